@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// context: all of a process's weft state. Two in one process do not know of each other.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/endpoint.hpp>
+#include <weft/metrics.hpp>
+#include <weft/task.hpp>
+
+namespace weft {
+
+namespace detail {
+class core;
+}
+
+class group;
+class listener;
+
+/// Who moves messages while the application computes.
+enum class progress_mode {
+  dedicated,  ///< a thread of the context, asleep until it is needed (the default)
+  polling,    ///< nobody: messages move only inside `run()`, which spins
+  interrupt   ///< nobody, and `run()` sleeps at once instead of spinning
+};
+
+/// Everything that can be chosen, with the defaults that suit most. `from_environment` applies the
+/// WEFT_* variables on top (docs/environment.md lists them; `weft-info` prints them).
+struct options {
+  progress_mode progress = progress_mode::dedicated;
+
+  /// How long a waiting thread polls before it sleeps. Shortened by itself where there are more
+  /// runnable threads than cores.
+  std::chrono::microseconds spin{200};
+
+  /// Memory for messages that arrive before their receive, over all peers, in bytes. Beyond it only
+  /// headers travel and the data stays with the sender.
+  std::size_t unexpected_budget = std::size_t{64} << 20;
+
+  /// Messages up to this many bytes are sent at once; longer ones after a handshake that hides
+  /// behind their first bytes.
+  std::size_t eager_limit = std::size_t{64} << 10;
+
+  /// Which transports, in order of preference: any of "self", "shm".
+  std::vector<std::string> transports = {"self", "shm"};
+
+  /// "auto", "uring" or "epoll": where the engine sleeps.
+  std::string wait_set = "auto";
+
+  /// "auto", "pipeline", "cma" or "direct": how large messages cross shared memory.
+  std::string large_messages = "auto";
+
+  /// Where a trace for Perfetto is written when the context ends; empty: nowhere.
+  std::string trace_file;
+
+  /// The defaults, changed by the WEFT_* variables of the environment.
+  /// \throws weft::error (invalid_argument) naming the variable, its value and what is allowed.
+  static options from_environment();
+};
+
+/// All of a process's weft state: endpoints, transports, the completion queue and the engine that
+/// moves them. Construction starts the progress thread (in `dedicated` mode) and joins the job that
+/// a launcher started this process in, if any; nothing is allocated for peers never spoken to.
+///
+/// Member functions may be called from any thread. The destructor ends what is still in flight
+/// with errc::closed and must not run inside `run()`.
+class context {
+ public:
+  explicit context(options chosen = options::from_environment());
+  ~context();
+  context(context&&) noexcept;
+  context& operator=(context&&) noexcept;
+
+  /// The job that this process belongs to; a group of one when no launcher started it.
+  group world();
+
+  /// Opens a door for peers that come by address.
+  /// \param address "unix://name" (a name in the abstract socket namespace) or "any://host:port"
+  ///        (TCP for finding each other; the data takes the best transport that both can use)
+  /// \throws weft::error  invalid_argument, or system when the address is taken
+  task<listener> listen(std::string address);
+
+  /// Goes through another process's door.
+  /// \param address what the other side passed to `listen`
+  /// \param greeting up to 1 KiB that the listener sees before it accepts or rejects
+  /// \throws weft::error  refused (rejected, or nobody listens), unreachable, peer_lost
+  task<endpoint> connect(std::string address, std::string greeting = {});
+
+  /// Meets a peer that does the same: both call `meet` with an address of their own and the
+  /// other's, in any order and at any time, and both get an endpoint.
+  /// \param own   an address as for `listen`; the door is shut again when the two have met
+  /// \param other what the other side passes as its own
+  /// \param discriminator up to 1 KiB that must be equal on both sides
+  task<endpoint> meet(std::string own, std::string other, std::string discriminator);
+
+  /// Receives from whoever sends a matching message first. As `endpoint::recv` otherwise.
+  detail::recv_request recv(mutable_buffer into, tag_mask t);
+  detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t);
+
+  /// As `endpoint::probe` and `try_probe`, for any source.
+  detail::probe_request probe(tag_mask t);
+  std::optional<received> try_probe(tag_mask t);
+
+  /// The endpoint with that number, for the `source` of something received.
+  endpoint peer(peer_id id);
+
+  /// Counters since construction. A snapshot; cheap enough to call every second.
+  metrics snapshot() const;
+
+  /// What this context chose and why, for people: wait set, transports, fall-backs.
+  std::string describe() const;
+
+  /// For the layers below.
+  detail::core& core() const noexcept { return *core_; }
+
+ private:
+  std::unique_ptr<detail::core> core_;
+};
+
+/// A door. Move-only; closing it (or its destructor) rejects whoever still waits in front of it.
+class listener {
+ public:
+  /// Somebody at the door, neither accepted nor rejected yet. Dropping it rejects.
+  class visitor {
+   public:
+    struct state;
+    explicit visitor(std::unique_ptr<state> s) noexcept;
+    visitor(visitor&&) noexcept;
+    visitor& operator=(visitor&&) noexcept;
+    ~visitor();
+
+    const std::string& greeting() const noexcept;  ///< what the peer passed to `connect`
+    task<endpoint> accept();                       ///< \throws weft::error if it left meanwhile
+    void reject(std::string reason);               ///< the peer's `connect` ends with errc::refused
+
+   private:
+    std::unique_ptr<state> state_;
+  };
+
+  struct state;
+  explicit listener(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
+
+  task<visitor> next();     ///< waits for somebody at the door
+  task<endpoint> accept();  ///< waits for somebody and accepts
+  std::string address() const;  ///< where it listens, with the port that the system chose
+  void close();
+
+ private:
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace weft

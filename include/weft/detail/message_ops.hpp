@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests and operations of tagged messages. Applications see them only through `auto`.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include <weft/detail/request.hpp>
+#include <weft/message.hpp>
+
+namespace weft::proto {
+class peer;
+class messenger;
+class send_protocol;
+struct incoming;
+}  // namespace weft::proto
+
+namespace weft::detail {
+
+/// One buffer or a list of them, for both directions. The list itself belongs to the caller and
+/// must live until the operation has ended, like the memory that it names.
+template <class Buffer>
+class buffer_list {
+ public:
+  buffer_list(Buffer one) noexcept : one_(one) {}                      // NOLINT: a buffer is a list of one
+  buffer_list(std::span<const Buffer> many) noexcept : many_(many) {}  // NOLINT
+
+  std::span<const Buffer> parts() const noexcept {
+    return many_.data() ? many_ : std::span<const Buffer>(&one_, 1);
+  }
+  bool single() const noexcept { return many_.data() == nullptr; }
+  const Buffer& front() const noexcept { return one_; }
+
+  std::size_t size() const noexcept {
+    if (single()) return one_.size();
+    std::size_t n = 0;
+    for (const Buffer& b : many_) n += b.size();
+    return n;
+  }
+
+ private:
+  Buffer one_{};
+  std::span<const Buffer> many_{};
+};
+
+/// When a send counts as ended.
+enum class send_mode : std::uint8_t {
+  standard,    ///< the buffer may be used again; the message may still be on its way
+  synchronous  ///< besides, the receiver has matched it
+};
+
+class send_operation;
+class recv_operation;
+class probe_operation;
+
+struct send_request {
+  using value_type = void;
+  using operation_type = send_operation;
+  proto::peer* to;
+  weft::tag tag;
+  buffer_list<const_buffer> data;
+  send_mode mode = send_mode::standard;
+};
+
+struct recv_request {
+  using value_type = received;
+  using operation_type = recv_operation;
+  proto::messenger* at;
+  proto::peer* from;  ///< null: any source
+  tag_mask tag;
+  buffer_list<mutable_buffer> into;
+};
+
+struct probe_request {
+  using value_type = received;
+  using operation_type = probe_operation;
+  proto::messenger* at;
+  proto::peer* from;  ///< null: any source
+  tag_mask tag;
+};
+
+/// A send in flight. Everything below `request` is touched with the baton held only.
+class send_operation : public operation {
+ public:
+  send_operation(const send_request& r, complete_fn f) noexcept : operation(f), request(r) {}
+  bool start() noexcept;
+  void cancel() noexcept;
+  void take() const noexcept {}
+  std::string explain() const;
+
+  const send_request request;
+  proto::send_protocol* protocol = nullptr;  ///< the rendezvous that serves it, if any
+  std::size_t sent = 0;                      ///< bytes that left for the transport so far
+  std::uint8_t stage = 0;                    ///< proto::send_stage
+  bool cancel_requested = false;
+};
+
+/// What recv_operation and probe_operation have in common: they wait in a matching queue.
+class matcher : public operation {
+ public:
+  matcher(proto::messenger* m, proto::peer* p, tag_mask t, complete_fn f) noexcept
+      : operation(f), at(m), from(p), tag(t) {}
+
+  proto::messenger* const at;
+  proto::peer* const from;  ///< null: any source
+  const tag_mask tag;
+  received got = {};        ///< filled when matched
+
+  // Baton held only: neighbours in the queue, order of posting among wildcards.
+  matcher* before = nullptr;
+  matcher* after = nullptr;
+  std::uint64_t posted_at = 0;
+  bool queued = false;
+  bool cancel_requested = false;
+
+ protected:
+  ~matcher() = default;
+};
+
+class recv_operation : public matcher {
+ public:
+  recv_operation(const recv_request& r, complete_fn f) noexcept
+      : matcher(r.at, r.from, r.tag, f), into(r.into) {}
+  bool start() noexcept;
+  void cancel() noexcept;
+  received take() const noexcept { return got; }
+  std::string explain() const;
+
+  const buffer_list<mutable_buffer> into;
+  proto::incoming* message = nullptr;  ///< what fills it, once matched and not yet whole
+};
+
+class probe_operation : public matcher {
+ public:
+  probe_operation(const probe_request& r, complete_fn f) noexcept
+      : matcher(r.at, r.from, r.tag, f) {}
+  bool start() noexcept;
+  void cancel() noexcept;
+  received take() const noexcept { return got; }
+  std::string explain() const;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// endpoint: a peer to talk to. listener: a door for peers that come by address.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <weft/detail/message_ops.hpp>
+#include <weft/task.hpp>
+
+namespace weft {
+
+class context;
+
+/// A peer: a rank of the job, or whoever `connect` and `accept` brought. A cheap handle; copies
+/// name the same peer. It must not outlive its context. Its functions may be called from any
+/// thread; the requests that they return do nothing until awaited or started in a scope.
+///
+/// Messages from one sender with tags that match one receive are received in the order sent.
+/// Every request throws `weft::error` when awaited: peer_lost, closed, stopped, truncated (receive
+/// only), protocol_error, out_of_memory. When it has ended, its buffers are the caller's again.
+class endpoint {
+ public:
+  endpoint() = default;  ///< names nobody; assign before use
+
+  /// Sends a message. Ends when `data` may be used again; the message may still be on its way.
+  /// \param data any number of bytes, also none; unchanged by the caller until the end
+  /// \param t    what the receiver selects by
+  detail::send_request send(const_buffer data, tag t) const { return {state(), t, data}; }
+
+  /// The same, gathered from several pieces, in order. `list` must live until the end too.
+  detail::send_request send(std::span<const const_buffer> list, tag t) const {
+    return {state(), t, list};
+  }
+
+  /// As `send`, but ends only when the receiver has matched the message.
+  detail::send_request send_synchronous(const_buffer data, tag t) const {
+    return {state(), t, data, detail::send_mode::synchronous};
+  }
+
+  /// Receives a message from this peer.
+  /// \param into where it goes; a longer message fills it and ends with errc::truncated
+  /// \param t    a tag, `any_tag`, or a value with a mask
+  detail::recv_request recv(mutable_buffer into, tag_mask t) const;
+
+  /// The same, scattered over several pieces, in order. `list` must live until the end too.
+  detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t) const;
+
+  /// Ends when a matching message is there, and leaves it there.
+  detail::probe_request probe(tag_mask t) const;
+
+  /// The same without waiting: nothing, if no such message has arrived.
+  std::optional<received> try_probe(tag_mask t) const;
+
+  /// Starts the orderly end: what was sent before still arrives, later operations end with
+  /// errc::closed on both sides. Never blocks.
+  void close();
+
+  /// Ends when the peer has agreed or is lost.
+  task<void> closed();
+
+  /// Number within the context: the rank in a job.
+  peer_id id() const noexcept;
+
+  /// One line for people: which transport, and why not a better one.
+  std::string describe() const;
+
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  friend bool operator==(const endpoint&, const endpoint&) = default;
+
+  /// For the layers below; applications get endpoints from a context, group or listener.
+  explicit endpoint(std::shared_ptr<proto::peer> state) noexcept : state_(std::move(state)) {}
+  proto::peer* state() const noexcept { return state_.get(); }
+
+ private:
+  std::shared_ptr<proto::peer> state_;
+};
+
+}  // namespace weft

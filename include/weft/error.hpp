@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can go wrong, as values and as one exception type.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace weft {
+
+/// Every way in which an operation of weft can end. `ok` is zero, so that an `errc` converts to a
+/// false `std::error_code`. docs/reliability.md has a row per value: cause, promise, test.
+enum class errc : int {
+  ok = 0,
+  stopped,           ///< a stop token asked for it; not a failure of anything
+  timed_out,         ///< the deadline given to `within` or `until` passed first
+  peer_lost,         ///< the other process died or its connection broke
+  closed,            ///< this side, or the peer in good order, closed the endpoint or the context
+  refused,           ///< the peer's listener rejected the connection
+  truncated,         ///< the message was longer than the buffer; the buffer holds its beginning
+  unreachable,       ///< no transport reaches that address; the message says why, one by one
+  protocol_error,    ///< the peer sent something that no correct peer sends
+  invalid_argument,  ///< the call itself is wrong; the message says how
+  out_of_memory,     ///< an allocation or a memory budget failed
+  unsupported,       ///< this transport, kernel or container cannot do it
+  system             ///< a system call failed; the message names it and its errno
+};
+
+/// The category of `errc`; its messages are complete sentences for people.
+const std::error_category& error_category() noexcept;
+
+inline std::error_code make_error_code(errc e) noexcept {
+  return {static_cast<int>(e), error_category()};
+}
+
+/// Thrown by `co_await op`. `code()` carries an `errc`, `what()` the cause and the cure.
+class error : public std::system_error {
+ public:
+  explicit error(errc e) : std::system_error(make_error_code(e)) {}
+  error(errc e, const std::string& detail) : std::system_error(make_error_code(e), detail) {}
+
+  errc kind() const noexcept { return static_cast<errc>(code().value()); }
+};
+
+/// A value of T or the reason why there is none. What `co_await as_result(op)` yields.
+/// T may be void. Not thread-safe; a plain value.
+template <class T>
+class [[nodiscard]] result {
+  using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+ public:
+  result(stored value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: a value is a result
+  result(error e) : state_(std::in_place_index<1>, std::move(e)) {}           // NOLINT: so is an error
+  result()
+    requires std::is_void_v<T>
+      : state_(std::in_place_index<0>) {}
+
+  bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  /// `errc::ok` when there is a value.
+  errc code() const noexcept { return has_value() ? errc::ok : std::get<1>(state_).kind(); }
+
+  /// Call only when !has_value().
+  const error& failure() const { return std::get<1>(state_); }
+
+  /// The value; throws the stored `weft::error` when there is none.
+  decltype(auto) value() & {
+    check();
+    if constexpr (!std::is_void_v<T>) return (std::get<0>(state_));
+  }
+  T value() && {
+    check();
+    if constexpr (!std::is_void_v<T>) return std::move(std::get<0>(state_));
+  }
+
+ private:
+  void check() const {
+    if (!has_value()) throw std::get<1>(state_);
+  }
+
+  std::variant<stored, error> state_;
+};
+
+}  // namespace weft
+
+template <>
+struct std::is_error_code_enum<weft::errc> : std::true_type {};
