@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control plane of a context: finds other contexts, checks who they are, carries parcels.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "transports/parcel.hpp"
+#include "wireup/identity.hpp"
+
+namespace weft::wireup {
+
+/// An authenticated connection to another context, over a Unix socket, so that parcels carry
+/// descriptors. It stays open as long as the two have to do with each other, which is how each
+/// learns that the other is gone. Shared by the connection manager and whoever uses it.
+class channel {
+ public:
+  virtual ~channel() = default;
+
+  /// The other side, as it said when it connected; pid and user were checked with the kernel.
+  virtual const identity& peer() const noexcept = 0;
+
+  /// Queues a parcel. Any thread; never blocks; lost silently if the channel is already gone
+  /// (on_gone tells). Parcels arrive in order.
+  virtual void send(transports::parcel p) = 0;
+
+  /// Closes in good order after what is queued. Any thread.
+  virtual void close() = 0;
+};
+
+using channel_ptr = std::shared_ptr<channel>;
+
+/// Somebody who came through a door and waits to be let in.
+class door_visit {
+ public:
+  virtual ~door_visit() = default;  ///< neither accepted nor rejected: rejects
+  virtual const identity& peer() const noexcept = 0;
+  virtual const std::string& greeting() const noexcept = 0;
+  /// Lets the visitor in; the channel is live from now on. Null if it left meanwhile. Any thread.
+  virtual channel_ptr accept() = 0;
+  virtual void reject(const std::string& reason) = 0;
+};
+
+/// Runs Asio on one thread of its own, which sleeps unless connections come, go or carry parcels:
+/// nothing on the path of a message. Handlers are called on that thread, one at a time, without
+/// any lock held; they may call back into the manager.
+class connection_manager {
+ public:
+  struct handlers {
+    /// A parcel arrived on a channel, ours or the peer's. The channel can be kept.
+    std::function<void(const channel_ptr&, transports::parcel)> on_parcel;
+    /// A channel ended: `orderly` if the peer closed it, else it broke or the peer died. Once per
+    /// channel that was live, and also after our own close().
+    std::function<void(const channel_ptr&, bool orderly)> on_gone;
+    /// Somebody stands at the door `door` (the number that open_door returned).
+    std::function<void(std::uint64_t door, std::unique_ptr<door_visit>)> on_visit;
+  };
+
+  /// `failure` is empty on success, else one sentence: what was tried, why it failed, the cure.
+  using connected = std::function<void(channel_ptr, std::string failure)>;
+
+  /// Starts listening under a fresh abstract name and starts the thread.
+  /// \param self id, job and rank of this context; pid and locator are filled in
+  /// \throws weft::error (system) when no socket can be had
+  connection_manager(identity self, handlers h);
+  ~connection_manager();  ///< closes all channels and doors and joins the thread
+
+  const identity& self() const noexcept;
+
+  /// Opens a channel to a context whose locator is known. `done` is called on the manager's thread.
+  void connect(const std::string& locator, connected done);
+
+  /// Opens a door. \param address "unix://name" or "any://host:port" (port 0: any free one)
+  /// \param actual_address set to the address with the port that the system chose
+  /// \throws weft::error invalid_argument (bad address) or system (taken; says by whom if known)
+  std::uint64_t open_door(const std::string& address, std::string& actual_address);
+  void close_door(std::uint64_t door);
+
+  /// Knocks. `failure` begins with "refused: " when the listener rejected or nobody listens.
+  void knock(const std::string& address, const std::string& greeting, connected done);
+
+  /// VIA's peer-to-peer form: both sides call it. Opens the door `own`, knocks at `other`, and ends
+  /// when either way has met a peer with an equal discriminator; one channel results, the same on
+  /// both sides. Waits for the other as long as it takes; `cancel_meet` ends the wait.
+  std::uint64_t meet(const std::string& own, const std::string& other,
+                     const std::string& discriminator, connected done);
+  void cancel_meet(std::uint64_t meeting);
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace weft::wireup

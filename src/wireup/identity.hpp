@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who a context is, apart from where it is.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include <weft/message.hpp>
+
+namespace weft::wireup {
+
+/// 128 random bits that name a context for as long as it lives. Never reused.
+struct context_id {
+  std::array<std::uint64_t, 2> words{};
+  friend auto operator<=>(const context_id&, const context_id&) = default;
+};
+
+/// What one context tells another when they meet.
+struct identity {
+  context_id id;
+  pid_t pid = 0;             ///< as the kernel reports it for the socket, not as the peer claims
+  context_id job;            ///< which job it belongs to; zero: none
+  peer_id rank = no_peer;    ///< its rank in that job, if any
+  std::string locator;       ///< where its connection manager listens: an abstract socket's name
+};
+
+}  // namespace weft::wireup
