@@ -6,6 +6,8 @@
 
 namespace weft {
 
+class executor;
+
 /// Something in flight. It lives in its owner (a coroutine frame, a scope's node, a C caller's
 /// struct), is neither copied nor moved, and is linked into whichever queue holds it, so nothing
 /// is allocated for it. Whoever ends it sets `status` and hands it to a completion queue, once;
@@ -24,6 +26,9 @@ class operation {
 
   operation* next = nullptr;  ///< the next one in the queue that holds it now
   errc status = errc::ok;     ///< written by whoever ends it, before it is queued
+
+  /// Who calls `complete`; null: the thread inside `run()`. Set by the owner before it starts.
+  executor* on = nullptr;
 
  protected:
   ~operation() = default;

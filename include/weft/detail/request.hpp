@@ -45,8 +45,10 @@ class request_awaiter final : public R::operation_type {
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> self) {
     self_ = self;
-    chain_ = chain_of(self.promise());
-    if (chain_ && chain_->stop.stop_possible()) on_stop_.emplace(chain_->stop, canceller{this});
+    if (const chain* c = chain_of(self.promise())) {
+      this->on = c->on;
+      if (c->stop.stop_possible()) on_stop_.emplace(c->stop, canceller{this});
+    }
     return !this->start();
   }
 
@@ -72,19 +74,9 @@ class request_awaiter final : public R::operation_type {
     void operator()() const noexcept { op->cancel(); }
   };
 
-  static void ended(operation& op) noexcept {
-    auto& self = static_cast<request_awaiter&>(op);
-    if (self.chain_ && self.chain_->on) {
-      self.set_complete(&resume);
-      self.chain_->on->post(self);
-    } else {
-      self.self_.resume();
-    }
-  }
-  static void resume(operation& op) noexcept { static_cast<request_awaiter&>(op).self_.resume(); }
+  static void ended(operation& op) noexcept { static_cast<request_awaiter&>(op).self_.resume(); }
 
   std::coroutine_handle<> self_;
-  chain* chain_ = nullptr;
   std::optional<std::stop_callback<canceller>> on_stop_;
 };
 
