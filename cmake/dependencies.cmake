@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# The libraries of Debian 12 that weft stands on. packages/build.txt names the packages.
+include_guard()
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(TBB REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+set(WEFT_HAVE_URING OFF)
+if(NOT WEFT_WITH_URING STREQUAL "OFF")
+  pkg_check_modules(liburing QUIET IMPORTED_TARGET liburing>=2.3)
+  if(liburing_FOUND)
+    set(WEFT_HAVE_URING ON)
+  elseif(WEFT_WITH_URING STREQUAL "ON")
+    message(FATAL_ERROR "weft: WEFT_WITH_URING=ON, but liburing 2.3 or newer was not found. "
+      "Install liburing-dev, or choose AUTO or OFF.")
+  else()
+    message(STATUS "weft: liburing 2.3 not found, the engine will sleep in epoll (install liburing-dev to change that)")
+  endif()
+endif()
+
+# Asio comes as headers without a CMake package.
+find_path(WEFT_ASIO_INCLUDE_DIR asio.hpp)
+if(NOT WEFT_ASIO_INCLUDE_DIR)
+  message(FATAL_ERROR "weft: asio.hpp was not found. Install libasio-dev.")
+endif()
+add_library(weft_asio INTERFACE)
+target_include_directories(weft_asio SYSTEM INTERFACE "${WEFT_ASIO_INCLUDE_DIR}")
+target_compile_definitions(weft_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
+target_link_libraries(weft_asio INTERFACE Threads::Threads)
+
+# What only programs use: command lines, JSON lines, pinning, pictures.
+add_library(weft_program_dependencies INTERFACE)
+if(WEFT_BUILD_TOOLS OR WEFT_BUILD_SAMPLES OR WEFT_BUILD_BENCH OR WEFT_BUILD_TESTS)
+  find_package(CLI11 REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  pkg_check_modules(hwloc REQUIRED QUIET IMPORTED_TARGET hwloc)
+  find_package(PNG REQUIRED)
+  target_link_libraries(weft_program_dependencies INTERFACE
+    CLI11::CLI11 nlohmann_json::nlohmann_json PkgConfig::hwloc PNG::PNG fmt::fmt)
+endif()

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a person may choose, and the settings that hold for every target.
+include_guard()
+
+set(WEFT_WITH_URING AUTO CACHE STRING "Sleep in an io_uring (liburing): AUTO, ON (missing is an error) or OFF (epoll only)")
+set_property(CACHE WEFT_WITH_URING PROPERTY STRINGS AUTO ON OFF)
+
+option(WEFT_WERROR "Treat warnings as errors" OFF)
+option(WEFT_IPO "Optimise across files where the compiler can" OFF)
+option(WEFT_ASSERTIONS "Let the standard library check its own preconditions" OFF)
+set(WEFT_SANITIZE "" CACHE STRING "Sanitizers for everything, for example address,undefined or thread")
+
+# Programs and tests are for those who work on weft, not for projects that include it.
+option(WEFT_BUILD_TOOLS "Build weft-run and weft-info" ${PROJECT_IS_TOP_LEVEL})
+option(WEFT_BUILD_SAMPLES "Build the samples" ${PROJECT_IS_TOP_LEVEL})
+option(WEFT_BUILD_BENCH "Build weft-bench" ${PROJECT_IS_TOP_LEVEL})
+option(WEFT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(WEFT_LONG_TESTS "Also register the soak tests, tagged [.soak]" OFF)
+option(WEFT_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  include(CTest)
+
+  find_program(WEFT_CCACHE ccache)
+  if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${WEFT_CCACHE}")
+  endif()
+endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+include(GNUInstallDirs)
+include(CheckPIESupported)
+check_pie_supported()
+
+if(WEFT_IPO)
+  include(CheckIPOSupported)
+  check_ipo_supported(RESULT WEFT_IPO_WORKS OUTPUT WEFT_IPO_REASON LANGUAGES CXX)
+  if(NOT WEFT_IPO_WORKS)
+    message(STATUS "weft: no optimisation across files: ${WEFT_IPO_REASON}")
+  endif()
+endif()
