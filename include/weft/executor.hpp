@@ -10,6 +10,7 @@ namespace weft {
 
 namespace detail {
 class timer_service;
+class driver;
 }
 
 /// Runs work somewhere. Must outlive everything posted to it.
@@ -20,6 +21,10 @@ class executor {
   /// Runs `work.complete()` once, later, on one of the executor's threads. Any thread may call;
   /// never runs the work inside the call, never throws.
   virtual void post(operation& work) noexcept = 0;
+
+  /// True for a context's own executor, whose work runs on the thread inside run(): a chain that
+  /// moves there has `chain::on` null again.
+  virtual bool is_home() const noexcept { return false; }
 };
 
 /// A chain is one logical thread of coroutines: a task that was spawned, started in a scope or
@@ -35,6 +40,9 @@ struct chain {
 
   /// Whose clock `within`, `until` and `sleep_for` use: the context that the chain was started in.
   detail::timer_service* timers = nullptr;
+
+  /// Who makes things end while a destructor of this chain must wait; null: nobody.
+  detail::driver* home = nullptr;
 };
 
 namespace detail {
