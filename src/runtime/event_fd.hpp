@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// An eventfd with one owner: the bell that wakes a sleeper.
+#pragma once
+
+#include "runtime/fd.hpp"
+
+namespace weft::runtime {
+
+/// Stays readable from the first ring() until drain(). ring() may come from any thread, and from
+/// a signal handler; drain() belongs to whoever sleeps on it. Never blocks.
+class event_fd {
+ public:
+  /// Throws weft::error(system) when the process is out of descriptors.
+  event_fd();
+
+  /// Takes over an eventfd that another process handed to us; it must be non-blocking.
+  explicit event_fd(unique_fd received) noexcept : fd_(std::move(received)) {}
+
+  int fd() const noexcept { return fd_.get(); }
+
+  /// Makes the descriptor readable. Leaves errno as it was, for the sake of signal handlers.
+  void ring() noexcept;
+
+  /// Makes the descriptor unreadable again. True if it had been rung.
+  bool drain() noexcept;
+
+ private:
+  unique_fd fd_;
+};
+
+}  // namespace weft::runtime

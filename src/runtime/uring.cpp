@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#if WEFT_HAVE_URING
+
+#include "runtime/uring.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <weft/error.hpp>
+
+namespace weft::runtime {
+namespace {
+
+std::string explain(int code) {
+  const std::string what = std::string("io_uring_setup: ") + std::strerror(code) + "; ";
+  switch (code) {
+    case EPERM:
+    case EACCES:
+      return what +
+             "a container's seccomp profile or the sysctl kernel.io_uring_disabled forbids it";
+    case ENOSYS:
+      return what + "this kernel was built without it, or a sandbox hides it";
+    case ENOMEM:
+      return what + "memory or the limit on locked memory is short (ulimit -l)";
+    case EMFILE:
+    case ENFILE:
+      return what + "raise the limit on open files (ulimit -n)";
+    case EINVAL:
+      return what + "it needs kernel 5.18 or later";
+    default:
+      return what + "epoll takes its place";
+  }
+}
+
+}  // namespace
+
+uring::uring(unsigned submissions, unsigned completions) {
+  io_uring_params params{};
+  // SUBMIT_ALL: one bad request must not hold up those behind it.
+  // Neither SINGLE_ISSUER nor DEFER_TASKRUN nor COOP_TASKRUN: docs/adr/0003-wait-set.md.
+  params.flags = IORING_SETUP_CLAMP | IORING_SETUP_CQSIZE | IORING_SETUP_SUBMIT_ALL;
+  params.cq_entries = completions;
+  const int code = io_uring_queue_init_params(submissions, &ring_, &params);
+  if (code != 0) throw error(errc::unsupported, explain(-code));
+  constexpr unsigned needed = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP | IORING_FEAT_CQE_SKIP;
+  if ((params.features & needed) != needed) {
+    io_uring_queue_exit(&ring_);
+    throw error(errc::unsupported, explain(EINVAL));
+  }
+  // Requests are submitted in the order of their slots, for good; enter() only moves the tail.
+  for (unsigned i = 0; i < params.sq_entries; ++i) ring_.sq.array[i] = i;
+}
+
+uring::~uring() { io_uring_queue_exit(&ring_); }
+
+int uring::enter(std::chrono::nanoseconds at_most) noexcept {
+  io_uring_smp_store_release(ring_.sq.ktail, ring_.sq.sqe_tail);
+  __kernel_timespec limit{};
+  io_uring_getevents_arg extra{};
+  if (at_most != forever) {
+    const auto whole = std::chrono::floor<std::chrono::seconds>(at_most);
+    limit.tv_sec = whole.count();
+    limit.tv_nsec = (at_most - whole).count();
+    extra.ts = reinterpret_cast<std::uintptr_t>(&limit);
+  }
+  const unsigned wanted = at_most == std::chrono::nanoseconds::zero() ? 0 : 1;
+  // io_uring_enter2 takes a sigset_t*, and with EXT_ARG the kernel finds the argument there.
+  const int got = io_uring_enter2(static_cast<unsigned>(ring_.enter_ring_fd), unsubmitted(), wanted,
+                                  IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
+                                  reinterpret_cast<sigset_t*>(&extra), sizeof extra);
+  return got < 0 ? -got : 0;
+}
+
+}  // namespace weft::runtime
+
+#endif  // WEFT_HAVE_URING

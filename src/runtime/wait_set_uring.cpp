@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wait set on io_uring. Each descriptor has one one-shot poll request in the kernel; when it
+// ends it is made again, and that looks at the descriptor anew: a level, not an edge.
+#include "runtime/wait_set.hpp"
+
+#if WEFT_HAVE_URING
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+#include <weft/error.hpp>
+
+#include "runtime/event_fd.hpp"
+#include "runtime/uring.hpp"
+#include "runtime/watch_table.hpp"
+
+namespace weft::runtime {
+namespace {
+
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+class uring_wait_set final : public wait_set {
+ public:
+  uring_wait_set() {
+    try_one_poll();
+    add(wake_.fd(), EPOLLIN, woken_);
+  }
+
+  const char* name() const noexcept override { return "uring"; }
+
+  void add(int fd, std::uint32_t events, fd_watcher& w) override {
+    auto& row = table_.insert(fd, events, w);
+    try {
+      to_arm_.reserve(table_.size());  // each descriptor stands there once: queue() has room
+    } catch (...) {
+      table_.erase(fd);
+      throw;
+    }
+    queue(fd, row);
+  }
+
+  void remove(int fd) noexcept override {
+    if (!table_.contains(fd)) return;
+    const std::uint64_t key = table_.key(fd);
+    const bool armed = std::exchange(table_[fd].armed, false);
+    table_.erase(fd);
+    if (armed) cancel(key);
+  }
+
+  unsigned poll() noexcept override {
+    if (to_arm_.empty() && ring_.quiet()) return 0;
+    step(nanoseconds::zero());
+    return tell();
+  }
+
+  unsigned wait(time_point deadline) noexcept override {
+    for (;;) {
+      step(woken_.rung ? nanoseconds::zero() : remaining(deadline));
+      const unsigned told = tell();
+      if (std::exchange(woken_.rung, false)) {
+        // Before returning: a wake() up to here counts for this wait(), a later one for the next.
+        wake_.drain();
+        queue(wake_.fd(), table_[wake_.fd()]);
+        return told;
+      }
+      if (told != 0 || steady_clock::now() >= deadline) return told;
+    }
+  }
+
+  void wake() noexcept override { wake_.ring(); }
+
+ private:
+  struct wake_watcher final : fd_watcher {
+    void on_ready(std::uint32_t) noexcept override { rung = true; }
+    bool rung = false;  ///< seen, not yet drained
+  };
+
+  static constexpr std::uint64_t cancel_key = std::numeric_limits<std::uint64_t>::max();
+
+  /// Containers let a ring be made and then forbid its use, so use it.
+  void try_one_poll() {
+    event_fd bell;
+    bell.ring();
+    io_uring_prep_poll_add(ring_.next_request(), bell.fd(), EPOLLIN);
+    const int code = ring_.enter(std::chrono::seconds(1));
+    int seen = 0;
+    ring_.reap([&](std::uint64_t, int res) { seen = res; });
+    if (code != 0 || seen != EPOLLIN) {
+      throw error(errc::unsupported,
+                  std::string("io_uring was set up, but a poll through it did not work: ") +
+                      std::strerror(code != 0 ? code : std::max(-seen, 0)));
+    }
+  }
+
+  static nanoseconds remaining(time_point deadline) noexcept {
+    if (deadline == time_point::max()) return uring::forever;
+    return std::max<nanoseconds>(deadline - steady_clock::now(), nanoseconds::zero());
+  }
+
+  /// The kernel is asked only at the next step(): additions share one system call.
+  void queue(int fd, watch_table::row& row) noexcept {
+    if (std::exchange(row.queued, true)) return;
+    to_arm_.push_back(fd);
+  }
+
+  /// A request slot. A full queue empties by being submitted; EINTR, and EAGAIN where memory is
+  /// short, pass.
+  io_uring_sqe* request() noexcept {
+    for (;;) {
+      if (io_uring_sqe* sqe = ring_.next_request()) return sqe;
+      ring_.enter(nanoseconds::zero());
+    }
+  }
+
+  void arm_queued() noexcept {
+    for (const int fd : to_arm_) {
+      auto& row = table_[fd];
+      row.queued = false;
+      if (!row.watcher || row.armed) continue;
+      io_uring_sqe* sqe = request();
+      io_uring_prep_poll_add(sqe, fd, row.events);
+      sqe->user_data = table_.key(fd);
+      row.armed = true;
+    }
+    to_arm_.clear();
+  }
+
+  /// At once: a request still in the kernel would keep the file open after its owner closed it.
+  void cancel(std::uint64_t key) noexcept {
+    io_uring_sqe* sqe = request();
+    io_uring_prep_poll_remove(sqe, key);
+    sqe->user_data = cancel_key;
+    sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
+    while (ring_.unsubmitted() != 0) ring_.enter(nanoseconds::zero());
+  }
+
+  /// Arms, and sleeps unless results lie there already.
+  void step(nanoseconds at_most) noexcept {
+    arm_queued();
+    const bool sleep = at_most != nanoseconds::zero() && ring_.quiet();
+    if (sleep || ring_.unsubmitted() != 0 || ring_.overflown()) {
+      ring_.enter(sleep ? at_most : nanoseconds::zero());
+    }
+  }
+
+  unsigned tell() noexcept {
+    unsigned told = 0;
+    ring_.reap([&](std::uint64_t key, int res) {
+      auto* row = table_.find(key);
+      if (!row) return;  // removed meanwhile, or a cancellation that came too late
+      const int fd = watch_table::fd_of(key);
+      row->armed = false;
+      if (fd == wake_.fd() && res > 0) {
+        woken_.rung = true;  // stays disarmed until wait() drains it, so that poll() stays cheap
+        return;
+      }
+      queue(fd, *row);
+      // The thread that submitted the request has exited: only the request is lost.
+      if (res == -ECANCELED) return;
+      // Any other failure becomes known to the watcher when it tries the descriptor.
+      row->watcher->on_ready(res < 0 ? std::uint32_t{EPOLLERR} : static_cast<std::uint32_t>(res));
+      ++told;
+    });
+    return told;
+  }
+
+  // The sizes are for hundreds of descriptors: 128 armed per system call, 1024 ready at once
+  // before the kernel has to keep results aside; 24 KiB.
+  uring ring_{128, 1024};
+  event_fd wake_;
+  wake_watcher woken_;
+  watch_table table_;
+  std::vector<int> to_arm_;
+};
+
+}  // namespace
+
+std::unique_ptr<wait_set> make_uring_wait_set() { return std::make_unique<uring_wait_set>(); }
+
+}  // namespace weft::runtime
+
+#else
+
+#include <weft/error.hpp>
+
+namespace weft::runtime {
+
+std::unique_ptr<wait_set> make_uring_wait_set() {
+  throw error(errc::unsupported,
+              "weft was built without io_uring; install liburing-dev and build anew");
+}
+
+}  // namespace weft::runtime
+
+#endif  // WEFT_HAVE_URING
