@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs weft into an empty folder, then builds and runs a project that knows nothing but that folder.
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+set(prefix "${WORK}/prefix")
+run(${CMAKE_COMMAND} --install "${BUILD}" --config "${CONFIG}" --prefix "${prefix}")
+
+run(${CMAKE_COMMAND} -S "${CONSUMER}" -B "${WORK}/build" -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}"
+  "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_BUILD_TYPE=Release)
+run(${CMAKE_COMMAND} --build "${WORK}/build")
+run("${WORK}/build/consumer")
+
+set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
+execute_process(COMMAND pkg-config --cflags --libs --static weft
+  OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+run("${CXX}" -std=c++20 -O2 "${CONSUMER}/main.cpp" -o "${WORK}/by-pkg-config" ${flags})
+run("${WORK}/by-pkg-config")

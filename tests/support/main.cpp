@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runner of all tests: as Catch's own, and exit code 77 when a test said that it cannot run here.
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+
+#include "support/skip.hpp"
+
+int main(int argc, char** argv) {
+  const int failures = Catch::Session().run(argc, argv);
+  return failures == 0 && weft::tests::skipped() ? weft::tests::skip_exit_code : failures;
+}
