@@ -8,6 +8,8 @@
 #include <string>
 #include <weft/error.hpp>
 
+#include "runtime/deadline.hpp"
+
 namespace weft::runtime {
 namespace {
 

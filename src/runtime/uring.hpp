@@ -12,8 +12,6 @@ namespace weft::runtime {
 /// has to submit, wait and keep a deadline. Used by one thread at a time, not always the same one.
 class uring {
  public:
-  static constexpr auto forever = std::chrono::nanoseconds::max();
-
   /// Throws weft::error(unsupported), saying what forbids it and what would allow it.
   /// @param submissions requests that one system call can take along.
   /// @param completions results that fit into memory; the kernel keeps further ones aside.

@@ -10,6 +10,7 @@
 #include <limits>
 #include <weft/error.hpp>
 
+#include "runtime/deadline.hpp"
 #include "runtime/event_fd.hpp"
 #include "runtime/wait_set.hpp"
 #include "runtime/watch_table.hpp"
@@ -68,12 +69,6 @@ class epoll_wait_set final : public wait_set {
 
  private:
   static constexpr std::uint64_t wake_key = std::numeric_limits<std::uint64_t>::max();
-  static constexpr nanoseconds forever = nanoseconds::max();
-
-  static nanoseconds remaining(time_point deadline) noexcept {
-    if (deadline == time_point::max()) return forever;
-    return std::max<nanoseconds>(deadline - steady_clock::now(), nanoseconds::zero());
-  }
 
   void control(int fd, std::uint32_t events, std::uint64_t key) {
     epoll_event event{};

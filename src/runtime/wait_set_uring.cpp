@@ -15,6 +15,7 @@
 #include <vector>
 #include <weft/error.hpp>
 
+#include "runtime/deadline.hpp"
 #include "runtime/event_fd.hpp"
 #include "runtime/uring.hpp"
 #include "runtime/watch_table.hpp"
@@ -96,11 +97,6 @@ class uring_wait_set final : public wait_set {
                   std::string("io_uring was set up, but a poll through it did not work: ") +
                       std::strerror(code != 0 ? code : std::max(-seen, 0)));
     }
-  }
-
-  static nanoseconds remaining(time_point deadline) noexcept {
-    if (deadline == time_point::max()) return uring::forever;
-    return std::max<nanoseconds>(deadline - steady_clock::now(), nanoseconds::zero());
   }
 
   /// The kernel is asked only at the next step(): additions share one system call.
