@@ -13,12 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstddef>
 #include <deque>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 #include <weft/error.hpp>
@@ -303,7 +305,7 @@ TEST_CASE_METHOD(each_wait_set, "a removed descriptor is silent, even with an ev
 }
 
 TEST_CASE_METHOD(each_wait_set, "watchers may remove each other and themselves", "[wait_set]") {
-  struct remover : fd_watcher {
+  struct remover final : fd_watcher {
     void on_ready(std::uint32_t) noexcept override {
       ++told;
       for (const remover& r : *all) set->remove(r.bell.fd());
@@ -401,37 +403,74 @@ TEST_CASE_METHOD(each_wait_set, "500 descriptors, each told once", "[wait_set]")
   for (auto& w : all) REQUIRE(w.told == 1);
 }
 
-TEST_CASE_METHOD(each_wait_set, "more descriptors ready at once than results fit", "[wait_set]") {
-  constexpr std::size_t many = 3000;
-  rlimit before{};
-  ::getrlimit(RLIMIT_NOFILE, &before);
-  const rlimit raised{before.rlim_max, before.rlim_max};
-  if (before.rlim_max < many + 200) {
-    WARN("skipped: the limit on open files is " << before.rlim_max);
-    return;
+namespace {
+
+/// Lets a test open more descriptors than a shell allows by default.
+class many_files {
+ public:
+  many_files() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit raised{before_.rlim_max, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &raised);
   }
-  ::setrlimit(RLIMIT_NOFILE, &raised);
-  {
-    const bool reads = GENERATE(true, false);
-    std::deque<bell_watcher> all;
-    for (std::size_t i = 0; i < many; ++i) all.emplace_back(reads);
+  many_files(const many_files&) = delete;
+  many_files& operator=(const many_files&) = delete;
+  ~many_files() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+  bool allow(std::size_t count) const {
+    if (before_.rlim_max >= count) return true;
+    WARN("skipped: the hard limit on open files is " << before_.rlim_max);
+    return false;
+  }
+
+ private:
+  rlimit before_{};
+};
+
+constexpr std::size_t more_than_fit = 3000;
+
+}  // namespace
+
+TEST_CASE_METHOD(each_wait_set, "more ready at once than results fit", "[wait_set]") {
+  const many_files limit;
+  if (!limit.allow(more_than_fit + 200)) return;
+  const bool reads = GENERATE(true, false);
+  std::deque<bell_watcher> all;
+  for (std::size_t i = 0; i < more_than_fit; ++i) all.emplace_back(reads);
+  for (auto& w : all) set->add(w.bell.fd(), EPOLLIN, w);
+  CHECK(set->poll() == 0);
+  const auto all_told = [&](unsigned times) {
+    return std::all_of(all.begin(), all.end(), [&](const auto& w) { return w.told >= times; });
+  };
+  for (unsigned times = 1; times <= 3; ++times) {
     for (auto& w : all) w.bell.ring();
-    for (auto& w : all) set->add(w.bell.fd(), EPOLLIN, w);
-    const auto all_told = [&](unsigned times) {
-      for (auto& w : all) {
-        if (w.told < times) return false;
-      }
-      return true;
-    };
-    while (!all_told(1)) {
-      if (set->poll() == 0) set->wait(never);
+    while (!all_told(times)) set->wait(never);
+  }
+  for (auto& w : all) set->remove(w.bell.fd());
+  CHECK(set->wait(steady_clock::now() + 1ms) == 0);
+}
+
+TEST_CASE_METHOD(each_wait_set, "polling alone hears all, even those kept aside", "[wait_set]") {
+  const many_files limit;
+  if (!limit.allow(more_than_fit + 200)) return;
+  struct once final : fd_watcher {
+    void on_ready(std::uint32_t) noexcept override {
+      ++told;
+      set->remove(bell.fd());
     }
-    for (auto& w : all) w.bell.ring();
-    while (!all_told(2)) set->wait(never);
-    for (auto& w : all) set->remove(w.bell.fd());
-    CHECK(set->wait(steady_clock::now() + 1ms) == 0);
+    wait_set* set = nullptr;
+    event_fd bell;
+    unsigned told = 0;
+  };
+  std::deque<once> all(more_than_fit);
+  for (once& w : all) {
+    w.set = set.get();
+    w.bell.ring();
+    set->add(w.bell.fd(), EPOLLIN, w);
   }
-  ::setrlimit(RLIMIT_NOFILE, &before);
+  for (std::size_t told = 0; told < all.size();) told += set->poll();
+  CHECK(set->poll() == 0);
+  CHECK(std::all_of(all.begin(), all.end(), [](const once& w) { return w.told == 1; }));
 }
 
 TEST_CASE_METHOD(each_wait_set, "the thread that added, or waited, may exit", "[wait_set]") {
