@@ -23,6 +23,7 @@ class channel {
 
   /// Queues a parcel. Any thread; never blocks; lost silently if the channel is already gone
   /// (on_gone tells). Parcels arrive in order.
+  /// \throws weft::error (invalid_argument) if the parcel is larger than a parcel may be
   virtual void send(transports::parcel p) = 0;
 
   /// Closes in good order after what is queued. Any thread.
@@ -55,6 +56,9 @@ class connection_manager {
     std::function<void(const channel_ptr&, bool orderly)> on_gone;
     /// Somebody stands at the door `door` (the number that open_door returned).
     std::function<void(std::uint64_t door, std::unique_ptr<door_visit>)> on_visit;
+    /// Something that people should know and nobody else is told: a stranger was turned away, a
+    /// peer sent nonsense. One sentence. Without it, a line on stderr.
+    std::function<void(const std::string&)> on_notice;
   };
 
   /// `failure` is empty on success, else one sentence: what was tried, why it failed, the cure.
@@ -64,7 +68,10 @@ class connection_manager {
   /// \param self id, job and rank of this context; pid and locator are filled in
   /// \throws weft::error (system) when no socket can be had
   connection_manager(identity self, handlers h);
-  ~connection_manager();  ///< closes all channels and doors and joins the thread
+  /// Closes all channels (on_gone is called for each) and doors, ends all that is under way (`done`
+  /// is called with a failure) and joins the thread; takes a second at most, when a peer does not
+  /// read. Not from a handler.
+  ~connection_manager();
 
   const identity& self() const noexcept;
 
@@ -75,14 +82,18 @@ class connection_manager {
   /// \param actual_address set to the address with the port that the system chose
   /// \throws weft::error invalid_argument (bad address) or system (taken; says by whom if known)
   std::uint64_t open_door(const std::string& address, std::string& actual_address);
+  /// Shuts a door, at once or a moment later. Visits that were announced stay to be decided.
   void close_door(std::uint64_t door);
 
   /// Knocks. `failure` begins with "refused: " when the listener rejected or nobody listens.
+  /// \param greeting at most 1024 bytes
   void knock(const std::string& address, const std::string& greeting, connected done);
 
   /// VIA's peer-to-peer form: both sides call it. Opens the door `own`, knocks at `other`, and ends
   /// when either way has met a peer with an equal discriminator; one channel results, the same on
-  /// both sides. Waits for the other as long as it takes; `cancel_meet` ends the wait.
+  /// both sides. Waits for the other as long as it takes; `cancel_meet` ends the wait (`done` is
+  /// then called with a failure, unless it was on its way already).
+  /// \param discriminator at most 1024 bytes
   std::uint64_t meet(const std::string& own, const std::string& other,
                      const std::string& discriminator, connected done);
   void cancel_meet(std::uint64_t meeting);

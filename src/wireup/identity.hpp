@@ -22,10 +22,10 @@ struct context_id {
 /// What one context tells another when they meet.
 struct identity {
   context_id id;
-  pid_t pid = 0;             ///< as the kernel reports it for the socket, not as the peer claims
-  context_id job;            ///< which job it belongs to; zero: none
-  peer_id rank = no_peer;    ///< its rank in that job, if any
-  std::string locator;       ///< where its connection manager listens: an abstract socket's name
+  pid_t pid = 0;           ///< as the kernel reports it for the socket, not as the peer claims
+  context_id job;          ///< which job it belongs to; zero: none
+  peer_id rank = no_peer;  ///< its rank in that job, if any
+  std::string locator;     ///< where its connection manager listens: an abstract socket's name
 };
 
 }  // namespace weft::wireup

@@ -33,9 +33,9 @@ class job {
   virtual void on_end(std::function<void(peer_id rank, bool died)> ended) = 0;
 };
 
-/// The job of `weft-run`, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB; null when the process was
-/// not started by it. \throws weft::error (invalid_argument) when the variables contradict
-/// each other, (unreachable) when the launcher does not answer.
+/// The job of `weft-run`, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB; null when the process
+/// was not started by it. \throws weft::error (invalid_argument) when the variables contradict each
+/// other, (unreachable) when the launcher does not answer.
 std::unique_ptr<job> launched_job();
 
 }  // namespace weft::wireup

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses of doors, as people write them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/fd.hpp"
+
+namespace weft::wireup {
+
+/// "unix://name" or "any://host:port", taken apart.
+struct door_address {
+  bool is_unix = true;
+  std::string name;        ///< of a unix door
+  std::string host;        ///< of an any door, without brackets; empty: this host only
+  std::uint16_t port = 0;  ///< of an any door
+};
+
+/// \throws weft::error (invalid_argument) that says what an address looks like
+door_address parse_address(const std::string& text);
+
+/// As people write it.
+std::string to_text(const door_address& address);
+
+/// The abstract socket of a unix door: the user is part of it, so that users do not collide.
+std::string door_socket_name(const std::string& name);
+
+/// Listens at a unix door. \throws weft::error (system), which says who holds the name
+runtime::unique_fd listen_at_name(const door_address& address);
+
+/// Listens at an any door; fills in the port that was chosen for port 0. Loopback only when the
+/// address names no host. \throws weft::error (system, invalid_argument)
+runtime::unique_fd listen_at_port(door_address& address);
+
+}  // namespace weft::wireup

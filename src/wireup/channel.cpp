@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/channel.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+#include <weft/error.hpp>
+
+namespace weft::wireup {
+
+using transports::parcel;
+
+namespace {
+constexpr auto time_to_say_hello = std::chrono::seconds(5);
+}
+
+peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
+                           std::uint64_t door)
+    : loop_(std::move(on)),
+      owner_(whose),
+      door_(door),
+      connection_(std::make_shared<connection>(*loop_, std::move(socket))),
+      patience_(loop_->io()) {
+  peer_.pid = connection_->peer().pid;
+}
+
+void peer_channel::expect() {
+  stage_ = stage::expecting;
+  patience_.expires_after(time_to_say_hello);
+  patience_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+    if (!fault && self->stage_ == stage::expecting) self->wrong("it did not say who it is");
+  });
+  connection_->start(shared_from_this());
+}
+
+void peer_channel::ask(const hello& h, std::string where, connection_manager::connected done) {
+  stage_ = stage::asking;
+  where_ = std::move(where);
+  done_ = std::move(done);
+  owner_.on_asking(shared_from_this());
+  connection_->start(shared_from_this());
+  connection_->send(encode(h));
+}
+
+void peer_channel::admit(const identity& self) {
+  if (stage_ == stage::waiting) {
+    stage_ = stage::live;
+    connection_->send(encode_welcome(self));
+  } else if (stage_ == stage::ended) {
+    owner_.on_ended(shared_from_this(), stage::live, false, {});
+  }
+}
+
+void peer_channel::refuse(const std::string& reason) {
+  if (stage_ != stage::expecting && stage_ != stage::waiting) return;
+  closing_ = true;
+  patience_.cancel();
+  connection_->send(encode_refusal(reason));
+  connection_->finish();
+}
+
+void peer_channel::send(parcel p) {
+  if (p.bytes.size() > parcel::max_bytes || p.fds.size() > parcel::max_fds)
+    throw error(
+        errc::invalid_argument,
+        fmt::format("a parcel of {} bytes and {} descriptors is too large: at most {} and {}",
+                    p.bytes.size(), p.fds.size(), parcel::max_bytes, parcel::max_fds));
+  loop_->post([self = shared_from_this(), f = frame{frame_kind::parcel, p.kind, std::move(p.bytes),
+                                                    std::move(p.fds)}]() mutable {
+    if (self->stage_ == stage::live) self->connection_->send(std::move(f));
+  });
+}
+
+void peer_channel::close() {
+  loop_->post([self = shared_from_this()] { self->close_now(); });
+}
+
+void peer_channel::close_now() {
+  if (stage_ != stage::live || closing_) return;
+  closing_ = true;
+  connection_->send({frame_kind::bye, 0, {}, {}});
+  connection_->finish();
+}
+
+void peer_channel::retire() {
+  switch (stage_) {
+    case stage::live:
+      return close_now();
+    case stage::asking:
+      connection_->close();
+      return end(true, "this context is closing");
+    case stage::expecting:
+    case stage::waiting:
+      if (closing_) return;  // a refusal is on its way
+      connection_->close();
+      return end(true, {});
+    case stage::ended:
+      return;
+  }
+}
+
+void peer_channel::abandon() {
+  connection_->close();
+  done_ = nullptr;
+  end(true, {});
+}
+
+void peer_channel::on_frame(frame f) {
+  if (closing_ && f.kind != frame_kind::bye) return;
+  switch (stage_) {
+    case stage::expecting:
+      return on_hello(f);
+    case stage::asking:
+      return on_answer(f);
+    case stage::live:
+      if (f.kind == frame_kind::parcel)
+        return owner_.on_parcel(shared_from_this(),
+                                parcel{f.detail, std::move(f.body), std::move(f.fds)});
+      if (f.kind == frame_kind::bye && f.body.empty()) {
+        connection_->close();
+        return end(true, {});
+      }
+      break;
+    case stage::waiting:
+    case stage::ended:
+      break;
+  }
+  wrong(fmt::format("it sent a frame of kind {} where none belongs", static_cast<int>(f.kind)));
+}
+
+void peer_channel::on_hello(const frame& f) {
+  if (f.kind != frame_kind::hello) return wrong("it did not begin with who it is");
+  decoded<hello> h = decode_hello(f);
+  if (!h.value) {
+    fault_ = h.wrong;
+    return refuse(fmt::format("{} cannot be understood: {}", describe_process(peer_.pid), h.wrong));
+  }
+  patience_.cancel();
+  const pid_t pid = peer_.pid;
+  peer_ = h.value->who;
+  peer_.pid = pid;
+  stage_ = stage::waiting;
+  owner_.on_hello(shared_from_this(), std::move(*h.value));
+}
+
+void peer_channel::on_answer(const frame& f) {
+  if (f.kind == frame_kind::refusal) {
+    connection_->close();
+    return end(true, "refused: " + decode_refusal(f));
+  }
+  if (f.kind != frame_kind::welcome) return wrong("it answered with something else than yes or no");
+  decoded<identity> who = decode_welcome(f);
+  if (!who.value) return wrong(who.wrong);
+  const pid_t pid = peer_.pid;
+  peer_ = *who.value;
+  peer_.pid = pid;
+  stage_ = stage::live;
+  answer(shared_from_this(), {});
+}
+
+void peer_channel::on_end(connection::ending why) {
+  switch (why) {
+    case connection::ending::finished:
+      return end(true, fault_);
+    case connection::ending::broken:
+      return end(false, "it sent bytes that are no frame, or more than a frame may hold");
+    case connection::ending::left:
+      if (stage_ == stage::asking)
+        return end(false, fmt::format("refused: {} hung up at {} before it answered",
+                                      describe_process(peer_.pid), where_));
+      return end(closing_, {});
+  }
+}
+
+void peer_channel::wrong(const std::string& what) {
+  connection_->close();
+  end(false, what);
+}
+
+void peer_channel::answer(channel_ptr live, std::string failure) {
+  if (const auto done = std::exchange(done_, nullptr)) done(std::move(live), std::move(failure));
+}
+
+void peer_channel::end(bool orderly, const std::string& why) {
+  if (stage_ == stage::ended) return;
+  const std::shared_ptr<peer_channel> self = shared_from_this();
+  const stage was = std::exchange(stage_, stage::ended);
+  left_.store(true, std::memory_order_release);
+  patience_.cancel();
+  // Out of the owner's books first: an answer may be the last thing that somebody waits for.
+  owner_.on_ended(self, was, orderly, was == stage::asking ? std::string{} : why);
+  if (was == stage::asking) {
+    const bool told = why.starts_with("refused: ");
+    answer(nullptr, told ? why
+                         : fmt::format("no channel to {} ({}): {}", describe_process(peer_.pid),
+                                       where_, why));
+  }
+}
+
+}  // namespace weft::wireup

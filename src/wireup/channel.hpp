@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A channel from its first word to its last, on either side.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "wireup/connection.hpp"
+#include "wireup/connection_manager.hpp"
+#include "wireup/hello.hpp"
+
+namespace weft::wireup {
+
+/// The channel that the manager hands out. Everything but the members of `channel` and `left` is
+/// for the loop's thread.
+class peer_channel final : public channel,
+                           public connection::user,
+                           public std::enable_shared_from_this<peer_channel> {
+ public:
+  enum class stage {
+    expecting,  ///< somebody connected to us and has not said who it is
+    waiting,    ///< it has, and waits to be let in
+    asking,     ///< we connected, said who we are, and wait to be let in
+    live,       ///< parcels go both ways
+    ended
+  };
+
+  /// Who owns channels; outlives the loop's thread.
+  class owner {
+   public:
+    virtual ~owner() = default;
+    /// A channel that we asked for has come to be.
+    virtual void on_asking(const std::shared_ptr<peer_channel>& who) = 0;
+    virtual void on_hello(const std::shared_ptr<peer_channel>& who, hello h) = 0;
+    virtual void on_parcel(const std::shared_ptr<peer_channel>& who, transports::parcel p) = 0;
+    /// \param was the stage that it ended in; \param why empty unless the peer did wrong
+    virtual void on_ended(const std::shared_ptr<peer_channel>& who, stage was, bool orderly,
+                          const std::string& why) = 0;
+  };
+
+  /// \param door through which door it came in; 0: through none
+  peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
+               std::uint64_t door = 0);
+
+  /// Somebody connected: it has five seconds to say hello.
+  void expect();
+  /// We connected: says hello. \param where what we connected to, for messages
+  void ask(const hello& h, std::string where, connection_manager::connected done);
+  /// Lets a waiting peer in. If it left in the meantime the owner hears of the end now.
+  void admit(const identity& self);
+  void refuse(const std::string& reason);
+  /// Ends at once; nobody is called.
+  void abandon();
+  /// The manager goes: ends in whichever way fits the stage.
+  void retire();
+
+  std::uint64_t door() const noexcept { return door_; }
+  const credentials& kernel_view() const noexcept { return connection_->peer(); }
+
+  // Any thread.
+  const identity& peer() const noexcept override { return peer_; }
+  void send(transports::parcel p) override;
+  void close() override;
+  bool left() const noexcept { return left_.load(std::memory_order_acquire); }
+
+  // connection::user
+  void on_frame(frame f) override;
+  void on_end(connection::ending why) override;
+
+ private:
+  void on_hello(const frame& f);
+  void on_answer(const frame& f);
+  void close_now();
+  void wrong(const std::string& what);
+  void answer(channel_ptr live, std::string failure);
+  void end(bool orderly, const std::string& why);
+
+  const std::shared_ptr<loop> loop_;
+  owner& owner_;
+  const std::uint64_t door_;
+  const std::shared_ptr<connection> connection_;
+  asio::steady_timer patience_;
+  identity peer_;  // set before anybody but the loop's thread knows the channel
+  std::string where_;
+  std::string fault_;  // what was wrong with a hello that is being refused
+  connection_manager::connected done_;
+  stage stage_ = stage::expecting;
+  bool closing_ = false;
+  std::atomic<bool> left_{false};
+};
+
+}  // namespace weft::wireup

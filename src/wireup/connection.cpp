@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/connection.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+namespace weft::wireup {
+
+using namespace std::chrono_literals;
+
+namespace {
+// So that one talkative peer cannot keep the thread from the others.
+constexpr int frames_at_once = 32;
+constexpr auto linger_time = 1s;
+constexpr auto retry_time = 10ms;
+}  // namespace
+
+connection::connection(loop& on, runtime::unique_fd socket)
+    : loop_(on),
+      socket_(on.io()),
+      retry_(on.io()),
+      linger_(on.io()),
+      peer_(credentials_of(socket.get())) {
+  asio::error_code fault;
+  socket_.assign(socket.get(), fault);
+  if (fault) throw std::system_error(fault, "epoll_ctl");
+  socket.release();
+}
+
+void connection::start(std::shared_ptr<user> whom) {
+  user_ = std::move(whom);
+  wait_to_read();
+}
+
+void connection::wait_to_read() {
+  socket_.async_wait(asio::posix::descriptor_base::wait_read,
+                     [self = shared_from_this()](const asio::error_code& fault) {
+                       if (!fault && self->user_) self->read();
+                     });
+}
+
+void connection::read() {
+  // A reset is reported once, before the packets that arrived ahead of it.
+  for (int n = 0; n < frames_at_once; ++n) {
+    packet p;
+    switch (receive_packet(socket_.native_handle(), loop_.scratch(), p)) {
+      case arrival::packet: {
+        std::optional<frame> f = frame_header::parse(p.bytes, std::move(p.fds));
+        if (!f) return end(ending::broken);
+        const std::shared_ptr<user> whom = user_;
+        whom->on_frame(std::move(*f));
+        if (!user_) return;
+        break;
+      }
+      case arrival::nothing:
+        return wait_to_read();
+      case arrival::reset:
+        break;
+      case arrival::end:
+        return end(ending::left);
+      case arrival::broken:
+        return end(ending::broken);
+    }
+  }
+  wait_to_read();
+}
+
+void connection::send(frame f) {
+  if (!user_ || deaf_ || finishing_) return;
+  queue_.push_back(std::move(f));
+  if (!writing_) flush();
+}
+
+void connection::flush() {
+  while (!queue_.empty()) {
+    const frame& f = queue_.front();
+    const int fault = send_packet(socket_.native_handle(), frame_header::of(f), f.body, f.fds);
+    if (fault == EAGAIN || fault == EWOULDBLOCK) return wait_to_write();
+    // The kernel has too many descriptors in flight, or no memory at the moment.
+    if (fault == ETOOMANYREFS || fault == ENOBUFS || fault == ENOMEM) return retry_soon();
+    if (fault != 0) {
+      // What the peer sent before it left can still be read; reading finds the end.
+      deaf_ = true;
+      queue_.clear();
+      break;
+    }
+    queue_.pop_front();
+  }
+  if (finishing_) end(ending::finished);
+}
+
+void connection::wait_to_write() {
+  writing_ = true;
+  socket_.async_wait(asio::posix::descriptor_base::wait_write,
+                     [self = shared_from_this()](const asio::error_code& fault) {
+                       self->writing_ = false;
+                       if (!fault && self->user_) self->flush();
+                     });
+}
+
+void connection::retry_soon() {
+  writing_ = true;
+  retry_.expires_after(retry_time);
+  retry_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+    self->writing_ = false;
+    if (!fault && self->user_) self->flush();
+  });
+}
+
+void connection::finish() {
+  if (!user_ || finishing_) return;
+  finishing_ = true;
+  if (!writing_) return flush();
+  linger_.expires_after(linger_time);
+  linger_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+    if (!fault) self->end(ending::finished);
+  });
+}
+
+void connection::end(ending why) {
+  const std::shared_ptr<connection> self = shared_from_this();  // whom may be its last holder
+  const std::shared_ptr<user> whom = user_;
+  close();
+  if (whom) whom->on_end(why);
+}
+
+void connection::close() {
+  const std::shared_ptr<user> whom = std::move(user_);
+  user_.reset();
+  queue_.clear();
+  asio::error_code ignored;
+  socket_.close(ignored);
+  retry_.cancel();
+  linger_.cancel();
+}
+
+}  // namespace weft::wireup

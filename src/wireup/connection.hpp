@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames over one Unix socket.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "wireup/frame.hpp"
+#include "wireup/loop.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace weft::wireup {
+
+/// Sends and receives frames. Everything on the loop's thread. It lives until it has ended, held by
+/// what it waits for, and holds its user until then.
+class connection : public std::enable_shared_from_this<connection> {
+ public:
+  enum class ending {
+    left,     ///< the other side closed or died; all that it sent before was delivered
+    broken,   ///< it sent what is no frame
+    finished  ///< `finish` was called, and what was queued is sent (or cannot be)
+  };
+
+  class user {
+   public:
+    virtual ~user() = default;
+    virtual void on_frame(frame f) = 0;
+    /// Once, and nothing after it; not after `close`.
+    virtual void on_end(ending why) = 0;
+  };
+
+  connection(loop& on, runtime::unique_fd socket);
+
+  /// Starts to receive.
+  void start(std::shared_ptr<user> whom);
+  /// Sends in the order of the calls; lost when the other side is gone.
+  void send(frame f);
+  /// Ends when everything is sent, or after a second if the other side does not read.
+  void finish();
+  /// Ends at once, without a word to the user.
+  void close();
+
+  const credentials& peer() const noexcept { return peer_; }
+
+ private:
+  void wait_to_read();
+  void read();
+  void flush();
+  void wait_to_write();
+  void retry_soon();
+  void end(ending why);
+
+  loop& loop_;
+  asio::posix::stream_descriptor socket_;
+  asio::steady_timer retry_;
+  asio::steady_timer linger_;
+  credentials peer_;
+  std::shared_ptr<user> user_;
+  std::deque<frame> queue_;
+  bool writing_ = false;  // a wait for room is under way
+  bool deaf_ = false;     // sending failed: the other side is gone, reading will tell
+  bool finishing_ = false;
+};
+
+}  // namespace weft::wireup

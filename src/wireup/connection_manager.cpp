@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/connection_manager.hpp"
+
+#include "wireup/manager_core.hpp"
+
+namespace weft::wireup {
+
+connection_manager::connection_manager(identity self, handlers h)
+    : impl_(std::make_unique<impl>(std::move(self), std::move(h))) {}
+
+connection_manager::~connection_manager() = default;
+
+const identity& connection_manager::self() const noexcept { return impl_->self(); }
+
+void connection_manager::connect(const std::string& locator, connected done) {
+  impl_->connect(locator, std::move(done));
+}
+
+std::uint64_t connection_manager::open_door(const std::string& address,
+                                            std::string& actual_address) {
+  return impl_->open_door(address, actual_address);
+}
+
+void connection_manager::close_door(std::uint64_t door) { impl_->close_door_later(door); }
+
+void connection_manager::knock(const std::string& address, const std::string& greeting,
+                               connected done) {
+  impl_->knock(address, greeting, std::move(done));
+}
+
+std::uint64_t connection_manager::meet(const std::string& own, const std::string& other,
+                                       const std::string& discriminator, connected done) {
+  return impl_->meet(own, other, discriminator, std::move(done));
+}
+
+void connection_manager::cancel_meet(std::uint64_t meeting) { impl_->cancel_meet(meeting); }
+
+}  // namespace weft::wireup

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/hello.hpp"
+
+#include <fmt/format.h>
+
+#include "wireup/byte_io.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace weft::wireup {
+
+namespace {
+
+void put_identity(byte_writer& out, const identity& who) {
+  out.put(who.id).put(who.job).put(std::uint32_t{who.rank}).put(std::string_view(who.locator));
+}
+
+identity get_identity(byte_reader& in) {
+  identity who;
+  who.id = in.get_id();
+  who.job = in.get_id();
+  who.rank = in.get<std::uint32_t>();
+  who.locator = in.get_text(max_socket_name);
+  return who;
+}
+
+void put_preamble(byte_writer& out) { out.put(wire_magic).put(wire_version); }
+
+std::string preamble_fault(byte_reader& in) {
+  if (in.get<std::uint32_t>() != wire_magic) return "it does not speak weft's protocol";
+  const auto version = in.get<std::uint16_t>();
+  if (version == wire_version) return {};
+  return fmt::format(
+      "it speaks version {} of weft's protocol, this side version {}; build both with the same "
+      "weft",
+      version, wire_version);
+}
+
+template <class T>
+decoded<T> judge(const byte_reader& in, const identity& who, T value) {
+  if (!in.complete()) return {std::nullopt, "its first frame has the wrong length"};
+  if (who.id == context_id{} || !is_socket_name(who.locator))
+    return {std::nullopt, "its first frame does not say who it is"};
+  return {std::move(value), {}};
+}
+
+}  // namespace
+
+frame encode(const hello& h) {
+  byte_writer out;
+  put_preamble(out);
+  out.put(static_cast<std::uint8_t>(h.why)).put(std::uint8_t{0});
+  put_identity(out, h.who);
+  out.put(h.door).put(h.ticket).put(std::string_view(h.greeting));
+  return {frame_kind::hello, 0, out.take(), {}};
+}
+
+frame encode_welcome(const identity& who) {
+  byte_writer out;
+  put_preamble(out);
+  out.put(std::uint16_t{0});
+  put_identity(out, who);
+  return {frame_kind::welcome, 0, out.take(), {}};
+}
+
+frame encode_refusal(const std::string& reason) {
+  byte_writer out;
+  out.put(std::string_view(reason).substr(0, max_reason));
+  return {frame_kind::refusal, 0, out.take(), {}};
+}
+
+decoded<hello> decode_hello(const frame& f) {
+  byte_reader in(f.body);
+  if (std::string fault = preamble_fault(in); !fault.empty()) return {std::nullopt, fault};
+  hello h;
+  const auto why = in.get<std::uint8_t>();
+  if (why > static_cast<std::uint8_t>(purpose::meet))
+    return {std::nullopt, "it wants something that this version does not know"};
+  h.why = static_cast<purpose>(why);
+  in.get<std::uint8_t>();
+  h.who = get_identity(in);
+  h.door = in.get<std::uint64_t>();
+  h.ticket = in.get<std::uint64_t>();
+  h.greeting = in.get_text(max_greeting);
+  const identity who = h.who;
+  return judge(in, who, std::move(h));
+}
+
+decoded<identity> decode_welcome(const frame& f) {
+  byte_reader in(f.body);
+  if (std::string fault = preamble_fault(in); !fault.empty()) return {std::nullopt, fault};
+  in.get<std::uint16_t>();
+  identity who = get_identity(in);
+  return judge(in, who, who);
+}
+
+std::string decode_refusal(const frame& f) {
+  byte_reader in(f.body);
+  std::string reason = in.get_text(max_reason);
+  if (!in.complete()) return "it gave no readable reason";
+  for (char& c : reason)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return reason;
+}
+
+std::vector<std::byte> encode_door_question() {
+  byte_writer out;
+  put_preamble(out);
+  return out.put(std::uint16_t{0}).take();
+}
+
+bool is_door_question(std::span<const std::byte> bytes) {
+  byte_reader in(bytes);
+  if (!preamble_fault(in).empty()) return false;
+  in.get<std::uint16_t>();
+  return in.complete();
+}
+
+std::vector<std::byte> encode(const door_answer& a) {
+  byte_writer out;
+  put_preamble(out);
+  return out.put(a.door).put(std::string_view(a.locator)).take();
+}
+
+std::optional<door_answer> decode_door_answer(std::span<const std::byte> bytes) {
+  byte_reader in(bytes);
+  if (!preamble_fault(in).empty()) return std::nullopt;
+  door_answer a;
+  a.door = in.get<std::uint64_t>();
+  a.locator = in.get_text(max_socket_name);
+  if (!in.complete() || !is_socket_name(a.locator)) return std::nullopt;
+  return a;
+}
+
+}  // namespace weft::wireup

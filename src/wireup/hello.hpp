@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first words of two contexts to each other, as bytes. docs/wire-format.md has the tables.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "wireup/frame.hpp"
+#include "wireup/identity.hpp"
+
+namespace weft::wireup {
+
+inline constexpr std::uint32_t wire_magic = 0x54464557;  // "WEFT"
+inline constexpr std::uint16_t wire_version = 1;
+
+/// Longest greeting or discriminator, and longest reason of a refusal, in bytes.
+inline constexpr std::size_t max_greeting = 1024;
+inline constexpr std::size_t max_reason = 1024;
+
+/// What whoever connects wants.
+enum class purpose : std::uint8_t {
+  connect = 0,  ///< a channel, without asking anybody
+  knock = 1,    ///< to be let in at a door
+  meet = 2      ///< to meet a peer that meets us; the greeting is the discriminator
+};
+
+struct hello {
+  purpose why = purpose::connect;
+  identity who;              ///< everything but the pid, which the kernel tells
+  std::uint64_t door = 0;    ///< which door; 0: the one whose socket this is
+  std::uint64_t ticket = 0;  ///< the number of the sender's meeting; orders meetings of one context
+  std::string greeting;
+};
+
+frame encode(const hello& h);
+frame encode_welcome(const identity& who);
+frame encode_refusal(const std::string& reason);
+
+/// A decoded frame, or one sentence about what is wrong with it.
+template <class T>
+struct decoded {
+  std::optional<T> value;
+  std::string wrong;
+};
+
+decoded<hello> decode_hello(const frame& f);
+decoded<identity> decode_welcome(const frame& f);
+/// The reason, with everything that is not printable replaced.
+std::string decode_refusal(const frame& f);
+
+/// Asked over TCP at an "any://" door, and the answer: where to go on a Unix socket.
+struct door_answer {
+  std::uint64_t door = 0;
+  std::string locator;
+};
+
+inline constexpr std::size_t door_question_size = 8;
+inline constexpr std::size_t door_answer_size = 16 + 37;
+
+std::vector<std::byte> encode_door_question();
+bool is_door_question(std::span<const std::byte> bytes);
+std::vector<std::byte> encode(const door_answer& a);
+std::optional<door_answer> decode_door_answer(std::span<const std::byte> bytes);
+
+}  // namespace weft::wireup

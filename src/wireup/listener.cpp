@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/listener.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+#include "wireup/unix_socket.hpp"
+
+namespace weft::wireup {
+
+namespace {
+constexpr int accepts_at_once = 32;
+// Long enough to cost nothing, short enough that a newcomer hardly notices.
+constexpr auto rest_time = std::chrono::milliseconds(50);
+}  // namespace
+
+listener::listener(loop& on, runtime::unique_fd socket, accepted take, starved warn)
+    : socket_(on.io()), rest_(on.io()), take_(std::move(take)), warn_(std::move(warn)) {
+  asio::error_code fault;
+  socket_.assign(socket.get(), fault);
+  if (fault) throw std::system_error(fault, "epoll_ctl");
+  socket.release();
+}
+
+void listener::start() { wait(); }
+
+void listener::resume() {
+  paused_ = false;
+  wait();
+}
+
+void listener::wait() {
+  if (waiting_ || paused_ || closed_) return;
+  waiting_ = true;
+  socket_.async_wait(asio::posix::descriptor_base::wait_read,
+                     [self = shared_from_this()](const asio::error_code& fault) {
+                       self->waiting_ = false;
+                       if (!fault) self->accept();
+                     });
+}
+
+void listener::accept() {
+  for (int n = 0; n < accepts_at_once && !paused_ && !closed_; ++n) {
+    opened next = accept_one(socket_.native_handle());
+    if (next.fd) {
+      take_(std::move(next.fd));
+      continue;
+    }
+    if (next.error == EAGAIN || next.error == EWOULDBLOCK) break;
+    if (next.error == EMFILE || next.error == ENFILE || next.error == ENOBUFS ||
+        next.error == ENOMEM) {
+      // The connection stays in the queue and the socket readable: waiting at once would spin.
+      if (warn_) warn_(next.error);
+      return rest();
+    }
+    // Anything else concerns the one that wanted to connect, which is gone.
+  }
+  wait();
+}
+
+void listener::rest() {
+  waiting_ = true;
+  rest_.expires_after(rest_time);
+  rest_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+    self->waiting_ = false;
+    if (!fault) self->wait();
+  });
+}
+
+void listener::close() {
+  closed_ = true;
+  asio::error_code ignored;
+  socket_.close(ignored);
+  rest_.cancel();
+}
+
+}  // namespace weft::wireup

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accepts connections, and keeps calm when it cannot.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "runtime/fd.hpp"
+#include "wireup/loop.hpp"
+
+namespace weft::wireup {
+
+/// Accepts on a listening socket of any kind. Everything on the loop's thread. Lives until `close`.
+class listener : public std::enable_shared_from_this<listener> {
+ public:
+  using accepted = std::function<void(runtime::unique_fd)>;
+  /// Told the errno once when accepting fails for want of descriptors or memory.
+  using starved = std::function<void(int error)>;
+
+  /// \throws std::system_error when the socket cannot be watched
+  listener(loop& on, runtime::unique_fd socket, accepted take, starved warn);
+
+  void start();
+  /// Leaves newcomers in the kernel's queue until `resume`.
+  void pause() { paused_ = true; }
+  void resume();
+  void close();
+
+ private:
+  void wait();
+  void accept();
+  void rest();
+
+  asio::posix::stream_descriptor socket_;
+  asio::steady_timer rest_;
+  accepted take_;
+  starved warn_;
+  bool paused_ = false;
+  bool waiting_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace weft::wireup

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread with one io_context: everything of the control plane happens there.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "wireup/asio.hpp"
+#include "wireup/frame.hpp"
+
+namespace weft::wireup {
+
+/// Owns the thread. Shared by whoever may still want to post; once `finish` was called everything
+/// posted is dropped, so that a late call from a thread of the application harms nobody. The thread
+/// takes no signals: those belong to the application's threads.
+class loop {
+ public:
+  /// \throws weft::error (system) when there is no descriptor or thread to be had
+  loop();
+  ~loop();
+  loop(const loop&) = delete;
+  loop& operator=(const loop&) = delete;
+
+  /// Runs `f` on the thread, in the order of the calls. Any thread; never blocks. False, and `f` is
+  /// gone, when the loop has finished.
+  template <class F>
+  bool post(F f) {
+    return enqueue(std::make_unique<task_of<F>>(std::move(f)));
+  }
+
+  /// Runs `last` on the thread, lets everything under way end (which is what `last` sees to), and
+  /// joins. Not on the thread itself.
+  template <class F>
+  void finish(F last) {
+    finish_with(std::make_unique<task_of<F>>(std::move(last)));
+  }
+
+  bool on_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+
+  /// On the thread only.
+  asio::io_context& io() noexcept { return io_; }
+  /// One buffer for all that is received, so that an idle connection needs none. Thread only.
+  std::span<std::byte> scratch() noexcept { return scratch_; }
+
+ private:
+  struct task {
+    virtual ~task() = default;
+    virtual void run() = 0;
+  };
+  template <class F>
+  struct task_of final : task {
+    explicit task_of(F work) : f(std::move(work)) {}
+    void run() override { f(); }
+    F f;
+  };
+  using task_ptr = std::unique_ptr<task>;
+
+  bool enqueue(task_ptr t);
+  void finish_with(task_ptr last);
+  void drain();
+  void run();
+
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::array<std::byte, frame_header::size + max_frame_body> scratch_;
+  std::mutex mutex_;
+  std::vector<task_ptr> tasks_;  // guarded by mutex_
+  bool finished_ = false;        // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace weft::wireup

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/manager_core.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <future>
+#include <system_error>
+#include <weft/error.hpp>
+
+#include "wireup/door_visit.hpp"
+
+namespace weft::wireup {
+
+using runtime::unique_fd;
+using transports::parcel;
+
+namespace {
+
+// More newcomers than this wait in the kernel's queue until some have said who they are.
+constexpr std::size_t max_unknown = 64;
+// More questioners than this, and the one that has been silent longest has to go.
+constexpr std::size_t max_answering = 64;
+
+std::shared_ptr<loop> start_loop() try {
+  return std::make_shared<loop>();
+} catch (const std::system_error& e) {
+  throw error(errc::system, fmt::format("cannot start the control plane: {}; check the limits on "
+                                        "open files (ulimit -n) and threads (ulimit -u)",
+                                        e.what()));
+}
+
+}  // namespace
+
+connection_manager::impl::impl(identity self, handlers h)
+    : self_(std::move(self)), handlers_(std::move(h)), loop_(start_loop()) {
+  self_.pid = ::getpid();
+  self_.locator = random_socket_name();
+  opened socket = listen_abstract(self_.locator);
+  if (!socket.fd)
+    throw error(errc::system,
+                fmt::format("cannot listen on a Unix socket: {}", std::strerror(socket.error)));
+  loop_->post([this, fd = std::move(socket.fd)]() mutable {
+    front_ = std::make_shared<listener>(
+        *loop_, std::move(fd), [this](unique_fd who) { on_newcomer(std::move(who), 0); },
+        [this](int fault) { notice_starved(fault); });
+    front_->start();
+  });
+}
+
+connection_manager::impl::~impl() {
+  loop_->finish([this] { shut_down(); });
+}
+
+void connection_manager::impl::shut_down() {
+  closing_ = true;
+  const std::string why = "this context is closing";
+  if (front_) front_->close();
+  meetings_.cancel_all(why);
+  while (!doors_.empty()) close_door(doors_.begin()->first);
+  for (const auto& weak : attempts_)
+    if (const auto one = weak.lock()) one->fail(why);
+  for (const auto& weak : answering_)
+    if (const auto answering = weak.lock()) answering->close();
+  for (const auto& channel : std::vector(channels_.begin(), channels_.end())) channel->retire();
+}
+
+// Connecting.
+
+std::shared_ptr<attempt> connection_manager::impl::new_attempt(hello says, connected done) {
+  std::erase_if(attempts_, [](const auto& weak) { return weak.expired(); });
+  auto made = std::make_shared<attempt>(loop_, *this, std::move(says), std::move(done));
+  attempts_.push_back(made);
+  return made;
+}
+
+void connection_manager::impl::connect(std::string locator, connected done) {
+  loop_->post([this, locator = std::move(locator), done = std::move(done)]() mutable {
+    if (!is_socket_name(locator))
+      return done(nullptr, fmt::format("'{}' is not the locator of a context", locator));
+    hello says;
+    says.who = self_;
+    new_attempt(std::move(says), std::move(done))->to_locator(std::move(locator));
+  });
+}
+
+void connection_manager::impl::knock(std::string address, std::string greeting, connected done) {
+  loop_->post([this, address = std::move(address), greeting = std::move(greeting),
+               done = std::move(done)]() mutable {
+    hello says;
+    says.why = purpose::knock;
+    says.who = self_;
+    says.greeting = std::move(greeting);
+    start_attempt(std::move(says), address, std::move(done));
+  });
+}
+
+std::shared_ptr<attempt> connection_manager::impl::start_attempt(hello says,
+                                                                 const std::string& address,
+                                                                 connected done) {
+  door_address where;
+  try {
+    if (says.greeting.size() > max_greeting)
+      throw error(errc::invalid_argument,
+                  fmt::format("a greeting of {} bytes is too long: at most {}",
+                              says.greeting.size(), max_greeting));
+    where = parse_address(address);
+  } catch (const error& e) {
+    done(nullptr, e.what());
+    return nullptr;
+  }
+  const auto made = new_attempt(std::move(says), std::move(done));
+  made->to_door(where);
+  return made;
+}
+
+std::uint64_t connection_manager::impl::meet(std::string own, std::string other,
+                                             std::string discriminator, connected done) {
+  const std::uint64_t ticket = next_number_.fetch_add(1, std::memory_order_relaxed);
+  loop_->post([this, ticket, own = std::move(own), other = std::move(other),
+               discriminator = std::move(discriminator), done = std::move(done)]() mutable {
+    meetings_.start(ticket, own, other, discriminator, std::move(done));
+  });
+  return ticket;
+}
+
+void connection_manager::impl::cancel_meet(std::uint64_t meeting) {
+  loop_->post([this, meeting] { meetings_.cancel(meeting, "the meeting was cancelled"); });
+}
+
+// Doors.
+
+unique_fd connection_manager::impl::open_socket(door_address& address) {
+  return address.is_unix ? listen_at_name(address) : listen_at_port(address);
+}
+
+std::uint64_t connection_manager::impl::open_door(const std::string& address,
+                                                  std::string& actual_address) {
+  door_address where = parse_address(address);
+  unique_fd socket;
+  try {
+    socket = open_socket(where);
+  } catch (const error& e) {
+    if (e.kind() != errc::system || loop_->on_thread()) throw;
+    // Perhaps a door of our own that was shut a moment ago: let that happen first. Bounded, because
+    // a handler may be waiting for the caller.
+    const auto done = std::make_shared<std::promise<void>>();
+    loop_->post([done] { done->set_value(); });
+    done->get_future().wait_for(std::chrono::milliseconds(200));
+    socket = open_socket(where);
+  }
+  const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
+  actual_address = to_text(where);
+  loop_->post([this, number, where, fd = std::move(socket)]() mutable {
+    install_door(number, where, std::move(fd), false);
+  });
+  return number;
+}
+
+std::uint64_t connection_manager::impl::open_meeting_door(const std::string& address) {
+  door_address where = parse_address(address);
+  unique_fd socket = open_socket(where);
+  const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
+  install_door(number, where, std::move(socket), true);
+  return number;
+}
+
+void connection_manager::impl::install_door(std::uint64_t number, const door_address& address,
+                                            unique_fd socket, bool for_meetings) {
+  listener::accepted take;
+  if (address.is_unix) {
+    take = [this, number](unique_fd who) { on_newcomer(std::move(who), number); };
+  } else {
+    take = [this, number](unique_fd who) { on_question(std::move(who), number); };
+  }
+  const auto made = std::make_shared<listener>(*loop_, std::move(socket), std::move(take),
+                                               [this](int fault) { notice_starved(fault); });
+  doors_.emplace(number, door{made, for_meetings, address.is_unix});
+  if (paused_ && address.is_unix) made->pause();
+  made->start();
+}
+
+void connection_manager::impl::close_door_later(std::uint64_t number) {
+  loop_->post([this, number] { close_door(number); });
+}
+
+void connection_manager::impl::close_door(std::uint64_t number) {
+  const auto at = doors_.find(number);
+  if (at == doors_.end()) return;
+  at->second.socket->close();
+  doors_.erase(at);
+}
+
+// Newcomers.
+
+void connection_manager::impl::on_newcomer(unique_fd socket, std::uint64_t door_number) try {
+  const credentials who = credentials_of(socket.get());
+  if (!who.same_user) {
+    if (!std::exchange(told_of_stranger_, true))
+      notice(
+          fmt::format("{} of the user with id {} tried to connect and was turned away; only "
+                      "processes of the same user may (said once)",
+                      describe_process(who.pid), who.uid));
+    return;
+  }
+  const auto channel = std::make_shared<peer_channel>(loop_, *this, std::move(socket), door_number);
+  channels_.insert(channel);
+  ++unknown_;
+  balance();
+  channel->expect();
+} catch (const std::exception& e) {
+  notice(fmt::format("a connection had to be dropped: {}", e.what()));
+}
+
+void connection_manager::impl::on_question(unique_fd socket, std::uint64_t door_number) try {
+  std::erase_if(answering_, [](const auto& weak) { return weak.expired(); });
+  if (answering_.size() >= max_answering) {
+    if (const auto oldest = answering_.front().lock()) oldest->close();
+    answering_.pop_front();
+  }
+  const auto answering = std::make_shared<door_answering>(*loop_, std::move(socket),
+                                                          door_answer{door_number, self_.locator});
+  answering_.push_back(answering);
+  answering->start();
+} catch (const std::exception& e) {
+  notice(fmt::format("a connection had to be dropped: {}", e.what()));
+}
+
+void connection_manager::impl::balance() {
+  const bool full = unknown_ >= max_unknown;
+  if (full == paused_ || closing_) return;
+  paused_ = full;
+  const auto turn = [full](listener& l) { full ? l.pause() : l.resume(); };
+  if (front_) turn(*front_);
+  for (auto& [number, d] : doors_)
+    if (d.is_unix) turn(*d.socket);
+}
+
+void connection_manager::impl::on_asking(const std::shared_ptr<peer_channel>& who) {
+  channels_.insert(who);
+}
+
+void connection_manager::impl::on_hello(const std::shared_ptr<peer_channel>& who, hello h) {
+  --unknown_;
+  balance();
+  if (closing_) return who->refuse("this context is closing");
+  if (h.why != purpose::connect) {
+    // Through its own socket, or through the common one after asking over TCP.
+    const std::uint64_t number = who->door() != 0 ? who->door() : h.door;
+    return on_knock(who, number, std::move(h));
+  }
+  if (who->door() != 0) return who->refuse("this is a door: knock");
+  who->admit(self_);
+}
+
+void connection_manager::impl::on_knock(const std::shared_ptr<peer_channel>& who,
+                                        std::uint64_t door_number, hello h) {
+  const auto at = doors_.find(door_number);
+  if (at == doors_.end() || (who->door() == 0 && at->second.is_unix))
+    return who->refuse("that door is shut");
+  if (h.why == purpose::meet) {
+    if (!at->second.for_meetings) return who->refuse("a listener is there: use connect, not meet");
+    return meetings_.visit(door_number, who, h);
+  }
+  if (at->second.for_meetings)
+    return who->refuse("somebody waits to meet there: use meet, not connect");
+  if (!handlers_.on_visit) return who->refuse("nobody opens there");
+  handlers_.on_visit(door_number,
+                     std::make_unique<pending_visit>(loop_, who, self_, std::move(h.greeting)));
+}
+
+// Channels.
+
+void connection_manager::impl::on_parcel(const std::shared_ptr<peer_channel>& who, parcel p) {
+  if (handlers_.on_parcel) handlers_.on_parcel(who, std::move(p));
+}
+
+void connection_manager::impl::on_ended(const std::shared_ptr<peer_channel>& who,
+                                        peer_channel::stage was, bool orderly,
+                                        const std::string& why) {
+  channels_.erase(who);
+  if (was == peer_channel::stage::expecting) {
+    --unknown_;
+    balance();
+  }
+  if (!why.empty())
+    notice(fmt::format("the connection of {} was closed: {}",
+                       describe_process(who->kernel_view().pid), why));
+  if (was == peer_channel::stage::live && handlers_.on_gone) handlers_.on_gone(who, orderly);
+}
+
+void connection_manager::impl::notice(const std::string& text) {
+  if (handlers_.on_notice) return handlers_.on_notice(text);
+  std::fprintf(stderr, "weft: %s\n", text.c_str());
+}
+
+void connection_manager::impl::notice_starved(int fault) {
+  if (std::exchange(told_of_starving_, true)) return;
+  notice(
+      fmt::format("cannot accept a connection: {}; it waits until that changes. Raise the limit "
+                  "on open files (ulimit -n) (said once)",
+                  std::strerror(fault)));
+}
+
+}  // namespace weft::wireup

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of the connection manager.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "wireup/attempt.hpp"
+#include "wireup/channel.hpp"
+#include "wireup/connection_manager.hpp"
+#include "wireup/listener.hpp"
+#include "wireup/meeting.hpp"
+
+namespace weft::wireup {
+
+/// Members belong to the loop's thread, except where they say otherwise. Outlives that thread.
+class connection_manager::impl final : public peer_channel::owner, public meeting_host {
+ public:
+  impl(identity self, handlers h);
+  ~impl() override;
+
+  // Any thread: what the manager offers.
+  const identity& self() const noexcept override { return self_; }
+  void connect(std::string locator, connected done);
+  std::uint64_t open_door(const std::string& address, std::string& actual_address);
+  void close_door_later(std::uint64_t door);
+  void knock(std::string address, std::string greeting, connected done);
+  std::uint64_t meet(std::string own, std::string other, std::string discriminator, connected done);
+  void cancel_meet(std::uint64_t meeting);
+
+ private:
+  struct door {
+    std::shared_ptr<listener> socket;
+    bool for_meetings = false;
+    bool is_unix = true;
+  };
+
+  // peer_channel::owner
+  void on_asking(const std::shared_ptr<peer_channel>& who) override;
+  void on_hello(const std::shared_ptr<peer_channel>& who, hello h) override;
+  void on_parcel(const std::shared_ptr<peer_channel>& who, transports::parcel p) override;
+  void on_ended(const std::shared_ptr<peer_channel>& who, peer_channel::stage was, bool orderly,
+                const std::string& why) override;
+  // meeting_host
+  std::uint64_t open_meeting_door(const std::string& address) override;
+  void close_door(std::uint64_t number) override;
+  std::shared_ptr<attempt> start_attempt(hello says, const std::string& address,
+                                         connected done) override;
+
+  runtime::unique_fd open_socket(door_address& address);
+  void install_door(std::uint64_t number, const door_address& address, runtime::unique_fd socket,
+                    bool for_meetings);
+  void on_newcomer(runtime::unique_fd socket, std::uint64_t door_number);
+  void on_question(runtime::unique_fd socket, std::uint64_t door_number);
+  void on_knock(const std::shared_ptr<peer_channel>& who, std::uint64_t door_number, hello h);
+  std::shared_ptr<attempt> new_attempt(hello says, connected done);
+  void balance();
+  void notice(const std::string& text);
+  void notice_starved(int error);
+  void shut_down();
+
+  identity self_;  // constant once constructed
+  const handlers handlers_;
+  std::atomic<std::uint64_t> next_number_{1};  // doors and meetings; any thread
+  std::shared_ptr<listener> front_;
+  std::map<std::uint64_t, door> doors_;
+  std::unordered_set<std::shared_ptr<peer_channel>> channels_;
+  std::vector<std::weak_ptr<attempt>> attempts_;  // what they wait for keeps them
+  std::deque<std::weak_ptr<door_answering>> answering_;
+  meetings meetings_{*this};
+  std::size_t unknown_ = 0;  // connections that have not said who they are
+  bool paused_ = false;
+  bool closing_ = false;
+  bool told_of_stranger_ = false;
+  bool told_of_starving_ = false;
+  std::shared_ptr<loop> loop_;
+};
+
+}  // namespace weft::wireup

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/meeting.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <tuple>
+#include <utility>
+
+namespace weft::wireup {
+
+void meetings::start(std::uint64_t ticket, const std::string& own, const std::string& other,
+                     const std::string& discriminator, connection_manager::connected done) {
+  const bool twice = std::ranges::any_of(meetings_, [&](const auto& entry) {
+    return entry.second.own == own && entry.second.discriminator == discriminator;
+  });
+  if (twice)
+    return done(nullptr, fmt::format("a meeting at {} with the same discriminator is under way; "
+                                     "use another discriminator for each",
+                                     own));
+  meeting m;
+  m.own = own;
+  m.discriminator = discriminator;
+  try {
+    parse_address(other);
+    m.door = enter(own);
+  } catch (const std::exception& e) {
+    return done(nullptr, e.what());
+  }
+  m.done = std::move(done);
+  meetings_.emplace(ticket, std::move(m));
+
+  hello says;
+  says.why = purpose::meet;
+  says.who = host_.self();
+  says.ticket = ticket;
+  says.greeting = discriminator;
+  auto knock = host_.start_attempt(
+      std::move(says), other,
+      [this, ticket](const channel_ptr& got, const std::string&) { on_knocked(ticket, got); });
+  // It may have failed already, and the meeting may even be over.
+  const auto at = meetings_.find(ticket);
+  if (at != meetings_.end() && at->second.knocking) at->second.knock = std::move(knock);
+}
+
+std::uint64_t meetings::enter(const std::string& own) {
+  const auto at = doors_.find(own);
+  if (at != doors_.end()) {
+    ++at->second.users;
+    return at->second.number;
+  }
+  const std::uint64_t number = host_.open_meeting_door(own);
+  doors_.emplace(own, shared_door{number, 1});
+  return number;
+}
+
+void meetings::leave(const std::string& own) {
+  const auto at = doors_.find(own);
+  if (--at->second.users > 0) return;
+  host_.close_door(at->second.number);
+  doors_.erase(at);
+}
+
+void meetings::on_knocked(std::uint64_t ticket, const channel_ptr& got) {
+  const auto at = meetings_.find(ticket);
+  if (at == meetings_.end()) return;
+  at->second.knocking = false;
+  at->second.knock.reset();
+  if (got) return end(at, got, {});
+  // Not there yet, or not for this discriminator: the other side will knock when it is.
+  const auto held = std::exchange(at->second.held, nullptr);
+  if (held && !held->left()) let_in(at, held);
+}
+
+void meetings::visit(std::uint64_t door, const std::shared_ptr<peer_channel>& who, const hello& h) {
+  const auto at = std::ranges::find_if(meetings_, [&](const auto& entry) {
+    return entry.second.door == door && entry.second.discriminator == h.greeting;
+  });
+  if (at == meetings_.end())
+    return who->refuse("nobody there waits to meet with that discriminator at the moment");
+  const auto theirs = std::tie(h.who.id, h.ticket);
+  const auto ours = std::tie(host_.self().id, at->first);
+  if (theirs == ours) return who->refuse("a meeting cannot meet itself: its two addresses are one");
+  if (theirs < ours || !at->second.knocking) return let_in(at, who);
+  if (at->second.held && !at->second.held->left())
+    return who->refuse("somebody else is being met there at the moment");
+  at->second.held = who;
+}
+
+void meetings::let_in(meeting_map::iterator at, const std::shared_ptr<peer_channel>& who) {
+  who->admit(host_.self());
+  end(at, who, {});
+}
+
+void meetings::end(meeting_map::iterator at, const channel_ptr& got, const std::string& failure) {
+  const meeting m = std::move(at->second);
+  meetings_.erase(at);
+  if (m.knock) m.knock->cancel();
+  if (m.held) m.held->refuse("the two have met already");
+  leave(m.own);
+  m.done(got, failure);
+}
+
+void meetings::cancel(std::uint64_t ticket, const std::string& why) {
+  if (const auto at = meetings_.find(ticket); at != meetings_.end()) end(at, nullptr, why);
+}
+
+void meetings::cancel_all(const std::string& why) {
+  while (!meetings_.empty()) end(meetings_.begin(), nullptr, why);
+}
+
+}  // namespace weft::wireup

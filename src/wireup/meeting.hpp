@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peer-to-peer connection: both sides knock at each other's door, one channel results.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "wireup/attempt.hpp"
+
+namespace weft::wireup {
+
+/// What a meeting needs of the manager. On the loop's thread.
+class meeting_host {
+ public:
+  virtual ~meeting_host() = default;
+  virtual const identity& self() const noexcept = 0;
+  /// \throws weft::error as connection_manager::open_door
+  virtual std::uint64_t open_meeting_door(const std::string& address) = 0;
+  virtual void close_door(std::uint64_t door) = 0;
+  virtual std::shared_ptr<attempt> start_attempt(hello says, const std::string& address,
+                                                 connection_manager::connected done) = 0;
+};
+
+/// All meetings of one manager. On the loop's thread.
+///
+/// Each side opens its door before it knocks, so the knock of whoever comes second always finds a
+/// door: nobody needs to knock twice. When both knock at once, the knock of the smaller context (by
+/// id, then by ticket) is the one that counts: the larger side lets it in at once, and the smaller
+/// side holds the other's knock back for as long as its own can still succeed.
+class meetings {
+ public:
+  explicit meetings(meeting_host& host) : host_(host) {}
+
+  void start(std::uint64_t ticket, const std::string& own, const std::string& other,
+             const std::string& discriminator, connection_manager::connected done);
+  void cancel(std::uint64_t ticket, const std::string& why);
+  void cancel_all(const std::string& why);
+
+  /// Somebody stands at a meeting door.
+  void visit(std::uint64_t door, const std::shared_ptr<peer_channel>& who, const hello& h);
+
+ private:
+  struct meeting {
+    std::string own;
+    std::string discriminator;
+    connection_manager::connected done;
+    std::uint64_t door = 0;
+    bool knocking = true;  // false: our knock failed, only the door is left
+    std::shared_ptr<attempt> knock;
+    std::shared_ptr<peer_channel> held;  // a knock that counts only if ours fails
+  };
+  struct shared_door {
+    std::uint64_t number = 0;
+    int users = 0;
+  };
+  using meeting_map = std::map<std::uint64_t, meeting>;
+
+  std::uint64_t enter(const std::string& own);
+  void leave(const std::string& own);
+  void on_knocked(std::uint64_t ticket, const channel_ptr& got);
+  void let_in(meeting_map::iterator at, const std::shared_ptr<peer_channel>& who);
+  void end(meeting_map::iterator at, const channel_ptr& got, const std::string& failure);
+
+  meeting_host& host_;
+  meeting_map meetings_;                      // by ticket
+  std::map<std::string, shared_door> doors_;  // by address: meetings may share one
+};
+
+}  // namespace weft::wireup

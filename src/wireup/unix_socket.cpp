@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/unix_socket.hpp"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <weft/error.hpp>
+
+namespace weft::wireup {
+
+using runtime::unique_fd;
+
+namespace {
+
+constexpr std::string_view name_prefix = "weft-";
+
+struct abstract_address {
+  explicit abstract_address(const std::string& name) {
+    address.sun_family = AF_UNIX;
+    const std::size_t length = std::min(name.size(), max_socket_name);
+    std::memcpy(address.sun_path + 1, name.data(), length);
+    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+
+  sockaddr_un address{};
+  socklen_t size = 0;
+};
+
+opened new_socket() {
+  unique_fd fd{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  const int error = fd ? 0 : errno;
+  return {std::move(fd), error};
+}
+
+}  // namespace
+
+context_id random_id() {
+  context_id id;
+  if (::getrandom(id.words.data(), sizeof id.words, 0) != static_cast<ssize_t>(sizeof id.words))
+    throw error(errc::system, fmt::format("getrandom: {}", std::strerror(errno)));
+  return id;
+}
+
+std::string to_text(const context_id& id) {
+  return fmt::format("{:016x}{:016x}", id.words[0], id.words[1]);
+}
+
+std::optional<context_id> id_from_text(std::string_view text) {
+  if (text.size() != 32) return std::nullopt;
+  context_id id;
+  for (std::size_t word = 0; word < 2; ++word) {
+    const char* begin = text.data() + 16 * word;
+    const auto [end, error] = std::from_chars(begin, begin + 16, id.words[word], 16);
+    if (error != std::errc{} || end != begin + 16) return std::nullopt;
+  }
+  return id;
+}
+
+std::string random_socket_name() { return std::string(name_prefix) + to_text(random_id()); }
+
+bool is_socket_name(const std::string& text) {
+  return text.starts_with(name_prefix) &&
+         id_from_text(std::string_view(text).substr(name_prefix.size()));
+}
+
+opened listen_abstract(const std::string& name) {
+  opened made = new_socket();
+  if (!made.fd) return made;
+  const abstract_address address(name);
+  if (::bind(made.fd.get(), address.get(), address.size) != 0 ||
+      ::listen(made.fd.get(), SOMAXCONN) != 0)
+    return {unique_fd{}, errno};
+  return made;
+}
+
+opened connect_abstract(const std::string& name) {
+  opened made = new_socket();
+  if (!made.fd) return made;
+  const abstract_address address(name);
+  if (::connect(made.fd.get(), address.get(), address.size) != 0) return {unique_fd{}, errno};
+  return made;
+}
+
+opened accept_one(int listener) {
+  unique_fd fd{::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+  const int error = fd ? 0 : errno;
+  return {std::move(fd), error};
+}
+
+credentials credentials_of(int socket) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return {};
+  return {who.pid, who.uid, who.uid == ::geteuid()};
+}
+
+std::string describe_process(pid_t pid) {
+  if (pid <= 0) return "a process of another container";
+  std::ifstream file(fmt::format("/proc/{}/comm", pid));
+  std::string name;
+  if (!std::getline(file, name)) return fmt::format("process {}", pid);
+  return fmt::format("process {} ({})", pid, name);
+}
+
+std::string who_listens(const std::string& name) {
+  const opened probe = connect_abstract(name);
+  if (!probe.fd) return {};
+  const credentials who = credentials_of(probe.fd.get());
+  std::string text = describe_process(who.pid);
+  if (!who.same_user) text += fmt::format(" of the user with id {}", who.uid);
+  return text;
+}
+
+int send_packet(int socket, std::span<const std::byte> head, std::span<const std::byte> body,
+                std::span<const unique_fd> fds) {
+  std::array<iovec, 2> pieces{
+      iovec{const_cast<std::byte*>(head.data()), head.size()},  // NOLINT: sendmsg only reads
+      iovec{const_cast<std::byte*>(body.data()), body.size()}};
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * transports::parcel::max_fds)>
+      control{};
+  if (!fds.empty()) {
+    if (fds.size() > transports::parcel::max_fds) return EINVAL;
+    message.msg_control = control.data();
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
+    cmsghdr* rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+    for (std::size_t i = 0; i < fds.size(); ++i) {
+      const int fd = fds[i].get();
+      std::memcpy(CMSG_DATA(rights) + i * sizeof(int), &fd, sizeof(int));
+    }
+  }
+  for (;;) {
+    if (::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}
+
+arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
+  into.bytes = {};
+  into.fds.clear();
+  iovec piece{buffer.data(), buffer.size()};
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * transports::parcel::max_fds)>
+      control{};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+
+  ssize_t got = 0;
+  do {
+    got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) {
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return arrival::nothing;
+    return errno == ECONNRESET ? arrival::reset : arrival::end;
+  }
+
+  // The kernel has already put descriptors into our table: own them before anything is judged.
+  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+      into.fds.emplace_back(fd);
+    }
+  }
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    into.fds.clear();
+    return arrival::broken;
+  }
+  if (got == 0 && into.fds.empty()) return arrival::end;
+  into.bytes = buffer.first(static_cast<std::size_t>(got));
+  return arrival::packet;
+}
+
+}  // namespace weft::wireup

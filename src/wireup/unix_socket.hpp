@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Abstract Unix sockets that carry whole frames, descriptors and the kernel's word on who is there.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/fd.hpp"
+#include "transports/parcel.hpp"
+#include "wireup/identity.hpp"
+
+namespace weft::wireup {
+
+/// A descriptor, or the errno that says why there is none.
+struct opened {
+  runtime::unique_fd fd;
+  int error = 0;
+};
+
+/// The longest name that fits into an abstract address.
+inline constexpr std::size_t max_socket_name = 107;
+
+/// 128 bits from the kernel. \throws weft::error (system)
+context_id random_id();
+
+/// A name for a socket that nobody can guess: "weft-" and 32 hexadecimal digits.
+std::string random_socket_name();
+/// Whether a text has the form that `random_socket_name` gives. Peers' words are checked with it.
+bool is_socket_name(const std::string& text);
+
+/// 32 hexadecimal digits, and back.
+std::string to_text(const context_id& id);
+std::optional<context_id> id_from_text(std::string_view text);
+
+/// All sockets are SOCK_SEQPACKET, do not block, and close when the process executes another.
+opened listen_abstract(const std::string& name);
+/// EAGAIN: the listener's queue is full, try again later. ECONNREFUSED: nobody listens.
+opened connect_abstract(const std::string& name);
+/// EAGAIN: nobody is waiting.
+opened accept_one(int listener);
+
+/// The process at the other end, and whether it belongs to the user of this one.
+struct credentials {
+  pid_t pid = 0;
+  uid_t uid = 0;
+  bool same_user = false;
+};
+credentials credentials_of(int socket);
+
+/// What holds an abstract name, for a message: "process 12 (heat)"; empty if nobody.
+std::string who_listens(const std::string& name);
+/// "process 12 (heat)".
+std::string describe_process(pid_t pid);
+
+/// Sends one packet with descriptors, which stay the caller's. 0 or an errno; never raises SIGPIPE.
+int send_packet(int socket, std::span<const std::byte> head, std::span<const std::byte> body,
+                std::span<const runtime::unique_fd> fds);
+
+/// What `receive_packet` found.
+enum class arrival {
+  packet,   ///< one whole packet
+  nothing,  ///< none is there
+  end,      ///< the other side closed or died
+  reset,    ///< it did so without reading what we sent; what it sent before can still be read
+  broken    ///< too long, too many descriptors, or no room for them here; descriptors are closed
+};
+
+struct packet {
+  std::span<std::byte> bytes;  ///< in the caller's buffer
+  std::vector<runtime::unique_fd> fds;
+};
+
+/// Receives one packet into `buffer`, without waiting.
+arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into);
+
+}  // namespace weft::wireup

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels: from connect to the end, in good order and otherwise.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <weft/error.hpp>
+
+#include "node.hpp"
+
+namespace weft::wireup::test {
+
+using runtime::unique_fd;
+using transports::parcel;
+
+namespace {
+
+struct pipe_ends {
+  pipe_ends() {
+    int fds[2];
+    if (::pipe2(fds, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    read = unique_fd(fds[0]);
+    write = unique_fd(fds[1]);
+  }
+  unique_fd read, write;
+};
+
+void put(const unique_fd& fd, char c) { REQUIRE(::write(fd.get(), &c, 1) == 1); }
+char get(const unique_fd& fd) {
+  char c = 0;
+  REQUIRE(::read(fd.get(), &c, 1) == 1);
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("two contexts connect and know each other") {
+  identity first = fresh_identity();
+  first.job = random_id();
+  first.rank = 3;
+  node a(first), b;
+  const outcome o = a.connect(b->self().locator);
+  REQUIRE(o.failure == "");
+  REQUIRE(o.channel);
+  CHECK(o.channel->peer().id == b->self().id);
+  CHECK(o.channel->peer().locator == b->self().locator);
+  CHECK(o.channel->peer().pid == ::getpid());
+  CHECK(o.channel->peer().rank == no_peer);
+
+  o.channel->send(make_parcel(7, "hello"));
+  const arrived got = b.parcels.next();
+  CHECK(got.parcel.kind == 7);
+  CHECK(text_of(got.parcel) == "hello");
+  CHECK(got.channel->peer().id == first.id);
+  CHECK(got.channel->peer().job == first.job);
+  CHECK(got.channel->peer().rank == 3);
+  CHECK(got.channel->peer().locator == a->self().locator);
+  CHECK(got.channel->peer().pid == ::getpid());
+}
+
+TEST_CASE("parcels carry descriptors both ways, in order, up to the limit") {
+  node a, b;
+  const channel_ptr to_b = a.connect(b->self().locator).channel;
+  REQUIRE(to_b);
+
+  pipe_ends there, back;
+  parcel with_fds = make_parcel(1, "take these");
+  with_fds.fds.push_back(std::move(there.read));
+  with_fds.fds.push_back(std::move(back.write));
+  to_b->send(std::move(with_fds));
+  arrived got = b.parcels.next();
+  REQUIRE(got.parcel.fds.size() == 2);
+  CHECK((::fcntl(got.parcel.fds[0].get(), F_GETFD) & FD_CLOEXEC) != 0);
+  put(there.write, 'x');
+  CHECK(get(got.parcel.fds[0]) == 'x');
+
+  // The other way, and as many as there may be.
+  parcel many = make_parcel(2, std::string(parcel::max_bytes, 'z'));
+  for (std::size_t i = 0; i < parcel::max_fds; ++i)
+    many.fds.emplace_back(::fcntl(got.parcel.fds[1].get(), F_DUPFD_CLOEXEC, 0));
+  got.channel->send(std::move(many));
+  arrived returned = a.parcels.next();
+  CHECK(returned.channel == to_b);
+  CHECK(returned.parcel.bytes.size() == parcel::max_bytes);
+  REQUIRE(returned.parcel.fds.size() == parcel::max_fds);
+  put(returned.parcel.fds[7], 'y');
+  CHECK(get(back.read) == 'y');
+
+  for (int i = 0; i < 2000; ++i) to_b->send(make_parcel(3, std::to_string(i)));
+  for (int i = 0; i < 2000; ++i) REQUIRE(text_of(b.parcels.next().parcel) == std::to_string(i));
+}
+
+TEST_CASE("a parcel that is too large is the caller's mistake") {
+  node a, b;
+  const channel_ptr to_b = a.connect(b->self().locator).channel;
+  REQUIRE(to_b);
+  CHECK_THROWS_AS(to_b->send(make_parcel(0, std::string(parcel::max_bytes + 1, 'a'))), weft::error);
+  parcel p;
+  for (std::size_t i = 0; i <= parcel::max_fds; ++i) p.fds.emplace_back(::dup(0));
+  CHECK_THROWS_AS(to_b->send(std::move(p)), weft::error);
+  CHECK(a.ends.empty());
+}
+
+TEST_CASE("close delivers what was sent, then both sides hear of a good end, once") {
+  node a, b;
+  const channel_ptr to_b = a.connect(b->self().locator).channel;
+  REQUIRE(to_b);
+  for (int i = 0; i < 500; ++i) to_b->send(make_parcel(1, std::string(8000, 'q')));
+  to_b->close();
+  to_b->close();
+  to_b->send(make_parcel(1, "too late"));
+  for (int i = 0; i < 500; ++i) CHECK(b.parcels.next().parcel.bytes.size() == 8000);
+  const gone there = b.ends.next();
+  CHECK(there.orderly);
+  const gone here = a.ends.next();
+  CHECK(here.orderly);
+  CHECK(here.channel == to_b);
+  there.channel->send(make_parcel(1, "nobody hears this"));
+  there.channel->close();
+  a.manager.reset();
+  b.manager.reset();
+  CHECK(a.ends.empty());
+  CHECK(b.ends.empty());
+  CHECK(b.parcels.empty());
+  to_b->send(make_parcel(1, "even the manager is gone"));
+}
+
+TEST_CASE("a manager that goes says goodbye on all its channels") {
+  node a, b;
+  const channel_ptr to_b = a.connect(b->self().locator).channel;
+  REQUIRE(to_b);
+  to_b->send(make_parcel(1, "last words"));
+  a.manager.reset();
+  CHECK(a.ends.next().orderly);
+  CHECK(text_of(b.parcels.next().parcel) == "last words");
+  CHECK(b.ends.next().orderly);
+}
+
+TEST_CASE("both sides may close at once") {
+  for (int i = 0; i < 50; ++i) {
+    node a, b;
+    const channel_ptr to_b = a.connect(b->self().locator).channel;
+    REQUIRE(to_b);
+    to_b->send(make_parcel(1, "hi"));
+    const channel_ptr to_a = b.parcels.next().channel;
+    to_b->close();
+    to_a->close();
+    CHECK(a.ends.next().orderly);
+    CHECK(b.ends.next().orderly);
+  }
+}
+
+TEST_CASE("a peer that is killed is gone, but not in good order") {
+  pipe_ends up;
+  const pid_t child = ::fork();  // before there is any thread that would not come along
+  if (child == 0) {
+    node b;
+    const std::string locator = b->self().locator;
+    const auto written = ::write(up.write.get(), locator.data(), locator.size());
+    for (;;) ::pause();
+    ::_exit(written > 0 ? 0 : 1);
+  }
+  REQUIRE(child > 0);
+  node a;
+  char locator[128];
+  const ssize_t n = ::read(up.read.get(), locator, sizeof locator);
+  REQUIRE(n > 0);
+  const outcome o = a.connect(std::string(locator, static_cast<std::size_t>(n)));
+  REQUIRE(o.failure == "");
+  CHECK(o.channel->peer().pid == child);
+  ::kill(child, SIGKILL);
+  const gone end = a.ends.next();
+  CHECK_FALSE(end.orderly);
+  CHECK(end.channel == o.channel);
+  ::waitpid(child, nullptr, 0);
+  // Nobody is there any more, which is said and not waited for.
+  const outcome again = a.connect(o.channel->peer().locator);
+  CHECK_FALSE(again.channel);
+  CHECK_THAT(again.failure, Catch::Contains("nobody listens"));
+}
+
+TEST_CASE("what is no locator is refused before anything is tried") {
+  node a;
+  CHECK_THAT(a.connect("nonsense").failure, Catch::Contains("not the locator"));
+  CHECK_THAT(a.connect("").failure, Catch::Contains("not the locator"));
+}
+
+TEST_CASE("a context can connect to itself, and to many at once") {
+  node a;
+  CHECK(a.connect(a->self().locator).channel);
+  std::vector<std::unique_ptr<node>> others;
+  for (int i = 0; i < 20; ++i) others.push_back(std::make_unique<node>());
+  for (int round = 0; round < 10; ++round)
+    for (auto& other : others) (*other)->connect(a->self().locator, node::into(other->outcomes));
+  for (int round = 0; round < 10; ++round)
+    for (auto& other : others) CHECK(other->outcomes.next().failure == "");
+}
+
+TEST_CASE("the control plane's thread takes no signals") {
+  node a;
+  static volatile sig_atomic_t taken_by = 0;
+  struct sigaction act {};
+  act.sa_handler = [](int) { taken_by = static_cast<sig_atomic_t>(::gettid()); };
+  struct sigaction before {};
+  ::sigaction(SIGUSR1, &act, &before);
+  taken_by = 0;
+  ::kill(::getpid(), SIGUSR1);
+  CHECK(taken_by == ::getpid());
+  ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+}  // namespace weft::wireup::test

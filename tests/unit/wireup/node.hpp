@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection manager whose handlers write down what happens, so that a test can wait for it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wireup/connection_manager.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace weft::wireup::test {
+
+/// Things that happen on another thread, in order.
+template <class T>
+class record {
+ public:
+  void add(T t) {
+    {
+      const std::lock_guard lock(mutex_);
+      things_.push_back(std::move(t));
+    }
+    changed_.notify_all();
+  }
+
+  /// The next thing; throws when none comes, which only a bug can cause.
+  T next() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, std::chrono::seconds(30), [&] { return !things_.empty(); }))
+      throw std::runtime_error("what the test waits for did not happen");
+    T t = std::move(things_.front());
+    things_.pop_front();
+    return t;
+  }
+
+  bool empty() {
+    const std::lock_guard lock(mutex_);
+    return things_.empty();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<T> things_;
+};
+
+struct outcome {
+  channel_ptr channel;
+  std::string failure;
+};
+struct arrived {
+  channel_ptr channel;
+  transports::parcel parcel;
+};
+struct gone {
+  channel_ptr channel;
+  bool orderly = false;
+};
+struct visit {
+  std::uint64_t door = 0;
+  std::unique_ptr<door_visit> visitor;
+};
+
+inline identity fresh_identity() {
+  identity self;
+  self.id = random_id();
+  return self;
+}
+
+/// Members are destroyed after the manager, which is last.
+class node {
+ public:
+  explicit node(identity self = fresh_identity())
+      : manager(std::make_unique<connection_manager>(std::move(self), write_down())) {}
+
+  connection_manager* operator->() { return manager.get(); }
+
+  outcome connect(const std::string& locator) {
+    return wait([&](auto done) { manager->connect(locator, std::move(done)); });
+  }
+  outcome knock(const std::string& address, const std::string& greeting = {}) {
+    return wait([&](auto done) { manager->knock(address, greeting, std::move(done)); });
+  }
+
+  /// A callback that writes into `into`, which must outlive the manager.
+  static connection_manager::connected into(record<outcome>& into) {
+    return [&into](channel_ptr c, std::string failure) {
+      into.add({std::move(c), std::move(failure)});
+    };
+  }
+
+  record<arrived> parcels;
+  record<gone> ends;
+  record<visit> visits;
+  record<std::string> notices;
+  record<outcome> outcomes;
+  std::unique_ptr<connection_manager> manager;
+
+ private:
+  template <class F>
+  outcome wait(F start) {
+    start(into(outcomes));
+    return outcomes.next();
+  }
+
+  connection_manager::handlers write_down() {
+    connection_manager::handlers h;
+    h.on_parcel = [this](const channel_ptr& c, transports::parcel p) {
+      parcels.add({c, std::move(p)});
+    };
+    h.on_gone = [this](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
+    h.on_visit = [this](std::uint64_t door, std::unique_ptr<door_visit> v) {
+      visits.add({door, std::move(v)});
+    };
+    h.on_notice = [this](const std::string& text) { notices.add(text); };
+    return h;
+  }
+};
+
+inline transports::parcel make_parcel(std::uint8_t kind, const std::string& text) {
+  transports::parcel p;
+  p.kind = kind;
+  for (char c : text) p.bytes.push_back(static_cast<std::byte>(c));
+  return p;
+}
+
+inline std::string text_of(const transports::parcel& p) {
+  return {reinterpret_cast<const char*>(p.bytes.data()), p.bytes.size()};
+}
+
+}  // namespace weft::wireup::test
