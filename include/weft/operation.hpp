@@ -18,7 +18,7 @@ class operation {
   /// May resume a coroutine that destroys the operation.
   using complete_fn = void (*)(operation&) noexcept;
 
-  explicit operation(complete_fn complete) noexcept : complete_(complete) {}
+  explicit operation(complete_fn f) noexcept : complete_(f) {}
   operation(const operation&) = delete;
   operation& operator=(const operation&) = delete;
 
@@ -34,7 +34,7 @@ class operation {
   ~operation() = default;
 
   /// For an owner that wants `complete` to do something else the next time. Not while in flight.
-  void set_complete(complete_fn complete) noexcept { complete_ = complete; }
+  void set_complete(complete_fn f) noexcept { complete_ = f; }
 
  private:
   complete_fn complete_;

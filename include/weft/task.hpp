@@ -16,6 +16,18 @@ class task;
 
 namespace detail {
 
+/// The task that a thread is starting. A task that ends inside `co_await` tells so here and its
+/// parent goes on by itself: resuming the parent from the child instead would need a tail call, and
+/// GCC makes none below -O2, so that a loop over ready tasks would exhaust the stack. A record lives
+/// on the stack of the thread, never in a frame: once the task has suspended, another thread may
+/// resume and destroy it while this one still returns.
+struct task_start {
+  const void* frame;
+  task_start* outer;
+  bool ended = false;
+};
+inline constinit thread_local task_start* innermost_start = nullptr;
+
 /// What every promise of weft has: whom to resume at the end, the exception, and the chain.
 class promise_base {
  public:
@@ -25,6 +37,10 @@ class promise_base {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+      if (innermost_start && innermost_start->frame == self.address()) {
+        innermost_start->ended = true;
+        return std::noop_coroutine();
+      }
       return self.promise().continuation_;
     }
     void await_resume() const noexcept {}
@@ -102,9 +118,13 @@ class [[nodiscard]] task {
 
     bool await_ready() const noexcept { return false; }
     template <class Promise>
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
       frame.promise().join(detail::chain_of(caller.promise()), caller);
-      return frame;
+      detail::task_start start{frame.address(), detail::innermost_start};
+      detail::innermost_start = &start;
+      frame.resume();  // from here on neither the frame nor this awaiter may be touched
+      detail::innermost_start = start.outer;
+      return !start.ended;
     }
     T await_resume() { return frame.promise().take(); }
   };

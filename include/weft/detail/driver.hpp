@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include <weft/executor.hpp>
+
 namespace weft::detail {
 
 /// A context's engine, for those that must wait without being a coroutine: `run`, and a scope that
@@ -15,6 +17,31 @@ class driver {
   /// Moves messages and resumes coroutines until `done`, which one of them sets. Not from within a
   /// coroutine that others on this thread wait for, except as the last resort of a destructor.
   virtual void drive_until(const std::atomic<bool>& done) noexcept = 0;
+
+  /// The executor that stands for the thread inside `run()`; null: there is none.
+  virtual executor* home() noexcept { return nullptr; }
+
+  /// The clock of chains about which nothing else is known. May be null.
+  virtual timer_service* timers() noexcept { return nullptr; }
+
+  /// The driver whose completions the calling thread runs at this moment; null: none. What runs
+  /// there needs no lock against those completions, since one thread at a time runs them.
+  static driver* here() noexcept { return inside_of; }
+
+  /// Held by the driver around completions, on the thread that runs them. Nests: the inner counts.
+  class inside {
+   public:
+    explicit inside(driver& d) noexcept : outer_(inside_of) { inside_of = &d; }
+    inside(const inside&) = delete;
+    inside& operator=(const inside&) = delete;
+    ~inside() { inside_of = outer_; }
+
+   private:
+    driver* outer_;
+  };
+
+ private:
+  static inline constinit thread_local driver* inside_of = nullptr;
 };
 
 }  // namespace weft::detail

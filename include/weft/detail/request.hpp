@@ -14,7 +14,8 @@ namespace weft::detail {
 /// A request is a movable description: `peer.send(buffer, tag)` returns one and does nothing. Its
 /// `operation_type` is the pinned operation made from it:
 ///   operation_type(const R&, complete_fn)
-///   bool start() noexcept    true: ended already, `status` is set, `complete` will not be called
+///   bool start() noexcept    true: ended already, `status` is set, `complete` will not be called;
+///                            false: `complete` comes later, never inside start() itself
 ///   void cancel() noexcept   any thread, also before and during start(); the operation still ends
 ///                            exactly once, with errc::stopped unless it was too late
 ///   value_type take()        after the end, if status is ok

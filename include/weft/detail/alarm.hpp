@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sleeping and deadlines are made of.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <stop_token>
+
+#include <weft/detail/awaitable.hpp>
+#include <weft/detail/resumption.hpp>
+#include <weft/detail/timer.hpp>
+
+namespace weft::detail {
+
+/// The clock of a chain. \throws weft::error (invalid_argument) if it has none
+timer_service& clock_of(const chain& c);
+
+/// When something is due, if it may take as long as that. Saturates: hours::max() is never.
+time_point due(timer_service& clock, std::chrono::nanoseconds from_now) noexcept;
+inline time_point due(timer_service&, time_point t) noexcept { return t; }
+
+/// Any duration in nanoseconds, too long ones as the longest there is.
+template <class Rep, class Period>
+std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> d) noexcept {
+  using std::chrono::nanoseconds;
+  using seconds = std::chrono::duration<double>;
+  if (seconds(d) >= seconds(nanoseconds::max())) return nanoseconds::max();
+  if (seconds(d) <= seconds(nanoseconds::min())) return nanoseconds::min();
+  return std::chrono::duration_cast<nanoseconds>(d);
+}
+
+/// A timer and the wait for its end. Lives in a coroutine's frame; that coroutine must await
+/// `ended` after `start` before the alarm may go, whatever else happens.
+class alarm : private timer {
+ public:
+  explicit alarm(timer_service& clock) noexcept : timer(&rang), clock_(clock) {}
+
+  void start(time_point at) noexcept {
+    when = at;
+    clock_.start(*this);
+  }
+  void cancel() noexcept { clock_.cancel(*this); }  ///< any thread; after start
+  gate& ended() noexcept { return ended_; }
+  using timer::status;  ///< after the end: ok, stopped (cancelled in time), out_of_memory
+
+ protected:
+  /// Runs when the timer has ended, before the waiter goes on.
+  using on_end = void (*)(alarm&) noexcept;
+  alarm(timer_service& clock, on_end first) noexcept : alarm(clock) { first_ = first; }
+
+ private:
+  static void rang(operation& op) noexcept {
+    auto& self = static_cast<alarm&>(op);
+    if (self.first_) self.first_(self);
+    self.ended_.open();
+  }
+
+  timer_service& clock_;
+  on_end first_ = nullptr;
+  gate ended_;
+};
+
+/// While it lives, the chain obeys a stop source of its own, which obeys the chain's former token.
+/// Owned and used by a coroutine of that chain; `stop` may be called by any thread.
+class stop_layer {
+ public:
+  explicit stop_layer(chain& c) : chain_(c), outer_(c.stop), link_(c.stop, relay{this}) {
+    c.stop = source_.get_token();
+  }
+  stop_layer(const stop_layer&) = delete;
+  stop_layer& operator=(const stop_layer&) = delete;
+  ~stop_layer() { chain_.stop = std::move(outer_); }
+
+  /// \return true if nobody, inside or outside, asked before
+  bool stop() noexcept { return source_.request_stop(); }
+
+  /// A stop callback that passes the request on to a layer.
+  struct relay {
+    stop_layer* to;
+    void operator()() const noexcept { to->stop(); }
+  };
+
+ private:
+  chain& chain_;
+  std::stop_token outer_;
+  std::stop_source source_;
+  std::stop_callback<relay> link_;
+};
+
+/// A stop layer that an alarm stops.
+class deadline final : private alarm {
+ public:
+  explicit deadline(chain& c) : alarm(clock_of(c), &passed), layer_(c), clock_(clock_of(c)) {}
+
+  template <class When>
+  void start(When limit) noexcept {
+    alarm::start(due(clock_, limit));
+  }
+  using alarm::cancel;
+  using alarm::ended;
+
+  /// Throws what the limited operation threw, or errc::timed_out if the deadline is what stopped
+  /// it. After `ended`.
+  [[noreturn]] void rethrow(std::exception_ptr failure) const;
+
+ private:
+  static void passed(alarm& a) noexcept {
+    auto& self = static_cast<deadline&>(a);
+    if (self.status != errc::stopped) self.was_first_ = self.layer_.stop();
+  }
+
+  stop_layer layer_;
+  timer_service& clock_;
+  bool was_first_ = false;  ///< the alarm's completion writes it, `ended` publishes it
+};
+
+/// Awaits `x` into a slot, so that what follows a failure is written once.
+template <class X>
+class outcome {
+  using value = awaited_t<X>;
+  using stored = std::conditional_t<std::is_void_v<value>, char, value>;
+
+ public:
+  std::optional<stored> got;
+  std::exception_ptr failure;
+
+  value take() {
+    if constexpr (!std::is_void_v<value>) return std::move(*got);
+  }
+};
+
+/// `x` under a deadline. `When` is a time_point or a duration from the moment it is awaited.
+template <class When, class X>
+task<awaited_t<X>> limited(When when, X x) {
+  chain& here = co_await current_chain();
+  deadline limit(here);
+  outcome<X> out;
+  limit.start(when);
+  try {
+    if constexpr (std::is_void_v<awaited_t<X>>) {
+      co_await std::move(x);
+    } else {
+      awaited_t<X> value = co_await std::move(x);
+      out.got.emplace(std::move(value));
+    }
+  } catch (...) {
+    out.failure = std::current_exception();
+  }
+  limit.cancel();
+  co_await limit.ended();
+  if (out.failure) limit.rethrow(out.failure);
+  co_return out.take();
+}
+
+}  // namespace weft::detail

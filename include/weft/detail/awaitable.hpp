@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be awaited, and what comes out of it.
+#pragma once
+
+#include <utility>
+
+#include <weft/detail/request.hpp>
+#include <weft/task.hpp>
+
+namespace weft {
+namespace detail {
+
+/// What the compiler makes of the operand of co_await: request, task, or anything else.
+template <class X>
+decltype(auto) awaiter_of(X&& x) {
+  if constexpr (request<std::remove_cvref_t<X>>)
+    return request_awaiter<std::remove_cvref_t<X>>(x);
+  else if constexpr (requires { std::forward<X>(x).operator co_await(); })
+    return std::forward<X>(x).operator co_await();
+  else if constexpr (requires { operator co_await(std::forward<X>(x)); })
+    return operator co_await(std::forward<X>(x));
+  else
+    return std::forward<X>(x);
+}
+
+template <class X>
+using awaiter_t = decltype(awaiter_of(std::declval<X>()));
+
+template <class X>
+concept awaitable = requires(awaiter_t<X> a) {
+  a.await_ready();
+  a.await_resume();
+};
+
+/// Yields the chain of the awaiting coroutine without suspending it.
+class chain_awaiter {
+ public:
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    chain_ = chain_of(self.promise());
+    return false;
+  }
+  chain& await_resume() const {
+    if (chain_) return *chain_;
+    throw error(errc::invalid_argument,
+                "this coroutine belongs to no chain, so it has no clock, executor or stop token; "
+                "start it with run, spawn or scope::start");
+  }
+
+ private:
+  chain* chain_ = nullptr;
+};
+
+}  // namespace detail
+
+/// The type of `co_await x` for a request, a task or another awaitable X.
+template <detail::awaitable X>
+using awaited_t = decltype(std::declval<detail::awaiter_t<X>>().await_resume());
+
+/// `chain& here = co_await current_chain();` for whatever wants to know where it runs: a `scope`
+/// whose tasks shall resume where this coroutine does, or a new awaitable. \throws weft::error
+/// (invalid_argument) in a coroutine that weft did not start
+inline detail::chain_awaiter current_chain() noexcept { return {}; }
+
+}  // namespace weft

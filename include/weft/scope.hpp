@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// scope: several things at once, none of them forgotten.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include <weft/detail/resumption.hpp>
+#include <weft/detail/root.hpp>
+#include <weft/detail/slots.hpp>
+
+namespace weft {
+
+class scope;
+
+namespace detail {
+
+/// What `scope::join` returns; await it once.
+class joining {
+ public:
+  explicit joining(scope& s) noexcept : scope_(&s) {}
+  bool await_ready() const noexcept;
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self);
+  void await_resume() const;
+
+ private:
+  bool suspend(std::coroutine_handle<> self, chain* c) const;
+  scope* scope_;
+};
+
+template <request R, class Use>
+class scope_node;
+
+/// The `use` of `scope::start(x)`: the value is not wanted.
+struct drop_value {
+  template <class... Value>
+  void operator()(Value&&...) const noexcept {}
+};
+
+}  // namespace detail
+
+/// Runs requests and tasks at the same time and waits for all of them.
+///
+/// Belongs to the coroutine that makes it: only that coroutine starts and joins. `request_stop` may
+/// be called from any thread. A started request lives in memory that the scope recycles: once the
+/// scope has seen as many in flight as there will be, starting allocates nothing.
+///
+/// A scope made inside `run()` belongs to that context's thread and pays no lock for what is
+/// started and ends there; started from, or ending on, other threads works and takes a mutex.
+///
+/// The destructor of a scope that was not joined (an exception unwinds past it) asks everything to
+/// stop and moves messages until all has ended, because buffers and locals of the coroutine may be
+/// in use until then. Failures are lost in that case. Its clock for this is the context: a scope
+/// that was made outside `run()` and never joined ends the program with a message if it must wait.
+class scope final : private detail::root_owner {
+ public:
+  /// Tasks started in it resume on the thread inside `run()`.
+  scope() noexcept : scope(nullptr) {}
+
+  /// The same; `stop` ends everything started in it with errc::stopped.
+  explicit scope(std::stop_token stop) : scope(nullptr) { obey(from_token_, std::move(stop)); }
+
+  /// Tasks started in it resume where `here` does, and stop with it.
+  /// \param here `co_await current_chain()`
+  explicit scope(chain& here) : scope(&here) { obey(from_token_, here.stop); }
+
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+  ~scope();
+
+  /// Starts `x` inside the call, up to its first suspension; its value is dropped, its failure is
+  /// kept for `join`. In a scope that was asked to stop, `x` starts with that request already made.
+  /// \param x a request, a task, or another awaitable; taken over
+  /// \throws weft::error (out_of_memory), and then `x` was not started
+  template <class X>
+  void start(X x) {
+    start(std::move(x), detail::drop_value{});
+  }
+
+  /// The same with a use for the value.
+  /// \param use called with the value (with nothing for void) when `x` has ended well: for a
+  /// request
+  ///        on the thread that ends it, possibly inside this call, for a task on the task's thread.
+  ///        What it throws counts as the failure of `x`.
+  template <class X, class Use>
+  void start(X x, Use use) {
+    if constexpr (detail::request<X>)
+      start_request(x, std::move(use));
+    else
+      start_chain(std::move(x), std::move(use));
+  }
+
+  /// `co_await fly.join()` waits until everything has ended, and throws the first failure, if any.
+  /// The first failure asks the others to stop; all of them have ended before it is thrown. A stop
+  /// of the joining coroutine (`within`, `stoppable`, its chain) reaches everything in the scope.
+  /// Afterwards the scope may be used again, unless something made it stop: that lasts.
+  detail::joining join() noexcept { return detail::joining(*this); }
+
+  /// Asks everything in the scope to stop. What then ends with errc::stopped is no failure. Any
+  /// thread. Requests started on the thread inside `run()` are asked when that thread comes by.
+  /// \return true if nobody asked before
+  bool request_stop() noexcept { return ask(asked::by_owner); }
+
+ private:
+  friend class detail::joining;
+  template <detail::request R, class Use>
+  friend class detail::scope_node;
+
+  /// Who made the scope stop: the first one counts.
+  enum class asked : unsigned char {
+    not_yet,
+    by_owner,      ///< request_stop: what ends with errc::stopped has not failed
+    by_failure,    ///< something in the scope failed
+    from_outside,  ///< a stop token: the scope as a whole ends with errc::stopped
+  };
+
+  struct obedience {
+    scope* who;
+    void operator()() const noexcept { who->ask(asked::from_outside); }
+  };
+  using outer_stop = std::optional<std::stop_callback<obedience>>;
+
+  /// Errands that the scope sends to the thread inside run(); each is one unit of open_.
+  class errand final : public operation {
+   public:
+    errand(scope& s, complete_fn f) noexcept : operation(f), whose(s) {}
+    scope& whose;
+  };
+
+  explicit scope(chain* parent) noexcept;
+  void obey(outer_stop& how, std::stop_token stop);
+
+  bool at_home() const noexcept { return home_ && detail::driver::here() == home_; }
+  bool asked_to_stop() const noexcept {
+    return asked_.load(std::memory_order_acquire) != asked::not_yet;
+  }
+  bool idle() const noexcept;
+
+  bool ask(asked who) noexcept;
+  void failed(errc status, std::string (*explain)(const operation&), const operation& op) noexcept;
+  void failed(std::exception_ptr failure) noexcept;
+  [[noreturn]] static void throw_out_of_memory();
+
+  template <detail::request R, class Use>
+  void start_request(const R& r, Use use);
+  template <class X, class Use>
+  void start_chain(X x, Use use);
+  chain child_chain();
+
+  void local_ended() noexcept {
+    if (--local_in_flight_ == 0 && closing_) {
+      closing_ = false;
+      drop();
+    }
+  }
+  void root_ended(std::exception_ptr failure) noexcept override;
+  bool close() noexcept;
+  void close_local() noexcept;
+  void drop() noexcept;
+  void joined();
+
+  // Never changes.
+  chain* const parent_;         ///< what started tasks inherit; may be null
+  detail::driver* const home_;  ///< whose thread the local half belongs to; null: no local half
+
+  // The local half: the thread inside run() only.
+  alignas(16) std::byte first_chunk_[1024];
+  detail::slot_pool local_{first_chunk_, sizeof(first_chunk_)};
+  std::size_t local_in_flight_ = 0;
+  bool closing_ = false;  ///< the last local one drops a unit of open_
+
+  // The owning coroutine only, on whichever thread.
+  bool used_local_ = false;      ///< since the last join
+  detail::driver* last_resort_;  ///< who drives the destructor
+  outer_stop from_token_;
+  outer_stop from_joiner_;
+
+  // Any thread.
+  /// Units: the owner (until it joins), each task, each request started elsewhere, each errand, and
+  /// the local half while the owner waits for it. Whoever drops the last one wakes the owner.
+  std::atomic<std::ptrdiff_t> open_{1};
+  std::atomic<asked> asked_{asked::not_yet};
+  std::mutex mutex_;  ///< guards what follows
+  detail::slot_pool shared_;
+  std::stop_source stop_{std::nostopstate};  ///< of started tasks; made for the first one
+  std::exception_ptr failure_;               ///< the first
+
+  // The owner's wake-up: set before the owner drops its unit.
+  detail::resumption joiner_;
+  std::atomic<bool>* done_ = nullptr;  ///< set instead, when the destructor waits
+  errand close_errand_;
+  errand stop_errand_;
+  errand done_errand_;
+};
+
+template <detail::request R, class Use>
+class detail::scope_node final : public R::operation_type {
+ public:
+  scope_node(const R& r, scope& owner, slot& place, bool local, Use use)
+      : R::operation_type(r, &ended),
+        owner_(owner),
+        place_(place),
+        use_(std::move(use)),
+        local_(local) {}
+
+  static void cancel_in(slot& s) noexcept { static_cast<scope_node*>(s.memory())->cancel(); }
+
+  void settle() noexcept {
+    if (this->status != errc::ok) [[unlikely]] {
+      owner_.failed(this->status, &explain_it, *this);
+    } else if constexpr (!std::is_same_v<Use, drop_value>) {
+      try {
+        if constexpr (std::is_void_v<typename R::value_type>) {
+          this->take();
+          use_();
+        } else {
+          use_(this->take());
+        }
+      } catch (...) {
+        owner_.failed(std::current_exception());
+      }
+    }
+  }
+
+ private:
+  static std::string explain_it(const operation& op) {
+    return const_cast<scope_node&>(static_cast<const scope_node&>(op)).explain();
+  }
+
+  static void ended(operation& op) noexcept {
+    auto& self = static_cast<scope_node&>(op);
+    scope& owner = self.owner_;
+    slot& place = self.place_;
+    if (self.local_) {
+      // An operation of another context ends on that context's thread; the local half is not its.
+      if (!owner.at_home()) [[unlikely]]
+        return owner.home_->home()->post(self);
+      place.cancel = nullptr;  // what follows may ask the scope to stop
+      self.settle();
+      self.~scope_node();
+      owner.local_.give(place);
+      owner.local_ended();
+    } else {
+      self.settle();
+      {
+        std::lock_guard lock(owner.mutex_);
+        self.~scope_node();
+        owner.shared_.give(place);
+      }
+      owner.drop();
+    }
+  }
+
+  scope& owner_;
+  slot& place_;
+  [[no_unique_address]] Use use_;
+  const bool local_;
+};
+
+template <detail::request R, class Use>
+void scope::start_request(const R& r, Use use) {
+  using node = detail::scope_node<R, Use>;
+  constexpr std::size_t units = detail::slot_pool::units_for(sizeof(node));
+  static_assert(units <= detail::slot_pool::largest, "an operation this large belongs on the heap");
+  static_assert(alignof(node) <= alignof(detail::slot));
+
+  const bool local = at_home();
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!local) lock.lock();
+  detail::slot_pool& pool = local ? local_ : shared_;
+  detail::slot* place;
+  node* n;
+  try {
+    place = &pool.take(units);
+    n = new (place->memory()) node(r, *this, *place, local, std::move(use));
+  } catch (const std::bad_alloc&) {
+    throw_out_of_memory();
+  }
+  if (local) {
+    if (asked_to_stop()) [[unlikely]]
+      n->cancel();
+    if (n->start()) {
+      n->settle();
+      n->~node();
+      pool.give(*place);
+    } else {
+      place->cancel = &node::cancel_in;
+      ++local_in_flight_;
+      used_local_ = true;
+    }
+    return;
+  }
+  // It may end on another thread while start() still returns: it is counted and can be cancelled
+  // before that, and is not touched after a false.
+  place->cancel = &node::cancel_in;
+  open_.fetch_add(1, std::memory_order_relaxed);
+  const bool stop = asked_to_stop();
+  lock.unlock();
+  if (stop) n->cancel();
+  if (n->start()) {
+    n->settle();
+    {
+      std::lock_guard relock(mutex_);
+      n->~node();
+      pool.give(*place);
+    }
+    drop();
+  }
+}
+
+template <class X, class Use>
+void scope::start_chain(X x, Use use) {
+  open_.fetch_add(1, std::memory_order_relaxed);
+  try {
+    detail::launch(*this, child_chain(), std::move(x), std::move(use));
+  } catch (const std::bad_alloc&) {
+    open_.fetch_sub(1, std::memory_order_relaxed);
+    throw_out_of_memory();
+  } catch (...) {  // moving x or use
+    open_.fetch_sub(1, std::memory_order_relaxed);
+    throw;
+  }
+}
+
+template <class Promise>
+bool detail::joining::await_suspend(std::coroutine_handle<Promise> self) {
+  return suspend(self, chain_of(self.promise()));
+}
+
+}  // namespace weft

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a context is to coroutines, turned by hand: a thread inside run(), a clock, and requests
+// that end when the test says so.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <weft/detail/driver.hpp>
+#include <weft/detail/root.hpp>
+#include <weft/detail/timer.hpp>
+#include <weft/task.hpp>
+
+#include "runtime/timers.hpp"
+
+namespace manual {
+
+/// Home of the chains of a test. Whoever calls run() is the thread inside; one at a time. Time
+/// stands still unless `advance` moves it.
+class loop final : public weft::executor,
+                   public weft::detail::driver,
+                   public weft::detail::timer_service {
+ public:
+  // executor
+  void post(weft::operation& work) noexcept override {
+    std::lock_guard lock(mutex_);
+    queue_.push(work);
+    more_.notify_all();
+  }
+  bool is_home() const noexcept override { return true; }
+
+  // driver
+  weft::executor* home() noexcept override { return this; }
+  weft::detail::timer_service* timers() noexcept override { return this; }
+  void drive_until(const std::atomic<bool>& done) noexcept override {
+    while (!done.load()) {
+      run();
+      if (done.load()) break;
+      std::unique_lock lock(mutex_);
+      more_.wait(lock, [this] { return !queue_.empty(); });
+    }
+  }
+
+  // timer_service
+  weft::detail::time_point now() const noexcept override {
+    std::lock_guard lock(mutex_);
+    return now_;
+  }
+  void start(weft::detail::timer& t) noexcept override {
+    {
+      std::lock_guard lock(mutex_);
+      if (!out_of_memory) return heap_.push(t);
+    }
+    end(t, weft::errc::out_of_memory);
+  }
+  void cancel(weft::detail::timer& t) noexcept override {
+    {
+      std::lock_guard lock(mutex_);
+      if (!heap_.remove(t)) return;
+    }
+    end(t, weft::errc::stopped);
+  }
+
+  /// What an engine does with an operation that has ended.
+  void end(weft::operation& op, weft::errc status) noexcept {
+    op.status = status;
+    (op.on ? op.on : this)->post(op);
+  }
+
+  /// Completes what has ended, and what that leads to, until nothing is left. \return how many
+  std::size_t run() noexcept {
+    inside here(*this);
+    std::size_t completed = 0;
+    while (weft::operation* op = pop()) {
+      op->complete();
+      ++completed;
+    }
+    return completed;
+  }
+
+  /// Time goes by; what was waiting for it completes.
+  void advance(std::chrono::nanoseconds by) {
+    weft::operation_list due;
+    {
+      std::lock_guard lock(mutex_);
+      now_ += by;
+      heap_.pop_due(now_, due);
+    }
+    while (weft::operation* op = due.pop()) end(*op, weft::errc::ok);
+    run();
+  }
+
+  std::size_t waiting_timers() const {
+    std::lock_guard lock(mutex_);
+    return heap_.size();
+  }
+
+  weft::chain chain(std::stop_token stop = {}) noexcept {
+    return {.on = nullptr, .stop = std::move(stop), .timers = this, .home = this};
+  }
+
+  bool out_of_memory = false;  ///< of timers
+
+ private:
+  weft::operation* pop() noexcept {
+    std::lock_guard lock(mutex_);
+    return queue_.pop();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable more_;
+  weft::operation_list queue_;
+  weft::runtime::timer_heap heap_;
+  weft::detail::time_point now_{std::chrono::hours(1)};
+};
+
+/// A chain that the test started, and how it ended.
+class spawned final : public weft::detail::root_owner {
+ public:
+  /// Starts `x` on the loop's thread, which the caller is.
+  template <class X>
+  spawned(loop& on, X x, std::stop_token stop = {}) {
+    weft::detail::driver::inside here(on);
+    weft::detail::launch(*this, on.chain(std::move(stop)), std::move(x), [](auto&&...) {});
+  }
+
+  bool ended() const noexcept { return ended_.load(); }
+  const std::atomic<bool>& done() const noexcept { return ended_; }
+
+  /// Throws what the chain threw.
+  void get() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  /// What the chain failed with; ok if it did not. Foreign exceptions propagate.
+  weft::errc failure() const {
+    try {
+      get();
+      return weft::errc::ok;
+    } catch (const weft::error& e) {
+      return e.kind();
+    }
+  }
+
+  void root_ended(std::exception_ptr failure) noexcept override {
+    failure_ = std::move(failure);
+    ended_ = true;
+  }
+
+ private:
+  std::exception_ptr failure_;
+  std::atomic<bool> ended_{false};
+};
+
+class box_operation;
+
+/// Numbers come in, `get` takes them out in order. Any thread.
+class box {
+ public:
+  explicit box(loop& l) noexcept : loop_(l) {}
+
+  struct request {
+    using value_type = int;
+    using operation_type = box_operation;
+    box* from;
+  };
+  request get() noexcept { return {this}; }
+
+  void put(int value);           ///< ends the oldest get, or waits for the next one
+  void fail(weft::errc status);  ///< ends the oldest get
+  std::size_t waiting() const {
+    std::lock_guard lock(mutex_);
+    return waiting_.size();
+  }
+
+  bool refuses_to_stop = false;  ///< its operations are too far gone to be cancelled
+  std::atomic<int> cancels{0};   ///< how often a cancel arrived
+
+ private:
+  friend class box_operation;
+  loop& loop_;
+  mutable std::mutex mutex_;
+  std::deque<int> values_;
+  std::deque<box_operation*> waiting_;
+};
+
+class box_operation : public weft::operation {
+ public:
+  box_operation(const box::request& r, complete_fn f) noexcept : operation(f), box_(*r.from) {}
+
+  bool start() noexcept {
+    std::unique_lock lock(box_.mutex_);
+    if (cancelled_) {
+      status = weft::errc::stopped;
+      return true;
+    }
+    if (!box_.values_.empty()) {
+      value_ = box_.values_.front();
+      box_.values_.pop_front();
+      return true;
+    }
+    box_.waiting_.push_back(this);
+    return false;
+  }
+
+  void cancel() noexcept {
+    ++box_.cancels;
+    {
+      std::lock_guard lock(box_.mutex_);
+      if (box_.refuses_to_stop) return;
+      cancelled_ = true;
+      if (std::erase(box_.waiting_, this) == 0) return;
+    }
+    box_.loop_.end(*this, weft::errc::stopped);
+  }
+
+  int take() const noexcept { return value_; }
+  std::string explain() const { return "the box says so"; }
+
+ private:
+  friend class box;
+  box& box_;
+  int value_ = 0;
+  bool cancelled_ = false;
+};
+
+inline void box::put(int value) {
+  box_operation* op = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (waiting_.empty()) return values_.push_back(value);
+    op = waiting_.front();
+    waiting_.pop_front();
+    op->value_ = value;
+  }
+  loop_.end(*op, weft::errc::ok);
+}
+
+inline void box::fail(weft::errc status) {
+  box_operation* op = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    op = waiting_.front();
+    waiting_.pop_front();
+  }
+  loop_.end(*op, status);
+}
+
+}  // namespace manual
