@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which wait set is taken, and what happens where the kernel or a container forbids one.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <iterator>
+
+#include "wait_set_fixture.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace weft::runtime;
+using namespace weft::runtime::test;
+using std::chrono::steady_clock;
+
+/// Makes one system call of this process fail from now on.
+bool forbid(std::uint32_t call, std::uint32_t code) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(program), program};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+/// Runs f in a child; its exit code, or -1 if it crashed.
+template <class F>
+int in_a_child(F f) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(f());
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool works(wait_set& set) {
+  counter w;
+  set.add(w.bell.fd(), EPOLLIN, w);
+  const auto deadline = steady_clock::now() + 1ms;
+  if (set.wait(deadline) != 0 || steady_clock::now() < deadline) return false;
+  w.bell.ring();
+  return set.wait(steady_clock::now() + 1h) == 1;
+}
+
+}  // namespace
+
+TEST_CASE("an unknown wait set is named in the error", "[wait_set]") {
+  try {
+    make_wait_set("kqueue");
+    FAIL("no error");
+  } catch (const weft::error& e) {
+    CHECK(e.kind() == weft::errc::invalid_argument);
+    CHECK_THAT(e.what(), Catch::Contains("kqueue"));
+  }
+}
+
+TEST_CASE("where io_uring is forbidden, auto takes epoll and says why", "[wait_set]") {
+  const std::uint32_t call = GENERATE(as<std::uint32_t>(), SYS_io_uring_setup, SYS_io_uring_enter);
+  const std::uint32_t code = GENERATE(as<std::uint32_t>(), EPERM, ENOSYS, ENOMEM);
+  CAPTURE(call, code);
+  CHECK(in_a_child([&] {
+          if (!forbid(call, code)) return 2;
+          const unsigned before = open_descriptors();
+          try {
+            make_wait_set("uring");
+            return 3;
+          } catch (const weft::error& e) {
+            if (e.kind() != weft::errc::unsupported) return 4;
+          }
+          if (open_descriptors() != before) return 5;
+          const auto choice = make_wait_set("auto");
+          if (choice.set->name() != std::string("epoll")) return 6;
+          if (choice.reason.empty()) return 7;
+          return works(*choice.set) ? 0 : 8;
+        }) == 0);
+}
+
+TEST_CASE("epoll keeps its deadlines where epoll_pwait2 is unknown", "[wait_set]") {
+  const std::uint32_t code = GENERATE(as<std::uint32_t>(), EPERM, ENOSYS);
+  CHECK(in_a_child([&] {
+          if (!forbid(SYS_epoll_pwait2, code)) return 2;
+          return works(*make_wait_set("epoll").set) ? 0 : 3;
+        }) == 0);
+}
+
+TEST_CASE("auto gives what works here", "[wait_set]") {
+  const auto choice = make_wait_set("auto");
+  CHECK((choice.set->name() == std::string("uring")) == choice.reason.empty());
+  CHECK(works(*choice.set));
+}
