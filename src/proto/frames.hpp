@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frames that the protocols exchange. docs/wire-format.md, "Protocol", has the byte tables.
+#pragma once
+
+#include <cstdint>
+
+#include "transports/transport.hpp"
+
+namespace weft::proto {
+
+using transports::frame_extension;
+using transports::frame_header;
+using transports::remote_address;
+
+/// frame_header::kind. A *message* is begun by `eager` or `rts`; frames of one message that follow
+/// its first one directly are `more`; at most one message per link and direction is in that state.
+enum class frame_kind : std::uint8_t {
+  eager = 1,  ///< a message: whole if it has no extension, else its beginning (a = size, b = id if
+              ///< the sender wants to hear `matched`, else 0)
+  more,       ///< continues the message begun last on this link
+  rts,        ///< request to send: the beginning of a message whose rest waits for an answer
+              ///< (a = id << 48 | size, b = where the data can be read, packed; 0: nowhere)
+  cts,        ///< clear to send (a = the sender's id, b = the receiver's id)
+  data,       ///< part of a message that was asked for (a = the receiver's id, b = offset)
+  fin_ack,    ///< the receiver has read the data itself (a = the sender's id)
+  matched,    ///< a synchronous eager message met its receive (a = the sender's id)
+  cancel,     ///< the sender takes an rts back (a = the sender's id)
+  cancelled,  ///< and the receiver had not matched it (a = the sender's id)
+  credit,     ///< nothing but header.credit
+  bye         ///< nothing will follow
+};
+
+/// frame_header::flags, besides transports::has_extension.
+inline constexpr std::uint8_t starved = 0x01;     ///< the sender ran out of credit: grant more if you can
+inline constexpr std::uint8_t eager_ends = 0x02;  ///< on eager, rts, more: what was not asked for ends here
+
+/// Eager credit is counted in units: what a message holds at the receiver until it is matched.
+inline constexpr std::uint32_t credit_unit = 64;
+constexpr std::uint32_t payload_units(std::size_t bytes) noexcept {
+  return static_cast<std::uint32_t>((bytes + credit_unit - 1) / credit_unit);
+}
+/// The first frame costs one more, for the message itself. Pieces are multiples of a unit but for
+/// the last, so a message costs the same however it is cut.
+constexpr std::uint32_t units_of(std::size_t bytes) noexcept { return 1 + payload_units(bytes); }
+
+inline constexpr std::uint64_t max_message = std::uint64_t{1} << 47;
+inline constexpr std::uint64_t size_mask = (std::uint64_t{1} << 48) - 1;
+
+/// Identifiers of operations within one peer; 0 means none.
+using local_id = std::uint16_t;
+
+constexpr frame_header header_of(frame_kind kind, std::uint64_t tag = 0, std::uint32_t size = 0,
+                                 std::uint8_t flags = 0) noexcept {
+  return {tag, size, static_cast<std::uint8_t>(kind), flags, 0};
+}
+
+}  // namespace weft::proto

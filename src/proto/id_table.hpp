@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small numbers for things in flight, so that a peer can name them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace weft::proto {
+
+/// Hands out numbers from 1 and looks them up. A number that a peer makes up finds nothing.
+template <class T>
+class id_table {
+ public:
+  static constexpr std::size_t most = 65535;
+
+  /// 0 when all numbers are taken.
+  std::uint16_t insert(T& what) {
+    if (free_.empty()) {
+      if (entries_.size() == most) return 0;
+      free_.reserve(entries_.size() + 1);
+      entries_.push_back(nullptr);
+      free_.push_back(static_cast<std::uint16_t>(entries_.size()));
+    }
+    const std::uint16_t id = free_.back();
+    free_.pop_back();
+    entries_[id - 1u] = &what;
+    return id;
+  }
+
+  T* find(std::uint64_t id) const noexcept {
+    return id == 0 || id > entries_.size() ? nullptr : entries_[id - 1];
+  }
+
+  void erase(std::uint16_t id) noexcept {
+    entries_[id - 1u] = nullptr;
+    free_.push_back(id);
+  }
+
+  /// Something that is still in and for which `chosen` holds; null: nothing.
+  template <class Predicate>
+  T* any_if(Predicate chosen) const noexcept {
+    for (T* t : entries_)
+      if (t && chosen(*t)) return t;
+    return nullptr;
+  }
+  T* any() const noexcept {
+    return any_if([](const T&) { return true; });
+  }
+
+ private:
+  std::vector<T*> entries_;
+  std::vector<std::uint16_t> free_;
+};
+
+}  // namespace weft::proto

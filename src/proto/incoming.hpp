@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message on its way in.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include <weft/detail/message_ops.hpp>
+
+#include "proto/frames.hpp"
+
+namespace weft::proto {
+
+class peer;
+
+/// A message that has begun to arrive and is not finished: unexpected, or matched and incomplete.
+/// Owned by the messenger's pool. Its bytes go to the receive's buffers if it is matched, else to
+/// memory of its own that the unexpected budget pays for.
+struct incoming {
+  struct free_memory {
+    void operator()(std::byte* p) const noexcept { std::free(p); }
+  };
+
+  peer* from = nullptr;
+  std::uint64_t tag = 0;
+  std::uint64_t total = 0;    ///< bytes of the message
+  std::uint64_t arrived = 0;  ///< bytes here or, beyond the receive's buffers, dropped
+
+  detail::recv_operation* receive = nullptr;  ///< null: unexpected
+  transports::scatter into;                   ///< where the byte `arrived` goes
+  std::uint64_t room = 0;                     ///< bytes that the receive's buffers take
+
+  std::unique_ptr<std::byte[], free_memory> stored;  ///< while unexpected
+  std::uint64_t stored_size = 0;
+
+  std::uint32_t eager_units = 0;  ///< credit that it holds
+  local_id sender_id = 0;         ///< how the sender knows it; 0: it needs no answer
+  local_id id = 0;                ///< how this side knows it, once it has asked for data
+  bool rendezvous = false;        ///< the rest waits for an answer
+  bool eager_done = false;        ///< the part that was not asked for is all here
+  bool waits_for_link = false;    ///< the rest will be asked for when the link is open
+  bool abandoned = false;         ///< its receive is gone; what still comes is dropped
+  remote_address at;              ///< where the sender's data can be read
+  bool readable = false;          ///< whether it can
+
+  // Unexpected only: neighbours with the same hash, and in order of arrival.
+  incoming* before = nullptr;
+  incoming* after = nullptr;
+  incoming* earlier = nullptr;
+  incoming* later = nullptr;
+
+  bool whole() const noexcept { return arrived == total; }
+
+  /// Takes the next `n` bytes. The caller checked that they do not exceed `total`.
+  void take(const std::byte* data, std::uint64_t n) noexcept {
+    if (receive) {
+      copy_in(data, arrived < room ? std::min(n, room - arrived) : 0);
+    } else if (!abandoned && n != 0) {
+      std::memcpy(stored.get() + arrived, data, n);
+    }
+    arrived += n;
+  }
+
+  /// Meets its receive: what was stored moves there, and the rest will follow.
+  void match(detail::recv_operation& op) noexcept {
+    receive = &op;
+    op.message = this;
+    into = transports::scatter(op.into.parts());
+    room = op.into.size();
+    if (stored) copy_in(stored.get(), std::min(arrived, room));
+    stored.reset();
+  }
+
+ private:
+  void copy_in(const std::byte* data, std::uint64_t n) noexcept {
+    while (n != 0) {
+      const mutable_buffer run = into.run(n);
+      if (run.empty()) return;
+      std::memcpy(run.data(), data, run.size());
+      data += run.size();
+      n -= run.size();
+      into.skip(run.size());
+    }
+  }
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/match.hpp"
+
+namespace weft::proto {
+
+using detail::matcher;
+
+namespace {
+
+/// Intrusive doubly linked lists, with the links named by the caller: an unexpected message is in
+/// two of them.
+template <class Node, Node* Node::*Previous, Node* Node::*Next, class List>
+void link_last(List& l, Node& n) noexcept {
+  n.*Previous = l.last;
+  n.*Next = nullptr;
+  (l.last ? l.last->*Next : l.first) = &n;
+  l.last = &n;
+}
+
+template <class Node, Node* Node::*Previous, Node* Node::*Next, class List>
+void unlink(List& l, Node& n) noexcept {
+  (n.*Previous ? n.*Previous->*Next : l.first) = n.*Next;
+  (n.*Next ? n.*Next->*Previous : l.last) = n.*Previous;
+}
+
+}  // namespace
+
+auto match_table::home_of(const matcher& m) noexcept -> list<matcher>& {
+  return wild(m) ? wild_ : exact_[hash(m.from, m.tag.value)];
+}
+
+void match_table::post(matcher& m) noexcept {
+  m.posted_at = ++posted_;
+  m.queued = true;
+  link_last<matcher, &matcher::before, &matcher::after>(home_of(m), m);
+}
+
+void match_table::withdraw(matcher& m) noexcept {
+  m.queued = false;
+  unlink<matcher, &matcher::before, &matcher::after>(home_of(m), m);
+}
+
+matcher* match_table::take_match(const peer* from, std::uint64_t tag) noexcept {
+  matcher* found = exact_[hash(from, tag)].first;
+  while (found && (found->from != from || found->tag.value != tag)) found = found->after;
+  for (matcher* w = wild_.first; w && (!found || w->posted_at < found->posted_at); w = w->after)
+    if ((!w->from || w->from == from) && w->tag.matches({tag})) found = w;
+  if (found) withdraw(*found);
+  return found;
+}
+
+void match_table::add(incoming& m) noexcept {
+  link_last<incoming, &incoming::before, &incoming::after>(unexpected_[hash(m.from, m.tag)], m);
+  link_last<incoming, &incoming::earlier, &incoming::later>(by_arrival_, m);
+}
+
+void match_table::remove(incoming& m) noexcept {
+  unlink<incoming, &incoming::before, &incoming::after>(unexpected_[hash(m.from, m.tag)], m);
+  unlink<incoming, &incoming::earlier, &incoming::later>(by_arrival_, m);
+}
+
+incoming* match_table::find(const peer* from, tag_mask tag) const noexcept {
+  if (from && tag.exact()) {
+    incoming* m = unexpected_[hash(from, tag.value)].first;
+    while (m && (m->from != from || m->tag != tag.value)) m = m->after;
+    return m;
+  }
+  incoming* m = by_arrival_.first;
+  while (m && !((!from || m->from == from) && tag.matches({m->tag}))) m = m->later;
+  return m;
+}
+
+matcher* match_table::any_posted(const peer* from) const noexcept {
+  const auto serves = [from](const matcher* m) { return !from || m->from == from; };
+  for (matcher* m = wild_.first; m; m = m->after)
+    if (serves(m)) return m;
+  for (const auto& bucket : exact_)
+    for (matcher* m = bucket.first; m; m = m->after)
+      if (serves(m)) return m;
+  return nullptr;
+}
+
+incoming* match_table::any_unexpected(const peer* from) const noexcept {
+  incoming* m = by_arrival_.first;
+  while (m && from && m->from != from) m = m->later;
+  return m;
+}
+
+}  // namespace weft::proto

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matching: receives that wait for messages, and messages that wait for receives.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "proto/incoming.hpp"
+
+namespace weft::proto {
+
+/// Both queues of a context. Receives for one source and one tag, and messages, are hashed by
+/// (source, tag); receives with a wildcard are few and kept in order of posting. A message goes to
+/// the receive posted first among those that match, a receive takes the message that arrived first.
+/// Baton held only; nothing is allocated.
+class match_table {
+ public:
+  /// Posts a receive or a probe.
+  void post(detail::matcher& m) noexcept;
+
+  /// Takes it out again. Only while m.queued.
+  void withdraw(detail::matcher& m) noexcept;
+
+  /// The first posted matcher for a message, taken out; null: none.
+  detail::matcher* take_match(const peer* from, std::uint64_t tag) noexcept;
+
+  /// Adds an unexpected message.
+  void add(incoming& m) noexcept;
+  void remove(incoming& m) noexcept;
+
+  /// The first unexpected message for a receive or probe; null: none. It stays in.
+  incoming* find(const peer* from, tag_mask tag) const noexcept;
+
+  /// Some posted matcher that only `from` can serve, or (null) any at all; null: none.
+  detail::matcher* any_posted(const peer* from) const noexcept;
+
+  /// The oldest unexpected message from a peer, or (null) from anybody.
+  incoming* any_unexpected(const peer* from) const noexcept;
+
+ private:
+  template <class Node>
+  struct list {
+    Node* first = nullptr;
+    Node* last = nullptr;
+  };
+  static constexpr std::size_t buckets = 1024;
+
+  static std::size_t hash(const peer* from, std::uint64_t tag) noexcept {
+    const std::uint64_t mixed =
+        (reinterpret_cast<std::uintptr_t>(from) >> 6 ^ tag) * 0x9e3779b97f4a7c15u;
+    return mixed >> 54;  // the top bits, as many as index the buckets
+  }
+  static_assert(buckets == std::size_t{1} << (64 - 54));
+  static bool wild(const detail::matcher& m) noexcept { return !m.from || !m.tag.exact(); }
+
+  list<detail::matcher>& home_of(const detail::matcher& m) noexcept;
+
+  std::array<list<detail::matcher>, buckets> exact_{};
+  list<detail::matcher> wild_{};
+  std::uint64_t posted_ = 0;
+  std::array<list<incoming>, buckets> unexpected_{};
+  list<incoming> by_arrival_{};
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/messenger.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft::proto {
+
+messenger::messenger(runtime::engine& e, messenger_settings s)
+    : engine_(e),
+      settings_(s),
+      budget_left_(static_cast<std::uint32_t>(
+          std::min<std::size_t>(s.unexpected_budget / credit_unit, 1u << 30))) {}
+
+messenger::~messenger() {
+  const runtime::engine::holder hold(engine_);
+  close_all();
+}
+
+std::shared_ptr<peer> messenger::peer_of(peer_id id) {
+  const runtime::engine::holder hold(engine_);
+  std::shared_ptr<peer>& p = peers_[id];
+  if (!p) p = std::make_shared<peer>(*this, id);
+  return p;
+}
+
+std::shared_ptr<peer> messenger::new_peer() {
+  const runtime::engine::holder hold(engine_);
+  const peer_id id = next_id_++;
+  return peers_[id] = std::make_shared<peer>(*this, id);
+}
+
+bool messenger::start(detail::send_operation& op) noexcept {
+  const runtime::engine::holder hold(engine_);
+  return op.request.to->start(op);
+}
+
+void messenger::cancel(detail::send_operation& op) noexcept {
+  const runtime::engine::holder hold(engine_);
+  op.request.to->cancel(op);
+}
+
+bool messenger::start(detail::recv_operation& op) noexcept {
+  const runtime::engine::holder hold(engine_);
+  if (op.cancel_requested) {
+    op.status = errc::stopped;
+    return true;
+  }
+  if (incoming* m = table_.find(op.from, op.tag)) return m->from->deliver(*m, op);
+  if (op.from && (op.from->now() == peer::state::lost || op.from->now() == peer::state::closed)) {
+    op.status = op.from->why();
+    return true;
+  }
+  table_.post(op);
+  engine_.pending();
+  return false;
+}
+
+bool messenger::start(detail::probe_operation& op) noexcept {
+  const runtime::engine::holder hold(engine_);
+  if (op.cancel_requested) {
+    op.status = errc::stopped;
+    return true;
+  }
+  if (const incoming* m = table_.find(op.from, op.tag)) {
+    op.got = {m->from->id(), {m->tag}, m->total};
+    return true;
+  }
+  if (op.from && (op.from->now() == peer::state::lost || op.from->now() == peer::state::closed)) {
+    op.status = op.from->why();
+    return true;
+  }
+  table_.post(op);
+  engine_.pending();
+  return false;
+}
+
+void messenger::cancel(detail::matcher& op) noexcept {
+  const runtime::engine::holder hold(engine_);
+  op.cancel_requested = true;
+  if (!op.queued) return;
+  table_.withdraw(op);
+  engine_.end(op, errc::stopped);
+}
+
+std::optional<received> messenger::try_probe(peer* from, tag_mask tag) noexcept {
+  const runtime::engine::holder hold(engine_);
+  const incoming* m = table_.find(from, tag);
+  if (!m) return {};
+  return received{m->from->id(), {m->tag}, m->total};
+}
+
+metrics messenger::snapshot() const {
+  const runtime::engine::holder hold(engine_);
+  metrics now = counts_;
+  const runtime::engine_counters& e = engine_.counters();
+  now.sleeps = e.sleeps.load();
+  now.nanoseconds_asleep = e.nanoseconds_asleep.load();
+  now.wake_ups = e.wake_ups.load();
+  now.empty_wake_ups = e.empty_wake_ups.load();
+  now.progress_passes = e.progress_passes.load();
+  now.doorbells_rung = e.doorbells_rung;
+  return now;
+}
+
+void messenger::close_all() noexcept {
+  for (auto& [id, p] : peers_) p->fail(errc::closed, "the context has ended");
+  while (detail::matcher* m = table_.any_posted(nullptr)) {
+    table_.withdraw(*m);
+    engine_.end(*m, errc::closed);
+  }
+  while (incoming* m = table_.any_unexpected(nullptr)) {
+    table_.remove(*m);
+    unstore(*m);
+    messages_.give_back(*m);
+  }
+}
+
+unsigned messenger::poll() noexcept {
+  if (yielded_.empty()) return 0;
+  yielded_.resume_all(true);
+  return 1;
+}
+
+bool messenger::store(incoming& m) noexcept {
+  ++counts_.unexpected_messages;
+  if (m.stored_size == 0) return true;
+  m.stored.reset(static_cast<std::byte*>(std::malloc(m.stored_size)));
+  if (!m.stored) return false;
+  counts_.unexpected_bytes_now += m.stored_size;
+  counts_.unexpected_bytes_peak = std::max(counts_.unexpected_bytes_peak, counts_.unexpected_bytes_now);
+  return true;
+}
+
+void messenger::unstore(incoming& m) noexcept {
+  if (m.stored) counts_.unexpected_bytes_now -= m.stored_size;
+}
+
+std::uint32_t messenger::take_budget(std::uint32_t units) noexcept {
+  const std::uint32_t taken = std::min(units, budget_left_);
+  budget_left_ -= taken;
+  return taken;
+}
+
+std::string messenger::explain(errc status, const peer* with, const received* got, std::size_t room) {
+  const std::string who = with ? fmt::format("peer {}", with->id()) : std::string("any peer");
+  switch (status) {
+    case errc::truncated:
+      return fmt::format("a message of {} bytes from peer {} did not fit into {}; receive into more, "
+                         "or probe first", got->size, got->source, room);
+    case errc::stopped: return fmt::format("stopped on request, with {}", who);
+    case errc::invalid_argument:
+      return fmt::format("a message can have at most {} bytes", max_message);
+    default: break;
+  }
+  if (!with) return who;
+  return with->detail().empty() ? who : fmt::format("{}: {}", who, with->detail());
+}
+
+}  // namespace weft::proto
+
+namespace weft::detail {
+
+bool send_operation::start() noexcept { return request.to->owner().start(*this); }
+void send_operation::cancel() noexcept { request.to->owner().cancel(*this); }
+std::string send_operation::explain() const {
+  return proto::messenger::explain(status, request.to, nullptr, 0);
+}
+
+bool recv_operation::start() noexcept { return at->start(*this); }
+void recv_operation::cancel() noexcept { at->cancel(*this); }
+std::string recv_operation::explain() const {
+  return proto::messenger::explain(status, from, &got, into.size());
+}
+
+bool probe_operation::start() noexcept { return at->start(*this); }
+void probe_operation::cancel() noexcept { at->cancel(*this); }
+std::string probe_operation::explain() const {
+  return proto::messenger::explain(status, from, &got, 0);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// All tagged messages of a context: matching, budgets, peers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include <weft/metrics.hpp>
+
+#include "proto/match.hpp"
+#include "proto/peer.hpp"
+#include "proto/pool.hpp"
+#include "runtime/engine.hpp"
+
+namespace weft::proto {
+
+/// Choices that the protocols need. Bytes.
+struct messenger_settings {
+  std::size_t unexpected_budget = 0;
+  std::size_t eager_limit = 0;
+};
+
+/// The protocol layer of a context. Owned by it. Functions take the baton themselves where they say
+/// "any thread"; the others want it held.
+class messenger final : public runtime::source {
+ public:
+  messenger(runtime::engine& engine, messenger_settings s);
+  ~messenger() override;
+
+  /// Asked, with the baton held, for a link to a peer. The answer is peer::opened or peer::fail, at
+  /// any time and from any thread that holds the baton.
+  std::function<void(peer&)> connector;
+
+  runtime::engine& engine() const noexcept { return engine_; }
+
+  // --- any thread -----------------------------------------------------------------------------
+
+  /// The peer with that number; made if it is new.
+  std::shared_ptr<peer> peer_of(peer_id id);
+  std::shared_ptr<peer> new_peer();  ///< with the next number after `ranks`
+  void reserve_ranks(peer_id ranks) noexcept { next_id_ = ranks; }
+
+  bool start(detail::send_operation& op) noexcept;
+  void cancel(detail::send_operation& op) noexcept;
+  bool start(detail::recv_operation& op) noexcept;
+  bool start(detail::probe_operation& op) noexcept;
+  void cancel(detail::matcher& op) noexcept;
+  std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
+  metrics snapshot() const;
+
+  /// One sentence for people about an operation with that peer (null: any) that failed.
+  static std::string explain(errc status, const peer* with, const received* got,
+                             std::size_t room);
+
+  // --- baton held -----------------------------------------------------------------------------
+
+  /// Ends everything with everybody.
+  void close_all() noexcept;
+
+  unsigned poll() noexcept override;
+  bool has_work() noexcept override { return !yielded_.empty(); }
+  void nudge() noexcept override {}
+
+  /// For peers.
+  match_table& table() noexcept { return table_; }
+  pool<incoming>& messages() noexcept { return messages_; }
+  const messenger_settings& settings() const noexcept { return settings_; }
+  metrics& counts() noexcept { return counts_; }
+  bool store(incoming& m) noexcept;         ///< memory for what is unexpected; false: none to be had
+  void unstore(incoming& m) noexcept;
+  std::uint32_t take_budget(std::uint32_t units) noexcept;  ///< as many of them as are left
+  void return_budget(std::uint32_t units) noexcept { budget_left_ += units; }
+
+  /// Lets other peers have the engine before a long transfer goes on: `co_await yield()`.
+  struct yield_waiter : waiter {
+    messenger& at;
+    explicit yield_waiter(messenger& m) noexcept : at(m) {}
+    void await_suspend(std::coroutine_handle<> h) noexcept {
+      self = h;
+      at.yielded_.add(*this);
+    }
+    void await_resume() const noexcept {}
+  };
+  yield_waiter yield() noexcept { return yield_waiter(*this); }
+
+ private:
+  runtime::engine& engine_;
+  const messenger_settings settings_;
+  std::uint32_t budget_left_;  // units that can still be granted to peers
+  match_table table_;
+  pool<incoming> messages_;
+  waiters yielded_;
+  std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
+  peer_id next_id_ = 0;
+  metrics counts_;
+};
+
+}  // namespace weft::proto

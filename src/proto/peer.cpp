@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// A peer's life: link, control frames, credit, the end.
+#include "proto/peer.hpp"
+
+#include <algorithm>
+
+#include "proto/messenger.hpp"
+
+namespace weft::proto {
+
+using transports::post;
+
+namespace {
+// What a new peer may send before anything is matched: 256 KiB. It grows when the peer runs dry and
+// the budget allows.
+constexpr std::uint32_t first_window = 4096;
+}  // namespace
+
+peer::~peer() = default;
+
+void peer::want_link() noexcept {
+  if (state_ != state::idle) return;
+  state_ = state::connecting;
+  owner_.connector(*this);
+}
+
+void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) {
+  if (state_ != state::connecting && state_ != state::idle) return;
+  link_ = std::move(link);
+  credit_ = credit;
+  state_ = state::open;
+  on_room();
+}
+
+std::uint32_t peer::grant_first_credit() noexcept {
+  window_ = owner_.take_budget(first_window);
+  return window_;
+}
+
+/// Credit goes back on the next frame; if there is none by the time that half of the window is
+/// owed, in a frame of its own.
+void peer::owe(std::uint32_t units) noexcept {
+  if (state_ == state::lost || state_ == state::closed) return;
+  held_ -= units;
+  owed_ += units;
+  if (owed_ >= window_ / 2 && owed_ != 0) send_control(frame_kind::credit, 0);
+}
+
+void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexcept {
+  const std::uint8_t flags = kind == frame_kind::credit ? 0 : transports::has_extension;
+  controls_.push_back({header_of(kind, 0, 0, flags), {a, b}});
+  if (state_ == state::open)
+    flush_controls();
+  else
+    want_link();
+}
+
+/// \return whether all have left
+bool peer::flush_controls() noexcept {
+  transports::gather nothing;
+  while (!controls_.empty()) {
+    const control& c = controls_.front();
+    const bool extended = (c.header.flags & transports::has_extension) != 0;
+    if (post_frame(c.header, extended ? &c.extension : nullptr, nothing) != post::done) return false;
+    const bool needs_reaction = c.header.kind != static_cast<std::uint8_t>(frame_kind::credit);
+    controls_.pop_front();
+    if (needs_reaction) link_->nudge();
+  }
+  return true;
+}
+
+/// The link has room, or is new, or credit came: control frames first, then messages that have
+/// begun, then the next one.
+void peer::on_room() noexcept {
+  if (state_ != state::open || !flush_controls()) return;
+  for (incoming* m : std::exchange(to_ask_, {})) ask_for_rest(*m);
+  rooms_.resume_all(true);
+  if (!turn_taken_) pass_turn();
+}
+
+void peer::on_broken(errc why) noexcept {
+  fail(why, why == errc::protocol_error ? "it sent something that no correct peer sends"
+                                        : "its connection broke");
+}
+
+void peer::fail(errc why, std::string detail) noexcept {
+  if (state_ == state::lost || state_ == state::closed) return;
+  const auto self = shared_from_this();
+  state_ = why == errc::closed ? state::closed : state::lost;
+  why_ = why;
+  detail_ = std::move(detail);
+
+  match_table& table = owner_.table();
+  while (detail::matcher* m = table.any_posted(this)) {
+    table.withdraw(*m);
+    owner_.engine().end(*m, why);
+  }
+  for (incoming *m = table.any_unexpected(nullptr), *later = nullptr; m; m = later) {
+    later = m->later;
+    if (m->from != this || m->whole()) continue;  // what is whole can still be received
+    table.remove(*m);
+    release(*m);
+  }
+  while (incoming* m = asked_.any()) {
+    asked_.erase(m->id);
+    m->id = 0;
+    if (m == current_) current_ = nullptr;
+    if (m->receive) owner_.engine().end(*m->receive, why);
+    release(*m);
+  }
+  for (incoming* m : std::exchange(to_ask_, {})) {
+    if (m == current_) current_ = nullptr;
+    if (m->receive) owner_.engine().end(*m->receive, why);
+    release(*m);
+  }
+  if (incoming* m = std::exchange(current_, nullptr); m && m->receive) {
+    owner_.engine().end(*m->receive, why);
+    release(*m);
+  }
+  turns_.resume_all(false);
+  rooms_.resume_all(false);
+  while (reply_slot* slot = replies_.any_if([](const reply_slot& s) { return s.kind == frame_kind{}; })) {
+    slot->kind = reply_lost;
+    if (slot->waiting) slot->waiting.resume();
+  }
+  controls_.clear();
+  owner_.return_budget(std::exchange(window_, 0));
+  held_ = owed_ = 0;
+  closings.resume_all(true);
+}
+
+void peer::close() noexcept {
+  if (state_ == state::open || state_ == state::connecting)
+    say_bye();
+  else if (state_ == state::idle)
+    fail(errc::closed, "closed");
+}
+
+void peer::on_bye() noexcept {
+  // Sends of ours that are under way could not be received any more.
+  if (!said_bye_) send_control(frame_kind::bye, 0);
+  said_bye_ = true;
+  fail(errc::closed, "the peer closed it");
+}
+
+}  // namespace weft::proto

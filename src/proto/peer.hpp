@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// One peer, as the protocols see it.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/id_table.hpp"
+#include "proto/incoming.hpp"
+#include "proto/protocol.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::proto {
+
+class messenger;
+
+/// The sender's wait for an answer to its message. Lives in the protocol's frame.
+struct reply_slot {
+  std::coroutine_handle<> waiting;
+  frame_kind kind{};  ///< zero until it has come
+  frame_extension extension{};
+};
+
+/// State of the protocols with one peer: the link, whose turn it is to begin a message, credit in
+/// both directions, and what is in flight. Owned by the messenger and by endpoints; baton held only
+/// unless it says otherwise.
+class peer final : public transports::inlet, public std::enable_shared_from_this<peer> {
+ public:
+  enum class state : std::uint8_t {
+    idle,        ///< never spoken to: no link, no memory
+    connecting,  ///< a link was asked for
+    open,
+    closed,      ///< in good order, by either side
+    lost         ///< `why()` tells
+  };
+
+  peer(messenger& owner, peer_id id) noexcept : owner_(owner), id_(id) {}
+  ~peer();
+
+  messenger& owner() const noexcept { return owner_; }  ///< any thread
+  peer_id id() const noexcept { return id_; }           ///< any thread
+  state now() const noexcept { return state_; }
+  errc why() const noexcept { return why_; }
+  const std::string& detail() const noexcept { return detail_; }
+  transports::link* link() const noexcept { return link_.get(); }
+
+  /// A small send may go at once, past all queues.
+  bool free_to_send() const noexcept { return state_ == state::open && !turn_taken_; }
+
+  // --- what the context tells -----------------------------------------------------------------
+
+  /// The link that was asked for is ready. \param credit units that the peer granted to begin with
+  void opened(std::unique_ptr<transports::link> link, std::uint32_t credit);
+  /// How many units this side grants a peer that connects.
+  std::uint32_t grant_first_credit() noexcept;
+  /// Ends everything with this peer. Later operations end the same way at once.
+  void fail(errc why, std::string detail) noexcept;
+  /// The peer's process said good-bye or this side closes.
+  void close() noexcept;
+
+  // --- sending (send.cpp) ---------------------------------------------------------------------
+
+  /// \return true if it has ended, with op.status set
+  bool start(detail::send_operation& op) noexcept;
+  void cancel(detail::send_operation& op) noexcept;
+
+  // --- receiving (receive.cpp) ----------------------------------------------------------------
+
+  /// A receive takes a message that was unexpected so far. \return true if it is complete
+  bool deliver(incoming& m, detail::recv_operation& op) noexcept;
+
+  // inlet
+  bool on_frame(const frame_header& header, const frame_extension* extension,
+                const std::byte* payload) noexcept override;
+  void on_room() noexcept override;
+  void on_broken(errc why) noexcept override;
+
+  /// Protocols that wait for the orderly end.
+  waiters closings;
+  bool said_bye() const noexcept { return said_bye_; }
+
+ private:
+  struct turn_waiter : waiter {
+    peer& at;
+    detail::send_operation* op;
+    turn_waiter(peer& p, detail::send_operation* o) noexcept : at(p), op(o) {}
+    bool await_ready() noexcept;
+    void await_suspend(std::coroutine_handle<> h) noexcept;
+    bool await_resume() const noexcept { return granted; }
+  };
+  struct room_waiter : waiter {
+    peer& at;
+    explicit room_waiter(peer& p) noexcept : at(p) {}
+    void await_suspend(std::coroutine_handle<> h) noexcept;
+  };
+  struct reply_waiter {
+    reply_slot& slot;
+    bool await_ready() const noexcept { return slot.kind != frame_kind{}; }
+    void await_suspend(std::coroutine_handle<> h) noexcept { slot.waiting = h; }
+    frame_kind await_resume() const noexcept { return slot.kind; }
+  };
+  static constexpr frame_kind reply_lost{0xff};  // for protocols that will get no answer
+
+  turn_waiter turn(detail::send_operation* op) noexcept { return {*this, op}; }
+  room_waiter room() noexcept { return room_waiter(*this); }
+  void pass_turn() noexcept;
+
+  // Sending.
+  void plan(detail::send_operation& op) noexcept;
+  transports::post push_eager(detail::send_operation& op) noexcept;
+  protocol send_message(detail::send_operation& op, bool has_turn);
+  protocol say_bye();
+  void finish_send(detail::send_operation& op, errc status) noexcept;
+  void want_link() noexcept;
+
+  // Control frames: they wait in order when the link has no room or is not there yet.
+  struct control {
+    frame_header header;
+    frame_extension extension;
+  };
+  void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0) noexcept;
+  bool flush_controls() noexcept;
+  transports::post post_frame(frame_header header, const frame_extension* extension,
+                              transports::gather& data) noexcept;
+
+  // Receiving.
+  bool on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
+  bool on_more(const frame_header& h, const std::byte* data) noexcept;
+  bool on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
+  bool on_reply(frame_kind kind, const frame_extension& x) noexcept;
+  bool on_cancel(const frame_extension& x) noexcept;
+  void on_bye() noexcept;
+  bool keep_unexpected(incoming& m) noexcept;
+  void on_matched(incoming& m) noexcept;
+  void continue_receive(incoming& m) noexcept;
+  void ask_for_rest(incoming& m) noexcept;
+  void fill_in(incoming& m) noexcept;
+  void widen() noexcept;
+  void finish_receive(incoming& m) noexcept;
+  void release(incoming& m) noexcept;
+  void owe(std::uint32_t units) noexcept;
+
+  messenger& owner_;
+  const peer_id id_;
+  state state_ = state::idle;
+  errc why_ = errc::ok;
+  std::string detail_;
+  std::unique_ptr<transports::link> link_;
+
+  // Sending.
+  bool turn_taken_ = false;  // a message is being begun
+  bool said_bye_ = false;
+  waiters turns_;            // turn_waiters
+  waiters rooms_;            // for room in the link, or for credit
+  std::int64_t credit_ = 0;  // units that may still be sent
+  id_table<reply_slot> replies_;
+  std::deque<control> controls_;
+
+  // Receiving.
+  incoming* current_ = nullptr;  // the message that `more` frames continue
+  id_table<incoming> asked_;     // messages whose rest was asked for
+  std::vector<incoming*> to_ask_;  // matched, to be asked for when the link is open
+  std::uint32_t window_ = 0;     // units granted in all
+  std::uint32_t held_ = 0;       // of these, in messages not matched yet
+  std::uint32_t owed_ = 0;       // of these, free again and not told to the peer yet
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects that are used again.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace weft::proto {
+
+/// Makes objects in chunks and keeps those that are given back. Not thread-safe (baton).
+template <class T>
+class pool {
+ public:
+  /// \throws std::bad_alloc
+  T& take() {
+    if (free_.empty()) grow();
+    T& t = *free_.back();
+    free_.pop_back();
+    return t;
+  }
+
+  void give_back(T& t) noexcept {
+    t = T{};
+    free_.push_back(&t);
+  }
+
+ private:
+  static constexpr std::size_t chunk = 64;
+
+  void grow() {
+    chunks_.push_back(std::make_unique<T[]>(chunk));
+    free_.reserve(chunks_.size() * chunk);
+    for (std::size_t i = chunk; i-- != 0;) free_.push_back(&chunks_.back()[i]);
+  }
+
+  std::vector<std::unique_ptr<T[]>> chunks_;
+  std::vector<T*> free_;
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receiving: frames in, messages out.
+#include <algorithm>
+
+#include "proto/messenger.hpp"
+
+namespace weft::proto {
+
+using detail::matcher;
+using detail::recv_operation;
+
+namespace {
+// Beyond 64 MiB of unmatched messages more credit helps nobody.
+constexpr std::uint32_t largest_window = 1u << 20;
+}  // namespace
+
+bool peer::on_frame(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept {
+  if (state_ == state::lost || state_ == state::closed) return true;
+  if (h.credit != 0) {
+    credit_ += h.credit;
+    if (!rooms_.empty()) rooms_.resume_all(true);
+  }
+  const auto kind = static_cast<frame_kind>(h.kind);
+  switch (kind) {
+    case frame_kind::eager:
+    case frame_kind::rts: return on_message(h, x, data);
+    case frame_kind::more: return on_more(h, data);
+    case frame_kind::data: return x && on_data(h, *x, data);
+    case frame_kind::cts:
+    case frame_kind::fin_ack:
+    case frame_kind::matched:
+    case frame_kind::cancelled: return x && on_reply(kind, *x);
+    case frame_kind::cancel: return x && on_cancel(*x);
+    case frame_kind::credit: return true;
+    case frame_kind::bye: on_bye(); return true;
+  }
+  return false;
+}
+
+/// A message begins. Most are whole, and their receive waits: that way is short.
+bool peer::on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept {
+  const bool rendezvous = h.kind == static_cast<std::uint8_t>(frame_kind::rts);
+  const std::uint64_t total = x ? x->a & size_mask : h.size;
+  const std::uint32_t units = units_of(h.size);
+  if (current_ || h.size > total || total > max_message || (rendezvous && !x) ||
+      units > window_ - held_)
+    return false;
+  held_ += units;
+
+  match_table& table = owner_.table();
+  matcher* m = table.take_match(this, h.tag);
+  while (m && m->probe) {
+    m->got = {id_, {h.tag}, total};
+    owner_.engine().end(*m);
+    m = table.take_match(this, h.tag);
+  }
+  auto* receive = static_cast<recv_operation*>(m);
+  if (receive && !x) [[likely]] {
+    incoming whole;
+    whole.match(*receive);
+    whole.total = total;
+    whole.take(data, h.size);
+    receive->message = nullptr;
+    receive->got = {id_, {h.tag}, total};
+    metrics& n = owner_.counts();
+    ++n.messages_received;
+    n.bytes_received += total;
+    owe(units);
+    owner_.engine().end(*receive, total > whole.room ? errc::truncated : errc::ok);
+    return true;
+  }
+
+  incoming& in = owner_.messages().take();
+  in.from = this;
+  in.tag = h.tag;
+  in.total = total;
+  in.eager_units = units;
+  in.rendezvous = rendezvous;
+  if (x) in.sender_id = static_cast<local_id>(rendezvous ? x->a >> 48 : x->b);
+  if (rendezvous && x->b != 0) {
+    in.readable = true;
+    in.at = remote_address::unpack(x->b);
+  }
+  in.stored_size = rendezvous ? std::min<std::uint64_t>(total, std::uint64_t{window_} * credit_unit) : total;
+  if (receive)
+    in.match(*receive);
+  else if (!keep_unexpected(in))
+    return true;
+  in.take(data, h.size);
+  if ((h.flags & eager_ends) == 0) current_ = &in;
+  in.eager_done = (h.flags & eager_ends) != 0;
+  if (rendezvous && (h.flags & starved) != 0) widen();
+  if (receive) on_matched(in);
+  return true;
+}
+
+bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
+  incoming* m = current_;
+  const std::uint32_t units = payload_units(h.size);
+  if (!m || h.size > m->total - m->arrived || units > window_ - held_ ||
+      (!m->receive && !m->abandoned && m->arrived + h.size > m->stored_size))
+    return false;
+  held_ += units;
+  m->take(data, h.size);
+  if ((h.flags & eager_ends) != 0) {
+    current_ = nullptr;
+    m->eager_done = true;
+    if (!m->rendezvous && !m->whole()) return false;
+  }
+  if (m->receive || m->abandoned)
+    owe(units);
+  else
+    m->eager_units += units;
+  if (m->abandoned) {
+    if (m->eager_done) release(*m);
+  } else if (m->receive) {
+    continue_receive(*m);
+  }
+  return true;
+}
+
+bool peer::on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept {
+  incoming* m = asked_.find(x.a);
+  if (!m || x.b != m->arrived || h.size > m->total - m->arrived) return false;
+  m->take(data, h.size);
+  if (m->whole()) finish_receive(*m);
+  return true;
+}
+
+bool peer::on_cancel(const frame_extension& x) noexcept {
+  match_table& table = owner_.table();
+  for (incoming* m = table.any_unexpected(this); m; m = m->later) {
+    if (m->from != this || m->sender_id == 0 || m->sender_id != x.a) continue;
+    table.remove(*m);
+    if (m == current_) current_ = nullptr;
+    owe(m->eager_units);
+    release(*m);
+    send_control(frame_kind::cancelled, x.a);
+    return true;
+  }
+  return true;  // matched meanwhile: the sender will see the answer to its message instead
+}
+
+bool peer::keep_unexpected(incoming& m) noexcept {
+  if (!owner_.store(m)) {
+    release(m);
+    fail(errc::out_of_memory, "no memory for a message that nobody waits for");
+    return false;
+  }
+  owner_.table().add(m);
+  return true;
+}
+
+bool peer::deliver(incoming& m, recv_operation& op) noexcept {
+  owner_.table().remove(m);
+  owner_.unstore(m);
+  m.match(op);
+  if (m.whole() && m.eager_done && m.sender_id == 0) {
+    // Nothing more will come and nobody waits for an answer.
+    owe(std::exchange(m.eager_units, 0));
+    op.status = m.total > m.room ? errc::truncated : errc::ok;
+    fill_in(m);
+    release(m);
+    return true;
+  }
+  owner_.engine().pending();
+  on_matched(m);
+  return false;
+}
+
+/// A message that is not simply complete has met its receive.
+void peer::on_matched(incoming& m) noexcept {
+  owe(std::exchange(m.eager_units, 0));
+  if (m.sender_id != 0 && !m.rendezvous) send_control(frame_kind::matched, m.sender_id);
+  continue_receive(m);
+}
+
+/// Whatever a matched message needs next.
+void peer::continue_receive(incoming& m) noexcept {
+  if (m.whole() && m.eager_done && !m.rendezvous)
+    finish_receive(m);
+  else if (m.rendezvous && m.id == 0 && !m.waits_for_link)
+    ask_for_rest(m);
+}
+
+/// Answers an rts: by reading the rest without the sender's help where that is better, else by
+/// asking for it.
+void peer::ask_for_rest(incoming& m) noexcept {
+  if (state_ != state::open) {
+    if (!m.waits_for_link) to_ask_.push_back(&m);
+    m.waits_for_link = true;
+    want_link();
+    return;
+  }
+  m.waits_for_link = false;
+  const std::uint64_t wanted = std::min(m.total, m.room);
+  const std::uint64_t left = m.arrived < wanted ? wanted - m.arrived : 0;
+  if (m.readable && link_->prefers_get(m.at, m.total)) {
+    if (!m.eager_done) return;  // the beginning is still coming; then this is called again
+    const remote_address from{m.at.region, m.at.offset + m.arrived};
+    if (left == 0 || link_->get(m.into, from, left) == transports::post::done) {
+      m.arrived = m.total;
+      send_control(frame_kind::fin_ack, m.sender_id);
+      finish_receive(m);
+      return;
+    }
+  }
+  m.id = asked_.insert(m);
+  if (m.id == 0) {  // every number is taken: ask when one of the others is done
+    m.waits_for_link = true;
+    to_ask_.push_back(&m);
+    return;
+  }
+  ++owner_.counts().rendezvous;
+  send_control(frame_kind::cts, m.sender_id, m.id);
+  if (m.whole() && m.eager_done) finish_receive(m);
+}
+
+void peer::fill_in(incoming& m) noexcept {
+  m.receive->message = nullptr;
+  m.receive->got = {id_, {m.tag}, m.total};
+  metrics& n = owner_.counts();
+  ++n.messages_received;
+  n.bytes_received += m.total;
+}
+
+void peer::finish_receive(incoming& m) noexcept {
+  fill_in(m);
+  owner_.engine().end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
+  release(m);
+  if (!to_ask_.empty() && state_ == state::open)
+    for (incoming* waiting : std::exchange(to_ask_, {})) ask_for_rest(*waiting);
+}
+
+void peer::release(incoming& m) noexcept {
+  if (m.id != 0) asked_.erase(m.id);
+  if (!m.receive) owner_.unstore(m);
+  owner_.messages().give_back(m);
+}
+
+/// The sender ran out of credit: doubles its window if the budget has that much.
+void peer::widen() noexcept {
+  if (window_ >= largest_window) return;
+  const std::uint32_t more = owner_.take_budget(window_);
+  window_ += more;
+  if (more == 0) return;
+  owed_ += more;
+  send_control(frame_kind::credit, 0);
+}
+
+}  // namespace weft::proto

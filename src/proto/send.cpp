@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sending: at once where that is possible, else as a protocol.
+#include <algorithm>
+
+#include "proto/messenger.hpp"
+
+namespace weft::proto {
+
+using detail::send_mode;
+using detail::send_operation;
+using transports::gather;
+using transports::post;
+
+namespace {
+
+// Credit kept back from payloads, so that headers of large messages still find their way.
+constexpr std::int64_t credit_reserve = 16;
+
+// One transfer leaves the engine to others after so many bytes.
+constexpr std::size_t bytes_per_turn = 512 * 1024;
+
+/// Short messages cross in one frame. Longer ones in pieces, so that the receiver copies one piece
+/// out while the sender copies the next one in; small pieces first, to get it going.
+std::uint32_t next_piece(const transports::traits& t, std::size_t sent, std::size_t left) noexcept {
+  constexpr std::size_t whole = 3 * 1024;
+  constexpr std::size_t first = 2 * 1024;
+  if (sent == 0 && left <= whole) return static_cast<std::uint32_t>(left);
+  const std::size_t piece = std::clamp<std::size_t>(sent / 2, first, t.fragment) / 64 * 64;
+  return static_cast<std::uint32_t>(std::min(left, piece));
+}
+
+}  // namespace
+
+bool peer::turn_waiter::await_ready() noexcept {
+  if (at.state_ == state::lost || at.state_ == state::closed) return true;
+  if (at.turn_taken_ || at.state_ != state::open) return false;
+  at.turn_taken_ = true;
+  granted = true;
+  return true;
+}
+
+void peer::turn_waiter::await_suspend(std::coroutine_handle<> h) noexcept {
+  self = h;
+  at.turns_.add(*this);
+  at.want_link();
+}
+
+void peer::room_waiter::await_suspend(std::coroutine_handle<> h) noexcept {
+  self = h;
+  at.rooms_.add(*this);
+}
+
+void peer::pass_turn() noexcept {
+  turn_taken_ = false;
+  if (turns_.empty() || state_ != state::open) return;
+  turn_taken_ = true;
+  turns_.resume_first(true);
+}
+
+/// Decides how a message goes: whole without being asked for (eager), or a beginning and, after
+/// the receiver's answer, the rest (rendezvous).
+void peer::plan(send_operation& op) noexcept {
+  const std::int64_t payload_credit = credit_ - credit_reserve;
+  if (op.size <= owner_.settings().eager_limit && units_of(op.size) <= payload_credit) {
+    op.rendezvous = false;
+    op.eager_end = op.size;
+  } else {
+    op.rendezvous = true;
+    const std::int64_t most = std::max<std::int64_t>(0, payload_credit - 1) * credit_unit;
+    op.eager_end = std::min({op.size, owner_.settings().eager_limit, static_cast<std::size_t>(most)});
+  }
+}
+
+/// Posts a frame with the credit that is owed to the peer on its back.
+post peer::post_frame(frame_header header, const frame_extension* extension, gather& data) noexcept {
+  const std::uint32_t credit = std::min<std::uint32_t>(owed_, 0xffff);
+  header.credit = static_cast<std::uint16_t>(credit);
+  const post answer = link_->send(header, extension, data);
+  if (answer == post::done) owed_ -= credit;
+  return answer;
+}
+
+/// Sends what goes without being asked for, from op.sent on.
+post peer::push_eager(send_operation& op) noexcept {
+  const auto& request = op.request;
+  gather data(request.data.parts(), op.sent);
+  do {
+    const std::uint32_t n = next_piece(link_->traits(), op.sent, op.eager_end - op.sent);
+    frame_header h = header_of(frame_kind::more, request.tag.value, n);
+    frame_extension x{};
+    const frame_extension* extension = nullptr;
+    if (!op.begun) {
+      h.kind = static_cast<std::uint8_t>(op.rendezvous ? frame_kind::rts : frame_kind::eager);
+      if (op.rendezvous) {
+        x.a = std::uint64_t{op.id} << 48 | op.size;
+        const auto where = request.data.single() ? link_->expose(request.data.front()) : std::nullopt;
+        x.b = where ? where->packed() : 0;
+        if (op.eager_end < std::min(op.size, owner_.settings().eager_limit)) h.flags |= starved;
+      } else {
+        x.a = op.size;
+        x.b = op.id;
+      }
+      if (op.rendezvous || op.id != 0 || n != op.size) {
+        h.flags |= transports::has_extension;
+        extension = &x;
+      }
+    }
+    if (op.sent + n == op.eager_end) h.flags |= eager_ends;
+    const post answer = post_frame(h, extension, data);
+    if (answer != post::done) return answer;
+    credit_ -= op.begun ? payload_units(n) : units_of(n);
+    op.begun = true;
+    op.sent += n;
+  } while (op.sent != op.eager_end);
+  return post::done;
+}
+
+bool peer::start(send_operation& op) noexcept {
+  op.size = op.request.data.size();
+  if (op.cancel_requested || op.size > max_message) {
+    op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;
+    return true;
+  }
+  if (free_to_send() && op.request.mode == send_mode::standard) {
+    plan(op);
+    if (!op.rendezvous) {
+      const post answer = push_eager(op);
+      if (answer == post::done) {
+        metrics& n = owner_.counts();
+        ++n.messages_sent;
+        n.bytes_sent += op.size;
+        return true;
+      }
+      if (answer == post::busy) {
+        turn_taken_ = true;
+        owner_.engine().pending();
+        send_message(op, true);
+        return false;
+      }
+    }
+  } else if (state_ == state::lost || state_ == state::closed) {
+    op.status = why_;
+    return true;
+  }
+  owner_.engine().pending();
+  send_message(op, false);
+  return false;
+}
+
+void peer::finish_send(send_operation& op, errc status) noexcept {
+  if (status == errc::ok) {
+    metrics& n = owner_.counts();
+    ++n.messages_sent;
+    n.bytes_sent += op.size;
+  }
+  owner_.engine().end(op, status);
+}
+
+/// One message, from waiting for its turn to its end. `has_turn`: the caller took the turn and has
+/// begun to send.
+protocol peer::send_message(send_operation& op, bool has_turn) {
+  const auto self = shared_from_this();  // the endpoint may be dropped meanwhile
+  const auto ended_early = [&] { return op.cancel_requested ? errc::stopped : why_; };
+
+  if (!has_turn && !co_await turn(&op)) {
+    finish_send(op, ended_early());
+    co_return;
+  }
+  while (!op.begun && credit_ < 1 && state_ == state::open && !op.cancel_requested) co_await room();
+  if (state_ != state::open || op.cancel_requested) {
+    pass_turn();
+    finish_send(op, ended_early());
+    co_return;
+  }
+
+  reply_slot answer;
+  if (!op.begun) {
+    plan(op);
+    if (op.rendezvous || op.request.mode == send_mode::synchronous) op.id = replies_.insert(answer);
+    while (op.rendezvous && op.id == 0) {
+      // Every number is taken by a message that waits for its answer.
+      if (!co_await room()) break;
+      op.id = replies_.insert(answer);
+    }
+  }
+  const auto finish = [&](errc status) {
+    if (op.id != 0) replies_.erase(op.id);
+    finish_send(op, status);
+  };
+  post pushed = post::failed;
+  while (state_ == state::open && (pushed = push_eager(op)) == post::busy)
+    if (!co_await room()) break;
+  if (pushed != post::done) {
+    pass_turn();
+    finish(why_ == errc::ok ? errc::peer_lost : why_);
+    co_return;
+  }
+  pass_turn();
+  if (op.id == 0) {
+    finish(errc::ok);
+    co_return;
+  }
+
+  link_->nudge();  // the message needs a reaction
+  if (op.cancel_requested) send_control(frame_kind::cancel, op.id);
+  const frame_kind kind = co_await reply_waiter{answer};
+  if (kind == frame_kind::cts && op.rendezvous) {
+    const std::uint64_t receiver_id = answer.extension.b;
+    gather data(op.request.data.parts(), op.sent);
+    for (std::size_t this_turn = 0; op.sent != op.size;) {
+      const std::uint32_t n = next_piece(link_->traits(), op.sent, op.size - op.sent);
+      const frame_extension x{receiver_id, op.sent};
+      const post taken = post_frame(
+          header_of(frame_kind::data, 0, n, transports::has_extension), &x, data);
+      if (taken == post::done) {
+        op.sent += n;
+        if ((this_turn += n) < bytes_per_turn || op.sent == op.size) continue;
+        this_turn = 0;
+        co_await owner_.yield();
+      } else if (taken == post::failed || !co_await room()) {
+        break;
+      }
+      if (state_ != state::open) break;
+    }
+    finish(op.sent == op.size ? errc::ok : why_ == errc::ok ? errc::peer_lost : why_);
+  } else if (kind == frame_kind::fin_ack || kind == frame_kind::matched) {
+    finish(errc::ok);
+  } else if (kind == frame_kind::cancelled) {
+    finish(errc::stopped);
+  } else {
+    finish(why_);
+  }
+}
+
+void peer::cancel(send_operation& op) noexcept {
+  if (op.cancel_requested) return;
+  op.cancel_requested = true;
+  if (op.begun) {
+    // Only the receiver knows whether it is too late.
+    if (op.id != 0 && op.sent >= op.eager_end) send_control(frame_kind::cancel, op.id);
+    return;
+  }
+  const auto waits_for_turn = [&op](waiter& w) { return static_cast<turn_waiter&>(w).op == &op; };
+  if (waiter* w = turns_.find(waits_for_turn)) {
+    turns_.remove(*w);
+    w->self.resume();
+    return;
+  }
+  rooms_.resume_all(true);  // it may wait for credit
+}
+
+bool peer::on_reply(frame_kind kind, const frame_extension& x) noexcept {
+  reply_slot* slot = replies_.find(x.a);
+  if (!slot) return kind == frame_kind::cancelled;
+  if (slot->kind != frame_kind{}) return false;
+  slot->kind = kind;
+  slot->extension = x;
+  if (slot->waiting) slot->waiting.resume();
+  return true;
+}
+
+protocol peer::say_bye() {
+  const auto self = shared_from_this();
+  if (!co_await turn(nullptr)) co_return;
+  said_bye_ = true;
+  send_control(frame_kind::bye, 0);
+  pass_turn();
+}
+
+}  // namespace weft::proto

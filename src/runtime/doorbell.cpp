@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/doorbell.hpp"
+
+#include <new>
+
+#include <weft/error.hpp>
+
+#include "runtime/membarrier.hpp"
+#include "runtime/memory_file.hpp"
+
+namespace weft::runtime {
+
+namespace {
+constexpr std::size_t page_size = 4096;
+static_assert(sizeof(doorbell_page) <= page_size);
+}  // namespace
+
+doorbell::doorbell(bool has_progress_thread) : memory_(make_memory_file("weft-doorbell", page_size)) {
+  mapping own = map_own(memory_, page_size);
+  seal_for_readers(memory_);
+  must_fence_ = !join_heavy_fences() || !heavy_fence();
+  page_ = new (own.get()) doorbell_page{};
+  page_->magic = doorbell_page::expected_magic;
+  page_->sender_must_fence = must_fence_ ? 1 : 0;
+  page_->has_progress_thread = has_progress_thread ? 1 : 0;
+  mapping_ = std::move(own);
+}
+
+void doorbell::arm_asleep() noexcept {
+  raise(page_->asleep, 1);
+  if (!heavy_fence()) std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void doorbell::arm_away(bool heavy) noexcept {
+  raise(page_->away, 1);
+  if (heavy) heavy_fence();
+}
+
+remote_doorbell::remote_doorbell(unique_fd page, unique_fd caller, unique_fd progress)
+    : mapping_(map_from_peer(page, page_size, false)),
+      page_(static_cast<const doorbell_page*>(mapping_.get())),
+      caller_(std::move(caller)),
+      progress_(std::move(progress)) {
+  if (page_->magic != doorbell_page::expected_magic)
+    throw error(errc::protocol_error, "the peer's doorbell page is not one");
+  must_fence_ = page_->sender_must_fence != 0;
+  progress_helps_ = page_->has_progress_thread != 0;
+}
+
+}  // namespace weft::runtime

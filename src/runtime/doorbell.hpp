@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a process that does not look is told that something came.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/event_fd.hpp"
+#include "runtime/fd.hpp"
+#include "runtime/memory_file.hpp"
+
+namespace weft::runtime {
+
+/// What peers see of a process's doorbell. The page is written by its owner only: peers can map it
+/// read-only and nothing else (F_SEAL_FUTURE_WRITE), so that no peer can silence another's bell.
+/// Both words count up; odd means "ring me", and a peer rings once per odd value.
+struct doorbell_page {
+  static constexpr std::uint32_t expected_magic = 0x77656674;  // "weft"
+
+  /// Odd: the thread inside run() sleeps. Every message rings. Written when it goes to sleep and
+  /// when it wakes, so that a sender that looks at it per message keeps it in its cache.
+  alignas(64) std::atomic<std::uint32_t> asleep;
+
+  /// Odd: the application's thread is busy elsewhere with operations outstanding, and the progress
+  /// thread sleeps. Only what needs a reaction rings (handshakes, a full ring).
+  alignas(64) std::atomic<std::uint32_t> away;
+
+  alignas(64) std::uint32_t magic;
+  std::uint32_t sender_must_fence;    ///< nonzero: the owner cannot use heavy_fence
+  std::uint32_t has_progress_thread;  ///< nonzero: ringing while `away` helps
+};
+
+/// The owner's side. Owned by the engine; the words are written with the baton held, the events are
+/// rung from any thread.
+class doorbell {
+ public:
+  /// \throws weft::error (system) when the kernel gives no memfd or eventfd
+  explicit doorbell(bool has_progress_thread);
+  doorbell(const doorbell&) = delete;
+  doorbell& operator=(const doorbell&) = delete;
+
+  /// Announces sleep to senders and makes sure that whoever does not see it has its message seen
+  /// by the look that must follow. Models: tests/models/doorbell.pml.
+  void arm_asleep() noexcept;
+  void disarm_asleep() noexcept { raise(page_->asleep, 0); }
+
+  /// The same for the progress thread. `heavy` false: a hint without a fence, for a thread that
+  /// goes on to user code and cannot pay for one.
+  void arm_away(bool heavy) noexcept;
+  void disarm_away() noexcept { raise(page_->away, 0); }
+  bool is_away() const noexcept { return odd(page_->away); }
+
+  /// Duplicates for a peer: the page (read-only by its seal) and the two bells.
+  int page_fd() const noexcept { return memory_.get(); }
+  event_fd& caller_bell() noexcept { return caller_; }
+  event_fd& progress_bell() noexcept { return progress_; }
+  bool fences_senders() const noexcept { return !must_fence_; }
+
+ private:
+  static bool odd(const std::atomic<std::uint32_t>& w) noexcept {
+    return (w.load(std::memory_order_relaxed) & 1) != 0;
+  }
+  /// Moves a word up to the next value of the wanted parity; an odd word that is armed again gets a
+  /// new odd value, so that peers that have rung for the old one ring again.
+  static void raise(std::atomic<std::uint32_t>& w, std::uint32_t parity) noexcept {
+    const std::uint32_t now = w.load(std::memory_order_relaxed);
+    if (parity == 0 && (now & 1) == 0) return;
+    w.store(now + ((now & 1) == parity ? 2 : 1), std::memory_order_relaxed);
+  }
+
+  unique_fd memory_;
+  mapping mapping_;
+  doorbell_page* page_ = nullptr;
+  event_fd caller_;
+  event_fd progress_;
+  bool must_fence_ = false;
+};
+
+/// A peer's doorbell, as this process sees it. Owned by a link; used with the baton held.
+class remote_doorbell {
+ public:
+  /// Takes over three descriptors from the peer, checks them, and maps the page read-only.
+  /// \throws weft::error (protocol_error) naming what is wrong with them
+  remote_doorbell(unique_fd page, unique_fd caller, unique_fd progress);
+  remote_doorbell(const remote_doorbell&) = delete;
+  remote_doorbell& operator=(const remote_doorbell&) = delete;
+
+  /// After a message was written: one load from a line that hardly ever changes.
+  /// \return whether it rang
+  bool ring_if_asleep() noexcept {
+    if (must_fence_) std::atomic_thread_fence(std::memory_order_seq_cst);
+    const std::uint32_t now = page_->asleep.load(std::memory_order_relaxed);
+    if ((now & 1) == 0 || now == rung_asleep_) [[likely]]
+      return false;
+    rung_asleep_ = now;
+    caller_.ring();
+    return true;
+  }
+
+  /// The peer's application is busy elsewhere and waits for something.
+  bool away() const noexcept { return (page_->away.load(std::memory_order_relaxed) & 1) != 0; }
+  bool has_progress_thread() const noexcept { return progress_helps_; }
+
+  /// After something that needs the peer's reaction.
+  bool ring_if_away() noexcept {
+    if (!progress_helps_) return false;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const std::uint32_t now = page_->away.load(std::memory_order_relaxed);
+    if ((now & 1) == 0 || now == rung_away_) return false;
+    rung_away_ = now;
+    progress_.ring();
+    return true;
+  }
+
+  /// Set when this process could not join heavy fences, or the peer cannot make them.
+  void fence_always() noexcept { must_fence_ = true; }
+
+ private:
+  mapping mapping_;
+  const doorbell_page* page_ = nullptr;
+  std::uint32_t rung_asleep_ = 0;
+  std::uint32_t rung_away_ = 0;
+  bool must_fence_ = false;
+  bool progress_helps_ = false;
+  event_fd caller_;
+  event_fd progress_;
+};
+
+}  // namespace weft::runtime

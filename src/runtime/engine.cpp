@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's caller side: polling, resuming, sleeping inside run(). The progress thread's side is
+// in engine_progress.cpp.
+#include "runtime/engine.hpp"
+
+#include <sys/epoll.h>
+
+#include <fmt/format.h>
+
+namespace weft::runtime {
+
+namespace {
+// Under steady traffic the clock is read once in so many passes.
+constexpr std::uint32_t passes_between_clocks = 256;
+}  // namespace
+
+engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set)
+    : mode_(mode),
+      has_progress_thread_(mode == progress_mode::dedicated),
+      door_(has_progress_thread_),
+      caller_patience_([&] {
+        waiting.never_sleep = mode == progress_mode::polling;
+        waiting.never_spin = mode == progress_mode::interrupt;
+        return waiting;
+      }()),
+      caller_bell_watcher_(door_.caller_bell()),
+      progress_bell_watcher_(door_.progress_bell()) {
+  wait_set_choice choice = make_wait_set(wanted_wait_set);
+  wait_set_reason_ = choice.reason;
+  caller_wait_ = std::move(choice.set);
+  caller_wait_->add(door_.caller_bell().fd(), EPOLLIN, caller_bell_watcher_);
+  if (has_progress_thread_) {
+    progress_wait_ = make_wait_set(wanted_wait_set).set;
+    progress_wait_->add(door_.progress_bell().fd(), EPOLLIN, progress_bell_watcher_);
+  }
+}
+
+unsigned engine::pass() noexcept {
+  unsigned events = 0;
+  for (source* s : sources_) events += s->poll();
+  if (++passes_ % passes_between_clocks == 0) [[unlikely]]
+    end_due_timers();
+  return events;
+}
+
+void engine::end_due_timers() noexcept {
+  if (timers_.empty()) return;
+  operation_list due;
+  timers_.pop_due(now(), due);
+  while (operation* op = due.pop()) end_unposted(*op, errc::ok);
+}
+
+bool engine::sources_have_work() noexcept {
+  for (source* s : sources_)
+    if (s->has_work()) return true;
+  return false;
+}
+
+void engine::complete_all(operation_list batch) noexcept {
+  while (operation* op = batch.pop()) op->complete();
+  if (followers_.load(std::memory_order_relaxed) != 0) {
+    const std::lock_guard lock(lead_mutex_);
+    lead_changed_.notify_all();
+  }
+}
+
+void engine::go_away() noexcept {
+  door_.arm_away(false);
+  if (has_progress_thread_ && next_deadline() < progress_deadline_.load(std::memory_order_relaxed))
+    door_.progress_bell().ring();
+}
+
+unsigned engine::poll_once() noexcept {
+  enter();
+  const unsigned events = pass();
+  end_due_timers();
+  operation_list batch = ended_.take();
+  baton_.give();
+  operation_list posted = inbox_.take();
+  batch.append(posted);
+  complete_all(batch);
+  return events;
+}
+
+void engine::lead_until(const std::atomic<bool>& done) noexcept {
+  caller_patience_.reset();
+  while (!done.load(std::memory_order_acquire)) {
+    enter();
+    if (!caller_polls_) {
+      caller_polls_ = true;
+      door_.disarm_away();
+    }
+    const unsigned events = pass();
+    operation_list batch = ended_.take();
+    if (!inbox_.empty()) [[unlikely]] {
+      operation_list posted = inbox_.take();
+      batch.append(posted);
+    }
+    if (!batch.empty()) {
+      // User code may compute for long: from here on the progress thread may be needed.
+      caller_polls_ = false;
+      if (outstanding_ != 0) go_away();
+      baton_.give();
+      complete_all(batch);
+      caller_patience_.reset();
+      continue;
+    }
+    baton_.give();
+    if (baton_.wanted()) [[unlikely]]
+      baton_.stand_aside();
+    if (events != 0) {
+      caller_patience_.reset();
+      continue;
+    }
+    switch (caller_patience_.in_vain()) {
+      case patience::advice::poll_again: break;
+      case patience::advice::look_around: caller_looks_around(); break;
+      case patience::advice::sleep: caller_sleeps(); break;
+    }
+  }
+  const holder hold(*this);
+  caller_polls_ = false;
+  if (outstanding_ != 0) go_away();
+}
+
+void engine::caller_looks_around() noexcept {
+  enter();
+  end_due_timers();
+  for (source* s : sources_) s->nudge();
+  baton_.give();
+  if (has_progress_thread_) return;
+  // Descriptors are this thread's to look at; a peer's death may wait for a millisecond.
+  const auto when = now();
+  if (when < next_descriptor_look_) return;
+  next_descriptor_look_ = when + std::chrono::milliseconds{1};
+  watches_.take_up(*caller_wait_);
+  caller_wait_->poll();
+}
+
+void engine::caller_sleeps() noexcept {
+  enter();
+  caller_asleep_.store(true, std::memory_order_seq_cst);
+  door_.arm_asleep();
+  end_due_timers();
+  const bool work = !ended_.empty() || !inbox_.empty() || sources_have_work();
+  const auto deadline = next_deadline();
+  for (source* s : sources_) s->nudge();
+  if (work) {
+    caller_asleep_.store(false, std::memory_order_relaxed);
+    door_.disarm_asleep();
+    baton_.give();
+    return;
+  }
+  caller_polls_ = false;
+  caller_deadline_ = deadline;
+  baton_.give();
+
+  const auto before = now();
+  if (!has_progress_thread_) watches_.take_up(*caller_wait_);
+  const unsigned told = caller_wait_->wait(deadline);
+  counters_.sleeps.fetch_add(1, std::memory_order_relaxed);
+  counters_.wake_ups.fetch_add(told != 0 ? 1 : 0, std::memory_order_relaxed);
+  counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((now() - before).count()),
+                                         std::memory_order_relaxed);
+
+  enter();
+  caller_asleep_.store(false, std::memory_order_relaxed);
+  door_.disarm_asleep();
+  caller_polls_ = true;
+  end_due_timers();
+  if (told != 0 && ended_.empty() && inbox_.empty() && !sources_have_work())
+    counters_.empty_wake_ups.fetch_add(1, std::memory_order_relaxed);
+  baton_.give();
+}
+
+void engine::drive_until(const std::atomic<bool>& done) noexcept {
+  std::unique_lock lock(lead_mutex_);
+  if (led_ && leader_ == std::this_thread::get_id()) {
+    lock.unlock();
+    lead_until(done);
+    return;
+  }
+  if (led_) {
+    followers_.fetch_add(1, std::memory_order_relaxed);
+    lead_changed_.wait(lock, [&] { return !led_ || done.load(std::memory_order_acquire); });
+    followers_.fetch_sub(1, std::memory_order_relaxed);
+    if (done.load(std::memory_order_acquire)) return;
+  }
+  led_ = true;
+  leader_ = std::this_thread::get_id();
+  lock.unlock();
+  lead_until(done);
+  lock.lock();
+  led_ = false;
+  lock.unlock();
+  lead_changed_.notify_all();
+}
+
+void engine::post(operation& work) noexcept {
+  inbox_.push(work);
+  // The push is a full fence: either this load sees the sleeper, or its last look sees the push.
+  if (caller_asleep_.load(std::memory_order_seq_cst)) door_.caller_bell().ring();
+}
+
+void engine::start(detail::timer& t) noexcept {
+  const holder hold(*this);
+  try {
+    timers_.push(t);
+  } catch (const std::bad_alloc&) {
+    end_unposted(t, errc::out_of_memory);
+    return;
+  }
+  if (caller_asleep_.load(std::memory_order_relaxed)) {
+    if (t.when < caller_deadline_) door_.caller_bell().ring();
+  } else if (t.on && has_progress_thread_ && !caller_polls_ &&
+             t.when < progress_deadline_.load(std::memory_order_relaxed)) {
+    door_.progress_bell().ring();
+  }
+}
+
+void engine::cancel(detail::timer& t) noexcept {
+  const holder hold(*this);
+  if (t.place == detail::timer::not_waiting) return;
+  timers_.remove(t);
+  end_unposted(t, errc::stopped);
+}
+
+void engine::watch_once(unique_fd fd, std::function<void()> fire) {
+  watches_.add(std::move(fd), std::move(fire));
+  if (has_progress_thread_)
+    door_.progress_bell().ring();
+  else if (caller_asleep_.load(std::memory_order_seq_cst))
+    door_.caller_bell().ring();
+}
+
+std::string engine::describe() const {
+  const char* modes[] = {"dedicated progress thread", "polling", "interrupt"};
+  std::string text = fmt::format("{}; sleeps in {}", modes[static_cast<int>(mode_)], caller_wait_->name());
+  if (!wait_set_reason_.empty()) text += fmt::format(" ({})", wait_set_reason_);
+  if (!door_.fences_senders()) text += "; membarrier refused, so senders fence for themselves";
+  return text;
+}
+
+}  // namespace weft::runtime

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The progress engine: one completion queue, one baton, whoever holds it moves everything.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/context.hpp>
+#include <weft/detail/driver.hpp>
+#include <weft/detail/timer.hpp>
+#include <weft/executor.hpp>
+
+#include "runtime/baton.hpp"
+#include "runtime/bell_watcher.hpp"
+#include "runtime/completion_queue.hpp"
+#include "runtime/doorbell.hpp"
+#include "runtime/one_shot_watches.hpp"
+#include "runtime/patience.hpp"
+#include "runtime/source.hpp"
+#include "runtime/timers.hpp"
+#include "runtime/wait_set.hpp"
+
+namespace weft::runtime {
+
+/// Counters that the engine keeps. Written with the baton held or by the sleeping thread alone.
+struct engine_counters {
+  std::atomic<std::uint64_t> sleeps{0};
+  std::atomic<std::uint64_t> nanoseconds_asleep{0};
+  std::atomic<std::uint64_t> wake_ups{0};
+  std::atomic<std::uint64_t> empty_wake_ups{0};
+  std::atomic<std::uint64_t> progress_passes{0};
+  std::uint64_t doorbells_rung = 0;
+};
+
+/// Moves everything of one context. Threads that meet here:
+///
+///  * the *caller*: the thread inside run(). It polls, and resumes coroutines between polls with the
+///    baton given back. When it has nothing to do it sleeps in its own wait set.
+///  * the *progress thread* (mode `dedicated`): asleep on its doorbell, and touching nothing, while
+///    the caller polls or sleeps; in charge while the caller is away in user code.
+///  * any other thread: takes the baton for one posting call.
+///
+/// docs/threading.md has the states; tests/models has the proofs.
+class engine final : public detail::timer_service, public executor, public detail::driver {
+ public:
+  engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set);
+  ~engine() override;  ///< stops the progress thread; what is still in flight was ended before
+
+  /// Adds something to poll. Before start() or with the baton held; must outlive the engine's use.
+  void add(source& s) { sources_.push_back(&s); }
+  void start();  ///< starts the progress thread, if the mode has one
+
+  // --- the baton ---------------------------------------------------------------------------
+
+  void enter() noexcept { baton_.take(); }
+
+  /// Gives the baton back. Wakes the caller if something ended for it while it slept.
+  void leave() noexcept {
+    const bool for_caller = !ended_.empty() && caller_asleep_.load(std::memory_order_relaxed);
+    baton_.give();
+    if (for_caller) [[unlikely]]
+      door_.caller_bell().ring();
+  }
+
+  /// Holds the baton for a scope.
+  class holder {
+   public:
+    explicit holder(engine& e) noexcept : engine_(e) { engine_.enter(); }
+    ~holder() { engine_.leave(); }
+    holder(const holder&) = delete;
+    holder& operator=(const holder&) = delete;
+
+   private:
+    engine& engine_;
+  };
+
+  // --- with the baton held -----------------------------------------------------------------
+
+  /// An operation stays in flight after its posting call. Every pending operation is ended once.
+  void pending() noexcept {
+    ++outstanding_;
+    if (!caller_polls_ && !door_.is_away()) [[unlikely]]
+      go_away();
+  }
+
+  /// Ends a pending operation: the completion queue has it from now on.
+  void end(operation& op, errc status = errc::ok) noexcept {
+    --outstanding_;
+    end_unposted(op, status);
+  }
+
+  /// Ends one that never was pending.
+  void end_unposted(operation& op, errc status) noexcept {
+    op.status = status;
+    if (op.on) [[unlikely]]
+      op.on->post(op);
+    else
+      ended_.push(op);
+  }
+
+  std::uint64_t outstanding() const noexcept { return outstanding_; }
+  doorbell& door() noexcept { return door_; }
+  engine_counters& counters() noexcept { return counters_; }
+
+  // --- from any thread ---------------------------------------------------------------------
+
+  /// Calls `fire` once, without the baton, when the descriptor becomes readable.
+  void watch_once(unique_fd fd, std::function<void()> fire);
+
+  /// executor: the work is completed by the thread inside run().
+  void post(operation& work) noexcept override;
+  bool is_home() const noexcept override { return true; }
+
+  // timer_service
+  detail::time_point now() const noexcept override { return std::chrono::steady_clock::now(); }
+  void start(detail::timer& t) noexcept override;
+  void cancel(detail::timer& t) noexcept override;
+
+  /// Polls, resumes and sleeps until `done`. When another thread is inside already, waits for it to
+  /// leave or for `done`, whichever is first: coroutines of a context never run in parallel.
+  void drive_until(const std::atomic<bool>& done) noexcept override;
+
+  /// One pass and its completions, without waiting; for loops that belong to somebody else.
+  /// \return how many events were handled
+  unsigned poll_once() noexcept;
+
+  std::string describe() const;
+
+ private:
+  unsigned pass() noexcept;
+  void complete_all(operation_list batch) noexcept;
+  void lead_until(const std::atomic<bool>& done) noexcept;
+  void go_away() noexcept;
+  void caller_looks_around() noexcept;
+  void caller_sleeps() noexcept;
+  void progress_loop() noexcept;
+  void progress_in_charge() noexcept;
+  void end_due_timers() noexcept;
+  bool sources_have_work() noexcept;
+  time_point next_deadline() const noexcept {
+    return timers_.earliest().value_or(time_point::max());
+  }
+
+  const progress_mode mode_;
+  const bool has_progress_thread_;
+  std::vector<source*> sources_;
+
+  baton baton_;
+  // Baton held only:
+  operation_list ended_;           // the completion queue's plain list
+  std::uint64_t outstanding_ = 0;  // operations pending
+  timer_heap timers_;
+  std::uint32_t passes_ = 0;
+  bool caller_polls_ = false;  // a thread is in a polling loop inside run()
+  detail::time_point caller_deadline_{};  // until when the caller sleeps
+  doorbell door_;
+  engine_counters counters_;
+
+  inbox inbox_;  // the completion queue's entrance for other threads
+  std::atomic<bool> caller_asleep_{false};  // the caller sleeps, or looks once more before it does
+  patience caller_patience_;
+  detail::time_point next_descriptor_look_{};  // caller only
+
+  // One wait set per sleeping thread (docs/adr/0003): descriptors live in the progress thread's, or
+  // in the caller's if there is no such thread.
+  std::unique_ptr<wait_set> caller_wait_;
+  std::unique_ptr<wait_set> progress_wait_;
+  std::string wait_set_reason_;
+  one_shot_watches watches_;
+  bell_watcher caller_bell_watcher_;
+  bell_watcher progress_bell_watcher_;
+
+  // Who leads, when several threads are inside run():
+  std::mutex lead_mutex_;
+  std::condition_variable lead_changed_;
+  bool led_ = false;
+  std::thread::id leader_;
+  std::atomic<int> followers_{0};
+
+  std::atomic<bool> stopping_{false};
+  std::atomic<detail::time_point> progress_deadline_{detail::time_point::min()};
+  std::thread progress_;
+};
+
+}  // namespace weft::runtime

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's progress thread: asleep while the caller looks, in charge while it is away.
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "runtime/engine.hpp"
+#include "runtime/pause.hpp"
+
+namespace weft::runtime {
+
+namespace {
+
+// In the middle of a transfer the other side answers within a microsecond or two; waiting for that
+// is cheaper than a sleep and a ring. Longer would take the core from the application.
+constexpr int passes_in_vain = 400;
+
+/// Asks for short turns on the processor (0.1 ms), so that this thread gets its turn soon when all
+/// cores compute. Needs kernel 6.12 and no privilege; without it everything works, later.
+void ask_for_short_slices() noexcept {
+  struct {
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime, deadline, period;
+  } attributes{sizeof attributes, SCHED_OTHER, 0, 0, 0, 100'000, 0, 0};
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+}  // namespace
+
+void engine::start() {
+  if (!has_progress_thread_) return;
+  // Signals are the application's; the thread starts with all of them blocked.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    progress_ = std::thread([this] { progress_loop(); });
+  } catch (const std::system_error& e) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw error(errc::system, std::string("cannot start the progress thread: ") + e.what() +
+                                  ". Raise the limit on processes (ulimit -u), or use WEFT_PROGRESS=polling.");
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+engine::~engine() {
+  stopping_.store(true);
+  if (progress_.joinable()) {
+    door_.progress_bell().ring();
+    progress_.join();
+  }
+  watches_.withdraw(has_progress_thread_ ? *progress_wait_ : *caller_wait_);
+}
+
+void engine::progress_loop() noexcept {
+  prctl(PR_SET_NAME, "weft-progress");
+  ask_for_short_slices();
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    watches_.take_up(*progress_wait_);
+    enter();
+    const bool caller_away = !caller_polls_ && !caller_asleep_ && outstanding_ != 0;
+    if (caller_away) door_.arm_away(true);
+    const bool work = caller_away && sources_have_work();
+    const auto deadline = next_deadline();
+    progress_deadline_.store(deadline, std::memory_order_relaxed);
+    leave();
+    if (!work) {
+      const auto before = now();
+      const unsigned told = progress_wait_->wait(deadline);
+      counters_.sleeps.fetch_add(1, std::memory_order_relaxed);
+      counters_.wake_ups.fetch_add(told != 0 ? 1 : 0, std::memory_order_relaxed);
+      counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((now() - before).count()),
+                                             std::memory_order_relaxed);
+    }
+    progress_in_charge();
+  }
+}
+
+void engine::progress_in_charge() noexcept {
+  for (int vain = 0; vain < passes_in_vain && !stopping_.load(std::memory_order_relaxed);) {
+    if (!baton_.try_take()) {
+      ++vain;
+      cpu_pause();
+      continue;
+    }
+    if (caller_polls_ || caller_asleep_) {
+      baton_.give();
+      return;
+    }
+    const unsigned events = pass();
+    end_due_timers();
+    const bool nothing_outstanding = outstanding_ == 0;
+    if (vain % 64 == 63)
+      for (source* s : sources_) s->nudge();
+    leave();
+    counters_.progress_passes.fetch_add(1, std::memory_order_relaxed);
+    vain = events != 0 ? 0 : vain + 1;
+    if (events == 0 && nothing_outstanding) return;
+    cpu_pause();
+  }
+}
+
+}  // namespace weft::runtime

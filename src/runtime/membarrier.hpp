@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fence that one side pays for both.
+#pragma once
+
+namespace weft::runtime {
+
+/// Asks the kernel to include this process in other processes' heavy_fence. Once per process is
+/// enough, more do no harm. False: refused (old kernel, seccomp); then this process must fence for
+/// itself between writing a message and looking at a doorbell.
+bool join_heavy_fences() noexcept;
+
+/// Makes every running thread of every process that joined pass a full fence now (about 12 us).
+/// False: refused; nothing happened beyond a fence of the calling thread.
+bool heavy_fence() noexcept;
+
+}  // namespace weft::runtime

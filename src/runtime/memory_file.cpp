@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/memory_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include <weft/error.hpp>
+
+namespace weft::runtime {
+
+namespace {
+
+constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
+
+[[noreturn]] void fail(const char* call, const char* cure) {
+  throw error(errc::system, fmt::format("{} failed: {}. {}", call, std::strerror(errno), cure));
+}
+
+mapping map(const unique_fd& file, std::size_t size, int protection) {
+  void* at = ::mmap(nullptr, size, protection, MAP_SHARED, file.get(), 0);
+  if (at == MAP_FAILED)
+    fail("mmap of shared memory", "Raise the limit on address space or memory (ulimit -v, cgroup).");
+  return {at, size};
+}
+
+}  // namespace
+
+mapping::~mapping() {
+  if (at_) ::munmap(at_, size_);
+}
+
+unique_fd make_memory_file(const char* name, std::size_t size) {
+  unique_fd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file) fail("memfd_create", "Shared memory needs it: allow it, or raise `ulimit -n`.");
+  if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
+    fail("ftruncate of a memfd", "Raise the limit on file size (ulimit -f) or memory.");
+  if (::fcntl(file.get(), F_ADD_SEALS, size_seals) != 0)
+    fail("sealing a memfd", "The kernel must support file seals (any since 3.17).");
+  return file;
+}
+
+mapping map_own(const unique_fd& file, std::size_t size) {
+  return map(file, size, PROT_READ | PROT_WRITE);
+}
+
+void seal_for_readers(const unique_fd& file) {
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0)
+    fail("F_SEAL_FUTURE_WRITE on a memfd", "The kernel must be 5.1 or later.");
+}
+
+std::size_t size_of(const unique_fd& file) noexcept {
+  struct stat info {};
+  return ::fstat(file.get(), &info) == 0 && info.st_size > 0 ? static_cast<std::size_t>(info.st_size)
+                                                             : 0;
+}
+
+mapping map_from_peer(const unique_fd& file, std::size_t size, bool writable) {
+  const int seals = ::fcntl(file.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & size_seals) != size_seals)
+    throw error(errc::protocol_error, "the peer sent shared memory that it could shrink");
+  if (size == 0 || size_of(file) != size)
+    throw error(errc::protocol_error,
+                fmt::format("the peer sent {} bytes of shared memory instead of {}", size_of(file), size));
+  return map(file, size, writable ? PROT_READ | PROT_WRITE : PROT_READ);
+}
+
+}  // namespace weft::runtime

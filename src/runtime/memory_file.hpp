@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared memory without a name: memfd, sealed and mapped.
+#pragma once
+
+#include <cstddef>
+
+#include <utility>
+
+#include "runtime/fd.hpp"
+
+namespace weft::runtime {
+
+/// A mapping with one owner. Move-only.
+class mapping {
+ public:
+  mapping() = default;
+  mapping(void* at, std::size_t size) noexcept : at_(at), size_(size) {}
+  mapping(mapping&& other) noexcept
+      : at_(std::exchange(other.at_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  mapping& operator=(mapping&& other) noexcept {
+    std::swap(at_, other.at_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~mapping();
+
+  void* get() const noexcept { return at_; }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  void* at_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Makes `size` bytes of zeroed memory that can be handed to other processes and can neither shrink
+/// nor grow, so that a peer can never make an access fault. Pages come when they are touched.
+/// \param name for /proc/PID/maps only
+/// \throws weft::error (system) naming the call and the cure
+unique_fd make_memory_file(const char* name, std::size_t size);
+
+/// Maps memory of this process's own making, readable and writable.
+mapping map_own(const unique_fd& file, std::size_t size);
+
+/// From now on others can map the file for reading only; mappings made before stay writable.
+void seal_for_readers(const unique_fd& file);
+
+/// Maps a descriptor that a peer sent, after checking that it is a memfd of exactly `size` bytes
+/// that is sealed against shrinking and growing.
+/// \throws weft::error (protocol_error) naming what is wrong with it, or (system)
+mapping map_from_peer(const unique_fd& file, std::size_t size, bool writable);
+
+/// Bytes of a memfd that a peer sent; 0 if it is none.
+std::size_t size_of(const unique_fd& file) noexcept;
+
+}  // namespace weft::runtime

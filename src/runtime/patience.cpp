@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/patience.hpp"
+
+#include <sched.h>
+
+namespace weft::runtime {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
+// A yield that nobody used returns within a microsecond; longer means that somebody else ran.
+constexpr auto used_yield = microseconds{3};
+// How long a yielding thread goes on before it sleeps. A yield is cheap for the others, a sleep
+// costs this thread a wake-up; an all-to-all among many ranks has gaps of this order.
+constexpr auto yield_budget = microseconds{2000};
+// Spin this long before asking by a yield whether others want the core.
+constexpr auto spin_before_yield = microseconds{20};
+constexpr std::uint32_t quiet_yields_until_alone = 256;
+
+}  // namespace
+
+void patience::yield() noexcept {
+  const auto before = clock::now();
+  sched_yield();
+  if (clock::now() - before > used_yield) {
+    crowded_ = true;
+    quiet_yields_ = 0;
+  } else if (++quiet_yields_ > quiet_yields_until_alone) {
+    crowded_ = settings_.crowded;
+  }
+}
+
+patience::advice patience::think() noexcept {
+  if (settings_.never_spin) return advice::sleep;
+  const auto now = clock::now();
+  if (vain_passes_ == passes_between_looks) vain_since_ = now;
+  const auto in_vain = now - vain_since_;
+  if (!settings_.never_sleep && in_vain > (crowded_ ? yield_budget : settings_.spin))
+    return advice::sleep;
+  if (crowded_ || in_vain > spin_before_yield) yield();
+  return advice::look_around;
+}
+
+}  // namespace weft::runtime

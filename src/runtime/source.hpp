@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Something that the engine polls.
+#pragma once
+
+namespace weft::runtime {
+
+/// A transport, as the engine sees it. Owned by the context; every function is called with the
+/// baton held.
+class source {
+ public:
+  virtual ~source() = default;
+
+  /// Moves what can be moved now, in bounded work (a few dozen frames), and returns how many events
+  /// it handled. Nothing to do must cost a few memory loads.
+  virtual unsigned poll() noexcept = 0;
+
+  /// The last look before a thread sleeps, after the doorbell was armed: looks everywhere, also at
+  /// peers that poll() visits in turn. True: something is there (or may be soon without a ring), so
+  /// do not sleep.
+  virtual bool has_work() noexcept = 0;
+
+  /// Rings peers that this process waits for and that do not look themselves. Called now and then
+  /// by a thread that polls in vain, and before it sleeps.
+  virtual void nudge() noexcept = 0;
+};
+
+}  // namespace weft::runtime

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/shm/link.hpp"
+
+#include "transports/shm/transport.hpp"
+
+namespace weft::transports::shm {
+
+namespace {
+
+void copy_out(std::byte* to, gather& from, std::size_t n) noexcept {
+  while (n != 0) {
+    const const_buffer run = from.run(n);
+    if (run.empty()) return;
+    std::memcpy(to, run.data(), run.size());
+    to += run.size();
+    n -= run.size();
+    from.skip(run.size());
+  }
+}
+
+}  // namespace
+
+ring_link::ring_link(pair& with, runtime::mapping memory) noexcept
+    : link(with.owner().traits()),
+      pair_(with),
+      memory_(std::move(memory)),
+      ring_(static_cast<ring*>(memory_.get())) {
+  ring_->magic = ring_magic;
+  ring_->version = ring_version;
+  ring_->slots_in_ring = slot_count;
+  ring_->bytes_in_bulk = bulk_bytes;
+}
+
+ring_link::~ring_link() { pair_.link_ended(*this); }
+
+std::string ring_link::opened(parcel answer) { return pair_.take_answer(std::move(answer)); }
+
+/// Refreshes what the receiver has read, believing it only within what was ever sent.
+/// \return whether one more slot and the bulk area up to `bulk_end` are free
+bool ring_link::make_room(std::uint64_t bulk_end) noexcept {
+  const std::uint64_t slots = ring_->slots_read.load(std::memory_order_acquire);
+  const std::uint64_t bulk = ring_->bulk_read.load(std::memory_order_acquire);
+  if (slots > position_ || slots < slots_read_ || bulk > bulk_position_ || bulk < bulk_read_) {
+    broken_ = true;
+    return false;
+  }
+  slots_read_ = slots;
+  bulk_read_ = bulk;
+  return position_ - slots_read_ < slot_count && bulk_end - bulk_read_ <= bulk_bytes;
+}
+
+post ring_link::send(const frame_header& header, const frame_extension* extension,
+                     gather& data) noexcept {
+  const bool small = fits_slot(header);
+  const bulk_place place = small || header.size == 0 ? bulk_place{bulk_position_, bulk_position_}
+                                                     : bulk_place::after(bulk_position_, header.size);
+  if (position_ - slots_read_ >= slot_count || place.end - bulk_read_ > bulk_bytes) [[unlikely]] {
+    if (!make_room(place.end)) {
+      if (broken_) return post::failed;
+      return wait_for_room(place.end);
+    }
+  }
+  slot& s = ring_->slots[position_ % slot_count];
+  if (small) {
+    copy_out(s.body, data, header.size);
+  } else {
+    if (extension) std::memcpy(s.body, extension, sizeof *extension);
+    copy_out(ring_->bulk + place.begin % bulk_bytes, data, header.size);
+    bulk_position_ = place.end;
+  }
+  s.header = header;
+  s.turn.store(turn_of(position_), std::memory_order_release);
+  ++position_;
+  // The receiver read that line on its last lap; fetching it now hides the transfer.
+  __builtin_prefetch(&ring_->slots[position_ % slot_count], 1);
+  pair_.door().ring_if_asleep();
+  if (!listed_unseen_) [[unlikely]] {
+    listed_unseen_ = true;
+    pair_.owner().has_unseen(*this);
+  }
+  return post::done;
+}
+
+post ring_link::wait_for_room(std::uint64_t bulk_end) noexcept {
+  wanted_bulk_end_ = bulk_end;
+  if (!waits_for_room_) {
+    waits_for_room_ = true;
+    pair_.owner().wants_room(*this);
+    ring_->room_wanted.store(1, std::memory_order_relaxed);
+  }
+  pair_.door().ring_if_away();
+  return post::busy;
+}
+
+bool ring_link::has_room_again() noexcept {
+  if (!make_room(wanted_bulk_end_)) return broken_;
+  waits_for_room_ = false;
+  ring_->room_wanted.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+bool ring_link::would_have_room() const noexcept {
+  return position_ - ring_->slots_read.load(std::memory_order_acquire) < slot_count &&
+         wanted_bulk_end_ - ring_->bulk_read.load(std::memory_order_acquire) <= bulk_bytes;
+}
+
+post ring_link::get(scatter into, remote_address from, std::size_t size) noexcept {
+  return pair_.get(into, from, size);
+}
+
+bool ring_link::prefers_get(remote_address from, std::size_t size) const noexcept {
+  return pair_.prefers_get(from, size);
+}
+
+std::optional<remote_address> ring_link::expose(const_buffer data) noexcept {
+  return pair_.expose(data);
+}
+
+bool ring_link::unseen() const noexcept {
+  return ring_->slots_read.load(std::memory_order_relaxed) != position_;
+}
+
+void ring_link::nudge() noexcept {
+  if (!unseen()) return;
+  pair_.door().ring_if_asleep();
+  pair_.door().ring_if_away();
+}
+
+}  // namespace weft::transports::shm

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending end of a ring.
+#pragma once
+
+#include "runtime/memory_file.hpp"
+#include "transports/shm/wire.hpp"
+
+namespace weft::transports::shm {
+
+class pair;
+
+/// Writes one ring. Owned by the protocol layer's peer; its pair outlives it. Baton held only.
+class ring_link final : public link {
+ public:
+  /// Takes the segment that it will write.
+  ring_link(pair& with, runtime::mapping memory) noexcept;
+  ~ring_link() override;
+
+  std::string opened(parcel answer) override;
+  post send(const frame_header& header, const frame_extension* extension,
+            gather& data) noexcept override;
+  post get(scatter into, remote_address from, std::size_t size) noexcept override;
+  bool prefers_get(remote_address from, std::size_t size) const noexcept override;
+  std::optional<remote_address> expose(const_buffer data) noexcept override;
+  bool unseen() const noexcept override;
+  void nudge() noexcept override;
+
+  /// Whether a send was refused for want of room and there is room again.
+  bool waits_for_room() const noexcept { return waits_for_room_; }
+  bool has_room_again() noexcept;
+
+  /// The same, changing nothing: for the look before a sleep.
+  bool would_have_room() const noexcept;
+  bool broken() const noexcept { return broken_; }
+
+  /// The transport's list of links whose peers may have to be rung.
+  void all_seen() noexcept { listed_unseen_ = false; }
+  pair& owner() const noexcept { return pair_; }
+
+ private:
+  bool make_room(std::uint64_t bulk_end) noexcept;
+  post wait_for_room(std::uint64_t bulk_end) noexcept;
+
+  pair& pair_;
+  runtime::mapping memory_;
+  ring* ring_;
+  std::uint64_t position_ = 0;       // the next slot to write
+  std::uint64_t bulk_position_ = 0;  // where the next payload may begin
+  std::uint64_t slots_read_ = 0;     // what the receiver published when last looked at
+  std::uint64_t bulk_read_ = 0;
+  std::uint64_t wanted_bulk_end_ = 0;
+  bool waits_for_room_ = false;
+  bool listed_unseen_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace weft::transports::shm

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that shared memory has to do with one peer.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/doorbell.hpp"
+#include "transports/shm/link.hpp"
+#include "transports/shm/port.hpp"
+#include "transports/shm/regions.hpp"
+
+namespace weft::transports::shm {
+
+class shm_transport;
+
+/// What a link (this process to the peer) and a port (the peer to this process) share: the peer's
+/// doorbell, whether its memory can be read, the regions it has shown. Owned by the transport;
+/// baton held only. The two directions are connected independently, each by its sender on first
+/// use, so that two processes that begin at the same moment do not get in each other's way.
+class pair {
+ public:
+  pair(shm_transport& owner, inlet& peer, counterpart who) noexcept
+      : owner_(owner), peer_(peer), who_(std::move(who)) {}
+
+  std::unique_ptr<ring_link> open(parcel& offer);          // see transport::open
+  std::string accept(parcel offer, parcel& answer);        // see transport::accept
+  std::string take_answer(parcel answer);
+  void note(parcel p) { peer_regions_.learn(std::move(p)); }
+
+  post get(scatter into, remote_address from, std::size_t size) noexcept;
+  bool prefers_get(remote_address from, std::size_t size) const noexcept;
+  std::optional<remote_address> expose(const_buffer data) noexcept;
+
+  runtime::remote_doorbell& door() noexcept { return *door_; }
+  inlet& peer() const noexcept { return peer_; }
+  port* incoming() noexcept { return port_ ? &*port_ : nullptr; }
+  ring_link* outgoing() noexcept { return link_; }
+  void link_ended(ring_link& l) noexcept;
+  void lose_incoming() noexcept { port_.reset(); }
+  shm_transport& owner() const noexcept { return owner_; }
+
+  /// Bookkeeping of the transport's polling order.
+  bool hot = false;
+  std::uint32_t vain_looks = 0;
+
+  std::string describe() const;
+
+ private:
+  void learn_door(parcel& p, std::size_t first_fd);
+  bool probe(std::uint64_t address, std::uint64_t expected) noexcept;
+
+  shm_transport& owner_;
+  inlet& peer_;
+  counterpart who_;
+  std::unique_ptr<runtime::remote_doorbell> door_;
+  std::optional<port> port_;
+  ring_link* link_ = nullptr;  // owned by the protocol layer
+  std::string no_cma_ = "not tried yet";  // why process_vm_readv is not used; empty: it works
+  peer_regions peer_regions_;
+  std::uint64_t shown_regions_ = 0;  // how many of this process's regions the peer was told of
+};
+
+}  // namespace weft::transports::shm

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/shm/port.hpp"
+
+namespace weft::transports::shm {
+
+port::port(runtime::mapping memory, inlet& to, runtime::remote_doorbell& sender)
+    : memory_(std::move(memory)), ring_(static_cast<ring*>(memory_.get())), to_(to), sender_(sender) {
+  if (ring_->magic != ring_magic || ring_->version != ring_version ||
+      ring_->slots_in_ring != slot_count || ring_->bytes_in_bulk != bulk_bytes)
+    throw error(errc::protocol_error, "the peer's shared memory is not a ring of this version");
+}
+
+unsigned port::deliver(unsigned budget) noexcept {
+  vain_ = 0;
+  unsigned frames = 0;
+  do {
+    if (!deliver_one(ring_->slots[position_ % slot_count])) {
+      broken_ = true;
+      return frames + 1;
+    }
+    ++position_;
+    ++frames;
+    if (++unpublished_ >= publish_every || bulk_position_ - published_bulk_ >= publish_every_bulk)
+      publish();
+  } while (frames < budget && ready());
+  return frames;
+}
+
+bool port::deliver_one(slot& s) noexcept {
+  const frame_header header = s.header;
+  // The sender could change the slot while we look: use the copy, which nobody can.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (fits_slot(header)) return to_.on_frame(header, nullptr, s.body);
+  if (header.size > max_payload) return false;
+  frame_extension extension;
+  std::memcpy(&extension, s.body, sizeof extension);
+  const bulk_place place = bulk_place::after(bulk_position_, header.size);
+  if (header.size != 0) bulk_position_ = place.end;
+  return to_.on_frame(header, (header.flags & has_extension) != 0 ? &extension : nullptr,
+                      ring_->bulk + place.begin % bulk_bytes);
+}
+
+void port::publish() noexcept {
+  vain_ = 0;
+  unpublished_ = 0;
+  published_bulk_ = bulk_position_;
+  ring_->bulk_read.store(bulk_position_, std::memory_order_release);
+  ring_->slots_read.store(position_, std::memory_order_release);
+  if (ring_->room_wanted.load(std::memory_order_relaxed) != 0) {
+    sender_.ring_if_asleep();
+    sender_.ring_if_away();
+  }
+}
+
+}  // namespace weft::transports::shm

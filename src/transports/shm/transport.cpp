@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/shm/transport.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+namespace weft::transports::shm {
+
+namespace {
+
+// Frames from one peer in one pass: enough to amortise the pass, few enough to be fair.
+constexpr unsigned frames_per_pass = 64;
+// A ring that brought nothing in this many looks goes to the quiet ones, if more than a few are hot.
+constexpr std::uint32_t looks_until_quiet = 2000;
+constexpr std::size_t always_hot = 2;
+constexpr std::uint32_t passes_between_quiet_looks = 4;
+
+template <class T>
+void drop(std::vector<T*>& from, T* what) noexcept {
+  from.erase(std::remove(from.begin(), from.end(), what), from.end());
+}
+
+}  // namespace
+
+shm_transport::shm_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value)
+    : door_(door), way_(way), probe_word_(probe_value) {}
+
+shm_transport::~shm_transport() = default;
+
+const transports::traits& shm_transport::traits() const noexcept {
+  static constexpr transports::traits shm{
+      .name = "shm", .max_payload = shm::max_payload, .fragment = 16 * 1024};
+  return shm;
+}
+
+std::string shm_transport::reach(bool is_self) const {
+  return is_self ? "a process reaches itself by `self`" : "";
+}
+
+void shm_transport::add_door(parcel& p) const {
+  for (const int fd : {door_.page_fd(), door_.caller_bell().fd(), door_.progress_bell().fd()}) {
+    runtime::unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    if (!copy)
+      throw error(errc::system, "no more file descriptors; raise `ulimit -n`");
+    p.fds.push_back(std::move(copy));
+  }
+}
+
+pair& shm_transport::pair_of(inlet& peer, const counterpart& who) {
+  std::unique_ptr<pair>& p = pairs_[&peer];
+  if (!p) p = std::make_unique<pair>(*this, peer, who);
+  return *p;
+}
+
+std::unique_ptr<link> shm_transport::open(inlet& from, const counterpart& who, parcel& offer) {
+  unseen_.reserve(pairs_.size() + 1);
+  waiting_.reserve(pairs_.size() + 1);
+  return pair_of(from, who).open(offer);
+}
+
+std::string shm_transport::accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) {
+  pair& p = pair_of(to, who);
+  std::string refusal = p.accept(std::move(offer), answer);
+  if (refusal.empty()) {
+    p.hot = true;
+    hot_.push_back(&p);
+    quiet_.reserve(pairs_.size());
+  }
+  return refusal;
+}
+
+void shm_transport::note(inlet& from, parcel p) {
+  if (const auto it = pairs_.find(&from); it != pairs_.end()) it->second->note(std::move(p));
+}
+
+void shm_transport::forget(inlet& from) noexcept {
+  const auto it = pairs_.find(&from);
+  if (it == pairs_.end()) return;
+  pair& p = *it->second;
+  // What the peer wrote before it went is still delivered.
+  if (port* in = p.incoming())
+    while (!in->broken() && in->poll(frames_per_pass) != 0) {
+    }
+  drop(hot_, &p);
+  drop(quiet_, &p);
+  next_quiet_ = 0;
+  p.lose_incoming();
+  if (!p.outgoing()) pairs_.erase(it);
+}
+
+void shm_transport::link_ended(ring_link& l) noexcept {
+  drop(waiting_, &l);
+  drop(unseen_, &l);
+}
+
+std::string shm_transport::describe() const {
+  const char* ways[] = {"auto", "pipeline", "cma", "direct"};
+  return std::string("shm (large messages: ") + ways[static_cast<int>(way_)] + ")";
+}
+
+std::string shm_transport::describe(const inlet& peer) const {
+  const auto it = pairs_.find(&peer);
+  return it == pairs_.end() ? "shm" : "shm, " + it->second->describe();
+}
+
+void shm_transport::report_broken(pair& p) noexcept {
+  drop(hot_, &p);
+  drop(quiet_, &p);
+  p.hot = false;
+  next_quiet_ = 0;
+  p.peer().on_broken(errc::protocol_error);
+}
+
+void shm_transport::cool(std::size_t index) noexcept {
+  pair* p = hot_[index];
+  p->hot = false;
+  quiet_.push_back(p);
+  hot_[index] = hot_.back();
+  hot_.pop_back();
+}
+
+unsigned shm_transport::poll_hot() noexcept {
+  unsigned events = 0;
+  for (std::size_t i = 0; i < hot_.size(); ++i) {
+    pair& p = *hot_[i];
+    const unsigned frames = p.incoming()->poll(frames_per_pass);
+    events += frames;
+    if (frames != 0) [[unlikely]] {
+      p.vain_looks = 0;
+      if (p.incoming()->broken()) {
+        report_broken(p);
+        return events;
+      }
+    } else if (++p.vain_looks > looks_until_quiet && hot_.size() > always_hot) [[unlikely]] {
+      p.vain_looks = 0;
+      cool(i--);
+    }
+  }
+  return events;
+}
+
+unsigned shm_transport::poll_quiet() noexcept {
+  if (++next_quiet_ >= quiet_.size()) next_quiet_ = 0;
+  pair& p = *quiet_[next_quiet_];
+  if (!p.incoming()->ready()) return 0;
+  quiet_[next_quiet_] = quiet_.back();
+  quiet_.pop_back();
+  p.hot = true;
+  p.vain_looks = 0;
+  hot_.push_back(&p);
+  return 1;
+}
+
+unsigned shm_transport::poll_waiting() noexcept {
+  unsigned events = 0;
+  for (std::size_t i = 0; i < waiting_.size();) {
+    ring_link& l = *waiting_[i];
+    if (!l.has_room_again()) {
+      ++i;
+      continue;
+    }
+    waiting_[i] = waiting_.back();
+    waiting_.pop_back();
+    ++events;
+    inlet& peer = l.owner().peer();
+    if (l.broken())
+      peer.on_broken(errc::protocol_error);
+    else
+      peer.on_room();
+  }
+  return events;
+}
+
+unsigned shm_transport::poll() noexcept {
+  unsigned events = poll_hot();
+  if (!waiting_.empty()) [[unlikely]]
+    events += poll_waiting();
+  if (!quiet_.empty() && ++passes_ % passes_between_quiet_looks == 0) [[unlikely]]
+    events += poll_quiet();
+  return events;
+}
+
+bool shm_transport::has_work() noexcept {
+  for (const auto* list : {&hot_, &quiet_})
+    for (pair* p : *list) {
+      if (p->incoming()->ready()) {
+        if (!p->hot) {  // do not make it wait for its turn
+          drop(quiet_, p);
+          p->hot = true;
+          hot_.push_back(p);
+        }
+        return true;
+      }
+      p->incoming()->publish_rest();
+    }
+  for (ring_link* l : waiting_)
+    if (l->would_have_room()) return true;
+  return false;
+}
+
+void shm_transport::nudge() noexcept {
+  for (std::size_t i = 0; i < unseen_.size();) {
+    if (unseen_[i]->unseen()) {
+      unseen_[i++]->nudge();
+    } else {
+      unseen_[i]->all_seen();
+      unseen_[i] = unseen_.back();
+      unseen_.pop_back();
+    }
+  }
+}
+
+}  // namespace weft::transports::shm

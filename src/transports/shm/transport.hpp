@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared memory between processes of one host.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "runtime/doorbell.hpp"
+#include "transports/shm/pair.hpp"
+#include "transports/shm/regions.hpp"
+
+namespace weft::transports::shm {
+
+/// How large messages cross.
+enum class large_way : std::uint8_t {
+  automatic,  ///< direct where the memory allows it, else pipeline, cma when the sender is away
+  pipeline,   ///< both sides copy through the ring
+  cma,        ///< the receiver reads the sender's memory through the kernel
+  direct      ///< one copy out of memory from weft's allocator, else pipeline
+};
+
+/// All pairs of a context. Rings that carry traffic ("hot") are looked at in every pass; the
+/// others in turn, one every few passes, so that a pass costs the same however many peers are
+/// connected (docs/adr/0002). Nothing exists for peers never spoken to.
+class shm_transport final : public transport {
+ public:
+  shm_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value);
+  ~shm_transport() override;
+
+  const transports::traits& traits() const noexcept override;
+  std::string reach(bool is_self) const override;
+  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
+  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
+  void note(inlet& from, parcel p) override;
+  void forget(inlet& from) noexcept override;
+  std::string describe() const override;
+  std::string describe(const inlet& peer) const override;
+
+  unsigned poll() noexcept override;
+  bool has_work() noexcept override;
+  void nudge() noexcept override;
+
+  // For pairs and links:
+  const std::uint64_t& probe_word() const noexcept { return probe_word_; }
+  bool fences_for_itself() const noexcept { return !door_.fences_senders(); }
+  large_way large_messages() const noexcept { return way_; }
+  own_regions& regions() noexcept { return regions_; }
+  void add_door(parcel& p) const;  ///< \throws weft::error when descriptors run out
+  void wants_room(ring_link& l) { waiting_.push_back(&l); }
+  void has_unseen(ring_link& l) { unseen_.push_back(&l); }
+  void link_ended(ring_link& l) noexcept;
+
+ private:
+  pair& pair_of(inlet& peer, const counterpart& who);
+  unsigned poll_hot() noexcept;
+  unsigned poll_quiet() noexcept;
+  unsigned poll_waiting() noexcept;
+  void cool(std::size_t index) noexcept;
+  void report_broken(pair& p) noexcept;
+
+  runtime::doorbell& door_;
+  const large_way way_;
+  const std::uint64_t probe_word_;
+  own_regions regions_;
+  std::map<const inlet*, std::unique_ptr<pair>> pairs_;
+  std::vector<pair*> hot_;
+  std::vector<pair*> quiet_;
+  std::vector<ring_link*> waiting_;  // refused a frame for want of room
+  std::vector<ring_link*> unseen_;   // sent something since their peer was last seen to be up to date
+  std::size_t next_quiet_ = 0;
+  std::uint32_t passes_ = 0;
+};
+
+}  // namespace weft::transports::shm

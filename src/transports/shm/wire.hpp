@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies in shared memory between two processes. docs/wire-format.md, "Shared memory".
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "transports/transport.hpp"
+
+namespace weft::transports::shm {
+
+inline constexpr std::uint32_t ring_magic = 0x676e6972;  // "ring"
+inline constexpr std::uint32_t ring_version = 1;
+
+inline constexpr std::uint32_t slot_count = 256;               // a power of two
+inline constexpr std::uint32_t bulk_bytes = 256 * 1024;        // a power of two
+inline constexpr std::uint32_t max_payload = 32 * 1024;        // of one frame
+inline constexpr std::uint32_t line = 64;                      // of the cache
+inline constexpr std::uint32_t inline_bytes = 44;              // payload within a slot
+
+/// One frame, or the head of one whose payload lies in the bulk area: one cache line, so that a
+/// small message crosses in a single transfer. `turn` is written last: it tells the receiver that
+/// the slot is valid, and for which lap around the ring.
+struct alignas(line) slot {
+  frame_header header;
+  std::byte body[inline_bytes];  // payload; or an extension, and the payload is in the bulk area
+  std::atomic<std::uint32_t> turn;
+};
+static_assert(sizeof(slot) == line);
+
+/// One direction between two processes, made by the sender. Only the words named here are shared;
+/// both sides keep their positions to themselves and believe the other's word only within bounds.
+struct ring {
+  // Written once by the sender.
+  std::uint32_t magic;
+  std::uint32_t version;
+  std::uint32_t slots_in_ring;
+  std::uint32_t bytes_in_bulk;
+
+  /// Sender's: it waits for room and wants its doorbell rung.
+  alignas(line) std::atomic<std::uint32_t> room_wanted;
+
+  /// Receiver's: how many slots and bytes of bulk it has read since the beginning. Published
+  /// now and then, not per frame.
+  alignas(line) std::atomic<std::uint64_t> slots_read;
+  std::atomic<std::uint64_t> bulk_read;
+
+  alignas(line) slot slots[slot_count];
+  alignas(line) std::byte bulk[bulk_bytes];
+};
+
+constexpr std::uint32_t turn_of(std::uint64_t position) noexcept {
+  return static_cast<std::uint32_t>(position / slot_count) + 1;
+}
+
+/// Payloads follow each other in the bulk area at multiples of a line and never wrap around in the
+/// middle: one that does not fit before the end starts at the beginning. Sender and receiver
+/// compute the same places from the same sizes.
+struct bulk_place {
+  std::uint64_t begin;  // position since the beginning of time
+  std::uint64_t end;
+  static constexpr bulk_place after(std::uint64_t position, std::uint32_t size) noexcept {
+    const std::uint64_t room = bulk_bytes - position % bulk_bytes;
+    const std::uint64_t begin = size <= room ? position : position + room;
+    return {begin, begin + (size + line - 1) / line * line};
+  }
+};
+
+/// Whether a frame's payload fits into its slot.
+constexpr bool fits_slot(const frame_header& h) noexcept {
+  return (h.flags & has_extension) == 0 && h.size <= inline_bytes;
+}
+
+/// Bytes of an offer: tells the receiver whether process_vm_readv reaches the sender.
+struct offer_body {
+  std::uint64_t probe_address;
+  std::uint64_t probe_value;
+  std::uint32_t fences_for_itself;  // the sender could not join heavy fences
+  std::uint32_t reserved;
+};
+
+}  // namespace weft::transports::shm

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface that every transport implements, in two classes: transport and link.
+#pragma once
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <weft/error.hpp>
+#include <weft/message.hpp>
+
+#include "runtime/source.hpp"
+#include "transports/parcel.hpp"
+
+namespace weft::transports {
+
+/// First 16 bytes of every frame, on every transport. `kind` and `flags` belong to the protocol
+/// layer, except that `has_extension` says whether 16 bytes more follow. docs/wire-format.md.
+struct frame_header {
+  std::uint64_t tag = 0;
+  std::uint32_t size = 0;  ///< bytes of payload in this frame
+  std::uint8_t kind = 0;
+  std::uint8_t flags = 0;
+  std::uint16_t credit = 0;  ///< eager credit returned, in units of 64 bytes
+};
+static_assert(sizeof(frame_header) == 16);
+
+inline constexpr std::uint8_t has_extension = 0x80;  ///< in frame_header::flags
+
+/// More room for headers of protocol frames; its meaning depends on `kind`.
+struct frame_extension {
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+};
+static_assert(sizeof(frame_extension) == 16);
+
+/// Walks over the pieces of a message. A value; the pieces belong to the operation.
+template <class Buffer>
+class cursor {
+ public:
+  cursor() = default;
+  explicit cursor(std::span<const Buffer> parts, std::size_t offset = 0) noexcept
+      : part_(parts.data()), end_(parts.data() + parts.size()) {
+    skip(offset);
+  }
+
+  /// The longest contiguous run from here, at most n bytes.
+  Buffer run(std::size_t n) const noexcept {
+    return part_ == end_ ? Buffer{} : part_->subspan(offset_, std::min(n, part_->size() - offset_));
+  }
+  void skip(std::size_t n) noexcept {
+    while (part_ != end_ && n >= part_->size() - offset_) {
+      n -= part_->size() - offset_;
+      ++part_;
+      offset_ = 0;
+    }
+    offset_ += part_ == end_ ? 0 : n;
+  }
+
+ private:
+  const Buffer* part_ = nullptr;
+  const Buffer* end_ = nullptr;
+  std::size_t offset_ = 0;
+};
+
+using gather = cursor<const_buffer>;
+using scatter = cursor<mutable_buffer>;
+
+/// Where a peer's memory is, for one-sided access; travels in 64 bits.
+struct remote_address {
+  std::uint16_t region = 0;  ///< which region of the peer's allocator; 0: its plain address space
+  std::uint64_t offset = 0;  ///< within the region, or the address; 48 bits
+
+  constexpr std::uint64_t packed() const noexcept { return std::uint64_t{region} << 48 | offset; }
+  static constexpr remote_address unpack(std::uint64_t w) noexcept {
+    return {static_cast<std::uint16_t>(w >> 48), w & ((std::uint64_t{1} << 48) - 1)};
+  }
+};
+
+/// How a posting call ended.
+enum class post : std::uint8_t {
+  done,    ///< taken; its memory may be used again
+  posted,  ///< taken; the operation passed along ends when its memory may be used again
+  busy,    ///< not taken for want of room; try again when the link says so
+  failed   ///< not taken; the peer is gone or cannot do it (error in the operation's status)
+};
+
+/// The protocol layer's side of a peer: what arrives from it is told here. Called with the baton
+/// held, from within transport::poll or link::send; never after transport::forget.
+class inlet {
+ public:
+  /// A frame arrived, in order. `payload` (header.size bytes) is valid during the call only.
+  /// \param extension null unless the header says that there is one
+  /// \return false: the frame makes no sense; the transport stops reading from this peer
+  virtual bool on_frame(const frame_header& header, const frame_extension* extension,
+                        const std::byte* payload) noexcept = 0;
+
+  /// There is room again after `busy`.
+  virtual void on_room() noexcept = 0;
+
+  /// The peer broke the rules of the transport or died; nothing more will arrive.
+  virtual void on_broken(errc why) noexcept = 0;
+
+ protected:
+  ~inlet() = default;
+};
+
+/// What the protocol layer needs to know of a transport.
+struct traits {
+  std::string_view name;
+  std::uint32_t max_payload = 0;    ///< bytes in one frame, at most
+  std::uint32_t fragment = 0;       ///< bytes in one frame, best for long messages
+};
+
+/// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed
+/// with the baton held. Every function is called with the baton held.
+class link {
+ public:
+  /// \param t of its transport; must outlive it
+  explicit link(const transports::traits& t) noexcept : traits_(t) {}
+  virtual ~link() = default;
+  link(const link&) = delete;
+  link& operator=(const link&) = delete;
+
+  const transports::traits& traits() const noexcept { return traits_; }
+
+  /// The counterpart's answer to the offer. Until then nothing may be sent.
+  /// \return empty, or why it does not work
+  virtual std::string opened(parcel answer) = 0;
+
+  /// Posts one frame: header.size bytes are taken from `data`, which moves on by as many when the
+  /// answer is `done` and stays where it is otherwise. header.size <= traits().max_payload.
+  /// Frames arrive in the order of posting.
+  virtual post send(const frame_header& header, const frame_extension* extension,
+                    gather& data) noexcept = 0;
+
+  /// Reads `size` bytes of the peer's memory without its help, all before it returns.
+  /// \return done, or failed: it cannot, and the protocol falls back to asking for the data
+  virtual post get(scatter into, remote_address from, std::size_t size) noexcept = 0;
+
+  /// Whether `get` from there is better than asking for the data, as things are now.
+  virtual bool prefers_get(remote_address from, std::size_t size) const noexcept = 0;
+
+  /// Where the peer's `get` could find `data`; nothing: it could not.
+  virtual std::optional<remote_address> expose(const_buffer data) noexcept = 0;
+
+  /// True while the peer has not yet seen everything that was sent.
+  virtual bool unseen() const noexcept = 0;
+
+  /// Wakes the peer's progress if nobody there looks: after frames that need a reaction.
+  virtual void nudge() noexcept = 0;
+
+ private:
+  const transports::traits& traits_;
+};
+
+/// Who is at the other end, as the connection manager found out.
+struct counterpart {
+  pid_t pid = 0;                            ///< from the kernel, not from the peer
+  std::function<void(parcel)> tell;         ///< sends a `note` to the counterpart's transport
+};
+
+/// A way to move frames between contexts. One object per context and transport, made explicitly by
+/// the context's factory list (no registry). Every function is called with the baton held unless
+/// it says otherwise.
+class transport : public runtime::source {
+ public:
+  virtual const transports::traits& traits() const noexcept = 0;
+
+  /// Whether that peer may be reachable, as far as one can tell without trying.
+  /// \return empty: yes; else why not, for people
+  virtual std::string reach(bool is_self) const = 0;
+
+  /// Makes a link to a peer and the offer for its counterpart there.
+  /// \param from the peer, by which the transport knows the pair in both directions
+  /// \throws weft::error when descriptors or memory run out
+  virtual std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) = 0;
+
+  /// The other side of `open`: takes a peer's offer, delivers what comes in to `to` from now on,
+  /// and fills the answer. \return empty, or why the offer is refused (checked, never trusted)
+  virtual std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) = 0;
+
+  /// Something else that the counterpart sent by `counterpart::tell` (a region's descriptor).
+  virtual void note(inlet& from, parcel p) { static_cast<void>(from), static_cast<void>(p); }
+
+  /// Delivers what has arrived from that peer, then stops listening to it.
+  virtual void forget(inlet& from) noexcept = 0;
+
+  /// One line for people: what was chosen and which fall-backs are in use.
+  virtual std::string describe() const = 0;
+
+  /// The same for one peer.
+  virtual std::string describe(const inlet& peer) const = 0;
+};
+
+}  // namespace weft::transports
