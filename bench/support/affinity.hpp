@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which core each measured process runs on. Every contestant places itself with these functions, so
+// that no launcher's own binding rules come into the comparison.
+#pragma once
+
+#include <array>
+#include <vector>
+
+namespace weft::bench {
+
+/// The cores that this process may use (cpusets and taskset included), ascending. Throws
+/// std::system_error.
+std::vector<int> allowed_cores();
+
+/// The two cores of a pair: the first two allowed. Throws std::runtime_error, with the cure, when
+/// there is only one: two spinning processes on one core measure the scheduler.
+std::array<int, 2> pair_cores();
+
+/// Binds the calling thread, and every thread that it starts later, to `core`. Throws
+/// std::system_error.
+void pin_to(int core);
+
+/// Binds rank `rank` of a job: rank 0 to the first allowed core, rank 1 to the second, and round
+/// again.
+void pin_rank(int rank);
+
+}  // namespace weft::bench

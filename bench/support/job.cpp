@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/job.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace weft::bench {
+
+std::vector<std::string> job::arguments() const {
+  std::vector<std::string> result{"--size", fmt::format("{}", fmt::join(sizes, ",")), "--effort",
+                                  fmt::format("{}", effort)};
+  const auto add = [&](const char* option, std::string value) {
+    result.emplace_back(option);
+    result.push_back(std::move(value));
+  };
+  if (bench == "rate" || bench == "bandwidth") {
+    add("--window", fmt::format("{}", window));
+    add("--buffers", buffers);
+  } else if (bench == "overlap") {
+    add("--pattern", pattern);
+    add("--compute-us", fmt::format("{}", compute_us));
+  } else if (bench == "alltoall") {
+    add("--ranks", fmt::format("{}", ranks));
+  }
+  return result;
+}
+
+void add_job_options(CLI::App& app, job& into) {
+  app.add_option("--size", into.sizes,
+                 "Bytes of a message; several with commas; 64K, 1M are understood")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--effort", into.effort, "Factor on the number of samples")
+      ->check(CLI::PositiveNumber);
+  if (into.bench == "rate" || into.bench == "bandwidth") {
+    app.add_option("--window", into.window, "Messages in flight before an acknowledgement")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--buffers", into.buffers,
+                   "Use the same buffers again (warm) or 32 different ones (cold)")
+        ->check(CLI::IsMember({"warm", "cold"}));
+  } else if (into.bench == "overlap") {
+    auto patterns = overlap_patterns;
+    patterns.emplace_back("all");
+    app.add_option("--pattern", into.pattern, "Who computes and who waits")
+        ->check(CLI::IsMember(patterns));
+    app.add_option("--compute-us", into.compute_us, "How long the application computes")
+        ->check(CLI::NonNegativeNumber);
+  } else if (into.bench == "alltoall") {
+    app.add_option("--ranks", into.ranks, "Processes, shared out over the allowed cores")
+        ->check(CLI::Range(2, 1024));
+  }
+}
+
+}  // namespace weft::bench

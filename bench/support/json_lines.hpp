@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The form in which every benchmark tells its result to programs: one JSON object on a line of its
+// own.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/stats.hpp"
+
+namespace weft::bench {
+
+using json = nlohmann::ordered_json;
+
+/// What was measured, and how it was reached.
+struct line_head {
+  std::string bench;      ///< "latency", "rate", "bandwidth", "overlap", "alltoall", "raw"
+  std::string transport;  ///< "shm", "tcp", ...
+  std::string progress;   ///< "polling", "dedicated", ... as the contestant calls it
+  std::size_t size = 0;   ///< bytes of a message
+};
+
+/// The keys of the three figures, one of which every line carries.
+inline constexpr std::string_view half_rtt_us = "half_rtt_us";
+inline constexpr std::string_view mmsg_s = "mmsg_s";  ///< millions of messages in a second
+inline constexpr std::string_view mb_s = "mb_s";      ///< megabytes (10^6) in a second
+
+/// A line with `metric` as the median of `samples`, and their count, percentiles and mean in the
+/// unit of the metric (samples, p10, p50, p90, p99, mean).
+json make_line(const line_head& head, std::string_view metric, const std::vector<double>& samples);
+
+/// Writes `line` and flushes, so that a reader at the other end of a pipe sees it at once.
+void print_line(const json& line, std::FILE* out = stdout);
+
+/// The JSON objects among the lines of `text`. Launchers and libraries print warnings between them:
+/// others are skipped.
+std::vector<json> parse_lines(std::string_view text);
+
+}  // namespace weft::bench

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two processes on two cores that share one block of memory: the stage of every measurement between
+// processes that brings no launcher of its own.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft::bench {
+
+/// A sense-reversing barrier for two, in shared memory. Spins; never enters the kernel. A partner
+/// that died does not leave it hanging, because run_pair then ends this process as well.
+class spin_barrier {
+ public:
+  /// `sense` is the caller's own, starts at 0 and lives as long as it uses the barrier.
+  void arrive_and_wait(std::uint32_t& sense) noexcept;
+
+ private:
+  alignas(64) std::atomic<std::uint32_t> arrived_{0};
+  alignas(64) std::atomic<std::uint32_t> sense_{0};
+};
+
+/// One of the two processes, as its body sees it. Used by the one thread that runs the body.
+class pair_member {
+ public:
+  struct control;  // the head of the shared block
+
+  pair_member(control& shared, std::span<std::byte> area, int rank) noexcept
+      : control_(shared), area_(area), rank_(rank) {}
+
+  /// 0 (on the first core) or 1 (on the second).
+  int rank() const noexcept { return rank_; }
+  /// Returns when both have called it.
+  void barrier() noexcept;
+  /// The memory that both see, at the same address; zeroed, and page aligned.
+  std::span<std::byte> shared() const noexcept { return area_; }
+  /// Keeps one measured value for the parent. Throws std::length_error beyond
+  /// pair_options::max_samples.
+  void report(double sample);
+
+ private:
+  control& control_;
+  std::span<std::byte> area_;
+  int rank_;
+  std::uint32_t sense_ = 0;
+};
+
+struct pair_options {
+  std::string name = "pair";             ///< for error messages
+  std::size_t shared_bytes = 0;          ///< size of pair_member::shared()
+  std::size_t max_samples = 1 << 16;     ///< for each of the two
+  std::chrono::seconds time_limit{120};  ///< both are killed then
+};
+
+/// What each rank reported, in the order of reporting.
+using pair_samples = std::array<std::vector<double>, 2>;
+
+/// Forks two processes, pins them on the first two allowed cores, runs `body` in each and waits for
+/// both. Throws std::runtime_error when one throws (with its message), dies (with its signal) or is
+/// late; the other is ended too. Call it from a process with one thread: only that one exists after
+/// a fork.
+pair_samples run_pair(const pair_options& options, const std::function<void(pair_member&)>& body);
+
+}  // namespace weft::bench

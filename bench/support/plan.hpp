@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often each loop runs. Weft, its peers and the raw limits take it from here: equal work in
+// all.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace weft::bench {
+
+/// A measurement is `batches` samples of `per_batch` repetitions each, after `warm_up` repetitions
+/// that do not count. What a repetition is, the benchmark says: a round trip, or a window and its
+/// acknowledgement.
+struct plan {
+  std::size_t warm_up;
+  std::size_t batches;
+  std::size_t per_batch;
+
+  /// As many samples as `effort` times the usual number, at least five.
+  constexpr plan scaled(double effort) const {
+    plan result = *this;
+    result.batches =
+        std::max<std::size_t>(5, static_cast<std::size_t>(static_cast<double>(batches) * effort));
+    return result;
+  }
+};
+
+/// Repetition: one round trip of `size` bytes.
+constexpr plan latency_plan(std::size_t size, double effort = 1.0) {
+  const auto bytes = std::max<std::size_t>(size, 1);
+  const auto per_batch = std::clamp<std::size_t>((256UL << 10) / bytes, 1, 200);
+  const auto batches = std::clamp<std::size_t>((128UL << 20) / (bytes * per_batch), 20, 100);
+  return plan{per_batch * 5, batches, per_batch}.scaled(effort);
+}
+
+/// Repetition: `window` messages of `size` bytes in flight, then an acknowledgement.
+constexpr plan window_plan(std::size_t size, std::size_t window, double effort = 1.0) {
+  const auto bytes = std::max<std::size_t>(size, 1) * window;
+  const auto per_batch = std::clamp<std::size_t>((256UL << 10) / bytes, 1, 50);
+  const auto batches = std::clamp<std::size_t>((256UL << 20) / (bytes * per_batch), 10, 100);
+  return plan{per_batch * 3, batches, per_batch}.scaled(effort);
+}
+
+}  // namespace weft::bench

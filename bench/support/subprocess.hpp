@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft::bench {
+
+/// A program, its arguments, and what its environment has beyond (or instead of) ours.
+struct command {
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> environment;
+
+  /// As one would type it, for messages.
+  std::string text() const;
+};
+
+/// How a command ended. Output is complete even when it failed.
+struct command_result {
+  int status = 0;  ///< exit code, or 128 + the signal
+  bool timed_out = false;
+  std::string out;
+  std::string err;
+
+  bool ok() const noexcept { return status == 0 && !timed_out; }
+  /// Exit code and the last lines of what it said, for a message; empty when ok().
+  std::string reason() const;
+};
+
+/// Runs `what` and waits for its end, at most `limit`: then SIGTERM, on which launchers end their
+/// ranks, and after three more seconds SIGKILL. The program also ends when this process does.
+/// Throws std::system_error when it cannot be started at all; an unknown program is a result with
+/// status 127.
+command_result run_command(const command& what, std::chrono::seconds limit);
+
+/// Where `program` is on PATH (or itself, when it names a path that can be executed).
+std::optional<std::filesystem::path> find_program(const std::string& program);
+
+}  // namespace weft::bench
