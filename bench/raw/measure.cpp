@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "raw/raw.hpp"
+
+namespace weft::bench::raw {
+namespace {
+
+/// What fits beside the flag in one line.
+constexpr std::size_t line_payload = 56;
+
+copy_way way_of(std::string_view limit) {
+  if (limit == pipelined_copy) return copy_way::pipelined;
+  if (limit == cma) return copy_way::cma;
+  if (limit == direct_copy) return copy_way::direct;
+  throw std::invalid_argument(
+      fmt::format("no raw limit is called {}; there are {}, {}, {}, {} and {}", limit, cache_line,
+                  slot_rate, pipelined_copy, cma, direct_copy));
+}
+
+}  // namespace
+
+std::vector<std::string_view> limits_of(std::string_view bench) {
+  if (bench == "latency") return {cache_line, pipelined_copy, cma, direct_copy};
+  if (bench == "rate") return {slot_rate};
+  if (bench == "bandwidth") return {pipelined_copy, cma, direct_copy};
+  return {};
+}
+
+std::vector<json> measure(std::string_view limit, const job& what, ring_shape ring) {
+  std::vector<json> lines;
+  const auto add = [&](std::size_t size, std::string_view metric,
+                       const std::vector<double>& samples) {
+    auto line = make_line({what.bench, "shm", "spinning", size}, metric, samples);
+    line["contestant"] = fmt::format("raw {}", limit);
+    line["limit"] = limit;
+    if (limit == pipelined_copy) line["ring"] = {{"chunk", ring.chunk}, {"depth", ring.depth}};
+    if (what.bench != "latency") {
+      line["window"] = limit == slot_rate ? 0 : what.window;
+      line["buffers"] = what.buffers;
+    }
+    lines.push_back(std::move(line));
+  };
+
+  for (const auto size : what.sizes) {
+    const bool small = size <= line_payload;
+    if (limit == cache_line) {
+      if (small) add(size, half_rtt_us, cache_line_us(what.effort));
+    } else if (limit == slot_rate) {
+      if (small) add(size, mmsg_s, slot_rate_mmsg_s(what.effort));
+    } else if (const auto way = way_of(limit); !small) {
+      if (what.bench == "latency")
+        add(size, half_rtt_us, copy_latency_us(way, size, ring, what.effort));
+      else
+        add(size, mb_s, copy_bandwidth_mb_s(way, size, what, ring));
+    }
+  }
+  return lines;
+}
+
+}  // namespace weft::bench::raw

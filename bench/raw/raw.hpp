@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The limits of the machine: what two processes can do with shared memory when no library stands
+// between them. Each function forks a pair (support/pair.hpp), so call it from a process with one
+// thread.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "support/job.hpp"
+#include "support/json_lines.hpp"
+
+namespace weft::bench::raw {
+
+/// How a large message gets from one process's memory into the other's.
+enum class copy_way {
+  pipelined,  ///< sender copies into a ring of chunks while the receiver copies out of it: heap to
+              ///< heap
+  cma,        ///< the receiver calls process_vm_readv: heap to heap, one copy, by the kernel
+  direct,  ///< the receiver copies out of the sender's shared segment: one copy, but the source is
+           ///< no ordinary heap
+};
+
+/// The ring of a pipelined copy.
+struct ring_shape {
+  std::size_t chunk = 16 << 10;  ///< bytes that are handed over at once
+  std::size_t depth = 4;         ///< chunks in the ring
+};
+
+/// Half round trips of one cache line that carries its own flag, in microseconds.
+std::vector<double> cache_line_us(double effort = 1.0);
+
+/// Millions of messages a second through a ring of 64-byte slots, each with 8 bytes of payload and
+/// its flag in one line.
+std::vector<double> slot_rate_mmsg_s(double effort = 1.0);
+
+/// Half round trips of `size` bytes, in microseconds.
+std::vector<double> copy_latency_us(copy_way way, std::size_t size, ring_shape ring = {},
+                                    double effort = 1.0);
+
+/// Megabytes a second, `what.window` messages of `size` bytes in flight, from and into
+/// `what.buffer_count()` buffers.
+std::vector<double> copy_bandwidth_mb_s(copy_way way, std::size_t size, const job& what,
+                                        ring_shape ring = {});
+
+/// The names of the limits, as measure() and the command line take them.
+inline constexpr std::string_view cache_line = "cache_line";
+inline constexpr std::string_view slot_rate = "slot_rate";
+inline constexpr std::string_view pipelined_copy = "pipelined_copy";
+inline constexpr std::string_view cma = "cma";
+inline constexpr std::string_view direct_copy = "direct_copy";
+
+/// The limits that say something about `bench` ("latency", "rate", "bandwidth").
+std::vector<std::string_view> limits_of(std::string_view bench);
+
+/// Measures `limit` for every size of `what`; sizes that it has nothing to say about are left out
+/// (a cache line carries no more than 56 bytes). The lines are those of the same benchmark through
+/// a library, plus "limit". Throws std::runtime_error with cause and cure when the machine refuses
+/// it (process_vm_readv in some containers).
+std::vector<json> measure(std::string_view limit, const job& what, ring_shape ring = {});
+
+}  // namespace weft::bench::raw
