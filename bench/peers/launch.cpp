@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peers/launch.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "support/affinity.hpp"
+
+namespace weft::bench {
+namespace {
+
+using family = peer::family;
+
+struct installation {
+  const char* program;
+  const char* launcher;
+  const char* packages;
+};
+
+installation installed_as(family which) {
+  if (which == family::openmpi)
+    return {"weft-peer-openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"};
+  return {"weft-peer-mpich", "mpirun.mpich", "mpich libmpich-dev"};
+}
+
+/// Debian's openmpi-mca-params.conf says `pml = ^ucx` and `btl = ^uct,openib,ofi`; the command line
+/// wins over it, so each configuration names the layers that it wants instead of hoping for a
+/// default.
+std::vector<std::string> mca(std::initializer_list<std::pair<const char*, const char*>> settings) {
+  std::vector<std::string> result;
+  for (const auto& [name, value] : settings) {
+    result.emplace_back("--mca");
+    result.emplace_back(name);
+    result.emplace_back(value);
+  }
+  return result;
+}
+
+/// Ranks place themselves (support/affinity.hpp), so the launchers must not. As many slots as cores
+/// are given, so that Open MPI yields when idle exactly when there are more ranks than cores, as it
+/// does by default.
+std::vector<std::string> launch_arguments(const peer& which, int ranks) {
+  std::vector<std::string> result;
+  if (which.launcher == family::openmpi) {
+    result = {"--bind-to", "none", "--host", fmt::format("localhost:{}", allowed_cores().size())};
+    if (::geteuid() == 0) result.emplace_back("--allow-run-as-root");
+    if (static_cast<std::size_t>(ranks) > allowed_cores().size())
+      result.emplace_back("--oversubscribe");
+  } else {
+    result = {"-bind-to", "none", "-launcher", "fork"};
+  }
+  result.insert(result.end(), which.launcher_arguments.begin(), which.launcher_arguments.end());
+  result.emplace_back(which.launcher == family::openmpi ? "-np" : "-n");
+  result.push_back(fmt::format("{}", ranks));
+  return result;
+}
+
+}  // namespace
+
+std::vector<peer> known_peers(const std::string& transport) {
+  if (transport == "shm")
+    return {
+        {.name = "Open MPI vader",
+         .transport = "shm",
+         .progress = "polling",
+         .launcher = family::openmpi,
+         .launcher_arguments = mca({{"pml", "ob1"}, {"btl", "vader,self"}}),
+         .environment = {}},
+        {.name = "Open MPI UCX",
+         .transport = "shm",
+         .progress = "polling",
+         .launcher = family::openmpi,
+         // Without these two it declines hosts that have no InfiniBand.
+         .launcher_arguments = mca(
+             {{"pml", "ucx"}, {"pml_ucx_tls", "any"}, {"pml_ucx_devices", "any"}, {"osc", "^ucx"}}),
+         .environment = {{"UCX_TLS", "sm,self"}, {"UCX_WARN_UNUSED_ENV_VARS", "n"}}},
+        {.name = "MPICH",
+         .transport = "shm",
+         .progress = "polling",
+         .launcher = family::mpich,
+         .launcher_arguments = {},
+         .environment = {}},
+        {.name = "MPICH async",
+         .transport = "shm",
+         .progress = "async",
+         .launcher = family::mpich,
+         .launcher_arguments = {},
+         .environment = {{"MPICH_ASYNC_PROGRESS", "1"}}},
+    };
+  if (transport == "tcp")
+    return {
+        {.name = "Open MPI tcp",
+         .transport = "tcp",
+         .progress = "polling",
+         .launcher = family::openmpi,
+         .launcher_arguments =
+             mca({{"pml", "ob1"}, {"btl", "tcp,self"}, {"btl_tcp_if_include", "lo"}}),
+         .environment = {}},
+        {.name = "MPICH tcp",
+         .transport = "tcp",
+         .progress = "polling",
+         .launcher = family::mpich,
+         .launcher_arguments = {},
+         .environment = {{"MPIR_CVAR_NOLOCAL", "1"},
+                         {"UCX_TLS", "tcp,self"},
+                         {"UCX_NET_DEVICES", "lo"},
+                         {"UCX_WARN_UNUSED_ENV_VARS", "n"}}},
+    };
+  throw std::invalid_argument(
+      fmt::format("no peer is known for the transport {}; there are shm and tcp", transport));
+}
+
+command peer_command(const peer& which, const job& what, const std::filesystem::path& bin) {
+  const auto files = installed_as(which.launcher);
+  const auto launcher = find_program(files.launcher);
+  if (!launcher)
+    throw std::runtime_error(
+        fmt::format("{} was not found; apt-get install {}", files.launcher, files.packages));
+  const auto program = find_program((bin / files.program).string());
+  if (!program)
+    throw std::runtime_error(
+        fmt::format("{} was not built; apt-get install {}, then configure and build again",
+                    (bin / files.program).string(), files.packages));
+
+  command result;
+  result.argv = {launcher->string()};
+  const int ranks = what.bench == "alltoall" ? what.ranks : 2;
+  for (auto& argument : launch_arguments(which, ranks)) result.argv.push_back(std::move(argument));
+  result.argv.push_back(program->string());
+  result.argv.push_back(what.bench);
+  for (auto& argument : what.arguments()) result.argv.push_back(std::move(argument));
+  for (const auto& [option, value] :
+       {std::pair{"--transport", which.transport}, std::pair{"--progress", which.progress}}) {
+    result.argv.emplace_back(option);
+    result.argv.push_back(value);
+  }
+  result.environment = which.environment;
+  return result;
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How each peer library is started: with which launcher, settings and environment, and what to tell
+// when it cannot be.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/job.hpp"
+#include "support/subprocess.hpp"
+
+namespace weft::bench {
+
+/// Another library in one configuration.
+struct peer {
+  std::string name;       ///< "Open MPI vader"
+  std::string transport;  ///< as in the JSON lines: "shm" or "tcp"
+  std::string progress;   ///< "polling", or "async" for a library's own progress thread
+  enum class family { openmpi, mpich } launcher = family::openmpi;
+  std::vector<std::string> launcher_arguments;
+  std::map<std::string, std::string> environment;
+};
+
+/// The peers that speak `transport` ("shm" or "tcp"), in the order in which tables show them.
+std::vector<peer> known_peers(const std::string& transport);
+
+/// The command that makes `which` do `what`; the peer programs are looked for in `bin`. Throws
+/// std::runtime_error, with the cure, when its program or launcher is not installed.
+command peer_command(const peer& which, const job& what, const std::filesystem::path& bin);
+
+}  // namespace weft::bench

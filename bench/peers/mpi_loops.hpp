@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measured loops, spoken in MPI. Every rank calls each function; rank 0 gets the samples, the
+// others none.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/job.hpp"
+#include "support/json_lines.hpp"
+
+namespace weft::bench::mpi {
+
+/// Rank in MPI_COMM_WORLD.
+int rank();
+
+/// Half round trips in microseconds: blocking MPI_Send and MPI_Recv.
+std::vector<double> latency(std::size_t size, double effort);
+
+/// Seconds are counted over windows: `window` MPI_Isend or MPI_Irecv, MPI_Waitall, then an 8-byte
+/// acknowledgement. A sample is the number of messages in a microsecond, that is millions of
+/// messages a second.
+std::vector<double> windows(std::size_t size, const job& what);
+
+/// Microseconds for each message of an all-to-all: everybody posts a receive from and a send to
+/// everybody else.
+std::vector<double> alltoall(std::size_t size, double effort);
+
+/// One line for the pattern (support/job.hpp) at this size; an empty object on other ranks.
+json overlap(const std::string& pattern, std::size_t size, const job& what, const line_head& head);
+
+/// A buffer as MPI takes it: counts are int, so a size beyond that throws std::length_error.
+int count_of(std::span<const std::byte> buffer);
+
+}  // namespace weft::bench::mpi

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of weft-bench, done by an MPI. Built once with each MPI; launch.hpp knows how to start
+// it.
+#include <fmt/format.h>
+#include <mpi.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "peers/mpi_loops.hpp"
+#include "support/affinity.hpp"
+#include "support/job.hpp"
+#include "support/json_lines.hpp"
+
+namespace {
+
+using namespace weft::bench;
+
+/// The rank, before MPI_Init knows it: pinning must come before the library starts threads and maps
+/// memory.
+int rank_from_launcher() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    if (const char* value = std::getenv(name)) return std::atoi(value);
+  return 0;
+}
+
+std::string library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string_view all(text, static_cast<std::size_t>(length));
+  std::string first(all.substr(0, all.find_first_of(",\n")));
+  std::replace(first.begin(), first.end(), '\t', ' ');
+  return first;
+}
+
+void tell(json line, const job& what) {
+  if (line.empty()) return;
+  line["library"] = library();
+  if (what.bench == "rate" || what.bench == "bandwidth") {
+    line["window"] = what.window;
+    line["buffers"] = what.buffers;
+  }
+  print_line(line);
+}
+
+void run(const job& what, line_head head) {
+  for (const auto size : what.sizes) {
+    head.size = size;
+    const auto tell_samples = [&](std::string_view metric, const std::vector<double>& samples) {
+      if (!samples.empty()) tell(make_line(head, metric, samples), what);
+    };
+    if (what.bench == "latency") {
+      tell_samples(half_rtt_us, mpi::latency(size, what.effort));
+    } else if (what.bench == "rate") {
+      tell_samples(mmsg_s, mpi::windows(size, what));
+    } else if (what.bench == "bandwidth") {
+      auto samples = mpi::windows(size, what);
+      for (auto& sample : samples) sample *= static_cast<double>(size);
+      tell_samples(mb_s, samples);
+    } else if (what.bench == "overlap") {
+      for (const auto& pattern : overlap_patterns)
+        if (what.pattern == "all" || what.pattern == pattern)
+          tell(mpi::overlap(pattern, size, what, head), what);
+    } else {
+      const auto samples = mpi::alltoall(size, what.effort);
+      if (samples.empty()) continue;
+      auto line = make_line(head, "us_per_message", samples);
+      line[std::string(mmsg_s)] = 1.0 / line["us_per_message"].get<double>();
+      line["ranks"] = what.ranks;
+      tell(std::move(line), what);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A launcher that was killed must not leave ranks that spin.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+
+  CLI::App app("The work of weft-bench, done by an MPI");
+  app.require_subcommand(1);
+  job jobs[5];
+  line_head head{.bench = {}, .transport = "shm", .progress = "polling"};
+  const char* names[] = {"latency", "rate", "bandwidth", "overlap", "alltoall"};
+  for (std::size_t i = 0; i < 5; ++i) {
+    jobs[i].bench = names[i];
+    if (jobs[i].bench == "rate") jobs[i].window = 64;
+    auto* sub = app.add_subcommand(names[i]);
+    add_job_options(*sub, jobs[i]);
+    sub->add_option("--transport", head.transport, "What to call the transport in the output");
+    sub->add_option("--progress", head.progress, "What to call the mode of progress in the output");
+    sub->add_flag("--json")->description("Accepted for symmetry: the output always is JSON lines");
+  }
+  CLI11_PARSE(app, argc, argv);
+  job* what = jobs;
+  while (!app.got_subcommand(what->bench)) ++what;
+  head.bench = what->bench;
+
+  try {
+    pin_rank(rank_from_launcher());
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &what->ranks);
+    const bool pairwise = what->bench != "alltoall";
+    if (what->ranks < 2 || (pairwise && what->ranks != 2))
+      throw std::runtime_error(fmt::format("{} needs {} processes and was started with {}",
+                                           what->bench, pairwise ? "two" : "at least two",
+                                           what->ranks));
+    run(*what, head);
+    MPI_Finalize();
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "weft-peer: {}\n", error.what());
+  }
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  if (initialised != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+  return 1;
+}
