@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare/contestant.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string_view>
+
+#include "peers/launch.hpp"
+#include "raw/raw.hpp"
+#include "support/subprocess.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::chrono::seconds time_limit{180};
+
+std::vector<json> run_for_lines(const command& what) {
+  const auto result = run_command(what, time_limit);
+  if (!result.ok())
+    throw std::runtime_error(fmt::format("{}\n  command: {}", result.reason(), what.text()));
+  auto lines = parse_lines(result.out);
+  if (lines.empty())
+    throw std::runtime_error(fmt::format("it printed no JSON line\n  command: {}", what.text()));
+  return lines;
+}
+
+}  // namespace
+
+contestant make_own(const own_contestant& own) {
+  return {.name = own.name, .part = role::own, .run = [own](const job& what) {
+            command run{own.program, {}};
+            run.argv.push_back(what.bench);
+            run.argv.emplace_back("--json");
+            for (const auto& argument : what.arguments()) run.argv.push_back(argument);
+            for (const auto& argument : own.arguments) run.argv.push_back(argument);
+            return run_for_lines(run);
+          }};
+}
+
+std::vector<contestant> make_peers(const std::string& transport, const std::filesystem::path& bin) {
+  std::vector<contestant> result;
+  for (const auto& one : known_peers(transport))
+    result.push_back({.name = one.name, .part = role::peer, .run = [one, bin](const job& what) {
+                        return run_for_lines(peer_command(one, what, bin));
+                      }});
+  return result;
+}
+
+std::vector<contestant> make_limits(const std::string& transport) {
+  std::vector<contestant> result;
+  if (transport != "shm") return result;
+  for (const auto limit :
+       {raw::cache_line, raw::slot_rate, raw::pipelined_copy, raw::cma, raw::direct_copy})
+    result.push_back({.name = fmt::format("raw {}", limit),
+                      .part = role::limit,
+                      .run = [limit](const job& what) { return raw::measure(limit, what); },
+                      .takes_part =
+                          [limit](const job& what) {
+                            const auto limits = raw::limits_of(what.bench);
+                            return std::find(limits.begin(), limits.end(), limit) != limits.end();
+                          }});
+  return result;
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "support/table.hpp"
+
+namespace weft::bench {
+namespace {
+
+std::string unit_of(const std::string& metric) {
+  if (metric == "half_rtt_us") return "half round trip, µs";
+  if (metric == "mean") return "mean half round trip, µs";
+  if (metric == "mmsg_s") return "M messages/s";
+  if (metric == "mb_s") return "MB/s";
+  if (metric == "excess_us") return "wait beyond the transfer, µs";
+  if (metric == "beyond_copy") return "slow-down beyond the copy";
+  if (metric == "us_per_message") return "µs a message";
+  return metric;
+}
+
+std::string bench_of(const std::string& series) { return series.substr(0, series.find(' ')); }
+
+std::string title_of(const cell& where) {
+  return where.pattern.empty() ? where.series : where.series + ' ' + where.pattern;
+}
+
+std::string figure_or_gap(std::optional<double> value) { return value ? figure_text(*value) : "-"; }
+
+std::string bound_text(const target& promise) {
+  const char* sign = promise.direction == target::sense::at_most ? "≤" : "≥";
+  const char* times = promise.to == target::reference::absolute ? "" : " ×";
+  return fmt::format("{} {}{}", sign, promise.bound, times);
+}
+
+std::string ratio_text(const std::optional<ratio>& value) {
+  if (!value) return "-";
+  return fmt::format("{:.3g} ({:.3g}–{:.3g})", value->median, value->p10, value->p90);
+}
+
+const char* outcome_text(verdict::outcome outcome) {
+  switch (outcome) {
+    case verdict::outcome::met:
+      return "met";
+    case verdict::outcome::falls_short:
+      return "falls short";
+    case verdict::outcome::not_measured:
+      break;
+  }
+  return "not measured";
+}
+
+/// A table for each series, because each has its own contestants: all limits do not speak about
+/// everything.
+void print_figures(const results& measured, const std::vector<contestant>& contestants,
+                   const std::string& series) {
+  std::vector<cell> cells;
+  for (const auto& where : measured.cells())
+    if (where.series == series) cells.push_back(where);
+  std::vector<std::string> columns;
+  for (const auto& who : contestants)
+    if (std::any_of(cells.begin(), cells.end(), [&](const cell& where) {
+          return measured.sample_line(where, who.name).is_object();
+        }))
+      columns.push_back(who.name);
+
+  std::vector<std::string> headers{series, "size", "unit"};
+  headers.insert(headers.end(), columns.begin(), columns.end());
+  table out(headers);
+  for (const auto& where : cells) {
+    const auto metric = metric_of(bench_of(where.series), where.pattern);
+    std::vector<std::string> row{where.pattern, size_text(where.size), unit_of(metric)};
+    for (const auto& name : columns)
+      row.push_back(figure_or_gap(measured.median_of(where, name, metric)));
+    out.row(std::move(row));
+  }
+  out.print(stdout);
+  fmt::print("\n");
+}
+
+/// The figure that every line carries, whatever else it says.
+void add_carried_figure(json& line, const json& from) {
+  for (const auto key : {half_rtt_us, mmsg_s, mb_s})
+    if (from.is_object() && from.contains(key)) line[std::string(key)] = from[std::string(key)];
+}
+
+json head_of(const cell& where, const std::string& transport, const json& from) {
+  json line = {
+      {"bench", "compare"},
+      {"transport", transport},
+      {"progress", from.is_object() ? from.value("progress", std::string()) : std::string()},
+      {"size", where.size},
+      {"series", where.series}};
+  if (!where.pattern.empty()) line["pattern"] = where.pattern;
+  add_carried_figure(line, from);
+  return line;
+}
+
+}  // namespace
+
+void print_tables(const results& measured, const std::vector<contestant>& contestants,
+                  const std::vector<verdict>& verdicts) {
+  std::vector<std::string> seen;
+  for (const auto& where : measured.cells()) {
+    if (std::find(seen.begin(), seen.end(), where.series) != seen.end()) continue;
+    seen.push_back(where.series);
+    print_figures(measured, contestants, where.series);
+  }
+
+  table out(
+      {"target", "size", "weft", "other", "ratio (p10–p90)", "target is", "", "against", "unit"});
+  out.left_from(6);
+  for (const auto& one : verdicts) {
+    const bool absolute = one.promise.to == target::reference::absolute;
+    out.row({title_of(one.where), size_text(one.where.size), figure_or_gap(one.own),
+             figure_or_gap(one.other), absolute ? "" : ratio_text(one.to_other),
+             bound_text(one.promise), outcome_text(one.result), one.reference,
+             unit_of(one.promise.metric)});
+  }
+  out.print(stdout);
+}
+
+void print_json(const results& measured, const std::vector<contestant>& contestants,
+                const std::vector<verdict>& verdicts, const std::string& transport) {
+  for (const auto& where : measured.cells()) {
+    const auto metric = metric_of(bench_of(where.series), where.pattern);
+    for (const auto& who : contestants) {
+      const auto sample = measured.sample_line(where, who.name);
+      if (!sample.is_object()) continue;
+      json line = head_of(where, transport, sample);
+      line["contestant"] = who.name;
+      line["metric"] = metric;
+      line[metric] = measured.median_of(where, who.name, metric).value_or(std::nan(""));
+      line["rounds"] = measured.rounds_of(where, who.name, metric);
+      if (sample.contains("library")) line["library"] = sample["library"];
+      print_line(line);
+    }
+  }
+  for (const auto& one : verdicts) {
+    json line = head_of(one.where, transport, {});
+    line["metric"] = one.promise.metric;
+    line[one.promise.metric] = one.own ? json(*one.own) : json();
+    line["target"] = bound_text(one.promise);
+    line["against"] = one.reference;
+    if (one.to_other)
+      line["ratio"] = {
+          {"median", one.to_other->median}, {"p10", one.to_other->p10}, {"p90", one.to_other->p90}};
+    line["outcome"] = outcome_text(one.result);
+    print_line(line);
+  }
+}
+
+}  // namespace weft::bench

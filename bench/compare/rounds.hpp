@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interleaved rounds: A B C, A B C, ... The machine drifts by factors within minutes; what was
+// measured within one round saw the same machine.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "compare/contestant.hpp"
+#include "compare/series.hpp"
+
+namespace weft::bench {
+
+/// Names a figure of one contestant.
+struct cell {
+  std::string series;
+  std::string pattern;  ///< of overlap; else empty
+  std::size_t size;
+
+  auto operator<=>(const cell&) const = default;
+};
+
+/// All that was measured: for each cell and contestant one JSON line a round, a null where there
+/// was none.
+class results {
+ public:
+  void add(const cell& where, const std::string& contestant, std::size_t round, json line);
+
+  /// Every cell, in the order of measuring.
+  const std::vector<cell>& cells() const noexcept { return cells_; }
+
+  /// `metric` of each round, aligned by round; NaN where it is missing. Empty when the contestant
+  /// was never measured.
+  std::vector<double> rounds_of(const cell& where, const std::string& contestant,
+                                const std::string& metric) const;
+
+  /// Median over the rounds.
+  std::optional<double> median_of(const cell& where, const std::string& contestant,
+                                  const std::string& metric) const;
+
+  /// The first line of a contestant in a cell, for what does not change (progress, window); null if
+  /// there is none.
+  json sample_line(const cell& where, const std::string& contestant) const;
+
+ private:
+  std::vector<cell> cells_;
+  std::map<std::pair<cell, std::string>, std::vector<json>> lines_;
+};
+
+/// Median of a / b over the rounds that have both, with its spread; nothing when no round has.
+struct ratio {
+  double median;
+  double p10;
+  double p90;
+};
+std::optional<ratio> paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
+
+/// Runs all series with all contestants and says on stderr how far it is. A contestant that fails
+/// is left out of the rest of the series, with its reason on stderr; one that never worked is left
+/// out of everything.
+results run_rounds(const std::vector<series>& all, const std::vector<contestant>& contestants);
+
+}  // namespace weft::bench

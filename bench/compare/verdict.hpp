@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/rounds.hpp"
+#include "compare/series.hpp"
+
+namespace weft::bench {
+
+/// A target at one size, judged.
+struct verdict {
+  target promise;
+  cell where;
+  std::optional<double> own;      ///< weft's median
+  std::string reference;          ///< who it was compared to; empty if nobody was there
+  std::optional<double> other;    ///< that one's median
+  std::optional<ratio> to_other;  ///< for targets that are ratios
+  enum class outcome { met, falls_short, not_measured } result = outcome::not_measured;
+};
+
+/// Judges every target with the figures of `own`, the first of weft's contestants; `peers` are the
+/// libraries' names.
+std::vector<verdict> judge(const std::vector<target>& targets, const results& measured,
+                           const std::string& own, const std::vector<std::string>& peers);
+
+/// The peer with the best median in `where`, if any was measured.
+std::optional<std::string> best_peer(const results& measured, const cell& where,
+                                     const std::string& metric,
+                                     const std::vector<std::string>& peers);
+
+}  // namespace weft::bench
