@@ -12,6 +12,8 @@ connection_manager::~connection_manager() = default;
 
 const identity& connection_manager::self() const noexcept { return impl_->self(); }
 
+void connection_manager::post(std::function<void()> f) { impl_->post(std::move(f)); }
+
 void connection_manager::connect(const std::string& locator, connected done) {
   impl_->connect(locator, std::move(done));
 }

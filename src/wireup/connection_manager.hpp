@@ -75,6 +75,10 @@ class connection_manager {
 
   const identity& self() const noexcept;
 
+  /// Runs `f` on the manager's thread, in the order of the calls; drops it once the manager ends.
+  /// Any thread; never blocks.
+  void post(std::function<void()> f);
+
   /// Opens a channel to a context whose locator is known. `done` is called on the manager's thread.
   void connect(const std::string& locator, connected done);
 

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+#include <weft/error.hpp>
+
+#include "wireup/connection.hpp"
+#include "wireup/job.hpp"
+#include "wireup/job_directory.hpp"
+#include "wireup/job_wire.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace weft::wireup {
+
+using namespace std::chrono_literals;
+using runtime::unique_fd;
+
+namespace {
+
+constexpr auto time_to_answer = 10s;
+
+struct job_facts {
+  context_id id;
+  peer_id rank = 0;
+  peer_id size = 0;
+  peer_id local_size = 0;
+};
+
+/// Conversation with the launcher. Members are for the loop's thread.
+class launcher_line final : public connection::user,
+                            public std::enable_shared_from_this<launcher_line> {
+ public:
+  using found_handler = std::function<void(std::string)>;
+  using ended_handler = std::function<void(peer_id, bool)>;
+
+  launcher_line(loop& on, unique_fd socket)
+      : link_(std::make_shared<connection>(on, std::move(socket))) {}
+
+  void start() { link_->start(shared_from_this()); }
+
+  void publish(const std::string& locator) { link_->send(encode_publish(locator)); }
+
+  void find(peer_id rank, found_handler found) {
+    if (lost_) return found({});
+    std::vector<found_handler>& waiting = waiting_[rank];
+    waiting.push_back(std::move(found));
+    if (waiting.size() == 1) link_->send(encode_find(rank));
+  }
+
+  void tell_ends(ended_handler handler) {
+    for (const job_ended& e : ended_) handler(e.rank, e.died);
+    handlers_.push_back(std::move(handler));
+  }
+
+  void stop() {
+    link_->close();
+    lose();
+  }
+
+  void on_frame(frame f) override {
+    if (const auto found = decode_found(f)) {
+      const auto waiting = waiting_.extract(found->rank);
+      if (waiting.empty()) return;
+      for (const auto& handler : waiting.mapped()) handler(found->locator);
+    } else if (const auto e = decode_ended(f)) {
+      ended_.push_back(*e);
+      for (std::size_t i = 0; i < handlers_.size(); ++i) handlers_[i](e->rank, e->died);
+    }
+    // Anything else is of a later version's launcher, and not for us.
+  }
+
+  void on_end(connection::ending) override {
+    std::fprintf(stderr, "weft: weft-run is gone; ranks not met yet can no longer be found\n");
+    lose();
+  }
+
+ private:
+  void lose() {
+    lost_ = true;
+    for (const auto& [rank, waiting] : std::exchange(waiting_, {}))
+      for (const auto& handler : waiting) handler({});
+  }
+
+  const std::shared_ptr<connection> link_;
+  std::map<peer_id, std::vector<found_handler>> waiting_;
+  std::vector<job_ended> ended_;
+  std::vector<ended_handler> handlers_;
+  bool lost_ = false;
+};
+
+class run_job final : public job {
+ public:
+  run_job(job_facts facts, unique_fd socket) : facts_(facts) {
+    // Here and not on the thread, so that a failure reaches the caller; nothing runs there yet.
+    line_ = std::make_shared<launcher_line>(loop_, std::move(socket));
+    loop_.post([line = line_] { line->start(); });
+  }
+  ~run_job() override {
+    loop_.finish([this] { line_->stop(); });
+  }
+
+  context_id id() const noexcept override { return facts_.id; }
+  peer_id rank() const noexcept override { return facts_.rank; }
+  peer_id size() const noexcept override { return facts_.size; }
+  peer_id local_size() const noexcept override { return facts_.local_size; }
+
+  void publish(const std::string& locator) override {
+    loop_.post([this, locator] { line_->publish(locator); });
+  }
+
+  void find(peer_id rank, std::function<void(std::string locator)> found) override {
+    if (rank >= facts_.size)
+      throw error(errc::invalid_argument,
+                  fmt::format("there is no rank {} in a job of {} processes", rank, facts_.size));
+    loop_.post(
+        [this, rank, found = std::move(found)]() mutable { line_->find(rank, std::move(found)); });
+  }
+
+  void on_end(std::function<void(peer_id rank, bool died)> ended) override {
+    loop_.post([this, ended = std::move(ended)]() mutable { line_->tell_ends(std::move(ended)); });
+  }
+
+ private:
+  const job_facts facts_;
+  loop loop_;
+  std::shared_ptr<launcher_line> line_;
+};
+
+[[noreturn]] void contradiction(const std::string& what) {
+  throw error(errc::invalid_argument,
+              what +
+                  "; start the program with weft-run, or unset WEFT_RANK, WEFT_SIZE, "
+                  "WEFT_LOCAL_SIZE and WEFT_JOB to run it alone");
+}
+
+[[noreturn]] void no_answer(const std::string& what) {
+  throw error(
+      errc::unreachable,
+      fmt::format("the launcher named in WEFT_JOB cannot be reached: {}; does weft-run still "
+                  "run, as the same user and in the same container?",
+                  what));
+}
+
+peer_id number(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) contradiction(fmt::format("{} is not set but WEFT_JOB is", variable));
+  peer_id value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, fault] = std::from_chars(text, end, value);
+  if (fault != std::errc{} || stop != end)
+    contradiction(fmt::format("{}='{}' is not a number", variable, text));
+  return value;
+}
+
+unique_fd connect_to(const std::string& locator) {
+  const auto give_up = std::chrono::steady_clock::now() + time_to_answer;
+  for (;;) {
+    opened socket = connect_abstract(locator);
+    if (socket.fd) return std::move(socket.fd);
+    if (socket.error != EAGAIN || std::chrono::steady_clock::now() > give_up)
+      no_answer(std::strerror(socket.error));
+    // Its queue is full for the moment: many ranks start at once.
+    std::this_thread::sleep_for(2ms);
+  }
+}
+
+/// Says hello and waits for the answer.
+job_welcome introduce(const unique_fd& socket, const job_facts& facts) {
+  const frame hello = encode(job_hello{facts.id, facts.rank});
+  if (const int fault = send_packet(socket.get(), frame_header::of(hello), hello.body, {}))
+    no_answer(std::strerror(fault));
+  pollfd ready{socket.get(), POLLIN, 0};
+  int n = 0;
+  do {
+    n = ::poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(time_to_answer).count()));
+  } while (n < 0 && errno == EINTR);
+  if (n == 0) no_answer("it is silent");
+  std::array<std::byte, 256> buffer;
+  packet p;
+  if (receive_packet(socket.get(), buffer, p) != arrival::packet)
+    no_answer("it turned this process away");
+  const auto f = frame_header::parse(p.bytes, std::move(p.fds));
+  const auto welcome = f ? decode_job_welcome(*f) : std::nullopt;
+  if (!welcome) no_answer("it does not speak this version of weft's protocol");
+  return *welcome;
+}
+
+}  // namespace
+
+std::unique_ptr<job> launched_job() {
+  const char* text = std::getenv("WEFT_JOB");
+  if (text == nullptr) {
+    if (std::getenv("WEFT_RANK") != nullptr) contradiction("WEFT_RANK is set but WEFT_JOB is not");
+    return nullptr;
+  }
+  job_facts facts;
+  std::string locator;
+  if (!parse_job_environment(text, locator, facts.id))
+    contradiction(fmt::format("WEFT_JOB='{}' is not what weft-run sets", text));
+  facts.rank = number("WEFT_RANK");
+  facts.size = number("WEFT_SIZE");
+  facts.local_size = number("WEFT_LOCAL_SIZE");
+  if (facts.rank >= facts.size || facts.local_size > facts.size || facts.local_size == 0)
+    contradiction(fmt::format("rank {}, size {} and local size {} do not fit together", facts.rank,
+                              facts.size, facts.local_size));
+
+  unique_fd socket = connect_to(locator);
+  if (const credentials who = credentials_of(socket.get()); !who.same_user)
+    no_answer(
+        fmt::format("{} of the user with id {} listens there", describe_process(who.pid), who.uid));
+  const job_welcome welcome = introduce(socket, facts);
+  if (welcome.job != facts.id || welcome.size != facts.size)
+    contradiction(fmt::format("the launcher's job has {} ranks, WEFT_SIZE says {}", welcome.size,
+                              facts.size));
+  try {
+    return std::make_unique<run_job>(facts, std::move(socket));
+  } catch (const std::system_error& e) {
+    throw error(errc::system, fmt::format("cannot start the job's thread: {}", e.what()));
+  }
+}
+
+}  // namespace weft::wireup

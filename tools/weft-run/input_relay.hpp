@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typing for rank 0: it is in another process group than the terminal's, so it may not read itself.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "runtime/fd.hpp"
+#include "wireup/asio.hpp"
+
+namespace weft::run {
+
+/// Copies the terminal's input into a pipe while this process is in the foreground. Ends when the
+/// input or the reader does, or with `stop`.
+class input_relay : public std::enable_shared_from_this<input_relay> {
+ public:
+  input_relay(asio::io_context& io, runtime::unique_fd terminal, runtime::unique_fd to);
+  void start();
+  void stop();
+
+ private:
+  void read();
+
+  asio::posix::stream_descriptor terminal_;
+  asio::posix::stream_descriptor to_;
+  asio::steady_timer background_;
+  std::array<char, 4096> buffer_{};
+};
+
+}  // namespace weft::run

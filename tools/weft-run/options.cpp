@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace weft::run {
+
+namespace {
+
+constexpr const char* description =
+    "Starts a program several times on this machine, as the ranks of one job.\n"
+    "Inside, a weft context finds the others by itself.";
+
+constexpr const char* details =
+    "Everything after the program's name belongs to the program.\n"
+    "\n"
+    "Each rank finds in its environment:\n"
+    "  WEFT_RANK        its number, from 0\n"
+    "  WEFT_SIZE        how many ranks there are\n"
+    "  WEFT_LOCAL_SIZE  how many of them run on this host\n"
+    "  WEFT_JOB         where the launcher tells who listens where\n"
+    "\n"
+    "Rank 0 gets the standard input, the others none. Whole lines of output are never mixed.\n"
+    "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all ranks; a second\n"
+    "SIGINT kills them. When a rank's process ends, what it left running is killed, too.\n"
+    "\n"
+    "Exit status: that of the rank that failed first (128 + the signal's number if a signal "
+    "killed\n"
+    "it), 126 or 127 if the program could not be started, 2 for a wrong command line; else 0.\n"
+    "\n"
+    "Examples:\n"
+    "  weft-run -n 4 ./heat picture.pgm\n"
+    "  weft-run -n 2 --bind --no-label ./ping-pong\n";
+
+struct formatter final : CLI::Formatter {
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: weft-run -n N [options] program [arguments...]\n";
+  }
+};
+
+}  // namespace
+
+bool parse(int argc, char** argv, options& into, int& exit_status) {
+  CLI::App app{description, "weft-run"};
+  app.footer(details);
+  app.formatter(std::make_shared<formatter>());
+  app.add_option("-n,--ranks", into.ranks, "How many ranks to start")
+      ->required()
+      ->check(CLI::Range(1u, 4096u));
+  bool no_label = false;
+  auto* label =
+      app.add_flag("-l,--label", into.label,
+                   "Put [rank] in front of each line of output, which is the default with "
+                   "more than one rank");
+  app.add_flag("-L,--no-label", no_label, "Do not")->excludes(label);
+  app.add_flag("-b,--bind", into.bind,
+               "Pin rank i to core i, counted round the cores that this process may use");
+  app.add_flag("-k,--kill-on-failure", into.kill_on_failure,
+               "When a rank fails, end the others (SIGTERM, after the grace period SIGKILL); "
+               "otherwise they are told and go on");
+  app.add_option("-g,--grace", into.grace, "The grace period in seconds")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 3600.0));
+  app.prefix_command();
+
+  try {
+    app.parse(argc, argv);
+    into.command = app.remaining();
+    const bool after_mark = !into.command.empty() && into.command.front() == "--";
+    if (after_mark) into.command.erase(into.command.begin());
+    if (into.command.empty()) throw CLI::RequiredError("program");
+    if (!after_mark && into.command.front().starts_with('-'))
+      throw CLI::ExtrasError({into.command.front()});
+  } catch (const CLI::ParseError& e) {
+    exit_status = app.exit(e) == 0 ? 0 : 2;
+    return false;
+  }
+  into.label = !no_label && (into.label || into.ranks > 1);
+  return true;
+}
+
+}  // namespace weft::run

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of weft-run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft::run {
+
+struct options {
+  std::uint32_t ranks = 1;
+  bool label = false;            ///< put "[rank] " in front of each line
+  bool bind = false;             ///< pin rank i to core i modulo cores
+  bool kill_on_failure = false;  ///< when one rank fails, end the others
+  double grace = 5;              ///< seconds between asking the others to end and killing them
+  std::vector<std::string> command;
+};
+
+/// Reads the command line. When there is nothing to run (--help, or a mistake) it has told so and
+/// sets `exit_status`. \returns whether to go on
+bool parse(int argc, char** argv, options& into, int& exit_status);
+
+}  // namespace weft::run

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks write: whole lines, labelled, each stream kept apart.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/fd.hpp"
+#include "wireup/asio.hpp"
+
+namespace weft::run {
+
+/// The launcher's own standard output or error. Never blocks the launcher where the descriptor can
+/// be waited for: what cannot be written yet is kept, and `full` asks the ranks' readers to rest.
+class sink {
+ public:
+  /// \param fd stays the caller's
+  sink(asio::io_context& io, int fd, std::function<void()> drained);
+
+  void write(std::string_view text);
+  bool full() const noexcept { return pending_.size() - done_ > most_pending; }
+  bool idle() const noexcept { return pending_.empty(); }
+  bool broken() const noexcept { return broken_; }
+  bool coloured() const noexcept { return coloured_; }
+
+ private:
+  static constexpr std::size_t most_pending = std::size_t{256} << 10;
+
+  void flush();
+  bool write_some();
+
+  const int fd_;
+  asio::posix::stream_descriptor watch_;  // a copy of fd_, if it can be watched
+  std::function<void()> drained_;
+  std::string pending_;
+  std::size_t done_ = 0;  // bytes of pending_ that are written
+  bool waiting_ = false;
+  bool broken_ = false;
+  bool coloured_ = false;
+};
+
+/// Reads one stream of one rank. Owned by the supervisor.
+class line_reader : public std::enable_shared_from_this<line_reader> {
+ public:
+  /// \param closed called once, when nothing more will come
+  line_reader(asio::io_context& io, runtime::unique_fd from, sink& to, std::string label,
+              std::function<void()> closed);
+
+  void start();
+  /// Called when the sink has room again.
+  void resume();
+  /// Takes what is there and ends: the rank is gone, though a child of it may hold the other end.
+  void finish();
+
+ private:
+  void wait();
+  /// False: the end of the stream, or the sink is broken.
+  bool take(bool& more);
+  void emit(bool at_end);
+  void end();
+
+  asio::posix::stream_descriptor from_;
+  sink& to_;
+  const std::string label_;
+  std::function<void()> closed_;
+  std::string partial_;  // a line that has not ended
+  bool waiting_ = false;
+  bool resting_ = false;
+};
+
+/// "[3] ", in the rank's colour if asked for.
+std::string make_label(unsigned rank, bool coloured);
+
+}  // namespace weft::run

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank: how it is started, and how it is told things.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/fd.hpp"
+
+namespace weft::run {
+
+/// What a rank is started with.
+struct launch {
+  std::vector<std::string> command;
+  std::vector<std::string> environment;  ///< "NAME=value", on top of this process's own
+  int input = -1;                        ///< descriptors for 0, 1 and 2; -1: inherited
+  int output = -1;
+  int errors = -1;
+  bool own_group = false;  ///< a process group of its own, so that its children get signals too
+  int core = -1;           ///< where to pin it; -1: anywhere
+  sigset_t mask{};         ///< the signal mask that the program starts with
+};
+
+/// Starts a program; it is killed when this thread ends. Waits until it runs or has failed to.
+/// \param failure errno, when the result is -1
+pid_t start(const launch& what, int& failure);
+
+/// The cores that this process may use, in order.
+std::vector<int> usable_cores();
+
+}  // namespace weft::run

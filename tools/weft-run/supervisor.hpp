@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts the ranks, watches over them, and says how it went.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "input_relay.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "rank_process.hpp"
+#include "wireup/asio.hpp"
+#include "wireup/job_directory.hpp"
+
+namespace weft::run {
+
+/// Everything on the thread that calls `run`, which must be the one that lives as long as the
+/// program: the ranks die with it.
+class supervisor {
+ public:
+  /// \throws weft::error, std::system_error
+  explicit supervisor(const options& chosen);
+
+  /// Runs the job. \returns the exit status of weft-run
+  int run();
+
+ private:
+  struct rank {
+    pid_t pid = -1;
+    bool living = false;
+    std::shared_ptr<line_reader> output, errors;
+  };
+
+  bool start_all();
+  bool start_one(std::uint32_t number);
+  runtime::unique_fd make_reader(std::uint32_t number, sink& to,
+                                 std::shared_ptr<line_reader>& reader);
+  int input_of(std::uint32_t number);
+  void say(const std::string& text);
+
+  void watch_signals();
+  void on_signal(int number, bool from_terminal);
+  void pass_on(int number);
+  void stop_with_ranks();
+
+  void reap();
+  void on_rank_end(std::uint32_t number, int status);
+  void on_failure(std::uint32_t number, int exit_status);
+  void kill_later();
+  void when_all_ended();
+  void end_if_done();
+
+  const options chosen_;
+  const bool own_groups_;
+  asio::io_context io_{1};
+  sink out_;
+  sink err_;
+  wireup::job_directory directory_;
+  std::vector<rank> ranks_;
+  std::vector<int> cores_;
+  runtime::unique_fd no_input_;
+  runtime::unique_fd relay_end_;  // where rank 0 reads what is typed
+  std::shared_ptr<input_relay> relay_;
+  sigset_t mask_before_{};
+  asio::posix::stream_descriptor signals_;
+  asio::steady_timer grace_;
+  std::uint32_t living_ = 0;
+  unsigned open_readers_ = 0;
+  int passed_on_ = 0;  // the last signal that asked the ranks to end
+  bool interrupted_ = false;
+  bool killing_ = false;
+  int status_ = 0;
+};
+
+}  // namespace weft::run
