@@ -79,7 +79,7 @@ class scope final : private detail::root_owner {
   /// Starts `x` inside the call, up to its first suspension; its value is dropped, its failure is
   /// kept for `join`. In a scope that was asked to stop, `x` starts with that request already made.
   /// \param x a request, a task, or another awaitable; taken over
-  /// \throws weft::error (out_of_memory), and then `x` was not started
+  /// \throws std::bad_alloc, and then `x` was not started
   template <class X>
   void start(X x) {
     start(std::move(x), detail::drop_value{});
@@ -92,10 +92,12 @@ class scope final : private detail::root_owner {
   ///        What it throws counts as the failure of `x`.
   template <class X, class Use>
   void start(X x, Use use) {
-    if constexpr (detail::request<X>)
-      start_request(x, std::move(use));
-    else
+    if constexpr (!detail::request<X>)
       start_chain(std::move(x), std::move(use));
+    else if (at_home())
+      start_local(x, std::move(use));
+    else
+      start_shared(x, std::move(use));
   }
 
   /// `co_await fly.join()` waits until everything has ended, and throws the first failure, if any.
@@ -147,10 +149,11 @@ class scope final : private detail::root_owner {
   bool ask(asked who) noexcept;
   void failed(errc status, std::string (*explain)(const operation&), const operation& op) noexcept;
   void failed(std::exception_ptr failure) noexcept;
-  [[noreturn]] static void throw_out_of_memory();
 
   template <detail::request R, class Use>
-  void start_request(const R& r, Use use);
+  void start_local(const R& r, Use use);
+  template <detail::request R, class Use>
+  void start_shared(const R& r, Use use);
   template <class X, class Use>
   void start_chain(X x, Use use);
   chain child_chain();
@@ -230,6 +233,19 @@ class detail::scope_node final : public R::operation_type {
     }
   }
 
+  /// After the end, when it was started on another thread than the scope's own. Destroys it.
+  void end_shared() noexcept {
+    settle();
+    scope& owner = owner_;
+    {
+      std::lock_guard lock(owner.mutex_);
+      slot& place = place_;
+      this->~scope_node();
+      owner.shared_.give(place);
+    }
+    owner.drop();
+  }
+
  private:
   static std::string explain_it(const operation& op) {
     return const_cast<scope_node&>(static_cast<const scope_node&>(op)).explain();
@@ -249,13 +265,7 @@ class detail::scope_node final : public R::operation_type {
       owner.local_.give(place);
       owner.local_ended();
     } else {
-      self.settle();
-      {
-        std::lock_guard lock(owner.mutex_);
-        self.~scope_node();
-        owner.shared_.give(place);
-      }
-      owner.drop();
+      self.end_shared();
     }
   }
 
@@ -265,55 +275,42 @@ class detail::scope_node final : public R::operation_type {
   const bool local_;
 };
 
+/// On the thread inside run(): what starts and ends there is counted and recycled without a lock.
 template <detail::request R, class Use>
-void scope::start_request(const R& r, Use use) {
+void scope::start_local(const R& r, Use use) {
   using node = detail::scope_node<R, Use>;
-  constexpr std::size_t units = detail::slot_pool::units_for(sizeof(node));
-  static_assert(units <= detail::slot_pool::largest, "an operation this large belongs on the heap");
-  static_assert(alignof(node) <= alignof(detail::slot));
+  detail::slot& place = local_.take(detail::units_of<node>());
+  node& n = *new (place.memory()) node(r, *this, place, true, std::move(use));
+  if (asked_to_stop()) [[unlikely]]
+    n.cancel();
+  if (n.start()) {
+    n.settle();
+    n.~node();
+    local_.give(place);
+  } else {
+    place.cancel = &node::cancel_in;
+    ++local_in_flight_;
+    used_local_ = true;
+  }
+}
 
-  const bool local = at_home();
-  std::unique_lock lock(mutex_, std::defer_lock);
-  if (!local) lock.lock();
-  detail::slot_pool& pool = local ? local_ : shared_;
-  detail::slot* place;
+/// Elsewhere. It may end on another thread while start() still returns: it is counted and can be
+/// cancelled before that, and is not touched after a false.
+template <detail::request R, class Use>
+void scope::start_shared(const R& r, Use use) {
+  using node = detail::scope_node<R, Use>;
   node* n;
-  try {
-    place = &pool.take(units);
-    n = new (place->memory()) node(r, *this, *place, local, std::move(use));
-  } catch (const std::bad_alloc&) {
-    throw_out_of_memory();
+  bool stop;
+  {
+    std::lock_guard lock(mutex_);
+    detail::slot& place = shared_.take(detail::units_of<node>());
+    n = new (place.memory()) node(r, *this, place, false, std::move(use));
+    place.cancel = &node::cancel_in;
+    open_.fetch_add(1, std::memory_order_relaxed);
+    stop = asked_to_stop();
   }
-  if (local) {
-    if (asked_to_stop()) [[unlikely]]
-      n->cancel();
-    if (n->start()) {
-      n->settle();
-      n->~node();
-      pool.give(*place);
-    } else {
-      place->cancel = &node::cancel_in;
-      ++local_in_flight_;
-      used_local_ = true;
-    }
-    return;
-  }
-  // It may end on another thread while start() still returns: it is counted and can be cancelled
-  // before that, and is not touched after a false.
-  place->cancel = &node::cancel_in;
-  open_.fetch_add(1, std::memory_order_relaxed);
-  const bool stop = asked_to_stop();
-  lock.unlock();
   if (stop) n->cancel();
-  if (n->start()) {
-    n->settle();
-    {
-      std::lock_guard relock(mutex_);
-      n->~node();
-      pool.give(*place);
-    }
-    drop();
-  }
+  if (n->start()) n->end_shared();
 }
 
 template <class X, class Use>
@@ -321,10 +318,7 @@ void scope::start_chain(X x, Use use) {
   open_.fetch_add(1, std::memory_order_relaxed);
   try {
     detail::launch(*this, child_chain(), std::move(x), std::move(use));
-  } catch (const std::bad_alloc&) {
-    open_.fetch_sub(1, std::memory_order_relaxed);
-    throw_out_of_memory();
-  } catch (...) {  // moving x or use
+  } catch (...) {  // no memory, or moving x or use: it did not start
     open_.fetch_sub(1, std::memory_order_relaxed);
     throw;
   }

@@ -107,10 +107,6 @@ void scope::failed(std::exception_ptr failure) noexcept {
   ask(asked::by_failure);
 }
 
-void scope::throw_out_of_memory() {
-  throw error(errc::out_of_memory, "no memory to start another operation in a scope");
-}
-
 chain scope::child_chain() {
   chain child;
   if (parent_) {

@@ -2,6 +2,7 @@
 // What can be awaited, and what comes out of it.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <weft/detail/request.hpp>
@@ -15,6 +16,8 @@ template <class X>
 decltype(auto) awaiter_of(X&& x) {
   if constexpr (request<std::remove_cvref_t<X>>)
     return request_awaiter<std::remove_cvref_t<X>>(x);
+  else if constexpr (!std::is_class_v<std::remove_cvref_t<X>>)
+    return std::forward<X>(x);  // not awaitable; clang 14 fails hard if it looks for an operator
   else if constexpr (requires { std::forward<X>(x).operator co_await(); })
     return std::forward<X>(x).operator co_await();
   else if constexpr (requires { operator co_await(std::forward<X>(x)); })

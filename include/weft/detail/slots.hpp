@@ -106,4 +106,13 @@ class slot_pool {
   std::size_t next_size_ = std::size_t{8} << 10;
 };
 
+/// The size of the slots that a kind of node needs.
+template <class Node>
+constexpr std::size_t units_of() noexcept {
+  constexpr std::size_t units = slot_pool::units_for(sizeof(Node));
+  static_assert(units <= slot_pool::largest, "an operation as large as this needs another owner");
+  static_assert(alignof(Node) <= alignof(slot));
+  return units;
+}
+
 }  // namespace weft::detail

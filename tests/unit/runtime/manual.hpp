@@ -6,13 +6,13 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
 
 #include <weft/detail/driver.hpp>
 #include <weft/detail/root.hpp>
@@ -41,11 +41,20 @@ class loop final : public weft::executor,
   weft::executor* home() noexcept override { return this; }
   weft::detail::timer_service* timers() noexcept override { return this; }
   void drive_until(const std::atomic<bool>& done) noexcept override {
+    const bool nested = here() == this;
+    std::unique_lock lock(mutex_);
     while (!done.load()) {
+      if (!nested && led_) {  // somebody else is inside: it makes things end
+        more_.wait(lock);
+        continue;
+      }
+      if (!nested) led_ = true;
+      lock.unlock();
       run();
-      if (done.load()) break;
-      std::unique_lock lock(mutex_);
-      more_.wait(lock, [this] { return !queue_.empty(); });
+      lock.lock();
+      if (!nested) led_ = false;
+      more_.notify_all();
+      if (!done.load()) more_.wait(lock, [&] { return !queue_.empty() || (!nested && led_); });
     }
   }
 
@@ -118,6 +127,7 @@ class loop final : public weft::executor,
   mutable std::mutex mutex_;
   std::condition_variable more_;
   weft::operation_list queue_;
+  bool led_ = false;  // a thread is inside drive_until
   weft::runtime::timer_heap heap_;
   weft::detail::time_point now_{std::chrono::hours(1)};
 };
@@ -127,16 +137,19 @@ class spawned final : public weft::detail::root_owner {
  public:
   /// Starts `x` on the loop's thread, which the caller is.
   template <class X>
-  spawned(loop& on, X x, std::stop_token stop = {}) {
+  spawned(loop& on, X x, std::stop_token stop = {}) : loop_(on) {
     weft::detail::driver::inside here(on);
     weft::detail::launch(*this, on.chain(std::move(stop)), std::move(x), [](auto&&...) {});
   }
 
   bool ended() const noexcept { return ended_.load(); }
-  const std::atomic<bool>& done() const noexcept { return ended_; }
+
+  /// Drives the loop until the chain has ended, wherever that will be.
+  void wait() { loop_.drive_until(ended_); }
 
   /// Throws what the chain threw.
   void get() const {
+    REQUIRE(ended());
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -152,12 +165,25 @@ class spawned final : public weft::detail::root_owner {
 
   void root_ended(std::exception_ptr failure) noexcept override {
     failure_ = std::move(failure);
-    ended_ = true;
+    if (weft::detail::driver::here() == &loop_)
+      ended_ = true;
+    else
+      loop_.post(end_);  // wakes the loop, and ends there
   }
 
  private:
+  struct end_errand final : weft::operation {
+    explicit end_errand(spawned& s) noexcept
+        : operation(
+              [](operation& op) noexcept { static_cast<end_errand&>(op).whose.ended_ = true; }),
+          whose(s) {}
+    spawned& whose;
+  };
+
+  loop& loop_;
   std::exception_ptr failure_;
   std::atomic<bool> ended_{false};
+  end_errand end_{*this};
 };
 
 class box_operation;
@@ -165,7 +191,7 @@ class box_operation;
 /// Numbers come in, `get` takes them out in order. Any thread.
 class box {
  public:
-  explicit box(loop& l) noexcept : loop_(l) {}
+  explicit box(loop& l) : loop_(l) { values_.reserve(1024); }  // tests count allocations
 
   struct request {
     using value_type = int;
@@ -178,7 +204,7 @@ class box {
   void fail(weft::errc status);  ///< ends the oldest get
   std::size_t waiting() const {
     std::lock_guard lock(mutex_);
-    return waiting_.size();
+    return waiting_;
   }
 
   bool refuses_to_stop = false;  ///< its operations are too far gone to be cancelled
@@ -188,8 +214,14 @@ class box {
   friend class box_operation;
   loop& loop_;
   mutable std::mutex mutex_;
-  std::deque<int> values_;
-  std::deque<box_operation*> waiting_;
+  box_operation* oldest() noexcept;
+  bool remove(box_operation& op) noexcept;
+
+  std::vector<int> values_;
+  std::size_t taken_ = 0;  // of values_
+  box_operation* first_ = nullptr;
+  box_operation* last_ = nullptr;
+  std::size_t waiting_ = 0;
 };
 
 class box_operation : public weft::operation {
@@ -202,12 +234,15 @@ class box_operation : public weft::operation {
       status = weft::errc::stopped;
       return true;
     }
-    if (!box_.values_.empty()) {
-      value_ = box_.values_.front();
-      box_.values_.pop_front();
+    if (box_.taken_ < box_.values_.size()) {
+      value_ = box_.values_[box_.taken_++];
       return true;
     }
-    box_.waiting_.push_back(this);
+    before_ = box_.last_;
+    (box_.last_ ? box_.last_->after_ : box_.first_) = this;
+    box_.last_ = this;
+    ++box_.waiting_;
+    waits_ = true;
     return false;
   }
 
@@ -217,7 +252,7 @@ class box_operation : public weft::operation {
       std::lock_guard lock(box_.mutex_);
       if (box_.refuses_to_stop) return;
       cancelled_ = true;
-      if (std::erase(box_.waiting_, this) == 0) return;
+      if (!box_.remove(*this)) return;
     }
     box_.loop_.end(*this, weft::errc::stopped);
   }
@@ -228,17 +263,42 @@ class box_operation : public weft::operation {
  private:
   friend class box;
   box& box_;
+  box_operation* before_ = nullptr;
+  box_operation* after_ = nullptr;
+  bool waits_ = false;
   int value_ = 0;
   bool cancelled_ = false;
 };
+
+/// With the mutex held. \return false if it does not wait
+inline bool box::remove(box_operation& op) noexcept {
+  if (!op.waits_) return false;
+  (op.before_ ? op.before_->after_ : first_) = op.after_;
+  (op.after_ ? op.after_->before_ : last_) = op.before_;
+  op.waits_ = false;
+  --waiting_;
+  return true;
+}
+
+/// With the mutex held: takes out the one that waited longest; null if none does.
+inline box_operation* box::oldest() noexcept {
+  box_operation* op = first_;
+  if (op) remove(*op);
+  return op;
+}
 
 inline void box::put(int value) {
   box_operation* op = nullptr;
   {
     std::lock_guard lock(mutex_);
-    if (waiting_.empty()) return values_.push_back(value);
-    op = waiting_.front();
-    waiting_.pop_front();
+    op = oldest();
+    if (!op) {
+      if (taken_ == values_.size()) {
+        values_.clear();
+        taken_ = 0;
+      }
+      return values_.push_back(value);
+    }
     op->value_ = value;
   }
   loop_.end(*op, weft::errc::ok);
@@ -248,9 +308,9 @@ inline void box::fail(weft::errc status) {
   box_operation* op = nullptr;
   {
     std::lock_guard lock(mutex_);
-    op = waiting_.front();
-    waiting_.pop_front();
+    op = oldest();
   }
+  REQUIRE(op);
   loop_.end(*op, status);
 }
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allocations.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+thread_local std::size_t count = 0;
+thread_local bool exhausted = false;
+
+}  // namespace
+
+namespace manual {
+
+std::size_t allocations() noexcept { return count; }
+no_memory::no_memory() noexcept { exhausted = true; }
+no_memory::~no_memory() { exhausted = false; }
+
+}  // namespace manual
+
+#if defined(__SANITIZE_THREAD__)
+#define WEFT_TEST_OWNS_NEW 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WEFT_TEST_OWNS_NEW 0
+#endif
+#endif
+#ifndef WEFT_TEST_OWNS_NEW
+#define WEFT_TEST_OWNS_NEW 1
+#endif
+
+namespace manual {
+
+bool counts_allocations() noexcept { return WEFT_TEST_OWNS_NEW; }
+
+}  // namespace manual
+
+#if WEFT_TEST_OWNS_NEW
+
+void* operator new(std::size_t bytes) {
+  ++count;
+  if (exhausted) throw std::bad_alloc();
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+// Sanitizers bring a nothrow one of their own, which would not match this operator delete.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  ++count;
+  return exhausted ? nullptr : std::malloc(bytes);
+}
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+#endif

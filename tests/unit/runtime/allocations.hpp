@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often this thread allocated, in this test program only.
+#pragma once
+
+#include <cstddef>
+
+namespace manual {
+
+/// False under ThreadSanitizer, whose operator new cannot be replaced: nothing here works then.
+bool counts_allocations() noexcept;
+
+/// Calls of operator new on the calling thread so far.
+std::size_t allocations() noexcept;
+
+/// While it lives, operator new throws std::bad_alloc on the calling thread.
+class no_memory {
+ public:
+  no_memory() noexcept;
+  no_memory(const no_memory&) = delete;
+  no_memory& operator=(const no_memory&) = delete;
+  ~no_memory();
+};
+
+}  // namespace manual
