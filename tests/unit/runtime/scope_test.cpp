@@ -206,7 +206,7 @@ TEST_CASE("a scope may be used again after a join") {
   CHECK(sum == 9);
 }
 
-TEST_CASE("started tasks know the clock; they start where a given chain is") {
+TEST_CASE("started tasks know the clock and start where a given chain is") {
   manual::loop loop;
   struct elsewhere final : executor {
     explicit elsewhere(manual::loop& l) : to(l) {}
