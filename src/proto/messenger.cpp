@@ -104,6 +104,29 @@ metrics messenger::snapshot() const {
   return now;
 }
 
+std::string messenger::describe(const peer& p) const {
+  const runtime::engine::holder hold(engine_);
+  return describer ? describer(p) : std::string();
+}
+
+bool messenger::closed_operation::start() noexcept {
+  const runtime::engine::holder hold(whom_->owner().engine());
+  if (cancel_requested_) status = errc::stopped;
+  const peer::state now = whom_->now();
+  if (cancel_requested_ || now == peer::state::closed || now == peer::state::lost) return true;
+  waiting_ = true;
+  whom_->closings.push_back(this);
+  whom_->owner().engine().pending();
+  return false;
+}
+
+void messenger::closed_operation::cancel() noexcept {
+  const runtime::engine::holder hold(whom_->owner().engine());
+  cancel_requested_ = true;
+  if (waiting_ && std::erase(whom_->closings, this) != 0)
+    whom_->owner().engine().end(*this, errc::stopped);
+}
+
 void messenger::close_all() noexcept {
   for (auto& [id, p] : peers_) p->fail(errc::closed, "the context has ended");
   while (detail::matcher* m = table_.any_posted(nullptr)) {

@@ -52,6 +52,15 @@ class messenger final : public runtime::source {
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
   metrics snapshot() const;
 
+  /// Awaited until the peer is closed or lost.
+  struct closed_request;
+  class closed_operation;
+  closed_request closed(peer& p) noexcept;
+
+  /// One line about a peer for people; what `describer` says of an open one.
+  std::string describe(const peer& p) const;
+  std::function<std::string(const peer&)> describer;
+
   /// One sentence for people about an operation with that peer (null: any) that failed.
   static std::string explain(errc status, const peer* with, const received* got,
                              std::size_t room);
@@ -60,6 +69,8 @@ class messenger final : public runtime::source {
 
   /// Ends everything with everybody.
   void close_all() noexcept;
+  /// Lets go of all peers and their links, after close_all.
+  void forget_peers() noexcept { peers_.clear(); }
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override { return !yielded_.empty(); }
@@ -98,5 +109,28 @@ class messenger final : public runtime::source {
   peer_id next_id_ = 0;
   metrics counts_;
 };
+
+struct messenger::closed_request {
+  using value_type = void;
+  using operation_type = closed_operation;
+  std::shared_ptr<peer> whom;
+};
+
+/// Waits for a peer's end; ends by peer::fail.
+class messenger::closed_operation : public operation {
+ public:
+  closed_operation(const closed_request& r, complete_fn f) noexcept : operation(f), whom_(r.whom) {}
+  bool start() noexcept;
+  void cancel() noexcept;
+  void take() const noexcept {}
+  std::string explain() const { return "stopped on request"; }
+
+ private:
+  const std::shared_ptr<peer> whom_;
+  bool waiting_ = false;
+  bool cancel_requested_ = false;
+};
+
+inline auto messenger::closed(peer& p) noexcept -> closed_request { return {p.shared_from_this()}; }
 
 }  // namespace weft::proto

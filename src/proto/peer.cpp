@@ -126,7 +126,7 @@ void peer::fail(errc why, std::string detail) noexcept {
   controls_.clear();
   owner_.return_budget(std::exchange(window_, 0));
   held_ = owed_ = 0;
-  closings.resume_all(true);
+  for (operation* op : std::exchange(closings, {})) owner_.engine().end(*op);
 }
 
 void peer::close() noexcept {

@@ -57,6 +57,8 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   std::uint32_t grant_first_credit() noexcept;
   /// Ends everything with this peer. Later operations end the same way at once.
   void fail(errc why, std::string detail) noexcept;
+  /// Frees the link, after fail.
+  void drop_link() noexcept { link_.reset(); }
   /// The peer's process said good-bye or this side closes.
   void close() noexcept;
 
@@ -77,9 +79,8 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   void on_room() noexcept override;
   void on_broken(errc why) noexcept override;
 
-  /// Protocols that wait for the orderly end.
-  waiters closings;
-  bool said_bye() const noexcept { return said_bye_; }
+  /// Operations that wait for the end, for whatever reason.
+  std::vector<operation*> closings;
 
  private:
   struct turn_waiter : waiter {

@@ -57,6 +57,7 @@ bool engine::sources_have_work() noexcept {
 }
 
 void engine::complete_all(operation_list batch) noexcept {
+  const inside here(*this);
   while (operation* op = batch.pop()) op->complete();
   if (followers_.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(lead_mutex_);

@@ -119,6 +119,10 @@ class engine final : public detail::timer_service, public executor, public detai
   void post(operation& work) noexcept override;
   bool is_home() const noexcept override { return true; }
 
+  // driver
+  executor* home() noexcept override { return this; }
+  detail::timer_service* timers() noexcept override { return this; }
+
   // timer_service
   detail::time_point now() const noexcept override { return std::chrono::steady_clock::now(); }
   void start(detail::timer& t) noexcept override;

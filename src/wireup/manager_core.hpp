@@ -48,6 +48,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void on_ended(const std::shared_ptr<peer_channel>& who, peer_channel::stage was, bool orderly,
                 const std::string& why) override;
   // meeting_host
+  asio::io_context& io() noexcept override { return loop_->io(); }
   std::uint64_t open_meeting_door(const std::string& address) override;
   void close_door(std::uint64_t number) override;
   std::shared_ptr<attempt> start_attempt(hello says, const std::string& address,

@@ -12,7 +12,6 @@
 namespace weft::proto {
 class peer;
 class messenger;
-class send_protocol;
 struct incoming;
 }  // namespace weft::proto
 
@@ -90,21 +89,25 @@ class send_operation : public operation {
   std::string explain() const;
 
   const send_request request;
-  proto::send_protocol* protocol = nullptr;  ///< the rendezvous that serves it, if any
-  std::size_t sent = 0;                      ///< bytes that left for the transport so far
-  std::uint8_t stage = 0;                    ///< proto::send_stage
+  std::size_t size = 0;         ///< bytes of the message
+  std::size_t sent = 0;         ///< bytes that the transport has taken so far
+  std::size_t eager_end = 0;    ///< bytes that go without being asked for
+  std::uint16_t id = 0;         ///< how the peer names it in its answer; 0: needs none
+  bool rendezvous = false;      ///< the bytes after eager_end wait for the answer
+  bool begun = false;           ///< its first frame has left: it cannot be taken back silently
   bool cancel_requested = false;
 };
 
 /// What recv_operation and probe_operation have in common: they wait in a matching queue.
 class matcher : public operation {
  public:
-  matcher(proto::messenger* m, proto::peer* p, tag_mask t, complete_fn f) noexcept
-      : operation(f), at(m), from(p), tag(t) {}
+  matcher(proto::messenger* m, proto::peer* p, tag_mask t, bool only_looks, complete_fn f) noexcept
+      : operation(f), at(m), from(p), tag(t), probe(only_looks) {}
 
   proto::messenger* const at;
   proto::peer* const from;  ///< null: any source
   const tag_mask tag;
+  const bool probe;         ///< looks at a message and leaves it there
   received got = {};        ///< filled when matched
 
   // Baton held only: neighbours in the queue, order of posting among wildcards.
@@ -121,7 +124,7 @@ class matcher : public operation {
 class recv_operation : public matcher {
  public:
   recv_operation(const recv_request& r, complete_fn f) noexcept
-      : matcher(r.at, r.from, r.tag, f), into(r.into) {}
+      : matcher(r.at, r.from, r.tag, false, f), into(r.into) {}
   bool start() noexcept;
   void cancel() noexcept;
   received take() const noexcept { return got; }
@@ -134,7 +137,7 @@ class recv_operation : public matcher {
 class probe_operation : public matcher {
  public:
   probe_operation(const probe_request& r, complete_fn f) noexcept
-      : matcher(r.at, r.from, r.tag, f) {}
+      : matcher(r.at, r.from, r.tag, true, f) {}
   bool start() noexcept;
   void cancel() noexcept;
   received take() const noexcept { return got; }

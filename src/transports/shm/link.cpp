@@ -31,7 +31,7 @@ ring_link::ring_link(pair& with, runtime::mapping memory) noexcept
   ring_->bytes_in_bulk = bulk_bytes;
 }
 
-ring_link::~ring_link() { pair_.link_ended(*this); }
+ring_link::~ring_link() { pair_.owner().link_ended(*this); }
 
 std::string ring_link::opened(parcel answer) { return pair_.take_answer(std::move(answer)); }
 

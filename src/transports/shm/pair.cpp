@@ -166,11 +166,6 @@ std::optional<remote_address> pair::expose(const_buffer data) noexcept {
   return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};
 }
 
-void pair::link_ended(ring_link& l) noexcept {
-  owner_.link_ended(l);
-  if (link_ == &l) link_ = nullptr;
-}
-
 std::string pair::describe() const {
   return fmt::format("cma {}", no_cma_.empty() ? "works" : "off: " + no_cma_);
 }

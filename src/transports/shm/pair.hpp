@@ -37,7 +37,7 @@ class pair {
   inlet& peer() const noexcept { return peer_; }
   port* incoming() noexcept { return port_ ? &*port_ : nullptr; }
   ring_link* outgoing() noexcept { return link_; }
-  void link_ended(ring_link& l) noexcept;
+  void lose_outgoing() noexcept { link_ = nullptr; }
   void lose_incoming() noexcept { port_.reset(); }
   shm_transport& owner() const noexcept { return owner_; }
 

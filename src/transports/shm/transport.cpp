@@ -92,6 +92,9 @@ void shm_transport::forget(inlet& from) noexcept {
 void shm_transport::link_ended(ring_link& l) noexcept {
   drop(waiting_, &l);
   drop(unseen_, &l);
+  pair& p = l.owner();
+  p.lose_outgoing();
+  if (!p.incoming()) pairs_.erase(&p.peer());
 }
 
 std::string shm_transport::describe() const {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The WEFT_* variables, for programs that print or document them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <weft/context.hpp>
+
+namespace weft {
+
+/// One variable of the environment and the option behind it.
+struct environment_variable {
+  const char* name;
+  const char* meaning;
+  /// Sets the option from the variable's text. \throws weft::error (invalid_argument)
+  void (*set)(options& o, const char* name, const std::string& value);
+  /// The option as text, as `set` would take it.
+  std::string (*get)(const options& o);
+};
+
+/// All of them, in the order in which to show them. Any thread.
+const std::vector<environment_variable>& environment_variables();
+
+}  // namespace weft

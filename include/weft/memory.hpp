@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that other processes can read in place.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <weft/context.hpp>
+
+namespace weft {
+
+/// Bytes from which a peer on the same host copies directly: a large message sent out of them
+/// crosses in one copy instead of two. Zeroed; owned by this object; must not outlive the context.
+/// Peers can read it (all of it, once it has been sent from) and never write it. Move-only.
+class shared_memory {
+ public:
+  /// \param size bytes; rounded up to whole pages by the kernel
+  /// \throws weft::error unsupported (no shared memory here), out_of_memory, system
+  shared_memory(context& owner, std::size_t size);
+  shared_memory(shared_memory&& other) noexcept;
+  shared_memory& operator=(shared_memory&& other) noexcept;
+  ~shared_memory();  ///< no send from it may be in flight
+
+  std::span<std::byte> bytes() const noexcept { return bytes_; }
+  template <class T>
+  std::span<T> as() const noexcept {
+    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
+
+ private:
+  detail::core* owner_ = nullptr;
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace weft

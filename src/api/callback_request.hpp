@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Awaiting something that another thread reports by a callback.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <weft/detail/request.hpp>
+
+namespace weft::detail {
+
+/// A one-shot mailbox between a callback and an operation; whichever comes second ends it. Shared
+/// by both. For the control plane, where a lock and an allocation do not matter.
+template <class T>
+class mailbox {
+ public:
+  /// The callback's side, any thread, at most once (later ones are dropped).
+  void deliver(T value) { put(errc::ok, std::move(value), {}); }
+  void fail(errc status, std::string why) { put(status, std::nullopt, std::move(why)); }
+
+  /// The operation's side. \return true if it is there already
+  bool wait(operation& op) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (full_) {
+      op.status = status_;
+      return true;
+    }
+    waiting_ = &op;
+    return false;
+  }
+  T take() { return std::move(*value_); }
+  const std::string& why() const noexcept { return why_; }
+  void set_home(executor& home) noexcept { home_ = &home; }
+
+ private:
+  void put(errc status, std::optional<T> value, std::string why) {
+    operation* op = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (full_) return;
+      full_ = true;
+      status_ = status;
+      value_ = std::move(value);
+      why_ = std::move(why);
+      op = std::exchange(waiting_, nullptr);
+      if (op) op->status = status;
+    }
+    if (op) (op->on ? *op->on : *home_).post(*op);
+  }
+
+  std::mutex mutex_;
+  bool full_ = false;
+  errc status_ = errc::ok;
+  std::optional<T> value_;
+  std::string why_;
+  operation* waiting_ = nullptr;
+  executor* home_ = nullptr;
+};
+
+template <class T>
+class callback_operation;
+
+/// `begin` is called when the request is awaited, and must see to it that the mailbox gets
+/// something, once. `give_up` (may be empty) is called when the wait is stopped, on any thread.
+template <class T>
+struct callback_request {
+  using value_type = T;
+  using operation_type = callback_operation<T>;
+  executor* home;
+  std::function<void(std::shared_ptr<mailbox<T>>)> begin;
+  std::function<void()> give_up = {};
+};
+
+template <class T>
+class callback_operation : public operation {
+ public:
+  callback_operation(const callback_request<T>& r, complete_fn f)
+      : operation(f), request_(r), box_(std::make_shared<mailbox<T>>()) {
+    box_->set_home(*r.home);
+  }
+
+  bool start() noexcept {
+    try {
+      request_.begin(box_);
+    } catch (const error& e) {
+      box_->fail(e.kind(), e.what());
+    } catch (const std::exception& e) {
+      box_->fail(errc::system, e.what());
+    }
+    return box_->wait(*this);
+  }
+  void cancel() noexcept {
+    if (request_.give_up) request_.give_up();
+    box_->fail(errc::stopped, "stopped on request");
+  }
+  T take() { return box_->take(); }
+  std::string explain() const { return box_->why(); }
+
+ private:
+  callback_request<T> request_;
+  std::shared_ptr<mailbox<T>> box_;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/context.hpp>
+#include <weft/group.hpp>
+
+#include "api/callback_request.hpp"
+#include "api/core.hpp"
+
+namespace weft {
+
+namespace {
+
+using detail::callback_request;
+using detail::mailbox;
+using endpoint_box = std::shared_ptr<mailbox<endpoint>>;
+
+errc kind_of(const std::string& failure) {
+  return failure.starts_with("refused: ") ? errc::refused : errc::unreachable;
+}
+
+/// Turns the connection manager's answer into an endpoint.
+wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
+  return [&c, box = std::move(box)](const wireup::channel_ptr& channel, const std::string& failure) {
+    if (channel)
+      box->deliver(endpoint(c.links().peer_behind(channel)));
+    else
+      box->fail(kind_of(failure), failure);
+  };
+}
+
+}  // namespace
+
+context::context(options chosen) : core_(std::make_unique<detail::core>(std::move(chosen))) {}
+context::~context() = default;
+context::context(context&&) noexcept = default;
+context& context::operator=(context&&) noexcept = default;
+
+group context::world() { return group(*this); }
+
+task<endpoint> context::connect(std::string address, std::string greeting) {
+  detail::core& c = *core_;
+  callback_request<endpoint> knocked{&c.engine(), [&](const endpoint_box& box) {
+                                       c.manager().knock(address, greeting, into(c, box));
+                                     }};
+  co_return co_await knocked;
+}
+
+task<endpoint> context::meet(std::string own, std::string other, std::string discriminator) {
+  detail::core& c = *core_;
+  auto meeting = std::make_shared<std::atomic<std::uint64_t>>(0);
+  callback_request<endpoint> met{
+      &c.engine(),
+      [&](const endpoint_box& box) {
+        meeting->store(c.manager().meet(own, other, discriminator, into(c, box)));
+      },
+      [&c, meeting] { c.manager().cancel_meet(meeting->load()); }};
+  co_return co_await met;
+}
+
+detail::recv_request context::recv(mutable_buffer into, tag_mask t) {
+  return {&core_->messenger(), nullptr, t, into};
+}
+
+detail::recv_request context::recv(std::span<const mutable_buffer> list, tag_mask t) {
+  return {&core_->messenger(), nullptr, t, list};
+}
+
+detail::probe_request context::probe(tag_mask t) { return {&core_->messenger(), nullptr, t}; }
+
+std::optional<received> context::try_probe(tag_mask t) {
+  core_->engine().poll_once();
+  return core_->messenger().try_probe(nullptr, t);
+}
+
+endpoint context::peer(peer_id id) { return endpoint(core_->messenger().peer_of(id)); }
+
+metrics context::snapshot() const { return core_->messenger().snapshot(); }
+
+std::string context::describe() const { return core_->describe(); }
+
+}  // namespace weft

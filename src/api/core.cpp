@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/core.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "api/door.hpp"
+#include "transports/self/factory.hpp"
+#include "transports/shm/factory.hpp"
+
+namespace weft::detail {
+
+namespace {
+
+wireup::context_id fresh_id() {
+  wireup::context_id id;
+  if (::getrandom(id.words.data(), sizeof id.words, 0) != sizeof id.words)
+    throw error(errc::system, fmt::format("getrandom failed: {}", std::strerror(errno)));
+  return id;
+}
+
+unsigned cores_of_this_process() noexcept {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
+}
+
+unsigned cores_of_the_host() noexcept {
+  const long n = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? static_cast<unsigned>(n) : cores_of_this_process();
+}
+
+runtime::patience::settings waiting(const options& o, const wireup::job* j) {
+  runtime::patience::settings s;
+  s.spin = o.spin;
+  s.crowded = j && j->local_size() > cores_of_the_host();
+  return s;
+}
+
+}  // namespace
+
+core::core(options chosen)
+    : options_(std::move(chosen)),
+      job_(wireup::launched_job()),
+      engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
+      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit}),
+      links_(engine_, messenger_, ways_, job_.get()) {
+  messenger_.reserve_ranks(size());
+  messenger_.connector = [this](proto::peer& p) { links_.want(p); };
+  messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
+  make_transports();
+  engine_.add(messenger_);
+  start_control_plane();
+  engine_.start();
+}
+
+core::~core() {
+  // The control plane first: its end tells peers and fails what waits for them.
+  manager_.reset();
+  job_.reset();
+  {
+    const runtime::engine::holder hold(engine_);
+    messenger_.close_all();
+  }
+  // Whatever has ended is completed, and what its coroutines start ends at once, too.
+  while (engine_.poll_once() != 0) {
+  }
+  const runtime::engine::holder hold(engine_);
+  messenger_.forget_peers();
+}
+
+void core::make_transports() {
+  for (const std::string& name : options_.transports) {
+    std::unique_ptr<transports::transport> made;
+    std::string missing;
+    if (name == "self") {
+      made = transports::self::make();
+    } else if (name == "shm") {
+      missing = transports::shm::probe();
+      if (missing.empty()) made = transports::shm::make(engine_.door(), options_.large_messages);
+      shm_ = made.get();
+    } else {
+      throw error(errc::invalid_argument,
+                  fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self and shm", name));
+    }
+    if (!made) {
+      notes_ += fmt::format("{} is not used: {}\n", name, missing);
+      continue;
+    }
+    engine_.add(*made);
+    ways_.push_back({std::move(made), name});
+  }
+}
+
+void core::start_control_plane() {
+  wireup::identity self;
+  self.id = fresh_id();
+  if (job_) {
+    self.job = job_->id();
+    self.rank = job_->rank();
+  }
+  wireup::connection_manager::handlers h;
+  h.on_parcel = [this](const wireup::channel_ptr& c, transports::parcel p) {
+    links_.on_parcel(c, std::move(p));
+  };
+  h.on_gone = [this](const wireup::channel_ptr& c, bool orderly) { links_.on_gone(c, orderly); };
+  h.on_visit = [this](std::uint64_t number, std::unique_ptr<wireup::door_visit> v) {
+    std::shared_ptr<door_state> d;
+    {
+      const std::lock_guard lock(doors_mutex_);
+      if (const auto it = doors_.find(number); it != doors_.end()) d = it->second;
+    }
+    if (d) d->arrive(std::move(v));
+  };
+  manager_ = std::make_unique<wireup::connection_manager>(std::move(self), std::move(h));
+  links_.attach(*manager_);
+  if (!job_) return;
+  job_->publish(manager_->self().locator);
+  job_->on_end([this](peer_id rank, bool died) {
+    manager_->post([this, rank, died] { links_.on_rank_end(rank, died); });
+  });
+}
+
+void core::add_door(std::uint64_t number, std::shared_ptr<door_state> d) {
+  const std::lock_guard lock(doors_mutex_);
+  doors_[number] = std::move(d);
+}
+
+void core::remove_door(std::uint64_t number) {
+  const std::lock_guard lock(doors_mutex_);
+  doors_.erase(number);
+}
+
+std::span<std::byte> core::allocate_shared(std::size_t size) {
+  if (!shm_)
+    throw error(errc::unsupported, "memory for direct copies needs the transport shm; " + notes_);
+  const runtime::engine::holder hold(engine_);
+  return transports::shm::allocate(*shm_, size);
+}
+
+void core::free_shared(std::span<std::byte> memory) noexcept {
+  const runtime::engine::holder hold(engine_);
+  transports::shm::free(*shm_, memory);
+}
+
+std::string core::describe() const {
+  std::string text = fmt::format("progress: {}\n", engine_.describe());
+  for (const links::way& w : ways_) text += fmt::format("transport: {}\n", w.transport->describe());
+  if (job_)
+    text += fmt::format("job: rank {} of {}, {} on this host\n", job_->rank(), job_->size(),
+                        job_->local_size());
+  return text + notes_;
+}
+
+}  // namespace weft::detail

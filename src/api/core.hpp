@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of a context, tied together.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <weft/context.hpp>
+
+#include "api/links.hpp"
+#include "proto/messenger.hpp"
+#include "runtime/engine.hpp"
+#include "wireup/connection_manager.hpp"
+#include "wireup/job.hpp"
+
+namespace weft::detail {
+
+struct door_state;
+
+/// The layers of one context, in the order in which they depend on each other. Made and destroyed
+/// by the application's thread; members are thread-safe as their own classes say.
+class core {
+ public:
+  explicit core(options chosen);
+  ~core();
+  core(const core&) = delete;
+  core& operator=(const core&) = delete;
+
+  const options& chosen() const noexcept { return options_; }
+  runtime::engine& engine() noexcept { return engine_; }
+  proto::messenger& messenger() noexcept { return messenger_; }
+  wireup::connection_manager& manager() noexcept { return *manager_; }
+  wireup::job* job() noexcept { return job_.get(); }
+  class links& links() noexcept { return links_; }
+
+  peer_id rank() const noexcept { return job_ ? job_->rank() : 0; }
+  peer_id size() const noexcept { return job_ ? job_->size() : 1; }
+
+  std::string describe() const;
+
+  /// Memory that peers can map (weft/memory.hpp). \throws weft::error
+  std::span<std::byte> allocate_shared(std::size_t size);
+  void free_shared(std::span<std::byte> memory) noexcept;
+
+  // Doors, by the connection manager's number. Any thread.
+  void add_door(std::uint64_t number, std::shared_ptr<door_state> d);
+  void remove_door(std::uint64_t number);
+
+ private:
+  void make_transports();
+  void start_control_plane();
+
+  const options options_;
+  std::unique_ptr<wireup::job> job_;
+  runtime::engine engine_;
+  std::vector<links::way> ways_;
+  std::string notes_;  // transports that were left out, and why
+  transports::transport* shm_ = nullptr;
+  proto::messenger messenger_;
+  class links links_;
+  std::mutex doors_mutex_;
+  std::map<std::uint64_t, std::shared_ptr<door_state>> doors_;
+  std::unique_ptr<wireup::connection_manager> manager_;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/door.hpp"
+
+#include <algorithm>
+
+namespace weft::detail {
+
+void door_state::arrive(visit_ptr v) {
+  std::shared_ptr<mailbox<visit_ptr>> box;
+  {
+    const std::lock_guard lock(mutex);
+    if (closed) return;  // dropping the visit rejects it
+    if (waiting.empty()) {
+      visitors.push_back(std::move(v));
+      return;
+    }
+    box = std::move(waiting.front());
+    waiting.pop_front();
+  }
+  box->deliver(std::move(v));
+}
+
+void door_state::wait(const std::shared_ptr<mailbox<visit_ptr>>& box) {
+  visit_ptr v;
+  {
+    const std::lock_guard lock(mutex);
+    if (!closed && visitors.empty()) {
+      waiting.push_back(box);
+      return;
+    }
+    if (!visitors.empty()) {
+      v = std::move(visitors.front());
+      visitors.pop_front();
+    }
+  }
+  if (v)
+    box->deliver(std::move(v));
+  else
+    box->fail(errc::closed, "the listener was closed");
+}
+
+void door_state::forget(const mailbox<visit_ptr>* box) {
+  const std::lock_guard lock(mutex);
+  std::erase_if(waiting, [box](const auto& w) { return w.get() == box; });
+}
+
+void door_state::close() {
+  std::deque<visit_ptr> turned_away;
+  std::deque<std::shared_ptr<mailbox<visit_ptr>>> disappointed;
+  {
+    const std::lock_guard lock(mutex);
+    if (closed) return;
+    closed = true;
+    turned_away.swap(visitors);
+    disappointed.swap(waiting);
+  }
+  owner->manager().close_door(number);
+  owner->remove_door(number);
+  for (const auto& box : disappointed) box->fail(errc::closed, "the listener was closed");
+}
+
+}  // namespace weft::detail

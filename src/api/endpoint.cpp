@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/endpoint.hpp>
+
+#include "proto/messenger.hpp"
+#include "proto/peer.hpp"
+
+namespace weft {
+
+detail::recv_request endpoint::recv(mutable_buffer into, tag_mask t) const {
+  return {&state_->owner(), state(), t, into};
+}
+
+detail::recv_request endpoint::recv(std::span<const mutable_buffer> list, tag_mask t) const {
+  return {&state_->owner(), state(), t, list};
+}
+
+detail::probe_request endpoint::probe(tag_mask t) const { return {&state_->owner(), state(), t}; }
+
+std::optional<received> endpoint::try_probe(tag_mask t) const {
+  state_->owner().engine().poll_once();
+  return state_->owner().try_probe(state(), t);
+}
+
+void endpoint::close() {
+  const runtime::engine::holder hold(state_->owner().engine());
+  state_->close();
+}
+
+task<void> endpoint::closed() {
+  const std::shared_ptr<proto::peer> p = state_;
+  co_await p->owner().closed(*p);
+}
+
+peer_id endpoint::id() const noexcept { return state_->id(); }
+
+std::string endpoint::describe() const { return state_->owner().describe(*state_); }
+
+}  // namespace weft

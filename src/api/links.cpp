@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/links.hpp"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft::detail {
+
+using proto::peer;
+using runtime::engine;
+using transports::parcel;
+using wireup::channel_ptr;
+
+namespace {
+
+/// In front of a transport's own bytes in each parcel.
+struct parcel_head {
+  std::uint32_t way;     // index of the transport in the list that both sides must share
+  std::uint32_t credit;  // in an answer: units that the peer may send
+};
+
+parcel pack(std::uint8_t kind, parcel_head head, parcel body) {
+  parcel p;
+  p.kind = kind;
+  p.bytes.resize(sizeof head + body.bytes.size());
+  std::memcpy(p.bytes.data(), &head, sizeof head);
+  if (!body.bytes.empty())
+    std::memcpy(p.bytes.data() + sizeof head, body.bytes.data(), body.bytes.size());
+  p.fds = std::move(body.fds);
+  return p;
+}
+
+bool unpack(parcel& p, parcel_head& head) {
+  if (p.bytes.size() < sizeof head) return false;
+  std::memcpy(&head, p.bytes.data(), sizeof head);
+  p.bytes.erase(p.bytes.begin(), p.bytes.begin() + sizeof head);
+  return true;
+}
+
+std::string text_of(const parcel& p) {
+  return {reinterpret_cast<const char*>(p.bytes.data()), p.bytes.size()};
+}
+
+}  // namespace
+
+bool links::is_self(const peer& p) const noexcept {
+  return p.id() == (job_ ? job_->rank() : 0);
+}
+
+void links::want(peer& p) {
+  manager_->post([this, p = p.shared_from_this()] { connect(p); });
+}
+
+void links::fail(const std::shared_ptr<peer>& p, errc why, const std::string& detail) {
+  const engine::holder hold(engine_);
+  p->fail(why, detail);
+}
+
+void links::connect(const std::shared_ptr<peer>& p) {
+  if (is_self(*p)) return open_self(p);
+  for (auto& [id, who] : parties_) {
+    if (who.peer != p) continue;
+    who.wants_link = true;
+    return try_next_way(who);
+  }
+  if (!job_ || p->id() >= job_->size())
+    return fail(p, errc::unreachable, "nothing is known about where it is");
+  job_->find(p->id(), [this, p](const std::string& locator) {
+    manager_->post([this, p, locator] {
+      if (locator.empty()) return fail(p, errc::peer_lost, "it ended before it could be reached");
+      manager_->connect(locator, [this, p](const channel_ptr& c, const std::string& failure) {
+        if (!c) return fail(p, errc::unreachable, failure);
+        if (peer_behind(c) != p)
+          return fail(p, errc::protocol_error, "another process answers where it should be");
+        party& who = party_of(c->peer());
+        who.wants_link = true;
+        try_next_way(who);
+      });
+    });
+  });
+}
+
+void links::open_self(const std::shared_ptr<peer>& p) {
+  const engine::holder hold(engine_);
+  for (way& w : ways_) {
+    if (!w.transport->reach(true).empty()) continue;
+    parcel nothing;
+    const std::uint32_t credit = p->grant_first_credit();
+    return p->opened(w.transport->open(*p, {::getpid(), {}}, nothing), credit);
+  }
+  p->fail(errc::unreachable, "the transport `self` is not enabled (WEFT_TRANSPORTS)");
+}
+
+links::party& links::party_of(const wireup::identity& who) {
+  party& found = parties_[who.id];
+  if (!found.peer) {
+    const bool rank_of_ours = job_ && who.job == job_->id() && who.rank < job_->size();
+    found.peer = rank_of_ours ? messenger_.peer_of(who.rank) : messenger_.new_peer();
+  }
+  return found;
+}
+
+std::shared_ptr<peer> links::peer_behind(const channel_ptr& c) {
+  party& who = party_of(c->peer());
+  if (std::find(who.channels.begin(), who.channels.end(), c) == who.channels.end()) {
+    if (who.channels.empty()) watch_death(c);
+    who.channels.push_back(c);
+  }
+  return who.peer;
+}
+
+/// The channel's end tells of most deaths; a process that has forked keeps it open beyond its own.
+void links::watch_death(const channel_ptr& c) {
+  runtime::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, c->peer().pid, 0)));
+  if (!pidfd) return;  // refused, or in another namespace: the channel has to do
+  engine_.watch_once(std::move(pidfd), [this, weak = std::weak_ptr(c)] {
+    manager_->post([this, weak] {
+      if (const channel_ptr channel = weak.lock()) on_gone(channel, false);
+    });
+  });
+}
+
+transports::counterpart links::counterpart_of(const channel_ptr& c, std::size_t index) {
+  return {c->peer().pid, [c, index](parcel note) {
+            c->send(pack(static_cast<std::uint8_t>(parcel_kind::note),
+                         {static_cast<std::uint32_t>(index), 0}, std::move(note)));
+          }};
+}
+
+void links::try_next_way(party& who) {
+  if (who.opening || !who.wants_link || who.channels.empty()) return;
+  const channel_ptr channel = who.channels.front();
+  for (; who.next_way != ways_.size(); ++who.next_way) {
+    transports::transport& t = *ways_[who.next_way].transport;
+    if (const std::string no = t.reach(false); !no.empty()) {
+      who.refusals += fmt::format("{}: {}; ", ways_[who.next_way].name, no);
+      continue;
+    }
+    try {
+      parcel offer;
+      {
+        const engine::holder hold(engine_);
+        who.opening = t.open(*who.peer, counterpart_of(channel, who.next_way), offer);
+      }
+      return channel->send(pack(static_cast<std::uint8_t>(parcel_kind::offer),
+                                {static_cast<std::uint32_t>(who.next_way), 0}, std::move(offer)));
+    } catch (const std::exception& e) {
+      who.refusals += fmt::format("{}: {}; ", ways_[who.next_way].name, e.what());
+    }
+  }
+  fail(who.peer, errc::unreachable, "no transport reaches it: " + who.refusals);
+}
+
+void links::on_parcel(const channel_ptr& c, parcel p) {
+  const std::shared_ptr<peer> from = peer_behind(c);
+  party& who = party_of(c->peer());
+  if (who.gone) return;
+  switch (static_cast<parcel_kind>(p.kind)) {
+    case parcel_kind::offer: return on_offer(who, c, std::move(p));
+    case parcel_kind::answer: return on_answer(who, std::move(p), false);
+    case parcel_kind::refusal: return on_answer(who, std::move(p), true);
+    case parcel_kind::note: {
+      parcel_head head{};
+      if (!unpack(p, head) || head.way >= ways_.size()) break;
+      const engine::holder hold(engine_);
+      return ways_[head.way].transport->note(*from, std::move(p));
+    }
+  }
+  fail(from, errc::protocol_error, "it sent a parcel that no correct peer sends");
+  c->close();
+}
+
+void links::on_offer(party& who, const channel_ptr& c, parcel p) {
+  parcel_head head{};
+  std::string refusal = "the offer makes no sense";
+  parcel answer;
+  if (unpack(p, head) && head.way < ways_.size()) {
+    const engine::holder hold(engine_);
+    refusal = ways_[head.way].transport->accept(*who.peer, counterpart_of(c, head.way), std::move(p), answer);
+    if (refusal.empty()) {
+      head.credit = who.peer->grant_first_credit();
+      return c->send(pack(static_cast<std::uint8_t>(parcel_kind::answer), head, std::move(answer)));
+    }
+  }
+  parcel why;
+  for (const char letter : refusal) why.bytes.push_back(static_cast<std::byte>(letter));
+  c->send(pack(static_cast<std::uint8_t>(parcel_kind::refusal), head, std::move(why)));
+}
+
+void links::on_answer(party& who, parcel p, bool refused) {
+  parcel_head head{};
+  if (!who.opening || !unpack(p, head) || head.way != who.next_way) return;
+  const engine::holder hold(engine_);
+  std::unique_ptr<transports::link> link = std::move(who.opening);
+  const std::string trouble = refused ? text_of(p) : link->opened(std::move(p));
+  if (trouble.empty()) return who.peer->opened(std::move(link), head.credit);
+  link.reset();
+  who.refusals += fmt::format("{}: {}; ", ways_[who.next_way].name, trouble);
+  ++who.next_way;
+  manager_->post([this, id = who.peer] {
+    for (auto& [key, other] : parties_)
+      if (other.peer == id) try_next_way(other);
+  });
+}
+
+void links::on_gone(const channel_ptr& c, bool orderly) {
+  const auto it = parties_.find(c->peer().id);
+  if (it == parties_.end() || it->second.gone) return;
+  party& who = it->second;
+  who.gone = true;
+  const std::vector<channel_ptr> channels = std::exchange(who.channels, {});
+  {
+    const engine::holder hold(engine_);
+    who.opening.reset();
+    for (way& w : ways_) w.transport->forget(*who.peer);
+    who.peer->fail(orderly ? errc::closed : errc::peer_lost,
+                   orderly ? "it has left" : "its process died or its connection broke");
+    who.peer->drop_link();
+  }
+  for (const channel_ptr& other : channels) other->close();
+}
+
+void links::on_rank_end(peer_id rank, bool died) {
+  if (job_ && rank == job_->rank()) return;
+  const std::shared_ptr<peer> p = messenger_.peer_of(rank);
+  for (auto& [id, who] : parties_)
+    if (who.peer == p && !who.channels.empty()) return on_gone(who.channels.front(), !died);
+  const engine::holder hold(engine_);
+  if (p->now() == peer::state::idle || died)
+    p->fail(died ? errc::peer_lost : errc::closed, died ? "its process died" : "it has left");
+}
+
+std::string links::describe(const peer& p) const {
+  if (p.now() == peer::state::lost || p.now() == peer::state::closed) return p.detail();
+  if (!p.link()) return "not connected yet";
+  for (const way& w : ways_)
+    if (w.name == p.link()->traits().name) return w.transport->describe(p);
+  return std::string(p.link()->traits().name);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings peers, channels and transports together.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/messenger.hpp"
+#include "transports/transport.hpp"
+#include "wireup/connection_manager.hpp"
+#include "wireup/job.hpp"
+
+namespace weft::detail {
+
+/// Who is behind which peer, how links come to be, and what happens when a process goes. Lives on
+/// the connection manager's thread: every function runs there unless it says otherwise, and takes
+/// the baton where it touches peers or transports.
+class links {
+ public:
+  /// A transport, and why it is (not) used.
+  struct way {
+    std::unique_ptr<transports::transport> transport;
+    std::string name;
+  };
+
+  /// \param j null when there is no job
+  links(runtime::engine& e, proto::messenger& m, std::vector<way>& ways, wireup::job* j) noexcept
+      : engine_(e), messenger_(m), ways_(ways), job_(j) {}
+
+  /// Once, before anything else; the manager outlives the links' use.
+  void attach(wireup::connection_manager& cm) noexcept { manager_ = &cm; }
+
+  /// Any thread, baton held: the messenger wants a link to that peer.
+  void want(proto::peer& p);
+
+  /// The peer behind a channel; known from now on.
+  std::shared_ptr<proto::peer> peer_behind(const wireup::channel_ptr& c);
+
+  void on_parcel(const wireup::channel_ptr& c, transports::parcel p);
+  void on_gone(const wireup::channel_ptr& c, bool orderly);
+  void on_rank_end(peer_id rank, bool died);
+
+  /// Baton held. One line for people.
+  std::string describe(const proto::peer& p) const;
+
+ private:
+  enum class parcel_kind : std::uint8_t { offer = 1, answer, refusal, note };
+
+  struct party {
+    std::shared_ptr<proto::peer> peer;
+    std::vector<wireup::channel_ptr> channels;
+    std::unique_ptr<transports::link> opening;  // offered, not answered yet
+    std::size_t next_way = 0;                   // the transport to try next
+    std::string refusals;                       // of those tried before
+    bool wants_link = false;
+    bool gone = false;
+  };
+
+  void connect(const std::shared_ptr<proto::peer>& p);
+  void open_self(const std::shared_ptr<proto::peer>& p);
+  void try_next_way(party& who);
+  void on_offer(party& who, const wireup::channel_ptr& c, transports::parcel p);
+  void on_answer(party& who, transports::parcel p, bool refused);
+  transports::counterpart counterpart_of(const wireup::channel_ptr& c, std::size_t index);
+  void fail(const std::shared_ptr<proto::peer>& p, errc why, const std::string& detail);
+  void watch_death(const wireup::channel_ptr& c);
+  party& party_of(const wireup::identity& who);
+  bool is_self(const proto::peer& p) const noexcept;
+
+  runtime::engine& engine_;
+  proto::messenger& messenger_;
+  std::vector<way>& ways_;
+  wireup::job* const job_;
+  wireup::connection_manager* manager_ = nullptr;
+  std::map<wireup::context_id, party> parties_;
+};
+
+}  // namespace weft::detail

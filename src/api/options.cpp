@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// WEFT_* variables: one table, which weft-info prints and docs/environment.md describes.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+
+#include <weft/environment.hpp>
+
+namespace weft {
+
+namespace {
+
+[[noreturn]] void bad(const char* name, const std::string& value, const char* allowed) {
+  throw error(errc::invalid_argument, fmt::format("{}=\"{}\" makes no sense; it can be {}", name, value, allowed));
+}
+
+/// A number of bytes with an optional k, m or g.
+std::size_t bytes(const char* name, const std::string& text) {
+  std::size_t n = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, n);
+  unsigned shift = 0;
+  if (failure == std::errc{} && rest + 1 == end) {
+    switch (*rest | 0x20) {
+      case 'k': shift = 10; break;
+      case 'm': shift = 20; break;
+      case 'g': shift = 30; break;
+      default: bad(name, text, "a number of bytes, also with k, m or g behind it");
+    }
+  } else if (failure != std::errc{} || rest != end) {
+    bad(name, text, "a number of bytes, also with k, m or g behind it");
+  }
+  if (n > (std::size_t{1} << 62 >> shift)) bad(name, text, "less than 4 exabytes");
+  return n << shift;
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> all;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    if (comma != from) all.push_back(text.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return all;
+}
+
+void set_progress(options& o, const char* name, const std::string& value) {
+  if (value == "dedicated") o.progress = progress_mode::dedicated;
+  else if (value == "polling") o.progress = progress_mode::polling;
+  else if (value == "interrupt") o.progress = progress_mode::interrupt;
+  else bad(name, value, "dedicated, polling or interrupt");
+}
+
+void set_spin(options& o, const char* name, const std::string& value) {
+  long us = 0;
+  const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), us);
+  if (failure != std::errc{} || rest != value.data() + value.size() || us < 0 || us > 10'000'000)
+    bad(name, value, "a number of microseconds up to 10000000");
+  o.spin = std::chrono::microseconds{us};
+}
+
+std::string name_of(progress_mode m) {
+  return m == progress_mode::dedicated ? "dedicated" : m == progress_mode::polling ? "polling" : "interrupt";
+}
+
+std::string join(const std::vector<std::string>& all) {
+  std::string text;
+  for (const std::string& w : all) text += (text.empty() ? "" : ",") + w;
+  return text;
+}
+
+}  // namespace
+
+const std::vector<environment_variable>& environment_variables() {
+  static const std::vector<environment_variable> all{
+      {"WEFT_PROGRESS", "who moves messages while the application computes: dedicated, polling, interrupt",
+       set_progress, [](const options& o) { return name_of(o.progress); }},
+      {"WEFT_SPIN", "microseconds that a waiting thread polls before it sleeps", set_spin,
+       [](const options& o) { return std::to_string(o.spin.count()); }},
+      {"WEFT_TRANSPORTS", "transports to use, in order of preference: self, shm",
+       [](options& o, const char*, const std::string& v) { o.transports = words(v); },
+       [](const options& o) { return join(o.transports); }},
+      {"WEFT_WAIT_SET", "where idle threads sleep: auto, uring, epoll",
+       [](options& o, const char*, const std::string& v) { o.wait_set = v; },
+       [](const options& o) { return o.wait_set; }},
+      {"WEFT_LARGE", "how large messages cross shared memory: auto, pipeline, cma, direct",
+       [](options& o, const char*, const std::string& v) { o.large_messages = v; },
+       [](const options& o) { return o.large_messages; }},
+      {"WEFT_EAGER_LIMIT", "bytes of the longest message that goes without a handshake (k, m, g)",
+       [](options& o, const char* n, const std::string& v) { o.eager_limit = bytes(n, v); },
+       [](const options& o) { return std::to_string(o.eager_limit); }},
+      {"WEFT_UNEXPECTED_BUDGET", "bytes for messages that arrive before their receive (k, m, g)",
+       [](options& o, const char* n, const std::string& v) { o.unexpected_budget = bytes(n, v); },
+       [](const options& o) { return std::to_string(o.unexpected_budget); }},
+      {"WEFT_TRACE", "file for a trace that opens in Perfetto; empty: none",
+       [](options& o, const char*, const std::string& v) { o.trace_file = v; },
+       [](const options& o) { return o.trace_file; }},
+  };
+  return all;
+}
+
+options options::from_environment() {
+  options o;
+  for (const environment_variable& v : environment_variables())
+    if (const char* value = std::getenv(v.name)) v.set(o, v.name, value);
+  return o;
+}
+
+}  // namespace weft

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/run.hpp>
+
+#include <cstdio>
+#include <memory>
+
+#include "api/core.hpp"
+
+namespace weft {
+
+namespace {
+
+/// A task that nobody waits for. Frees itself.
+class spawned final : detail::root_owner, operation {
+ public:
+  spawned(detail::home h, task<void> x, std::function<void(std::exception_ptr)> on_failure)
+      : operation(&begin), home_(h), x_(std::move(x)), on_failure_(std::move(on_failure)) {}
+
+  void start() noexcept { home_.runs.post(*this); }
+
+ private:
+  static void begin(operation& op) noexcept {
+    auto& self = static_cast<spawned&>(op);
+    try {
+      detail::launch(self, chain{nullptr, {}, &self.home_.times, &self.home_.drives},
+                     std::move(self.x_), [] {});
+    } catch (...) {
+      self.root_ended(std::current_exception());
+    }
+  }
+  void root_ended(std::exception_ptr failure) noexcept override {
+    const std::unique_ptr<spawned> self(this);
+    if (failure) on_failure_(std::move(failure));
+  }
+
+  detail::home home_;
+  task<void> x_;
+  std::function<void(std::exception_ptr)> on_failure_;
+};
+
+}  // namespace
+
+detail::home detail::home_of(core& c) noexcept { return {c.engine(), c.engine(), c.engine()}; }
+
+void detail::spawned_task_failed(const std::exception_ptr& failure) noexcept {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "weft: a spawned task failed and nobody wanted to know: %s\n", e.what());
+  } catch (...) {
+    std::fprintf(stderr, "weft: a spawned task threw something that is no std::exception\n");
+  }
+  std::terminate();
+}
+
+void spawn(context& ctx, task<void> x, std::function<void(std::exception_ptr)> on_failure) {
+  (new spawned(detail::home_of(ctx.core()), std::move(x), std::move(on_failure)))->start();
+}
+
+executor& home(context& ctx) noexcept { return ctx.core().engine(); }
+
+}  // namespace weft

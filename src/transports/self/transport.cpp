@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/self/transport.hpp"
+
+#include "transports/self/link.hpp"
+
+namespace weft::transports::self {
+
+namespace {
+constexpr std::size_t most_frames = 256;
+constexpr unsigned frames_per_pass = 64;
+}  // namespace
+
+const transports::traits& self_transport::traits() const noexcept {
+  static constexpr transports::traits self{
+      .name = "self", .max_payload = 16 * 1024, .fragment = 16 * 1024};
+  return self;
+}
+
+std::string self_transport::reach(bool is_self) const {
+  return is_self ? "" : "`self` reaches nobody else";
+}
+
+std::unique_ptr<link> self_transport::open(inlet& from, const counterpart&, parcel&) {
+  to_ = &from;
+  return std::make_unique<self_link>(*this);
+}
+
+std::string self_transport::accept(inlet&, const counterpart&, parcel, parcel&) { return {}; }
+
+void self_transport::forget(inlet& from) noexcept {
+  if (to_ != &from) return;
+  to_ = nullptr;
+  frames_.clear();
+}
+
+unsigned self_transport::poll() noexcept {
+  unsigned events = 0;
+  // Frames that these cause wait for the next pass.
+  for (std::size_t n = std::min<std::size_t>(frames_.size(), frames_per_pass); n != 0 && to_; --n) {
+    const frame f = std::move(frames_.front());
+    frames_.pop_front();
+    ++events;
+    if (!to_->on_frame(f.header, f.extended ? &f.extension : nullptr, f.payload.data()))
+      to_->on_broken(errc::protocol_error);
+  }
+  if (events != 0 && refused_ && to_) {
+    refused_ = false;
+    to_->on_room();
+  }
+  return events;
+}
+
+post self_link::send(const frame_header& header, const frame_extension* extension,
+                     gather& data) noexcept {
+  if (transport_.frames_.size() >= most_frames) {
+    transport_.refused_ = true;
+    return post::busy;
+  }
+  try {
+    self_transport::frame f{header, extension != nullptr, extension ? *extension : frame_extension{},
+                            std::vector<std::byte>(header.size)};
+    gather from = data;
+    for (std::size_t done = 0; done != header.size;) {
+      const const_buffer run = from.run(header.size - done);
+      std::memcpy(f.payload.data() + done, run.data(), run.size());
+      done += run.size();
+      from.skip(run.size());
+    }
+    transport_.frames_.push_back(std::move(f));
+    data = from;
+    return post::done;
+  } catch (const std::bad_alloc&) {
+    transport_.refused_ = true;
+    return post::busy;
+  }
+}
+
+post self_link::get(scatter into, remote_address from, std::size_t size) noexcept {
+  const auto* at = reinterpret_cast<const std::byte*>(from.offset);
+  while (size != 0) {
+    const mutable_buffer run = into.run(size);
+    if (run.empty()) break;
+    std::memmove(run.data(), at, run.size());
+    at += run.size();
+    size -= run.size();
+    into.skip(run.size());
+  }
+  return post::done;
+}
+
+}  // namespace weft::transports::self

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process talking to itself.
+#pragma once
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "transports/transport.hpp"
+
+namespace weft::transports::self {
+
+/// Frames wait in a bounded queue until the next pass, so that a frame's consequences never run
+/// inside the call that posted it. Baton held only.
+class self_transport final : public transport {
+ public:
+  const transports::traits& traits() const noexcept override;
+  std::string reach(bool is_self) const override;
+  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
+  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
+  void forget(inlet& from) noexcept override;
+  std::string describe() const override { return "self"; }
+  std::string describe(const inlet&) const override { return "self"; }
+
+  unsigned poll() noexcept override;
+  bool has_work() noexcept override { return !frames_.empty(); }
+  void nudge() noexcept override {}
+
+ private:
+  friend class self_link;
+  struct frame {
+    frame_header header;
+    bool extended = false;
+    frame_extension extension;
+    std::vector<std::byte> payload;
+  };
+
+  std::deque<frame> frames_;
+  inlet* to_ = nullptr;
+  bool refused_ = false;  // a frame found no room
+};
+
+}  // namespace weft::transports::self
