@@ -54,7 +54,10 @@ class loop final : public weft::executor,
       lock.lock();
       if (!nested) led_ = false;
       more_.notify_all();
-      if (!done.load()) more_.wait(lock, [&] { return !queue_.empty() || (!nested && led_); });
+      if (done.load()) break;
+      asleep_ = true;
+      more_.wait(lock, [&] { return !queue_.empty() || (!nested && led_); });
+      asleep_ = false;
     }
   }
 
@@ -107,6 +110,12 @@ class loop final : public weft::executor,
     run();
   }
 
+  /// Whether the thread in drive_until has nothing to do and waits for a post. Any thread.
+  bool asleep() const {
+    std::lock_guard lock(mutex_);
+    return asleep_;
+  }
+
   std::size_t waiting_timers() const {
     std::lock_guard lock(mutex_);
     return heap_.size();
@@ -127,7 +136,8 @@ class loop final : public weft::executor,
   mutable std::mutex mutex_;
   std::condition_variable more_;
   weft::operation_list queue_;
-  bool led_ = false;  // a thread is inside drive_until
+  bool led_ = false;     // a thread is inside drive_until
+  bool asleep_ = false;  // and waits
   weft::runtime::timer_heap heap_;
   weft::detail::time_point now_{std::chrono::hours(1)};
 };

@@ -257,6 +257,23 @@ TEST_CASE("unwinding past a scope on a pool thread waits while the thread at hom
   }
 }
 
+TEST_CASE("unwinding past a scope at home wakes up when the last task ends on a pool") {
+  manual::loop loop;
+  pool workers(1);
+  auto body = [](manual::loop& l, pool& p) -> task<void> {
+    auto ends_there = [](manual::loop& home, pool& where) -> task<void> {
+      co_await resume_on(where);
+      while (!home.asleep()) std::this_thread::yield();
+    };
+    scope fly;
+    fly.start(ends_there(l, p));
+    throw std::runtime_error("past the scope");
+    co_return;
+  };
+  manual::spawned chain(loop, body(loop, workers));
+  CHECK_THROWS_AS(chain.get(), std::runtime_error);
+}
+
 TEST_CASE("when_any between two contexts has one winner and no survivors") {
   manual::loop loop;
   manual::box here(loop);
