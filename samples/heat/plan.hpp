@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all processes agree on before they start, and the messages that they exchange.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include <weft/message.hpp>
+
+namespace heat {
+
+/// Rank 0 sends it to everybody, as it lies in memory. All zero: there is nothing to compute.
+struct plan {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  std::uint32_t channels = 0;
+  std::uint32_t steps = 0;
+  float rate = 0;
+  std::uint32_t processes = 0;
+
+  /// The first so many ranks compute; more processes than rows would have nothing to do.
+  std::uint32_t workers() const noexcept { return std::min(processes, height); }
+
+  /// Worker w has the rows from first_row(w) to first_row(w + 1): equally many, give or take one.
+  std::size_t first_row(std::uint32_t worker) const noexcept {
+    return std::size_t{height} * worker / workers();
+  }
+};
+
+namespace tags {
+inline constexpr weft::tag plan{1};       ///< rank 0 to all: a plan
+inline constexpr weft::tag rows{2};       ///< rank 0 to a worker before, and back after
+inline constexpr weft::tag upwards{3};    ///< a worker's first row, to the neighbour above
+inline constexpr weft::tag downwards{4};  ///< a worker's last row, to the neighbour below
+inline constexpr weft::tag verdict{5};    ///< rank 0 to all: the exit status
+}  // namespace tags
+
+/// A value as the contents of a message between processes of one machine.
+template <class T>
+weft::const_buffer bytes_of(const T& value) noexcept {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::as_bytes(std::span(&value, 1));
+}
+
+/// Where such a message is received.
+template <class T>
+weft::mutable_buffer room_for(T& value) noexcept {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+}  // namespace heat

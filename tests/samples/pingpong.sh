@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# pingpong alone, between two ranks, with a third that watches, and by address.
+pingpong --rounds 20
+weft-run -n 2 pingpong --rounds 20
+weft-run -n 3 pingpong --rounds 20
+
+# The first to come waits at the door; the second tries until the door is there.
+door=unix://pingpong-$$
+pingpong --listen $door >listen.txt &
+listening=$!
+trap 'kill $listening 2>/dev/null || true' EXIT
+tail -f --pid=$listening listen.txt | grep -q -m 1 "waiting at"
+pingpong --connect $door --rounds 20
+wait $listening
+trap - EXIT
