@@ -18,9 +18,9 @@ namespace detail {
 
 /// The task that a thread is starting. A task that ends inside `co_await` tells so here and its
 /// parent goes on by itself: resuming the parent from the child instead would need a tail call, and
-/// GCC makes none below -O2, so that a loop over ready tasks would exhaust the stack. A record lives
-/// on the stack of the thread, never in a frame: once the task has suspended, another thread may
-/// resume and destroy it while this one still returns.
+/// GCC makes none below -O2, so that a loop over ready tasks would exhaust the stack. A record
+/// lives on the stack of the thread, never in a frame: once the task has suspended, another thread
+/// may resume and destroy it while this one still returns.
 struct task_start {
   const void* frame;
   task_start* outer;
