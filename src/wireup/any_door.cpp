@@ -110,17 +110,22 @@ void door_asking::ask() {
       socket_, asio::buffer(*question),
       [self = shared_from_this(), question](const asio::error_code& unsent, std::size_t) {
         if (!self->done_) return;
-        if (unsent) return self->fail(unsent.message(), false);
+        if (unsent) return self->hung_up();
         asio::async_read(self->socket_, asio::buffer(self->answer_),
                          [self](const asio::error_code& fault, std::size_t) {
                            if (!self->done_) return;
-                           auto answer = fault ? std::nullopt : decode_door_answer(self->answer_);
+                           if (fault) return self->hung_up();
+                           auto answer = decode_door_answer(self->answer_);
                            if (!answer)
                              return self->fail("what listens there is not this version of weft",
                                                false);
                            self->end(std::move(answer), {});
                          });
       });
+}
+
+void door_asking::hung_up() {
+  fail("it hung up without an answer; the door has just been shut, or is not weft's", true);
 }
 
 void door_asking::fail(const std::string& why, bool refused) {

@@ -42,6 +42,7 @@ class door_asking : public std::enable_shared_from_this<door_asking> {
  private:
   void connect_next();
   void ask();
+  void hung_up();
   void fail(const std::string& why, bool refused);
   void end(std::optional<door_answer> answer, std::string failure);
 

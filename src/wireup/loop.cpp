@@ -10,6 +10,8 @@
 namespace weft::wireup {
 
 loop::loop() : work_(io_.get_executor()) {
+  // Asio opens its descriptors when they are first needed. Now is when a failure can be told.
+  const asio::steady_timer first_need(io_);
   // A new thread inherits the mask of its creator.
   sigset_t all, before;
   sigfillset(&all);

@@ -10,6 +10,10 @@
 
 namespace weft::wireup {
 
+namespace {
+constexpr std::chrono::milliseconds longest_pause{1000};
+}
+
 void meetings::start(std::uint64_t ticket, const std::string& own, const std::string& other,
                      const std::string& discriminator, connection_manager::connected done) {
   const bool twice = std::ranges::any_of(meetings_, [&](const auto& entry) {
@@ -19,6 +23,9 @@ void meetings::start(std::uint64_t ticket, const std::string& own, const std::st
     return done(nullptr, fmt::format("a meeting at {} with the same discriminator is under way; "
                                      "use another discriminator for each",
                                      own));
+  if (discriminator.size() > max_greeting)
+    return done(nullptr, fmt::format("a discriminator of {} bytes is too long: at most {}",
+                                     discriminator.size(), max_greeting));
   meeting m;
   m.own = own;
   m.discriminator = discriminator;
@@ -28,20 +35,27 @@ void meetings::start(std::uint64_t ticket, const std::string& own, const std::st
   } catch (const std::exception& e) {
     return done(nullptr, e.what());
   }
+  m.other = other;
   m.done = std::move(done);
+  m.next_knock = std::make_shared<asio::steady_timer>(host_.io());
   meetings_.emplace(ticket, std::move(m));
+  knock(ticket);
+}
 
+void meetings::knock(std::uint64_t ticket) {
+  meeting& m = meetings_.at(ticket);
+  m.knocking = true;
   hello says;
   says.why = purpose::meet;
   says.who = host_.self();
   says.ticket = ticket;
-  says.greeting = discriminator;
-  auto knock = host_.start_attempt(
-      std::move(says), other,
+  says.greeting = m.discriminator;
+  auto started = host_.start_attempt(
+      std::move(says), m.other,
       [this, ticket](const channel_ptr& got, const std::string&) { on_knocked(ticket, got); });
   // It may have failed already, and the meeting may even be over.
   const auto at = meetings_.find(ticket);
-  if (at != meetings_.end() && at->second.knocking) at->second.knock = std::move(knock);
+  if (at != meetings_.end() && at->second.knocking) at->second.knock = std::move(started);
 }
 
 std::uint64_t meetings::enter(const std::string& own) {
@@ -70,7 +84,17 @@ void meetings::on_knocked(std::uint64_t ticket, const channel_ptr& got) {
   if (got) return end(at, got, {});
   // Not there yet, or not for this discriminator: the other side will knock when it is.
   const auto held = std::exchange(at->second.held, nullptr);
-  if (held && !held->left()) let_in(at, held);
+  if (held && !held->left()) return let_in(at, held);
+  knock_later(ticket, at->second);
+}
+
+void meetings::knock_later(std::uint64_t ticket, meeting& m) {
+  m.next_knock->expires_after(m.pause);
+  m.pause = std::min(m.pause * 2, longest_pause);
+  m.next_knock->async_wait([this, ticket, timer = m.next_knock](const asio::error_code& fault) {
+    // The meeting may have ended between the timer's end and now.
+    if (!fault && meetings_.contains(ticket)) knock(ticket);
+  });
 }
 
 void meetings::visit(std::uint64_t door, const std::shared_ptr<peer_channel>& who, const hello& h) {
@@ -96,6 +120,7 @@ void meetings::let_in(meeting_map::iterator at, const std::shared_ptr<peer_chann
 void meetings::end(meeting_map::iterator at, const channel_ptr& got, const std::string& failure) {
   const meeting m = std::move(at->second);
   meetings_.erase(at);
+  m.next_knock->cancel();
   if (m.knock) m.knock->cancel();
   if (m.held) m.held->refuse("the two have met already");
   leave(m.own);

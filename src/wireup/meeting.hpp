@@ -2,6 +2,7 @@
 // Peer-to-peer connection: both sides knock at each other's door, one channel results.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@ class meeting_host {
   virtual const identity& self() const noexcept = 0;
   /// \throws weft::error as connection_manager::open_door
   virtual std::uint64_t open_meeting_door(const std::string& address) = 0;
+  virtual asio::io_context& io() noexcept = 0;
   virtual void close_door(std::uint64_t door) = 0;
   virtual std::shared_ptr<attempt> start_attempt(hello says, const std::string& address,
                                                  connection_manager::connected done) = 0;
@@ -25,8 +27,9 @@ class meeting_host {
 
 /// All meetings of one manager. On the loop's thread.
 ///
-/// Each side opens its door before it knocks, so the knock of whoever comes second always finds a
-/// door: nobody needs to knock twice. When both knock at once, the knock of the smaller context (by
+/// Each side opens its door before it knocks, so the knock of whoever comes second finds a door. A
+/// knock that failed is repeated now and then all the same, because addresses may be good in one
+/// direction only. When both knock at once, the knock of the smaller context (by
 /// id, then by ticket) is the one that counts: the larger side lets it in at once, and the smaller
 /// side holds the other's knock back for as long as its own can still succeed.
 class meetings {
@@ -47,7 +50,10 @@ class meetings {
     std::string discriminator;
     connection_manager::connected done;
     std::uint64_t door = 0;
-    bool knocking = true;  // false: our knock failed, only the door is left
+    std::string other;
+    bool knocking = false;                // false between two knocks of ours
+    std::chrono::milliseconds pause{50};  // before the next one
+    std::shared_ptr<asio::steady_timer> next_knock;
     std::shared_ptr<attempt> knock;
     std::shared_ptr<peer_channel> held;  // a knock that counts only if ours fails
   };
@@ -59,6 +65,8 @@ class meetings {
 
   std::uint64_t enter(const std::string& own);
   void leave(const std::string& own);
+  void knock(std::uint64_t ticket);
+  void knock_later(std::uint64_t ticket, meeting& m);
   void on_knocked(std::uint64_t ticket, const channel_ptr& got);
   void let_in(meeting_map::iterator at, const std::shared_ptr<peer_channel>& who);
   void end(meeting_map::iterator at, const channel_ptr& got, const std::string& failure);

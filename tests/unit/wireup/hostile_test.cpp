@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// What no correct peer does: garbage, excess, silence, at every stage. Nothing of it may do more
+// than end its own connection.
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <random>
+
+#include "node.hpp"
+#include "wireup/address.hpp"
+#include "wireup/hello.hpp"
+#include "wireup/listener.hpp"
+
+namespace weft::wireup::test {
+
+using runtime::unique_fd;
+
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+unique_fd raw_connection(const std::string& locator) {
+  opened socket = connect_abstract(locator);
+  REQUIRE(socket.fd);
+  REQUIRE(::fcntl(socket.fd.get(), F_SETFL, 0) == 0);  // blocking from here on
+  return std::move(socket.fd);
+}
+
+int send_raw(const unique_fd& to, const bytes& what, std::size_t fd_count = 0) {
+  std::vector<unique_fd> fds;
+  for (std::size_t i = 0; i < fd_count; ++i) fds.emplace_back(::dup(0));
+  return send_packet(to.get(), what, {}, fds);
+}
+
+bytes bytes_of(const frame& f) {
+  const auto head = frame_header::of(f);
+  bytes all(head.begin(), head.end());
+  all.insert(all.end(), f.body.begin(), f.body.end());
+  return all;
+}
+
+hello good_hello() {
+  hello h;
+  h.who = fresh_identity();
+  h.who.locator = random_socket_name();
+  return h;
+}
+
+/// Reads until the other side hangs up; what it said before that.
+std::vector<frame> last_words(const unique_fd& from) {
+  std::vector<frame> said;
+  for (;;) {
+    std::array<std::byte, 32 * 1024> buffer;
+    const ssize_t n = ::recv(from.get(), buffer.data(), buffer.size(), 0);
+    if (n <= 0) return said;
+    auto f = frame_header::parse(std::span(buffer).first(static_cast<std::size_t>(n)), {});
+    REQUIRE(f);
+    said.push_back(std::move(*f));
+  }
+}
+
+frame receive_one(const unique_fd& from) {
+  std::array<std::byte, 32 * 1024> buffer;
+  const ssize_t n = ::recv(from.get(), buffer.data(), buffer.size(), 0);
+  REQUIRE(n > 0);
+  auto f = frame_header::parse(std::span(buffer).first(static_cast<std::size_t>(n)), {});
+  REQUIRE(f);
+  return std::move(*f);
+}
+
+/// Says hello as a correct peer does.
+unique_fd admitted(node& host) {
+  unique_fd socket = raw_connection(host->self().locator);
+  REQUIRE(send_raw(socket, bytes_of(encode(good_hello()))) == 0);
+  REQUIRE(receive_one(socket).kind == frame_kind::welcome);
+  return socket;
+}
+
+bytes garbage(std::mt19937& random, std::size_t size) {
+  bytes b(size);
+  std::ranges::generate(b, [&] { return static_cast<std::byte>(random()); });
+  return b;
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+void check_still_well(node& host) {
+  node guest;
+  const outcome o = guest.connect(host->self().locator);
+  REQUIRE(o.failure == "");
+  o.channel->send(make_parcel(9, "well"));
+  CHECK(text_of(host.parcels.next().parcel) == "well");
+  o.channel->close();
+  for (;;) {
+    const gone end = host.ends.next();
+    if (end.channel->peer().id != guest->self().id) continue;  // of what was tried before
+    CHECK(end.orderly);
+    return;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("garbage instead of a hello ends that connection and nothing else") {
+  node host;
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    const unique_fd socket = raw_connection(host->self().locator);
+    REQUIRE(send_raw(socket, garbage(random, 1 + random() % 3000), random() % 3) == 0);
+    for (const frame& f : last_words(socket)) CHECK(f.kind == frame_kind::refusal);
+  }
+  check_still_well(host);
+  CHECK_FALSE(host.notices.empty());
+}
+
+TEST_CASE("a hello with any one byte changed, cut or lengthened never harms") {
+  node host;
+  hello h = good_hello();
+  h.greeting = "hi";
+  const bytes good = bytes_of(encode(h));
+  std::mt19937 random(2);
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    bytes bad = good;
+    bad[at] ^= static_cast<std::byte>(1u << random() % 8);
+    const unique_fd socket = raw_connection(host->self().locator);
+    REQUIRE(send_raw(socket, bad) == 0);
+    // Many a changed byte is another good hello: either answer will do, but there is one.
+    ::shutdown(socket.get(), SHUT_WR);
+    last_words(socket);
+  }
+  for (std::size_t length = 1; length < good.size(); ++length) {
+    const unique_fd socket = raw_connection(host->self().locator);
+    REQUIRE(send_raw(socket, bytes(good.begin(), good.begin() + static_cast<long>(length))) == 0);
+    for (const frame& f : last_words(socket)) CHECK(f.kind == frame_kind::refusal);
+  }
+  bytes longer = good;
+  longer.push_back(std::byte{0});
+  const unique_fd socket = raw_connection(host->self().locator);
+  REQUIRE(send_raw(socket, longer) == 0);
+  CHECK(last_words(socket).empty());
+  check_still_well(host);
+}
+
+TEST_CASE("another version is told so") {
+  node host;
+  frame f = encode(good_hello());
+  f.body[4] = std::byte{99};
+  const unique_fd socket = raw_connection(host->self().locator);
+  REQUIRE(send_raw(socket, bytes_of(f)) == 0);
+  const std::vector<frame> said = last_words(socket);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(decode_refusal(said[0]), Catch::Contains("version 99"));
+}
+
+TEST_CASE("too many bytes or descriptors, before and after the hello; none of them stays open") {
+  node host;
+  admitted(host);
+  host.ends.next();
+  const std::size_t before = open_descriptors();
+  for (bool after_hello : {false, true}) {
+    const auto fresh = [&] {
+      return after_hello ? admitted(host) : raw_connection(host->self().locator);
+    };
+    const auto expect_end = [&](const unique_fd& socket) {
+      CHECK(last_words(socket).empty());
+      if (after_hello) CHECK_FALSE(host.ends.next().orderly);
+    };
+    const bytes parcel = bytes_of({frame_kind::parcel, 1, bytes(10), {}});
+    {
+      const unique_fd socket = fresh();
+      REQUIRE(send_raw(socket, bytes(frame_header::size + max_frame_body + 1)) == 0);
+      expect_end(socket);
+    }
+    {
+      const unique_fd socket = fresh();
+      REQUIRE(send_raw(socket, bytes(100000)) == 0);
+      expect_end(socket);
+    }
+    {  // Descriptors that the header does not speak of.
+      const unique_fd socket = fresh();
+      REQUIRE(send_raw(socket, parcel, 3) == 0);
+      expect_end(socket);
+    }
+    {  // A length that is not that of the packet.
+      const unique_fd socket = fresh();
+      bytes lying = parcel;
+      lying[4] = lying[5] = lying[6] = lying[7] = std::byte{0xff};
+      REQUIRE(send_raw(socket, lying) == 0);
+      expect_end(socket);
+    }
+    {  // More descriptors than there is room for.
+      const unique_fd socket = fresh();
+      constexpr std::size_t count = transports::parcel::max_fds + 20;
+      alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * count)> control{};
+      bytes said = parcel;
+      iovec piece{said.data(), said.size()};
+      msghdr message{};
+      message.msg_iov = &piece;
+      message.msg_iovlen = 1;
+      message.msg_control = control.data();
+      message.msg_controllen = control.size();
+      cmsghdr* rights = CMSG_FIRSTHDR(&message);
+      rights->cmsg_level = SOL_SOCKET;
+      rights->cmsg_type = SCM_RIGHTS;
+      rights->cmsg_len = CMSG_LEN(sizeof(int) * count);
+      std::fill_n(reinterpret_cast<int*>(CMSG_DATA(rights)), count, 0);
+      REQUIRE(::sendmsg(socket.get(), &message, MSG_NOSIGNAL) > 0);
+      expect_end(socket);
+    }
+  }
+  check_still_well(host);
+  CHECK(open_descriptors() <= before);
+}
+
+TEST_CASE("frames where none belong") {
+  node host;
+  std::string actual;
+  host->open_door("unix://hostile-" + to_text(random_id()), actual);
+  const std::string door = door_socket_name(parse_address(actual).name);
+  for (int kind = 0; kind < 32; ++kind) {
+    CAPTURE(kind);
+    const frame f{static_cast<frame_kind>(kind), 0, bytes(4), {}};
+    {
+      const unique_fd socket = raw_connection(host->self().locator);
+      REQUIRE(send_raw(socket, bytes_of(f)) == 0);
+      for (const frame& said : last_words(socket)) CHECK(said.kind == frame_kind::refusal);
+    }
+    {  // While it waits at the door: nothing may be said there.
+      const unique_fd socket = raw_connection(door);
+      hello h = good_hello();
+      h.why = purpose::knock;
+      REQUIRE(send_raw(socket, bytes_of(encode(h))) == 0);
+      const visit v = host.visits.next();
+      REQUIRE(send_raw(socket, bytes_of(f)) == 0);
+      CHECK(last_words(socket).empty());
+      // Either that is known already, or the channel ends at once.
+      if (const channel_ptr c = v.visitor->accept()) CHECK(host.ends.next().channel == c);
+    }
+    if (kind == static_cast<int>(frame_kind::parcel)) continue;
+    const unique_fd socket = admitted(host);
+    REQUIRE(send_raw(socket, bytes_of(f)) == 0);
+    CHECK(last_words(socket).empty());
+    CHECK_FALSE(host.ends.next().orderly);
+  }
+  check_still_well(host);
+}
+
+TEST_CASE("a door that does not exist, and a door's number on the wrong way") {
+  node host;
+  std::string actual;
+  const std::uint64_t number = host->open_door("unix://hostile-" + to_text(random_id()), actual);
+  for (std::uint64_t door : {number, number + 1000, std::uint64_t{0}}) {
+    for (purpose why : {purpose::knock, purpose::meet}) {
+      hello h = good_hello();
+      h.why = why;
+      h.door = door;
+      const unique_fd socket = raw_connection(host->self().locator);
+      REQUIRE(send_raw(socket, bytes_of(encode(h))) == 0);
+      const std::vector<frame> said = last_words(socket);
+      REQUIRE(said.size() == 1);
+      CHECK(decode_refusal(said[0]) == "that door is shut");
+    }
+  }
+  CHECK(host.visits.empty());
+}
+
+TEST_CASE("a listener that answers nonsense fails the one that asked, not more") {
+  node guest;
+  std::mt19937 random(3);
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = random_socket_name();
+    opened listener = listen_abstract(name);
+    REQUIRE(listener.fd);
+    guest->connect(name, node::into(guest.outcomes));
+    REQUIRE(::fcntl(listener.fd.get(), F_SETFL, 0) == 0);
+    unique_fd one(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    REQUIRE(one);
+    CHECK(receive_one(one).kind == frame_kind::hello);
+    if (i % 3 == 0) {
+      REQUIRE(send_raw(one, garbage(random, 1 + random() % 500)) == 0);
+    } else if (i % 3 == 1) {
+      frame f = encode_welcome(good_hello().who);
+      f.body[random() % 6] ^= std::byte{0x40};
+      REQUIRE(send_raw(one, bytes_of(f)) == 0);
+    } else {
+      one = unique_fd();
+    }
+    const outcome o = guest.outcomes.next();
+    CHECK_FALSE(o.channel);
+    CHECK(o.failure != "");
+  }
+  CHECK(guest.ends.empty());
+}
+
+TEST_CASE("a refusal's reason cannot paint the terminal") {
+  CHECK(decode_refusal(encode_refusal("a\033[31mb\n")) == "a?[31mb?");
+  CHECK(decode_refusal(encode_refusal(std::string(5000, 'r'))).size() == max_reason);
+}
+
+TEST_CASE("those who say nothing are dropped, and keep nobody out") {
+  node host;
+  std::string actual;
+  host->open_door("any://:0", actual);
+  // More than may be unknown at a time: the rest wait in the queue, and then it is their turn.
+  std::vector<unique_fd> silent;
+  for (int i = 0; i < 70; ++i) silent.push_back(raw_connection(host->self().locator));
+  // TCP, where anybody may come: the silent ones have to make room at once.
+  std::vector<unique_fd> strangers;
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(parse_address(actual).port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < 200; ++i) {
+    unique_fd s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::connect(s.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
+    if (i % 2 == 0) CHECK(::send(s.get(), "GET / HTTP/1.1\r\n", 16, MSG_NOSIGNAL) > 0);
+    strangers.push_back(std::move(s));
+  }
+  node guest;
+  guest->knock(actual, "", node::into(guest.outcomes));
+  // Behind the silent ones.
+  CHECK(host.visits.next().visitor->accept());
+  CHECK(guest.outcomes.next().channel);
+  for (std::size_t i = 0; i < 64; ++i) CHECK(last_words(silent[i]).empty());
+  for (const unique_fd& s : strangers) {
+    char c = 0;
+    CHECK(::recv(s.get(), &c, 1, 0) <= 0);
+  }
+  check_still_well(host);
+}
+
+namespace {
+
+/// While it lives this process can open `spare` more descriptors.
+class descriptor_famine {
+ public:
+  explicit descriptor_famine(std::size_t spare) {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    rlimit low = before_;
+    low.rlim_cur = open_descriptors() + spare + 10;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+    for (;;) {
+      unique_fd fd(::dup(0));
+      if (!fd) break;
+      hoard_.push_back(std::move(fd));
+    }
+    hoard_.resize(hoard_.size() - spare);
+  }
+  ~descriptor_famine() {
+    hoard_.clear();
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+
+ private:
+  rlimit before_{};
+  std::vector<unique_fd> hoard_;
+};
+
+}  // namespace
+
+TEST_CASE("without descriptors to spare newcomers wait, are told of once, and get their turn") {
+  node host;
+  check_still_well(host);
+  opened waiting;
+  std::string told;
+  {
+    const descriptor_famine famine(1);
+    // The last one is for this side; there is none for the other.
+    waiting = connect_abstract(host->self().locator);
+    told = host.notices.next();
+  }
+  REQUIRE(waiting.fd);
+  CHECK_THAT(told, Catch::Contains("cannot accept") && Catch::Contains("ulimit -n"));
+  REQUIRE(::fcntl(waiting.fd.get(), F_SETFL, 0) == 0);
+  REQUIRE(send_raw(waiting.fd, bytes_of(encode(good_hello()))) == 0);
+  CHECK(receive_one(waiting.fd).kind == frame_kind::welcome);
+  CHECK(host.notices.empty());
+}
+
+TEST_CASE("a starved listener rests between its attempts") {
+  using clock = std::chrono::steady_clock;
+  const std::string name = random_socket_name();
+  loop thread;
+  record<clock::time_point> starved;
+  record<bool> accepted;
+  std::shared_ptr<listener> l;
+  opened socket = listen_abstract(name);
+  REQUIRE(socket.fd);
+  thread.post([&] {
+    l = std::make_shared<listener>(
+        thread, std::move(socket.fd), [&](unique_fd) { accepted.add(true); },
+        [&](int) { starved.add(clock::now()); });
+    l->start();
+  });
+  opened waiting;
+  clock::time_point first, third;
+  {
+    const descriptor_famine famine(1);
+    waiting = connect_abstract(name);
+    first = starved.next();
+    starved.next();
+    third = starved.next();
+  }
+  // A lower bound: a slow machine only makes it longer.
+  CHECK(third - first >= std::chrono::milliseconds(90));
+  CHECK(accepted.next());
+  thread.finish([&] { l->close(); });
+}
+
+}  // namespace weft::wireup::test

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job's directory and its clients, in one process.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <optional>
+#include <weft/error.hpp>
+
+#include "node.hpp"
+#include "wireup/job.hpp"
+#include "wireup/job_directory.hpp"
+#include "wireup/job_wire.hpp"
+
+namespace weft::wireup::test {
+
+namespace {
+
+/// Environment variables for as long as it lives.
+class environment {
+ public:
+  environment() = default;
+  ~environment() {
+    for (const char* name : {"WEFT_RANK", "WEFT_SIZE", "WEFT_LOCAL_SIZE", "WEFT_JOB"})
+      ::unsetenv(name);
+  }
+  environment& set(const char* name, const std::string& value) {
+    ::setenv(name, value.c_str(), 1);
+    return *this;
+  }
+};
+
+std::unique_ptr<job> join(const job_directory& directory, peer_id rank, peer_id size) {
+  environment e;
+  e.set("WEFT_RANK", std::to_string(rank))
+      .set("WEFT_SIZE", std::to_string(size))
+      .set("WEFT_LOCAL_SIZE", std::to_string(size))
+      .set("WEFT_JOB", directory.environment());
+  return launched_job();
+}
+
+errc kind_of_failure() {
+  try {
+    launched_job();
+  } catch (const error& e) {
+    return e.kind();
+  }
+  return errc::ok;
+}
+
+auto into(record<std::string>& r) {
+  return [&r](std::string text) { r.add(std::move(text)); };
+}
+
+}  // namespace
+
+TEST_CASE("ranks find each other, before and after they publish") {
+  job_directory directory(2);
+  record<std::string> at_0, at_1;
+  const auto zero = join(directory, 0, 2);
+  const auto one = join(directory, 1, 2);
+  CHECK(zero->rank() == 0);
+  CHECK(one->rank() == 1);
+  CHECK(one->size() == 2);
+  CHECK(one->local_size() == 2);
+  CHECK(zero->id() == one->id());
+  CHECK(zero->id() != context_id{});
+
+  zero->find(1, into(at_0));
+  zero->find(1, into(at_0));
+  const std::string place_0 = random_socket_name(), place_1 = random_socket_name();
+  zero->publish(place_0);
+  one->publish(place_1);
+  CHECK(at_0.next() == place_1);
+  CHECK(at_0.next() == place_1);
+  one->find(0, into(at_1));
+  CHECK(at_1.next() == place_0);
+  one->find(1, into(at_1));
+  CHECK(at_1.next() == place_1);
+  CHECK_THROWS_AS(one->find(2, into(at_1)), error);
+}
+
+TEST_CASE("all hear of a rank that ends, also those that come later; who looks for it is told") {
+  job_directory directory(3);
+  record<std::string> found;
+  record<std::pair<peer_id, bool>> ends, late_ends;
+  const auto zero = join(directory, 0, 3);
+  zero->find(1, into(found));
+  zero->find(2, into(found));
+  zero->on_end([&](peer_id rank, bool died) { ends.add({rank, died}); });
+  directory.ended(1, true);
+  CHECK(found.next().empty());
+  CHECK(ends.next() == std::pair<peer_id, bool>{1, true});
+  directory.ended(2, false);
+  CHECK(found.next().empty());
+  CHECK(ends.next() == std::pair<peer_id, bool>{2, false});
+  zero->find(1, into(found));
+  CHECK(found.next().empty());
+
+  const auto late = join(directory, 1, 3);
+  late->on_end([&](peer_id rank, bool died) { late_ends.add({rank, died}); });
+  CHECK(late_ends.next() == std::pair<peer_id, bool>{1, true});
+  CHECK(late_ends.next() == std::pair<peer_id, bool>{2, false});
+}
+
+TEST_CASE("who waits is answered when its side or the launcher goes") {
+  auto directory = std::make_optional<job_directory>(peer_id{2});
+  record<std::string> found;
+  auto zero = join(*directory, 0, 2);
+  auto one = join(*directory, 1, 2);
+  zero->find(1, into(found));
+  zero.reset();
+  CHECK(found.next().empty());
+  one->find(0, into(found));
+  directory.reset();
+  CHECK(found.next().empty());
+  one->find(0, into(found));
+  CHECK(found.next().empty());
+}
+
+TEST_CASE("without a launcher there is no job; contradictions are named") {
+  CHECK_FALSE(launched_job());
+  {
+    environment e;
+    e.set("WEFT_RANK", "0");
+    CHECK(kind_of_failure() == errc::invalid_argument);
+    e.set("WEFT_SIZE", "2").set("WEFT_LOCAL_SIZE", "2").set("WEFT_JOB", "nonsense");
+    CHECK(kind_of_failure() == errc::invalid_argument);
+    e.set("WEFT_JOB", random_socket_name() + "/" + to_text(random_id()));
+    CHECK(kind_of_failure() == errc::unreachable);
+  }
+  job_directory directory(2);
+  for (const auto& [rank, size, local] : {std::array{"2", "2", "2"},
+                                          {"0", "0", "0"},
+                                          {"x", "2", "2"},
+                                          {"0", "3", "3"},
+                                          {"0", "2", "3"},
+                                          {"0", "2", "0"},
+                                          {"-1", "2", "2"},
+                                          {"0", "", "2"}}) {
+    CAPTURE(rank, size, local);
+    environment e;
+    e.set("WEFT_RANK", rank)
+        .set("WEFT_SIZE", size)
+        .set("WEFT_LOCAL_SIZE", local)
+        .set("WEFT_JOB", directory.environment());
+    CHECK(kind_of_failure() == errc::invalid_argument);
+  }
+  std::string locator;
+  context_id id;
+  REQUIRE(parse_job_environment(directory.environment(), locator, id));
+  environment e;
+  e.set("WEFT_RANK", "0").set("WEFT_SIZE", "2").set("WEFT_LOCAL_SIZE", "2");
+  e.set("WEFT_JOB", locator + "/" + to_text(random_id()));
+  CHECK(kind_of_failure() == errc::unreachable);  // knows the place, but not the job
+}
+
+TEST_CASE("a client that talks nonsense is dropped, the others go on") {
+  job_directory directory(2);
+  std::string locator;
+  context_id id;
+  REQUIRE(parse_job_environment(directory.environment(), locator, id));
+  const auto zero = join(directory, 0, 2);
+  const auto say = [](const runtime::unique_fd& to, const frame& f) {
+    return send_packet(to.get(), frame_header::of(f), f.body, f.fds);
+  };
+  const std::vector<std::byte> junk(3);
+  for (int kind = 0; kind < 32; ++kind) {
+    for (bool after_hello : {false, true}) {
+      CAPTURE(kind, after_hello);
+      opened socket = connect_abstract(locator);
+      REQUIRE(socket.fd);
+      if (after_hello) REQUIRE(say(socket.fd, encode(job_hello{id, 1})) == 0);
+      REQUIRE(say(socket.fd, {static_cast<frame_kind>(kind), 0, junk, {}}) == 0);
+    }
+  }
+  opened socket = connect_abstract(locator);
+  REQUIRE(say(socket.fd, encode(job_hello{id, 2})) == 0);  // no such rank
+  record<std::string> found;
+  zero->find(1, into(found));
+  const auto one = join(directory, 1, 2);
+  const std::string place = random_socket_name();
+  one->publish(place);
+  CHECK(found.next() == place);
+}
+
+}  // namespace weft::wireup::test
