@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher as people use it: its output, its exit status, and what becomes of its ranks.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/fd.hpp"
+
+namespace {
+
+using weft::runtime::unique_fd;
+
+struct pipe_ends {
+  pipe_ends() {
+    int fds[2];
+    if (::pipe2(fds, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    read = unique_fd(fds[0]);
+    write = unique_fd(fds[1]);
+  }
+  unique_fd read, write;
+};
+
+/// A weft-run that is under way. Its streams are collected while somebody waits for something.
+class launcher {
+ public:
+  explicit launcher(std::vector<std::string> arguments, const std::string& input = {}) {
+    pipe_ends in, out, err;
+    arguments.insert(arguments.begin(), WEFT_TEST_BIN_DIR "/weft-run");
+    std::vector<char*> argv;
+    for (std::string& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(in.read.get(), 0);
+      ::dup2(out.write.get(), 1);
+      ::dup2(err.write.get(), 2);
+      ::execv(argv[0], argv.data());
+      ::_exit(99);
+    }
+    REQUIRE(pid_ > 0);
+    REQUIRE(::write(in.write.get(), input.data(), input.size()) ==
+            static_cast<ssize_t>(input.size()));
+    streams_ = {stream{std::move(out.read), {}}, stream{std::move(err.read), {}}};
+  }
+  ~launcher() {
+    if (pid_ < 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  pid_t pid() const { return pid_; }
+  const std::string& out() const { return streams_[0].text; }
+  const std::string& err() const { return streams_[1].text; }
+  void signal(int number) const { ::kill(pid_, number); }
+
+  void wait_for_output(const std::string& text) {
+    while (out().find(text) == std::string::npos)
+      if (!collect()) throw std::runtime_error("ended without saying " + text + ":\n" + err());
+  }
+
+  /// The exit status, after everything was read.
+  int wait() {
+    while (collect()) {
+    }
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+
+ private:
+  struct stream {
+    unique_fd fd;
+    std::string text;
+  };
+
+  /// False at the end of both.
+  bool collect() {
+    std::array<pollfd, 2> ready{pollfd{streams_[0].fd.get(), POLLIN, 0},
+                                pollfd{streams_[1].fd.get(), POLLIN, 0}};
+    if (!streams_[0].fd && !streams_[1].fd) return false;
+    if (::poll(ready.data(), 2, 60000) == 0) throw std::runtime_error("nothing happens");
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (ready[i].revents == 0) continue;
+      std::array<char, 65536> buffer;
+      const ssize_t n = ::read(streams_[i].fd.get(), buffer.data(), buffer.size());
+      if (n > 0)
+        streams_[i].text.append(buffer.data(), static_cast<std::size_t>(n));
+      else
+        streams_[i].fd = unique_fd();
+    }
+    return true;
+  }
+
+  pid_t pid_ = -1;
+  std::array<stream, 2> streams_;
+};
+
+std::vector<std::string> shell(std::vector<std::string> options, const std::string& script) {
+  options.insert(options.end(), {"sh", "-c", script});
+  return options;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines = lines_of(text);
+  std::ranges::sort(lines);
+  return lines;
+}
+
+using strings = std::vector<std::string>;
+using Catch::Contains;
+
+}  // namespace
+
+TEST_CASE("ranks know who they are, and their lines are labelled") {
+  launcher job(shell({"-n", "3"},
+                     "echo $WEFT_RANK of $WEFT_SIZE, $WEFT_LOCAL_SIZE here; "
+                     "echo trouble >&2; printf unfinished"));
+  CHECK(job.wait() == 0);
+  CHECK(sorted_lines(job.out()) == strings{"[0] 0 of 3, 3 here", "[0] unfinished",
+                                           "[1] 1 of 3, 3 here", "[1] unfinished",
+                                           "[2] 2 of 3, 3 here", "[2] unfinished"});
+  CHECK(sorted_lines(job.err()) == strings{"[0] trouble", "[1] trouble", "[2] trouble"});
+}
+
+TEST_CASE("labels can be had and be left out") {
+  launcher without(shell({"-n", "2", "--no-label"}, "echo x"));
+  CHECK(without.wait() == 0);
+  CHECK(without.out() == "x\nx\n");
+  launcher alone(shell({"-n", "1"}, "echo x"));
+  CHECK(alone.wait() == 0);
+  CHECK(alone.out() == "x\n");
+  launcher with(shell({"-n", "1", "--label"}, "echo x"));
+  CHECK(with.wait() == 0);
+  CHECK(with.out() == "[0] x\n");
+}
+
+TEST_CASE("lines stay whole, whatever the pieces they are written in") {
+  launcher job(shell({"-n", "4"},
+                     "i=0; while [ $i -lt 300 ]; do printf aaaa; printf bbbb; echo cccc; "
+                     "i=$((i+1)); done"));
+  CHECK(job.wait() == 0);
+  const strings lines = lines_of(job.out());
+  CHECK(lines.size() == 1200);
+  for (const std::string& line : lines) {
+    REQUIRE(line.size() == 16);
+    REQUIRE(line.substr(4) == "aaaabbbbcccc");
+  }
+}
+
+TEST_CASE("a flood of output arrives complete and in order") {
+  launcher job(shell({"-n", "2"}, "seq 1 200000"));
+  CHECK(job.wait() == 0);
+  std::array<int, 2> next{1, 1};
+  for (const std::string& line : lines_of(job.out())) {
+    const auto rank = static_cast<std::size_t>(line.at(1) - '0');
+    REQUIRE(line.substr(4) == std::to_string(next.at(rank)++));
+  }
+  CHECK(next == std::array<int, 2>{200001, 200001});
+}
+
+TEST_CASE("rank 0 gets the input, the others none") {
+  launcher job(shell({"-n", "2"}, "cat"), "to rank 0\n");
+  CHECK(job.wait() == 0);
+  CHECK(job.out() == "[0] to rank 0\n");
+}
+
+TEST_CASE("what cannot be started is said clearly") {
+  launcher missing({"-n", "2", "no-such-program-anywhere"});
+  CHECK(missing.wait() == 127);
+  CHECK_THAT(missing.err(), Contains("cannot start 'no-such-program-anywhere'") &&
+                                Contains("./no-such-program-anywhere"));
+  launcher no_program({"-n", "2", "/etc/passwd"});
+  CHECK(no_program.wait() == 126);
+  CHECK_THAT(no_program.err(), Contains("Permission denied"));
+}
+
+TEST_CASE("a wrong command line is said clearly") {
+  for (const strings& arguments : {strings{},
+                                   {"-n", "2"},
+                                   {"-n", "0", "true"},
+                                   {"true"},
+                                   {"-n", "x", "true"},
+                                   {"-n", "2", "--what", "true"}}) {
+    launcher job(arguments);
+    CHECK(job.wait() == 2);
+    CHECK_THAT(job.err(), Contains("--help"));
+  }
+  launcher help({"--help"});
+  CHECK(help.wait() == 0);
+  CHECK_THAT(help.out(), Contains("weft-run -n N") && Contains("WEFT_RANK"));
+}
+
+TEST_CASE("options of the program are its own") {
+  launcher job({"-n", "1", "echo", "-n", "5", "--bind", "--", "x"});
+  CHECK(job.wait() == 0);
+  CHECK(job.out() == "5 --bind -- x");
+  launcher marked({"-n", "1", "--", "echo", "x"});
+  CHECK(marked.wait() == 0);
+  CHECK(marked.out() == "x\n");
+}
+
+TEST_CASE("the exit status is that of the rank that failed first") {
+  launcher failed(shell({"-n", "3"}, "test $WEFT_RANK != 1 || exit 42"));
+  CHECK(failed.wait() == 42);
+  CHECK_THAT(failed.err(), Contains("weft-run: rank 1 (pid ") && Contains("ended with status 42"));
+  launcher killed(shell({"-n", "3"}, "test $WEFT_RANK != 2 || kill -SEGV $$"));
+  CHECK(killed.wait() == 128 + SIGSEGV);
+  CHECK_THAT(killed.err(),
+             Contains("weft-run: rank 2 (pid ") && Contains("was killed by signal 11 (Segm"));
+}
+
+TEST_CASE("a crash leaves the others alone, unless asked otherwise") {
+  launcher alone(shell({"-n", "2"}, "test $WEFT_RANK = 0 && kill -9 $$; sleep 0.2; echo I live"));
+  CHECK(alone.wait() == 128 + SIGKILL);
+  CHECK(alone.out() == "[1] I live\n");
+  // Rank 1 would wait for ever.
+  launcher asked(
+      shell({"-n", "2", "--kill-on-failure"}, "test $WEFT_RANK = 0 && exit 7; exec sleep 1000"));
+  CHECK(asked.wait() == 7);
+  launcher deaf(shell({"-n", "2", "--kill-on-failure", "--grace", "0.1"},
+                      "trap '' TERM; test $WEFT_RANK = 0 && exit 7; while :; do sleep 1; done"));
+  CHECK(deaf.wait() == 7);
+}
+
+TEST_CASE("signals are passed on to all ranks") {
+  for (const auto& [number, name] :
+       {std::pair{SIGINT, "INT"}, {SIGTERM, "TERM"}, {SIGHUP, "HUP"}}) {
+    CAPTURE(name);
+    launcher job(shell({"-n", "2"}, std::string("trap 'echo got it; exit 5' ") + name +
+                                        "; echo ready $WEFT_RANK; while :; do sleep 0.01; done"));
+    job.wait_for_output("ready 0");
+    job.wait_for_output("ready 1");
+    job.signal(number);
+    CHECK(job.wait() == 5);
+    CHECK(sorted_lines(job.out()) ==
+          strings{"[0] got it", "[0] ready 0", "[1] got it", "[1] ready 1"});
+  }
+  launcher job(shell({"-n", "2"}, "echo ready $WEFT_RANK; while :; do sleep 0.01; done"));
+  job.wait_for_output("ready 0");
+  job.wait_for_output("ready 1");
+  job.signal(SIGTERM);
+  CHECK(job.wait() == 128 + SIGTERM);
+  CHECK(job.err().empty());
+}
+
+TEST_CASE("the second SIGINT kills") {
+  launcher job(shell({"-n", "2"},
+                     "trap 'echo no' INT; echo ready $WEFT_RANK; "
+                     "while :; do sleep 0.01; done"));
+  job.wait_for_output("ready 0");
+  job.wait_for_output("ready 1");
+  job.signal(SIGINT);
+  job.wait_for_output("[0] no");
+  job.wait_for_output("[1] no");
+  job.signal(SIGINT);
+  CHECK(job.wait() == 128 + SIGKILL);
+  CHECK_THAT(job.err(), Contains("killed"));
+}
+
+TEST_CASE("ranks die with their launcher") {
+  // The ranks hold this pipe, and nobody else: its end is the end of them all.
+  pipe_ends life;
+  REQUIRE(::fcntl(life.write.get(), F_SETFD, 0) == 0);
+  std::optional<launcher> job(std::in_place,
+                              shell({"-n", "3"}, "echo ready $WEFT_RANK; exec sleep 1000"));
+  life.write = unique_fd();
+  for (const char* each : {"ready 0", "ready 1", "ready 2"}) job->wait_for_output(each);
+  job->signal(SIGKILL);
+  pollfd end{life.read.get(), POLLIN, 0};
+  CHECK(::poll(&end, 1, 30000) == 1);
+  CHECK((end.revents & POLLHUP) != 0);
+}
+
+TEST_CASE("what a rank left running goes with it") {
+  launcher job(shell({"-n", "2"}, "sleep 1000 & echo left"));
+  CHECK(job.wait() == 0);
+  CHECK(sorted_lines(job.out()) == strings{"[0] left", "[1] left"});
+}
+
+TEST_CASE("who stops reading ends the ranks that write") {
+  launcher job(shell({"-n", "1"}, "exec " WEFT_TEST_BIN_DIR "/weft-run -n 2 yes | head -n 2"));
+  CHECK(job.wait() == 0);
+  CHECK(lines_of(job.out()).size() == 2);
+}
+
+TEST_CASE("ranks are pinned round the cores") {
+  const char* show = "grep Cpus_allowed_list /proc/self/status";
+  launcher own(shell({"-n", "1"}, show));
+  CHECK(own.wait() == 0);
+  launcher job(shell({"-n", "3", "--bind", "--no-label"}, show));
+  CHECK(job.wait() == 0);
+  const strings lines = lines_of(job.out());
+  REQUIRE(lines.size() == 3);
+  // One core each: no ranges, no lists.
+  for (const std::string& line : lines) CHECK(line.find_first_of(",-") == std::string::npos);
+}
+
+TEST_CASE("a closed standard descriptor does no harm") {
+  launcher job(shell({"-n", "1"}, "exec <&-; exec 2>&-; exec " WEFT_TEST_BIN_DIR
+                                  "/weft-run -n 2 sh -c 'echo fine'"));
+  CHECK(job.wait() == 0);
+  CHECK(sorted_lines(job.out()) == strings{"[0] fine", "[1] fine"});
+}
