@@ -24,7 +24,7 @@ constexpr std::size_t largest = std::size_t{1} << 20;
 
 /// Sends balls of four sizes and gets them back. An empty one ends the game.
 task<void> serve(endpoint peer, std::uint32_t rounds) {
-  fmt::print("{}\n{:>10}  {:>14}\n", peer.describe(), "bytes", "one way in us");
+  fmt::print("{:>10}  {:>14}\n", "bytes", "one way in us");
   for (const std::size_t size : {std::size_t{8}, std::size_t{1024}, std::size_t{65536}, largest}) {
     std::vector<std::byte> ball(size), back(size);
     const auto start = std::chrono::steady_clock::now();
@@ -37,6 +37,7 @@ task<void> serve(endpoint peer, std::uint32_t rounds) {
     if (back != ball) throw std::runtime_error("the ball that came back is not the one that left");
     fmt::print("{:>10}  {:>14.3f}\n", size, took.count() / rounds / 2);
   }
+  fmt::print("through {}\n", peer.describe());
   co_await peer.send_synchronous(const_buffer{}, ping);
 }
 
