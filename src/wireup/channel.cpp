@@ -165,6 +165,8 @@ void peer_channel::on_end(connection::ending why) {
       return end(true, fault_);
     case connection::ending::broken:
       return end(false, "it sent bytes that are no frame, or more than a frame may hold");
+    case connection::ending::failed:
+      return end(false, "this side failed at a parcel of it or for it");
     case connection::ending::left:
       if (stage_ == stage::asking)
         return end(false, fmt::format("refused: {} hung up at {} before it answered",

@@ -36,7 +36,14 @@ void connection::start(std::shared_ptr<user> whom) {
 void connection::wait_to_read() {
   socket_.async_wait(asio::posix::descriptor_base::wait_read,
                      [self = shared_from_this()](const asio::error_code& fault) {
-                       if (!fault && self->user_) self->read();
+                       if (fault || !self->user_) return;
+                       try {
+                         self->read();
+                       } catch (...) {
+                         // Half of something may have been done: better no channel than a deaf one.
+                         self->end(ending::failed);
+                         throw;
+                       }
                      });
 }
 
@@ -79,12 +86,13 @@ void connection::flush() {
     if (fault == EAGAIN || fault == EWOULDBLOCK) return wait_to_write();
     // The kernel has too many descriptors in flight, or no memory at the moment.
     if (fault == ETOOMANYREFS || fault == ENOBUFS || fault == ENOMEM) return retry_soon();
-    if (fault != 0) {
+    if (fault == EPIPE || fault == ECONNRESET || fault == ENOTCONN) {
       // What the peer sent before it left can still be read; reading finds the end.
       deaf_ = true;
       queue_.clear();
       break;
     }
+    if (fault != 0) return end(ending::failed);
     queue_.pop_front();
   }
   if (finishing_) end(ending::finished);

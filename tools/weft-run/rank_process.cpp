@@ -60,6 +60,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& on_t
     const int fd = wanted[static_cast<std::size_t>(i)];
     if (fd >= 0 && ::dup2(fd, i) < 0) give_up();
   }
+  ::setrlimit(RLIMIT_NOFILE, &what.files);
   ::signal(SIGPIPE, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &what.mask, nullptr);
   environ = environment;

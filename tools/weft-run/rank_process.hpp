@@ -3,6 +3,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct launch {
   int errors = -1;
   bool own_group = false;  ///< a process group of its own, so that its children get signals too
   int core = -1;           ///< where to pin it; -1: anywhere
+  rlimit files{};          ///< the limit on open files that the program starts with
   sigset_t mask{};         ///< the signal mask that the program starts with
 };
 

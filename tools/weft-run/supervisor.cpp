@@ -44,6 +44,11 @@ supervisor::supervisor(const options& chosen)
       signals_(io_),
       grace_(io_) {
   if (chosen_.bind) cores_ = usable_cores();
+  // Two pipes and a connection for each rank; the ranks themselves start with what we had.
+  ::getrlimit(RLIMIT_NOFILE, &files_before_);
+  rlimit files = files_before_;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
   no_input_ = must(::open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null");
 }
 
@@ -77,6 +82,7 @@ bool supervisor::start_one(std::uint32_t number) {
                       fmt::format("WEFT_LOCAL_SIZE={}", chosen_.ranks),
                       fmt::format("WEFT_JOB={}", directory_.environment())};
   what.own_group = own_groups_;
+  what.files = files_before_;
   what.mask = mask_before_;
   if (!cores_.empty()) what.core = cores_[number % cores_.size()];
   what.input = input_of(number);

@@ -62,6 +62,7 @@ class supervisor {
   runtime::unique_fd no_input_;
   runtime::unique_fd relay_end_;  // where rank 0 reads what is typed
   std::shared_ptr<input_relay> relay_;
+  rlimit files_before_{};
   sigset_t mask_before_{};
   asio::posix::stream_descriptor signals_;
   asio::steady_timer grace_;

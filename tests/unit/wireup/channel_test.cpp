@@ -211,4 +211,38 @@ TEST_CASE("the control plane's thread takes no signals") {
   ::sigaction(SIGUSR1, &before, nullptr);
 }
 
+TEST_CASE("a handler that throws loses its channel, and nothing else") {
+  record<gone> ends;
+  record<std::string> heard;
+  connection_manager::handlers h;
+  h.on_parcel = [&](const channel_ptr&, parcel p) {
+    if (p.kind == 1) throw std::runtime_error("the test's own");
+    heard.add(text_of(p));
+  };
+  h.on_gone = [&](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
+  h.on_notice = [](const std::string&) {};
+  connection_manager fragile(fresh_identity(), h);
+  node a;
+  const channel_ptr first = a.connect(fragile.self().locator).channel;
+  const channel_ptr second = a.connect(fragile.self().locator).channel;
+  REQUIRE(first);
+  REQUIRE(second);
+  first->send(make_parcel(1, "throw"));
+  CHECK_FALSE(ends.next().orderly);
+  CHECK(a.ends.next().channel == first);
+  second->send(make_parcel(2, "catch"));
+  CHECK(heard.next() == "catch");
+}
+
+TEST_CASE("a descriptor that is none ends the channel on both sides") {
+  node a, b;
+  const channel_ptr to_b = a.connect(b->self().locator).channel;
+  REQUIRE(to_b);
+  parcel p = make_parcel(1, "look");
+  p.fds.emplace_back();
+  to_b->send(std::move(p));
+  CHECK_FALSE(a.ends.next().orderly);
+  CHECK_FALSE(b.ends.next().orderly);
+}
+
 }  // namespace weft::wireup::test

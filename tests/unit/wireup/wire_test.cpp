@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes are those of docs/wire-format.md: a change here is a change of the wire format.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "wireup/hello.hpp"
+#include "wireup/job_wire.hpp"
+
+namespace weft::wireup::test {
+
+namespace {
+
+const std::string name = "weft-00112233445566778899aabbccddeeff";
+
+identity sample() {
+  identity who;
+  who.id.words = {0x0807060504030201, 0x100f0e0d0c0b0a09};
+  who.job.words = {0x1817161514131211, 0x201f1e1d1c1b1a19};
+  who.rank = 0x24232221;
+  who.locator = name;
+  return who;
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (std::byte b : bytes) {
+    text += "0123456789abcdef"[std::to_integer<int>(b) >> 4];
+    text += "0123456789abcdef"[std::to_integer<int>(b) & 15];
+  }
+  return text;
+}
+
+std::string hex_of(const std::string& text) { return hex(std::as_bytes(std::span(text))); }
+
+const std::string sample_hex =
+    "0102030405060708090a0b0c0d0e0f10"
+    "1112131415161718191a1b1c1d1e1f20"
+    "21222324"
+    "2500";
+
+}  // namespace
+
+TEST_CASE("a frame's header, byte by byte") {
+  frame f{frame_kind::parcel, 7, std::vector<std::byte>(0x1234), {}};
+  CHECK(hex(frame_header::of(f)) == "0407000034120000");
+  f.fds.resize(3);
+  CHECK(hex(frame_header::of(f)) == "0407030034120000");
+}
+
+TEST_CASE("hello, byte by byte, and back") {
+  hello h;
+  h.why = purpose::meet;
+  h.who = sample();
+  h.door = 0x3132;
+  h.ticket = 0x4142;
+  h.greeting = "hi";
+  const frame f = encode(h);
+  CHECK(f.kind == frame_kind::hello);
+  CHECK(hex(f.body) == "5745465401000200" + sample_hex + hex_of(name) +
+                           "3231000000000000"
+                           "4241000000000000"
+                           "0200" +
+                           hex_of("hi"));
+  const decoded<hello> back = decode_hello(f);
+  REQUIRE(back.value);
+  CHECK(back.value->why == purpose::meet);
+  CHECK(back.value->who.id == h.who.id);
+  CHECK(back.value->who.job == h.who.job);
+  CHECK(back.value->who.rank == h.who.rank);
+  CHECK(back.value->who.locator == name);
+  CHECK(back.value->door == h.door);
+  CHECK(back.value->ticket == h.ticket);
+  CHECK(back.value->greeting == "hi");
+}
+
+TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
+  const frame welcome = encode_welcome(sample());
+  CHECK(hex(welcome.body) == "5745465401000000" + sample_hex + hex_of(name));
+  REQUIRE(decode_welcome(welcome).value);
+  CHECK(decode_welcome(welcome).value->id == sample().id);
+
+  const frame refusal = encode_refusal("no");
+  CHECK(hex(refusal.body) == "0200" + hex_of("no"));
+  CHECK(decode_refusal(refusal) == "no");
+
+  const auto question = encode_door_question();
+  CHECK(hex(question) == "5745465401000000");
+  CHECK(question.size() == door_question_size);
+  CHECK(is_door_question(question));
+  const auto answer = encode(door_answer{0x5152, name});
+  CHECK(hex(answer) ==
+        "574546540100"
+        "5251000000000000"
+        "2500" +
+            hex_of(name));
+  CHECK(answer.size() == door_answer_size);
+  REQUIRE(decode_door_answer(answer));
+  CHECK(decode_door_answer(answer)->door == 0x5152);
+  CHECK(decode_door_answer(answer)->locator == name);
+}
+
+TEST_CASE("what launcher and ranks say, byte by byte, and back") {
+  const frame job_says = encode(job_hello{sample().job, 5});
+  CHECK(hex(job_says.body) ==
+        "5745465401000000"
+        "1112131415161718191a1b1c1d1e1f20"
+        "05000000");
+  CHECK(decode_job_hello(job_says)->rank == 5);
+  const frame answer = encode(job_welcome{sample().job, 9});
+  CHECK(hex(answer.body) ==
+        "5745465401000000"
+        "1112131415161718191a1b1c1d1e1f20"
+        "09000000");
+  CHECK(decode_job_welcome(answer)->size == 9);
+  CHECK(hex(encode_publish(name).body) == "2500" + hex_of(name));
+  CHECK(*decode_publish(encode_publish(name)) == name);
+  CHECK(hex(encode_find(6).body) == "06000000");
+  CHECK(*decode_find(encode_find(6)) == 6);
+  CHECK(hex(encode(job_found{6, ""}).body) ==
+        "06000000"
+        "0000");
+  CHECK(decode_found(encode(job_found{6, name}))->locator == name);
+  CHECK(hex(encode(job_ended{6, true}).body) ==
+        "06000000"
+        "01");
+  CHECK(decode_ended(encode(job_ended{6, true}))->died);
+}
+
+}  // namespace weft::wireup::test
