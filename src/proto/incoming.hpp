@@ -17,6 +17,18 @@ namespace weft::proto {
 
 class peer;
 
+/// Copies `n` bytes to wherever the cursor stands and moves it on; what does not fit is dropped.
+inline void copy_in(transports::scatter& into, const std::byte* data, std::uint64_t n) noexcept {
+  while (n != 0) {
+    const mutable_buffer run = into.run(n);
+    if (run.empty()) return;
+    std::memcpy(run.data(), data, run.size());
+    data += run.size();
+    n -= run.size();
+    into.skip(run.size());
+  }
+}
+
 /// A message that has begun to arrive and is not finished: unexpected, or matched and incomplete.
 /// Owned by the messenger's pool. Its bytes go to the receive's buffers if it is matched, else to
 /// memory of its own that the unexpected budget pays for.
@@ -58,7 +70,7 @@ struct incoming {
   /// Takes the next `n` bytes. The caller checked that they do not exceed `total`.
   void take(const std::byte* data, std::uint64_t n) noexcept {
     if (receive) {
-      copy_in(data, arrived < room ? std::min(n, room - arrived) : 0);
+      copy_in(into, data, arrived < room ? std::min(n, room - arrived) : 0);
     } else if (!abandoned && n != 0) {
       std::memcpy(stored.get() + arrived, data, n);
     }
@@ -71,20 +83,8 @@ struct incoming {
     op.message = this;
     into = transports::scatter(op.into.parts());
     room = op.into.size();
-    if (stored) copy_in(stored.get(), std::min(arrived, room));
+    if (stored) copy_in(into, stored.get(), std::min(arrived, room));
     stored.reset();
-  }
-
- private:
-  void copy_in(const std::byte* data, std::uint64_t n) noexcept {
-    while (n != 0) {
-      const mutable_buffer run = into.run(n);
-      if (run.empty()) return;
-      std::memcpy(run.data(), data, run.size());
-      data += run.size();
-      n -= run.size();
-      into.skip(run.size());
-    }
   }
 };
 

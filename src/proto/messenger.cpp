@@ -141,6 +141,7 @@ void messenger::close_all() noexcept {
 }
 
 unsigned messenger::poll() noexcept {
+  worth_polling = false;
   if (yielded_.empty()) return 0;
   yielded_.resume_all(true);
   return 1;

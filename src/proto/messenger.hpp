@@ -93,6 +93,7 @@ class messenger final : public runtime::source {
     void await_suspend(std::coroutine_handle<> h) noexcept {
       self = h;
       at.yielded_.add(*this);
+      at.worth_polling = true;
     }
     void await_resume() const noexcept {}
   };

@@ -110,6 +110,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
 
   // Sending.
   void plan(detail::send_operation& op) noexcept;
+  bool send_small(detail::send_operation& op) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;
   protocol send_message(detail::send_operation& op, bool has_turn);
   protocol say_bye();

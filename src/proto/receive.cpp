@@ -56,17 +56,20 @@ bool peer::on_message(const frame_header& h, const frame_extension* x, const std
   }
   auto* receive = static_cast<recv_operation*>(m);
   if (receive && !x) [[likely]] {
-    incoming whole;
-    whole.match(*receive);
-    whole.total = total;
-    whole.take(data, h.size);
-    receive->message = nullptr;
-    receive->got = {id_, {h.tag}, total};
+    const std::size_t room = receive->into.size();
+    if (receive->into.single()) {
+      if (const std::size_t n = std::min<std::size_t>(h.size, room))
+        std::memcpy(receive->into.front().data(), data, n);
+    } else {
+      transports::scatter into(receive->into.parts());
+      copy_in(into, data, h.size);
+    }
+    receive->got = {id_, {h.tag}, h.size};
     metrics& n = owner_.counts();
     ++n.messages_received;
-    n.bytes_received += total;
+    n.bytes_received += h.size;
     owe(units);
-    owner_.engine().end(*receive, total > whole.room ? errc::truncated : errc::ok);
+    owner_.engine().end(*receive, h.size > room ? errc::truncated : errc::ok);
     return true;
   }
 

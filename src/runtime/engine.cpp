@@ -12,6 +12,8 @@ namespace weft::runtime {
 namespace {
 // Under steady traffic the clock is read once in so many passes.
 constexpr std::uint32_t passes_between_clocks = 256;
+// How often the caller looks before it considers whether to go on looking.
+constexpr unsigned vain_passes_per_turn = 64;
 }  // namespace
 
 engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set)
@@ -37,7 +39,8 @@ engine::engine(progress_mode mode, patience::settings waiting, const std::string
 
 unsigned engine::pass() noexcept {
   unsigned events = 0;
-  for (source* s : sources_) events += s->poll();
+  for (source* s : sources_)
+    if (s->worth_polling) events += s->poll();
   if (++passes_ % passes_between_clocks == 0) [[unlikely]]
     end_due_timers();
   return events;
@@ -91,7 +94,13 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       caller_polls_ = true;
       door_.disarm_away();
     }
-    const unsigned events = pass();
+    // In vain passes the baton is kept, unless somebody asks for it: taking it costs as much as
+    // a pass.
+    unsigned events = 0;
+    for (unsigned left = vain_passes_per_turn; left != 0; --left) {
+      events = pass();
+      if (events != 0 || !ended_.empty() || !inbox_.empty() || baton_.wanted()) break;
+    }
     operation_list batch = ended_.take();
     if (!inbox_.empty()) [[unlikely]] {
       operation_list posted = inbox_.take();
@@ -114,7 +123,6 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       continue;
     }
     switch (caller_patience_.in_vain()) {
-      case patience::advice::poll_again: break;
       case patience::advice::look_around: caller_looks_around(); break;
       case patience::advice::sleep: caller_sleeps(); break;
     }

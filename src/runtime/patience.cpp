@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+#include <utility>
+
 namespace weft::runtime {
 
 namespace {
@@ -32,14 +34,14 @@ void patience::yield() noexcept {
   }
 }
 
-patience::advice patience::think() noexcept {
+patience::advice patience::in_vain() noexcept {
   if (settings_.never_spin) return advice::sleep;
   const auto now = clock::now();
-  if (vain_passes_ == passes_between_looks) vain_since_ = now;
-  const auto in_vain = now - vain_since_;
-  if (!settings_.never_sleep && in_vain > (crowded_ ? yield_budget : settings_.spin))
+  if (!std::exchange(in_vain_, true)) vain_since_ = now;
+  const auto waited = now - vain_since_;
+  if (!settings_.never_sleep && waited > (crowded_ ? yield_budget : settings_.spin))
     return advice::sleep;
-  if (crowded_ || in_vain > spin_before_yield) yield();
+  if (crowded_ || waited > spin_before_yield) yield();
   return advice::look_around;
 }
 

@@ -19,29 +19,23 @@ class patience {
     bool never_spin = false;   ///< mode `interrupt`
     bool crowded = false;      ///< more processes of the job than cores
   };
-  enum class advice : std::uint8_t { poll_again, look_around, sleep };
+  enum class advice : std::uint8_t { look_around, sleep };
 
   explicit patience(settings s) noexcept : settings_(s), crowded_(s.crowded) {}
 
   /// Something happened: begin anew.
-  void reset() noexcept { vain_passes_ = 0; }
+  void reset() noexcept { in_vain_ = false; }
 
-  /// A pass brought nothing. `look_around` asks for what is too dear to do in every pass.
-  advice in_vain() noexcept {
-    if (++vain_passes_ % passes_between_looks != 0 && !settings_.never_spin) [[likely]]
-      return advice::poll_again;
-    return think();
-  }
+  /// Some dozens of passes brought nothing. `look_around` asks for what is too dear to do in every
+  /// pass, and to go on.
+  advice in_vain() noexcept;
 
  private:
-  static constexpr std::uint32_t passes_between_looks = 64;
-
-  advice think() noexcept;
   void yield() noexcept;
 
   settings settings_;
   bool crowded_;
-  std::uint32_t vain_passes_ = 0;
+  bool in_vain_ = false;
   std::uint32_t quiet_yields_ = 0;
   std::chrono::steady_clock::time_point vain_since_{};
 };

@@ -19,6 +19,10 @@ class source {
   /// do not sleep.
   virtual bool has_work() noexcept = 0;
 
+  /// False: poll() would find nothing, so that a pass need not even call it. Changed by the source,
+  /// with the baton held.
+  bool worth_polling = true;
+
   /// Rings peers that this process waits for and that do not look themselves. Called now and then
   /// by a thread that polls in vain, and before it sleeps.
   virtual void nudge() noexcept = 0;

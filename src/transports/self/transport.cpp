@@ -47,6 +47,7 @@ unsigned self_transport::poll() noexcept {
     refused_ = false;
     to_->on_room();
   }
+  worth_polling = !frames_.empty();
   return events;
 }
 
@@ -67,6 +68,7 @@ post self_link::send(const frame_header& header, const frame_extension* extensio
       from.skip(run.size());
     }
     transport_.frames_.push_back(std::move(f));
+    transport_.worth_polling = true;
     data = from;
     return post::done;
   } catch (const std::bad_alloc&) {
