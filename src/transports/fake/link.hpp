@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending end of a wire.
+#pragma once
+
+#include <memory>
+
+#include "transports/fake/transport.hpp"
+
+namespace weft::transports::fake {
+
+/// Owned by the protocol layer's peer; the transport outlives it.
+class fake_link final : public link {
+ public:
+  fake_link(fake_transport& t, std::shared_ptr<wire> w) noexcept
+      : link(t.traits()), transport_(t), wire_(std::move(w)) {}
+  ~fake_link() override;
+
+  std::string opened(parcel) override { return {}; }
+  post send(const frame_header& header, const frame_extension* extension,
+            gather& data) noexcept override;
+
+  // All nodes share the test's address space, so a peer's memory can be copied straight from.
+  post get(scatter into, remote_address from, std::size_t size) noexcept override;
+  bool prefers_get(remote_address, std::size_t) const noexcept override {
+    return transport_.world_.settings_.memory != memory::hidden;
+  }
+  std::optional<remote_address> expose(const_buffer data) noexcept override;
+
+  bool unseen() const noexcept override { return !wire_->frames.empty(); }
+  void nudge() noexcept override {}
+
+ private:
+  fake_transport& transport_;
+  const std::shared_ptr<wire> wire_;
+};
+
+}  // namespace weft::transports::fake
