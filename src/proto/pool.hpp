@@ -25,6 +25,9 @@ class pool {
     free_.push_back(&t);
   }
 
+  /// How many are out.
+  std::size_t in_use() const noexcept { return chunks_.size() * chunk - free_.size(); }
+
  private:
   static constexpr std::size_t chunk = 64;
 

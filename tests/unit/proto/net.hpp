@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// A few messengers on the fake transport, on the test's thread, under virtual time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <weft/detail/message_ops.hpp>
+
+#include "proto/messenger.hpp"
+#include "transports/fake/factory.hpp"
+
+namespace net {
+
+namespace fake = weft::transports::fake;
+using weft::errc;
+using weft::tag;
+using weft::tag_mask;
+using weft::proto::messenger;
+using weft::proto::peer;
+using weft::runtime::engine;
+
+using bytes = std::vector<std::byte>;
+
+/// Bytes that tell which message they are of.
+inline bytes pattern(std::size_t size, std::uint64_t seed = 1) {
+  bytes b(size);
+  std::uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
+  for (std::byte& one : b) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    one = static_cast<std::byte>(x >> 56);
+  }
+  return b;
+}
+
+/// An operation that counts its ends.
+template <class Op>
+class tracked final : public Op {
+ public:
+  template <class Request>
+  explicit tracked(const Request& r) : Op(r, &count) {}
+
+  tracked& go() {
+    if (this->start()) ++ends;
+    return *this;
+  }
+  bool ended() const noexcept { return ends != 0; }
+  bool ended_with(errc how) const noexcept { return ends == 1 && this->status == how; }
+
+  int ends = 0;
+
+ private:
+  static void count(weft::operation& op) noexcept { ++static_cast<tracked&>(op).ends; }
+};
+using sending = tracked<weft::detail::send_operation>;
+using receiving = tracked<weft::detail::recv_operation>;
+using probing = tracked<weft::detail::probe_operation>;
+
+/// One node with a messenger.
+class side {
+ public:
+  side(fake::world& w, fake::node n, weft::proto::messenger_settings s)
+      : engine(weft::progress_mode::polling, {}, "epoll"),
+        transport(fake::make(w, n, engine)),
+        messages(engine, s) {
+    messages.reserve_ranks(64);
+    engine.add(messages);
+    engine.add(*transport);
+  }
+  ~side() {
+    end();
+    const engine::holder hold(engine);
+    messages.forget_peers();
+  }
+
+  /// What a context does at its end.
+  void end() {
+    {
+      const engine::holder hold(engine);
+      messages.close_all();
+    }
+    while (engine.poll_once() != 0) {
+    }
+  }
+
+  peer& to(fake::node n) { return *messages.peer_of(n); }
+
+  std::unique_ptr<sending> send(fake::node n, const bytes& data, tag t,
+                                weft::detail::send_mode mode = weft::detail::send_mode::standard) {
+    auto op = std::make_unique<sending>(
+        weft::detail::send_request{&to(n), t, weft::const_buffer(data), mode});
+    op->go();
+    return op;
+  }
+  std::unique_ptr<receiving> recv(fake::node n, bytes& into, tag_mask t) {
+    auto op = std::make_unique<receiving>(
+        weft::detail::recv_request{&messages, &to(n), t, weft::mutable_buffer(into)});
+    op->go();
+    return op;
+  }
+  std::unique_ptr<receiving> recv_any(bytes& into, tag_mask t) {
+    auto op = std::make_unique<receiving>(
+        weft::detail::recv_request{&messages, nullptr, t, weft::mutable_buffer(into)});
+    op->go();
+    return op;
+  }
+
+  /// Nothing of any message is left behind.
+  bool clean() {
+    const engine::holder hold(engine);
+    return messages.messages().in_use() == 0 && engine.outstanding() == 0 &&
+           messages.counts().unexpected_bytes_now == 0;
+  }
+  /// Units that could still be granted.
+  std::uint32_t budget_left() {
+    const engine::holder hold(engine);
+    const std::uint32_t all = messages.take_budget(~0u);
+    messages.return_budget(all);
+    return all;
+  }
+
+  weft::runtime::engine engine;
+  std::unique_ptr<weft::transports::transport> transport;
+  weft::proto::messenger messages;
+};
+
+/// The nodes 0 .. n-1. Links are made when asked for, between two steps.
+class nodes {
+ public:
+  explicit nodes(std::size_t n, fake::settings s = {},
+                 weft::proto::messenger_settings m = {64u << 20, 64u << 10})
+      : world(s) {
+    for (fake::node i = 0; i < n; ++i) {
+      sides_.push_back(std::make_unique<side>(world, i, m));
+      sides_.back()->messages.connector = [this, i](peer& p) { wanted_.push_back({i, &p}); };
+    }
+  }
+
+  side& operator[](fake::node n) { return *sides_[n]; }
+
+  /// One step of the world, and the links that were asked for.
+  bool step() {
+    const bool linked = connect();
+    return world.step() || linked;
+  }
+  void settle() {
+    do world.run_until_quiet();
+    while (connect());
+  }
+  bool clean() {
+    bool all = true;
+    for (const auto& s : sides_) all = all && s->clean();
+    return all;
+  }
+
+  fake::world world;
+  bool links_allowed = true;  ///< false: they are asked for and do not come yet
+
+ private:
+  struct want {
+    fake::node from;
+    peer* to;
+  };
+
+  bool connect() {
+    if (!links_allowed) return false;
+    const std::vector<want> now = std::exchange(wanted_, {});
+    for (const want& w : now) connect(w.from, *w.to);
+    return !now.empty();
+  }
+
+  void connect(fake::node from, peer& to) {
+    if (!world.alive(from)) return;
+    side& a = *sides_[from];
+    if (!world.alive(to.id())) {
+      const engine::holder hold(a.engine);
+      to.fail(errc::peer_lost, "dead");
+      return;
+    }
+    side& b = *sides_[to.id()];
+    weft::transports::parcel offer, answer;
+    std::unique_ptr<weft::transports::link> link;
+    {
+      const engine::holder hold(a.engine);
+      link = a.transport->open(to, {}, offer);
+    }
+    std::uint32_t credit = 0;
+    {
+      peer& back = b.to(from);
+      const engine::holder hold(b.engine);
+      REQUIRE(b.transport->accept(back, {}, std::move(offer), answer).empty());
+      credit = back.grant_first_credit();
+    }
+    const engine::holder hold(a.engine);
+    to.opened(std::move(link), credit);
+  }
+
+  std::vector<want> wanted_;
+  std::vector<std::unique_ptr<side>> sides_;
+};
+
+}  // namespace net
