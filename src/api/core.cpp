@@ -59,6 +59,7 @@ core::core(options chosen)
 
 core::~core() {
   // The control plane first: its end tells peers and fails what waits for them.
+  links_.mail()->shut();
   manager_.reset();
   job_.reset();
   {
@@ -119,8 +120,8 @@ void core::start_control_plane() {
   links_.attach(*manager_);
   if (!job_) return;
   job_->publish(manager_->self().locator);
-  job_->on_end([this](peer_id rank, bool died) {
-    manager_->post([this, rank, died] { links_.on_rank_end(rank, died); });
+  job_->on_end([this, mail = links_.mail()](peer_id rank, bool died) {
+    mail->post([this, rank, died] { links_.on_rank_end(rank, died); });
   });
 }
 

@@ -52,7 +52,7 @@ bool links::is_self(const peer& p) const noexcept {
 }
 
 void links::want(peer& p) {
-  manager_->post([this, p = p.shared_from_this()] { connect(p); });
+  mail_->post([this, p = p.shared_from_this()] { connect(p); });
 }
 
 void links::fail(const std::shared_ptr<peer>& p, errc why, const std::string& detail) {
@@ -69,8 +69,8 @@ void links::connect(const std::shared_ptr<peer>& p) {
   }
   if (!job_ || p->id() >= job_->size())
     return fail(p, errc::unreachable, "nothing is known about where it is");
-  job_->find(p->id(), [this, p](const std::string& locator) {
-    manager_->post([this, p, locator] {
+  job_->find(p->id(), [this, p, mail = mail_](const std::string& locator) {
+    mail->post([this, p, locator] {
       if (locator.empty()) return fail(p, errc::peer_lost, "it ended before it could be reached");
       manager_->connect(locator, [this, p](const channel_ptr& c, const std::string& failure) {
         if (!c) return fail(p, errc::unreachable, failure);
@@ -117,8 +117,8 @@ std::shared_ptr<peer> links::peer_behind(const channel_ptr& c) {
 void links::watch_death(const channel_ptr& c) {
   runtime::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, c->peer().pid, 0)));
   if (!pidfd) return;  // refused, or in another namespace: the channel has to do
-  engine_.watch_once(std::move(pidfd), [this, weak = std::weak_ptr(c)] {
-    manager_->post([this, weak] {
+  engine_.watch_once(std::move(pidfd), [this, mail = mail_, weak = std::weak_ptr(c)] {
+    mail->post([this, weak] {
       if (const channel_ptr channel = weak.lock()) on_gone(channel, false);
     });
   });

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/mail_slot.hpp"
 #include "proto/messenger.hpp"
 #include "transports/transport.hpp"
 #include "wireup/connection_manager.hpp"
@@ -31,7 +32,13 @@ class links {
       : engine_(e), messenger_(m), ways_(ways), job_(j) {}
 
   /// Once, before anything else; the manager outlives the links' use.
-  void attach(wireup::connection_manager& cm) noexcept { manager_ = &cm; }
+  void attach(wireup::connection_manager& cm) {
+    manager_ = &cm;
+    mail_->open(cm);
+  }
+
+  /// How other threads reach the control plane's; shut before the manager ends.
+  const std::shared_ptr<mail_slot>& mail() const noexcept { return mail_; }
 
   /// Any thread, baton held: the messenger wants a link to that peer.
   void want(proto::peer& p);
@@ -75,6 +82,7 @@ class links {
   std::vector<way>& ways_;
   wireup::job* const job_;
   wireup::connection_manager* manager_ = nullptr;
+  const std::shared_ptr<mail_slot> mail_ = std::make_shared<mail_slot>();
   std::map<wireup::context_id, party> parties_;
 };
 

@@ -81,14 +81,18 @@ class request_awaiter final : public R::operation_type {
   std::optional<std::stop_callback<canceller>> on_stop_;
 };
 
+/// Makes every request awaitable by `co_await` without a wrapper type. Here, next to the requests,
+/// it is found from any namespace.
+template <request R>
+request_awaiter<R> operator co_await(const R& r) {
+  return request_awaiter<R>(r);
+}
+
 }  // namespace weft::detail
 
 namespace weft {
 
-/// Makes every request awaitable by `co_await` without a wrapper type.
-template <detail::request R>
-detail::request_awaiter<R> operator co_await(const R& r) {
-  return detail::request_awaiter<R>(r);
-}
+/// For requests that live elsewhere.
+using detail::operator co_await;
 
 }  // namespace weft
