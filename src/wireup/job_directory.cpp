@@ -32,7 +32,7 @@ constexpr std::size_t spare_clients = 64;
 
 class job_directory::server {
  public:
-  explicit server(peer_id size) : ranks_(size), loop_(std::make_shared<loop>()) {
+  explicit server(peer_id size) : loop_(std::make_shared<loop>()), ranks_(size) {
     opened socket = listen_abstract(locator_);
     if (!socket.fd)
       throw error(errc::system, fmt::format("cannot listen on a Unix socket for the job: {}",
@@ -153,13 +153,13 @@ class job_directory::server {
     for (entry& e : ranks_) e.waiting.erase(c);
   }
 
+  const std::shared_ptr<loop> loop_;  // first, because what follows is gone before it
   const context_id id_ = random_id();
   const std::string locator_ = random_socket_name();
   std::shared_ptr<listener> front_;
   std::vector<entry> ranks_;
   std::set<client_ptr> clients_;
   bool told_ = false;
-  std::shared_ptr<loop> loop_;
 };
 
 job_directory::job_directory(peer_id size)

@@ -38,7 +38,7 @@ std::shared_ptr<loop> start_loop() try {
 }  // namespace
 
 connection_manager::impl::impl(identity self, handlers h)
-    : self_(std::move(self)), handlers_(std::move(h)), loop_(start_loop()) {
+    : loop_(start_loop()), self_(std::move(self)), handlers_(std::move(h)) {
   self_.pid = ::getpid();
   self_.locator = random_socket_name();
   opened socket = listen_abstract(self_.locator);

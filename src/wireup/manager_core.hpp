@@ -66,7 +66,8 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void notice_starved(int error);
   void shut_down();
 
-  identity self_;  // constant once constructed
+  const std::shared_ptr<loop> loop_;  // first, because what follows is gone before it
+  identity self_;                     // constant once constructed
   const handlers handlers_;
   std::atomic<std::uint64_t> next_number_{1};  // doors and meetings; any thread
   std::shared_ptr<listener> front_;
@@ -80,7 +81,6 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   bool closing_ = false;
   bool told_of_stranger_ = false;
   bool told_of_starving_ = false;
-  std::shared_ptr<loop> loop_;
 };
 
 }  // namespace weft::wireup

@@ -392,7 +392,7 @@ TEST_CASE("a starved listener rests between its attempts") {
   const std::string name = random_socket_name();
   loop thread;
   record<clock::time_point> starved;
-  record<bool> accepted;
+  record<bool> started, accepted;
   std::shared_ptr<listener> l;
   opened socket = listen_abstract(name);
   REQUIRE(socket.fd);
@@ -401,7 +401,9 @@ TEST_CASE("a starved listener rests between its attempts") {
         thread, std::move(socket.fd), [&](unique_fd) { accepted.add(true); },
         [&](int) { starved.add(clock::now()); });
     l->start();
+    started.add(true);
   });
+  CHECK(started.next());
   opened waiting;
   clock::time_point first, third;
   {

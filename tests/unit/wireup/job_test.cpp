@@ -158,6 +158,7 @@ TEST_CASE("a client that talks nonsense is dropped, the others go on") {
   std::string locator;
   context_id id;
   REQUIRE(parse_job_environment(directory.environment(), locator, id));
+  record<std::string> found;
   const auto zero = join(directory, 0, 2);
   const auto say = [](const runtime::unique_fd& to, const frame& f) {
     return send_packet(to.get(), frame_header::of(f), f.body, f.fds);
@@ -174,7 +175,6 @@ TEST_CASE("a client that talks nonsense is dropped, the others go on") {
   }
   opened socket = connect_abstract(locator);
   REQUIRE(say(socket.fd, encode(job_hello{id, 2})) == 0);  // no such rank
-  record<std::string> found;
   zero->find(1, into(found));
   const auto one = join(directory, 1, 2);
   const std::string place = random_socket_name();

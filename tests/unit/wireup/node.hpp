@@ -22,10 +22,9 @@ template <class T>
 class record {
  public:
   void add(T t) {
-    {
-      const std::lock_guard lock(mutex_);
-      things_.push_back(std::move(t));
-    }
+    // Notified under the lock: whoever waited may destroy this record next.
+    const std::lock_guard lock(mutex_);
+    things_.push_back(std::move(t));
     changed_.notify_all();
   }
 
