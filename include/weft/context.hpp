@@ -56,7 +56,8 @@ struct options {
   /// "auto", "pipeline", "cma" or "direct": how large messages cross shared memory.
   std::string large_messages = "auto";
 
-  /// Where a trace for Perfetto is written when the context ends; empty: nowhere.
+  /// Where a trace for Perfetto is written when the context ends; empty: nowhere. In a job, the rank
+  /// is put in front of the extension. A second context with the same file replaces it.
   std::string trace_file;
 
   /// The defaults, changed by the WEFT_* variables of the environment.

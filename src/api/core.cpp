@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "api/door.hpp"
 #include "transports/self/factory.hpp"
@@ -40,6 +41,13 @@ runtime::patience::settings waiting(const options& o, const wireup::job* j) {
   return s;
 }
 
+/// Each rank of a job has a trace of its own: trace.json becomes trace.3.json.
+std::string trace_file(const std::string& chosen, const wireup::job* j) {
+  if (!j) return chosen;
+  std::filesystem::path file(chosen);
+  return file.replace_extension(fmt::format(".{}{}", j->rank(), file.extension().string())).string();
+}
+
 }  // namespace
 
 core::core(options chosen)
@@ -53,6 +61,7 @@ core::core(options chosen)
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
   make_transports();
   engine_.add(messenger_);
+  if (!options_.trace_file.empty()) engine_.trace().open(trace_file(options_.trace_file, job_.get()));
   start_control_plane();
   engine_.start();
 }

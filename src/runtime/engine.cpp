@@ -169,10 +169,12 @@ void engine::caller_sleeps() noexcept {
   const unsigned told = caller_wait_->wait(deadline);
   counters_.sleeps.fetch_add(1, std::memory_order_relaxed);
   counters_.wake_ups.fetch_add(told != 0 ? 1 : 0, std::memory_order_relaxed);
-  counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((now() - before).count()),
+  const auto woken = now();
+  counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((woken - before).count()),
                                          std::memory_order_relaxed);
 
   enter();
+  trace_.slice(trace::kind::caller_sleeps, before, woken, told);
   caller_asleep_.store(false, std::memory_order_relaxed);
   door_.disarm_asleep();
   caller_polls_ = true;

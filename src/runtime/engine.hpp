@@ -26,6 +26,7 @@
 #include "runtime/patience.hpp"
 #include "runtime/source.hpp"
 #include "runtime/timers.hpp"
+#include "runtime/trace.hpp"
 #include "runtime/wait_set.hpp"
 
 namespace weft::runtime {
@@ -109,6 +110,7 @@ class engine final : public detail::timer_service, public executor, public detai
   std::uint64_t outstanding() const noexcept { return outstanding_; }
   doorbell& door() noexcept { return door_; }
   engine_counters& counters() noexcept { return counters_; }
+  runtime::trace& trace() noexcept { return trace_; }
 
   // --- from any thread ---------------------------------------------------------------------
 
@@ -146,7 +148,7 @@ class engine final : public detail::timer_service, public executor, public detai
   void caller_looks_around() noexcept;
   void caller_sleeps() noexcept;
   void progress_loop() noexcept;
-  void progress_in_charge() noexcept;
+  unsigned progress_in_charge() noexcept;
   void end_due_timers() noexcept;
   bool sources_have_work() noexcept;
   time_point next_deadline() const noexcept {
@@ -167,6 +169,7 @@ class engine final : public detail::timer_service, public executor, public detai
   detail::time_point caller_deadline_{};  // until when the caller sleeps
   doorbell door_;
   engine_counters counters_;
+  runtime::trace trace_;  // written when every thread that records has gone
 
   inbox inbox_;  // the completion queue's entrance for other threads
   std::atomic<bool> caller_asleep_{false};  // the caller sleeps, or looks once more before it does

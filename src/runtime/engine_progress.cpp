@@ -61,28 +61,36 @@ engine::~engine() {
 void engine::progress_loop() noexcept {
   prctl(PR_SET_NAME, "weft-progress");
   ask_for_short_slices();
+  time_point slept, woken, done;  // of the last turn, for the trace
+  unsigned told = 0, passes = 0;
   while (!stopping_.load(std::memory_order_relaxed)) {
     watches_.take_up(*progress_wait_);
     enter();
+    trace_.slice(trace::kind::progress_sleeps, slept, woken, told);
+    if (passes != 0) trace_.slice(trace::kind::in_charge, woken, done, passes);
     const bool caller_away = !caller_polls_ && !caller_asleep_ && outstanding_ != 0;
     if (caller_away) door_.arm_away(true);
     const bool work = caller_away && sources_have_work();
     const auto deadline = next_deadline();
     progress_deadline_.store(deadline, std::memory_order_relaxed);
     leave();
+    slept = woken = now();
     if (!work) {
-      const auto before = now();
-      const unsigned told = progress_wait_->wait(deadline);
+      told = progress_wait_->wait(deadline);
       counters_.sleeps.fetch_add(1, std::memory_order_relaxed);
       counters_.wake_ups.fetch_add(told != 0 ? 1 : 0, std::memory_order_relaxed);
-      counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((now() - before).count()),
+      woken = now();
+      counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((woken - slept).count()),
                                              std::memory_order_relaxed);
     }
-    progress_in_charge();
+    passes = progress_in_charge();
+    done = now();
   }
 }
 
-void engine::progress_in_charge() noexcept {
+/// \return how many passes it made
+unsigned engine::progress_in_charge() noexcept {
+  unsigned passes = 0;
   for (int vain = 0; vain < passes_in_vain && !stopping_.load(std::memory_order_relaxed);) {
     if (!baton_.try_take()) {
       ++vain;
@@ -91,8 +99,9 @@ void engine::progress_in_charge() noexcept {
     }
     if (caller_polls_ || caller_asleep_) {
       baton_.give();
-      return;
+      break;
     }
+    ++passes;
     const unsigned events = pass();
     end_due_timers();
     const bool nothing_outstanding = outstanding_ == 0;
@@ -101,9 +110,10 @@ void engine::progress_in_charge() noexcept {
     leave();
     counters_.progress_passes.fetch_add(1, std::memory_order_relaxed);
     vain = events != 0 ? 0 : vain + 1;
-    if (events == 0 && nothing_outstanding) return;
+    if (events == 0 && nothing_outstanding) break;
     cpu_pause();
   }
+  return passes;
 }
 
 }  // namespace weft::runtime

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a context did and when, for people who look at it in Perfetto.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace weft::runtime {
+
+/// The last 131072 events of a context, kept in memory and written to a file at its end. Owned by
+/// the engine. Every function that records wants the baton held, so that a ring needs no lock; what
+/// happened without it (a sleep) is recorded when the baton is held again. Off, a record costs one
+/// load and a branch that is never taken; on, it reads the clock and allocates nothing.
+class trace {
+ public:
+  using moment = std::chrono::steady_clock::time_point;
+
+  enum class kind : std::uint8_t {
+    sent,                ///< all bytes of a message were taken by the transport, or the receiver
+    received,            ///< a receive was filled
+    unexpected,          ///< a message came before its receive
+    send_rendezvous,     ///< a message that waits for its receiver's answer
+    receive_rendezvous,  ///< a message whose rest the receiver asks for, or reads
+    caller_sleeps,       ///< the thread inside run() in its wait set
+    progress_sleeps,     ///< the progress thread in its wait set
+    in_charge            ///< the progress thread polls, because the caller is away
+  };
+
+  trace() = default;
+  /// Writes the file, if there is to be one; says so on stderr when it cannot be written.
+  ~trace();
+  trace(const trace&) = delete;
+  trace& operator=(const trace&) = delete;
+
+  /// Starts recording. Before any thread records.
+  /// \param file where the trace is written; replaced if it exists
+  /// \throws weft::error (system) if it cannot be written, (out_of_memory)
+  void open(std::string file);
+
+  bool on() const noexcept { return events_ != nullptr; }
+
+  /// Something happened now. \param peer,size which message
+  void instant(kind what, std::uint32_t peer, std::uint64_t size) noexcept {
+    if (events_) [[unlikely]]
+      record({now(), {}, size, peer, 0, 0, what, phase::instant});
+  }
+
+  /// Something begins now that ends elsewhere. \param id tells it from others with the same peer
+  void begin(kind what, std::uint32_t peer, std::uint16_t id, std::uint64_t size) noexcept {
+    if (events_) [[unlikely]]
+      record({now(), {}, size, peer, 0, id, what, phase::begin});
+  }
+  void end(kind what, std::uint32_t peer, std::uint16_t id) noexcept {
+    if (events_) [[unlikely]]
+      record({now(), {}, 0, peer, 0, id, what, phase::end});
+  }
+
+  /// This thread did something for a while, which may be none at all.
+  /// \param count events that woke it, or passes that it made
+  void slice(kind what, moment from, moment until, std::uint64_t count) noexcept {
+    if (events_ && from < until) [[unlikely]]
+      record({from, until, count, 0, 0, 0, what, phase::slice});
+  }
+
+ private:
+  enum class phase : std::uint8_t { instant, begin, end, slice };
+  struct event {
+    moment at;
+    moment until;        // slices only
+    std::uint64_t size;  // of the message; of a slice, its count
+    std::uint32_t peer;
+    std::int32_t thread;
+    std::uint16_t id;
+    kind what;
+    phase how;
+  };
+  static constexpr std::size_t capacity = std::size_t{1} << 17;
+
+  static moment now() noexcept { return std::chrono::steady_clock::now(); }
+  void record(event e) noexcept;
+  bool write() const noexcept;
+
+  std::unique_ptr<event[]> events_;  // null: off
+  std::uint64_t recorded_ = 0;       // since the beginning; the ring holds the last of them
+  std::string file_;
+};
+
+}  // namespace weft::runtime
