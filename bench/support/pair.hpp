@@ -57,6 +57,7 @@ struct pair_options {
   std::size_t shared_bytes = 0;          ///< size of pair_member::shared()
   std::size_t max_samples = 1 << 16;     ///< for each of the two
   std::chrono::seconds time_limit{120};  ///< both are killed then
+  bool pin = true;                       ///< rank 0 on the first allowed core, 1 on the second
 };
 
 /// What each rank reported, in the order of reporting.

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands that measure weft. Each runs in the callback that CLI11 calls at the end of
+// parsing; exceptions of measuring pass through. They fork, so no context may exist yet.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace weft::bench {
+
+void add_latency_command(CLI::App& app);    ///< there and back
+void add_rate_command(CLI::App& app);       ///< small messages, many in flight
+void add_bandwidth_command(CLI::App& app);  ///< large messages, one or many in flight
+
+}  // namespace weft::bench

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "commands.hpp"
+#include "loops.hpp"
+#include "report.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t kib = 1024;
+
+struct request {
+  settings chosen;
+  job what{.bench = "latency",
+           .sizes = {0, 8, 64, 256, kib, 4 * kib, 8 * kib, 16 * kib, 64 * kib, 256 * kib, kib* kib,
+                     4 * kib* kib}};
+};
+
+task<void> act(side& me, const request& wanted) {
+  report out(with_percentiles({{"size", "size"}, {"half round trip µs", "half_rtt_us"}}),
+             wanted.chosen.as_json);
+  const bool tells = me.rank == 0;
+  co_await barrier(me);  // so that they are connected, and it is known how
+  if (tells) out.title(me.peer.describe());
+  for (const auto size : wanted.what.sizes) {
+    if (tells) out.measuring(size_text(size));
+    const auto samples =
+        co_await half_round_trips(me, size, latency_plan(size, wanted.what.effort));
+    if (tells) out.add(make_line(head_of("latency", wanted.chosen, size), half_rtt_us, samples));
+  }
+  if (tells) out.finish();
+}
+
+}  // namespace
+
+void add_latency_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand("latency", "Half a round trip between two processes");
+  add_job_options(*sub, wanted->what);
+  add_settings(*sub, wanted->chosen);
+  sub->callback([wanted] {
+    on_stage("latency", wanted->chosen, [&](side& me) { return act(me, *wanted); });
+  });
+}
+
+}  // namespace weft::bench

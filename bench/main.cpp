@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft-bench: what weft can do here, what the machine can do, and what others do. README.md.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "commands.hpp"
+#include "compare/compare.hpp"
+#include "raw/raw_command.hpp"
+
+int main(int argc, char** argv) {
+  using namespace weft::bench;
+  CLI::App app("Measures weft between processes that it starts itself.");
+  app.require_subcommand(1);
+  int exit_code = 0;
+  try {
+    add_latency_command(app);
+    add_rate_command(app);
+    add_bandwidth_command(app);
+    raw::add_raw_command(app);
+    add_compare_command(app, {"dedicated", "polling"}, exit_code);
+    CLI11_PARSE(app, argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "weft-bench: {}\n", error.what());
+    return 1;
+  }
+  return exit_code;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results as they come: JSON lines for programs, a table for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support/json_lines.hpp"
+#include "support/table.hpp"
+
+namespace weft::bench {
+
+/// A column of the table and the key in the JSON lines that it shows.
+struct column {
+  std::string title;
+  std::string key;
+};
+
+/// The percentiles that follow the figure in most tables.
+std::vector<column> with_percentiles(std::vector<column> first);
+
+/// For one process, one thread.
+class report {
+ public:
+  report(std::vector<column> columns, bool as_json);
+
+  /// A line above the table; nothing in JSON.
+  void title(const std::string& text);
+  /// What is being measured now, for people at a terminal who wait.
+  void measuring(const std::string& what);
+  /// One result; with JSON it is out at once.
+  void add(const json& line);
+  /// Prints the table.
+  void finish();
+
+ private:
+  std::vector<column> columns_;
+  table table_;
+  bool as_json_;
+  bool shown_ = false;
+};
+
+}  // namespace weft::bench

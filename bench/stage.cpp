@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "support/pair.hpp"
+
+namespace weft::bench {
+
+void add_settings(CLI::App& app, settings& into) {
+  app.add_option("--transport", into.transport, "Over this transport");
+  app.add_option("--progress", into.progress, "Who moves messages: dedicated, polling, interrupt")
+      ->check(CLI::IsMember({"dedicated", "polling", "interrupt"}));
+  app.add_flag_callback(
+      "--no-pin", [&into] { into.pin = false; }, "Let the scheduler choose the cores");
+  app.add_flag("--json", into.as_json, "JSON lines instead of a table");
+}
+
+options options_of(const settings& chosen) {
+  options result = options::from_environment();
+  result.transports = {"self", chosen.transport};
+  result.progress = chosen.progress == "polling"     ? progress_mode::polling
+                    : chosen.progress == "interrupt" ? progress_mode::interrupt
+                                                     : progress_mode::dedicated;
+  return result;
+}
+
+line_head head_of(const std::string& bench, const settings& chosen, std::size_t size) {
+  return {.bench = bench, .transport = chosen.transport, .progress = chosen.progress, .size = size};
+}
+
+void on_stage(const std::string& name, const settings& chosen,
+              const std::function<task<void>(side&)>& act) {
+  const auto address = fmt::format("unix://weft-bench-{}", ::getpid());
+  const pair_options stage{.name = name, .time_limit = std::chrono::minutes(10), .pin = chosen.pin};
+  run_pair(stage, [&](pair_member& member) {
+    context ctx(options_of(chosen));
+    const auto perform = [&](endpoint peer) {
+      side self{ctx, std::move(peer), member.rank()};
+      run(ctx, act(self));
+      // Neither context ends while the other one's coroutine still runs.
+      run(ctx, barrier(self));
+      member.barrier();
+    };
+    if (member.rank() == 0) {
+      listener door = run(ctx, ctx.listen(address));
+      member.barrier();
+      perform(run(ctx, door.accept()));
+    } else {
+      member.barrier();
+      perform(run(ctx, ctx.connect(address)));
+    }
+  });
+}
+
+task<void> barrier(const side& me) {
+  scope both;
+  both.start(me.peer.send(const_buffer{}, sync_tag));
+  both.start(me.peer.recv(mutable_buffer{}, sync_tag));
+  co_await both.join();
+}
+
+}  // namespace weft::bench

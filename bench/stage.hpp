@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where weft is measured: two processes on two cores, a context in each, an endpoint between them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <weft/weft.hpp>
+
+#include "support/json_lines.hpp"
+
+namespace weft::bench {
+
+/// How weft is to be set up, whatever is measured.
+struct settings {
+  std::string transport = "shm";
+  std::string progress = "dedicated";
+  bool pin = true;
+  bool as_json = false;
+};
+
+/// Adds --transport, --progress, --no-pin and --json. `into` must outlive the parsing.
+void add_settings(CLI::App& app, settings& into);
+
+/// What a context is made with: the defaults and WEFT_* variables, with `chosen` on top.
+options options_of(const settings& chosen);
+
+/// The head of a line about `bench` with messages of `size` bytes.
+line_head head_of(const std::string& bench, const settings& chosen, std::size_t size);
+
+/// One of the two processes, as its coroutine sees it.
+struct side {
+  context& ctx;
+  endpoint peer;
+  int rank;  ///< 0 (on the first core) or 1 (on the second)
+};
+
+/// Tags of the benchmarks' own messages.
+inline constexpr tag data_tag{1};
+inline constexpr tag ack_tag{2};
+inline constexpr tag sync_tag{3};
+
+/// Forks the two processes, connects a context of each with the other's and runs `act` in both,
+/// inside `run()`. Process 0 has the parent's stdout, so it may print. Throws std::runtime_error
+/// when one of them fails. For a process with one thread and no context.
+void on_stage(const std::string& name, const settings& chosen,
+              const std::function<task<void>(side&)>& act);
+
+/// Ends when both sides have come here, by a message each way.
+task<void> barrier(const side& me);
+
+}  // namespace weft::bench
