@@ -41,8 +41,8 @@ int send_raw(const unique_fd& to, const bytes& what, std::size_t fd_count = 0) {
 
 bytes bytes_of(const frame& f) {
   const auto head = frame_header::of(f);
-  bytes all(head.begin(), head.end());
-  all.insert(all.end(), f.body.begin(), f.body.end());
+  bytes all(head.size() + f.body.size());
+  std::ranges::copy(f.body, std::ranges::copy(head, all.begin()).out);
   return all;
 }
 
