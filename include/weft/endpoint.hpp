@@ -43,13 +43,17 @@ class endpoint {
   /// Receives a message from this peer.
   /// \param into where it goes; a longer message fills it and ends with errc::truncated
   /// \param t    a tag, `any_tag`, or a value with a mask
-  detail::recv_request recv(mutable_buffer into, tag_mask t) const;
+  detail::recv_request recv(mutable_buffer into, tag_mask t) const {
+    return {nullptr, state(), t, into};
+  }
 
   /// The same, scattered over several pieces, in order. `list` must live until the end too.
-  detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t) const;
+  detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t) const {
+    return {nullptr, state(), t, list};
+  }
 
   /// Ends when a matching message is there, and leaves it there.
-  detail::probe_request probe(tag_mask t) const;
+  detail::probe_request probe(tag_mask t) const { return {nullptr, state(), t}; }
 
   /// The same without waiting: nothing, if no such message has arrived.
   std::optional<received> try_probe(tag_mask t) const;

@@ -6,16 +6,6 @@
 
 namespace weft {
 
-detail::recv_request endpoint::recv(mutable_buffer into, tag_mask t) const {
-  return {&state_->owner(), state(), t, into};
-}
-
-detail::recv_request endpoint::recv(std::span<const mutable_buffer> list, tag_mask t) const {
-  return {&state_->owner(), state(), t, list};
-}
-
-detail::probe_request endpoint::probe(tag_mask t) const { return {&state_->owner(), state(), t}; }
-
 std::optional<received> endpoint::try_probe(tag_mask t) const {
   state_->owner().engine().poll_once();
   return state_->owner().try_probe(state(), t);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -46,8 +47,11 @@ struct incoming {
   transports::scatter into;                   ///< where the byte `arrived` goes
   std::uint64_t room = 0;                     ///< bytes that the receive's buffers take
 
-  std::unique_ptr<std::byte[], free_memory> stored;  ///< while unexpected
+  static constexpr std::size_t short_size = 64;
+  std::byte* stored = nullptr;  ///< while unexpected: in `brief` if it is short, else in `allocated`
   std::uint64_t stored_size = 0;
+  std::unique_ptr<std::byte[], free_memory> allocated;
+  std::array<std::byte, short_size> brief;
 
   std::uint32_t eager_units = 0;  ///< credit that it holds
   local_id sender_id = 0;         ///< how the sender knows it; 0: it needs no answer
@@ -67,12 +71,26 @@ struct incoming {
 
   bool whole() const noexcept { return arrived == total; }
 
+  /// Back to the beginning, for the pool; `brief` keeps its garbage.
+  void reset() noexcept {
+    from = nullptr;
+    arrived = 0;
+    receive = nullptr;
+    room = 0;
+    stored = nullptr;
+    stored_size = 0;
+    allocated.reset();
+    eager_units = 0;
+    sender_id = id = 0;
+    rendezvous = eager_done = waits_for_link = abandoned = readable = false;
+  }
+
   /// Takes the next `n` bytes. The caller checked that they do not exceed `total`.
   void take(const std::byte* data, std::uint64_t n) noexcept {
     if (receive) {
       copy_in(into, data, arrived < room ? std::min(n, room - arrived) : 0);
     } else if (!abandoned && n != 0) {
-      std::memcpy(stored.get() + arrived, data, n);
+      std::memcpy(stored + arrived, data, n);
     }
     arrived += n;
   }
@@ -83,8 +101,9 @@ struct incoming {
     op.message = this;
     into = transports::scatter(op.into.parts());
     room = op.into.size();
-    if (stored) copy_in(into, stored.get(), std::min(arrived, room));
-    stored.reset();
+    if (stored) copy_in(into, stored, std::min(arrived, room));
+    stored = nullptr;
+    allocated.reset();
   }
 };
 

@@ -25,24 +25,8 @@ void unlink(List& l, Node& n) noexcept {
 
 }  // namespace
 
-auto match_table::home_of(const matcher& m) noexcept -> list<matcher>& {
-  return wild(m) ? wild_ : exact_[hash(m.from, m.tag.value)];
-}
-
-void match_table::post(matcher& m) noexcept {
-  m.posted_at = ++posted_;
-  m.queued = true;
-  link_last<matcher, &matcher::before, &matcher::after>(home_of(m), m);
-}
-
-void match_table::withdraw(matcher& m) noexcept {
-  m.queued = false;
-  unlink<matcher, &matcher::before, &matcher::after>(home_of(m), m);
-}
-
-matcher* match_table::take_match(const peer* from, std::uint64_t tag) noexcept {
-  matcher* found = exact_[hash(from, tag)].first;
-  while (found && (found->from != from || found->tag.value != tag)) found = found->after;
+/// The same with wildcards posted: whichever was posted first.
+matcher* match_table::take_wild(const peer* from, std::uint64_t tag, matcher* found) noexcept {
   for (matcher* w = wild_.first; w && (!found || w->posted_at < found->posted_at); w = w->after)
     if ((!w->from || w->from == from) && w->tag.matches({tag})) found = w;
   if (found) withdraw(*found);
@@ -59,7 +43,7 @@ void match_table::remove(incoming& m) noexcept {
   unlink<incoming, &incoming::earlier, &incoming::later>(by_arrival_, m);
 }
 
-incoming* match_table::find(const peer* from, tag_mask tag) const noexcept {
+incoming* match_table::find_arrived(const peer* from, tag_mask tag) const noexcept {
   if (from && tag.exact()) {
     incoming* m = unexpected_[hash(from, tag.value)].first;
     while (m && (m->from != from || m->tag != tag.value)) m = m->after;

@@ -17,20 +17,40 @@ namespace weft::proto {
 class match_table {
  public:
   /// Posts a receive or a probe.
-  void post(detail::matcher& m) noexcept;
+  void post(detail::matcher& m) noexcept {
+    m.posted_at = ++posted_;
+    m.queued = true;
+    list<detail::matcher>& home = home_of(m);
+    m.before = home.last;
+    m.after = nullptr;
+    (home.last ? home.last->after : home.first) = &m;
+    home.last = &m;
+  }
 
   /// Takes it out again. Only while m.queued.
-  void withdraw(detail::matcher& m) noexcept;
+  void withdraw(detail::matcher& m) noexcept { withdraw(home_of(m), m); }
 
   /// The first posted matcher for a message, taken out; null: none.
-  detail::matcher* take_match(const peer* from, std::uint64_t tag) noexcept;
+  detail::matcher* take_match(const peer* from, std::uint64_t tag) noexcept {
+    list<detail::matcher>& home = exact_[hash(from, tag)];
+    detail::matcher* found = home.first;
+    while (found && (found->from != from || found->tag.value != tag)) found = found->after;
+    if (wild_.first) [[unlikely]]
+      return take_wild(from, tag, found);
+    if (found) withdraw(home, *found);
+    return found;
+  }
 
   /// Adds an unexpected message.
   void add(incoming& m) noexcept;
   void remove(incoming& m) noexcept;
 
   /// The first unexpected message for a receive or probe; null: none. It stays in.
-  incoming* find(const peer* from, tag_mask tag) const noexcept;
+  incoming* find(const peer* from, tag_mask tag) const noexcept {
+    if (!by_arrival_.first) [[likely]]
+      return nullptr;
+    return find_arrived(from, tag);
+  }
 
   /// Some posted matcher that only `from` can serve, or (null) any at all; null: none.
   detail::matcher* any_posted(const peer* from) const noexcept;
@@ -54,7 +74,16 @@ class match_table {
   static_assert(buckets == std::size_t{1} << (64 - 54));
   static bool wild(const detail::matcher& m) noexcept { return !m.from || !m.tag.exact(); }
 
-  list<detail::matcher>& home_of(const detail::matcher& m) noexcept;
+  list<detail::matcher>& home_of(const detail::matcher& m) noexcept {
+    return wild(m) ? wild_ : exact_[hash(m.from, m.tag.value)];
+  }
+  static void withdraw(list<detail::matcher>& home, detail::matcher& m) noexcept {
+    m.queued = false;
+    (m.before ? m.before->after : home.first) = m.after;
+    (m.after ? m.after->before : home.last) = m.before;
+  }
+  detail::matcher* take_wild(const peer* from, std::uint64_t tag, detail::matcher* found) noexcept;
+  incoming* find_arrived(const peer* from, tag_mask tag) const noexcept;
 
   std::array<list<detail::matcher>, buckets> exact_{};
   list<detail::matcher> wild_{};

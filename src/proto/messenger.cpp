@@ -48,7 +48,7 @@ bool messenger::start(detail::recv_operation& op) noexcept {
     return true;
   }
   if (incoming* m = table_.find(op.from, op.tag)) return m->from->deliver(*m, op);
-  if (op.from && (op.from->now() == peer::state::lost || op.from->now() == peer::state::closed)) {
+  if (op.from && op.from->gone()) {
     op.status = op.from->why();
     return true;
   }
@@ -67,7 +67,7 @@ bool messenger::start(detail::probe_operation& op) noexcept {
     op.got = {m->from->id(), {m->tag}, m->total};
     return true;
   }
-  if (op.from && (op.from->now() == peer::state::lost || op.from->now() == peer::state::closed)) {
+  if (op.from && op.from->gone()) {
     op.status = op.from->why();
     return true;
   }
@@ -150,8 +150,13 @@ unsigned messenger::poll() noexcept {
 bool messenger::store(incoming& m) noexcept {
   ++counts_.unexpected_messages;
   if (m.stored_size == 0) return true;
-  m.stored.reset(static_cast<std::byte*>(std::malloc(m.stored_size)));
-  if (!m.stored) return false;
+  if (m.stored_size <= incoming::short_size) {
+    m.stored = m.brief.data();
+  } else {
+    m.allocated.reset(static_cast<std::byte*>(std::malloc(m.stored_size)));
+    m.stored = m.allocated.get();
+    if (!m.stored) return false;
+  }
   counts_.unexpected_bytes_now += m.stored_size;
   counts_.unexpected_bytes_peak = std::max(counts_.unexpected_bytes_peak, counts_.unexpected_bytes_now);
   return true;
@@ -192,14 +197,18 @@ std::string send_operation::explain() const {
   return proto::messenger::explain(status, request.to, nullptr, 0);
 }
 
-bool recv_operation::start() noexcept { return at->start(*this); }
-void recv_operation::cancel() noexcept { at->cancel(*this); }
+namespace {
+proto::messenger& messenger_of(const matcher& m) noexcept { return m.from ? m.from->owner() : *m.at; }
+}  // namespace
+
+bool recv_operation::start() noexcept { return messenger_of(*this).start(*this); }
+void recv_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }
 std::string recv_operation::explain() const {
   return proto::messenger::explain(status, from, &got, into.size());
 }
 
-bool probe_operation::start() noexcept { return at->start(*this); }
-void probe_operation::cancel() noexcept { at->cancel(*this); }
+bool probe_operation::start() noexcept { return messenger_of(*this).start(*this); }
+void probe_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }
 std::string probe_operation::explain() const {
   return proto::messenger::explain(status, from, &got, 0);
 }

@@ -16,6 +16,9 @@ namespace {
 constexpr std::uint32_t first_window = 4096;
 }  // namespace
 
+peer::peer(messenger& owner, peer_id id) noexcept
+    : owner_(owner), id_(id), small_limit_(small_limit(owner)) {}
+
 peer::~peer() = default;
 
 void peer::want_link() noexcept {
@@ -33,17 +36,25 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
 }
 
 std::uint32_t peer::grant_first_credit() noexcept {
-  window_ = owner_.take_budget(first_window);
+  set_window(owner_.take_budget(first_window));
   return window_;
+}
+
+void peer::set_window(std::uint32_t units) noexcept {
+  window_ = units;
+  owed_limit_ = std::max<std::uint32_t>(1, units / 2);
 }
 
 /// Credit goes back on the next frame; if there is none by the time that half of the window is
 /// owed, in a frame of its own.
 void peer::owe(std::uint32_t units) noexcept {
-  if (state_ == state::lost || state_ == state::closed) return;
   held_ -= units;
   owed_ += units;
-  if (owed_ >= window_ / 2 && owed_ != 0) send_control(frame_kind::credit, 0);
+  if (owed_ >= owed_limit_) return_credit();
+}
+
+void peer::return_credit() noexcept {
+  if (state_ != state::lost && state_ != state::closed) send_control(frame_kind::credit, 0);
 }
 
 void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexcept {

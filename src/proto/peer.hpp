@@ -36,12 +36,13 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
     lost         ///< `why()` tells
   };
 
-  peer(messenger& owner, peer_id id) noexcept : owner_(owner), id_(id) {}
+  peer(messenger& owner, peer_id id) noexcept;
   ~peer();
 
   messenger& owner() const noexcept { return owner_; }  ///< any thread
   peer_id id() const noexcept { return id_; }           ///< any thread
   state now() const noexcept { return state_; }
+  bool gone() const noexcept { return state_ >= state::closed; }
   errc why() const noexcept { return why_; }
   const std::string& detail() const noexcept { return detail_; }
   transports::link* link() const noexcept { return link_.get(); }
@@ -109,6 +110,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   void pass_turn() noexcept;
 
   // Sending.
+  static std::size_t small_limit(const messenger& m) noexcept;
   void plan(detail::send_operation& op) noexcept;
   bool send_small(detail::send_operation& op) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;
@@ -128,6 +130,10 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
                               transports::gather& data) noexcept;
 
   // Receiving.
+  void on_credit(std::uint16_t units) noexcept;
+  detail::recv_operation* take_receive(std::uint64_t tag, std::uint64_t size) noexcept;
+  void receive_small(const frame_header& h, const std::byte* data, detail::recv_operation& op,
+                     std::uint32_t units) noexcept;
   bool on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
   bool on_more(const frame_header& h, const std::byte* data) noexcept;
   bool on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
@@ -143,9 +149,12 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   void finish_receive(incoming& m) noexcept;
   void release(incoming& m) noexcept;
   void owe(std::uint32_t units) noexcept;
+  void return_credit() noexcept;
+  void set_window(std::uint32_t units) noexcept;
 
   messenger& owner_;
   const peer_id id_;
+  const std::size_t small_limit_;  // bytes of what always goes in one frame
   state state_ = state::idle;
   errc why_ = errc::ok;
   std::string detail_;
@@ -167,6 +176,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   std::uint32_t window_ = 0;     // units granted in all
   std::uint32_t held_ = 0;       // of these, in messages not matched yet
   std::uint32_t owed_ = 0;       // of these, free again and not told to the peer yet
+  std::uint32_t owed_limit_ = 0; // then a frame of its own tells it: half of the window
 };
 
 }  // namespace weft::proto

@@ -8,7 +8,7 @@
 
 namespace weft::proto {
 
-/// Makes objects in chunks and keeps those that are given back. Not thread-safe (baton).
+/// Makes objects in chunks and keeps those that are given back, after t.reset(). Not thread-safe (baton).
 template <class T>
 class pool {
  public:
@@ -21,7 +21,7 @@ class pool {
   }
 
   void give_back(T& t) noexcept {
-    t = T{};
+    t.reset();
     free_.push_back(&t);
   }
 

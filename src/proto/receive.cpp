@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/messenger.hpp"
+#include "runtime/small_copy.hpp"
 
 namespace weft::proto {
 
@@ -14,12 +15,52 @@ namespace {
 constexpr std::uint32_t largest_window = 1u << 20;
 }  // namespace
 
-bool peer::on_frame(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept {
-  if (state_ == state::lost || state_ == state::closed) return true;
-  if (h.credit != 0) {
-    credit_ += h.credit;
-    if (!rooms_.empty()) rooms_.resume_all(true);
+/// The receive for a message, if one waits. Probes that were posted before it learn of the message.
+inline recv_operation* peer::take_receive(std::uint64_t tag, std::uint64_t size) noexcept {
+  match_table& table = owner_.table();
+  matcher* m = table.take_match(this, tag);
+  while (m && m->probe) [[unlikely]] {
+    m->got = {id_, {tag}, size};
+    owner_.engine().end(*m);
+    m = table.take_match(this, tag);
   }
+  return static_cast<recv_operation*>(m);
+}
+
+/// A whole message in one frame meets its receive: that is what most messages are.
+inline void peer::receive_small(const frame_header& h, const std::byte* data, recv_operation& op,
+                                std::uint32_t units) noexcept {
+  const mutable_buffer into = op.into.front();
+  errc status = errc::ok;
+  if (op.into.single() && h.size <= std::min<std::size_t>(into.size(), 64)) [[likely]] {
+    runtime::small_copy(into.data(), data, h.size);
+  } else {
+    transports::scatter pieces(op.into.parts());
+    copy_in(pieces, data, h.size);
+    if (h.size > op.into.size()) status = errc::truncated;
+  }
+  op.got = {id_, {h.tag}, h.size};
+  metrics& counts = owner_.counts();
+  ++counts.messages_received;
+  counts.bytes_received += h.size;
+  if ((owed_ += units) >= owed_limit_) [[unlikely]]
+    return_credit();
+  owner_.engine().end(op, status);
+}
+
+bool peer::on_frame(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept {
+  constexpr auto eager = static_cast<std::uint8_t>(frame_kind::eager);
+  if (h.kind == eager && !x && state_ < state::closed && !current_) [[likely]] {
+    const std::uint32_t units = units_of(h.size);
+    if (units <= window_ - held_)
+      if (recv_operation* op = take_receive(h.tag, h.size)) {
+        receive_small(h, data, *op, units);
+        if (h.credit != 0) on_credit(h.credit);
+        return true;
+      }
+  }
+  if (state_ == state::lost || state_ == state::closed) return true;
+  if (h.credit != 0) on_credit(h.credit);
   const auto kind = static_cast<frame_kind>(h.kind);
   switch (kind) {
     case frame_kind::eager:
@@ -37,7 +78,12 @@ bool peer::on_frame(const frame_header& h, const frame_extension* x, const std::
   return false;
 }
 
-/// A message begins. Most are whole, and their receive waits: that way is short.
+void peer::on_credit(std::uint16_t units) noexcept {
+  credit_ += units;
+  if (!rooms_.empty()) rooms_.resume_all(true);
+}
+
+/// A message begins.
 bool peer::on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept {
   const bool rendezvous = h.kind == static_cast<std::uint8_t>(frame_kind::rts);
   const std::uint64_t total = x ? x->a & size_mask : h.size;
@@ -47,31 +93,7 @@ bool peer::on_message(const frame_header& h, const frame_extension* x, const std
     return false;
   held_ += units;
 
-  match_table& table = owner_.table();
-  matcher* m = table.take_match(this, h.tag);
-  while (m && m->probe) {
-    m->got = {id_, {h.tag}, total};
-    owner_.engine().end(*m);
-    m = table.take_match(this, h.tag);
-  }
-  auto* receive = static_cast<recv_operation*>(m);
-  if (receive && !x) [[likely]] {
-    const std::size_t room = receive->into.size();
-    if (receive->into.single()) {
-      if (const std::size_t n = std::min<std::size_t>(h.size, room))
-        std::memcpy(receive->into.front().data(), data, n);
-    } else {
-      transports::scatter into(receive->into.parts());
-      copy_in(into, data, h.size);
-    }
-    receive->got = {id_, {h.tag}, h.size};
-    metrics& n = owner_.counts();
-    ++n.messages_received;
-    n.bytes_received += h.size;
-    owe(units);
-    owner_.engine().end(*receive, h.size > room ? errc::truncated : errc::ok);
-    return true;
-  }
+  recv_operation* receive = take_receive(h.tag, total);
 
   incoming& in = owner_.messages().take();
   in.from = this;
@@ -245,8 +267,8 @@ void peer::release(incoming& m) noexcept {
 void peer::widen() noexcept {
   if (window_ >= largest_window) return;
   const std::uint32_t more = owner_.take_budget(window_);
-  window_ += more;
   if (more == 0) return;
+  set_window(window_ + more);
   owed_ += more;
   send_control(frame_kind::credit, 0);
 }

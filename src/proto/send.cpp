@@ -21,6 +21,7 @@ constexpr std::size_t bytes_per_turn = 512 * 1024;
 
 // Messages up to this size cross in one frame.
 constexpr std::size_t one_frame = 3 * 1024;
+constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserve;
 
 /// Short messages cross in one frame. Longer ones in pieces, so that the receiver copies one piece
 /// out while the sender copies the next one in; small pieces first, to get it going.
@@ -32,6 +33,10 @@ std::uint32_t next_piece(const transports::traits& t, std::size_t sent, std::siz
 }
 
 }  // namespace
+
+std::size_t peer::small_limit(const messenger& m) noexcept {
+  return std::min(one_frame, m.settings().eager_limit);
+}
 
 bool peer::turn_waiter::await_ready() noexcept {
   if (at.state_ == state::lost || at.state_ == state::closed) return true;
@@ -117,25 +122,29 @@ post peer::push_eager(send_operation& op) noexcept {
   return post::done;
 }
 
-/// A message of one frame, with nothing in its way. \return whether it has left
-bool peer::send_small(send_operation& op) noexcept {
-  const frame_header h = header_of(frame_kind::eager, op.request.tag.value,
-                                   static_cast<std::uint32_t>(op.size), eager_ends);
-  gather data(op.request.data.parts());
-  if (post_frame(h, nullptr, data) != post::done) return false;
-  credit_ -= units_of(op.size);
+/// A message of one frame that lies together, with nothing in its way. \return whether it has left
+inline bool peer::send_small(send_operation& op) noexcept {
+  const const_buffer data = op.request.data.front();
+  const std::uint32_t returned = std::min<std::uint32_t>(owed_, 0xffff);
+  const frame_header h{op.request.tag.value, static_cast<std::uint32_t>(data.size()),
+                       static_cast<std::uint8_t>(frame_kind::eager), eager_ends,
+                       static_cast<std::uint16_t>(returned)};
+  if (link_->send_together(h, data.data()) != post::done) return false;
+  owed_ -= returned;
+  credit_ -= units_of(data.size());
   metrics& n = owner_.counts();
   ++n.messages_sent;
-  n.bytes_sent += op.size;
+  n.bytes_sent += data.size();
   return true;
 }
 
 bool peer::start(send_operation& op) noexcept {
-  op.size = op.request.data.size();
-  if (op.size <= one_frame && free_to_send() && op.request.mode == send_mode::standard &&
-      units_of(op.size) + credit_reserve <= credit_ && op.size <= owner_.settings().eager_limit &&
+  const auto& request = op.request;
+  if (request.data.single() && request.data.front().size() <= small_limit_ && free_to_send() &&
+      credit_ >= most_units_of_small && request.mode == send_mode::standard &&
       !op.cancel_requested && send_small(op)) [[likely]]
     return true;
+  op.size = request.data.size();
   if (op.cancel_requested || op.size > max_message) {
     op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;
     return true;

@@ -143,6 +143,15 @@ class link {
   virtual post send(const frame_header& header, const frame_extension* extension,
                     gather& data) noexcept = 0;
 
+  /// The same for a frame without extension whose header.size bytes lie together at `data`: what
+  /// most messages are. A transport overrides it if it can do better. The header comes by value,
+  /// in two registers: written to memory byte by byte and read as words it would cost a stall.
+  virtual post send_together(frame_header header, const std::byte* data) noexcept {
+    const const_buffer one(data, header.size);
+    gather pieces({&one, 1});
+    return send(header, nullptr, pieces);
+  }
+
   /// Reads `size` bytes of the peer's memory without its help, all before it returns.
   /// \return done, or failed: it cannot, and the protocol falls back to asking for the data
   virtual post get(scatter into, remote_address from, std::size_t size) noexcept = 0;

@@ -65,8 +65,8 @@ struct send_request {
 struct recv_request {
   using value_type = received;
   using operation_type = recv_operation;
-  proto::messenger* at;
-  proto::peer* from;  ///< null: any source
+  proto::messenger* at;  ///< null if `from` is given
+  proto::peer* from;     ///< null: any source
   tag_mask tag;
   buffer_list<mutable_buffer> into;
 };
@@ -74,8 +74,8 @@ struct recv_request {
 struct probe_request {
   using value_type = received;
   using operation_type = probe_operation;
-  proto::messenger* at;
-  proto::peer* from;  ///< null: any source
+  proto::messenger* at;  ///< null if `from` is given
+  proto::peer* from;     ///< null: any source
   tag_mask tag;
 };
 
@@ -104,8 +104,8 @@ class matcher : public operation {
   matcher(proto::messenger* m, proto::peer* p, tag_mask t, bool only_looks, complete_fn f) noexcept
       : operation(f), at(m), from(p), tag(t), probe(only_looks) {}
 
-  proto::messenger* const at;
-  proto::peer* const from;  ///< null: any source
+  proto::messenger* const at;  ///< null if `from` is given
+  proto::peer* const from;     ///< null: any source
   const tag_mask tag;
   const bool probe;         ///< looks at a message and leaves it there
   received got = {};        ///< filled when matched

@@ -13,7 +13,6 @@ class self_link final : public link {
   std::string opened(parcel) override { return {}; }
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
-
   // The receiver's address space is the sender's: the data can be copied straight across.
   post get(scatter into, remote_address from, std::size_t size) noexcept override;
   bool prefers_get(remote_address, std::size_t) const noexcept override { return true; }

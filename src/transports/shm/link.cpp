@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/link.hpp"
 
+#include "runtime/pause.hpp"
+#include "runtime/small_copy.hpp"
 #include "transports/shm/transport.hpp"
 
 namespace weft::transports::shm {
 
 namespace {
+
+// How far ahead of its writing a slot is fetched: beyond those that the receiver may look at now.
+constexpr std::uint64_t slots_ahead = 2;
 
 void copy_out(std::byte* to, gather& from, std::size_t n) noexcept {
   while (n != 0) {
@@ -23,6 +28,7 @@ void copy_out(std::byte* to, gather& from, std::size_t n) noexcept {
 ring_link::ring_link(pair& with, runtime::mapping memory) noexcept
     : link(with.owner().traits()),
       pair_(with),
+      passes_(with.owner().passes()),
       memory_(std::move(memory)),
       ring_(static_cast<ring*>(memory_.get())) {
   ring_->magic = ring_magic;
@@ -33,7 +39,11 @@ ring_link::ring_link(pair& with, runtime::mapping memory) noexcept
 
 ring_link::~ring_link() { pair_.owner().link_ended(*this); }
 
-std::string ring_link::opened(parcel answer) { return pair_.take_answer(std::move(answer)); }
+std::string ring_link::opened(parcel answer) {
+  std::string trouble = pair_.take_answer(std::move(answer));
+  if (trouble.empty()) door_ = &pair_.door();
+  return trouble;
+}
 
 /// Refreshes what the receiver has read, believing it only within what was ever sent.
 /// \return whether one more slot and the bulk area up to `bulk_end` are free
@@ -49,17 +59,49 @@ bool ring_link::make_room(std::uint64_t bulk_end) noexcept {
   return position_ - slots_read_ < slot_count && bulk_end - bulk_read_ <= bulk_bytes;
 }
 
+/// Makes a slot whose body is written the receiver's.
+inline void ring_link::publish(slot& s, frame_header header) noexcept {
+  std::memcpy(&s.header, &header, sizeof header);
+  s.turn.store(turn_of(position_), std::memory_order_release);
+  ++position_;
+  // The receiver read the next lines on its last lap. In a burst, fetching one early hides the
+  // transfer; for a single message it would only be in the way of the message itself.
+  if (last_pass_ == passes_) runtime::prefetch_for_write(&ring_->slots[(position_ + slots_ahead) % slot_count]);
+  last_pass_ = passes_;
+  door_->ring_if_asleep();
+  if (!listed_unseen_) [[unlikely]] {
+    listed_unseen_ = true;
+    pair_.owner().has_unseen(*this);
+  }
+}
+
+post ring_link::send_together(frame_header header, const std::byte* data) noexcept {
+  if (header.size > inline_bytes) return send_bulk(header, data);
+  if (!has_room(bulk_position_)) [[unlikely]]
+    return no_room(bulk_position_);
+  slot& s = ring_->slots[position_ % slot_count];
+  runtime::small_copy(s.body, data, header.size);
+  publish(s, header);
+  return post::done;
+}
+
+post ring_link::send_bulk(frame_header header, const std::byte* data) noexcept {
+  const bulk_place place = bulk_place::after(bulk_position_, header.size);
+  if (!has_room(place.end)) [[unlikely]]
+    return no_room(place.end);
+  std::memcpy(ring_->bulk + place.begin % bulk_bytes, data, header.size);
+  bulk_position_ = place.end;
+  publish(ring_->slots[position_ % slot_count], header);
+  return post::done;
+}
+
 post ring_link::send(const frame_header& header, const frame_extension* extension,
                      gather& data) noexcept {
   const bool small = fits_slot(header);
   const bulk_place place = small || header.size == 0 ? bulk_place{bulk_position_, bulk_position_}
                                                      : bulk_place::after(bulk_position_, header.size);
-  if (position_ - slots_read_ >= slot_count || place.end - bulk_read_ > bulk_bytes) [[unlikely]] {
-    if (!make_room(place.end)) {
-      if (broken_) return post::failed;
-      return wait_for_room(place.end);
-    }
-  }
+  if (!has_room(place.end)) [[unlikely]]
+    return no_room(place.end);
   slot& s = ring_->slots[position_ % slot_count];
   if (small) {
     copy_out(s.body, data, header.size);
@@ -68,27 +110,19 @@ post ring_link::send(const frame_header& header, const frame_extension* extensio
     copy_out(ring_->bulk + place.begin % bulk_bytes, data, header.size);
     bulk_position_ = place.end;
   }
-  s.header = header;
-  s.turn.store(turn_of(position_), std::memory_order_release);
-  ++position_;
-  // The receiver read that line on its last lap; fetching it now hides the transfer.
-  __builtin_prefetch(&ring_->slots[position_ % slot_count], 1);
-  pair_.door().ring_if_asleep();
-  if (!listed_unseen_) [[unlikely]] {
-    listed_unseen_ = true;
-    pair_.owner().has_unseen(*this);
-  }
+  publish(s, header);
   return post::done;
 }
 
-post ring_link::wait_for_room(std::uint64_t bulk_end) noexcept {
+[[gnu::noinline, gnu::cold]] post ring_link::no_room(std::uint64_t bulk_end) noexcept {
+  if (broken_) return post::failed;
   wanted_bulk_end_ = bulk_end;
   if (!waits_for_room_) {
     waits_for_room_ = true;
     pair_.owner().wants_room(*this);
     ring_->room_wanted.store(1, std::memory_order_relaxed);
   }
-  pair_.door().ring_if_away();
+  door_->ring_if_away();
   return post::busy;
 }
 
@@ -122,8 +156,8 @@ bool ring_link::unseen() const noexcept {
 
 void ring_link::nudge() noexcept {
   if (!unseen()) return;
-  pair_.door().ring_if_asleep();
-  pair_.door().ring_if_away();
+  door_->ring_if_asleep();
+  door_->ring_if_away();
 }
 
 }  // namespace weft::transports::shm

@@ -2,6 +2,7 @@
 // The sending end of a ring.
 #pragma once
 
+#include "runtime/doorbell.hpp"
 #include "runtime/memory_file.hpp"
 #include "transports/shm/wire.hpp"
 
@@ -19,6 +20,7 @@ class ring_link final : public link {
   std::string opened(parcel answer) override;
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
+  post send_together(frame_header header, const std::byte* data) noexcept override;
   post get(scatter into, remote_address from, std::size_t size) noexcept override;
   bool prefers_get(remote_address from, std::size_t size) const noexcept override;
   std::optional<remote_address> expose(const_buffer data) noexcept override;
@@ -38,10 +40,19 @@ class ring_link final : public link {
   pair& owner() const noexcept { return pair_; }
 
  private:
+  bool has_room(std::uint64_t bulk_end) noexcept {
+    return (position_ - slots_read_ < slot_count && bulk_end - bulk_read_ <= bulk_bytes) ||
+           make_room(bulk_end);
+  }
+  void publish(slot& s, frame_header header) noexcept;
+  post send_bulk(frame_header header, const std::byte* data) noexcept;
+  post no_room(std::uint64_t bulk_end) noexcept;
   bool make_room(std::uint64_t bulk_end) noexcept;
-  post wait_for_room(std::uint64_t bulk_end) noexcept;
 
   pair& pair_;
+  const std::uint32_t& passes_;               // of the transport
+  std::uint32_t last_pass_ = 0;               // when the last frame was posted
+  runtime::remote_doorbell* door_ = nullptr;  // the pair's, once opened
   runtime::mapping memory_;
   ring* ring_;
   std::uint64_t position_ = 0;       // the next slot to write

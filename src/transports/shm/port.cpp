@@ -10,6 +10,20 @@ port::port(runtime::mapping memory, inlet& to, runtime::remote_doorbell& sender)
     throw error(errc::protocol_error, "the peer's shared memory is not a ring of this version");
 }
 
+inline bool port::deliver_one(slot& s) noexcept {
+  const frame_header header = s.header;
+  // The sender could change the slot while we look: use the copy, which nobody can.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (fits_slot(header)) return to_.on_frame(header, nullptr, s.body);
+  if (header.size > max_payload) return false;
+  frame_extension extension;
+  std::memcpy(&extension, s.body, sizeof extension);
+  const bulk_place place = bulk_place::after(bulk_position_, header.size);
+  if (header.size != 0) bulk_position_ = place.end;
+  return to_.on_frame(header, (header.flags & has_extension) != 0 ? &extension : nullptr,
+                      ring_->bulk + place.begin % bulk_bytes);
+}
+
 unsigned port::deliver(unsigned budget) noexcept {
   vain_ = 0;
   unsigned frames = 0;
@@ -24,20 +38,6 @@ unsigned port::deliver(unsigned budget) noexcept {
       publish();
   } while (frames < budget && ready());
   return frames;
-}
-
-bool port::deliver_one(slot& s) noexcept {
-  const frame_header header = s.header;
-  // The sender could change the slot while we look: use the copy, which nobody can.
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (fits_slot(header)) return to_.on_frame(header, nullptr, s.body);
-  if (header.size > max_payload) return false;
-  frame_extension extension;
-  std::memcpy(&extension, s.body, sizeof extension);
-  const bulk_place place = bulk_place::after(bulk_position_, header.size);
-  if (header.size != 0) bulk_position_ = place.end;
-  return to_.on_frame(header, (header.flags & has_extension) != 0 ? &extension : nullptr,
-                      ring_->bulk + place.begin % bulk_bytes);
 }
 
 void port::publish() noexcept {

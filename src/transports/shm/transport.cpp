@@ -176,10 +176,11 @@ unsigned shm_transport::poll_waiting() noexcept {
 }
 
 unsigned shm_transport::poll() noexcept {
+  ++passes_;
   unsigned events = poll_hot();
   if (!waiting_.empty()) [[unlikely]]
     events += poll_waiting();
-  if (!quiet_.empty() && ++passes_ % passes_between_quiet_looks == 0) [[unlikely]]
+  if (!quiet_.empty() && passes_ % passes_between_quiet_looks == 0) [[unlikely]]
     events += poll_quiet();
   return events;
 }

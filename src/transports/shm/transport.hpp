@@ -50,6 +50,8 @@ class shm_transport final : public transport {
   void wants_room(ring_link& l) { waiting_.push_back(&l); }
   void has_unseen(ring_link& l) { unseen_.push_back(&l); }
   void link_ended(ring_link& l) noexcept;
+  /// Counts passes, so that a link knows a burst: frames posted without a look in between.
+  const std::uint32_t& passes() const noexcept { return passes_; }
 
  private:
   pair& pair_of(inlet& peer, const counterpart& who);
