@@ -41,6 +41,10 @@ class core {
 
   std::string describe() const;
 
+  /// The transport `shm`; null: not used, and missing() says why.
+  const transports::transport* shm() const noexcept { return shm_; }
+  const std::string& missing() const noexcept { return notes_; }
+
   /// Memory that peers can map (weft/memory.hpp). \throws weft::error
   std::span<std::byte> allocate_shared(std::size_t size);
   void free_shared(std::span<std::byte> memory) noexcept;

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "transports/shm/select.hpp"
 #include "transports/shm/transport.hpp"
 
 namespace weft::transports::shm {
@@ -28,6 +29,38 @@ std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& larg
   std::random_device dice;
   const std::uint64_t probe_value = std::uint64_t{dice()} << 32 | dice();
   return std::make_unique<shm_transport>(door, way, probe_value);
+}
+
+std::vector<large_route> explain_large(const transport& shm, bool cma, bool has_progress_thread) {
+  const large_way way = static_cast<const shm_transport&>(shm).large_messages();
+  std::vector<large_route> all;
+  const std::string ways[] = {
+      "pipelined copy: both sides copy through the ring, piece by piece",
+      "direct copy: the receiver copies it out of the sender's shared memory, once",
+      "CMA: the receiver has the kernel copy it (process_vm_readv), once"};
+  const auto add = [&](std::string when, bool in_region, bool away) {
+    fetch_facts known;
+    known.way = way;
+    known.told = choose_exposure(way, in_region);
+    known.mapped = in_region;
+    known.cma_works = cma;
+    known.sender_away = away;
+    known.sender_has_progress_thread = has_progress_thread;
+    const fetch_choice chosen = choose_fetch(known);
+    all.push_back({std::move(when), ways[static_cast<int>(chosen.how)], chosen.why});
+  };
+  add("out of ordinary memory", false, false);
+  add("out of ordinary memory, while the sender computes", false, true);
+  if (all[0].way == all[1].way) all.pop_back();
+  add("out of weft::shared_memory", true, false);
+  all.push_back({"gathered from several pieces", ways[0], "a list of pieces has no one address"});
+  return all;
+}
+
+std::string explain_frame(std::size_t payload) {
+  return payload <= inline_bytes
+             ? "header and payload share one cache line"
+             : "the header is one cache line, the payload lies in the ring's bulk area";
 }
 
 std::span<std::byte> allocate(transport& shm, std::size_t size) {

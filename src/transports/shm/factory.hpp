@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/doorbell.hpp"
 #include "transports/transport.hpp"
@@ -18,6 +19,21 @@ std::string probe();
 /// \param large "auto", "pipeline", "cma" or "direct"
 /// \throws weft::error (invalid_argument) for another word
 std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large);
+
+/// How the rest of a message that the receiver must ask for crosses.
+struct large_route {
+  std::string when;
+  std::string way;
+  std::string why;
+};
+
+/// All cases, as that transport is set up.
+/// \param cma whether process_vm_readv works between the two
+/// \param has_progress_thread whether the sender has one
+std::vector<large_route> explain_large(const transport& shm, bool cma, bool has_progress_thread);
+
+/// Where a frame without extension lies, in words.
+std::string explain_frame(std::size_t payload);
 
 /// Memory that peers can map, of a transport that `make` returned.
 std::span<std::byte> allocate(transport& shm, std::size_t size);

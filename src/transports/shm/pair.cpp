@@ -98,17 +98,14 @@ bool pair::probe(std::uint64_t address, std::uint64_t expected) noexcept {
 }
 
 bool pair::prefers_get(remote_address from, std::size_t size) const noexcept {
-  if (from.region != 0) return peer_regions_.find(from, size) != nullptr;
-  if (!no_cma_.empty()) return false;
-  switch (owner_.large_messages()) {
-    case large_way::cma: return true;
-    case large_way::pipeline:
-    case large_way::direct: return false;
-    case large_way::automatic: break;
-  }
-  // Copying through the ring is three to four times faster, but takes both sides: a sender that is
-  // away and has nobody to copy for it would keep this side waiting.
-  return door_->away() && !door_->has_progress_thread();
+  fetch_facts known;
+  known.way = owner_.large_messages();
+  known.told = from.region != 0 ? exposure::region : exposure::address;
+  known.mapped = from.region != 0 && peer_regions_.find(from, size) != nullptr;
+  known.cma_works = no_cma_.empty();
+  known.sender_away = door_->away();
+  known.sender_has_progress_thread = door_->has_progress_thread();
+  return choose_fetch(known).how != fetch::ask;
 }
 
 post pair::get(scatter into, remote_address from, std::size_t size) noexcept {
@@ -146,23 +143,21 @@ post pair::get(scatter into, remote_address from, std::size_t size) noexcept {
 
 std::optional<remote_address> pair::expose(const_buffer data) noexcept {
   const large_way way = owner_.large_messages();
-  if (way == large_way::pipeline) return {};
-  if (way != large_way::cma) {
-    own_regions& regions = owner_.regions();
-    if (const auto at = regions.find(data)) {
-      try {
-        if (shown_regions_ != regions.generation()) {
-          for (const std::uint16_t number : regions.numbers())
-            if (number >= shown_regions_) who_.tell(regions.note_of(number));
-          shown_regions_ = regions.generation();
-        }
-        return at;
-      } catch (const std::exception&) {
-        // No memory or descriptor for showing it: the ring will do.
+  own_regions& regions = owner_.regions();
+  const auto at = regions.find(data);
+  if (choose_exposure(way, at.has_value()) == exposure::region) {
+    try {
+      if (shown_regions_ != regions.generation()) {
+        for (const std::uint16_t number : regions.numbers())
+          if (number >= shown_regions_) who_.tell(regions.note_of(number));
+        shown_regions_ = regions.generation();
       }
+      return at;
+    } catch (const std::exception&) {
+      // No memory or descriptor for showing it.
     }
   }
-  if (way == large_way::direct) return {};
+  if (choose_exposure(way, false) == exposure::nothing) return {};
   return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};
 }
 

@@ -9,16 +9,9 @@
 #include "runtime/doorbell.hpp"
 #include "transports/shm/pair.hpp"
 #include "transports/shm/regions.hpp"
+#include "transports/shm/select.hpp"
 
 namespace weft::transports::shm {
-
-/// How large messages cross.
-enum class large_way : std::uint8_t {
-  automatic,  ///< direct where the memory allows it, else pipeline, cma when the sender is away
-  pipeline,   ///< both sides copy through the ring
-  cma,        ///< the receiver reads the sender's memory through the kernel
-  direct      ///< one copy out of memory from weft's allocator, else pipeline
-};
 
 /// All pairs of a context. Rings that carry traffic ("hot") are looked at in every pass; the
 /// others in turn, one every few passes, so that a pass costs the same however many peers are

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which way a message takes, and why, in words for people.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <weft/context.hpp>
+
+namespace weft {
+
+/// One way that messages of a size take, and when they take it.
+struct route {
+  std::string when;  ///< "always", or what must hold
+  std::string way;   ///< what happens to the bytes
+  std::string why;   ///< the rule that chose it, with its numbers
+};
+
+/// The ways of a message to another process of this host over shared memory, as this context is set
+/// up, with a connection that is open and has credit left. The same functions answer that decide
+/// when a message is sent. Any thread. \param bytes the message's size \param cma whether
+/// process_vm_readv works between the two (endpoint::describe tells of a peer) \throws weft::error
+/// (unsupported) if the context has no shared memory
+std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cma);
+
+}  // namespace weft

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/select.hpp"
+
+#include <fmt/format.h>
+
+namespace weft::proto {
+
+namespace {
+
+/// "in one frame", or how many pieces of which sizes.
+std::string pieces(std::size_t bytes, std::size_t fragment) {
+  std::size_t count = 0, largest = 0;
+  const std::uint32_t first = next_piece(fragment, 0, bytes);
+  for (std::size_t sent = 0; sent != bytes; ++count) {
+    const std::uint32_t n = next_piece(fragment, sent, bytes - sent);
+    largest = std::max<std::size_t>(largest, n);
+    sent += n;
+  }
+  if (count <= 1) return "in one frame";
+  if (first == largest) return fmt::format("in {} pieces of up to {} bytes", count, largest);
+  return fmt::format("in {} pieces that grow from {} to {} bytes", count, first, largest);
+}
+
+}  // namespace
+
+explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
+                         std::size_t fragment) {
+  const send_plan plan = plan_send(size, eager_limit, credit);
+  if (!plan.rendezvous) {
+    return {
+        fmt::format("at once, {}", pieces(size, fragment)),
+        size <= one_frame
+            ? fmt::format("up to {} bytes one frame is fastest", one_frame)
+            : fmt::format(
+                  "it is not above the eager limit of {} bytes (WEFT_EAGER_LIMIT); in pieces both "
+                  "sides copy at the same time",
+                  eager_limit)};
+  }
+  const std::string beginning = plan.eager_end == 0
+                                    ? "its header at once"
+                                    : fmt::format("its first {} bytes at once, {}", plan.eager_end,
+                                                  pieces(plan.eager_end, fragment));
+  return {fmt::format("rendezvous: {}, the rest when the receiver has matched it", beginning),
+          size > eager_limit
+              ? fmt::format("it is above the eager limit of {} bytes (WEFT_EAGER_LIMIT); the "
+                            "beginning hides the "
+                            "handshake",
+                            eager_limit)
+              : fmt::format("the receiver has granted {} bytes, which it does not fit into",
+                            std::max<std::int64_t>(0, credit) * credit_unit)};
+}
+
+}  // namespace weft::proto

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a message goes: the choices, as functions of nothing but their arguments.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "proto/frames.hpp"
+
+namespace weft::proto {
+
+/// Messages up to this many bytes cross in one frame.
+inline constexpr std::size_t one_frame = 3 * 1024;
+
+/// Credit kept back from payloads, so that headers of large messages still find their way.
+inline constexpr std::int64_t credit_reserve = 16;
+
+/// Units that a peer may send before anything is matched, to begin with: 256 KiB. It grows when the
+/// peer runs dry and the budget allows.
+inline constexpr std::uint32_t first_window = 4096;
+
+/// What is sent without being asked for, and whether a rest waits for the receiver's answer.
+struct send_plan {
+  bool rendezvous;
+  std::size_t eager_end;  ///< so many bytes go at once
+};
+
+/// \param size        of the message
+/// \param eager_limit messages up to this size go whole, if there is credit
+/// \param credit      units that the receiver has granted and this side has not used
+constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit,
+                              std::int64_t credit) noexcept {
+  const std::int64_t for_payload = credit - credit_reserve;
+  if (size <= eager_limit && units_of(size) <= for_payload) return {false, size};
+  const std::int64_t most = std::max<std::int64_t>(0, for_payload - 1) * credit_unit;
+  return {true, std::min({size, eager_limit, static_cast<std::size_t>(most)})};
+}
+
+/// Bytes of the next frame. Short messages cross in one. Longer ones in pieces, so that the
+/// receiver copies one piece out while the sender copies the next one in; small pieces first, to
+/// get it going. \param fragment the transport's best size for long messages \param sent     bytes
+/// of the message that have left \param left     bytes that may follow now
+constexpr std::uint32_t next_piece(std::size_t fragment, std::size_t sent,
+                                   std::size_t left) noexcept {
+  constexpr std::size_t first = 2 * 1024;
+  if (sent == 0 && left <= one_frame) return static_cast<std::uint32_t>(left);
+  const std::size_t piece = std::clamp(sent / 2, first, fragment) / 64 * 64;
+  return static_cast<std::uint32_t>(std::min(left, piece));
+}
+
+/// A choice in words for people.
+struct explanation {
+  std::string way;
+  std::string why;
+};
+
+/// What plan_send and next_piece make of a message.
+explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
+                         std::size_t fragment);
+
+}  // namespace weft::proto

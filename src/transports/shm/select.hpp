@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the rest of a large message crosses: the choices, as functions of nothing but their
+// arguments.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::transports::shm {
+
+/// How large messages cross.
+enum class large_way : std::uint8_t {
+  automatic,  ///< direct where the memory allows it, else pipeline, cma when the sender is away
+  pipeline,   ///< both sides copy through the ring
+  cma,        ///< the receiver reads the sender's memory through the kernel
+  direct      ///< one copy out of memory from weft's allocator, else pipeline
+};
+
+/// What the sender tells about where its data is.
+enum class exposure : std::uint8_t { nothing, region, address };
+
+/// The sender's part. \param in_region the data lies in memory of weft's allocator
+constexpr exposure choose_exposure(large_way way, bool in_region) noexcept {
+  if (way == large_way::pipeline) return exposure::nothing;
+  if (in_region && way != large_way::cma) return exposure::region;
+  return way == large_way::direct ? exposure::nothing : exposure::address;
+}
+
+/// What the receiver does about the rest.
+enum class fetch : std::uint8_t {
+  ask,   ///< asks for it: it comes through the ring, both sides copying
+  copy,  ///< copies it out of the sender's region
+  read   ///< has the kernel read it out of the sender's address space
+};
+
+/// What the receiver knows.
+struct fetch_facts {
+  large_way way = large_way::automatic;  ///< of the receiver
+  exposure told = exposure::nothing;     ///< by the sender
+  bool mapped = false;       ///< the region that was told is mapped here, and holds it all
+  bool cma_works = false;    ///< process_vm_readv reaches the sender
+  bool sender_away = false;  ///< its application is busy elsewhere
+  bool sender_has_progress_thread = false;
+};
+
+struct fetch_choice {
+  fetch how;
+  const char* why;
+};
+
+/// The receiver's part.
+constexpr fetch_choice choose_fetch(const fetch_facts& f) noexcept {
+  switch (f.told) {
+    case exposure::nothing:
+      return {fetch::ask, "the sender named no place to read from"};
+    case exposure::region:
+      if (f.mapped) return {fetch::copy, "the memory is shared: one copy instead of two"};
+      return {fetch::ask, "the sender's region is not mapped here yet"};
+    case exposure::address:
+      break;
+  }
+  if (!f.cma_works) return {fetch::ask, "process_vm_readv does not reach the sender"};
+  if (f.way == large_way::cma) return {fetch::read, "WEFT_LARGE=cma asks for it"};
+  if (f.way != large_way::automatic) return {fetch::ask, "WEFT_LARGE asks for it"};
+  // Copying through the ring is three to four times faster, but takes both sides: a sender that is
+  // away and has nobody to copy for it would keep the receiver waiting.
+  if (f.sender_away && !f.sender_has_progress_thread)
+    return {fetch::read, "nobody copies on the sender's side at the moment"};
+  return {fetch::ask, "both sides copying at the same time is faster than the kernel's copy"};
+}
+
+}  // namespace weft::transports::shm

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/select.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace weft::proto;
+
+namespace {
+constexpr std::size_t limit = 64 * 1024;
+constexpr std::int64_t plenty = 1 << 20;
+}  // namespace
+
+TEST_CASE("a message up to the eager limit goes whole, a longer one asks") {
+  CHECK_FALSE(plan_send(0, limit, plenty).rendezvous);
+  CHECK_FALSE(plan_send(limit, limit, plenty).rendezvous);
+  CHECK(plan_send(limit, limit, plenty).eager_end == limit);
+  CHECK(plan_send(limit + 1, limit, plenty).rendezvous);
+  CHECK(plan_send(limit + 1, limit, plenty).eager_end == limit);
+}
+
+TEST_CASE("no plan spends more credit than there is") {
+  for (std::int64_t credit = 1; credit != 2000; ++credit)
+    for (const std::size_t size : {0ul, 1ul, 63ul, 64ul, 65ul, 4096ul, limit, 10 * limit}) {
+      const send_plan p = plan_send(size, limit, credit);
+      CAPTURE(credit, size, p.eager_end);
+      REQUIRE(p.eager_end <= size);
+      REQUIRE(units_of(p.eager_end) <= credit);
+      if (!p.rendezvous) REQUIRE(p.eager_end == size);
+    }
+}
+
+TEST_CASE("without credit only the header goes") {
+  const send_plan p = plan_send(8, limit, 1);
+  CHECK(p.rendezvous);
+  CHECK(p.eager_end == 0);
+}
+
+TEST_CASE("pieces cover a message, are whole units but for the last, and never too long") {
+  for (const std::size_t fragment : {16ul * 1024, 32ul * 1024})
+    for (const std::size_t size : {1ul, one_frame, one_frame + 1, 5000ul, 65536ul, 1000001ul}) {
+      std::size_t sent = 0;
+      while (sent != size) {
+        const std::uint32_t n = next_piece(fragment, sent, size - sent);
+        CAPTURE(fragment, size, sent, n);
+        REQUIRE(n != 0);
+        REQUIRE(n <= fragment);
+        sent += n;
+        REQUIRE(sent <= size);
+        if (sent != size) REQUIRE(n % credit_unit == 0);
+      }
+    }
+  CHECK(next_piece(16 * 1024, 0, one_frame) == one_frame);
+}
+
+TEST_CASE("an explanation names the way and the limit that chose it") {
+  const explanation whole = explain_send(8, limit, first_window, 16 * 1024);
+  CHECK(whole.way == "at once, in one frame");
+  const explanation asks = explain_send(1 << 20, limit, first_window, 16 * 1024);
+  CHECK(asks.way.find("rendezvous") == 0);
+  CHECK(asks.why.find("65536") != std::string::npos);
+  const explanation starved = explain_send(8, limit, 1, 16 * 1024);
+  CHECK(starved.way.find("its header at once") != std::string::npos);
+  CHECK(starved.why.find("granted") != std::string::npos);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+#include "runtime/membarrier.hpp"
+#include "runtime/wait_set.hpp"
+#include "transports/shm/factory.hpp"
+
+namespace weft::info {
+
+namespace {
+
+finding kernel() {
+  utsname name{};
+  ::uname(&name);
+  int major = 0, minor = 0;
+  const bool known = std::sscanf(name.release, "%d.%d", &major, &minor) == 2;
+  const bool old = known && (major < 6 || (major == 6 && minor < 1));
+  return {"kernel", name.release, old ? "weft is meant for 6.1 and later" : ""};
+}
+
+finding cores() {
+  cpu_set_t set;
+  const long all = ::sysconf(_SC_NPROCESSORS_ONLN);
+  const int own = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  return {"cores", fmt::format("{} of {}", own, all),
+          own == 1 ? "with one core the progress thread and the application take turns" : ""};
+}
+
+finding wait_set() {
+  const runtime::wait_set_choice choice = runtime::make_wait_set("auto");
+  if (choice.reason.empty()) return {"wait set", choice.set->name(), ""};
+  return {"wait set", fmt::format("{} ({})", choice.set->name(), choice.reason),
+          "epoll does the same; a look at quiet descriptors costs a system call more"};
+}
+
+finding membarrier() {
+  if (runtime::join_heavy_fences() && runtime::heavy_fence()) return {"membarrier", "works", ""};
+  return {"membarrier", "refused",
+          "every sender pays a fence per message; allow membarrier(2) in the seccomp profile"};
+}
+
+finding shared_memory() {
+  const std::string missing = transports::shm::probe();
+  if (missing.empty()) return {"shared memory", "memfd works", ""};
+  return {"shared memory", missing, "the transport shm is not used without it"};
+}
+
+finding cma() {
+  const std::string missing = try_reading_another_process();
+  if (missing.empty()) return {"cma", "process_vm_readv works", ""};
+  return {
+      "cma", missing,
+      "large messages are copied through the ring instead, which takes both sides; allow it with "
+      "the capability SYS_PTRACE, or kernel.yama.ptrace_scope=0"};
+}
+
+finding pidfd() {
+  const long fd = ::syscall(SYS_pidfd_open, ::getpid(), 0);
+  if (fd < 0)
+    return {"pidfd", std::strerror(errno),
+            "a peer's death is seen by the end of its connection only; allow pidfd_open(2)"};
+  ::close(static_cast<int>(fd));
+  return {"pidfd", "works", ""};
+}
+
+/// What sched_setattr takes; glibc of Debian 12 has no name for it.
+struct scheduling {
+  std::uint32_t size, policy;
+  std::uint64_t flags;
+  std::int32_t nice;
+  std::uint32_t priority;
+  std::uint64_t runtime, deadline, period;
+};
+
+finding scheduler_slices() {
+  bool taken = false;
+  std::thread([&taken] {
+    scheduling wanted{sizeof wanted, SCHED_OTHER, 0, 0, 0, 100'000, 0, 0};
+    scheduling got{};
+    taken = ::syscall(SYS_sched_setattr, 0, &wanted, 0) == 0 &&
+            ::syscall(SYS_sched_getattr, 0, &got, sizeof got, 0) == 0 &&
+            got.runtime == wanted.runtime;
+  }).join();
+  if (taken) return {"scheduler slices", "0.1 ms can be asked for", ""};
+  return {"scheduler slices", "not to be chosen",
+          "the progress thread gets its turn later when all cores compute; kernel 6.12 has them"};
+}
+
+std::string limit_text(rlim_t l, bool in_bytes) {
+  if (l == RLIM_INFINITY) return "unlimited";
+  return in_bytes ? fmt::format("{} KiB", l / 1024) : fmt::format("{}", l);
+}
+
+finding limit(const char* name, int which, bool in_bytes, rlim_t enough, const char* cure) {
+  rlimit now{};
+  ::getrlimit(static_cast<__rlimit_resource>(which), &now);
+  return {name, limit_text(now.rlim_cur, in_bytes),
+          now.rlim_cur < enough ? std::string(cure) : std::string()};
+}
+
+}  // namespace
+
+std::string try_reading_another_process() {
+  // The child reads the parent: a kernel may allow reading one's own descendants only, and peers
+  // are not descended from each other.
+  static const std::uint64_t word = 0x77656674;
+  const pid_t self = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) return fmt::format("could not be tried: fork: {}", std::strerror(errno));
+  if (child == 0) {
+    std::uint64_t seen = 0;
+    iovec local{&seen, sizeof seen};
+    iovec remote{const_cast<std::uint64_t*>(&word), sizeof word};
+    const ssize_t n = ::process_vm_readv(self, &local, 1, &remote, 1, 0);
+    ::_exit(n != sizeof seen ? (errno & 0xff) : seen == word ? 0 : 255);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status)) return "process_vm_readv: the process that tried it was killed";
+  if (WEXITSTATUS(status) == 0) return {};
+  if (WEXITSTATUS(status) == 255) return "process_vm_readv read something else";
+  return fmt::format("process_vm_readv: {}", std::strerror(WEXITSTATUS(status)));
+}
+
+std::vector<finding> examine_machine() {
+  return {
+      kernel(),
+      cores(),
+      wait_set(),
+      membarrier(),
+      shared_memory(),
+      cma(),
+      pidfd(),
+      scheduler_slices(),
+      limit("locked memory", RLIMIT_MEMLOCK, true, 8u << 20,
+            "kernels before 5.12 count io_uring in it; transports that register memory will need "
+            "more: ulimit -l"),
+      limit("open files", RLIMIT_NOFILE, false, 4096,
+            "a peer over shared memory takes about eight; raise it with ulimit -n")};
+}
+
+}  // namespace weft::info

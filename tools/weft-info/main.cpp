@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft-info: the version, the variables, what this machine offers, and what a context makes of it.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <weft/environment.hpp>
+#include <weft/explain.hpp>
+#include <weft/weft.hpp>
+
+#include "machine.hpp"
+
+namespace {
+
+using namespace weft;
+using nlohmann::ordered_json;
+
+/// Sizes at which something changes, or that people ask about.
+const std::vector<std::size_t> usual_sizes{8,        44,       64,        1 << 10, 4 << 10,
+                                           16 << 10, 64 << 10, 256 << 10, 1 << 20, 8 << 20};
+
+struct request {
+  bool as_json = false;
+  bool why = false;
+  std::vector<std::string> sizes = {};
+};
+
+std::string quoted(const std::string& s) { return s.empty() ? "(empty)" : s; }
+
+/// 4096, 4k, 64K, 1m; as the WEFT_* variables take it.
+std::size_t bytes_of(const std::string& text) {
+  options o;
+  for (const environment_variable& v : environment_variables())
+    if (std::string_view(v.name) == "WEFT_EAGER_LIMIT") v.set(o, "--why", text);
+  return o.eager_limit;
+}
+
+ordered_json variables(const options& now) {
+  ordered_json all = ordered_json::array();
+  const options untouched;
+  for (const environment_variable& v : environment_variables())
+    all.push_back({{"name", v.name},
+                   {"value", v.get(now)},
+                   {"default", v.get(untouched)},
+                   {"set", std::getenv(v.name) != nullptr},
+                   {"meaning", v.meaning}});
+  return all;
+}
+
+ordered_json machine() {
+  ordered_json all = ordered_json::array();
+  for (const info::finding& f : info::examine_machine())
+    all.push_back({{"name", f.name}, {"value", f.value}, {"hint", f.hint}});
+  return all;
+}
+
+void show(const ordered_json& report) {
+  fmt::print("weft {}\n\nvariables\n", report["version"].get<std::string>());
+  for (const auto& v : report["variables"]) {
+    const auto value = quoted(v["value"].get<std::string>());
+    fmt::print("  {:<22}  {:<10} {}\n", v["name"].get<std::string>(), value,
+               v["meaning"].get<std::string>());
+    if (v["set"].get<bool>())
+      fmt::print("  {:<22}  set here; otherwise {}\n", "", quoted(v["default"].get<std::string>()));
+  }
+  fmt::print("\nthis machine\n");
+  for (const auto& f : report["machine"]) {
+    fmt::print("  {:<16}  {}\n", f["name"].get<std::string>(), f["value"].get<std::string>());
+    if (const auto hint = f["hint"].get<std::string>(); !hint.empty())
+      fmt::print("  {:<16}  > {}\n", "", hint);
+  }
+  fmt::print("\na context here\n");
+  for (const auto& line : report["context"]) fmt::print("  {}\n", line.get<std::string>());
+}
+
+ordered_json lines_of(const std::string& text) {
+  ordered_json lines = ordered_json::array();
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    lines.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return lines;
+}
+
+ordered_json routes(const context& ctx, const std::vector<std::size_t>& sizes, bool cma) {
+  ordered_json all = ordered_json::array();
+  for (const std::size_t bytes : sizes) {
+    ordered_json ways = ordered_json::array();
+    for (const route& r : explain_routes(ctx, bytes, cma))
+      ways.push_back({{"when", r.when}, {"way", r.way}, {"why", r.why}});
+    all.push_back({{"bytes", bytes}, {"routes", ways}});
+  }
+  return all;
+}
+
+void show_routes(const ordered_json& all) {
+  for (const auto& one : all) {
+    fmt::print("{} bytes\n", one["bytes"].get<std::size_t>());
+    for (const auto& r : one["routes"]) {
+      fmt::print("  {}: {}\n", r["when"].get<std::string>(), r["way"].get<std::string>());
+      fmt::print("      {}\n", r["why"].get<std::string>());
+    }
+  }
+}
+
+int answer(const request& wanted) {
+  const options now = options::from_environment();
+  options quiet = now;
+  quiet.trace_file.clear();  // nothing happens here that a trace could show
+  if (wanted.why) {
+    std::vector<std::size_t> sizes;
+    for (const std::string& text : wanted.sizes) sizes.push_back(bytes_of(text));
+    if (sizes.empty()) sizes = usual_sizes;
+    const bool cma = info::try_reading_another_process().empty();
+    const context ctx(quiet);
+    const ordered_json all = routes(ctx, sizes, cma);
+    wanted.as_json ? fmt::print("{}\n", all.dump(2)) : show_routes(all);
+    return 0;
+  }
+  ordered_json report;
+  report["version"] = WEFT_VERSION;
+  report["variables"] = variables(now);
+  report["machine"] = machine();
+  const context ctx(quiet);
+  report["context"] = lines_of(ctx.describe());
+  wanted.as_json ? fmt::print("{}\n", report.dump(2)) : show(report);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  request wanted;
+  CLI::App app(
+      "Shows weft's version, its variables, what this machine offers and what a context makes of "
+      "it.");
+  app.set_version_flag("--version", "weft " WEFT_VERSION);
+  app.add_flag("--json", wanted.as_json, "as JSON");
+  auto* why =
+      app.add_option("--why", wanted.sizes,
+                     "explain which way messages of these sizes (bytes, also with k, m or g) take "
+                     "over shared memory, and why; without a size: for a list");
+  why->expected(0, -1);
+  CLI11_PARSE(app, argc, argv);
+  wanted.why = why->count() != 0;
+  std::erase_if(wanted.sizes, [](const std::string& s) { return s.empty() || s == "true"; });
+  try {
+    return answer(wanted);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "weft-info: {}\n", e.what());
+    return 1;
+  }
+}
