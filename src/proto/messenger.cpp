@@ -149,6 +149,7 @@ unsigned messenger::poll() noexcept {
 
 bool messenger::store(incoming& m) noexcept {
   ++counts_.unexpected_messages;
+  engine_.trace().instant(runtime::trace::kind::unexpected, m.from->id(), m.total);
   if (m.stored_size == 0) return true;
   if (m.stored_size <= incoming::short_size) {
     m.stored = m.brief.data();

@@ -9,6 +9,7 @@ namespace weft::proto {
 
 using detail::matcher;
 using detail::recv_operation;
+using runtime::trace;
 
 namespace {
 // Beyond 64 MiB of unmatched messages more credit helps nobody.
@@ -43,6 +44,7 @@ inline void peer::receive_small(const frame_header& h, const std::byte* data, re
   metrics& counts = owner_.counts();
   ++counts.messages_received;
   counts.bytes_received += h.size;
+  owner_.engine().trace().instant(trace::kind::received, id_, h.size);
   if ((owed_ += units) >= owed_limit_) [[unlikely]]
     return_credit();
   owner_.engine().end(op, status);
@@ -196,6 +198,8 @@ bool peer::deliver(incoming& m, recv_operation& op) noexcept {
 /// A message that is not simply complete has met its receive.
 void peer::on_matched(incoming& m) noexcept {
   owe(std::exchange(m.eager_units, 0));
+  if (m.rendezvous)
+    owner_.engine().trace().begin(trace::kind::receive_rendezvous, id_, m.sender_id, m.total);
   if (m.sender_id != 0 && !m.rendezvous) send_control(frame_kind::matched, m.sender_id);
   continue_receive(m);
 }
@@ -247,10 +251,12 @@ void peer::fill_in(incoming& m) noexcept {
   metrics& n = owner_.counts();
   ++n.messages_received;
   n.bytes_received += m.total;
+  owner_.engine().trace().instant(trace::kind::received, id_, m.total);
 }
 
 void peer::finish_receive(incoming& m) noexcept {
   fill_in(m);
+  if (m.rendezvous) owner_.engine().trace().end(trace::kind::receive_rendezvous, id_, m.sender_id);
   owner_.engine().end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
   release(m);
   if (!to_ask_.empty() && state_ == state::open)

@@ -3,34 +3,23 @@
 #include <algorithm>
 
 #include "proto/messenger.hpp"
+#include "proto/select.hpp"
 
 namespace weft::proto {
 
 using detail::send_mode;
 using detail::send_operation;
+using runtime::trace;
 using transports::gather;
 using transports::post;
 
 namespace {
 
-// Credit kept back from payloads, so that headers of large messages still find their way.
-constexpr std::int64_t credit_reserve = 16;
-
 // One transfer leaves the engine to others after so many bytes.
 constexpr std::size_t bytes_per_turn = 512 * 1024;
 
-// Messages up to this size cross in one frame.
-constexpr std::size_t one_frame = 3 * 1024;
+// Enough for any message of one frame.
 constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserve;
-
-/// Short messages cross in one frame. Longer ones in pieces, so that the receiver copies one piece
-/// out while the sender copies the next one in; small pieces first, to get it going.
-std::uint32_t next_piece(const transports::traits& t, std::size_t sent, std::size_t left) noexcept {
-  constexpr std::size_t first = 2 * 1024;
-  if (sent == 0 && left <= one_frame) return static_cast<std::uint32_t>(left);
-  const std::size_t piece = std::clamp<std::size_t>(sent / 2, first, t.fragment) / 64 * 64;
-  return static_cast<std::uint32_t>(std::min(left, piece));
-}
 
 }  // namespace
 
@@ -67,15 +56,9 @@ void peer::pass_turn() noexcept {
 /// Decides how a message goes: whole without being asked for (eager), or a beginning and, after
 /// the receiver's answer, the rest (rendezvous).
 void peer::plan(send_operation& op) noexcept {
-  const std::int64_t payload_credit = credit_ - credit_reserve;
-  if (op.size <= owner_.settings().eager_limit && units_of(op.size) <= payload_credit) {
-    op.rendezvous = false;
-    op.eager_end = op.size;
-  } else {
-    op.rendezvous = true;
-    const std::int64_t most = std::max<std::int64_t>(0, payload_credit - 1) * credit_unit;
-    op.eager_end = std::min({op.size, owner_.settings().eager_limit, static_cast<std::size_t>(most)});
-  }
+  const send_plan chosen = plan_send(op.size, owner_.settings().eager_limit, credit_);
+  op.rendezvous = chosen.rendezvous;
+  op.eager_end = chosen.eager_end;
 }
 
 /// Posts a frame with the credit that is owed to the peer on its back.
@@ -92,7 +75,7 @@ post peer::push_eager(send_operation& op) noexcept {
   const auto& request = op.request;
   gather data(request.data.parts(), op.sent);
   do {
-    const std::uint32_t n = next_piece(link_->traits(), op.sent, op.eager_end - op.sent);
+    const std::uint32_t n = next_piece(link_->traits().fragment, op.sent, op.eager_end - op.sent);
     frame_header h = header_of(frame_kind::more, request.tag.value, n);
     frame_extension x{};
     const frame_extension* extension = nullptr;
@@ -135,6 +118,7 @@ inline bool peer::send_small(send_operation& op) noexcept {
   metrics& n = owner_.counts();
   ++n.messages_sent;
   n.bytes_sent += data.size();
+  owner_.engine().trace().instant(trace::kind::sent, id_, data.size());
   return true;
 }
 
@@ -157,6 +141,7 @@ bool peer::start(send_operation& op) noexcept {
         metrics& n = owner_.counts();
         ++n.messages_sent;
         n.bytes_sent += op.size;
+        owner_.engine().trace().instant(trace::kind::sent, id_, op.size);
         return true;
       }
       if (answer == post::busy) {
@@ -180,6 +165,7 @@ void peer::finish_send(send_operation& op, errc status) noexcept {
     metrics& n = owner_.counts();
     ++n.messages_sent;
     n.bytes_sent += op.size;
+    owner_.engine().trace().instant(trace::kind::sent, id_, op.size);
   }
   owner_.engine().end(op, status);
 }
@@ -210,9 +196,13 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
       if (!co_await room()) break;
       op.id = replies_.insert(answer);
     }
+    if (op.rendezvous && op.id != 0)
+      owner_.engine().trace().begin(trace::kind::send_rendezvous, id_, op.id, op.size);
   }
   const auto finish = [&](errc status) {
     if (op.id != 0) replies_.erase(op.id);
+    if (op.rendezvous && op.id != 0)
+      owner_.engine().trace().end(trace::kind::send_rendezvous, id_, op.id);
     finish_send(op, status);
   };
   post pushed = post::failed;
@@ -236,7 +226,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     const std::uint64_t receiver_id = answer.extension.b;
     gather data(op.request.data.parts(), op.sent);
     for (std::size_t this_turn = 0; op.sent != op.size;) {
-      const std::uint32_t n = next_piece(link_->traits(), op.sent, op.size - op.sent);
+      const std::uint32_t n = next_piece(link_->traits().fragment, op.sent, op.size - op.sent);
       const frame_extension x{receiver_id, op.sent};
       const post taken = post_frame(
           header_of(frame_kind::data, 0, n, transports::has_extension), &x, data);

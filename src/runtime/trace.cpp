@@ -81,6 +81,11 @@ void trace::open(std::string file) {
   file_ = std::move(file);
 }
 
+void trace::record_now(phase how, kind what, std::uint32_t peer, std::uint16_t id,
+                       std::uint64_t size) noexcept {
+  record({std::chrono::steady_clock::now(), {}, size, peer, 0, id, what, how});
+}
+
 void trace::record(event e) noexcept {
   e.thread = this_thread();
   events_[recorded_++ % capacity] = e;

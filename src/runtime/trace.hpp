@@ -45,17 +45,17 @@ class trace {
   /// Something happened now. \param peer,size which message
   void instant(kind what, std::uint32_t peer, std::uint64_t size) noexcept {
     if (events_) [[unlikely]]
-      record({now(), {}, size, peer, 0, 0, what, phase::instant});
+      record_now(phase::instant, what, peer, 0, size);
   }
 
   /// Something begins now that ends elsewhere. \param id tells it from others with the same peer
   void begin(kind what, std::uint32_t peer, std::uint16_t id, std::uint64_t size) noexcept {
     if (events_) [[unlikely]]
-      record({now(), {}, size, peer, 0, id, what, phase::begin});
+      record_now(phase::begin, what, peer, id, size);
   }
   void end(kind what, std::uint32_t peer, std::uint16_t id) noexcept {
     if (events_) [[unlikely]]
-      record({now(), {}, 0, peer, 0, id, what, phase::end});
+      record_now(phase::end, what, peer, id, 0);
   }
 
   /// This thread did something for a while, which may be none at all.
@@ -79,7 +79,9 @@ class trace {
   };
   static constexpr std::size_t capacity = std::size_t{1} << 17;
 
-  static moment now() noexcept { return std::chrono::steady_clock::now(); }
+  // Out of line: where nothing is recorded, a hook is a load and a branch.
+  void record_now(phase how, kind what, std::uint32_t peer, std::uint16_t id,
+                  std::uint64_t size) noexcept;
   void record(event e) noexcept;
   bool write() const noexcept;
 
