@@ -14,6 +14,7 @@ namespace {
 // What a new peer may send before anything is matched: 256 KiB. It grows when the peer runs dry and
 // the budget allows.
 constexpr std::uint32_t first_window = 4096;
+constexpr std::uint32_t most_owed = 4096;
 }  // namespace
 
 peer::peer(messenger& owner, peer_id id) noexcept
@@ -42,11 +43,11 @@ std::uint32_t peer::grant_first_credit() noexcept {
 
 void peer::set_window(std::uint32_t units) noexcept {
   window_ = units;
-  owed_limit_ = std::max<std::uint32_t>(1, units / 2);
+  owed_limit_ = std::clamp<std::uint32_t>(units / 2, 1, most_owed);
 }
 
-/// Credit goes back on the next frame; if there is none by the time that half of the window is
-/// owed, in a frame of its own.
+/// Credit goes back on the next frame; if there is none by the time that much is owed (half of the
+/// window, if that is small), in a frame of its own.
 void peer::owe(std::uint32_t units) noexcept {
   held_ -= units;
   owed_ += units;
@@ -54,7 +55,9 @@ void peer::owe(std::uint32_t units) noexcept {
 }
 
 void peer::return_credit() noexcept {
-  if (state_ != state::lost && state_ != state::closed) send_control(frame_kind::credit, 0);
+  // A frame carries 16 bits of it; a window that was widened may owe more.
+  const std::uint32_t frames = owed_ / 0xffff + 1;
+  for (std::uint32_t i = 0; i != frames && !gone(); ++i) send_control(frame_kind::credit, 0);
 }
 
 void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexcept {

@@ -276,7 +276,7 @@ void peer::widen() noexcept {
   if (more == 0) return;
   set_window(window_ + more);
   owed_ += more;
-  send_control(frame_kind::credit, 0);
+  return_credit();
 }
 
 }  // namespace weft::proto

@@ -12,6 +12,12 @@ namespace {
 // How far ahead of its writing a slot is fetched: beyond those that the receiver may look at now.
 constexpr std::uint64_t slots_ahead = 2;
 
+/// Whether the bulk area up to `end` is free. What a sender waits for may lie behind what the
+/// receiver has read, when others have sent meanwhile.
+bool fits(std::uint64_t end, std::uint64_t read) noexcept {
+  return end <= read || end - read <= bulk_bytes;
+}
+
 void copy_out(std::byte* to, gather& from, std::size_t n) noexcept {
   while (n != 0) {
     const const_buffer run = from.run(n);
@@ -56,7 +62,7 @@ bool ring_link::make_room(std::uint64_t bulk_end) noexcept {
   }
   slots_read_ = slots;
   bulk_read_ = bulk;
-  return position_ - slots_read_ < slot_count && bulk_end - bulk_read_ <= bulk_bytes;
+  return position_ - slots_read_ < slot_count && fits(bulk_end, bulk_read_);
 }
 
 /// Makes a slot whose body is written the receiver's.
@@ -135,7 +141,7 @@ bool ring_link::has_room_again() noexcept {
 
 bool ring_link::would_have_room() const noexcept {
   return position_ - ring_->slots_read.load(std::memory_order_acquire) < slot_count &&
-         wanted_bulk_end_ - ring_->bulk_read.load(std::memory_order_acquire) <= bulk_bytes;
+         fits(wanted_bulk_end_, ring_->bulk_read.load(std::memory_order_acquire));
 }
 
 post ring_link::get(scatter into, remote_address from, std::size_t size) noexcept {
