@@ -78,7 +78,7 @@ bool peer::flush_controls() noexcept {
     if (post_frame(c.header, extended ? &c.extension : nullptr, nothing) != post::done) return false;
     const bool needs_reaction = c.header.kind != static_cast<std::uint8_t>(frame_kind::credit);
     controls_.pop_front();
-    if (needs_reaction) link_->nudge();
+    if (needs_reaction && !owner_.engine().in_pass()) link_->nudge();
   }
   return true;
 }

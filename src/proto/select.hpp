@@ -12,7 +12,7 @@
 namespace weft::proto {
 
 /// Messages up to this many bytes cross in one frame.
-inline constexpr std::size_t one_frame = 3 * 1024;
+inline constexpr std::size_t one_frame = 8 * 1024;
 
 /// Credit kept back from payloads, so that headers of large messages still find their way.
 inline constexpr std::int64_t credit_reserve = 16;
@@ -44,7 +44,7 @@ constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit,
 /// of the message that have left \param left     bytes that may follow now
 constexpr std::uint32_t next_piece(std::size_t fragment, std::size_t sent,
                                    std::size_t left) noexcept {
-  constexpr std::size_t first = 2 * 1024;
+  constexpr std::size_t first = 8 * 1024;
   if (sent == 0 && left <= one_frame) return static_cast<std::uint32_t>(left);
   const std::size_t piece = std::clamp(sent / 2, first, fragment) / 64 * 64;
   return static_cast<std::uint32_t>(std::min(left, piece));

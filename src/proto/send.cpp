@@ -219,7 +219,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     co_return;
   }
 
-  link_->nudge();  // the message needs a reaction
+  if (!owner_.engine().in_pass()) link_->nudge();  // the message needs a reaction
   if (op.cancel_requested) send_control(frame_kind::cancel, op.id);
   const frame_kind kind = co_await reply_waiter{answer};
   if (kind == frame_kind::cts && op.rendezvous) {

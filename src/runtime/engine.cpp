@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint32_t passes_between_clocks = 256;
 // How often the caller looks before it considers whether to go on looking.
 constexpr unsigned vain_passes_per_turn = 64;
+constexpr unsigned vain_turns_until_nudge = 4;
 }  // namespace
 
 engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set)
@@ -39,8 +40,10 @@ engine::engine(progress_mode mode, patience::settings waiting, const std::string
 
 unsigned engine::pass() noexcept {
   unsigned events = 0;
+  in_pass_ = true;
   for (source* s : sources_)
     if (s->worth_polling) events += s->poll();
+  in_pass_ = false;
   if (++passes_ % passes_between_clocks == 0) [[unlikely]]
     end_due_timers();
   return events;
@@ -113,6 +116,7 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       baton_.give();
       complete_all(batch);
       caller_patience_.reset();
+      vain_turns_ = 0;
       continue;
     }
     baton_.give();
@@ -120,6 +124,7 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       baton_.stand_aside();
     if (events != 0) {
       caller_patience_.reset();
+      vain_turns_ = 0;
       continue;
     }
     switch (caller_patience_.in_vain()) {
@@ -135,7 +140,9 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
 void engine::caller_looks_around() noexcept {
   enter();
   end_due_timers();
-  for (source* s : sources_) s->nudge();
+  // Who has not seen a message for a microsecond or two may have nobody who looks.
+  if (++vain_turns_ >= vain_turns_until_nudge)
+    for (source* s : sources_) s->nudge();
   baton_.give();
   if (has_progress_thread_) return;
   // Descriptors are this thread's to look at; a peer's death may wait for a millisecond.

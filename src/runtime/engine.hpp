@@ -107,6 +107,9 @@ class engine final : public detail::timer_service, public executor, public detai
       ended_.push(op);
   }
 
+  /// Whether a pass is under way: whoever makes it looks again soon, and rings then if need be.
+  bool in_pass() const noexcept { return in_pass_; }
+
   std::uint64_t outstanding() const noexcept { return outstanding_; }
   doorbell& door() noexcept { return door_; }
   engine_counters& counters() noexcept { return counters_; }
@@ -165,6 +168,8 @@ class engine final : public detail::timer_service, public executor, public detai
   std::uint64_t outstanding_ = 0;  // operations pending
   timer_heap timers_;
   std::uint32_t passes_ = 0;
+  bool in_pass_ = false;
+  unsigned vain_turns_ = 0;    // of the caller, since something happened
   bool caller_polls_ = false;  // a thread is in a polling loop inside run()
   detail::time_point caller_deadline_{};  // until when the caller sleeps
   doorbell door_;

@@ -14,7 +14,7 @@ inline constexpr std::uint32_t ring_magic = 0x676e6972;  // "ring"
 inline constexpr std::uint32_t ring_version = 1;
 
 inline constexpr std::uint32_t slot_count = 256;               // a power of two
-inline constexpr std::uint32_t bulk_bytes = 256 * 1024;        // a power of two
+inline constexpr std::uint32_t bulk_bytes = 128 * 1024;        // a power of two
 inline constexpr std::uint32_t max_payload = 32 * 1024;        // of one frame
 inline constexpr std::uint32_t line = 64;                      // of the cache
 inline constexpr std::uint32_t inline_bytes = 44;              // payload within a slot
