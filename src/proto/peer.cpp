@@ -5,15 +5,14 @@
 #include <algorithm>
 
 #include "proto/messenger.hpp"
+#include "proto/select.hpp"
 
 namespace weft::proto {
 
 using transports::post;
 
 namespace {
-// What a new peer may send before anything is matched: 256 KiB. It grows when the peer runs dry and
-// the budget allows.
-constexpr std::uint32_t first_window = 4096;
+// A frame of its own returns credit when that much is owed: 256 KiB.
 constexpr std::uint32_t most_owed = 4096;
 }  // namespace
 

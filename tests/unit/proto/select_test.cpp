@@ -58,7 +58,7 @@ TEST_CASE("an explanation names the way and the limit that chose it") {
   const explanation asks = explain_send(1 << 20, limit, first_window, 16 * 1024);
   CHECK(asks.way.find("rendezvous") == 0);
   CHECK(asks.why.find("65536") != std::string::npos);
-  const explanation starved = explain_send(8, limit, 1, 16 * 1024);
-  CHECK(starved.way.find("its header at once") != std::string::npos);
-  CHECK(starved.why.find("granted") != std::string::npos);
+  const explanation dry = explain_send(8, limit, 1, 16 * 1024);
+  CHECK(dry.way.find("its header at once") != std::string::npos);
+  CHECK(dry.why.find("granted") != std::string::npos);
 }
