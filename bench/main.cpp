@@ -18,6 +18,10 @@ int main(int argc, char** argv) {
     add_latency_command(app);
     add_rate_command(app);
     add_bandwidth_command(app);
+    add_overlap_command(app);
+    add_alltoall_command(app);
+    add_idle_command(app);
+    add_scale_command(app);
     raw::add_raw_command(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
     CLI11_PARSE(app, argc, argv);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everybody sends to everybody else: N ranks, usually more than cores. Outside of a job it becomes
+// weft-run, which starts it once for each rank.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "loops.hpp"
+#include "report.hpp"
+#include "support/affinity.hpp"
+#include "support/clock.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t kib = 1024;
+
+struct request {
+  settings chosen;
+  job what{.bench = "alltoall", .sizes = {8, kib, 16 * kib}, .ranks = 8};
+};
+
+/// Microseconds for each message, on rank 0.
+task<std::vector<double>> everybody(const group& world, std::size_t size, double effort) {
+  const peer_id ranks = world.size();
+  const peer_id me = world.rank();
+  const std::size_t others = ranks - 1;
+  // Ranks without a core of their own may take milliseconds for a round, so short batches and a
+  // limit in time.
+  const std::size_t batches = std::max<std::size_t>(5, static_cast<std::size_t>(20 * effort));
+  constexpr std::size_t per_batch = 5;
+  constexpr double enough_us = 2e6;
+  heap_buffers out(others, size);
+  heap_buffers in(others, size);
+  for (std::size_t i = 0; i < others; ++i) fill(out[i], me + 1);
+  const auto rank_of = [&](std::size_t i) { return static_cast<peer_id>((me + 1 + i) % ranks); };
+  std::vector<endpoint> peers;
+  for (std::size_t i = 0; i < others; ++i) peers.push_back(world[rank_of(i)]);
+  scope fly;
+  co_await world.barrier();
+
+  std::uint64_t n = 0;
+  const auto rounds = [&](std::size_t count) -> task<void> {
+    for (std::size_t r = 0; r < count; ++r, ++n) {
+      for (std::size_t i = 0; i < others; ++i) fly.start(peers[i].recv(in[i], data_tag));
+      for (std::size_t i = 0; i < others; ++i) {
+        stamp(out[i], n);
+        fly.start(peers[i].send(out[i], data_tag));
+      }
+      co_await fly.join();
+      for (std::size_t i = 0; i < others; ++i) check_stamp(in[i], n);
+    }
+  };
+  co_await rounds(2);
+  std::vector<double> samples;
+  const auto messages = static_cast<double>(per_batch * others) * static_cast<double>(ranks);
+  const auto begin = now_ns();
+  for (std::uint32_t more = 1; more != 0;) {
+    const auto start = now_ns();
+    co_await rounds(per_batch);
+    const auto end = now_ns();
+    samples.push_back(us_between(start, end) / messages);
+    more = samples.size() < batches && (samples.size() < 5 || us_between(begin, end) < enough_us);
+    const auto word = std::as_writable_bytes(std::span(&more, 1));
+    if (me == 0)  // rank 0's clock decides for all
+      for (const endpoint& peer : peers) fly.start(peer.send(word, ack_tag));
+    else
+      fly.start(world[0].recv(word, ack_tag));
+    co_await fly.join();
+  }
+  for (std::size_t i = 0; i < others; ++i) verify(in[i], std::uint64_t{rank_of(i)} + 1);
+  co_return samples;
+}
+
+task<void> act(context& ctx, const request& wanted) {
+  const group world = ctx.world();
+  const bool tells = world.rank() == 0;
+  report out(
+      with_percentiles(
+          {{"size", "size"}, {"µs a message", "us_per_message"}, {"M messages/s", "mmsg_s"}}),
+      wanted.chosen.as_json);
+  if (tells) out.title(fmt::format("{} ranks", world.size()));
+  for (const auto size : wanted.what.sizes) {
+    if (tells) out.measuring(size_text(size));
+    const auto samples = co_await everybody(world, size, wanted.what.effort);
+    if (!tells) continue;
+    auto line = make_line(head_of("alltoall", wanted.chosen, size), "us_per_message", samples);
+    line[std::string(mmsg_s)] = 1.0 / line["us_per_message"].get<double>();
+    line["ranks"] = world.size();
+    out.add(line);
+  }
+  co_await world.barrier();
+  if (tells) out.finish();
+}
+
+void be_a_rank(const char* rank, const request& wanted) {
+  if (wanted.chosen.pin) pin_rank(std::atoi(rank));
+  context ctx(options_of(wanted.chosen));
+  if (ctx.world().size() < 2)
+    throw std::runtime_error("alltoall needs at least two processes; start it with weft-run -n 2");
+  run(ctx, act(ctx, wanted));
+}
+
+/// Replaces this process with weft-run, which lies beside it.
+[[noreturn]] void become_launcher(const request& wanted) {
+  const auto self = std::filesystem::read_symlink("/proc/self/exe");
+  std::vector<std::string> words{
+      (self.parent_path() / "weft-run").string(), "--no-label", "--kill-on-failure", "-n",
+      fmt::format("{}", wanted.what.ranks),       "--",         self.string(),       "alltoall"};
+  for (auto& word : wanted.what.arguments()) words.push_back(std::move(word));
+  for (const auto& word : {"--transport", wanted.chosen.transport.c_str(), "--progress",
+                           wanted.chosen.progress.c_str()})
+    words.emplace_back(word);
+  if (!wanted.chosen.pin) words.emplace_back("--no-pin");
+  if (wanted.chosen.as_json) words.emplace_back("--json");
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execv(argv[0], argv.data());
+  throw std::runtime_error(fmt::format("cannot start {}: {}; it must lie beside weft-bench",
+                                       words[0], std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_alltoall_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand("alltoall", "Everybody to everybody, with more ranks than cores");
+  add_job_options(*sub, wanted->what);
+  add_settings(*sub, wanted->chosen);
+  sub->callback([wanted] {
+    if (const char* rank = std::getenv("WEFT_RANK"))
+      be_a_rank(rank, *wanted);
+    else
+      become_launcher(*wanted);
+  });
+}
+
+}  // namespace weft::bench

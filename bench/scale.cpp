@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// What connected but idle peers cost: time of an 8-byte half round trip, and memory. Both processes
+// have two contexts, one of them with the crowd, and the two take turns, so that drift of the
+// machine meets both.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "crowd.hpp"
+#include "loops.hpp"
+#include "report.hpp"
+#include "support/pair.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t message = 8;
+
+struct request {
+  settings chosen;
+  std::size_t peers = 256;
+  int rounds = 31;
+};
+
+/// KiB that this process holds: all of it, and with shared pages divided by who shares them.
+struct memory {
+  double rss = 0;
+  double pss = 0;
+
+  static memory now() {
+    std::ifstream file("/proc/self/smaps_rollup");
+    memory result;
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line);
+      std::string key;
+      double kib = 0;
+      words >> key >> kib;
+      if (key == "Rss:") result.rss = kib;
+      if (key == "Pss:") result.pss = kib;
+    }
+    if (result.rss == 0) throw std::runtime_error("/proc/self/smaps_rollup tells nothing");
+    return result;
+  }
+};
+
+/// One context and its peer in the other process.
+struct place {
+  context ctx;
+  listener door;  ///< on process 0, and for the crowd on both
+  endpoint peer = {};
+
+  place(const settings& chosen, const std::string& address)
+      : ctx(options_of(chosen)), door(run(ctx, ctx.listen(address))) {}
+};
+
+/// Addresses of contexts, the same in both processes: of a process, with or without the crowd.
+std::string address_of(pid_t stage, int rank, bool crowded) {
+  return fmt::format("unix://weft-bench-{}-{}-{}", stage, rank, crowded ? "crowded" : "alone");
+}
+
+task<std::vector<endpoint>> let_in(listener& door, std::size_t count) {
+  std::vector<endpoint> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(co_await door.accept());
+  co_return all;
+}
+
+task<void> answer(const std::vector<endpoint>& all) {
+  std::array<std::byte, message> word{};
+  for (const endpoint& peer : all) {
+    co_await peer.recv(word, data_tag);
+    co_await peer.send(word, data_tag);
+  }
+}
+
+struct growth {
+  memory connected;  ///< for each peer, KiB
+  memory active;     ///< the same after a message each way
+};
+
+/// Brings the crowd in and tells what it takes.
+growth fill_up(place& at, crowd& many, std::vector<endpoint>& guests, const std::string& address,
+               const request& wanted) {
+  const auto each = [&](const memory& before, const memory& after) {
+    const auto n = static_cast<double>(wanted.peers);
+    return memory{(after.rss - before.rss) / n, (after.pss - before.pss) / n};
+  };
+  const memory before = memory::now();
+  many.connect(address);
+  guests = run(at.ctx, let_in(at.door, wanted.peers));
+  many.wait();
+  const memory connected = memory::now();
+  many.greet();
+  run(at.ctx, answer(guests));
+  many.wait();
+  return {each(before, connected), each(before, memory::now())};
+}
+
+void tell(const request& wanted, const growth& grown, const std::vector<double>& alone,
+          const std::vector<double>& crowded) {
+  report out({{"idle peers", "idle_peers"},
+              {"half round trip µs", "half_rtt_us"},
+              {"p10", "p10"},
+              {"p90", "p90"},
+              {"ratio", "ratio"},
+              {"KiB a connected peer", "rss_kib_per_connected_peer"},
+              {"KiB an active peer", "rss_kib_per_active_peer"}},
+             wanted.chosen.as_json);
+  const auto head = head_of("scale", wanted.chosen, message);
+  auto line = make_line(head, half_rtt_us, alone);
+  line["idle_peers"] = 0;
+  out.add(line);
+  line = make_line(head, half_rtt_us, crowded);
+  line["idle_peers"] = wanted.peers;
+  line["ratio"] = median(paired_ratios(crowded, alone));
+  line["rss_kib_per_connected_peer"] = grown.connected.rss;
+  line["rss_kib_per_active_peer"] = grown.active.rss;
+  line["pss_kib_per_connected_peer"] = grown.connected.pss;
+  line["pss_kib_per_active_peer"] = grown.active.pss;
+  out.add(line);
+  out.finish();
+}
+
+void act(pair_member& member, pid_t stage, const request& wanted) {
+  const int rank = member.rank();
+  allow_many_files();
+  // It shares the core of its process, and is asleep by the time that anything is measured.
+  settings silent = wanted.chosen;
+  silent.progress = "interrupt";
+  crowd many(wanted.peers, silent);
+
+  const auto crowded_address = address_of(stage, rank, true);
+  place alone(wanted.chosen, address_of(stage, rank, false));
+  place crowded(wanted.chosen, crowded_address);
+  member.barrier();
+  for (place* at : {&alone, &crowded})
+    at->peer = rank == 0 ? run(at->ctx, at->door.accept())
+                         : run(at->ctx, at->ctx.connect(address_of(stage, 0, at == &crowded)));
+  std::vector<endpoint> guests;
+  const growth grown = fill_up(crowded, many, guests, crowded_address, wanted);
+  member.barrier();
+
+  constexpr plan loops{.warm_up = 500, .batches = 5, .per_batch = 2000};
+  std::array<std::vector<double>, 2> samples;
+  for (int round = 0; round < wanted.rounds; ++round)
+    for (const std::size_t which : {0, 1}) {
+      place& at = which == 0 ? alone : crowded;
+      const side me{at.ctx, at.peer, rank};
+      const auto one = run(at.ctx, half_round_trips(me, message, loops));
+      if (rank == 0) samples[which].push_back(median(one));
+      member.barrier();
+    }
+  if (rank == 0) tell(wanted, grown, samples[0], samples[1]);
+  member.barrier();
+}
+
+}  // namespace
+
+void add_scale_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand("scale", "What connected but idle peers cost");
+  sub->add_option("--peers", wanted->peers, "How many of them, at each of the two processes")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--rounds", wanted->rounds, "Turns of with and without")
+      ->check(CLI::PositiveNumber);
+  add_settings(*sub, wanted->chosen);
+  sub->callback([wanted] {
+    const pair_options stage{
+        .name = "scale", .time_limit = std::chrono::minutes(10), .pin = wanted->chosen.pin};
+    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+  });
+}
+
+}  // namespace weft::bench
