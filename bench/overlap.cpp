@@ -150,7 +150,7 @@ task<json> slow_down(const desk& at, const job& what, const line_head& head) {
     auto start = now_ns();
     for (int step = 0; step < slow_down_steps; ++step) compute_units(units);
     us[0] = us_between(start, now_ns()) / slow_down_steps;
-    for (const std::size_t kind : {1, 2}) {
+    for (const std::size_t kind : {std::size_t{1}, std::size_t{2}}) {
       co_await barrier(at.me);
       start = now_ns();
       for (int step = 0; step < slow_down_steps; ++step)

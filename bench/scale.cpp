@@ -150,7 +150,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
   constexpr plan loops{.warm_up = 500, .batches = 5, .per_batch = 2000};
   std::array<std::vector<double>, 2> samples;
   for (int round = 0; round < wanted.rounds; ++round)
-    for (const std::size_t which : {0, 1}) {
+    for (std::size_t which = 0; which < 2; ++which) {
       place& at = which == 0 ? alone : crowded;
       const side me{at.ctx, at.peer, rank};
       const auto one = run(at.ctx, half_round_trips(me, message, loops));
