@@ -10,7 +10,7 @@ namespace weft::proto {
 messenger::messenger(runtime::engine& e, messenger_settings s)
     : engine_(e),
       settings_(s),
-      budget_left_(static_cast<std::uint32_t>(
+      budget_left_(static_cast<std::int64_t>(
           std::min<std::size_t>(s.unexpected_budget / credit_unit, 1u << 30))) {}
 
 messenger::~messenger() {
@@ -163,12 +163,24 @@ bool messenger::store(incoming& m) noexcept {
   return true;
 }
 
+void messenger::trim(incoming& m) noexcept {
+  if (!m.allocated || m.arrived == m.stored_size || m.arrived == 0) return;
+  void* const shorter = std::realloc(m.allocated.get(), m.arrived);
+  if (!shorter) return;
+  static_cast<void>(m.allocated.release());
+  m.allocated.reset(static_cast<std::byte*>(shorter));
+  m.stored = m.allocated.get();
+  counts_.unexpected_bytes_now -= m.stored_size - m.arrived;
+  m.stored_size = m.arrived;
+}
+
 void messenger::unstore(incoming& m) noexcept {
   if (m.stored) counts_.unexpected_bytes_now -= m.stored_size;
 }
 
-std::uint32_t messenger::take_budget(std::uint32_t units) noexcept {
-  const std::uint32_t taken = std::min(units, budget_left_);
+std::uint32_t messenger::take_budget(std::uint32_t units, std::uint32_t at_least) noexcept {
+  const std::int64_t left = std::clamp<std::int64_t>(budget_left_, 0, units);
+  const std::uint32_t taken = std::max(static_cast<std::uint32_t>(left), at_least);
   budget_left_ -= taken;
   return taken;
 }

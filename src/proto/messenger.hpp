@@ -83,7 +83,9 @@ class messenger final : public runtime::source {
   metrics& counts() noexcept { return counts_; }
   bool store(incoming& m) noexcept;         ///< memory for what is unexpected; false: none to be had
   void unstore(incoming& m) noexcept;
-  std::uint32_t take_budget(std::uint32_t units) noexcept;  ///< as many of them as are left
+  void trim(incoming& m) noexcept;          ///< gives back what its memory has beyond `arrived`
+  /// As many units as are left, at most `units`; `at_least` that many also when that overdraws it.
+  std::uint32_t take_budget(std::uint32_t units, std::uint32_t at_least = 0) noexcept;
   void return_budget(std::uint32_t units) noexcept { budget_left_ += units; }
 
   /// Lets other peers have the engine before a long transfer goes on: `co_await yield()`.
@@ -102,7 +104,7 @@ class messenger final : public runtime::source {
  private:
   runtime::engine& engine_;
   const messenger_settings settings_;
-  std::uint32_t budget_left_;  // units that can still be granted to peers
+  std::int64_t budget_left_;  // units that can still be granted to peers
   match_table table_;
   pool<incoming> messages_;
   waiters yielded_;

@@ -28,6 +28,10 @@ void peer::want_link() noexcept {
 }
 
 void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) {
+  if (state_ == state::closed && !controls_.empty()) {  // to answer the peer's good-bye
+    link_ = std::move(link);
+    flush_controls();
+  }
   if (state_ != state::connecting && state_ != state::idle) return;
   link_ = std::move(link);
   credit_ = credit;
@@ -36,7 +40,7 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
 }
 
 std::uint32_t peer::grant_first_credit() noexcept {
-  set_window(owner_.take_budget(first_window));
+  set_window(owner_.take_budget(first_window, credit_reserve));
   return window_;
 }
 
@@ -54,6 +58,7 @@ void peer::owe(std::uint32_t units) noexcept {
 }
 
 void peer::return_credit() noexcept {
+  if (gone()) return owner_.return_budget(std::exchange(owed_, 0));
   // A frame carries 16 bits of it; a window that was widened may owe more.
   const std::uint32_t frames = owed_ / 0xffff + 1;
   for (std::uint32_t i = 0; i != frames && !gone(); ++i) send_control(frame_kind::credit, 0);
@@ -61,6 +66,7 @@ void peer::return_credit() noexcept {
 
 void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexcept {
   const std::uint8_t flags = kind == frame_kind::credit ? 0 : transports::has_extension;
+  if (state_ == state::lost || state_ == state::closed) return;
   controls_.push_back({header_of(kind, 0, 0, flags), {a, b}});
   if (state_ == state::open)
     flush_controls();
@@ -75,9 +81,10 @@ bool peer::flush_controls() noexcept {
     const control& c = controls_.front();
     const bool extended = (c.header.flags & transports::has_extension) != 0;
     if (post_frame(c.header, extended ? &c.extension : nullptr, nothing) != post::done) return false;
-    const bool needs_reaction = c.header.kind != static_cast<std::uint8_t>(frame_kind::credit);
+    const auto kind = static_cast<frame_kind>(c.header.kind);
     controls_.pop_front();
-    if (needs_reaction && !owner_.engine().in_pass()) link_->nudge();
+    bye_left_ = bye_left_ || kind == frame_kind::bye;
+    if (kind != frame_kind::credit && !owner_.engine().in_pass()) link_->nudge();
   }
   return true;
 }
@@ -85,10 +92,22 @@ bool peer::flush_controls() noexcept {
 /// The link has room, or is new, or credit came: control frames first, then messages that have
 /// begun, then the next one.
 void peer::on_room() noexcept {
-  if (state_ != state::open || !flush_controls()) return;
+  link_full_ = false;
+  if (!link_ || state_ == state::lost || !flush_controls() || state_ != state::open) return;
   for (incoming* m : std::exchange(to_ask_, {})) ask_for_rest(*m);
-  rooms_.resume_all(true);
+  resume_rooms();
   if (!turn_taken_) pass_turn();
+}
+
+/// Resumes those who wait for room or credit, once each and in turn, until the link is full again:
+/// with thousands of long messages under way, waking all of them for one frame's room would cost
+/// more than the frames. Whoever is left comes first when the link says that it has room.
+void peer::resume_rooms() noexcept {
+  const waiter* last = rooms_.last();
+  for (bool more = true; more && !rooms_.empty() && !link_full_;) {
+    more = rooms_.first() != last;
+    rooms_.resume_first(true);
+  }
 }
 
 void peer::on_broken(errc why) noexcept {
@@ -110,8 +129,10 @@ void peer::fail(errc why, std::string detail) noexcept {
   }
   for (incoming *m = table.any_unexpected(nullptr), *later = nullptr; m; m = later) {
     later = m->later;
-    if (m->from != this || m->whole()) continue;  // what is whole can still be received
+    if (m->from != this || (m->whole() && m->eager_done)) continue;  // it can still be received
+    if (m == current_) current_ = nullptr;
     table.remove(*m);
+    held_ -= m->eager_units;
     release(*m);
   }
   while (incoming* m = asked_.any()) {
@@ -137,23 +158,29 @@ void peer::fail(errc why, std::string detail) noexcept {
     if (slot->waiting) slot->waiting.resume();
   }
   controls_.clear();
-  owner_.return_budget(std::exchange(window_, 0));
-  held_ = owed_ = 0;
+  // What is whole keeps its part of the budget until it is received.
+  owner_.return_budget(std::exchange(window_, 0) - held_);
+  owed_ = 0;
+  owed_limit_ = 1;
   for (operation* op : std::exchange(closings, {})) owner_.engine().end(*op);
 }
 
 void peer::close() noexcept {
-  if (state_ == state::open || state_ == state::connecting)
-    say_bye();
-  else if (state_ == state::idle)
-    fail(errc::closed, "closed");
+  if (std::exchange(closing_, true) || state_ == state::lost || state_ == state::closed) return;
+  say_bye();
 }
 
 void peer::on_bye() noexcept {
   // Sends of ours that are under way could not be received any more.
-  if (!said_bye_) send_control(frame_kind::bye, 0);
-  said_bye_ = true;
+  const bool needs_link = state_ == state::idle;
   fail(errc::closed, "the peer closed it");
+  if (bye_left_) return;
+  // The answer, for which a link may have to be made.
+  controls_.push_back({header_of(frame_kind::bye, 0, 0, transports::has_extension), {}});
+  if (link_)
+    flush_controls();
+  else if (needs_link)
+    owner_.connector(*this);
 }
 
 }  // namespace weft::proto

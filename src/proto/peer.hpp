@@ -18,6 +18,7 @@ class messenger;
 
 /// The sender's wait for an answer to its message. Lives in the protocol's frame.
 struct reply_slot {
+  const detail::send_operation* op = nullptr;
   std::coroutine_handle<> waiting;
   frame_kind kind{};  ///< zero until it has come
   frame_extension extension{};
@@ -108,6 +109,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   turn_waiter turn(detail::send_operation* op) noexcept { return {*this, op}; }
   room_waiter room() noexcept { return room_waiter(*this); }
   void pass_turn() noexcept;
+  void resume_rooms() noexcept;
 
   // Sending.
   static std::size_t small_limit(const messenger& m) noexcept;
@@ -162,9 +164,11 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
 
   // Sending.
   bool turn_taken_ = false;  // a message is being begun
-  bool said_bye_ = false;
+  bool closing_ = false;     // close() was called: nothing new is begun
+  bool bye_left_ = false;
   waiters turns_;            // turn_waiters
   waiters rooms_;            // for room in the link, or for credit
+  bool link_full_ = false;   // it refused the last frame, and will say when it has room
   std::int64_t credit_ = 0;  // units that may still be sent
   id_table<reply_slot> replies_;
   std::deque<control> controls_;

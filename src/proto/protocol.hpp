@@ -59,6 +59,9 @@ class waiters {
     }
   }
 
+  const waiter* first() const noexcept { return first_; }
+  const waiter* last() const noexcept { return first_ ? last_ : nullptr; }
+
   /// Resumes the first one. It may come back at once.
   void resume_first(bool granted) noexcept {
     waiter* w = first_;

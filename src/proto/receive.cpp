@@ -82,7 +82,7 @@ bool peer::on_frame(const frame_header& h, const frame_extension* x, const std::
 
 void peer::on_credit(std::uint16_t units) noexcept {
   credit_ += units;
-  if (!rooms_.empty()) rooms_.resume_all(true);
+  if (!rooms_.empty()) resume_rooms();
 }
 
 /// A message begins.
@@ -92,6 +92,9 @@ bool peer::on_message(const frame_header& h, const frame_extension* x, const std
   const std::uint32_t units = units_of(h.size);
   if (current_ || h.size > total || total > max_message || (rendezvous && !x) ||
       units > window_ - held_)
+    return false;
+  if (!rendezvous && (total > std::uint64_t{window_ - held_ - 1} * credit_unit ||
+                      ((h.flags & eager_ends) != 0 && h.size != total)))
     return false;
   held_ += units;
 
@@ -108,14 +111,17 @@ bool peer::on_message(const frame_header& h, const frame_extension* x, const std
     in.readable = true;
     in.at = remote_address::unpack(x->b);
   }
-  in.stored_size = rendezvous ? std::min<std::uint64_t>(total, std::uint64_t{window_} * credit_unit) : total;
+  // How much of it comes without being asked for is bounded by the credit that the peer has left.
+  const bool ends = (h.flags & eager_ends) != 0;
+  const std::uint64_t may_follow = ends ? 0 : std::uint64_t{window_ - held_} * credit_unit;
+  in.stored_size = std::min(total, h.size + may_follow);
   if (receive)
     in.match(*receive);
   else if (!keep_unexpected(in))
     return true;
   in.take(data, h.size);
-  if ((h.flags & eager_ends) == 0) current_ = &in;
-  in.eager_done = (h.flags & eager_ends) != 0;
+  if (!ends) current_ = &in;
+  in.eager_done = ends;
   if (rendezvous && (h.flags & starved) != 0) widen();
   if (receive) on_matched(in);
   return true;
@@ -124,15 +130,17 @@ bool peer::on_message(const frame_header& h, const frame_extension* x, const std
 bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
   incoming* m = current_;
   const std::uint32_t units = payload_units(h.size);
+  const bool ends = (h.flags & eager_ends) != 0;
   if (!m || h.size > m->total - m->arrived || units > window_ - held_ ||
+      (ends && !m->rendezvous && m->arrived + h.size != m->total) ||
       (!m->receive && !m->abandoned && m->arrived + h.size > m->stored_size))
     return false;
   held_ += units;
   m->take(data, h.size);
-  if ((h.flags & eager_ends) != 0) {
+  if (ends) {
     current_ = nullptr;
     m->eager_done = true;
-    if (!m->rendezvous && !m->whole()) return false;
+    owner_.trim(*m);
   }
   if (m->receive || m->abandoned)
     owe(units);
@@ -148,7 +156,7 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
 
 bool peer::on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept {
   incoming* m = asked_.find(x.a);
-  if (!m || x.b != m->arrived || h.size > m->total - m->arrived) return false;
+  if (!m || !m->eager_done || x.b != m->arrived || h.size > m->total - m->arrived) return false;
   m->take(data, h.size);
   if (m->whole()) finish_receive(*m);
   return true;
@@ -182,7 +190,8 @@ bool peer::deliver(incoming& m, recv_operation& op) noexcept {
   owner_.table().remove(m);
   owner_.unstore(m);
   m.match(op);
-  if (m.whole() && m.eager_done && m.sender_id == 0) {
+  const bool sender_gone = state_ == state::lost || state_ == state::closed;
+  if (m.whole() && m.eager_done && (m.sender_id == 0 || sender_gone)) {
     // Nothing more will come and nobody waits for an answer.
     owe(std::exchange(m.eager_units, 0));
     op.status = m.total > m.room ? errc::truncated : errc::ok;
@@ -269,14 +278,15 @@ void peer::release(incoming& m) noexcept {
   owner_.messages().give_back(m);
 }
 
-/// The sender ran out of credit: doubles its window if the budget has that much.
+/// The sender ran out of credit: gets back what it is owed, and twice the window if messages that
+/// nobody receives hold most of it and the budget has that much.
 void peer::widen() noexcept {
-  if (window_ >= largest_window) return;
-  const std::uint32_t more = owner_.take_budget(window_);
-  if (more == 0) return;
-  set_window(window_ + more);
-  owed_ += more;
-  return_credit();
+  if (window_ < largest_window && held_ > window_ / 2) {
+    const std::uint32_t more = owner_.take_budget(window_);
+    set_window(window_ + more);
+    owed_ += more;
+  }
+  if (owed_ != 0) return_credit();
 }
 
 }  // namespace weft::proto

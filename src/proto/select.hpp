@@ -14,8 +14,9 @@ namespace weft::proto {
 /// Messages up to this many bytes cross in one frame.
 inline constexpr std::size_t one_frame = 8 * 1024;
 
-/// Credit kept back from payloads, so that headers of large messages still find their way.
-inline constexpr std::int64_t credit_reserve = 16;
+/// Units that payloads leave alone, so that headers of large messages still find their way. Every
+/// peer is granted them, also beyond the budget: with nothing but these it sends headers only.
+inline constexpr std::uint32_t credit_reserve = 16;
 
 /// Units that a peer may send before anything is matched, to begin with: 256 KiB. It grows when the
 /// peer runs dry and the budget allows.

@@ -67,6 +67,7 @@ post peer::post_frame(frame_header header, const frame_extension* extension, gat
   header.credit = static_cast<std::uint16_t>(credit);
   const post answer = link_->send(header, extension, data);
   if (answer == post::done) owed_ -= credit;
+  link_full_ = answer == post::busy;
   return answer;
 }
 
@@ -85,7 +86,8 @@ post peer::push_eager(send_operation& op) noexcept {
         x.a = std::uint64_t{op.id} << 48 | op.size;
         const auto where = request.data.single() ? link_->expose(request.data.front()) : std::nullopt;
         x.b = where ? where->packed() : 0;
-        if (op.eager_end < std::min(op.size, owner_.settings().eager_limit)) h.flags |= starved;
+        const std::size_t limit = owner_.settings().eager_limit;
+        if (op.size <= limit || op.eager_end < limit) h.flags |= starved;
       } else {
         x.a = op.size;
         x.b = op.id;
@@ -151,8 +153,8 @@ bool peer::start(send_operation& op) noexcept {
         return false;
       }
     }
-  } else if (state_ == state::lost || state_ == state::closed) {
-    op.status = why_;
+  } else if (closing_ || state_ == state::lost || state_ == state::closed) {
+    op.status = why_ == errc::ok ? errc::closed : why_;
     return true;
   }
   owner_.engine().pending();
@@ -188,10 +190,12 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
   }
 
   reply_slot answer;
+  answer.op = &op;
   if (!op.begun) {
     plan(op);
-    if (op.rendezvous || op.request.mode == send_mode::synchronous) op.id = replies_.insert(answer);
-    while (op.rendezvous && op.id == 0) {
+    const bool needs_answer = op.rendezvous || op.request.mode == send_mode::synchronous;
+    if (needs_answer) op.id = replies_.insert(answer);
+    while (needs_answer && op.id == 0) {
       // Every number is taken by a message that waits for its answer.
       if (!co_await room()) break;
       op.id = replies_.insert(answer);
@@ -207,10 +211,11 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
   };
   post pushed = post::failed;
   while (state_ == state::open && (pushed = push_eager(op)) == post::busy)
-    if (!co_await room()) break;
+    if (!co_await room() || (op.cancel_requested && !op.begun)) break;
   if (pushed != post::done) {
+    const bool taken_back = op.cancel_requested && !op.begun && state_ == state::open;
     pass_turn();
-    finish(why_ == errc::ok ? errc::peer_lost : why_);
+    finish(taken_back ? errc::stopped : why_ == errc::ok ? errc::peer_lost : why_);
     co_return;
   }
   pass_turn();
@@ -271,6 +276,10 @@ bool peer::on_reply(frame_kind kind, const frame_extension& x) noexcept {
   reply_slot* slot = replies_.find(x.a);
   if (!slot) return kind == frame_kind::cancelled;
   if (slot->kind != frame_kind{}) return false;
+  const bool fits = kind == frame_kind::cancelled
+                        ? slot->op->cancel_requested
+                        : slot->op->rendezvous != (kind == frame_kind::matched);
+  if (!fits) return false;
   slot->kind = kind;
   slot->extension = x;
   if (slot->waiting) slot->waiting.resume();
@@ -280,9 +289,7 @@ bool peer::on_reply(frame_kind kind, const frame_extension& x) noexcept {
 protocol peer::say_bye() {
   const auto self = shared_from_this();
   if (!co_await turn(nullptr)) co_return;
-  said_bye_ = true;
-  send_control(frame_kind::bye, 0);
-  pass_turn();
+  send_control(frame_kind::bye, 0);  // and the turn is kept: nothing is begun any more
 }
 
 }  // namespace weft::proto
