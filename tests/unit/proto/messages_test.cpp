@@ -36,7 +36,7 @@ TEST_CASE("messages: every size, the receive before, amid or after") {
     nodes n(2, s);
     const bytes out = pattern(size, size);
     bytes in(size + 1);
-    std::unique_ptr<receiving> receive;
+    std::shared_ptr<receiving> receive;
     if (steps_before < 0) receive = n[1].recv(0, in, tag{3});
     auto send = n[0].send(1, out, tag{3}, mode);
     if (!receive) {
@@ -68,7 +68,7 @@ TEST_CASE("messages: too long for the receive") {
       nodes n(2, s);
       const bytes out = pattern(size);
       bytes in(room);
-      std::unique_ptr<receiving> receive;
+      std::shared_ptr<receiving> receive;
       if (early) receive = n[1].recv(0, in, any_tag);
       auto send = n[0].send(1, out, tag{3});
       if (!early) {
@@ -141,11 +141,11 @@ TEST_CASE("messages: random traffic among three nodes keeps order and contents")
   nodes n(3, s);
   struct sent {
     bytes data;
-    std::unique_ptr<sending> op;
+    std::shared_ptr<sending> op;
   };
   struct wanted {
     bytes into;
-    std::unique_ptr<receiving> op;
+    std::shared_ptr<receiving> op;
   };
   // Per direction and tag: what was sent, in order; receives of each node, in order of posting.
   std::map<std::tuple<fake::node, fake::node, std::uint64_t>, std::deque<sent>> messages;
@@ -194,10 +194,10 @@ TEST_CASE("messages: more of them under way than there are numbers") {
   nodes n(2, {}, {1u << 30, 0});  // eager_limit 0: every message needs a number
   constexpr std::size_t count = 66'000;
   const bytes out = pattern(1);
-  std::vector<std::unique_ptr<sending>> sends;
+  std::vector<std::shared_ptr<sending>> sends;
   for (std::size_t i = 0; i < count; ++i) sends.push_back(n[0].send(1, out, tag{1}));
   n.settle();
-  std::vector<std::unique_ptr<receiving>> receives;
+  std::vector<std::shared_ptr<receiving>> receives;
   bytes in(1);
   for (std::size_t i = 0; i < count; ++i) receives.push_back(n[1].recv(0, in, tag{1}));
   n.settle();

@@ -90,23 +90,26 @@ class side {
 
   peer& to(fake::node n) { return *messages.peer_of(n); }
 
-  std::unique_ptr<sending> send(fake::node n, const bytes& data, tag t,
+  std::shared_ptr<sending> send(fake::node n, const bytes& data, tag t,
                                 weft::detail::send_mode mode = weft::detail::send_mode::standard) {
-    auto op = std::make_unique<sending>(
+    auto op = std::make_shared<sending>(
         weft::detail::send_request{&to(n), t, weft::const_buffer(data), mode});
     op->go();
+    begun_.push_back(op);
     return op;
   }
-  std::unique_ptr<receiving> recv(fake::node n, bytes& into, tag_mask t) {
-    auto op = std::make_unique<receiving>(
+  std::shared_ptr<receiving> recv(fake::node n, bytes& into, tag_mask t) {
+    auto op = std::make_shared<receiving>(
         weft::detail::recv_request{&messages, &to(n), t, weft::mutable_buffer(into)});
     op->go();
+    begun_.push_back(op);
     return op;
   }
-  std::unique_ptr<receiving> recv_any(bytes& into, tag_mask t) {
-    auto op = std::make_unique<receiving>(
+  std::shared_ptr<receiving> recv_any(bytes& into, tag_mask t) {
+    auto op = std::make_shared<receiving>(
         weft::detail::recv_request{&messages, nullptr, t, weft::mutable_buffer(into)});
     op->go();
+    begun_.push_back(op);
     return op;
   }
 
@@ -127,6 +130,9 @@ class side {
   weft::runtime::engine engine;
   std::unique_ptr<weft::transports::transport> transport;
   weft::proto::messenger messages;
+
+ private:
+  std::vector<std::shared_ptr<void>> begun_;  // live until everything has ended
 };
 
 /// The nodes 0 .. n-1. Links are made when asked for, between two steps.
@@ -156,6 +162,22 @@ class nodes {
     bool all = true;
     for (const auto& s : sides_) all = all && s->clean();
     return all;
+  }
+
+  /// A link of node `from` to node `to` beside its messenger, for frames that no messenger sends.
+  std::unique_ptr<weft::transports::link> raw_link(fake::node from, fake::node to) {
+    weft::transports::parcel offer, answer;
+    std::unique_ptr<weft::transports::link> link;
+    {
+      peer& there = sides_[from]->to(to);
+      const engine::holder hold(sides_[from]->engine);
+      link = sides_[from]->transport->open(there, {}, offer);
+    }
+    peer& back = sides_[to]->to(from);
+    const engine::holder hold(sides_[to]->engine);
+    REQUIRE(sides_[to]->transport->accept(back, {}, std::move(offer), answer).empty());
+    back.grant_first_credit();
+    return link;
   }
 
   fake::world world;

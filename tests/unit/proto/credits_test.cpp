@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit and the budget for what is unexpected.
+#include <algorithm>
+#include <numeric>
+
+#include "net.hpp"
+
+using namespace net;
+using weft::any_tag;
+using weft::metrics;
+
+namespace {
+
+constexpr std::size_t eager_limit = 64u << 10;
+
+/// Sends of these sizes from node `from`, none of them received yet.
+struct burst {
+  std::vector<bytes> data;
+  std::vector<std::shared_ptr<sending>> sends;
+
+  burst(nodes& n, fake::node from, const std::vector<std::size_t>& sizes) {
+    data.reserve(sizes.size());
+    for (const std::size_t size : sizes) {
+      data.push_back(pattern(size, size + data.size()));
+      sends.push_back(n[from].send(0, data.back(), tag{data.size()}));
+    }
+  }
+  std::size_t ended() const {
+    return static_cast<std::size_t>(
+        std::count_if(sends.begin(), sends.end(), [](const auto& s) { return s->ended(); }));
+  }
+  /// Receives all of them at node 0, in the order sent: later ones may still be at the sender.
+  void receive(nodes& n, fake::node from) {
+    for (std::size_t i = 0; i != data.size(); ++i) {
+      bytes in(data[i].size());
+      auto op = n[0].recv(from, in, tag{i + 1});
+      n.settle();
+      REQUIRE(op->ended_with(errc::ok));
+      CHECK((in == data[i]));
+    }
+    CHECK(ended() == sends.size());
+  }
+};
+
+std::vector<std::size_t> many(std::size_t count, std::size_t size) {
+  return std::vector<std::size_t>(count, size);
+}
+
+}  // namespace
+
+TEST_CASE("credits: what is unexpected stays within the budget") {
+  const std::size_t budget = GENERATE(0u, 1000u, 40'000u, 262'144u, 1u << 20);
+  const std::size_t size = GENERATE(1u, 64u, 3000u, 50'000u, 1'000'000u);
+  CAPTURE(budget, size);
+  nodes n(3, {}, {budget, eager_limit});
+  burst first(n, 1, many(40, size));
+  burst second(n, 2, many(40, size));
+  n.settle();
+  CHECK(n[0].messages.snapshot().unexpected_bytes_now <= budget);
+  first.receive(n, 1);
+  second.receive(n, 2);
+  CHECK(n[0].messages.snapshot().unexpected_bytes_peak <= budget);
+  CHECK(n.clean());
+}
+
+TEST_CASE("credits: out of credit, messages wait at the sender and nothing is lost") {
+  nodes n(2, {}, {256u << 10, eager_limit});
+  burst b(n, 1, many(30, 60'000));
+  n.settle();
+  CHECK(b.ended() >= 3);  // as many as the window takes
+  CHECK(b.ended() <= 5);
+  b.receive(n, 1);
+  CHECK(n[1].messages.snapshot().messages_sent == 30);
+  CHECK(n[0].messages.snapshot().rendezvous >= 20);
+}
+
+TEST_CASE("credits: a sender that starves is granted more while the budget lasts") {
+  const std::size_t size = GENERATE(0u, 1u, 64u, 20'000u);
+  CAPTURE(size);
+  nodes n(2, {}, {64u << 20, eager_limit});
+  const std::size_t count = size > 1000 ? 1000 : 10'000;
+  burst b(n, 1, many(count, size));
+  n.settle();
+  // The last one can be received first: all have at least shown themselves.
+  bytes in(size);
+  auto op = n[0].recv(1, in, tag{count});
+  n.settle();
+  CHECK(op->ended_with(errc::ok));
+}
+
+TEST_CASE("credits: with a steady receiver credit comes back for ever") {
+  nodes n(2, {}, {64u << 10, eager_limit});
+  for (int round = 0; round < 200; ++round) {
+    burst b(n, 1, {0, 1, 44, 45, 4000, 30'000});
+    b.receive(n, 1);
+  }
+  CHECK(n.clean());
+}
+
+TEST_CASE("credits: mixed sizes go through a tiny budget") {
+  const std::size_t budget = GENERATE(0u, 64u, 2000u, 8192u);
+  nodes n(2, {}, {budget, eager_limit});
+  burst b(n, 1, {70'000, 0, 5, 65'536, 2'000'000, 44, 45, 300, 0});
+  n.settle();
+  b.receive(n, 1);
+  CHECK(n[0].messages.snapshot().unexpected_bytes_peak <= budget);
+}
+
+TEST_CASE("credits: peers beyond the budget are served all the same") {
+  nodes n(12, {}, {512u << 10, eager_limit});  // first windows for two of them
+  std::vector<burst> bursts;
+  for (fake::node from = 1; from < 12; ++from)
+    bursts.emplace_back(n, from, std::vector<std::size_t>{0, 10, 5000, 100'000});
+  n.settle();
+  for (fake::node from = 1; from < 12; ++from) bursts[from - 1].receive(n, from);
+  CHECK(n[0].messages.snapshot().unexpected_bytes_peak <= 512u << 10);
+  CHECK(n.clean());
+}
+
+TEST_CASE("credits: the budget is whole again when the peers are gone") {
+  nodes n(4, {}, {2u << 20, eager_limit});
+  const std::uint32_t all = n[0].budget_left();
+  std::vector<burst> bursts;
+  for (fake::node from = 1; from < 4; ++from) bursts.emplace_back(n, from, many(20, 40'000));
+  n.settle();
+  CHECK(n[0].budget_left() < all);
+  for (fake::node from = 1; from < 4; ++from) n.world.kill(from);
+  n.settle();
+  // What had arrived whole can still be received, and its memory counts until then.
+  bytes in(40'000);
+  std::size_t received = 0;
+  for (const weft::proto::incoming* m; (m = n[0].messages.table().any_unexpected(nullptr));) {
+    CHECK(n[0].budget_left() < all);
+    auto op = n[0].recv_any(in, any_tag);
+    n.settle();
+    REQUIRE(op->ended_with(errc::ok));
+    ++received;
+  }
+  CHECK(received != 0);
+  CHECK(n[0].budget_left() == all);
+  CHECK(n[0].clean());
+}

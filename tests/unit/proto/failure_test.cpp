@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// A peer that dies after any number of steps, and peers that close.
+#include "net.hpp"
+
+using namespace net;
+using weft::any_tag;
+using weft::detail::probe_request;
+using weft::detail::send_mode;
+
+namespace {
+
+using ending = tracked<messenger::closed_operation>;
+
+void close(side& s, peer& p) {
+  const engine::holder hold(s.engine);
+  p.close();
+}
+
+}  // namespace
+
+TEST_CASE("failure: a peer that dies at any moment ends everything with it once, and nobody else") {
+  fake::settings s;
+  s.memory = GENERATE(fake::memory::hidden, fake::memory::readable);
+  s.seed = GENERATE(1u, 2u);
+  int steps = 0;
+  for (bool quiet = false; !quiet; ++steps) {
+    CAPTURE(steps, s.seed);
+    nodes n(3, s, {256u << 10, 64u << 10});
+    const std::vector<bytes> out{pattern(0), pattern(44), pattern(5000), pattern(60'000),
+                                 pattern(400'000)};
+    std::vector<std::shared_ptr<sending>> mine, theirs, bystander;
+    std::vector<std::shared_ptr<receiving>> receives, from_bystander;
+    std::vector<bytes> in(2 * out.size(), bytes(400'000)), in_bystander(out.size(), bytes(400'000));
+
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      mine.push_back(
+          n[0].send(1, out[i], tag{i}, i % 2 ? send_mode::synchronous : send_mode::standard));
+      theirs.push_back(
+          n[1].send(0, out[i], tag{i}, i % 2 ? send_mode::standard : send_mode::synchronous));
+      theirs.push_back(n[1].send(0, out[i], tag{99}));  // nobody receives these in time
+      if (i != 2) receives.push_back(n[0].recv(1, in[i], tag{i}));
+      bystander.push_back(n[2].send(0, out[i], tag{i}));
+      from_bystander.push_back(n[0].recv(2, in_bystander[i], tag{i}));
+    }
+    bytes never(1);
+    receives.push_back(n[0].recv(1, never, tag{1000}));
+    probing probe(probe_request{&n[0].messages, &n[0].to(1), tag{1000}});
+    probe.go();
+    ending closed(n[0].messages.closed(n[0].to(1)));
+    closed.go();
+    std::vector<std::shared_ptr<receiving>> at_peer;
+    std::vector<bytes> in_peer(out.size(), bytes(400'000));
+    for (std::size_t i = 0; i < out.size(); i += 2)
+      at_peer.push_back(n[1].recv(0, in_peer[i], tag{i}));
+
+    for (int i = 0; i < steps && !quiet; ++i) quiet = !n.step();
+    n.world.kill(1);
+    n.settle();
+    // A link that was never asked for cannot break: who asks now is told.
+    bytes nothing;
+    CHECK(n[0].send(1, nothing, tag{1})->ends <= 1);
+    n.settle();
+
+    const auto gone = [](const auto& op) {
+      return op.ends == 1 && (op.status == errc::ok || op.status == errc::peer_lost);
+    };
+    for (const auto& op : mine) REQUIRE(gone(*op));
+    for (const auto& op : receives) REQUIRE(gone(*op));
+    CHECK(probe.ended_with(errc::peer_lost));
+    CHECK(closed.ends == 1);
+    for (const auto& op : bystander) REQUIRE(op->ended_with(errc::ok));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      REQUIRE(from_bystander[i]->ended_with(errc::ok));
+      in_bystander[i].resize(out[i].size());
+      CHECK((in_bystander[i] == out[i]));
+    }
+    // What had arrived whole can be received; then there is nothing but the end.
+    bytes late(400'000);
+    std::shared_ptr<receiving> receive;
+    int more = 0;
+    do {
+      receive = n[0].recv(1, late, any_tag);
+      n.settle();
+      REQUIRE(receive->ends == 1);
+    } while (receive->status == errc::ok && ++more < 100);
+    CHECK(receive->status == errc::peer_lost);
+    CHECK(n[0].send(1, late, tag{1})->ended_with(errc::peer_lost));
+    CHECK(n[0].clean());
+  }
+  CHECK(steps > 20);
+}
+
+TEST_CASE("failure: the end of the context ends everything with errc::closed") {
+  nodes n(2);
+  const int steps = GENERATE(0, 1, 5, 20, 40, 100, 1000);
+  const bytes out = pattern(3'000'000);
+  bytes in(out.size());
+  auto send = n[0].send(1, out, tag{1});
+  auto coming = n[0].recv(1, in, tag{1});
+  auto any = n[0].recv_any(in, tag{77});
+  bytes back(out.size());
+  auto opposite = n[1].send(0, out, tag{1});
+  auto receive = n[1].recv(0, back, tag{1});
+  for (int i = 0; i < steps; ++i) n.step();
+  n[0].end();
+  for (const weft::operation* op :
+       std::initializer_list<const weft::operation*>{send.get(), coming.get()})
+    CHECK((op->status == errc::closed || op->status == errc::ok));
+  CHECK(send->ends == 1);
+  CHECK(coming->ends == 1);
+  CHECK(any->ended_with(errc::closed));
+  CHECK(n[0].clean());
+  CHECK(n[0].recv(1, in, tag{1})->ended_with(errc::closed));
+  CHECK(n[0].send(1, out, tag{1})->ended_with(errc::closed));
+}
+
+TEST_CASE("close: what was sent before arrives, and both sides hear of it") {
+  nodes n(2);
+  const bool both_ways = GENERATE(true, false);
+  const bytes out = pattern(50'000);
+  bytes in(out.size()), in_back(out.size());
+  if (both_ways) {
+    auto back = n[1].send(0, out, tag{2});
+    auto receive = n[0].recv(1, in_back, tag{2});
+    n.settle();
+    REQUIRE(receive->ended_with(errc::ok));
+  }
+  auto send = n[0].send(1, out, tag{1});
+  auto waits = n[0].recv(1, in_back, tag{3});
+  auto waits_there = n[1].recv(0, in_back, tag{3});
+  ending here(n[0].messages.closed(n[0].to(1)));
+  ending there(n[1].messages.closed(n[1].to(0)));
+  here.go();
+  there.go();
+  close(n[0], n[0].to(1));
+  auto too_late = n[0].send(1, out, tag{1});
+  n.settle();
+  CHECK(send->ended_with(errc::ok));
+  CHECK(too_late->ended_with(errc::closed));
+  CHECK(waits->ended_with(errc::closed));
+  CHECK(waits_there->ended_with(errc::closed));
+  CHECK(here.ends == 1);
+  CHECK(there.ends == 1);
+  auto receive = n[1].recv(0, in, tag{1});
+  n.settle();
+  CHECK(receive->ended_with(errc::ok));
+  CHECK((in == out));
+  CHECK(n[1].send(0, out, tag{1})->ended_with(errc::closed));
+  CHECK(n[1].recv(0, in, tag{1})->ended_with(errc::closed));
+  CHECK(n.clean());
+}
+
+TEST_CASE("close: by the side that never sent anything") {
+  nodes n(2);
+  const bool spoken = GENERATE(true, false);
+  const bytes out = pattern(10);
+  if (spoken) {
+    auto send = n[0].send(1, out, tag{1});
+    n.settle();
+  }
+  ending there(n[0].messages.closed(n[0].to(1)));
+  ending here(n[1].messages.closed(n[1].to(0)));
+  here.go();
+  there.go();
+  close(n[1], n[1].to(0));
+  n.settle();
+  CHECK(here.ends == 1);
+  CHECK(there.ends == 1);
+  CHECK(n[0].send(1, out, tag{1})->ended_with(errc::closed));
+}
+
+TEST_CASE("close: by both at once, and with links that have no room") {
+  fake::settings s;
+  s.room = 2;
+  nodes n(2, s);
+  const bytes small = pattern(10);
+  std::vector<std::shared_ptr<sending>> sends;
+  sends.push_back(n[0].send(1, small, tag{1}));
+  sends.push_back(n[1].send(0, small, tag{1}));
+  n.settle();
+  for (int i = 0; i < 10; ++i) {
+    sends.push_back(n[0].send(1, small, tag{1}));
+    sends.push_back(n[1].send(0, small, tag{1}));
+  }
+  ending here(n[0].messages.closed(n[0].to(1)));
+  ending there(n[1].messages.closed(n[1].to(0)));
+  here.go();
+  there.go();
+  const bool both = GENERATE(true, false);
+  close(n[0], n[0].to(1));
+  if (both) close(n[1], n[1].to(0));
+  n.settle();
+  for (const auto& op : sends) CHECK(op->ends == 1);
+  CHECK(here.ends == 1);
+  CHECK(there.ends == 1);
+}
+
+TEST_CASE("close: waiting for the end can be cancelled") {
+  nodes n(2);
+  ending here(n[0].messages.closed(n[0].to(1)));
+  here.go();
+  CHECK_FALSE(here.ended());
+  here.cancel();
+  n.settle();
+  CHECK(here.ended_with(errc::stopped));
+}
