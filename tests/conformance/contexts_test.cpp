@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts and endpoints: their ends, several of them, several threads.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "conversation.hpp"
+
+using namespace conformance;
+using namespace weft;
+
+namespace {
+
+setting every_setting() { return GENERATE(from_range(settings())); }
+
+task<void> close_after_sending(context&, endpoint other) {
+  const bytes out = pattern(50'000, 1);
+  co_await other.send(out, tag{1});
+  other.close();
+  expect(co_await outcome(other.send(out, tag{1})) == errc::closed, "a send after close");
+  co_await other.closed();
+  bytes in(10);
+  expect(co_await outcome(other.recv(in, tag{2})) == errc::closed, "a receive after close");
+}
+task<void> notice_close(context&, endpoint other) {
+  bytes in(50'000);
+  co_await other.closed();
+  co_await other.recv(in, tag{1});
+  expect(in == pattern(50'000, 1), "what was sent before the close arrives");
+  expect(co_await outcome(other.recv(in, tag{1})) == errc::closed, "nothing follows it");
+  expect(co_await outcome(other.send(in, tag{1})) == errc::closed, "nothing goes back");
+}
+
+task<void> close_in_silence(context&, endpoint other) {
+  other.close();
+  co_await other.closed();
+}
+task<void> wait_for_close(context&, endpoint other) { co_await other.closed(); }
+
+task<void> leave_at_once(context&, endpoint other) { co_await other.send(const_buffer{}, tag{1}); }
+task<void> be_left(context&, endpoint other) {
+  co_await other.recv(mutable_buffer{}, tag{1});
+  bytes in(10);
+  const errc e = co_await outcome(other.recv(in, tag{2}));
+  expect(e == errc::closed, "a peer whose context has ended has closed");
+}
+
+task<void> remember(std::vector<errc>& ends, detail::recv_request r) {
+  ends.push_back(co_await outcome(r));
+}
+
+task<void> echo(endpoint other, tag t) {
+  bytes in(100'000);
+  for (int i = 0; i < 30; ++i) {
+    const received r = co_await other.recv(in, t);
+    co_await other.send(mutable_buffer(in).first(r.size), tag{t.value + 1});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("contexts: close, and what was sent before arrives") {
+  const setting how = every_setting();
+  if (how.where == place::same_context) return;  // the two ends of that are one endpoint
+  CAPTURE(how);
+  CHECK_NOTHROW(converse(how, &close_after_sending, &notice_close));
+}
+
+TEST_CASE("contexts: close before anything was said") {
+  const setting how = every_setting();
+  if (how.where == place::same_context) return;
+  CAPTURE(how);
+  CHECK_NOTHROW(converse(how, &close_in_silence, &wait_for_close));
+}
+
+TEST_CASE("contexts: a peer that leaves in good order") {
+  const setting how = every_setting();
+  if (how.where == place::same_context) return;
+  CAPTURE(how);
+  CHECK_NOTHROW(converse(how, &leave_at_once, &be_left));
+}
+
+TEST_CASE("contexts: what is pending when the context ends, ends with errc::closed") {
+  const setting how = every_setting();
+  CAPTURE(how);
+  std::vector<errc> ends;
+  bytes in(10);
+  {
+    context ctx(how.options());
+    const endpoint self = ctx.world()[0];
+    spawn(ctx, remember(ends, self.recv(in, tag{1})));
+    spawn(ctx, remember(ends, ctx.recv(in, any_tag)));
+    sync_wait(ctx, sleep_for(std::chrono::milliseconds(1)));  // both have begun
+    CHECK(ends.empty());
+  }
+  CHECK(ends == std::vector<errc>{errc::closed, errc::closed});
+}
+
+TEST_CASE("contexts: several threads, each with its own sync_wait") {
+  const setting how = every_setting();
+  if (how.where != place::same_context) return;
+  CAPTURE(how);
+  context ctx(how.options());
+  const endpoint self = ctx.world()[0];
+  std::atomic<int> well{0};
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (std::uint64_t i = 0; i < 100; ++i) {
+        const bytes out = pattern(i * 1000, t * 1000 + i);
+        bytes in(out.size());
+        std::thread sender([&] { sync_wait(ctx, self.send(out, tag{t})); });
+        sync_wait(ctx, self.recv(in, tag{t}));
+        sender.join();
+        well += in == out;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(well == 400);
+}
+
+TEST_CASE("contexts: several in one process do not know of each other") {
+  context a, b, c;
+  const auto talk = [](context& ctx, std::uint64_t seed) {
+    const endpoint self = ctx.world()[0];
+    bytes in(1000);
+    const bytes out = pattern(1000, seed);
+    spawn(ctx, [](endpoint e, const bytes& data) -> task<void> {
+      co_await e.send(data, tag{1});
+    }(self, out));
+    sync_wait(ctx, self.recv(in, tag{1}));
+    return in == out;
+  };
+  CHECK(talk(a, 1));
+  CHECK(talk(b, 2));
+  CHECK(talk(c, 3));
+  for (const context* ctx : {&a, &b, &c}) CHECK(ctx->snapshot().messages_received == 1);
+}
+
+TEST_CASE("contexts: three of them in one process, each with the two others") {
+  const std::string base = "unix://weft-three-" + std::to_string(::getpid()) + "-";
+  std::atomic<int> well{0};
+  std::vector<std::thread> threads;
+  for (int self = 0; self < 3; ++self)
+    threads.emplace_back([&, self] {
+      context ctx;
+      const auto main = [](context& here, std::string at, int me) -> task<bool> {
+        const auto door = [&](int of, int towards) {
+          return at + std::to_string(of) + std::to_string(towards);
+        };
+        std::vector<endpoint> others;
+        for (int i = 0; i < 3; ++i)
+          if (i != me) others.push_back(co_await here.meet(door(me, i), door(i, me), "three"));
+        scope work;
+        for (const endpoint& other : others) work.start(echo(other, tag{10}));
+        bool all = true;
+        bytes in(100'000);
+        for (std::size_t i = 0; i < 30; ++i)
+          for (const endpoint& other : others) {
+            const bytes out = pattern(i * 3000, i);
+            co_await other.send(out, tag{10});
+            const received r = co_await other.recv(in, tag{11});
+            all = all && r.size == out.size() && std::equal(out.begin(), out.end(), in.begin());
+          }
+        co_await work.join();
+        co_return all;
+      };
+      well += run(ctx, main(ctx, base, self));
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(well == 3);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conversation.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <exception>
+#include <iostream>
+#include <thread>
+
+namespace conformance {
+
+using weft::context;
+using weft::endpoint;
+using weft::progress_mode;
+using weft::task;
+
+weft::options setting::options() const {
+  weft::options o;
+  o.progress = progress;
+  o.wait_set = wait_set;
+  o.large_messages = large;
+  return o;
+}
+
+std::ostream& operator<<(std::ostream& out, const setting& s) { return out << s.name; }
+
+const std::vector<setting>& settings() {
+  using enum place;
+  using enum progress_mode;
+  static const std::vector<setting> all{
+      {"self", same_context},
+      {"self, polling", same_context, polling},
+      {"self, interrupt", same_context, interrupt},
+      {"shm, one process", same_process},
+      {"shm, one process, polling", same_process, polling},
+      {"shm, one process, interrupt, epoll", same_process, interrupt, "epoll"},
+      {"shm, one process, epoll", same_process, dedicated, "epoll"},
+      {"shm, two processes", two_processes},
+      {"shm, two processes, polling", two_processes, polling},
+      {"shm, two processes, interrupt", two_processes, interrupt},
+      {"shm, two processes, epoll, pipeline", two_processes, dedicated, "epoll", "pipeline"},
+      {"shm, two processes, cma", two_processes, dedicated, "auto", "cma"},
+      {"shm, two processes, direct", two_processes, dedicated, "auto", "direct"},
+      {"shm, one process, cma, interrupt", same_process, interrupt, "auto", "cma"},
+  };
+  return all;
+}
+
+bytes pattern(std::size_t size, std::uint64_t seed) {
+  bytes b(size);
+  std::uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
+  for (std::byte& one : b) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    one = static_cast<std::byte>(x >> 56);
+  }
+  return b;
+}
+
+namespace {
+
+task<void> both(context& ctx, part left, part right) {
+  const endpoint self = ctx.world()[0];
+  weft::scope parts;
+  parts.start(left(ctx, self));
+  parts.start(right(ctx, self));
+  co_await parts.join();
+}
+
+task<void> one(context& ctx, std::string own, std::string other, part p) {
+  co_await p(ctx, co_await ctx.meet(own, other, "conformance"));
+}
+
+struct meeting {
+  std::string left, right;
+};
+
+/// A place that no other test uses, also of a test run beside this one.
+meeting fresh_meeting() {
+  static int count = 0;
+  const std::string base =
+      "unix://weft-conformance-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+  return {base + "-left", base + "-right"};
+}
+
+/// The whole life of one end.
+void live(const setting& how, const std::string& own, const std::string& other, part p) {
+  context ctx(how.options());
+  weft::run(ctx, one(ctx, own, other, p));
+}
+
+void in_one_process(const setting& how, part left, part right) {
+  const meeting at = fresh_meeting();
+  std::exception_ptr failure;
+  std::thread second([&] {
+    try {
+      live(how, at.right, at.left, right);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  try {
+    live(how, at.left, at.right, left);
+  } catch (...) {
+    second.join();
+    throw;
+  }
+  second.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+void in_two_processes(const setting& how, part left, part right) {
+  const meeting at = fresh_meeting();
+  std::cout.flush();
+  const pid_t child = ::fork();  // nothing of weft is alive here
+  if (child == 0) {
+    int code = 0;
+    try {
+      live(how, at.right, at.left, right);
+    } catch (const std::exception& e) {
+      std::cerr << "the second process: " << e.what() << std::endl;
+      code = 1;
+    }
+    ::_exit(code);
+  }
+  if (child < 0) throw std::runtime_error("fork failed");
+  std::exception_ptr failure;
+  try {
+    live(how, at.left, at.right, left);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (failure) std::rethrow_exception(failure);
+  expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the second process ends well");
+}
+
+}  // namespace
+
+void converse(const setting& how, part left, part right) {
+  switch (how.where) {
+    case place::same_context: {
+      context ctx(how.options());
+      return weft::run(ctx, both(ctx, left, right));
+    }
+    case place::same_process:
+      return in_one_process(how, left, right);
+    case place::two_processes:
+      return in_two_processes(how, left, right);
+  }
+}
+
+}  // namespace conformance

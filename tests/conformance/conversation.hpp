@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two ends that talk to each other: over every transport, in one process and in two.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+namespace conformance {
+
+using bytes = std::vector<std::byte>;
+
+/// Where the two ends are.
+enum class place {
+  same_context,   ///< one context talks to itself, by `self`
+  same_process,   ///< two contexts, a thread each, by `shm`
+  two_processes,  ///< by `shm`, the second one forked
+};
+
+/// One line of the list that every test goes through.
+struct setting {
+  const char* name;
+  place where;
+  weft::progress_mode progress = weft::progress_mode::dedicated;
+  const char* wait_set = "auto";
+  const char* large = "auto";
+
+  weft::options options() const;
+};
+std::ostream& operator<<(std::ostream& out, const setting& s);
+
+/// All of them.
+const std::vector<setting>& settings();
+
+/// One end's part: a plain function, since the two may run in different processes.
+using part = weft::task<void> (*)(weft::context& here, weft::endpoint other);
+
+/// Runs both parts to their end, connected to each other. \throws what either of them threw
+void converse(const setting& how, part left, part right);
+
+/// Checks that hold in both processes: Catch knows of one only.
+inline void expect(bool holds, const std::string& what) {
+  if (!holds) throw std::logic_error("not so: " + what);
+}
+
+/// Bytes that tell which message they are of.
+bytes pattern(std::size_t size, std::uint64_t seed);
+
+/// What the thing failed with; ok if it did not.
+template <class X>
+weft::task<weft::errc> outcome(X x) {
+  const auto r = co_await weft::as_result(std::move(x));
+  co_return r.code();
+}
+
+}  // namespace conformance
