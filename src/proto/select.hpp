@@ -47,7 +47,7 @@ constexpr std::uint32_t next_piece(std::size_t fragment, std::size_t sent,
                                    std::size_t left) noexcept {
   constexpr std::size_t first = 8 * 1024;
   if (sent == 0 && left <= one_frame) return static_cast<std::uint32_t>(left);
-  const std::size_t piece = std::clamp(sent / 2, first, fragment) / 64 * 64;
+  const std::size_t piece = std::min(std::max(sent / 2, first), fragment) / 64 * 64;
   return static_cast<std::uint32_t>(std::min(left, piece));
 }
 
