@@ -17,7 +17,7 @@ constexpr std::uint32_t most_owed = 4096;
 }  // namespace
 
 peer::peer(messenger& owner, peer_id id) noexcept
-    : owner_(owner), id_(id), small_limit_(small_limit(owner)) {}
+    : owner_(owner), id_(id) {}
 
 peer::~peer() = default;
 
@@ -34,6 +34,7 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
   }
   if (state_ != state::connecting && state_ != state::idle) return;
   link_ = std::move(link);
+  small_limit_ = std::min(longest_in_one_frame(link_->traits()), owner_.settings().eager_limit);
   credit_ = credit;
   state_ = state::open;
   on_room();

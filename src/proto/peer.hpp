@@ -112,7 +112,6 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   void resume_rooms() noexcept;
 
   // Sending.
-  static std::size_t small_limit(const messenger& m) noexcept;
   void plan(detail::send_operation& op) noexcept;
   bool send_small(detail::send_operation& op) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;
@@ -156,7 +155,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
 
   messenger& owner_;
   const peer_id id_;
-  const std::size_t small_limit_;  // bytes of what always goes in one frame
+  std::size_t small_limit_ = 0;  // bytes of what always goes in one frame
   state state_ = state::idle;
   errc why_ = errc::ok;
   std::string detail_;

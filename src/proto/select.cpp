@@ -8,11 +8,11 @@ namespace weft::proto {
 namespace {
 
 /// "in one frame", or how many pieces of which sizes.
-std::string pieces(std::size_t bytes, std::size_t fragment) {
+std::string pieces(std::size_t bytes, const transports::traits& t) {
   std::size_t count = 0, largest = 0;
-  const std::uint32_t first = next_piece(fragment, 0, bytes);
+  const std::uint32_t first = next_piece(t, 0, bytes);
   for (std::size_t sent = 0; sent != bytes; ++count) {
-    const std::uint32_t n = next_piece(fragment, sent, bytes - sent);
+    const std::uint32_t n = next_piece(t, sent, bytes - sent);
     largest = std::max<std::size_t>(largest, n);
     sent += n;
   }
@@ -24,13 +24,13 @@ std::string pieces(std::size_t bytes, std::size_t fragment) {
 }  // namespace
 
 explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
-                         std::size_t fragment) {
+                         const transports::traits& t) {
   const send_plan plan = plan_send(size, eager_limit, credit);
   if (!plan.rendezvous) {
     return {
-        fmt::format("at once, {}", pieces(size, fragment)),
-        size <= one_frame
-            ? fmt::format("up to {} bytes one frame is fastest", one_frame)
+        fmt::format("at once, {}", pieces(size, t)),
+        size <= longest_in_one_frame(t)
+            ? fmt::format("up to {} bytes one frame is fastest", longest_in_one_frame(t))
             : fmt::format(
                   "it is not above the eager limit of {} bytes (WEFT_EAGER_LIMIT); in pieces both "
                   "sides copy at the same time",
@@ -39,7 +39,7 @@ explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t
   const std::string beginning = plan.eager_end == 0
                                     ? "its header at once"
                                     : fmt::format("its first {} bytes at once, {}", plan.eager_end,
-                                                  pieces(plan.eager_end, fragment));
+                                                  pieces(plan.eager_end, t));
   return {fmt::format("rendezvous: {}, the rest when the receiver has matched it", beginning),
           size > eager_limit
               ? fmt::format("it is above the eager limit of {} bytes (WEFT_EAGER_LIMIT); the "

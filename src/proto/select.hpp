@@ -11,7 +11,7 @@
 
 namespace weft::proto {
 
-/// Messages up to this many bytes cross in one frame.
+/// Messages up to this many bytes cross in one frame, if the transport takes such long ones.
 inline constexpr std::size_t one_frame = 8 * 1024;
 
 /// Units that payloads leave alone, so that headers of large messages still find their way. Every
@@ -39,16 +39,24 @@ constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit,
   return {true, std::min({size, eager_limit, static_cast<std::size_t>(most)})};
 }
 
+/// The longest message that crosses in one frame.
+constexpr std::size_t longest_in_one_frame(const transports::traits& t) noexcept {
+  return std::min<std::size_t>(one_frame, t.max_payload);
+}
+
 /// Bytes of the next frame. Short messages cross in one. Longer ones in pieces, so that the
 /// receiver copies one piece out while the sender copies the next one in; small pieces first, to
-/// get it going. \param fragment the transport's best size for long messages \param sent     bytes
-/// of the message that have left \param left     bytes that may follow now
-constexpr std::uint32_t next_piece(std::size_t fragment, std::size_t sent,
+/// get it going.
+///
+/// \param t    its fragment is a unit of credit or more
+/// \param sent bytes of the message that have left
+/// \param left bytes that may follow now
+constexpr std::uint32_t next_piece(const transports::traits& t, std::size_t sent,
                                    std::size_t left) noexcept {
   constexpr std::size_t first = 8 * 1024;
-  if (sent == 0 && left <= one_frame) return static_cast<std::uint32_t>(left);
-  const std::size_t piece = std::min(std::max(sent / 2, first), fragment) / 64 * 64;
-  return static_cast<std::uint32_t>(std::min(left, piece));
+  if (sent == 0 && left <= longest_in_one_frame(t)) return static_cast<std::uint32_t>(left);
+  const std::size_t piece = std::min<std::size_t>(std::max(sent / 2, first), t.fragment);
+  return static_cast<std::uint32_t>(std::min(left, piece / credit_unit * credit_unit));
 }
 
 /// A choice in words for people.
@@ -59,6 +67,6 @@ struct explanation {
 
 /// What plan_send and next_piece make of a message.
 explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
-                         std::size_t fragment);
+                         const transports::traits& t);
 
 }  // namespace weft::proto

@@ -23,10 +23,6 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
 
 }  // namespace
 
-std::size_t peer::small_limit(const messenger& m) noexcept {
-  return std::min(one_frame, m.settings().eager_limit);
-}
-
 bool peer::turn_waiter::await_ready() noexcept {
   if (at.state_ == state::lost || at.state_ == state::closed) return true;
   if (at.turn_taken_ || at.state_ != state::open) return false;
@@ -76,7 +72,7 @@ post peer::push_eager(send_operation& op) noexcept {
   const auto& request = op.request;
   gather data(request.data.parts(), op.sent);
   do {
-    const std::uint32_t n = next_piece(link_->traits().fragment, op.sent, op.eager_end - op.sent);
+    const std::uint32_t n = next_piece(link_->traits(), op.sent, op.eager_end - op.sent);
     frame_header h = header_of(frame_kind::more, request.tag.value, n);
     frame_extension x{};
     const frame_extension* extension = nullptr;
@@ -231,7 +227,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     const std::uint64_t receiver_id = answer.extension.b;
     gather data(op.request.data.parts(), op.sent);
     for (std::size_t this_turn = 0; op.sent != op.size;) {
-      const std::uint32_t n = next_piece(link_->traits().fragment, op.sent, op.size - op.sent);
+      const std::uint32_t n = next_piece(link_->traits(), op.sent, op.size - op.sent);
       const frame_extension x{receiver_id, op.sent};
       const post taken = post_frame(
           header_of(frame_kind::data, 0, n, transports::has_extension), &x, data);

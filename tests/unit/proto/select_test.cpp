@@ -8,6 +8,8 @@ using namespace weft::proto;
 namespace {
 constexpr std::size_t limit = 64 * 1024;
 constexpr std::int64_t plenty = 1 << 20;
+constexpr weft::transports::traits shm_like{
+    .name = "any", .max_payload = 32 * 1024, .fragment = 16 * 1024};
 }  // namespace
 
 TEST_CASE("a message up to the eager limit goes whole, a longer one asks") {
@@ -36,11 +38,12 @@ TEST_CASE("without credit only the header goes") {
 }
 
 TEST_CASE("pieces cover a message, are whole units but for the last, and never too long") {
-  for (const std::size_t fragment : {16ul * 1024, 32ul * 1024})
+  for (const std::uint32_t fragment : {64u, 1000u, 2048u, 16u * 1024, 32u * 1024}) {
+    const weft::transports::traits t{.name = "any", .max_payload = fragment, .fragment = fragment};
     for (const std::size_t size : {1ul, one_frame, one_frame + 1, 5000ul, 65536ul, 1000001ul}) {
       std::size_t sent = 0;
       while (sent != size) {
-        const std::uint32_t n = next_piece(fragment, sent, size - sent);
+        const std::uint32_t n = next_piece(t, sent, size - sent);
         CAPTURE(fragment, size, sent, n);
         REQUIRE(n != 0);
         REQUIRE(n <= fragment);
@@ -49,16 +52,17 @@ TEST_CASE("pieces cover a message, are whole units but for the last, and never t
         if (sent != size) REQUIRE(n % credit_unit == 0);
       }
     }
-  CHECK(next_piece(16 * 1024, 0, one_frame) == one_frame);
+  }
+  CHECK(next_piece(shm_like, 0, one_frame) == one_frame);
 }
 
 TEST_CASE("an explanation names the way and the limit that chose it") {
-  const explanation whole = explain_send(8, limit, first_window, 16 * 1024);
+  const explanation whole = explain_send(8, limit, first_window, shm_like);
   CHECK(whole.way == "at once, in one frame");
-  const explanation asks = explain_send(1 << 20, limit, first_window, 16 * 1024);
+  const explanation asks = explain_send(1 << 20, limit, first_window, shm_like);
   CHECK(asks.way.find("rendezvous") == 0);
   CHECK(asks.why.find("65536") != std::string::npos);
-  const explanation dry = explain_send(8, limit, 1, 16 * 1024);
+  const explanation dry = explain_send(8, limit, 1, shm_like);
   CHECK(dry.way.find("its header at once") != std::string::npos);
   CHECK(dry.why.find("granted") != std::string::npos);
 }
