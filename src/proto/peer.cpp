@@ -16,8 +16,7 @@ namespace {
 constexpr std::uint32_t most_owed = 4096;
 }  // namespace
 
-peer::peer(messenger& owner, peer_id id) noexcept
-    : owner_(owner), id_(id) {}
+peer::peer(messenger& owner, peer_id id) noexcept : owner_(owner), id_(id) {}
 
 peer::~peer() = default;
 
