@@ -117,10 +117,9 @@ std::shared_ptr<peer> links::peer_behind(const channel_ptr& c) {
 void links::watch_death(const channel_ptr& c) {
   runtime::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, c->peer().pid, 0)));
   if (!pidfd) return;  // refused, or in another namespace: the channel has to do
-  engine_.watch_once(std::move(pidfd), [this, mail = mail_, weak = std::weak_ptr(c)] {
-    mail->post([this, weak] {
-      if (const channel_ptr channel = weak.lock()) on_gone(channel, false);
-    });
+  engine_.watch_once(std::move(pidfd), [weak = std::weak_ptr(c)] {
+    // A good-bye may still lie in the channel: it decides between `closed` and `peer_lost`.
+    if (const channel_ptr channel = weak.lock()) channel->process_died();
   });
 }
 

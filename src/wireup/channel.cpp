@@ -76,6 +76,12 @@ void peer_channel::close() {
   loop_->post([self = shared_from_this()] { self->close_now(); });
 }
 
+void peer_channel::process_died() {
+  loop_->post([self = shared_from_this()] {
+    if (self->stage_ == stage::live) self->connection_->process_died();
+  });
+}
+
 void peer_channel::close_now() {
   if (stage_ != stage::live || closing_) return;
   closing_ = true;

@@ -62,6 +62,7 @@ class peer_channel final : public channel,
   const identity& peer() const noexcept override { return peer_; }
   void send(transports::parcel p) override;
   void close() override;
+  void process_died() override;
   bool left() const noexcept { return left_.load(std::memory_order_acquire); }
 
   // connection::user

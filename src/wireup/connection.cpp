@@ -36,15 +36,23 @@ void connection::start(std::shared_ptr<user> whom) {
 void connection::wait_to_read() {
   socket_.async_wait(asio::posix::descriptor_base::wait_read,
                      [self = shared_from_this()](const asio::error_code& fault) {
-                       if (fault || !self->user_) return;
-                       try {
-                         self->read();
-                       } catch (...) {
-                         // Half of something may have been done: better no channel than a deaf one.
-                         self->end(ending::failed);
-                         throw;
-                       }
+                       if (!fault && self->user_) self->read_guarded();
                      });
+}
+
+void connection::read_guarded() {
+  try {
+    read();
+  } catch (...) {
+    // Half of something may have been done: better no channel than a deaf one.
+    end(ending::failed);
+    throw;
+  }
+}
+
+void connection::process_died() {
+  dead_ = true;
+  if (user_) read_guarded();
 }
 
 void connection::read() {
@@ -61,7 +69,7 @@ void connection::read() {
         break;
       }
       case arrival::nothing:
-        return wait_to_read();
+        return dead_ ? end(ending::left) : wait_to_read();
       case arrival::reset:
         break;
       case arrival::end:

@@ -38,6 +38,9 @@ class connection : public std::enable_shared_from_this<connection> {
   void send(frame f);
   /// Ends when everything is sent, or after a second if the other side does not read.
   void finish();
+  /// The process at the other end is gone: what it sent before is delivered, then this ends, also
+  /// if somebody who inherited the socket keeps it open.
+  void process_died();
   /// Ends at once, without a word to the user.
   void close();
 
@@ -46,6 +49,7 @@ class connection : public std::enable_shared_from_this<connection> {
  private:
   void wait_to_read();
   void read();
+  void read_guarded();
   void flush();
   void wait_to_write();
   void retry_soon();
@@ -61,6 +65,7 @@ class connection : public std::enable_shared_from_this<connection> {
   bool writing_ = false;  // a wait for room is under way
   bool deaf_ = false;     // sending failed: the other side is gone, reading will tell
   bool finishing_ = false;
+  bool dead_ = false;     // the process at the other end
 };
 
 }  // namespace weft::wireup

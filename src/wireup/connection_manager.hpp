@@ -28,6 +28,10 @@ class channel {
 
   /// Closes in good order after what is queued. Any thread.
   virtual void close() = 0;
+
+  /// The caller knows that the peer's process is gone. What it sent before, a good-bye too, is
+  /// delivered, and then the channel ends, also if a forked child keeps the socket open. Any thread.
+  virtual void process_died() = 0;
 };
 
 using channel_ptr = std::shared_ptr<channel>;
