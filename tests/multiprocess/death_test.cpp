@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process is killed in the middle of it: whoever talked to it is told, and nobody else notices.
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+
+namespace {
+
+using bytes = std::vector<std::byte>;
+constexpr tag to_survivor{1}, to_victim{2}, never{3};
+
+std::string base_name() {
+  static int count = 0;
+  return "weft-death-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+}
+
+/// A talker process; killed and reaped at the latest by the destructor.
+class talker {
+ public:
+  talker(const std::string& what, std::string name)
+      : own_("unix://" + name + "-here"), other_("unix://" + name + "-there") {
+    const std::string program = WEFT_TEST_BIN_DIR "/tests/talker";
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::execl(program.c_str(), "talker", other_.c_str(), own_.c_str(), what.c_str(), nullptr);
+      ::_exit(127);
+    }
+    REQUIRE(pid_ > 0);
+  }
+  ~talker() {
+    kill();
+    wait();
+  }
+  talker(const talker&) = delete;
+  talker& operator=(const talker&) = delete;
+
+  void kill() {
+    if (pid_ > 0) ::kill(pid_, SIGKILL);
+  }
+  /// \return its status, 0 for a good end
+  int wait() {
+    int status = -1;
+    if (pid_ > 0) ::waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return status;
+  }
+  task<endpoint> meet(context& ctx) { return ctx.meet(own_, other_, "multiprocess"); }
+
+ private:
+  std::string own_, other_;
+  pid_t pid_ = 0;
+};
+
+std::set<std::string> names_in(const char* folder) {
+  std::set<std::string> names;
+  DIR* d = ::opendir(folder);
+  if (!d) return names;
+  while (const dirent* e = ::readdir(d)) names.insert(e->d_name);
+  ::closedir(d);
+  return names;
+}
+
+int sockets_named(const std::string& name) {
+  std::ifstream list("/proc/net/unix");
+  int n = 0;
+  for (std::string line; std::getline(list, line);) n += line.find(name) != std::string::npos;
+  return n;
+}
+
+using ends = std::vector<errc>;
+
+task<void> note(ends& into, detail::send_request r) {
+  const auto outcome = co_await as_result(r);
+  into.push_back(outcome.code());
+}
+task<void> note(ends& into, detail::recv_request r) {
+  const auto outcome = co_await as_result(r);
+  into.push_back(outcome.code());
+}
+
+/// Sends or receives until that fails; tells when it has gone well `enough` times.
+task<void> send_until(ends& into, endpoint other, std::size_t size, talker& victim, int enough) {
+  const bytes data(size, std::byte{1});
+  for (int i = 0;; ++i) {
+    if (i == enough) victim.kill();
+    const auto r = co_await as_result(other.send(data, to_victim));
+    if (r) continue;
+    into.push_back(r.code());
+    co_return;
+  }
+}
+task<void> receive_until(ends& into, endpoint other, std::size_t size, talker& victim, int enough) {
+  bytes data(size);
+  for (int i = 0;; ++i) {
+    if (i == enough) victim.kill();
+    const auto r = co_await as_result(other.recv(data, to_survivor));
+    if (r) continue;
+    into.push_back(r.code());
+    co_return;
+  }
+}
+
+task<void> echo_with(endpoint bystander, int rounds) {
+  bytes out(100'000, std::byte{3}), in(100'000);
+  for (int i = 0; i < rounds; ++i) {
+    out[static_cast<std::size_t>(i)] = std::byte{9};
+    co_await bystander.send(out, to_victim);
+    co_await bystander.recv(in, to_survivor);
+    if (in != out) throw std::logic_error("the bystander's messages are disturbed");
+  }
+}
+
+task<void> survive(context& ctx, talker& victim, talker& other, std::string what, ends& result) {
+  endpoint peer = co_await victim.meet(ctx);
+  endpoint bystander = co_await other.meet(ctx);
+  const bool large = what.ends_with("large");
+  const std::size_t size = large ? std::size_t{4} << 20 : 8;
+  const int enough = large ? 5 : 2000;
+  const bytes out(1'000'000, std::byte{5});
+  bytes in(10);
+  scope all;
+  // These wait for something that will never come.
+  all.start(note(result, peer.recv(in, never)));
+  all.start(note(result, peer.send(out, never)));
+  all.start(note(result, peer.send_synchronous(const_buffer(out).first(10), never)));
+  all.start(echo_with(bystander, 50));
+  if (what.starts_with("send") || what.starts_with("both"))
+    all.start(receive_until(result, peer, size, victim, enough));
+  if (what.starts_with("receive") || what.starts_with("both"))
+    all.start(send_until(result, peer, size, victim, enough));
+  if (what == "silence") {
+    co_await peer.recv(mutable_buffer{}, to_survivor);
+    victim.kill();
+  }
+  co_await all.join();
+  co_await peer.closed();
+  all.start(note(result, peer.recv(in, never)));
+  all.start(note(result, peer.send(out, never)));
+  all.start(echo_with(bystander, 20));
+  co_await all.join();
+  bystander.close();
+  co_await bystander.closed();
+}
+
+}  // namespace
+
+TEST_CASE("death: a process killed while messages flow is lost, and only it") {
+  const std::string what = GENERATE(as<std::string>{}, "send-small", "send-large", "receive-small",
+                                    "receive-large", "both-small", "both-large", "silence");
+  const progress_mode mode = GENERATE(progress_mode::dedicated, progress_mode::interrupt);
+  CAPTURE(what);
+  const std::string name = base_name(), other_name = base_name();
+  const auto shared_before = names_in("/dev/shm");
+  {
+    talker victim(what, name), bystander("echo", other_name);
+    options o;
+    o.progress = mode;
+    context ctx(o);
+    ends result;
+    run(ctx, survive(ctx, victim, bystander, what, result));
+    CHECK(result.size() >= 5);
+    for (const errc e : result) CHECK(e == errc::peer_lost);
+    CHECK(bystander.wait() == 0);
+    const int status = victim.wait();
+    CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+  }
+  CHECK(names_in("/dev/shm") == shared_before);
+  CHECK(sockets_named(name) == 0);
+  CHECK(sockets_named(other_name) == 0);
+}
+
+TEST_CASE("death: a process that leaves in good order has closed") {
+  const std::string name = base_name();
+  talker leaver("leave", name);
+  context ctx;
+  const auto main = [](context& here, talker& t) -> task<errc> {
+    const endpoint peer = co_await t.meet(here);
+    co_await peer.recv(mutable_buffer{}, to_survivor);
+    bytes in(10);
+    const auto r = co_await as_result(peer.recv(in, never));
+    co_return r.code();
+  };
+  CHECK(run(ctx, main(ctx, leaver)) == errc::closed);
+  CHECK(leaver.wait() == 0);
+  CHECK(sockets_named(name) == 0);
+}
+
+TEST_CASE("death: a job of four ranks, all to all, and one of them killed") {
+  const bool one_dies = GENERATE(false, true);
+  const std::string command = std::string("exec 2>/dev/null; " WEFT_TEST_BIN_DIR
+                                          "/weft-run -n 4 " WEFT_TEST_BIN_DIR "/tests/all_to_all") +
+                              (one_dies ? " mortal" : "");
+  const auto shared_before = names_in("/dev/shm");
+  FILE* output = ::popen(command.c_str(), "r");
+  REQUIRE(output);
+  std::string text;
+  for (char line[256]; std::fgets(line, sizeof line, output);) text += line;
+  const int status = ::pclose(output);
+  CAPTURE(text);
+  REQUIRE(WIFEXITED(status));
+  if (one_dies) {
+    CHECK(WEXITSTATUS(status) == 128 + SIGKILL);
+    for (const char* rank : {"rank 0 goes on", "rank 2 goes on", "rank 3 goes on"})
+      CHECK(text.find(rank) != std::string::npos);
+  } else {
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+  CHECK(names_in("/dev/shm") == shared_before);
+}
