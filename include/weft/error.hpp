@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <type_traits>
@@ -39,10 +40,16 @@ inline std::error_code make_error_code(errc e) noexcept {
 /// Thrown by `co_await op`. `code()` carries an `errc`, `what()` the cause and the cure.
 class error : public std::system_error {
  public:
-  explicit error(errc e) : std::system_error(make_error_code(e)) {}
-  error(errc e, const std::string& detail) : std::system_error(make_error_code(e), detail) {}
+  explicit error(errc e) : error(e, make_error_code(e).message()) {}
+  error(errc e, const std::string& detail)
+      : std::system_error(make_error_code(e)), detail_(detail) {}
+
+  const char* what() const noexcept override { return detail_.what(); }
 
   errc kind() const noexcept { return static_cast<errc>(code().value()); }
+
+ private:
+  std::runtime_error detail_;  // whose copies never throw
 };
 
 /// A value of T or the reason why there is none. What `co_await as_result(op)` yields.

@@ -3,33 +3,96 @@
 
 #include <sched.h>
 
+#include <algorithm>
+
+#include "runtime/membarrier.hpp"
 #include "runtime/pause.hpp"
 
 namespace weft::runtime {
 
 namespace {
+
 // A pass takes well under this many pauses; a holder that takes longer has lost its core.
 constexpr int spins_before_yield = 200;
+
+constexpr std::uint32_t first_until_favoured = 1000;
+constexpr std::uint32_t last_until_favoured = 1u << 20;
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool favours = false;  // the sanitizer knows nothing of fences made for others
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+constexpr bool favours = false;
+#else
+constexpr bool favours = true;
+#endif
+#else
+constexpr bool favours = true;
+#endif
+
+void spin(int& spins) noexcept {
+  if (++spins < spins_before_yield)
+    cpu_pause();
+  else
+    sched_yield();
+}
+
 }  // namespace
 
-void baton::take_contended() noexcept {
+baton::baton() noexcept
+    : until_favoured_again_(first_until_favoured),
+      can_favour_(favours && join_private_fences()),
+      revoked_(!can_favour_) {}
+
+void baton::wait_for_word() noexcept {
+  if (try_word()) return;
   waiting_.fetch_add(1, std::memory_order_relaxed);
-  for (int spins = 0; !try_take(); ++spins) {
-    if (spins < spins_before_yield)
-      cpu_pause();
-    else
-      sched_yield();
-  }
+  for (int spins = 0; !try_word();) spin(spins);
   waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void baton::stand_aside() const noexcept {
-  for (int spins = 0; wanted(); ++spins) {
-    if (spins < spins_before_yield)
-      cpu_pause();
-    else
-      sched_yield();
+/// With the word held. Afterwards the favoured thread either is seen to hold the baton, or will
+/// see that it must take the word.
+void baton::revoke() noexcept {
+  if (revoked_.load(std::memory_order_relaxed)) return;
+  revoked_.store(true, std::memory_order_release);
+  private_fence();
+}
+
+void baton::take() noexcept {
+  waiting_.fetch_add(1, std::memory_order_relaxed);
+  for (int spins = 0; !try_word();) spin(spins);
+  revoke();
+  for (int spins = 0; favoured_holds_.load(std::memory_order_acquire) != 0;) spin(spins);
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool baton::try_take() noexcept {
+  if (!try_word()) return false;
+  revoke();
+  if (favoured_holds_.load(std::memory_order_acquire) == 0) return true;
+  give();
+  return false;
+}
+
+void baton::take_after_revocation() noexcept {
+  favoured_holds_.store(0, std::memory_order_release);
+  wait_for_word();
+  by_word_ = true;
+}
+
+void baton::give_after_revocation() noexcept {
+  if (can_favour_ && ++taken_by_word_ >= until_favoured_again_ && !wanted()) {
+    taken_by_word_ = 0;
+    until_favoured_again_ = std::min(2 * until_favoured_again_, last_until_favoured);
+    revoked_.store(false, std::memory_order_relaxed);
   }
+  by_word_ = false;
+  give();
+}
+
+void baton::stand_aside() const noexcept {
+  for (int spins = 0; wanted();) spin(spins);
 }
 
 }  // namespace weft::runtime

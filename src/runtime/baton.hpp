@@ -8,22 +8,41 @@
 namespace weft::runtime {
 
 /// Whoever holds the baton may touch transports, matching queues and the completion queue's plain
-/// list; nobody else may. It is held for one pass or one posting call, never while user code runs,
-/// so taking it hardly ever waits: an exchange on an owned cache line, and giving it is a store.
-/// It is a spin lock, and not a mutex, because a mutex pays a second exchange to learn of waiters;
-/// a waiter yields its core, since the holder may be the thread that it displaces.
+/// list; nobody else may. It is held for a few passes or one posting call, never while user code
+/// runs. It is a spin lock, and not a mutex, whose waiters yield: the holder may be the thread
+/// that a waiter displaces.
+///
+/// One thread at a time, the one that leads inside run(), is *favoured*: it takes the baton with
+/// two plain stores and a load. A locked instruction would have to wait until the message written
+/// before it has crossed to the other core, which costs more than everything else that a small
+/// message needs. Any other thread first *revokes* the favour: it makes the favoured thread pass a
+/// fence (membarrier, some microseconds), and from then on both use the locked word, until the
+/// favoured thread has taken it many times with nobody in the way. docs/adr/0001.
 class baton {
  public:
-  void take() noexcept {
-    if (held_.exchange(1, std::memory_order_acquire) != 0) take_contended();
+  baton() noexcept;
+
+  // --- the favoured thread -------------------------------------------------------------------
+
+  void take_favoured() noexcept {
+    favoured_holds_.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (revoked_.load(std::memory_order_acquire)) [[unlikely]]
+      take_after_revocation();
   }
 
-  bool try_take() noexcept {
-    return held_.load(std::memory_order_relaxed) == 0 &&
-           held_.exchange(1, std::memory_order_acquire) == 0;
+  void give_favoured() noexcept {
+    if (by_word_) [[unlikely]]
+      give_after_revocation();
+    else
+      favoured_holds_.store(0, std::memory_order_release);
   }
 
-  void give() noexcept { held_.store(0, std::memory_order_release); }
+  // --- every other thread --------------------------------------------------------------------
+
+  void take() noexcept;
+  bool try_take() noexcept;
+  void give() noexcept { word_.store(0, std::memory_order_release); }
 
   /// Somebody waits: a thread that polls in a loop should stand aside for a moment.
   bool wanted() const noexcept { return waiting_.load(std::memory_order_relaxed) != 0; }
@@ -32,10 +51,26 @@ class baton {
   void stand_aside() const noexcept;
 
  private:
-  void take_contended() noexcept;
+  bool try_word() noexcept {
+    return word_.load(std::memory_order_relaxed) == 0 &&
+           word_.exchange(1, std::memory_order_acquire) == 0;
+  }
+  void wait_for_word() noexcept;
+  void revoke() noexcept;
+  void take_after_revocation() noexcept;
+  void give_after_revocation() noexcept;
 
-  alignas(64) std::atomic<std::uint32_t> held_{0};
+  // Written by the favoured thread in every pass.
+  alignas(64) std::atomic<std::uint32_t> favoured_holds_{0};
+  bool by_word_ = false;  // the favoured thread holds the word instead
+  std::uint32_t taken_by_word_ = 0;
+  std::uint32_t until_favoured_again_;  // doubles with each revocation
+  const bool can_favour_;               // the kernel makes fences for others
+
+  // Written by others, seldom.
+  alignas(64) std::atomic<bool> revoked_;  // changed by the holder of the word only
   std::atomic<std::uint32_t> waiting_{0};
+  alignas(64) std::atomic<std::uint32_t> word_{0};
 };
 
 }  // namespace weft::runtime

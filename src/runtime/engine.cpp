@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace weft::runtime {
 
 namespace {
@@ -63,7 +65,6 @@ bool engine::sources_have_work() noexcept {
 }
 
 void engine::complete_all(operation_list batch) noexcept {
-  const inside here(*this);
   while (operation* op = batch.pop()) op->complete();
   if (followers_.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(lead_mutex_);
@@ -77,19 +78,49 @@ void engine::go_away() noexcept {
     door_.progress_bell().ring();
 }
 
+/// Completions are for the thread that leads. Another thread, or a coroutine of this one, only
+/// moves messages; what ends thereby is completed when the leader comes by.
 unsigned engine::poll_once() noexcept {
-  enter();
-  const unsigned events = pass();
-  end_due_timers();
-  operation_list batch = ended_.take();
-  baton_.give();
-  operation_list posted = inbox_.take();
-  batch.append(posted);
-  complete_all(batch);
+  const bool lead = !leads_here() && try_to_lead();
+  unsigned events = 0;
+  {
+    std::optional<inside> here;
+    if (lead) here.emplace(*this);
+    enter();
+    events = pass();
+    end_due_timers();
+    operation_list batch;
+    if (lead) batch = ended_.take();
+    give();
+    if (lead) {
+      operation_list posted = inbox_.take();
+      batch.append(posted);
+      if (!batch.empty()) ++events;
+      complete_all(batch);
+    }
+  }
+  if (lead) stop_leading();
   return events;
 }
 
+bool engine::try_to_lead() noexcept {
+  const std::lock_guard lock(lead_mutex_);
+  if (led_) return false;
+  led_ = true;
+  leader_ = std::this_thread::get_id();
+  return true;
+}
+
+void engine::stop_leading() noexcept {
+  {
+    const std::lock_guard lock(lead_mutex_);
+    led_ = false;
+  }
+  lead_changed_.notify_all();
+}
+
 void engine::lead_until(const std::atomic<bool>& done) noexcept {
+  const inside here(*this);
   caller_patience_.reset();
   while (!done.load(std::memory_order_acquire)) {
     enter();
@@ -113,13 +144,13 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       // User code may compute for long: from here on the progress thread may be needed.
       caller_polls_ = false;
       if (outstanding_ != 0) go_away();
-      baton_.give();
+      give();
       complete_all(batch);
       caller_patience_.reset();
       vain_turns_ = 0;
       continue;
     }
-    baton_.give();
+    give();
     if (baton_.wanted()) [[unlikely]]
       baton_.stand_aside();
     if (events != 0) {
@@ -143,7 +174,7 @@ void engine::caller_looks_around() noexcept {
   // Who has not seen a message for a microsecond or two may have nobody who looks.
   if (++vain_turns_ >= vain_turns_until_nudge)
     for (source* s : sources_) s->nudge();
-  baton_.give();
+  give();
   if (has_progress_thread_) return;
   // Descriptors are this thread's to look at; a peer's death may wait for a millisecond.
   const auto when = now();
@@ -164,12 +195,12 @@ void engine::caller_sleeps() noexcept {
   if (work) {
     caller_asleep_.store(false, std::memory_order_relaxed);
     door_.disarm_asleep();
-    baton_.give();
+    give();
     return;
   }
   caller_polls_ = false;
   caller_deadline_ = deadline;
-  baton_.give();
+  give();
 
   const auto before = now();
   if (!has_progress_thread_) watches_.take_up(*caller_wait_);
@@ -188,7 +219,7 @@ void engine::caller_sleeps() noexcept {
   end_due_timers();
   if (told != 0 && ended_.empty() && inbox_.empty() && !sources_have_work())
     counters_.empty_wake_ups.fetch_add(1, std::memory_order_relaxed);
-  baton_.give();
+  give();
 }
 
 void engine::drive_until(const std::atomic<bool>& done) noexcept {
@@ -208,10 +239,7 @@ void engine::drive_until(const std::atomic<bool>& done) noexcept {
   leader_ = std::this_thread::get_id();
   lock.unlock();
   lead_until(done);
-  lock.lock();
-  led_ = false;
-  lock.unlock();
-  lead_changed_.notify_all();
+  stop_leading();
 }
 
 void engine::post(operation& work) noexcept {

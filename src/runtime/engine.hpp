@@ -61,12 +61,17 @@ class engine final : public detail::timer_service, public executor, public detai
 
   // --- the baton ---------------------------------------------------------------------------
 
-  void enter() noexcept { baton_.take(); }
+  void enter() noexcept {
+    if (leads_here()) [[likely]]
+      baton_.take_favoured();
+    else
+      baton_.take();
+  }
 
   /// Gives the baton back. Wakes the caller if something ended for it while it slept.
   void leave() noexcept {
     const bool for_caller = !ended_.empty() && caller_asleep_.load(std::memory_order_relaxed);
-    baton_.give();
+    give();
     if (for_caller) [[unlikely]]
       door_.caller_bell().ring();
   }
@@ -144,8 +149,18 @@ class engine final : public detail::timer_service, public executor, public detai
   std::string describe() const;
 
  private:
+  /// This thread leads: it is inside run() of this context, and favoured by the baton.
+  bool leads_here() const noexcept { return driver::here() == this; }
+  void give() noexcept {
+    if (leads_here()) [[likely]]
+      baton_.give_favoured();
+    else
+      baton_.give();
+  }
   unsigned pass() noexcept;
   void complete_all(operation_list batch) noexcept;
+  bool try_to_lead() noexcept;
+  void stop_leading() noexcept;
   void lead_until(const std::atomic<bool>& done) noexcept;
   void go_away() noexcept;
   void caller_looks_around() noexcept;

@@ -13,4 +13,9 @@ bool join_heavy_fences() noexcept;
 /// False: refused; nothing happened beyond a fence of the calling thread.
 bool heavy_fence() noexcept;
 
+/// The same among the threads of this process (some microseconds). `join` once before; false:
+/// refused, and then private_fence must not be relied on.
+bool join_private_fences() noexcept;
+void private_fence() noexcept;
+
 }  // namespace weft::runtime

@@ -33,8 +33,8 @@ TEST_CASE("an error_code of weft is false only for ok and equals the standard's 
 TEST_CASE("an error tells its detail and its kind") {
   const error e(errc::refused, "rank 3 said no");
   CHECK(e.kind() == errc::refused);
-  CHECK(std::string(e.what()).find("rank 3 said no") != std::string::npos);
-  CHECK(std::string(e.what()).find("rejected") != std::string::npos);
+  CHECK(std::string(e.what()) == "rank 3 said no");
+  CHECK(std::string(error(errc::refused).what()).find("rejected") != std::string::npos);
 }
 
 TEST_CASE("a result has a value or throws its error") {
