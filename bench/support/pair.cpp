@@ -166,7 +166,8 @@ pair_samples run_pair(const pair_options& options, const std::function<void(pair
   for (std::size_t rank = 0; rank < 2; ++rank) {
     const pid_t pid = ::fork();
     if (pid < 0) throw std::system_error(errno, std::system_category(), "fork");
-    if (pid == 0) run_child(shared, area, static_cast<int>(rank), options.pin ? cores[rank] : -1, body);
+    if (pid == 0)
+      run_child(shared, area, static_cast<int>(rank), options.pin ? cores[rank] : -1, body);
     children[rank] = child(pid);
   }
 

@@ -56,8 +56,8 @@ struct options {
   /// "auto", "pipeline", "cma" or "direct": how large messages cross shared memory.
   std::string large_messages = "auto";
 
-  /// Where a trace for Perfetto is written when the context ends; empty: nowhere. In a job, the rank
-  /// is put in front of the extension. A second context with the same file replaces it.
+  /// Where a trace for Perfetto is written when the context ends; empty: nowhere. In a job, the
+  /// rank is put in front of the extension. A second context with the same file replaces it.
   std::string trace_file;
 
   /// The defaults, changed by the WEFT_* variables of the environment.
@@ -147,8 +147,8 @@ class listener {
   struct state;
   explicit listener(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
 
-  task<visitor> next();     ///< waits for somebody at the door
-  task<endpoint> accept();  ///< waits for somebody and accepts
+  task<visitor> next();         ///< waits for somebody at the door
+  task<endpoint> accept();      ///< waits for somebody and accepts
   std::string address() const;  ///< where it listens, with the port that the system chose
   void close();
 

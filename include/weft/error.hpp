@@ -59,8 +59,9 @@ class [[nodiscard]] result {
   using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
  public:
-  result(stored value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: a value is a result
-  result(error e) : state_(std::in_place_index<1>, std::move(e)) {}           // NOLINT: so is an error
+  result(stored value)
+      : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT: a value is a result
+  result(error e) : state_(std::in_place_index<1>, std::move(e)) {}  // NOLINT: so is an error
   result()
     requires std::is_void_v<T>
       : state_(std::in_place_index<0>) {}

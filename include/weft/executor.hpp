@@ -11,7 +11,7 @@ namespace weft {
 namespace detail {
 class timer_service;
 class driver;
-}
+}  // namespace detail
 
 /// Runs work somewhere. Must outlive everything posted to it.
 class executor {

@@ -19,7 +19,9 @@ class group {
   endpoint operator[](peer_id rank) const;
 
   /// Receives from whichever process sends a matching message first.
-  detail::recv_request recv_any(mutable_buffer into, tag_mask t) const { return owner_->recv(into, t); }
+  detail::recv_request recv_any(mutable_buffer into, tag_mask t) const {
+    return owner_->recv(into, t);
+  }
 
   /// Ends when every process of the job has come here. Uses tags with the top byte 0xff.
   /// \throws weft::error (peer_lost) when one of them died

@@ -12,16 +12,16 @@ struct metrics {
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages_received = 0;
   std::uint64_t bytes_received = 0;
-  std::uint64_t unexpected_messages = 0;     ///< arrived before their receive was posted
-  std::uint64_t unexpected_bytes_now = 0;    ///< memory that they hold at this moment
-  std::uint64_t unexpected_bytes_peak = 0;   ///< never above options::unexpected_budget
-  std::uint64_t rendezvous = 0;              ///< messages that took the handshake
-  std::uint64_t sleeps = 0;                  ///< times that a thread slept in the wait set
+  std::uint64_t unexpected_messages = 0;    ///< arrived before their receive was posted
+  std::uint64_t unexpected_bytes_now = 0;   ///< memory that they hold at this moment
+  std::uint64_t unexpected_bytes_peak = 0;  ///< never above options::unexpected_budget
+  std::uint64_t rendezvous = 0;             ///< messages that took the handshake
+  std::uint64_t sleeps = 0;                 ///< times that a thread slept in the wait set
   std::uint64_t nanoseconds_asleep = 0;
-  std::uint64_t wake_ups = 0;                ///< times that it was woken by an event
-  std::uint64_t empty_wake_ups = 0;          ///< woken, and nothing was there
-  std::uint64_t doorbells_rung = 0;          ///< times that this process woke another
-  std::uint64_t progress_passes = 0;         ///< passes by the progress thread
+  std::uint64_t wake_ups = 0;         ///< times that it was woken by an event
+  std::uint64_t empty_wake_ups = 0;   ///< woken, and nothing was there
+  std::uint64_t doorbells_rung = 0;   ///< times that this process woke another
+  std::uint64_t progress_passes = 0;  ///< passes by the progress thread
 };
 
 }  // namespace weft

@@ -47,7 +47,8 @@ class waited_root final : root_owner, operation {
       if constexpr (std::is_void_v<value>)
         launch(self, start, std::move(self.x_), [] {});
       else
-        launch(self, start, std::move(self.x_), [&self](value v) { self.value_.emplace(std::move(v)); });
+        launch(self, start, std::move(self.x_),
+               [&self](value v) { self.value_.emplace(std::move(v)); });
     } catch (...) {
       self.root_ended(std::current_exception());
     }

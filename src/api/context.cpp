@@ -19,12 +19,13 @@ errc kind_of(const std::string& failure) {
 
 /// Turns the connection manager's answer into an endpoint.
 wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
-  return [&c, box = std::move(box)](const wireup::channel_ptr& channel, const std::string& failure) {
-    if (channel)
-      box->deliver(endpoint(c.links().peer_behind(channel)));
-    else
-      box->fail(kind_of(failure), failure);
-  };
+  return
+      [&c, box = std::move(box)](const wireup::channel_ptr& channel, const std::string& failure) {
+        if (channel)
+          box->deliver(endpoint(c.links().peer_behind(channel)));
+        else
+          box->fail(kind_of(failure), failure);
+      };
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ runtime::patience::settings waiting(const options& o, const wireup::job* j) {
 std::string trace_file(const std::string& chosen, const wireup::job* j) {
   if (!j) return chosen;
   std::filesystem::path file(chosen);
-  return file.replace_extension(fmt::format(".{}{}", j->rank(), file.extension().string())).string();
+  return file.replace_extension(fmt::format(".{}{}", j->rank(), file.extension().string()))
+      .string();
 }
 
 }  // namespace
@@ -61,7 +62,8 @@ core::core(options chosen)
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
   make_transports();
   engine_.add(messenger_);
-  if (!options_.trace_file.empty()) engine_.trace().open(trace_file(options_.trace_file, job_.get()));
+  if (!options_.trace_file.empty())
+    engine_.trace().open(trace_file(options_.trace_file, job_.get()));
   start_control_plane();
   engine_.start();
 }
@@ -93,8 +95,9 @@ void core::make_transports() {
       if (missing.empty()) made = transports::shm::make(engine_.door(), options_.large_messages);
       shm_ = made.get();
     } else {
-      throw error(errc::invalid_argument,
-                  fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self and shm", name));
+      throw error(
+          errc::invalid_argument,
+          fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self and shm", name));
     }
     if (!made) {
       notes_ += fmt::format("{} is not used: {}\n", name, missing);

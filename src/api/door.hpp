@@ -20,9 +20,9 @@ struct door_state {
   std::uint64_t number = 0;
   std::string address;
   std::mutex mutex;
-  std::deque<visit_ptr> visitors;                            // guarded by mutex
+  std::deque<visit_ptr> visitors;                           // guarded by mutex
   std::deque<std::shared_ptr<mailbox<visit_ptr>>> waiting;  // guarded by mutex
-  bool closed = false;                                       // guarded by mutex
+  bool closed = false;                                      // guarded by mutex
 
   void arrive(visit_ptr v);
   void wait(const std::shared_ptr<mailbox<visit_ptr>>& box);

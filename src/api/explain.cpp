@@ -14,14 +14,14 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
     throw error(errc::unsupported, "this context does not use the transport shm; " + c.missing());
   const options& o = c.chosen();
   const std::int64_t credit = proto::first_window;
-  const proto::explanation send =
-      proto::explain_send(bytes, o.eager_limit, credit, shm->traits());
+  const proto::explanation send = proto::explain_send(bytes, o.eager_limit, credit, shm->traits());
   const proto::send_plan plan = proto::plan_send(bytes, o.eager_limit, credit);
 
   std::vector<route> all;
   if (!plan.rendezvous) {
     std::string way = send.way;
-    if (bytes <= proto::longest_in_one_frame(shm->traits())) way += "; " + transports::shm::explain_frame(bytes);
+    if (bytes <= proto::longest_in_one_frame(shm->traits()))
+      way += "; " + transports::shm::explain_frame(bytes);
     all.push_back({"always", std::move(way), send.why});
     return all;
   }

@@ -47,9 +47,7 @@ std::string text_of(const parcel& p) {
 
 }  // namespace
 
-bool links::is_self(const peer& p) const noexcept {
-  return p.id() == (job_ ? job_->rank() : 0);
-}
+bool links::is_self(const peer& p) const noexcept { return p.id() == (job_ ? job_->rank() : 0); }
 
 void links::want(peer& p) {
   mail_->post([this, p = p.shared_from_this()] { connect(p); });
@@ -159,9 +157,12 @@ void links::on_parcel(const channel_ptr& c, parcel p) {
   party& who = party_of(c->peer());
   if (who.gone) return;
   switch (static_cast<parcel_kind>(p.kind)) {
-    case parcel_kind::offer: return on_offer(who, c, std::move(p));
-    case parcel_kind::answer: return on_answer(who, std::move(p), false);
-    case parcel_kind::refusal: return on_answer(who, std::move(p), true);
+    case parcel_kind::offer:
+      return on_offer(who, c, std::move(p));
+    case parcel_kind::answer:
+      return on_answer(who, std::move(p), false);
+    case parcel_kind::refusal:
+      return on_answer(who, std::move(p), true);
     case parcel_kind::note: {
       parcel_head head{};
       if (!unpack(p, head) || head.way >= ways_.size()) break;
@@ -179,7 +180,8 @@ void links::on_offer(party& who, const channel_ptr& c, parcel p) {
   parcel answer;
   if (unpack(p, head) && head.way < ways_.size()) {
     const engine::holder hold(engine_);
-    refusal = ways_[head.way].transport->accept(*who.peer, counterpart_of(c, head.way), std::move(p), answer);
+    refusal = ways_[head.way].transport->accept(*who.peer, counterpart_of(c, head.way),
+                                                std::move(p), answer);
     if (refusal.empty()) {
       head.credit = who.peer->grant_first_credit();
       return c->send(pack(static_cast<std::uint8_t>(parcel_kind::answer), head, std::move(answer)));

@@ -28,7 +28,9 @@ listener::visitor::visitor(visitor&&) noexcept = default;
 listener::visitor& listener::visitor::operator=(visitor&&) noexcept = default;
 listener::visitor::~visitor() = default;
 
-const std::string& listener::visitor::greeting() const noexcept { return state_->visit->greeting(); }
+const std::string& listener::visitor::greeting() const noexcept {
+  return state_->visit->greeting();
+}
 
 task<endpoint> listener::visitor::accept() {
   detail::core& owner = *state_->owner;
@@ -54,7 +56,8 @@ task<listener::visitor> listener::next() {
       &door->owner->engine(),
       [door](const std::shared_ptr<detail::mailbox<visit_ptr>>& box) { door->wait(box); }};
   visit_ptr visit = co_await came;
-  co_return visitor(std::make_unique<visitor::state>(visitor::state{door->owner, std::move(visit)}));
+  co_return visitor(
+      std::make_unique<visitor::state>(visitor::state{door->owner, std::move(visit)}));
 }
 
 task<endpoint> listener::accept() {

@@ -12,7 +12,8 @@ namespace weft {
 namespace {
 
 [[noreturn]] void bad(const char* name, const std::string& value, const char* allowed) {
-  throw error(errc::invalid_argument, fmt::format("{}=\"{}\" makes no sense; it can be {}", name, value, allowed));
+  throw error(errc::invalid_argument,
+              fmt::format("{}=\"{}\" makes no sense; it can be {}", name, value, allowed));
 }
 
 /// A number of bytes with an optional k, m or g.
@@ -23,10 +24,17 @@ std::size_t bytes(const char* name, const std::string& text) {
   unsigned shift = 0;
   if (failure == std::errc{} && rest + 1 == end) {
     switch (*rest | 0x20) {
-      case 'k': shift = 10; break;
-      case 'm': shift = 20; break;
-      case 'g': shift = 30; break;
-      default: bad(name, text, "a number of bytes, also with k, m or g behind it");
+      case 'k':
+        shift = 10;
+        break;
+      case 'm':
+        shift = 20;
+        break;
+      case 'g':
+        shift = 30;
+        break;
+      default:
+        bad(name, text, "a number of bytes, also with k, m or g behind it");
     }
   } else if (failure != std::errc{} || rest != end) {
     bad(name, text, "a number of bytes, also with k, m or g behind it");
@@ -46,10 +54,14 @@ std::vector<std::string> words(const std::string& text) {
 }
 
 void set_progress(options& o, const char* name, const std::string& value) {
-  if (value == "dedicated") o.progress = progress_mode::dedicated;
-  else if (value == "polling") o.progress = progress_mode::polling;
-  else if (value == "interrupt") o.progress = progress_mode::interrupt;
-  else bad(name, value, "dedicated, polling or interrupt");
+  if (value == "dedicated")
+    o.progress = progress_mode::dedicated;
+  else if (value == "polling")
+    o.progress = progress_mode::polling;
+  else if (value == "interrupt")
+    o.progress = progress_mode::interrupt;
+  else
+    bad(name, value, "dedicated, polling or interrupt");
 }
 
 void set_spin(options& o, const char* name, const std::string& value) {
@@ -61,7 +73,9 @@ void set_spin(options& o, const char* name, const std::string& value) {
 }
 
 std::string name_of(progress_mode m) {
-  return m == progress_mode::dedicated ? "dedicated" : m == progress_mode::polling ? "polling" : "interrupt";
+  return m == progress_mode::dedicated ? "dedicated"
+         : m == progress_mode::polling ? "polling"
+                                       : "interrupt";
 }
 
 std::string join(const std::vector<std::string>& all) {
@@ -74,7 +88,8 @@ std::string join(const std::vector<std::string>& all) {
 
 const std::vector<environment_variable>& environment_variables() {
   static const std::vector<environment_variable> all{
-      {"WEFT_PROGRESS", "who moves messages while the application computes: dedicated, polling, interrupt",
+      {"WEFT_PROGRESS",
+       "who moves messages while the application computes: dedicated, polling, interrupt",
        set_progress, [](const options& o) { return name_of(o.progress); }},
       {"WEFT_SPIN", "microseconds that a waiting thread polls before it sleeps", set_spin,
        [](const options& o) { return std::to_string(o.spin.count()); }},

@@ -31,8 +31,10 @@ enum class frame_kind : std::uint8_t {
 };
 
 /// frame_header::flags, besides transports::has_extension.
-inline constexpr std::uint8_t starved = 0x01;     ///< the sender ran out of credit: grant more if you can
-inline constexpr std::uint8_t eager_ends = 0x02;  ///< on eager, rts, more: what was not asked for ends here
+inline constexpr std::uint8_t starved =
+    0x01;  ///< the sender ran out of credit: grant more if you can
+inline constexpr std::uint8_t eager_ends =
+    0x02;  ///< on eager, rts, more: what was not asked for ends here
 
 /// Eager credit is counted in units: what a message holds at the receiver until it is matched.
 inline constexpr std::uint32_t credit_unit = 64;

@@ -48,7 +48,8 @@ struct incoming {
   std::uint64_t room = 0;                     ///< bytes that the receive's buffers take
 
   static constexpr std::size_t short_size = 64;
-  std::byte* stored = nullptr;  ///< while unexpected: in `brief` if it is short, else in `allocated`
+  std::byte* stored =
+      nullptr;  ///< while unexpected: in `brief` if it is short, else in `allocated`
   std::uint64_t stored_size = 0;
   std::unique_ptr<std::byte[], free_memory> allocated;
   std::array<std::byte, short_size> brief;
@@ -59,7 +60,6 @@ struct incoming {
   bool rendezvous = false;        ///< the rest waits for an answer
   bool eager_done = false;        ///< the part that was not asked for is all here
   bool waits_for_link = false;    ///< the rest will be asked for when the link is open
-  bool abandoned = false;         ///< its receive is gone; what still comes is dropped
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
 
@@ -82,14 +82,14 @@ struct incoming {
     allocated.reset();
     eager_units = 0;
     sender_id = id = 0;
-    rendezvous = eager_done = waits_for_link = abandoned = readable = false;
+    rendezvous = eager_done = waits_for_link = readable = false;
   }
 
   /// Takes the next `n` bytes. The caller checked that they do not exceed `total`.
   void take(const std::byte* data, std::uint64_t n) noexcept {
     if (receive) {
       copy_in(into, data, arrived < room ? std::min(n, room - arrived) : 0);
-    } else if (!abandoned && n != 0) {
+    } else if (n != 0) {
       std::memcpy(stored + arrived, data, n);
     }
     arrived += n;

@@ -100,7 +100,7 @@ metrics messenger::snapshot() const {
   now.wake_ups = e.wake_ups.load();
   now.empty_wake_ups = e.empty_wake_ups.load();
   now.progress_passes = e.progress_passes.load();
-  now.doorbells_rung = e.doorbells_rung;
+  now.doorbells_rung = engine_.bells_rung();
   return now;
 }
 
@@ -159,7 +159,8 @@ bool messenger::store(incoming& m) noexcept {
     if (!m.stored) return false;
   }
   counts_.unexpected_bytes_now += m.stored_size;
-  counts_.unexpected_bytes_peak = std::max(counts_.unexpected_bytes_peak, counts_.unexpected_bytes_now);
+  counts_.unexpected_bytes_peak =
+      std::max(counts_.unexpected_bytes_peak, counts_.unexpected_bytes_now);
   return true;
 }
 
@@ -185,16 +186,21 @@ std::uint32_t messenger::take_budget(std::uint32_t units, std::uint32_t at_least
   return taken;
 }
 
-std::string messenger::explain(errc status, const peer* with, const received* got, std::size_t room) {
+std::string messenger::explain(errc status, const peer* with, const received* got,
+                               std::size_t room) {
   const std::string who = with ? fmt::format("peer {}", with->id()) : std::string("any peer");
   switch (status) {
     case errc::truncated:
-      return fmt::format("a message of {} bytes from peer {} did not fit into {}; receive into more, "
-                         "or probe first", got->size, got->source, room);
-    case errc::stopped: return fmt::format("stopped on request, with {}", who);
+      return fmt::format(
+          "a message of {} bytes from peer {} did not fit into {}; receive into more, "
+          "or probe first",
+          got->size, got->source, room);
+    case errc::stopped:
+      return fmt::format("stopped on request, with {}", who);
     case errc::invalid_argument:
       return fmt::format("a message can have at most {} bytes", max_message);
-    default: break;
+    default:
+      break;
   }
   if (!with) return who;
   return with->detail().empty() ? who : fmt::format("{}: {}", who, with->detail());
@@ -211,7 +217,9 @@ std::string send_operation::explain() const {
 }
 
 namespace {
-proto::messenger& messenger_of(const matcher& m) noexcept { return m.from ? m.from->owner() : *m.at; }
+proto::messenger& messenger_of(const matcher& m) noexcept {
+  return m.from ? m.from->owner() : *m.at;
+}
 }  // namespace
 
 bool recv_operation::start() noexcept { return messenger_of(*this).start(*this); }

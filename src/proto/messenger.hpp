@@ -62,8 +62,7 @@ class messenger final : public runtime::source {
   std::function<std::string(const peer&)> describer;
 
   /// One sentence for people about an operation with that peer (null: any) that failed.
-  static std::string explain(errc status, const peer* with, const received* got,
-                             std::size_t room);
+  static std::string explain(errc status, const peer* with, const received* got, std::size_t room);
 
   // --- baton held -----------------------------------------------------------------------------
 
@@ -81,9 +80,9 @@ class messenger final : public runtime::source {
   pool<incoming>& messages() noexcept { return messages_; }
   const messenger_settings& settings() const noexcept { return settings_; }
   metrics& counts() noexcept { return counts_; }
-  bool store(incoming& m) noexcept;         ///< memory for what is unexpected; false: none to be had
+  bool store(incoming& m) noexcept;  ///< memory for what is unexpected; false: none to be had
   void unstore(incoming& m) noexcept;
-  void trim(incoming& m) noexcept;          ///< gives back what its memory has beyond `arrived`
+  void trim(incoming& m) noexcept;  ///< gives back what its memory has beyond `arrived`
   /// As many units as are left, at most `units`; `at_least` that many also when that overdraws it.
   std::uint32_t take_budget(std::uint32_t units, std::uint32_t at_least = 0) noexcept;
   void return_budget(std::uint32_t units) noexcept { budget_left_ += units; }

@@ -80,7 +80,8 @@ bool peer::flush_controls() noexcept {
   while (!controls_.empty()) {
     const control& c = controls_.front();
     const bool extended = (c.header.flags & transports::has_extension) != 0;
-    if (post_frame(c.header, extended ? &c.extension : nullptr, nothing) != post::done) return false;
+    if (post_frame(c.header, extended ? &c.extension : nullptr, nothing) != post::done)
+      return false;
     const auto kind = static_cast<frame_kind>(c.header.kind);
     controls_.pop_front();
     bye_left_ = bye_left_ || kind == frame_kind::bye;
@@ -153,7 +154,8 @@ void peer::fail(errc why, std::string detail) noexcept {
   }
   turns_.resume_all(false);
   rooms_.resume_all(false);
-  while (reply_slot* slot = replies_.any_if([](const reply_slot& s) { return s.kind == frame_kind{}; })) {
+  while (reply_slot* slot =
+             replies_.any_if([](const reply_slot& s) { return s.kind == frame_kind{}; })) {
     slot->kind = reply_lost;
     if (slot->waiting) slot->waiting.resume();
   }

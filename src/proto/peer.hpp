@@ -33,8 +33,8 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
     idle,        ///< never spoken to: no link, no memory
     connecting,  ///< a link was asked for
     open,
-    closed,      ///< in good order, by either side
-    lost         ///< `why()` tells
+    closed,  ///< in good order, by either side
+    lost     ///< `why()` tells
   };
 
   peer(messenger& owner, peer_id id) noexcept;
@@ -173,13 +173,13 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   std::deque<control> controls_;
 
   // Receiving.
-  incoming* current_ = nullptr;  // the message that `more` frames continue
-  id_table<incoming> asked_;     // messages whose rest was asked for
+  incoming* current_ = nullptr;    // the message that `more` frames continue
+  id_table<incoming> asked_;       // messages whose rest was asked for
   std::vector<incoming*> to_ask_;  // matched, to be asked for when the link is open
-  std::uint32_t window_ = 0;     // units granted in all
-  std::uint32_t held_ = 0;       // of these, in messages not matched yet
-  std::uint32_t owed_ = 0;       // of these, free again and not told to the peer yet
-  std::uint32_t owed_limit_ = 0; // then a frame of its own tells it: half of the window
+  std::uint32_t window_ = 0;       // units granted in all
+  std::uint32_t held_ = 0;         // of these, in messages not matched yet
+  std::uint32_t owed_ = 0;         // of these, free again and not told to the peer yet
+  std::uint32_t owed_limit_ = 0;   // then a frame of its own tells it: half of the window
 };
 
 }  // namespace weft::proto

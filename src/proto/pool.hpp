@@ -8,7 +8,8 @@
 
 namespace weft::proto {
 
-/// Makes objects in chunks and keeps those that are given back, after t.reset(). Not thread-safe (baton).
+/// Makes objects in chunks and keeps those that are given back, after t.reset(). Not thread-safe
+/// (baton).
 template <class T>
 class pool {
  public:

@@ -50,7 +50,8 @@ inline void peer::receive_small(const frame_header& h, const std::byte* data, re
   owner_.engine().end(op, status);
 }
 
-bool peer::on_frame(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept {
+bool peer::on_frame(const frame_header& h, const frame_extension* x,
+                    const std::byte* data) noexcept {
   constexpr auto eager = static_cast<std::uint8_t>(frame_kind::eager);
   if (h.kind == eager && !x && state_ < state::closed && !current_) [[likely]] {
     const std::uint32_t units = units_of(h.size);
@@ -66,16 +67,24 @@ bool peer::on_frame(const frame_header& h, const frame_extension* x, const std::
   const auto kind = static_cast<frame_kind>(h.kind);
   switch (kind) {
     case frame_kind::eager:
-    case frame_kind::rts: return on_message(h, x, data);
-    case frame_kind::more: return on_more(h, data);
-    case frame_kind::data: return x && on_data(h, *x, data);
+    case frame_kind::rts:
+      return on_message(h, x, data);
+    case frame_kind::more:
+      return on_more(h, data);
+    case frame_kind::data:
+      return x && on_data(h, *x, data);
     case frame_kind::cts:
     case frame_kind::fin_ack:
     case frame_kind::matched:
-    case frame_kind::cancelled: return x && on_reply(kind, *x);
-    case frame_kind::cancel: return x && on_cancel(*x);
-    case frame_kind::credit: return true;
-    case frame_kind::bye: on_bye(); return true;
+    case frame_kind::cancelled:
+      return x && on_reply(kind, *x);
+    case frame_kind::cancel:
+      return x && on_cancel(*x);
+    case frame_kind::credit:
+      return true;
+    case frame_kind::bye:
+      on_bye();
+      return true;
   }
   return false;
 }
@@ -86,7 +95,8 @@ void peer::on_credit(std::uint16_t units) noexcept {
 }
 
 /// A message begins.
-bool peer::on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept {
+bool peer::on_message(const frame_header& h, const frame_extension* x,
+                      const std::byte* data) noexcept {
   const bool rendezvous = h.kind == static_cast<std::uint8_t>(frame_kind::rts);
   const std::uint64_t total = x ? x->a & size_mask : h.size;
   const std::uint32_t units = units_of(h.size);
@@ -133,7 +143,7 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
   const bool ends = (h.flags & eager_ends) != 0;
   if (!m || h.size > m->total - m->arrived || units > window_ - held_ ||
       (ends && !m->rendezvous && m->arrived + h.size != m->total) ||
-      (!m->receive && !m->abandoned && m->arrived + h.size > m->stored_size))
+      (!m->receive && m->arrived + h.size > m->stored_size))
     return false;
   held_ += units;
   m->take(data, h.size);
@@ -142,19 +152,16 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
     m->eager_done = true;
     owner_.trim(*m);
   }
-  if (m->receive || m->abandoned)
+  if (m->receive)
     owe(units);
   else
     m->eager_units += units;
-  if (m->abandoned) {
-    if (m->eager_done) release(*m);
-  } else if (m->receive) {
-    continue_receive(*m);
-  }
+  if (m->receive) continue_receive(*m);
   return true;
 }
 
-bool peer::on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept {
+bool peer::on_data(const frame_header& h, const frame_extension& x,
+                   const std::byte* data) noexcept {
   incoming* m = asked_.find(x.a);
   if (!m || !m->eager_done || x.b != m->arrived || h.size > m->total - m->arrived) return false;
   m->take(data, h.size);

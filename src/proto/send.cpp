@@ -58,7 +58,8 @@ void peer::plan(send_operation& op) noexcept {
 }
 
 /// Posts a frame with the credit that is owed to the peer on its back.
-post peer::post_frame(frame_header header, const frame_extension* extension, gather& data) noexcept {
+post peer::post_frame(frame_header header, const frame_extension* extension,
+                      gather& data) noexcept {
   const std::uint32_t credit = std::min<std::uint32_t>(owed_, 0xffff);
   header.credit = static_cast<std::uint16_t>(credit);
   const post answer = link_->send(header, extension, data);
@@ -80,7 +81,8 @@ post peer::push_eager(send_operation& op) noexcept {
       h.kind = static_cast<std::uint8_t>(op.rendezvous ? frame_kind::rts : frame_kind::eager);
       if (op.rendezvous) {
         x.a = std::uint64_t{op.id} << 48 | op.size;
-        const auto where = request.data.single() ? link_->expose(request.data.front()) : std::nullopt;
+        const auto where =
+            request.data.single() ? link_->expose(request.data.front()) : std::nullopt;
         x.b = where ? where->packed() : 0;
         const std::size_t limit = owner_.settings().eager_limit;
         if (op.size <= limit || op.eager_end < limit) h.flags |= starved;
@@ -229,8 +231,8 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     for (std::size_t this_turn = 0; op.sent != op.size;) {
       const std::uint32_t n = next_piece(link_->traits(), op.sent, op.size - op.sent);
       const frame_extension x{receiver_id, op.sent};
-      const post taken = post_frame(
-          header_of(frame_kind::data, 0, n, transports::has_extension), &x, data);
+      const post taken =
+          post_frame(header_of(frame_kind::data, 0, n, transports::has_extension), &x, data);
       if (taken == post::done) {
         op.sent += n;
         if ((this_turn += n) < bytes_per_turn || op.sent == op.size) continue;

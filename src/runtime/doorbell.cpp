@@ -15,7 +15,8 @@ constexpr std::size_t page_size = 4096;
 static_assert(sizeof(doorbell_page) <= page_size);
 }  // namespace
 
-doorbell::doorbell(bool has_progress_thread) : memory_(make_memory_file("weft-doorbell", page_size)) {
+doorbell::doorbell(bool has_progress_thread)
+    : memory_(make_memory_file("weft-doorbell", page_size)) {
   mapping own = map_own(memory_, page_size);
   seal_for_readers(memory_);
   must_fence_ = !join_heavy_fences() || !heavy_fence();

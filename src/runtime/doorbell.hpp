@@ -94,6 +94,7 @@ class remote_doorbell {
       return false;
     rung_asleep_ = now;
     caller_.ring();
+    ++rung_;
     return true;
   }
 
@@ -109,8 +110,12 @@ class remote_doorbell {
     if ((now & 1) == 0 || now == rung_away_) return false;
     rung_away_ = now;
     progress_.ring();
+    ++rung_;
     return true;
   }
+
+  /// How often this process has rung it.
+  std::uint64_t rung() const noexcept { return rung_; }
 
   /// Set when this process could not join heavy fences, or the peer cannot make them.
   void fence_always() noexcept { must_fence_ = true; }
@@ -120,6 +125,7 @@ class remote_doorbell {
   const doorbell_page* page_ = nullptr;
   std::uint32_t rung_asleep_ = 0;
   std::uint32_t rung_away_ = 0;
+  std::uint64_t rung_ = 0;
   bool must_fence_ = false;
   bool progress_helps_ = false;
   event_fd caller_;

@@ -159,8 +159,12 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       continue;
     }
     switch (caller_patience_.in_vain()) {
-      case patience::advice::look_around: caller_looks_around(); break;
-      case patience::advice::sleep: caller_sleeps(); break;
+      case patience::advice::look_around:
+        caller_looks_around();
+        break;
+      case patience::advice::sleep:
+        caller_sleeps();
+        break;
     }
   }
   const holder hold(*this);
@@ -281,7 +285,8 @@ void engine::watch_once(unique_fd fd, std::function<void()> fire) {
 
 std::string engine::describe() const {
   const char* modes[] = {"dedicated progress thread", "polling", "interrupt"};
-  std::string text = fmt::format("{}; sleeps in {}", modes[static_cast<int>(mode_)], caller_wait_->name());
+  std::string text =
+      fmt::format("{}; sleeps in {}", modes[static_cast<int>(mode_)], caller_wait_->name());
   if (!wait_set_reason_.empty()) text += fmt::format(" ({})", wait_set_reason_);
   if (!door_.fences_senders()) text += "; membarrier refused, so senders fence for themselves";
   return text;

@@ -38,12 +38,12 @@ struct engine_counters {
   std::atomic<std::uint64_t> wake_ups{0};
   std::atomic<std::uint64_t> empty_wake_ups{0};
   std::atomic<std::uint64_t> progress_passes{0};
-  std::uint64_t doorbells_rung = 0;
 };
 
 /// Moves everything of one context. Threads that meet here:
 ///
-///  * the *caller*: the thread inside run(). It polls, and resumes coroutines between polls with the
+///  * the *caller*: the thread inside run(). It polls, and resumes coroutines between polls with
+///  the
 ///    baton given back. When it has nothing to do it sleeps in its own wait set.
 ///  * the *progress thread* (mode `dedicated`): asleep on its doorbell, and touching nothing, while
 ///    the caller polls or sleeps; in charge while the caller is away in user code.
@@ -118,6 +118,11 @@ class engine final : public detail::timer_service, public executor, public detai
   std::uint64_t outstanding() const noexcept { return outstanding_; }
   doorbell& door() noexcept { return door_; }
   engine_counters& counters() noexcept { return counters_; }
+  std::uint64_t bells_rung() const noexcept {
+    std::uint64_t all = 0;
+    for (const source* s : sources_) all += s->bells_rung();
+    return all;
+  }
   runtime::trace& trace() noexcept { return trace_; }
 
   // --- from any thread ---------------------------------------------------------------------
@@ -184,14 +189,14 @@ class engine final : public detail::timer_service, public executor, public detai
   timer_heap timers_;
   std::uint32_t passes_ = 0;
   bool in_pass_ = false;
-  unsigned vain_turns_ = 0;    // of the caller, since something happened
-  bool caller_polls_ = false;  // a thread is in a polling loop inside run()
+  unsigned vain_turns_ = 0;               // of the caller, since something happened
+  bool caller_polls_ = false;             // a thread is in a polling loop inside run()
   detail::time_point caller_deadline_{};  // until when the caller sleeps
   doorbell door_;
   engine_counters counters_;
   runtime::trace trace_;  // written when every thread that records has gone
 
-  inbox inbox_;  // the completion queue's entrance for other threads
+  inbox inbox_;                             // the completion queue's entrance for other threads
   std::atomic<bool> caller_asleep_{false};  // the caller sleeps, or looks once more before it does
   patience caller_patience_;
   detail::time_point next_descriptor_look_{};  // caller only

@@ -50,8 +50,9 @@ void engine::start() {
     progress_ = std::thread([this] { progress_loop(); });
   } catch (const std::system_error& e) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw error(errc::system, std::string("cannot start the progress thread: ") + e.what() +
-                                  ". Raise the limit on processes (ulimit -u), or use WEFT_PROGRESS=polling.");
+    throw error(errc::system,
+                std::string("cannot start the progress thread: ") + e.what() +
+                    ". Raise the limit on processes (ulimit -u), or use WEFT_PROGRESS=polling.");
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

@@ -24,7 +24,8 @@ constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 mapping map(const unique_fd& file, std::size_t size, int protection) {
   void* at = ::mmap(nullptr, size, protection, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED)
-    fail("mmap of shared memory", "Raise the limit on address space or memory (ulimit -v, cgroup).");
+    fail("mmap of shared memory",
+         "Raise the limit on address space or memory (ulimit -v, cgroup).");
   return {at, size};
 }
 
@@ -55,8 +56,9 @@ void seal_for_readers(const unique_fd& file) {
 
 std::size_t size_of(const unique_fd& file) noexcept {
   struct stat info {};
-  return ::fstat(file.get(), &info) == 0 && info.st_size > 0 ? static_cast<std::size_t>(info.st_size)
-                                                             : 0;
+  return ::fstat(file.get(), &info) == 0 && info.st_size > 0
+             ? static_cast<std::size_t>(info.st_size)
+             : 0;
 }
 
 mapping map_from_peer(const unique_fd& file, std::size_t size, bool writable) {
@@ -64,8 +66,9 @@ mapping map_from_peer(const unique_fd& file, std::size_t size, bool writable) {
   if (seals < 0 || (seals & size_seals) != size_seals)
     throw error(errc::protocol_error, "the peer sent shared memory that it could shrink");
   if (size == 0 || size_of(file) != size)
-    throw error(errc::protocol_error,
-                fmt::format("the peer sent {} bytes of shared memory instead of {}", size_of(file), size));
+    throw error(
+        errc::protocol_error,
+        fmt::format("the peer sent {} bytes of shared memory instead of {}", size_of(file), size));
   return map(file, size, writable ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 

@@ -19,7 +19,8 @@ class one_shot_watches {
   /// readable; then both are destroyed.
   void add(unique_fd fd, std::function<void()> fire);
 
-  /// The sleeping thread, before it waits: hands new descriptors to the set, frees those that fired.
+  /// The sleeping thread, before it waits: hands new descriptors to the set, frees those that
+  /// fired.
   void take_up(wait_set& set);
 
   /// The sleeping thread, for the last time: takes everything out of the set.

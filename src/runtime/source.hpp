@@ -2,6 +2,8 @@
 // Something that the engine polls.
 #pragma once
 
+#include <cstdint>
+
 namespace weft::runtime {
 
 /// A transport, as the engine sees it. Owned by the context; every function is called with the
@@ -18,6 +20,9 @@ class source {
   /// peers that poll() visits in turn. True: something is there (or may be soon without a ring), so
   /// do not sleep.
   virtual bool has_work() noexcept = 0;
+
+  /// How many doorbells of other processes it has rung so far.
+  virtual std::uint64_t bells_rung() const noexcept { return 0; }
 
   /// False: poll() would find nothing, so that a pass need not even call it. Changed by the source,
   /// with the baton held.

@@ -117,8 +117,8 @@ class inlet {
 /// What the protocol layer needs to know of a transport.
 struct traits {
   std::string_view name;
-  std::uint32_t max_payload = 0;    ///< bytes in one frame, at most
-  std::uint32_t fragment = 0;       ///< bytes in one frame, best for long messages
+  std::uint32_t max_payload = 0;  ///< bytes in one frame, at most
+  std::uint32_t fragment = 0;     ///< bytes in one frame, best for long messages
 };
 
 /// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed
@@ -174,8 +174,8 @@ class link {
 
 /// Who is at the other end, as the connection manager found out.
 struct counterpart {
-  pid_t pid = 0;                            ///< from the kernel, not from the peer
-  std::function<void(parcel)> tell;         ///< sends a `note` to the counterpart's transport
+  pid_t pid = 0;                     ///< from the kernel, not from the peer
+  std::function<void(parcel)> tell;  ///< sends a `note` to the counterpart's transport
 };
 
 /// A way to move frames between contexts. One object per context and transport, made explicitly by

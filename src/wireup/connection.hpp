@@ -65,7 +65,7 @@ class connection : public std::enable_shared_from_this<connection> {
   bool writing_ = false;  // a wait for room is under way
   bool deaf_ = false;     // sending failed: the other side is gone, reading will tell
   bool finishing_ = false;
-  bool dead_ = false;     // the process at the other end
+  bool dead_ = false;  // the process at the other end
 };
 
 }  // namespace weft::wireup

@@ -30,7 +30,8 @@ class channel {
   virtual void close() = 0;
 
   /// The caller knows that the peer's process is gone. What it sent before, a good-bye too, is
-  /// delivered, and then the channel ends, also if a forked child keeps the socket open. Any thread.
+  /// delivered, and then the channel ends, also if a forked child keeps the socket open. Any
+  /// thread.
   virtual void process_died() = 0;
 };
 

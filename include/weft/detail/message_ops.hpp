@@ -22,7 +22,7 @@ namespace weft::detail {
 template <class Buffer>
 class buffer_list {
  public:
-  buffer_list(Buffer one) noexcept : one_(one) {}                      // NOLINT: a buffer is a list of one
+  buffer_list(Buffer one) noexcept : one_(one) {}  // NOLINT: a buffer is a list of one
   buffer_list(std::span<const Buffer> many) noexcept : many_(many) {}  // NOLINT
 
   std::span<const Buffer> parts() const noexcept {
@@ -89,12 +89,12 @@ class send_operation : public operation {
   std::string explain() const;
 
   const send_request request;
-  std::size_t size = 0;         ///< bytes of the message
-  std::size_t sent = 0;         ///< bytes that the transport has taken so far
-  std::size_t eager_end = 0;    ///< bytes that go without being asked for
-  std::uint16_t id = 0;         ///< how the peer names it in its answer; 0: needs none
-  bool rendezvous = false;      ///< the bytes after eager_end wait for the answer
-  bool begun = false;           ///< its first frame has left: it cannot be taken back silently
+  std::size_t size = 0;       ///< bytes of the message
+  std::size_t sent = 0;       ///< bytes that the transport has taken so far
+  std::size_t eager_end = 0;  ///< bytes that go without being asked for
+  std::uint16_t id = 0;       ///< how the peer names it in its answer; 0: needs none
+  bool rendezvous = false;    ///< the bytes after eager_end wait for the answer
+  bool begun = false;         ///< its first frame has left: it cannot be taken back silently
   bool cancel_requested = false;
 };
 
@@ -107,8 +107,8 @@ class matcher : public operation {
   proto::messenger* const at;  ///< null if `from` is given
   proto::peer* const from;     ///< null: any source
   const tag_mask tag;
-  const bool probe;         ///< looks at a message and leaves it there
-  received got = {};        ///< filled when matched
+  const bool probe;   ///< looks at a message and leaves it there
+  received got = {};  ///< filled when matched
 
   // Baton held only: neighbours in the queue, order of posting among wildcards.
   matcher* before = nullptr;

@@ -58,7 +58,8 @@ post self_link::send(const frame_header& header, const frame_extension* extensio
     return post::busy;
   }
   try {
-    self_transport::frame f{header, extension != nullptr, extension ? *extension : frame_extension{},
+    self_transport::frame f{header, extension != nullptr,
+                            extension ? *extension : frame_extension{},
                             std::vector<std::byte>(header.size)};
     gather from = data;
     for (std::size_t done = 0; done != header.size;) {

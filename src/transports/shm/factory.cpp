@@ -19,10 +19,14 @@ std::string probe() {
 
 std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large) {
   large_way way{};
-  if (large == "auto") way = large_way::automatic;
-  else if (large == "pipeline") way = large_way::pipeline;
-  else if (large == "cma") way = large_way::cma;
-  else if (large == "direct") way = large_way::direct;
+  if (large == "auto")
+    way = large_way::automatic;
+  else if (large == "pipeline")
+    way = large_way::pipeline;
+  else if (large == "cma")
+    way = large_way::cma;
+  else if (large == "direct")
+    way = large_way::direct;
   else
     throw error(errc::invalid_argument,
                 "WEFT_LARGE is \"" + large + "\"; it can be auto, pipeline, cma or direct");

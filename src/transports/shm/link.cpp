@@ -72,7 +72,8 @@ inline void ring_link::publish(slot& s, frame_header header) noexcept {
   ++position_;
   // The receiver read the next lines on its last lap. In a burst, fetching one early hides the
   // transfer; for a single message it would only be in the way of the message itself.
-  if (last_pass_ == passes_) runtime::prefetch_for_write(&ring_->slots[(position_ + slots_ahead) % slot_count]);
+  if (last_pass_ == passes_)
+    runtime::prefetch_for_write(&ring_->slots[(position_ + slots_ahead) % slot_count]);
   last_pass_ = passes_;
   door_->ring_if_asleep();
   if (!listed_unseen_) [[unlikely]] {
@@ -104,8 +105,9 @@ post ring_link::send_bulk(frame_header header, const std::byte* data) noexcept {
 post ring_link::send(const frame_header& header, const frame_extension* extension,
                      gather& data) noexcept {
   const bool small = fits_slot(header);
-  const bulk_place place = small || header.size == 0 ? bulk_place{bulk_position_, bulk_position_}
-                                                     : bulk_place::after(bulk_position_, header.size);
+  const bulk_place place = small || header.size == 0
+                               ? bulk_place{bulk_position_, bulk_position_}
+                               : bulk_place::after(bulk_position_, header.size);
   if (!has_room(place.end)) [[unlikely]]
     return no_room(place.end);
   slot& s = ring_->slots[position_ % slot_count];

@@ -50,9 +50,8 @@ void pair::learn_door(parcel& p, std::size_t first_fd) {
   if (p.fds.size() != first_fd + doorbell_fds)
     throw error(errc::protocol_error, "the peer sent a wrong number of descriptors");
   if (door_) return;
-  door_ = std::make_unique<runtime::remote_doorbell>(std::move(p.fds[first_fd]),
-                                                     std::move(p.fds[first_fd + 1]),
-                                                     std::move(p.fds[first_fd + 2]));
+  door_ = std::make_unique<runtime::remote_doorbell>(
+      std::move(p.fds[first_fd]), std::move(p.fds[first_fd + 1]), std::move(p.fds[first_fd + 2]));
   if (owner_.fences_for_itself()) door_->fence_always();
 }
 

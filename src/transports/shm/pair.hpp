@@ -24,8 +24,8 @@ class pair {
   pair(shm_transport& owner, inlet& peer, counterpart who) noexcept
       : owner_(owner), peer_(peer), who_(std::move(who)) {}
 
-  std::unique_ptr<ring_link> open(parcel& offer);          // see transport::open
-  std::string accept(parcel offer, parcel& answer);        // see transport::accept
+  std::unique_ptr<ring_link> open(parcel& offer);    // see transport::open
+  std::string accept(parcel offer, parcel& answer);  // see transport::accept
   std::string take_answer(parcel answer);
   void note(parcel p) { peer_regions_.learn(std::move(p)); }
 
@@ -34,6 +34,7 @@ class pair {
   std::optional<remote_address> expose(const_buffer data) noexcept;
 
   runtime::remote_doorbell& door() noexcept { return *door_; }
+  std::uint64_t bells_rung() const noexcept { return door_ ? door_->rung() : 0; }
   inlet& peer() const noexcept { return peer_; }
   port* incoming() noexcept { return port_ ? &*port_ : nullptr; }
   ring_link* outgoing() noexcept { return link_; }
@@ -56,7 +57,7 @@ class pair {
   counterpart who_;
   std::unique_ptr<runtime::remote_doorbell> door_;
   std::optional<port> port_;
-  ring_link* link_ = nullptr;  // owned by the protocol layer
+  ring_link* link_ = nullptr;             // owned by the protocol layer
   std::string no_cma_ = "not tried yet";  // why process_vm_readv is not used; empty: it works
   peer_regions peer_regions_;
   std::uint64_t shown_regions_ = 0;  // how many of this process's regions the peer was told of

@@ -4,7 +4,10 @@
 namespace weft::transports::shm {
 
 port::port(runtime::mapping memory, inlet& to, runtime::remote_doorbell& sender)
-    : memory_(std::move(memory)), ring_(static_cast<ring*>(memory_.get())), to_(to), sender_(sender) {
+    : memory_(std::move(memory)),
+      ring_(static_cast<ring*>(memory_.get())),
+      to_(to),
+      sender_(sender) {
   if (ring_->magic != ring_magic || ring_->version != ring_version ||
       ring_->slots_in_ring != slot_count || ring_->bytes_in_bulk != bulk_bytes)
     throw error(errc::protocol_error, "the peer's shared memory is not a ring of this version");

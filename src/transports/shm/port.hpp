@@ -52,7 +52,7 @@ class port {
   std::uint64_t position_ = 0;       // the next slot to read
   std::uint64_t bulk_position_ = 0;  // where the next payload may begin
   std::uint64_t published_bulk_ = 0;
-  std::uint32_t unpublished_ = 0;    // slots read since the sender was told
+  std::uint32_t unpublished_ = 0;  // slots read since the sender was told
   unsigned vain_ = 0;
   bool broken_ = false;
 };

@@ -7,7 +7,8 @@ namespace weft::transports::shm {
 
 std::span<std::byte> own_regions::allocate(std::size_t size) {
   if (next_ == std::numeric_limits<std::uint16_t>::max())
-    throw error(errc::out_of_memory, "a context can make 65534 shared regions; make fewer, larger ones");
+    throw error(errc::out_of_memory,
+                "a context can make 65534 shared regions; make fewer, larger ones");
   runtime::unique_fd file = runtime::make_memory_file("weft-region", size);
   runtime::mapping memory = runtime::map_own(file, size);
   runtime::seal_for_readers(file);

@@ -11,7 +11,8 @@ namespace {
 
 // Frames from one peer in one pass: enough to amortise the pass, few enough to be fair.
 constexpr unsigned frames_per_pass = 64;
-// A ring that brought nothing in this many looks goes to the quiet ones, if more than a few are hot.
+// A ring that brought nothing in this many looks goes to the quiet ones, if more than a few are
+// hot.
 constexpr std::uint32_t looks_until_quiet = 2000;
 constexpr std::size_t always_hot = 2;
 constexpr std::uint32_t passes_between_quiet_looks = 4;
@@ -41,8 +42,7 @@ std::string shm_transport::reach(bool is_self) const {
 void shm_transport::add_door(parcel& p) const {
   for (const int fd : {door_.page_fd(), door_.caller_bell().fd(), door_.progress_bell().fd()}) {
     runtime::unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-    if (!copy)
-      throw error(errc::system, "no more file descriptors; raise `ulimit -n`");
+    if (!copy) throw error(errc::system, "no more file descriptors; raise `ulimit -n`");
     p.fds.push_back(std::move(copy));
   }
 }
@@ -201,6 +201,12 @@ bool shm_transport::has_work() noexcept {
   for (ring_link* l : waiting_)
     if (l->would_have_room()) return true;
   return false;
+}
+
+std::uint64_t shm_transport::bells_rung() const noexcept {
+  std::uint64_t all = 0;
+  for (const auto& [peer, p] : pairs_) all += p->bells_rung();
+  return all;
 }
 
 void shm_transport::nudge() noexcept {

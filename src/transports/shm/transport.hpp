@@ -33,6 +33,7 @@ class shm_transport final : public transport {
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
   void nudge() noexcept override;
+  std::uint64_t bells_rung() const noexcept override;
 
   // For pairs and links:
   const std::uint64_t& probe_word() const noexcept { return probe_word_; }
@@ -62,7 +63,8 @@ class shm_transport final : public transport {
   std::vector<pair*> hot_;
   std::vector<pair*> quiet_;
   std::vector<ring_link*> waiting_;  // refused a frame for want of room
-  std::vector<ring_link*> unseen_;   // sent something since their peer was last seen to be up to date
+  std::vector<ring_link*>
+      unseen_;  // sent something since their peer was last seen to be up to date
   std::size_t next_quiet_ = 0;
   std::uint32_t passes_ = 0;
 };
