@@ -73,6 +73,7 @@ core::~core() {
   links_.mail()->shut();
   manager_.reset();
   job_.reset();
+  engine_.stop();
   {
     const runtime::engine::holder hold(engine_);
     messenger_.close_all();

@@ -59,6 +59,10 @@ class engine final : public detail::timer_service, public executor, public detai
   void add(source& s) { sources_.push_back(&s); }
   void start();  ///< starts the progress thread, if the mode has one
 
+  /// Ends the progress thread, which polls sources whenever a bell or a watch wakes it: before they
+  /// are destroyed. Not with the baton held.
+  void stop() noexcept;
+
   // --- the baton ---------------------------------------------------------------------------
 
   void enter() noexcept {

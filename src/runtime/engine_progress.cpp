@@ -57,12 +57,15 @@ void engine::start() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-engine::~engine() {
+void engine::stop() noexcept {
   stopping_.store(true);
-  if (progress_.joinable()) {
-    door_.progress_bell().ring();
-    progress_.join();
-  }
+  if (!progress_.joinable()) return;
+  door_.progress_bell().ring();
+  progress_.join();
+}
+
+engine::~engine() {
+  stop();
   watches_.withdraw(has_progress_thread_ ? *progress_wait_ : *caller_wait_);
 }
 
