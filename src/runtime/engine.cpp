@@ -91,7 +91,7 @@ unsigned engine::poll_once() noexcept {
     end_due_timers();
     operation_list batch;
     if (lead) batch = ended_.take();
-    give();
+    leave();
     if (lead) {
       operation_list posted = inbox_.take();
       batch.append(posted);
