@@ -205,6 +205,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     if (op.id != 0) replies_.erase(op.id);
     if (op.rendezvous && op.id != 0)
       owner_.engine().trace().end(trace::kind::send_rendezvous, id_, op.id);
+    op.id = 0;  // the number may be another message's by the time that this one is cancelled
     finish_send(op, status);
   };
   post pushed = post::failed;
