@@ -123,13 +123,14 @@ post ring_link::send(const frame_header& header, const frame_extension* extensio
 }
 
 [[gnu::noinline, gnu::cold]] post ring_link::no_room(std::uint64_t bulk_end) noexcept {
-  if (broken_) return post::failed;
   wanted_bulk_end_ = bulk_end;
   if (!waits_for_room_) {
     waits_for_room_ = true;
     pair_.owner().wants_room(*this);
     ring_->room_wanted.store(1, std::memory_order_relaxed);
   }
+  // The next pass looks for room, and then tells the peer's inlet.
+  if (broken_) return post::failed;
   door_->ring_if_away();
   return post::busy;
 }
