@@ -62,12 +62,12 @@ std::string pair::accept(parcel offer, parcel& answer) {
   if (port_) return "there is a ring from that peer already";
   try {
     learn_door(offer, 1);
+    owner_.add_door(answer);
     port_.emplace(runtime::map_from_peer(offer.fds[0], sizeof(ring), true), peer_, *door_);
   } catch (const error& e) {
     return e.what();
   }
   probe(body.probe_address, body.probe_value);
-  owner_.add_door(answer);
   return {};
 }
 
