@@ -85,10 +85,16 @@ class remote_doorbell {
   remote_doorbell(const remote_doorbell&) = delete;
   remote_doorbell& operator=(const remote_doorbell&) = delete;
 
+  /// Between a word that the peer looks at before it sleeps and a look at a word of the peer's,
+  /// where the peer cannot make this process's fences.
+  void fence_if_needed() const noexcept {
+    if (must_fence_) std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+
   /// After a message was written: one load from a line that hardly ever changes.
   /// \return whether it rang
   bool ring_if_asleep() noexcept {
-    if (must_fence_) std::atomic_thread_fence(std::memory_order_seq_cst);
+    fence_if_needed();
     const std::uint32_t now = page_->asleep.load(std::memory_order_relaxed);
     if ((now & 1) == 0 || now == rung_asleep_) [[likely]]
       return false;

@@ -49,6 +49,7 @@ void port::publish() noexcept {
   published_bulk_ = bulk_position_;
   ring_->bulk_read.store(bulk_position_, std::memory_order_release);
   ring_->slots_read.store(position_, std::memory_order_release);
+  sender_.fence_if_needed();
   if (ring_->room_wanted.load(std::memory_order_relaxed) != 0) {
     sender_.ring_if_asleep();
     sender_.ring_if_away();
