@@ -78,10 +78,10 @@ void shm_transport::forget(inlet& from) noexcept {
   const auto it = pairs_.find(&from);
   if (it == pairs_.end()) return;
   pair& p = *it->second;
-  // What the peer wrote before it went is still delivered.
+  // What the peer wrote before it went is still delivered: a ring full, however long it goes on.
   if (port* in = p.incoming())
-    while (!in->broken() && in->poll(frames_per_pass) != 0) {
-    }
+    for (unsigned left = slot_count / frames_per_pass; left != 0 && !in->broken(); --left)
+      if (in->poll(frames_per_pass) == 0) break;
   drop(hot_, &p);
   drop(quiet_, &p);
   next_quiet_ = 0;
