@@ -65,7 +65,8 @@ bool engine::sources_have_work() noexcept {
 }
 
 void engine::complete_all(operation_list batch) noexcept {
-  while (operation* op = batch.pop()) op->complete();
+  completing_.append(batch);
+  while (operation* op = completing_.pop()) op->complete();
   if (followers_.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(lead_mutex_);
     lead_changed_.notify_all();
@@ -140,7 +141,8 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       operation_list posted = inbox_.take();
       batch.append(posted);
     }
-    if (!batch.empty()) {
+    // A scope's destructor, deep inside a completion, may wait for the next one of that batch.
+    if (!batch.empty() || !completing_.empty()) {
       // User code may compute for long: from here on the progress thread may be needed.
       caller_polls_ = false;
       if (outstanding_ != 0) go_away();

@@ -201,6 +201,7 @@ class engine final : public detail::timer_service, public executor, public detai
   runtime::trace trace_;  // written when every thread that records has gone
 
   inbox inbox_;                             // the completion queue's entrance for other threads
+  operation_list completing_;               // taken out of both; the leader's own
   std::atomic<bool> caller_asleep_{false};  // the caller sleeps, or looks once more before it does
   patience caller_patience_;
   detail::time_point next_descriptor_look_{};  // caller only
