@@ -53,7 +53,9 @@ task<endpoint> context::meet(std::string own, std::string other, std::string dis
       [&](const endpoint_box& box) {
         meeting->store(c.manager().meet(own, other, discriminator, into(c, box)));
       },
-      [&c, meeting] { c.manager().cancel_meet(meeting->load()); }};
+      [&c, meeting] {
+        if (c.has_manager()) c.manager().cancel_meet(meeting->load());
+      }};
   co_return co_await met;
 }
 

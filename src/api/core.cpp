@@ -71,6 +71,7 @@ core::core(options chosen)
 core::~core() {
   // The control plane first: its end tells peers and fails what waits for them.
   links_.mail()->shut();
+  close_doors();
   manager_.reset();
   job_.reset();
   engine_.stop();
@@ -146,6 +147,16 @@ void core::add_door(std::uint64_t number, std::shared_ptr<door_state> d) {
 void core::remove_door(std::uint64_t number) {
   const std::lock_guard lock(doors_mutex_);
   doors_.erase(number);
+}
+
+/// Whoever waits at a door learns that it is shut, and a listener that is dropped later finds it so.
+void core::close_doors() {
+  std::map<std::uint64_t, std::shared_ptr<door_state>> all;
+  {
+    const std::lock_guard lock(doors_mutex_);
+    all.swap(doors_);
+  }
+  for (const auto& [number, door] : all) door->close();
 }
 
 std::span<std::byte> core::allocate_shared(std::size_t size) {

@@ -32,7 +32,12 @@ class core {
   const options& chosen() const noexcept { return options_; }
   runtime::engine& engine() noexcept { return engine_; }
   proto::messenger& messenger() noexcept { return messenger_; }
-  wireup::connection_manager& manager() noexcept { return *manager_; }
+  /// \throws weft::error (closed) once the context is on its way out
+  wireup::connection_manager& manager() {
+    if (!manager_) throw error(errc::closed, "the context has ended");
+    return *manager_;
+  }
+  bool has_manager() const noexcept { return manager_ != nullptr; }
   wireup::job* job() noexcept { return job_.get(); }
   class links& links() noexcept { return links_; }
 
@@ -56,6 +61,7 @@ class core {
  private:
   void make_transports();
   void start_control_plane();
+  void close_doors();
 
   const options options_;
   std::unique_ptr<wireup::job> job_;
