@@ -149,7 +149,8 @@ void core::remove_door(std::uint64_t number) {
   doors_.erase(number);
 }
 
-/// Whoever waits at a door learns that it is shut, and a listener that is dropped later finds it so.
+/// Whoever waits at a door learns that it is shut, and a listener that is dropped later finds it
+/// so.
 void core::close_doors() {
   std::map<std::uint64_t, std::shared_ptr<door_state>> all;
   {

@@ -39,7 +39,9 @@ class core {
   }
   bool has_manager() const noexcept { return manager_ != nullptr; }
   wireup::job* job() noexcept { return job_.get(); }
-  class links& links() noexcept { return links_; }
+  class links& links() noexcept {
+    return links_;
+  }
 
   peer_id rank() const noexcept { return job_ ? job_->rank() : 0; }
   peer_id size() const noexcept { return job_ ? job_->size() : 1; }
