@@ -17,7 +17,8 @@ namespace weft::runtime {
 /// before it has crossed to the other core, which costs more than everything else that a small
 /// message needs. Any other thread first *revokes* the favour: it makes the favoured thread pass a
 /// fence (membarrier, some microseconds), and from then on both use the locked word, until the
-/// favoured thread has taken it many times with nobody in the way. docs/adr/0001.
+/// favoured thread has taken it many times with nobody in the way. docs/adr/0001. Model:
+/// tests/models/baton.pml.
 class baton {
  public:
   baton() noexcept;

@@ -40,7 +40,7 @@ class doorbell {
   doorbell& operator=(const doorbell&) = delete;
 
   /// Announces sleep to senders and makes sure that whoever does not see it has its message seen
-  /// by the look that must follow. Models: tests/models/doorbell.pml.
+  /// by the look that must follow. Model: tests/models/doorbell.pml.
   void arm_asleep() noexcept;
   void disarm_asleep() noexcept { raise(page_->asleep, 0); }
 

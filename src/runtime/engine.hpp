@@ -43,13 +43,13 @@ struct engine_counters {
 /// Moves everything of one context. Threads that meet here:
 ///
 ///  * the *caller*: the thread inside run(). It polls, and resumes coroutines between polls with
-///  the
-///    baton given back. When it has nothing to do it sleeps in its own wait set.
+///    the baton given back. When it has nothing to do it sleeps in its own wait set.
 ///  * the *progress thread* (mode `dedicated`): asleep on its doorbell, and touching nothing, while
 ///    the caller polls or sleeps; in charge while the caller is away in user code.
 ///  * any other thread: takes the baton for one posting call.
 ///
-/// docs/threading.md has the states; tests/models has the proofs.
+/// docs/threading.md has the states. Models: tests/models/baton.pml (one thread at a time runs
+/// this) and tests/models/doorbell.pml (the caller does not sleep through what came for it).
 class engine final : public detail::timer_service, public executor, public detail::driver {
  public:
   engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set);

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The doorbell (src/runtime/doorbell.hpp) and everybody who may have to wake the thread inside run()
+// (src/runtime/engine.cpp): another process that sends (src/transports/shm/link.cpp), a thread that posts, and a thread
+// that ends an operation with the baton held. The model is wrong if the caller sleeps with no bell rung and nobody left
+// to ring it, while there is something for it. The baton itself has a model of its own; here it is a lock.
+// cc: -DSAFETY
+// variant: -DMEMBARRIER_REFUSED
+// mutation: -DDROP_FENCE
+// mutation: -DFENCE_BEFORE_ARMING
+// mutation: -DLOOK_BEFORE_ARMING
+// mutation: -DSAME_ODD_VALUE
+// mutation: -DLOOK_BEFORE_WRITING
+// mutation: -DLEAVE_WITHOUT_RINGING
+// mutation: -DMEMBARRIER_REFUSED -DDROP_FENCE
+// mutation: -DMEMBARRIER_REFUSED -DPUSH_UNFENCED
+
+#define MESSAGES 2
+
+#define THREADS 4
+#define CALLER 0
+#define SENDER 1
+#define POSTER 2
+#define LEAVER 3
+
+#define VARIABLES 5
+#define ASLEEP 0         // doorbell_page::asleep
+#define CALLER_ASLEEP 1  // engine::caller_asleep_
+#define SLOTS 2          // how many slots of the ring are written
+#define INBOX 3          // how often inbox_ was pushed to
+#define ENDED 4          // how often ended_ was
+
+#include "store_buffers.inc"
+
+bool baton;
+bool caller_bell;
+byte busy = 3;  // senders, posters and others that may still do something
+
+inline enter() { atomic { !baton -> passes_fence(me); baton = true } }
+
+// Also where the code gives it by a plain store: then others get it later, which `enter` covers.
+inline give() { atomic { passes_fence(me); baton = false } }
+
+inline ring() { d_step { passes_fence(me); caller_bell = true } }  // a system call
+
+// --- the caller ----------------------------------------------------------------------------------
+
+inline raise_asleep(parity) {
+#ifdef SAME_ODD_VALUE
+  store(ASLEEP, parity)
+#else
+  word = load(ASLEEP);  // of this thread alone, and always of the other parity here
+  assert(word % 2 != parity);
+  word++;
+  store(ASLEEP, word);
+  word = 0
+#endif
+}
+
+inline heavy_fence() {
+#if defined(DROP_FENCE) || defined(MEMBARRIER_REFUSED)
+  d_step { passes_fence(me) }
+#else
+  membarrier(i)
+#endif
+}
+
+inline arm_asleep() {
+#ifdef FENCE_BEFORE_ARMING
+  heavy_fence();
+  raise_asleep(1)
+#else
+  raise_asleep(1);
+  heavy_fence()
+#endif
+}
+
+inline look(work) {
+  work = load(ENDED) != ended;
+  work = work || load(INBOX) != posted;
+  work = work || load(SLOTS) != received
+}
+
+inline pass() {
+  received = load(SLOTS);
+  ended = load(ENDED);
+  posted = load(INBOX)
+}
+
+inline caller_sleeps() {
+  enter();
+#ifdef LOOK_BEFORE_ARMING
+  look(work);
+#endif
+  d_step { passes_fence(me); memory[CALLER_ASLEEP] = 1 }  // seq_cst
+  arm_asleep();
+#ifndef LOOK_BEFORE_ARMING
+  look(work);
+#endif
+  if
+  :: work ->
+    work = false;
+    store(CALLER_ASLEEP, 0);
+    raise_asleep(0);
+    give()
+  :: else ->
+    give();
+    if
+    :: atomic { caller_bell -> caller_bell = false }  // bell_watcher::on_ready
+    :: busy == 0 && load(SLOTS) == received && load(INBOX) == posted && load(ENDED) == ended -> break
+    fi;
+    enter();
+    store(CALLER_ASLEEP, 0);
+    raise_asleep(0);
+    give()
+  fi
+}
+
+proctype caller(byte me) {
+  byte i, word, received, posted, ended;
+  bool work;
+  do
+  :: enter();
+    pass();
+    give();
+    if
+    :: true
+    :: caller_sleeps()
+    fi
+  od
+}
+
+// --- those who have something for it -------------------------------------------------------------
+
+inline ring_if_asleep() {
+#if defined(MEMBARRIER_REFUSED) && !defined(DROP_FENCE)
+  d_step { passes_fence(me) }
+#endif
+  now = load(ASLEEP);
+  if
+  :: now % 2 == 1 && now != rung_asleep -> rung_asleep = now; ring()
+  :: else
+  fi;
+  now = 0
+}
+
+proctype sender(byte me) {
+  byte now, rung_asleep, position;
+  do
+  :: position < MESSAGES ->  // publish
+    position++;
+#ifdef LOOK_BEFORE_WRITING
+    ring_if_asleep();
+    store(SLOTS, position)
+#else
+    store(SLOTS, position);
+    ring_if_asleep()
+#endif
+  :: break
+  od;
+  busy--
+}
+
+proctype poster(byte me) {
+  if
+  :: true ->
+#ifdef PUSH_UNFENCED
+    store(INBOX, 1);
+#else
+    d_step { passes_fence(me); memory[INBOX] = 1 }
+#endif
+    if
+    :: load(CALLER_ASLEEP) -> ring()
+    :: else
+    fi
+  :: true
+  fi;
+  busy--
+}
+
+proctype leaver(byte me) {
+  bool for_caller;
+  if
+  :: true ->
+    enter();
+    store(ENDED, 1);
+    for_caller = load(CALLER_ASLEEP);
+    give();
+#ifndef LEAVE_WITHOUT_RINGING
+    if
+    :: for_caller -> ring()
+    :: else
+    fi
+#endif
+  :: true
+  fi;
+  busy--
+}
+
+init {
+  atomic {
+    run caller(CALLER); run core(CALLER);
+    run sender(SENDER); run core(SENDER);
+    run poster(POSTER); run core(POSTER);
+    run leaver(LEAVER); run core(LEAVER)
+  }
+}
