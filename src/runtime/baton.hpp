@@ -45,6 +45,9 @@ class baton {
   bool try_take() noexcept;
   void give() noexcept { word_.store(0, std::memory_order_release); }
 
+  /// Whether the kernel makes fences for other threads (private_fence), so that favour works.
+  bool can_favour() const noexcept { return can_favour_; }
+
   /// Somebody waits: a thread that polls in a loop should stand aside for a moment.
   bool wanted() const noexcept { return waiting_.load(std::memory_order_relaxed) != 0; }
 

@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+
+#include "runtime/membarrier.hpp"
 
 namespace weft::runtime {
 
@@ -17,6 +20,8 @@ constexpr std::uint32_t passes_between_clocks = 256;
 // How often the caller looks before it considers whether to go on looking.
 constexpr unsigned vain_passes_per_turn = 64;
 constexpr unsigned vain_turns_until_nudge = 4;
+constexpr std::chrono::milliseconds shortest_until_nudge{1};
+constexpr std::chrono::milliseconds longest_until_nudge{64};
 }  // namespace
 
 engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set)
@@ -64,9 +69,29 @@ bool engine::sources_have_work() noexcept {
   return false;
 }
 
+/// A peer that was neither asleep nor away when it was rung may have gone away since, to compute
+/// with a receive posted for what lies in its ring: nobody there looks, and it rang nobody. Whoever
+/// waits here asks again, soon at first.
+time_point engine::nudge_and_deadline() noexcept {
+  bool unseen = false;
+  for (source* s : sources_) {
+    s->nudge();
+    unseen = unseen || s->has_unseen();
+  }
+  const time_point deadline = next_deadline();
+  if (!unseen) return deadline;
+  const time_point again = now() + until_nudge_;
+  until_nudge_ = std::min(2 * until_nudge_, longest_until_nudge);
+  return std::min(deadline, again);
+}
+
 void engine::complete_all(operation_list batch) noexcept {
   completing_.append(batch);
   while (operation* op = completing_.pop()) op->complete();
+  // A follower counts itself and then looks at its end; this thread has written that end and now
+  // looks at the count. The follower makes both sides fence (drive_until), where the kernel lets
+  // it.
+  if (!baton_.can_favour()) std::atomic_thread_fence(std::memory_order_seq_cst);
   if (followers_.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(lead_mutex_);
     lead_changed_.notify_all();
@@ -196,8 +221,7 @@ void engine::caller_sleeps() noexcept {
   door_.arm_asleep();
   end_due_timers();
   const bool work = !ended_.empty() || !inbox_.empty() || sources_have_work();
-  const auto deadline = next_deadline();
-  for (source* s : sources_) s->nudge();
+  const auto deadline = nudge_and_deadline();
   if (work) {
     caller_asleep_.store(false, std::memory_order_relaxed);
     door_.disarm_asleep();
@@ -222,6 +246,7 @@ void engine::caller_sleeps() noexcept {
   caller_asleep_.store(false, std::memory_order_relaxed);
   door_.disarm_asleep();
   caller_polls_ = true;
+  if (told != 0) until_nudge_ = shortest_until_nudge;
   end_due_timers();
   if (told != 0 && ended_.empty() && inbox_.empty() && !sources_have_work())
     counters_.empty_wake_ups.fetch_add(1, std::memory_order_relaxed);
@@ -236,7 +261,8 @@ void engine::drive_until(const std::atomic<bool>& done) noexcept {
     return;
   }
   if (led_) {
-    followers_.fetch_add(1, std::memory_order_relaxed);
+    followers_.fetch_add(1, std::memory_order_seq_cst);
+    if (baton_.can_favour()) private_fence();
     lead_changed_.wait(lock, [&] { return !led_ || done.load(std::memory_order_acquire); });
     followers_.fetch_sub(1, std::memory_order_relaxed);
     if (done.load(std::memory_order_acquire)) return;

@@ -178,6 +178,8 @@ class engine final : public detail::timer_service, public executor, public detai
   unsigned progress_in_charge() noexcept;
   void end_due_timers() noexcept;
   bool sources_have_work() noexcept;
+  /// Until when to sleep: the next timer, or earlier while a peer has yet to see what it was sent.
+  time_point nudge_and_deadline() noexcept;
   time_point next_deadline() const noexcept {
     return timers_.earliest().value_or(time_point::max());
   }
@@ -193,9 +195,10 @@ class engine final : public detail::timer_service, public executor, public detai
   timer_heap timers_;
   std::uint32_t passes_ = 0;
   bool in_pass_ = false;
-  unsigned vain_turns_ = 0;               // of the caller, since something happened
-  bool caller_polls_ = false;             // a thread is in a polling loop inside run()
-  detail::time_point caller_deadline_{};  // until when the caller sleeps
+  std::chrono::milliseconds until_nudge_{1};  // doubles with each sleep that brought nothing
+  unsigned vain_turns_ = 0;                   // of the caller, since something happened
+  bool caller_polls_ = false;                 // a thread is in a polling loop inside run()
+  detail::time_point caller_deadline_{};      // until when the caller sleeps
   doorbell door_;
   engine_counters counters_;
   runtime::trace trace_;  // written when every thread that records has gone

@@ -82,7 +82,7 @@ void engine::progress_loop() noexcept {
     const bool caller_away = !caller_polls_ && !caller_asleep_ && outstanding_ != 0;
     if (caller_away) door_.arm_away(true);
     const bool work = caller_away && sources_have_work();
-    const auto deadline = next_deadline();
+    const auto deadline = caller_away ? nudge_and_deadline() : next_deadline();
     progress_deadline_.store(deadline, std::memory_order_relaxed);
     leave();
     slept = woken = now();

@@ -21,6 +21,9 @@ class source {
   /// do not sleep.
   virtual bool has_work() noexcept = 0;
 
+  /// Whether something that was sent has not been seen yet, as of the last nudge().
+  virtual bool has_unseen() const noexcept { return false; }
+
   /// How many doorbells of other processes it has rung so far.
   virtual std::uint64_t bells_rung() const noexcept { return 0; }
 
