@@ -71,7 +71,10 @@ void links::connect(const std::shared_ptr<peer>& p) {
     mail->post([this, p, locator] {
       if (locator.empty()) return fail(p, errc::peer_lost, "it ended before it could be reached");
       manager_->connect(locator, [this, p](const channel_ptr& c, const std::string& failure) {
-        if (!c) return fail(p, errc::unreachable, failure);
+        // It listened there when it told the launcher so.
+        if (!c)
+          return fail(p, failure.starts_with("gone: ") ? errc::peer_lost : errc::unreachable,
+                      failure);
         if (peer_behind(c) != p)
           return fail(p, errc::protocol_error, "another process answers where it should be");
         party& who = party_of(c->peer());

@@ -16,6 +16,7 @@ namespace {
 // For a listener whose queue is full, or while we have no descriptor to spare.
 constexpr auto retry_time = 10ms;
 constexpr auto time_to_connect = 5s;
+constexpr int most_hang_ups = 3;
 }  // namespace
 
 attempt::attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, hello says,
@@ -78,6 +79,12 @@ void attempt::take(runtime::unique_fd socket) try {
   }
   // The channel keeps this alive, and lets go when it answers or ends.
   channel_->ask(says_, where_, [self = shared_from_this()](channel_ptr got, std::string failure) {
+    // If it has ended, nobody listens there any more. But it also hangs up on who says nothing for
+    // long: on this process, if it was stopped between connecting and speaking.
+    if (failure.starts_with("gone: ") && ++self->hang_ups_ != most_hang_ups) {
+      self->channel_.reset();
+      return self->connect();
+    }
     self->end(std::move(got), std::move(failure));
   });
 } catch (const std::exception& e) {
@@ -93,8 +100,8 @@ void attempt::give_up(int error) {
   switch (route_) {
     case route::locator:
       return fail(
-          fmt::format("no channel to {}: nobody listens there; that process has ended, or "
-                      "is in another container",
+          fmt::format("gone: nobody listens at {}; that process has ended, or is in another "
+                      "container",
                       where_));
     case route::unix_door:
       return fail(

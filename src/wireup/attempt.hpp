@@ -42,6 +42,7 @@ class attempt : public std::enable_shared_from_this<attempt> {
   std::shared_ptr<peer_channel> channel_;
   std::string socket_name_;
   std::string where_;  // what the caller called it
+  int hang_ups_ = 0;   // before an answer
   enum class route { locator, unix_door, any_door } route_ = route::locator;
 };
 

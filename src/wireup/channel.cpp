@@ -36,6 +36,7 @@ void peer_channel::expect() {
 
 void peer_channel::ask(const hello& h, std::string where, connection_manager::connected done) {
   stage_ = stage::asking;
+  asks_for_ = h.why;
   where_ = std::move(where);
   done_ = std::move(done);
   owner_.on_asking(shared_from_this());
@@ -175,7 +176,8 @@ void peer_channel::on_end(connection::ending why) {
       return end(false, "this side failed at a parcel of it or for it");
     case connection::ending::left:
       if (stage_ == stage::asking)
-        return end(false, fmt::format("refused: {} hung up at {} before it answered",
+        return end(false, fmt::format("{}: {} hung up at {} before it answered",
+                                      asks_for_ == purpose::connect ? "gone" : "refused",
                                       describe_process(peer_.pid), where_));
       return end(closing_, {});
   }
@@ -199,10 +201,10 @@ void peer_channel::end(bool orderly, const std::string& why) {
   // Out of the owner's books first: an answer may be the last thing that somebody waits for.
   owner_.on_ended(self, was, orderly, was == stage::asking ? std::string{} : why);
   if (was == stage::asking) {
-    const bool told = why.starts_with("refused: ");
-    answer(nullptr, told ? why
-                         : fmt::format("no channel to {} ({}): {}", describe_process(peer_.pid),
-                                       where_, why));
+    const bool whole = why.starts_with("refused: ") || why.starts_with("gone: ");
+    answer(nullptr, whole ? why
+                          : fmt::format("no channel to {} ({}): {}", describe_process(peer_.pid),
+                                        where_, why));
   }
 }
 

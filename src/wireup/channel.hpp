@@ -86,6 +86,7 @@ class peer_channel final : public channel,
   std::string where_;
   std::string fault_;  // what was wrong with a hello that is being refused
   connection_manager::connected done_;
+  purpose asks_for_ = purpose::connect;
   stage stage_ = stage::expecting;
   bool closing_ = false;
   std::atomic<bool> left_{false};

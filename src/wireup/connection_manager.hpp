@@ -85,6 +85,7 @@ class connection_manager {
   void post(std::function<void()> f);
 
   /// Opens a channel to a context whose locator is known. `done` is called on the manager's thread.
+  /// `failure` begins with "gone: " when that context has ended, before or while it was asked.
   void connect(const std::string& locator, connected done);
 
   /// Opens a door. \param address "unix://name" or "any://host:port" (port 0: any free one)

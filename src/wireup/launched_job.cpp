@@ -29,6 +29,9 @@ using runtime::unique_fd;
 namespace {
 
 constexpr auto time_to_answer = 10s;
+// The launcher hangs up on who says nothing for long. A process that was stopped just then, by a
+// debugger or SIGSTOP, asks again.
+constexpr int most_hang_ups = 3;
 
 struct job_facts {
   context_id id;
@@ -175,11 +178,12 @@ unique_fd connect_to(const std::string& locator) {
   }
 }
 
-/// Says hello and waits for the answer.
-job_welcome introduce(const unique_fd& socket, const job_facts& facts) {
+/// Says hello and waits for the answer. \return nothing if the launcher hung up
+std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& facts) {
   const frame hello = encode(job_hello{facts.id, facts.rank});
-  if (const int fault = send_packet(socket.get(), frame_header::of(hello), hello.body, {}))
-    no_answer(std::strerror(fault));
+  const int fault = send_packet(socket.get(), frame_header::of(hello), hello.body, {});
+  if (fault == EPIPE || fault == ECONNRESET) return {};
+  if (fault != 0) no_answer(std::strerror(fault));
   pollfd ready{socket.get(), POLLIN, 0};
   int n = 0;
   do {
@@ -188,12 +192,28 @@ job_welcome introduce(const unique_fd& socket, const job_facts& facts) {
   if (n == 0) no_answer("it is silent");
   std::array<std::byte, 256> buffer;
   packet p;
-  if (receive_packet(socket.get(), buffer, p) != arrival::packet)
-    no_answer("it turned this process away");
+  if (receive_packet(socket.get(), buffer, p) != arrival::packet) return {};
   const auto f = frame_header::parse(p.bytes, std::move(p.fds));
   const auto welcome = f ? decode_job_welcome(*f) : std::nullopt;
   if (!welcome) no_answer("it does not speak this version of weft's protocol");
-  return *welcome;
+  return welcome;
+}
+
+/// Connects to the launcher and is let in.
+unique_fd enter_job(const std::string& locator, const job_facts& facts) {
+  for (int hang_ups = 0; hang_ups != most_hang_ups; ++hang_ups) {
+    unique_fd socket = connect_to(locator);
+    if (const credentials who = credentials_of(socket.get()); !who.same_user)
+      no_answer(fmt::format("{} of the user with id {} listens there", describe_process(who.pid),
+                            who.uid));
+    const auto welcome = introduce(socket, facts);
+    if (!welcome) continue;
+    if (welcome->job != facts.id || welcome->size != facts.size)
+      contradiction(fmt::format("the launcher's job has {} ranks, WEFT_SIZE says {}", welcome->size,
+                                facts.size));
+    return socket;
+  }
+  no_answer("it turned this process away");
 }
 
 }  // namespace
@@ -215,14 +235,7 @@ std::unique_ptr<job> launched_job() {
     contradiction(fmt::format("rank {}, size {} and local size {} do not fit together", facts.rank,
                               facts.size, facts.local_size));
 
-  unique_fd socket = connect_to(locator);
-  if (const credentials who = credentials_of(socket.get()); !who.same_user)
-    no_answer(
-        fmt::format("{} of the user with id {} listens there", describe_process(who.pid), who.uid));
-  const job_welcome welcome = introduce(socket, facts);
-  if (welcome.job != facts.id || welcome.size != facts.size)
-    contradiction(fmt::format("the launcher's job has {} ranks, WEFT_SIZE says {}", welcome.size,
-                              facts.size));
+  unique_fd socket = enter_job(locator, facts);
   try {
     return std::make_unique<run_job>(facts, std::move(socket));
   } catch (const std::system_error& e) {

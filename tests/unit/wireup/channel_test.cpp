@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channels: from connect to the end, in good order and otherwise.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,7 +179,21 @@ TEST_CASE("a peer that is killed is gone, but not in good order") {
   // Nobody is there any more, which is said and not waited for.
   const outcome again = a.connect(o.channel->peer().locator);
   CHECK_FALSE(again.channel);
-  CHECK_THAT(again.failure, Catch::Contains("nobody listens"));
+  CHECK_THAT(again.failure, Catch::StartsWith("gone: nobody listens"));
+}
+
+TEST_CASE("a context that ends before it answers is gone, and has not refused") {
+  node a;
+  const std::string locator = random_socket_name();
+  opened dying = listen_abstract(locator);
+  REQUIRE(dying.fd);
+  a->connect(locator, node::into(a.outcomes));
+  pollfd somebody{dying.fd.get(), POLLIN, 0};
+  REQUIRE(::poll(&somebody, 1, 30'000) == 1);
+  dying.fd = unique_fd();
+  const outcome o = a.outcomes.next();
+  CHECK_FALSE(o.channel);
+  CHECK_THAT(o.failure, Catch::StartsWith("gone: "));
 }
 
 TEST_CASE("what is no locator is refused before anything is tried") {

@@ -294,6 +294,7 @@ TEST_CASE("a listener that answers nonsense fails the one that asked, not more")
       f.body[random() % 6] ^= std::byte{0x40};
       REQUIRE(send_raw(one, bytes_of(f)) == 0);
     } else {
+      listener.fd = unique_fd();
       one = unique_fd();
     }
     const outcome o = guest.outcomes.next();
@@ -301,6 +302,29 @@ TEST_CASE("a listener that answers nonsense fails the one that asked, not more")
     CHECK(o.failure != "");
   }
   CHECK(guest.ends.empty());
+}
+
+TEST_CASE("who was hung up on for its silence asks again, and not for ever") {
+  node guest;
+  const std::string name = random_socket_name();
+  opened listener = listen_abstract(name);
+  REQUIRE(listener.fd);
+  REQUIRE(::fcntl(listener.fd.get(), F_SETFL, 0) == 0);
+  const auto next = [&] {
+    unique_fd one(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    REQUIRE(one);
+    return one;
+  };
+  guest->connect(name, node::into(guest.outcomes));
+  next();  // hangs up
+  const unique_fd one = next();
+  CHECK(receive_one(one).kind == frame_kind::hello);
+  REQUIRE(send_raw(one, bytes_of(encode_welcome(good_hello().who))) == 0);
+  CHECK(guest.outcomes.next().failure == "");
+
+  guest->connect(name, node::into(guest.outcomes));
+  for (int i = 0; i < 3; ++i) next();
+  CHECK_THAT(guest.outcomes.next().failure, Catch::StartsWith("gone: "));
 }
 
 TEST_CASE("a refusal's reason cannot paint the terminal") {

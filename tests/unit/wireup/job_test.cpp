@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The job's directory and its clients, in one process.
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <optional>
+#include <thread>
 #include <weft/error.hpp>
 
 #include "node.hpp"
@@ -151,6 +156,36 @@ TEST_CASE("without a launcher there is no job; contradictions are named") {
   e.set("WEFT_RANK", "0").set("WEFT_SIZE", "2").set("WEFT_LOCAL_SIZE", "2");
   e.set("WEFT_JOB", locator + "/" + to_text(random_id()));
   CHECK(kind_of_failure() == errc::unreachable);  // knows the place, but not the job
+}
+
+TEST_CASE("a rank that the launcher hung up on asks again, and not for ever") {
+  const context_id id = random_id();
+  const std::string locator = random_socket_name();
+  const opened launcher = listen_abstract(locator);
+  REQUIRE(launcher.fd);
+  REQUIRE(::fcntl(launcher.fd.get(), F_SETFL, 0) == 0);
+  const auto next = [&] {
+    return runtime::unique_fd(::accept4(launcher.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  };
+  environment e;
+  e.set("WEFT_RANK", "0").set("WEFT_SIZE", "2").set("WEFT_LOCAL_SIZE", "2");
+  e.set("WEFT_JOB", locator + "/" + to_text(id));
+  {
+    runtime::unique_fd second;
+    std::thread answering([&] {
+      next();  // hangs up
+      second = next();
+      const frame f = encode(job_welcome{id, 2});
+      send_packet(second.get(), frame_header::of(f), f.body, {});
+    });
+    CHECK(launched_job());
+    answering.join();
+  }
+  std::thread hanging_up([&] {
+    for (int i = 0; i < 3; ++i) next();
+  });
+  CHECK(kind_of_failure() == errc::unreachable);
+  hanging_up.join();
 }
 
 TEST_CASE("a client that talks nonsense is dropped, the others go on") {
