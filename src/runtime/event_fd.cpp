@@ -8,12 +8,15 @@
 #include <cstring>
 #include <weft/error.hpp>
 
+#include "runtime/cure.hpp"
+
 namespace weft::runtime {
 
 event_fd::event_fd() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!fd_) {
-    throw error(errc::system, std::string("eventfd: ") + std::strerror(errno) +
-                                  "; raise the limit on open files (ulimit -n)");
+    const int code = errno;
+    throw error(errc::system,
+                std::string("eventfd: ") + std::strerror(code) + "; " + cure_for(code));
   }
 }
 

@@ -10,7 +10,7 @@ namespace weft::runtime {
 /// a signal handler; drain() belongs to whoever sleeps on it. Never blocks.
 class event_fd {
  public:
-  /// Throws weft::error(system) when the process is out of descriptors.
+  /// Throws weft::error(system) when the process is out of descriptors, or may not have one.
   event_fd();
 
   /// Takes over an eventfd that another process handed to us; it must be non-blocking.

@@ -11,21 +11,23 @@
 
 #include <weft/error.hpp>
 
+#include "runtime/cure.hpp"
+
 namespace weft::runtime {
 
 namespace {
 
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 
-[[noreturn]] void fail(const char* call, const char* cure) {
-  throw error(errc::system, fmt::format("{} failed: {}. {}", call, std::strerror(errno), cure));
+[[noreturn]] void fail(const char* call, const char* cure = nullptr) {
+  const int code = errno;
+  throw error(errc::system,
+              fmt::format("{}: {}; {}", call, std::strerror(code), cure ? cure : cure_for(code)));
 }
 
 mapping map(const unique_fd& file, std::size_t size, int protection) {
   void* at = ::mmap(nullptr, size, protection, MAP_SHARED, file.get(), 0);
-  if (at == MAP_FAILED)
-    fail("mmap of shared memory",
-         "Raise the limit on address space or memory (ulimit -v, cgroup).");
+  if (at == MAP_FAILED) fail("mmap of shared memory");
   return {at, size};
 }
 
@@ -37,11 +39,11 @@ mapping::~mapping() {
 
 unique_fd make_memory_file(const char* name, std::size_t size) {
   unique_fd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file) fail("memfd_create", "Shared memory needs it: allow it, or raise `ulimit -n`.");
+  if (!file) fail("memfd_create");
   if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
-    fail("ftruncate of a memfd", "Raise the limit on file size (ulimit -f) or memory.");
+    fail("ftruncate of a memfd", "raise the limit on file size (ulimit -f) or memory");
   if (::fcntl(file.get(), F_ADD_SEALS, size_seals) != 0)
-    fail("sealing a memfd", "The kernel must support file seals (any since 3.17).");
+    fail("sealing a memfd", "the kernel must support file seals (any since 3.17)");
   return file;
 }
 
@@ -51,7 +53,7 @@ mapping map_own(const unique_fd& file, std::size_t size) {
 
 void seal_for_readers(const unique_fd& file) {
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0)
-    fail("F_SEAL_FUTURE_WRITE on a memfd", "The kernel must be 5.1 or later.");
+    fail("F_SEAL_FUTURE_WRITE on a memfd", "the kernel must be 5.1 or later");
 }
 
 std::size_t size_of(const unique_fd& file) noexcept {

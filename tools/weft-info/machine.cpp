@@ -49,7 +49,7 @@ finding wait_set() {
 
 finding membarrier() {
   if (runtime::join_heavy_fences() && runtime::heavy_fence()) return {"membarrier", "works", ""};
-  return {"membarrier", "refused",
+  return {"membarrier", fmt::format("membarrier: {}", std::strerror(errno)),
           "every sender pays a fence per message; allow membarrier(2) in the seccomp profile"};
 }
 
@@ -71,7 +71,7 @@ finding cma() {
 finding pidfd() {
   const long fd = ::syscall(SYS_pidfd_open, ::getpid(), 0);
   if (fd < 0)
-    return {"pidfd", std::strerror(errno),
+    return {"pidfd", fmt::format("pidfd_open: {}", std::strerror(errno)),
             "a peer's death is seen by the end of its connection only; allow pidfd_open(2)"};
   ::close(static_cast<int>(fd));
   return {"pidfd", "works", ""};
@@ -88,14 +88,21 @@ struct scheduling {
 
 finding scheduler_slices() {
   bool taken = false;
-  std::thread([&taken] {
+  int fault = 0;
+  std::thread([&] {
     scheduling wanted{sizeof wanted, SCHED_OTHER, 0, 0, 0, 100'000, 0, 0};
     scheduling got{};
-    taken = ::syscall(SYS_sched_setattr, 0, &wanted, 0) == 0 &&
-            ::syscall(SYS_sched_getattr, 0, &got, sizeof got, 0) == 0 &&
-            got.runtime == wanted.runtime;
+    if (::syscall(SYS_sched_setattr, 0, &wanted, 0) != 0)
+      fault = errno;
+    else
+      taken = ::syscall(SYS_sched_getattr, 0, &got, sizeof got, 0) == 0 &&
+              got.runtime == wanted.runtime;
   }).join();
   if (taken) return {"scheduler slices", "0.1 ms can be asked for", ""};
+  if (fault != 0)
+    return {"scheduler slices", fmt::format("sched_setattr: {}", std::strerror(fault)),
+            "the progress thread gets its turn later when all cores compute; allow "
+            "sched_setattr(2)"};
   return {"scheduler slices", "not to be chosen",
           "the progress thread gets its turn later when all cores compute; kernel 6.12 has them"};
 }

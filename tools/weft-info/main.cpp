@@ -128,10 +128,16 @@ int answer(const request& wanted) {
   report["version"] = WEFT_VERSION;
   report["variables"] = variables(now);
   report["machine"] = machine();
-  const context ctx(quiet);
-  report["context"] = lines_of(ctx.describe());
+  // Where none can be made, what the machine lacks is all the more of interest.
+  int status = 0;
+  try {
+    report["context"] = lines_of(context(quiet).describe());
+  } catch (const error& e) {
+    report["context"] = lines_of(fmt::format("cannot be made: {}", e.what()));
+    status = 1;
+  }
   wanted.as_json ? fmt::print("{}\n", report.dump(2)) : show(report);
-  return 0;
+  return status;
 }
 
 }  // namespace

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which wait set is taken, and what happens where the kernel or a container forbids one.
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <iterator>
+#include <cstdint>
 
+#include "support/seccomp.hpp"
 #include "wait_set_fixture.hpp"
 
 namespace {
@@ -22,15 +19,8 @@ using std::chrono::steady_clock;
 
 /// Makes one system call of this process fail from now on.
 bool forbid(std::uint32_t call, std::uint32_t code) {
-  sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog filter{std::size(program), program};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+  const weft::tests::refusal one[] = {{call, code}};
+  return weft::tests::refuse(one);
 }
 
 /// Runs f in a child; its exit code, or -1 if it crashed.

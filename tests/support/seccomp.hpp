@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// System calls that fail from now on, as where a container's seccomp profile forbids them.
+#pragma once
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft::tests {
+
+/// One system call and the errno that it ends with.
+struct refusal {
+  std::uint32_t call;
+  std::uint32_t code;
+  /// If not zero: only when the first argument has one of these bits.
+  std::uint32_t only_with = 0;
+};
+
+/// Refuses them to this process and all that it starts, for good: a filter cannot be taken back.
+/// \return whether the kernel took the filter
+inline bool refuse(std::span<const refusal> all) {
+  std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const refusal& r : all) {
+    if (r.only_with == 0) {
+      program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, r.call, 0, 1));
+    } else {
+      program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, r.call, 0, 4));
+      program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));
+      program.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, r.only_with, 1, 0));
+      program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    }
+    program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | r.code));
+  }
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+}  // namespace weft::tests
