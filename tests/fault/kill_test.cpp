@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank is killed at a random moment, from its very beginning on: the others learn of it, go on,
+// and nothing is left.
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <random>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "job.hpp"
+
+using namespace fault;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// When the rank is killed.
+enum class moment {
+  beginning,  ///< while it starts, meets the others, sends its first messages
+  traffic,    ///< while everybody sends to everybody
+  ending      ///< about when everybody leaves in good order
+};
+
+struct report {
+  std::int64_t slowest = 0;  ///< of all ranks, from the death (or the rank's own start) to its news
+  int killed = 0;            ///< how often it was not too late for it
+};
+
+void kill_one(int round, std::mt19937& dice, report& so_far) {
+  const auto random = [&](int below) {
+    return std::uniform_int_distribution<>(0, below - 1)(dice);
+  };
+  const auto when = static_cast<moment>(random(3));
+  const auto victim = static_cast<std::size_t>(random(ranks));
+  const auto delay = std::chrono::microseconds(random(when == moment::ending ? 20'000 : 40'000));
+  const char* modes[] = {"dedicated", "interrupt", "dedicated", "polling"};
+  const std::string mode = modes[random(4)];
+  const std::string& transport =
+      transports()[static_cast<std::size_t>(round) % transports().size()];
+  CAPTURE(round, static_cast<int>(when), victim, delay.count(), mode, transport);
+
+  std::int64_t killed_at = 0;
+  {
+    job j(transport, mode, when == moment::ending ? "2000" : "");
+    REQUIRE(eventually([&] { return j.pids().size() == ranks || j.launcher().has_ended(); }));
+    const std::vector<pid_t> pids = j.pids();
+    if (when != moment::beginning)
+      REQUIRE(eventually([&] {
+        const std::uint64_t some = when == moment::ending ? 60 : 1;
+        return j.notes().flows_with(victim, some) || j.launcher().has_ended();
+      }));
+    std::this_thread::sleep_for(delay);
+    killed_at = now();
+    // Not a process that has its number by now: those of a job are reaped by the launcher, soon.
+    if (pids.size() == ranks && j.pids().size() == ranks) ::kill(pids[victim], SIGKILL);
+    const int status = j.launcher().wait();
+    const std::string text = j.launcher().output();
+    CAPTURE(text);
+    CHECK((status == 128 + SIGKILL || status == 0));
+    CHECK(count(text, "traffic: ") == 0);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const rank_notes& notes = j.notes().rank[r];
+      if (r == victim) continue;
+      CAPTURE(r);
+      CHECK(notes.ended_well == 1);
+      for (std::size_t other = 0; other < ranks; ++other) {
+        const std::int64_t lost = notes.lost[other];
+        if (other != victim) {
+          CHECK(lost == 0);
+        } else if (lost != 0) {
+          const std::int64_t took = lost - std::max<std::int64_t>(killed_at, notes.began);
+          so_far.slowest = std::max(so_far.slowest, took);
+          CHECK(took < 1'000'000'000);
+        } else {
+          // Only one that had said good-bye is not missed.
+          CHECK(when == moment::ending);
+        }
+      }
+    }
+    so_far.killed += status != 0;
+  }
+  CHECK(leftovers() == "");
+}
+
+void kill_many(int rounds) {
+  const std::string& missing = enter_private_world();
+  if (!missing.empty()) std::cout << missing << '\n';
+  const std::size_t descriptors = open_descriptors();
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937 dice(seed);
+  report all;
+  for (int round = 0; round < rounds; ++round) kill_one(round, dice, all);
+  CHECK(open_descriptors() == descriptors);
+  CHECK(all.killed > rounds / 2);
+  std::cout << all.killed << " of " << rounds << " killed; the slowest news took "
+            << all.slowest / 1'000'000 << " ms\n";
+}
+
+}  // namespace
+
+TEST_CASE("kill: a rank dies at a random moment, and only it") { kill_many(20); }
+TEST_CASE("kill: a rank dies at 500 random moments, and only it", "[.soak]") { kill_many(500); }
+
+TEST_CASE("kill: the launcher dies, and no rank is left") {
+  enter_private_world();
+  for (int round = 0; round < 3; ++round) {
+    {
+      job j(transports().front(), "dedicated", "");
+      REQUIRE(eventually([&] { return round == 0 || j.notes().flows_with(0, 1); }));
+      ::kill(j.launcher().pid(), SIGKILL);
+      CHECK(j.launcher().wait() == 128 + SIGKILL);
+    }
+    CHECK(leftovers() == "");
+  }
+}
