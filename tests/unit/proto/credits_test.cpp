@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "net.hpp"
+#include "proto/select.hpp"
 
 using namespace net;
 using weft::any_tag;
@@ -139,4 +140,33 @@ TEST_CASE("credits: the budget is whole again when the peers are gone") {
   CHECK(received != 0);
   CHECK(n[0].budget_left() == all);
   CHECK(n[0].clean());
+}
+
+TEST_CASE("credits: a sender without any gets back even the little that it is owed") {
+  // The smallest things that use up a window of 64 units: 24 eager messages, and headers from the
+  // reserve.
+  nodes n(2, {}, {64 * weft::proto::credit_unit, eager_limit});
+  const bytes data = pattern(1);
+  std::vector<std::shared_ptr<sending>> sends;
+  for (int i = 0; i != 24 + static_cast<int>(weft::proto::credit_reserve); ++i)
+    sends.push_back(n[1].send(0, data, tag{1}));
+  const auto last = n[1].send(0, data, tag{2});
+  n.settle();
+  REQUIRE(std::count_if(sends.begin(), sends.end(), [](auto& s) { return s->ended(); }) == 24);
+
+  // Too few to be worth a frame for their credit, if the sender had some left.
+  bytes in(1), in_last(1);
+  for (int i = 0; i != 10; ++i) REQUIRE(n[0].recv(1, in, tag{1})->ended());
+  n.settle();
+  const auto wanted = n[0].recv(1, in_last, tag{2});
+  n.settle();
+  CHECK(wanted->ended_with(errc::ok));
+  CHECK(last->ended_with(errc::ok));
+
+  for (std::size_t i = 10; i != sends.size(); ++i) {
+    const auto op = n[0].recv(1, in, tag{1});
+    n.settle();
+    CHECK(op->ended_with(errc::ok));
+  }
+  CHECK(n.clean());
 }

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit (src/proto/peer.cpp, send.cpp, receive.cpp; docs/wire-format.md, "Protocol"): two peers that send more than
+// they may, and receive in any order. Numbers are small: a message has no payload or one unit of it, the reserve is two
+// units, a link holds one frame. Whatever a peer does, it does with the baton held, so that it is one step here. The rest
+// of a long message needs no credit and is left out.
+// The model is wrong if a frame comes that the credit did not cover, if credit appears or gets lost, and if a sender
+// stands without need: nothing is under way, and yet it has credit, or is owed some.
+// cc: -DSAFETY
+// variant: -DONE_WAY
+// mutation: -DONE_WAY -DRETURN_ONLY_MUCH
+// mutation: -DFORGET_TO_RETURN
+// mutation: -DRETURN_TWICE
+// mutation: -DNO_CREDIT_FRAMES
+// mutation: -DONE_WAY -DEAT_THE_RESERVE
+// mutation: -DONE_WAY -DSILENT_WHEN_STARVED
+// mutation: -DWAKE_NOBODY
+// mutation: -DONE_WAY -DGRANT_WITHOUT_WINDOW
+
+#define RESERVE 2       // credit_reserve
+#ifdef ONE_WAY
+#define FIRST_WINDOW 4  // first_window
+#define BUDGET 2        // messenger::budget_left_, beyond the first windows
+#define THERE 7         // messages from peer 0 to peer 1
+#define BACK 0          // messages from peer 1 to peer 0
+#else
+#define FIRST_WINDOW 3
+#define BUDGET 0
+#define THERE 4
+#define BACK 4
+#endif
+#define LINK_FRAMES 1
+
+mtype = { eager, rts, cts, credit_only };
+
+typedef peer {
+  byte credit;  // peer::credit_
+  byte next;    // the message that has the turn
+  bool room;    // it waits in rooms_
+  bool link_full;
+
+  byte window, held, owed, budget;
+  bool credit_due;       // a credit frame is among controls_
+  byte cts_due;          // and so many cts
+  byte unmatched[3];     // messages of the other side that no receive has met: [n] eager ones of n units, [0] rts
+}
+peer at[2];
+
+// Frames on their way to a peer: kind, units, starved, credit.
+chan link_to[2] = [LINK_FRAMES] of { mtype, byte, bool, byte };
+
+#define other (1 - me)
+#define self at[me]
+#define link_full_now (len(link_to[other]) == LINK_FRAMES)
+#define messages_of(who) ((who) == 0 -> THERE : BACK)
+
+// --- sending -------------------------------------------------------------------------------------
+
+inline post_frame(kind, units_in_it, starves) {
+  link_to[other]!kind, units_in_it, starves, self.owed;
+#ifndef RETURN_TWICE
+  self.owed = 0
+#endif
+}
+
+#ifdef EAT_THE_RESERVE
+#define for_payload self.credit
+#else
+#define for_payload (self.credit > RESERVE -> self.credit - RESERVE : 0)
+#endif
+
+// send_message: waits for credit, plans, pushes the first frame
+inline begin_message() {
+  if
+  :: self.credit < 1 -> self.room = true
+  :: else ->
+    if
+    :: link_full_now -> self.room = true; self.link_full = true
+    :: !link_full_now && 1 + size <= for_payload ->  // plan_send
+      post_frame(eager, 1 + size, false);
+      self.credit = self.credit - (1 + size);
+      self.next++
+    :: else ->
+#ifdef SILENT_WHEN_STARVED
+      post_frame(rts, 1, false);
+#else
+      post_frame(rts, 1, true);
+#endif
+      self.credit--;
+      self.next++
+    fi
+  fi
+}
+
+inline on_credit(units_back) {
+  self.credit = self.credit + units_back;
+#ifndef WAKE_NOBODY
+  if
+  :: units_back != 0 && !self.link_full -> self.room = false  // resume_rooms
+  :: else
+  fi
+#endif
+}
+
+// --- receiving -----------------------------------------------------------------------------------
+
+inline return_credit() {
+#ifndef NO_CREDIT_FRAMES
+  self.credit_due = true
+#else
+  skip
+#endif
+}
+
+#define owed_limit (self.window / 2)
+#ifdef RETURN_ONLY_MUCH
+#define sender_has_none false
+#else
+#define sender_has_none (self.held + self.owed == self.window)
+#endif
+
+inline owe(back) {
+  self.held = self.held - back;
+#ifndef FORGET_TO_RETURN
+  self.owed = self.owed + back;
+#endif
+  if
+  :: self.owed >= owed_limit || sender_has_none -> return_credit()
+  :: else
+  fi
+}
+
+inline match(sort) {  // on_matched, deliver
+  self.unmatched[sort]--;
+  if
+  :: sort == 0 -> self.cts_due++; owe(1)
+  :: else -> owe(sort)
+  fi
+}
+
+inline widen() {
+  if
+  :: self.held > self.window / 2 && self.budget != 0 ->
+    more = (self.budget < self.window -> self.budget : self.window);
+    self.budget = self.budget - more;
+    self.owed = self.owed + more;
+#ifndef GRANT_WITHOUT_WINDOW
+    self.window = self.window + more;
+#endif
+    more = 0
+  :: else
+  fi;
+  if
+  :: self.owed != 0 -> return_credit()
+  :: else
+  fi
+}
+
+inline on_frame() {
+  link_to[me]?kind, amount, starves, back;
+  on_credit(back);
+  if
+  :: kind == eager || kind == rts ->  // on_message
+    assert(amount <= self.window - self.held);
+    self.held = self.held + amount;
+    sort = (kind == rts -> 0 : amount);
+    self.unmatched[sort]++;
+    if
+    :: starves -> widen()
+    :: else
+    fi;
+    if
+    :: match(sort)  // a receive waits for it
+    :: true
+    fi;
+    sort = 0
+  :: else
+  fi;
+  kind = 0;
+  amount = 0;
+  starves = false;
+  back = 0
+}
+
+proctype side(byte me) {
+  mtype kind;
+  byte sort, size, amount, back, more;
+  bool starves;
+end:
+  do
+  :: atomic { self.next < messages_of(me) && !self.room ->
+      if
+      :: size = 0
+      :: size = 1
+      fi;
+      begin_message();
+      size = 0
+    }
+  :: atomic { self.link_full && !link_full_now ->  // on_room
+      self.link_full = false;
+      self.room = false
+    }
+  :: atomic { self.cts_due != 0 && !link_full_now ->  // flush_controls
+      self.cts_due--;
+      post_frame(cts, 0, false)
+    }
+  :: atomic { self.credit_due && !link_full_now ->
+      self.credit_due = false;
+      post_frame(credit_only, 0, false)
+    }
+  :: atomic { nempty(link_to[me]) -> on_frame() }
+  :: atomic { self.unmatched[0] != 0 -> match(0) }  // the application receives
+  :: atomic { self.unmatched[1] != 0 -> match(1) }
+  :: atomic { self.unmatched[2] != 0 -> match(2) }
+  od
+}
+
+#define idle(who) (empty(link_to[who]) && !at[who].credit_due && at[who].cts_due == 0 && !at[who].link_full)
+#define stands(who) (at[who].next < messages_of(who) && at[who].room)
+#define conserved(who) (at[who].credit + at[1 - (who)].held + at[1 - (who)].owed == at[1 - (who)].window)
+#define needs_to(who) (at[who].credit == 0 && at[1 - (who)].owed == 0)
+
+proctype judge() {
+end:
+  do
+  :: atomic { idle(0) && idle(1) &&
+        !(conserved(0) && conserved(1) && (!stands(0) || needs_to(0)) && (!stands(1) || needs_to(1))) ->
+      assert(false)
+    }
+  od
+}
+
+init {
+  atomic {
+    at[0].window = FIRST_WINDOW; at[1].credit = FIRST_WINDOW; at[0].budget = BUDGET;
+    at[1].window = FIRST_WINDOW; at[0].credit = FIRST_WINDOW; at[1].budget = BUDGET;
+    run side(0); run side(1); run judge()
+  }
+}
