@@ -51,9 +51,10 @@ inline until_try_word() {
 }
 
 inline wait_for_word() {
-  count_waiting(1);
-  until_try_word();
-  count_waiting(-1)
+  if
+  :: until_try_word()  // the first try
+  :: count_waiting(1); until_try_word(); count_waiting(-1)
+  fi
 }
 
 inline revoke() {

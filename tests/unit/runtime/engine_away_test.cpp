@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What peers see of an engine whose caller computes: the word `away` of its doorbell.
+#include <fcntl.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/engine.hpp"
+
+using namespace weft;
+using namespace weft::runtime;
+
+namespace {
+
+/// An operation whose completion is user code.
+struct work final : operation {
+  explicit work(std::function<void()> f)
+      : operation([](operation& op) noexcept { static_cast<work&>(op).what(); }),
+        what(std::move(f)) {}
+  std::function<void()> what;
+};
+
+unique_fd copy_of(int fd) { return unique_fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+
+}  // namespace
+
+TEST_CASE("engine: a peer can ring whoever computes with something outstanding") {
+  engine e(progress_mode::dedicated, {.spin = std::chrono::nanoseconds(0)}, "epoll");
+  e.start();
+  doorbell& door = e.door();
+  remote_doorbell peer(copy_of(door.page_fd()), copy_of(door.caller_bell().fd()),
+                       copy_of(door.progress_bell().fd()));
+  const mapping seen = map_from_peer(copy_of(door.page_fd()), 4096, false);
+  const auto& page = *static_cast<const doorbell_page*>(seen.get());
+
+  std::atomic<bool> done{false};
+  bool rang = false;
+  work second([&] { done = true; });
+  work first([&] {
+    // Nothing is outstanding. Now the application posts something, and computes.
+    {
+      const engine::holder hold(e);
+      e.pending();
+    }
+    rang = peer.ring_if_away();
+    const engine::holder hold(e);
+    e.end(second);
+  });
+  std::thread caller([&] { e.drive_until(done); });
+  while (page.asleep.load() % 2 == 0) std::this_thread::yield();
+
+  // Another thread posts while the caller sleeps, and a peer sends something that needs a reaction.
+  {
+    const engine::holder hold(e);
+    e.pending();
+  }
+  peer.ring_if_asleep();
+  peer.ring_if_away();
+  {
+    const engine::holder hold(e);
+    e.end(first);
+  }
+  caller.join();
+  CHECK(rang);
+}
