@@ -52,7 +52,8 @@ void engine::start() {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw error(errc::system,
                 std::string("cannot start the progress thread: ") + e.what() +
-                    ". Raise the limit on processes (ulimit -u), or use WEFT_PROGRESS=polling.");
+                    ". Raise the limit on processes (ulimit -u) or address space (ulimit -v), or "
+                    "use WEFT_PROGRESS=polling.");
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

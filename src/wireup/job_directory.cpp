@@ -12,6 +12,7 @@
 #include <vector>
 #include <weft/error.hpp>
 
+#include "runtime/cure.hpp"
 #include "wireup/connection.hpp"
 #include "wireup/job_wire.hpp"
 #include "wireup/listener.hpp"
@@ -35,8 +36,9 @@ class job_directory::server {
   explicit server(peer_id size) : loop_(std::make_shared<loop>()), ranks_(size) {
     opened socket = listen_abstract(locator_);
     if (!socket.fd)
-      throw error(errc::system, fmt::format("cannot listen on a Unix socket for the job: {}",
-                                            std::strerror(socket.error)));
+      throw error(errc::system,
+                  fmt::format("cannot listen on a Unix socket for the job: {}; {}",
+                              std::strerror(socket.error), runtime::cure_for(socket.error)));
     loop_->post([this, fd = std::move(socket.fd)]() mutable {
       front_ = std::make_shared<listener>(
           *loop_, std::move(fd), [this](unique_fd who) { on_newcomer(std::move(who)); }, nullptr);

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <weft/error.hpp>
 
+#include "runtime/cure.hpp"
 #include "wireup/door_visit.hpp"
 
 namespace weft::wireup {
@@ -30,9 +31,11 @@ constexpr std::size_t max_answering = 64;
 std::shared_ptr<loop> start_loop() try {
   return std::make_shared<loop>();
 } catch (const std::system_error& e) {
-  throw error(errc::system, fmt::format("cannot start the control plane: {}; check the limits on "
-                                        "open files (ulimit -n) and threads (ulimit -u)",
-                                        e.what()));
+  throw error(
+      errc::system,
+      fmt::format("cannot start the control plane: {}; check the limits on open files (ulimit -n), "
+                  "threads (ulimit -u) and address space (ulimit -v)",
+                  e.what()));
 }
 
 }  // namespace
@@ -44,7 +47,8 @@ connection_manager::impl::impl(identity self, handlers h)
   opened socket = listen_abstract(self_.locator);
   if (!socket.fd)
     throw error(errc::system,
-                fmt::format("cannot listen on a Unix socket: {}", std::strerror(socket.error)));
+                fmt::format("cannot listen on a Unix socket: {}; {}", std::strerror(socket.error),
+                            runtime::cure_for(socket.error)));
   loop_->post([this, fd = std::move(socket.fd)]() mutable {
     front_ = std::make_shared<listener>(
         *loop_, std::move(fd), [this](unique_fd who) { on_newcomer(std::move(who), 0); },

@@ -5,8 +5,10 @@
 
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "options.hpp"
+#include "runtime/cure.hpp"
 #include "supervisor.hpp"
 
 namespace {
@@ -30,7 +32,10 @@ int main(int argc, char** argv) {
   try {
     return weft::run::supervisor(chosen).run();
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "weft-run: %s\n", e.what());
+    const auto* call = dynamic_cast<const std::system_error*>(&e);
+    const bool failed_call = call && call->code().category() == std::system_category();
+    std::fprintf(stderr, "weft-run: %s%s%s\n", e.what(), failed_call ? "; " : "",
+                 failed_call ? weft::runtime::cure_for(call->code().value()) : "");
     return 1;
   }
 }

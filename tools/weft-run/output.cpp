@@ -19,8 +19,9 @@ namespace {
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 }  // namespace
 
-sink::sink(asio::io_context& io, int fd, std::function<void()> drained)
-    : fd_(fd), watch_(io), drained_(std::move(drained)) {
+sink::sink(asio::io_context& io, int fd, std::function<void()> drained,
+           std::function<void(int)> lost)
+    : fd_(fd), watch_(io), drained_(std::move(drained)), lost_(std::move(lost)) {
   coloured_ = ::isatty(fd) == 1 && std::getenv("NO_COLOR") == nullptr;
   const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
   if (copy < 0) return;
@@ -30,7 +31,7 @@ sink::sink(asio::io_context& io, int fd, std::function<void()> drained)
 }
 
 void sink::write(std::string_view text) {
-  if (broken_) return;
+  if (broken_ || dropping_) return;
   pending_ += text;
   if (!waiting_) flush();
 }
@@ -64,10 +65,15 @@ bool sink::write_some() {
   const ssize_t written = ::write(fd_, pending_.data() + done_, n);
   if (written < 0 && (errno == EINTR || errno == EAGAIN)) return true;
   if (written < 0) {
-    // Whoever read our output has left: so must the ranks hear of it, by SIGPIPE.
-    broken_ = true;
+    const int fault = errno;
     pending_.clear();
     done_ = 0;
+    if (fault == EPIPE) {
+      // Whoever read our output has left: so must the ranks hear of it, by SIGPIPE.
+      broken_ = true;
+    } else if (!std::exchange(dropping_, true) && lost_) {
+      lost_(fault);
+    }
     return false;
   }
   done_ += static_cast<std::size_t>(written);

@@ -16,13 +16,15 @@ namespace weft::run {
 /// be waited for: what cannot be written yet is kept, and `full` asks the ranks' readers to rest.
 class sink {
  public:
-  /// \param fd stays the caller's
-  sink(asio::io_context& io, int fd, std::function<void()> drained);
+  /// \param fd   stays the caller's
+  /// \param lost called once, with the errno, when what is written cannot be kept (a full disk);
+  ///             from then on it is dropped, and the ranks go on
+  sink(asio::io_context& io, int fd, std::function<void()> drained, std::function<void(int)> lost);
 
   void write(std::string_view text);
   bool full() const noexcept { return pending_.size() - done_ > most_pending; }
   bool idle() const noexcept { return pending_.empty(); }
-  bool broken() const noexcept { return broken_; }
+  bool broken() const noexcept { return broken_; }  ///< whoever read it has left
   bool coloured() const noexcept { return coloured_; }
 
  private:
@@ -34,10 +36,12 @@ class sink {
   const int fd_;
   asio::posix::stream_descriptor watch_;  // a copy of fd_, if it can be watched
   std::function<void()> drained_;
+  std::function<void(int)> lost_;
   std::string pending_;
   std::size_t done_ = 0;  // bytes of pending_ that are written
   bool waiting_ = false;
   bool broken_ = false;
+  bool dropping_ = false;
   bool coloured_ = false;
 };
 

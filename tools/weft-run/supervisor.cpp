@@ -12,6 +12,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "runtime/cure.hpp"
+
 namespace weft::run {
 
 using runtime::unique_fd;
@@ -37,8 +39,11 @@ bool has_ended(pid_t pid) {
 supervisor::supervisor(const options& chosen)
     : chosen_(chosen),
       own_groups_(chosen.ranks > 1),
-      out_(io_, STDOUT_FILENO, [this] { end_if_done(); }),
-      err_(io_, STDERR_FILENO, [this] { end_if_done(); }),
+      out_(
+          io_, STDOUT_FILENO, [this] { end_if_done(); }, [this](int fault) { on_lost(fault); }),
+      err_(
+          io_, STDERR_FILENO, [this] { end_if_done(); },
+          [this](int) { output_lost_ = true; }),  // and nowhere to say so
       directory_(chosen.ranks),
       ranks_(chosen.ranks),
       signals_(io_),
@@ -63,7 +68,7 @@ int supervisor::run() {
   reap();
   end_if_done();
   io_.run();
-  return status_;
+  return status_ == 0 && output_lost_ ? 1 : status_;
 }
 
 // Starting.
@@ -106,10 +111,12 @@ bool supervisor::start_one(std::uint32_t number) {
   const std::string& program = chosen_.command.front();
   const bool missing = fault == ENOENT;
   const bool path = program.find('/') != std::string::npos;
+  const bool short_of = fault == EMFILE || fault == ENFILE || fault == ENOMEM;
   say(fmt::format("cannot start '{}': {}{}", program, std::strerror(fault),
-                  !missing ? ""
-                  : path   ? ""
-                           : fmt::format("; it is not on the PATH. Is './{}' meant?", program)));
+                  short_of ? fmt::format("; {}", runtime::cure_for(fault))
+                  : !missing || path
+                      ? ""
+                      : fmt::format("; it is not on the PATH. Is './{}' meant?", program)));
   status_ = missing ? 127 : 126;
   return false;
 }
@@ -144,6 +151,14 @@ int supervisor::input_of(std::uint32_t number) {
 }
 
 void supervisor::say(const std::string& text) { err_.write(fmt::format("weft-run: {}\n", text)); }
+
+void supervisor::on_lost(int fault) {
+  output_lost_ = true;
+  say(
+      fmt::format("standard output cannot be written: {}; the ranks go on, what they print from "
+                  "here on is lost",
+                  std::strerror(fault)));
+}
 
 // Signals.
 

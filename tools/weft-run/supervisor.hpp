@@ -38,6 +38,7 @@ class supervisor {
                                  std::shared_ptr<line_reader>& reader);
   int input_of(std::uint32_t number);
   void say(const std::string& text);
+  void on_lost(int fault);
 
   void watch_signals();
   void on_signal(int number, bool from_terminal);
@@ -72,6 +73,7 @@ class supervisor {
   bool interrupted_ = false;
   bool killing_ = false;
   int status_ = 0;
+  bool output_lost_ = false;
 };
 
 }  // namespace weft::run

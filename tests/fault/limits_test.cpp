@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits that are reached: on descriptors, address space and locked memory.
+#include <catch2/catch.hpp>
+
+#include "job.hpp"
+#include "support/skip.hpp"
+
+using namespace fault;
+
+namespace {
+
+const std::string bin = WEFT_TEST_BIN_DIR;
+const std::string refuse_program = bin + "/tests/refuse";
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
+
+/// Whether the limit was so low that not even the program's libraries could be loaded.
+bool never_began(const outcome& o) {
+  return o.status == 127 || count(o.output, "error while loading shared libraries") != 0;
+}
+
+/// Tries limits, each higher than the one before: errors that name the cure first, then success.
+/// \param cures one of these is in each error
+void climb(const std::string& limit, int from, int to, int step,
+           const std::vector<std::string>& cures) {
+  int began = 0, failed = 0;
+  outcome last{};
+  for (int n = from; n <= to; n += step) {
+    last = run({refuse_program, limit + "=" + std::to_string(n), "--", bin + "/tests/alone"});
+    if (never_began(last)) continue;
+    ++began;
+    CAPTURE(limit, n, last.status, last.output);
+    CHECK((last.status == 0 || last.status == 1));
+    if (last.status == 0) continue;
+    ++failed;
+    std::size_t named = 0;
+    for (const std::string& cure : cures) named += count(last.output, cure);
+    CHECK(named >= 1);
+    CHECK(count(last.output, "\n") == 1);
+  }
+  CHECK(began > 0);
+  CHECK(failed > 0);
+  CHECK(last.status == 0);
+}
+
+}  // namespace
+
+TEST_CASE("limits: a context with any number of descriptors works, or says what to raise") {
+  climb("nofile", 4, 40, 1, {"ulimit -n"});
+}
+
+TEST_CASE("limits: a context with any amount of address space works, or says what is short") {
+  if (sanitized) return weft::tests::skip("a sanitizer needs all of the address space");
+  climb("as", 8 << 10, 400 << 10, 2 << 10, {"out of memory", "ulimit -v"});
+}
+
+TEST_CASE("limits: a job whose ranks run out of descriptors ends, and says why") {
+  enter_private_world();
+  const std::string transport = GENERATE(from_range(transports()));
+  int failed = 0;
+  for (int n = 14; n <= 74; n += 4) {
+    CAPTURE(n);
+    {
+      job j(transport, "dedicated", "300", {refuse_program, "nofile=" + std::to_string(n), "--"});
+      const int status = j.launcher().wait();
+      const std::string text = j.launcher().output();
+      CAPTURE(text);
+      if (count(text, "error while loading shared libraries") != 0) continue;
+      CHECK(status >= 0);    // it did not hang
+      CHECK(status <= 126);  // and was not killed
+      if (status == 0) continue;
+      ++failed;
+      CHECK(count(text, "ulimit -n") != 0);
+    }
+    CHECK(leftovers() == "");
+  }
+  CHECK(failed > 0);
+  const outcome enough = run({refuse_program, "nofile=256", "--", bin + "/weft-run", "-n", "4",
+                              bin + "/tests/all_to_all"});
+  CAPTURE(enough.output);
+  CHECK(enough.status == 0);
+}
+
+TEST_CASE("limits: no locked memory") {
+  enter_private_world();
+  const std::string transport = GENERATE(from_range(transports()));
+  job j(transport, "dedicated", "300", {refuse_program, "memlock=0", "--"});
+  CHECK(j.launcher().wait() == 0);
+}
+
+TEST_CASE("limits: a peer whose messages do not fit into memory is ended, and no other") {
+  if (sanitized) return weft::tests::skip("a sanitizer needs all of the address space");
+  const std::string transport = GENERATE(from_range(transports()));
+  const outcome o =
+      run({bin + "/weft-run", "-n", "3", bin + "/tests/hungry"}, {"WEFT_TRANSPORTS=" + transport});
+  CAPTURE(o.output);
+  CHECK(o.status == 0);
+  CHECK(count(o.output, "flooded: out of memory: ") == 1);
+  CHECK(count(o.output, "the flood ends: ") == 1);
+  CHECK(count(o.output, "the other one is served") == 1);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rank 1 of three may take no more memory, and rank 0 floods it with messages that nobody receives:
+// that peer ends with out_of_memory, and rank 2 is served as before.
+#include <sys/resource.h>
+
+#include <cstddef>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+namespace {
+
+using namespace weft;
+using bytes = std::vector<std::byte>;
+
+constexpr tag hello{1}, flood{2}, well{3}, never{4};
+constexpr int many = 20'000;
+
+/// Not the address space: heaps of threads have reserved theirs already.
+void take_no_more_memory() {
+  std::ifstream file("/proc/self/status");
+  std::string word;
+  rlim_t kib = 0;
+  while (file >> word)
+    if (word == "VmData:") file >> kib;
+  const rlim_t limit = kib << 10;
+  const rlimit both{limit, limit};
+  ::setrlimit(RLIMIT_DATA, &both);
+}
+
+task<void> send_one(endpoint to, const bytes& out, std::string& end) {
+  const auto r = co_await as_result(to.send(out, flood));
+  if (!r) end = r.failure().what();
+}
+
+/// All at once, so that also those announce themselves for which there is no credit.
+task<void> send_too_much(endpoint to) {
+  const bytes out(30'000, std::byte{1});
+  std::string end;
+  co_await to.recv(mutable_buffer{}, hello);
+  scope all;
+  for (int i = 0; i < many; ++i) all.start(send_one(to, out, end));
+  co_await all.join();
+  std::cout << "the flood ends: " << end << std::endl;
+}
+
+task<void> be_flooded(endpoint from, endpoint other) {
+  bytes small(8);
+  co_await other.recv(small, well);
+  take_no_more_memory();
+  co_await from.send(const_buffer{}, hello);
+  const auto r = co_await as_result(from.recv(small, never));
+  std::cout << "flooded: " << (r.code() == errc::out_of_memory ? "out of memory" : "otherwise")
+            << ": " << (r ? "" : r.failure().what()) << std::endl;
+  co_await other.send(small, well);
+}
+
+task<void> be_served(endpoint by) {
+  bytes small(8);
+  co_await by.send(small, well);
+  co_await by.recv(small, well);
+  std::cout << "the other one is served" << std::endl;
+}
+
+task<void> play(context& ctx) {
+  const group world = ctx.world();
+  if (world.rank() == 0) return send_too_much(world[1]);
+  if (world.rank() == 1) return be_flooded(world[0], world[2]);
+  return be_served(world[1]);
+}
+
+}  // namespace
+
+int main() {
+  try {
+    context ctx;
+    run(ctx, play(ctx));
+  } catch (const std::exception& e) {
+    std::cerr << "hungry: " << e.what() << std::endl;
+    return 1;
+  }
+}
