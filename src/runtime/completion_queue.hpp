@@ -9,7 +9,8 @@
 namespace weft::runtime {
 
 /// Many threads push, the thread inside run() takes everything at once. Lock-free. The other half
-/// of the completion queue is a plain operation_list for whoever holds the baton.
+/// of the completion queue is a plain operation_list for whoever holds the baton. In every order:
+/// tests/interleave/inbox.cpp.
 class inbox {
  public:
   bool empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }

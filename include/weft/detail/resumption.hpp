@@ -46,7 +46,8 @@ class resumption final : public operation {
 };
 
 /// Something that happens once, and one coroutine that may wait for it. `open` may be called by any
-/// thread, `await` by one; whichever comes second makes the coroutine go on.
+/// thread, `await` by one; whichever comes second makes the coroutine go on. In every order:
+/// tests/interleave/gate.cpp.
 class gate {
  public:
   void open() noexcept {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The doorbell: a sender of some messages, and a thread that sleeps whenever it has seen all of
+// them.
+// clang-format off
+// always: src/runtime/doorbell.cpp: map_own(memory_, page_size) => named(map_own(memory_, page_size), memory_)
+// always: src/runtime/doorbell.cpp: map_from_peer(page, page_size, false) => named(map_from_peer(page, page_size, false), page)
+// mutation DROP_FENCE: src/runtime/doorbell.cpp: if (!heavy_fence()) std::atomic_thread_fence(std::memory_order_seq_cst); => nothing
+// mutation SAME_ODD_VALUE: src/runtime/doorbell.hpp: now + ((now & 1) == parity ? 2 : 1) => parity
+// mutation NEVER_RING: src/runtime/doorbell.hpp: now == rung_asleep_) [[likely]] => true) [[likely]]
+// clang-format on
+#include "substitute.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <memory>
+
+#include "runtime/memory_file.hpp"
+#include "scenario.hpp"
+
+namespace weft::runtime {
+
+/// The page is mapped twice.
+mapping named(mapping m, const unique_fd& file) {
+  struct stat about {};
+  ::fstat(file.get(), &about);
+  interleave::same_memory(m.get(), m.size(), about.st_ino);
+  return m;
+}
+
+}  // namespace weft::runtime
+
+#include "runtime/doorbell.cpp"
+
+namespace weft::runtime {
+bool join_heavy_fences() noexcept { return true; }
+bool heavy_fence() noexcept {
+  interleave::point();
+  interleave::fence_all();
+  return true;
+}
+}  // namespace weft::runtime
+
+namespace {
+
+using weft::runtime::unique_fd;
+
+unique_fd copy_of(int fd) { return unique_fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+
+constexpr unsigned messages = 2;
+
+struct state {
+  weft::runtime::doorbell own{false};
+  weft::runtime::remote_doorbell remote{copy_of(own.page_fd()), copy_of(own.caller_bell().fd()),
+                                        copy_of(own.progress_bell().fd())};
+  weft::std::atomic<unsigned> sent{0};
+};
+
+bool rung(const weft::runtime::event_fd& bell) {
+  pollfd p{bell.fd(), POLLIN, 0};
+  return ::poll(&p, 1, 0) == 1;
+}
+
+}  // namespace
+
+interleave::bounds within() { return {.preemptions = 3, .delays = 1}; }
+
+void scenario(interleave::run& now) {
+  const auto s = std::make_shared<state>();
+  now.thread([s] {
+    for (unsigned n = 1; n <= messages; ++n) {
+      s->sent.store(n, std::memory_order_release);
+      s->remote.ring_if_asleep();
+    }
+  });
+  now.thread([s] {
+    for (unsigned seen = 0; seen != messages;) {
+      s->own.arm_asleep();
+      if (s->sent.load(std::memory_order_acquire) == seen) {
+        interleave::wait_until([s] { return rung(s->own.caller_bell()); });
+        s->own.caller_bell().drain();
+      }
+      s->own.disarm_asleep();
+      seen = s->sent.load(std::memory_order_acquire);
+    }
+  });
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler.hpp"
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace interleave {
+
+namespace {
+
+constexpr std::size_t stack_bytes = 64 * 1024;
+constexpr unsigned most_steps = 20'000;  // of one run: more is a thread that never ends
+
+/// Depth-first over all sequences of choices: takes the first one everywhere, then the next one at
+/// the last place that has one.
+class choices {
+ public:
+  unsigned of(unsigned n) {
+    if (n <= 1) return 0;
+    if (next_ == made_.size()) made_.push_back({0, n});
+    if (made_[next_].n != n) throw std::logic_error("the scenario is not the same in each run");
+    return made_[next_++].chosen;
+  }
+  bool another() {
+    next_ = 0;
+    while (!made_.empty() && made_.back().chosen + 1 == made_.back().n) made_.pop_back();
+    if (made_.empty()) return false;
+    ++made_.back().chosen;
+    return true;
+  }
+
+ private:
+  struct choice {
+    unsigned chosen, n;
+  };
+  std::vector<choice> made_;
+  std::size_t next_ = 0;
+};
+
+using stacks = std::vector<std::unique_ptr<std::byte[]>>;  // used again by each run
+
+struct delayed {
+  std::byte* at;
+  std::vector<std::byte> bytes;
+  bool release;
+
+  bool overlaps(const std::byte* other, std::size_t n) const {
+    return at < other + n && other < at + bytes.size();
+  }
+};
+
+struct fiber {
+  ucontext_t context;
+  std::byte* stack = nullptr;
+  std::function<void()> body;
+  std::function<bool()> until;   // it waits for that
+  std::optional<unsigned> seen;  // it waits for a change after that one
+  bool ended = false;
+  std::vector<delayed> buffer;
+};
+
+struct alias {
+  std::byte* at;
+  std::size_t n;
+  unsigned long key;
+  std::byte* first;
+};
+
+class one_run final : public run {
+ public:
+  one_run(const bounds& within, choices& which, stacks& s)
+      : left_(within), choices_(which), stacks_(s) {}
+
+  void thread(std::function<void()> body) override {
+    auto f = std::make_unique<fiber>();
+    f->body = std::move(body);
+    if (stacks_.size() == fibers_.size()) stacks_.emplace_back(new std::byte[stack_bytes]);
+    f->stack = stacks_[fibers_.size()].get();
+    fibers_.push_back(std::move(f));
+  }
+  void at_end(std::function<void()> look) override { looks_.push_back(std::move(look)); }
+
+  void all() {
+    for (auto& f : fibers_) {
+      getcontext(&f->context);
+      f->context.uc_stack = {f->stack, 0, stack_bytes};
+      f->context.uc_link = &main_;
+      makecontext(&f->context, &one_run::begin, 0);
+    }
+    for (unsigned step = 0; next_step(); ++step)
+      if (step == most_steps) failure_ = "a thread never ends";
+    if (failure_.empty()) {
+      try {
+        for (auto& look : looks_) look();
+      } catch (const broken& b) {
+        failure_ = b.what();
+      }
+    }
+  }
+  const std::string& failure() const { return failure_; }
+
+  bool in_fiber() const { return current_ != nullptr; }
+  fiber& self() { return *current_; }
+
+  void yield() {
+    fiber& me = *current_;
+    swapcontext(&me.context, &main_);
+  }
+
+  void load(const std::byte* at, void* to, std::size_t n) {
+    at = first_name(at);
+    std::memcpy(to, at, n);
+    if (!current_) return;
+    for (const delayed& d : current_->buffer)
+      for (std::size_t i = 0; i != d.bytes.size(); ++i)
+        if (d.at + i >= at && d.at + i < at + n)
+          static_cast<std::byte*>(to)[d.at + i - at] = d.bytes[i];
+  }
+
+  void store(std::byte* at, const std::byte* from, std::size_t n, bool release) {
+    at = first_name(at);
+    if (!current_) return static_cast<void>(std::memcpy(at, from, n));
+    // What is stored to the same place must follow what waits; so must a release, all that waits.
+    auto& buffer = current_->buffer;
+    const bool must = std::any_of(buffer.begin(), buffer.end(),
+                                  [&](const delayed& d) { return release || d.overlaps(at, n); });
+    if (must || (left_.delays > 0 && choices_.of(2) == 1)) {
+      if (!must) --left_.delays;
+      buffer.push_back({at, {from, from + n}, release});
+      return;
+    }
+    std::memcpy(at, from, n);
+    ++changes_;
+  }
+
+  void drain(fiber& f) {
+    while (!f.buffer.empty()) take_out(f, 0);
+  }
+  void drain_all() {
+    for (auto& f : fibers_) drain(*f);
+  }
+  void changed() { ++changes_; }
+  unsigned changes() const { return changes_; }
+
+  void same_memory(std::byte* at, std::size_t n, unsigned long key) {
+    std::erase_if(aliases_, [&](const alias& a) { return a.at == at; });
+    std::byte* first = at;
+    for (const alias& a : aliases_)
+      if (a.key == key) first = a.first;
+    aliases_.push_back({at, n, key, first});
+  }
+
+ private:
+  static void begin();
+
+  std::byte* first_name(const std::byte* at) const {
+    for (const alias& a : aliases_)
+      if (at >= a.at && at < a.at + a.n) return a.first + (at - a.at);
+    return const_cast<std::byte*>(at);
+  }
+
+  void take_out(fiber& f, std::size_t i) {
+    const delayed d = std::move(f.buffer[i]);
+    f.buffer.erase(f.buffer.begin() + static_cast<std::ptrdiff_t>(i));
+    std::memcpy(d.at, d.bytes.data(), d.bytes.size());
+    ++changes_;
+  }
+
+  bool can_go_on(const fiber& f) const {
+    if (f.ended) return false;
+    if (f.until) return f.until();
+    return !f.seen || *f.seen != changes_;
+  }
+
+  /// \return false: the run is over
+  bool next_step() {
+    if (!failure_.empty()) return false;
+    struct option {
+      fiber* who;
+      std::optional<std::size_t> take_out;
+      bool interrupts;
+    };
+    std::vector<option> options;
+    const bool goes_on = last_ && can_go_on(*last_);
+    if (goes_on) options.push_back({last_, {}, false});
+    if (!goes_on || left_.preemptions > 0)
+      for (auto& f : fibers_)
+        if (f.get() != last_ && can_go_on(*f)) options.push_back({f.get(), {}, goes_on});
+    for (auto& f : fibers_)
+      for (std::size_t i = 0; i != f->buffer.size(); ++i) {
+        const delayed& d = f->buffer[i];
+        const auto before = f->buffer.begin() + static_cast<std::ptrdiff_t>(i);
+        if ((d.release && i != 0) || std::any_of(f->buffer.begin(), before, [&](const delayed& e) {
+              return e.overlaps(d.at, d.bytes.size());
+            }))
+          continue;
+        options.push_back({f.get(), i, false});
+      }
+    if (options.empty()) {
+      for (auto& f : fibers_)
+        if (!f->ended) failure_ = "all wait, and nobody will wake them";
+      return false;
+    }
+    const option chosen = options[choices_.of(static_cast<unsigned>(options.size()))];
+    if (chosen.take_out) {
+      take_out(*chosen.who, *chosen.take_out);
+      return true;
+    }
+    if (chosen.interrupts) --left_.preemptions;
+    last_ = chosen.who;
+    last_->until = nullptr;
+    last_->seen.reset();
+    current_ = last_;
+    swapcontext(&main_, &last_->context);
+    current_ = nullptr;
+    return true;
+  }
+
+  bounds left_;
+  choices& choices_;
+  stacks& stacks_;
+  ucontext_t main_{};
+  std::vector<std::unique_ptr<fiber>> fibers_;
+  std::vector<std::function<void()>> looks_;
+  std::vector<alias> aliases_;
+  fiber* current_ = nullptr;
+  fiber* last_ = nullptr;
+  unsigned changes_ = 0;
+  std::string failure_;
+};
+
+// The substitutes have nothing else to find it by.
+one_run* now = nullptr;
+
+void one_run::begin() {
+  fiber& me = now->self();
+  try {
+    me.body();
+  } catch (const broken& b) {
+    now->failure_ = b.what();
+  }
+  me.ended = true;
+  ++now->changes_;
+}
+
+bool scheduled() { return now && now->in_fiber(); }
+
+}  // namespace
+
+report explore(const bounds& within, const std::function<void(run&)>& scenario) {
+  report r;
+  choices which;
+  stacks used;
+  do {
+    one_run one(within, which, used);
+    now = &one;
+    scenario(one);
+    one.all();
+    now = nullptr;
+    ++r.runs;
+    r.failure = one.failure();
+    if (r.failure.empty() && r.runs == within.most_runs) r.failure = "more runs than allowed";
+  } while (r.failure.empty() && which.another());
+  return r;
+}
+
+void point() {
+  if (scheduled()) now->yield();
+}
+void load(const void* at, void* to, std::size_t n) {
+  point();
+  if (now)
+    now->load(static_cast<const std::byte*>(at), to, n);
+  else
+    std::memcpy(to, at, n);
+}
+void store(void* at, const void* from, std::size_t n, bool release) {
+  point();
+  if (now)
+    now->store(static_cast<std::byte*>(at), static_cast<const std::byte*>(from), n, release);
+  else
+    std::memcpy(at, from, n);
+}
+void fence() {
+  if (scheduled()) now->drain(now->self());
+}
+void fence_all() {
+  if (scheduled()) now->drain_all();
+}
+void changed() {
+  if (now) now->changed();
+}
+void wait_for_change() {
+  if (!scheduled()) return;
+  now->self().seen = now->changes();
+  now->yield();
+}
+void wait_until(const std::function<bool()>& holds) {
+  if (!scheduled()) return;
+  now->self().until = holds;
+  now->yield();
+}
+void same_memory(const void* at, std::size_t n, unsigned long key) {
+  if (now) now->same_memory(static_cast<std::byte*>(const_cast<void*>(at)), n, key);
+}
+
+}  // namespace interleave

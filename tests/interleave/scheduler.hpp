@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a few threads in every order that they can run in.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace interleave {
+
+/// A small exhaustive scheduler. A scenario sets up some threads, which run as fibers of one real
+/// thread, one operation on shared memory at a time. It is run again and again, depth-first over
+/// all choices: who goes on, and whether a store reaches the memory at once or waits in the store
+/// buffer of its thread, as relaxed and release stores may. Loads are not reordered. What is sound
+/// on x86 without being so in C++ is caught only as far as stores go.
+///
+/// Bounds keep the number of runs finite and small: in one run so many times a thread is
+/// interrupted that could go on, and so many stores are delayed. A thread that waits for a change
+/// costs nothing.
+struct bounds {
+  int preemptions = 2;
+  int delays = 1;
+  unsigned long most_runs = 2'000'000;  ///< more: the scenario is too large, which is a failure
+};
+
+/// What a scenario adds to its run.
+class run {
+ public:
+  virtual ~run() = default;
+  virtual void thread(std::function<void()> body) = 0;
+  /// Checked when all threads have ended, and all stores have reached the memory.
+  virtual void at_end(std::function<void()> look) = 0;
+};
+
+/// Thrown by whoever finds that something does not hold: the run fails.
+struct broken : std::logic_error {
+  using std::logic_error::logic_error;
+};
+inline void expect(bool holds, const char* what) {
+  if (!holds) throw broken(what);
+}
+
+struct report {
+  unsigned long runs = 0;
+  std::string failure;  ///< of the first run that failed; empty: none
+};
+
+/// Runs the scenario in all orders within the bounds, or until one fails: by `broken`, by a thread
+/// that never ends, or by all of them waiting.
+report explore(const bounds& within, const std::function<void(run&)>& scenario);
+
+// --- what the substitutes of std::atomic and others call
+// ------------------------------------------
+
+void point();  ///< somebody else may go on here
+void load(const void* at, void* to, std::size_t n);
+void store(void* at, const void* from, std::size_t n, bool release);
+void fence();            ///< the own stores reach the memory
+void fence_all();        ///< those of all threads do: membarrier
+void changed();          ///< wakes those who wait for a change
+void wait_for_change();  ///< until another thread has changed something
+void wait_until(const std::function<bool()>& holds);
+
+/// These bytes are the same memory as those that were named with this key first.
+void same_memory(const void* at, std::size_t n, unsigned long key);
+
+}  // namespace interleave
