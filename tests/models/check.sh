@@ -18,7 +18,7 @@ spin "$@" -a "$model"
 # An error is found soon, so that compiling well would take longer than the search.
 [[ $expected == breaks ]] && optimise=-O0 || optimise=-O1
 # shellcheck disable=SC2046  # options are words
-gcc $optimise -w $(options cc) -o pan pan.c
+gcc "$optimise" -w $(options cc) -o pan pan.c
 # shellcheck disable=SC2046
 ./pan -m1000000 $(options pan) | tee report.txt
 
