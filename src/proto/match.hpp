@@ -41,13 +41,28 @@ class match_table {
     return found;
   }
 
+  /// The same, but only if no wildcard waits anywhere and `suits(found)`; null: ask take_match.
+  template <class Suits>
+  detail::matcher* take_match_if(const peer* from, std::uint64_t tag, Suits suits) noexcept {
+    list<detail::matcher>& home = exact_[hash(from, tag)];
+    detail::matcher* found = home.first;
+    while (found && (found->from != from || found->tag.value != tag)) found = found->after;
+    if (!found || wild_.first || !suits(*found)) [[unlikely]]
+      return nullptr;
+    withdraw(home, *found);
+    return found;
+  }
+
   /// Adds an unexpected message.
   void add(incoming& m) noexcept;
   void remove(incoming& m) noexcept;
 
+  /// Whether no unexpected message waits.
+  bool none_arrived() const noexcept { return !by_arrival_.first; }
+
   /// The first unexpected message for a receive or probe; null: none. It stays in.
   incoming* find(const peer* from, tag_mask tag) const noexcept {
-    if (!by_arrival_.first) [[likely]]
+    if (none_arrived()) [[likely]]
       return nullptr;
     return find_arrived(from, tag);
   }

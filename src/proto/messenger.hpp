@@ -101,6 +101,8 @@ class messenger final : public runtime::source {
   yield_waiter yield() noexcept { return yield_waiter(*this); }
 
  private:
+  bool start_anyhow(detail::recv_operation& op) noexcept;
+
   runtime::engine& engine_;
   const messenger_settings settings_;
   std::int64_t budget_left_;  // units that can still be granted to peers

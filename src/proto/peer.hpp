@@ -133,8 +133,11 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   // Receiving.
   void on_credit(std::uint16_t units) noexcept;
   detail::recv_operation* take_receive(std::uint64_t tag, std::uint64_t size) noexcept;
-  void receive_small(const frame_header& h, const std::byte* data, detail::recv_operation& op,
-                     std::uint32_t units) noexcept;
+  bool whole_message(const frame_header& h, const frame_extension* x) const noexcept;
+  bool on_any_frame(const frame_header& h, const frame_extension* x,
+                    const std::byte* data) noexcept;
+  void fill_small(const frame_header& h, detail::recv_operation& op) noexcept;
+  bool settle_credit(std::uint16_t returned) noexcept;
   bool on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
   bool on_more(const frame_header& h, const std::byte* data) noexcept;
   bool on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;

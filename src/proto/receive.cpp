@@ -17,50 +17,69 @@ constexpr std::uint32_t largest_window = 1u << 20;
 }  // namespace
 
 /// The receive for a message, if one waits. Probes that were posted before it learn of the message.
-inline recv_operation* peer::take_receive(std::uint64_t tag, std::uint64_t size) noexcept {
-  match_table& table = owner_.table();
-  matcher* m = table.take_match(this, tag);
-  while (m && m->probe) [[unlikely]] {
+recv_operation* peer::take_receive(std::uint64_t tag, std::uint64_t size) noexcept {
+  matcher* m = owner_.table().take_match(this, tag);
+  for (; m && m->probe; m = owner_.table().take_match(this, tag)) {
     m->got = {id_, {tag}, size};
     owner_.engine().end(*m);
-    m = table.take_match(this, tag);
   }
   return static_cast<recv_operation*>(m);
 }
 
-/// A whole message in one frame meets its receive: that is what most messages are.
-inline void peer::receive_small(const frame_header& h, const std::byte* data, recv_operation& op,
-                                std::uint32_t units) noexcept {
-  const mutable_buffer into = op.into.front();
-  errc status = errc::ok;
-  if (op.into.single() && h.size <= std::min<std::size_t>(into.size(), 64)) [[likely]] {
-    runtime::small_copy(into.data(), data, h.size);
-  } else {
-    transports::scatter pieces(op.into.parts());
-    copy_in(pieces, data, h.size);
-    if (h.size > op.into.size()) status = errc::truncated;
-  }
+/// The receive has all of its message, which is accounted for here.
+inline void peer::fill_small(const frame_header& h, recv_operation& op) noexcept {
   op.got = {id_, {h.tag}, h.size};
   metrics& counts = owner_.counts();
   ++counts.messages_received;
   counts.bytes_received += h.size;
-  owner_.engine().trace().instant(trace::kind::received, id_, h.size);
-  if ((owed_ += units) >= owed_limit_) [[unlikely]]
-    return_credit();
-  owner_.engine().end(op, status);
+  owed_ += units_of(h.size);
 }
 
+/// Credit in both directions, after a message of one frame.
+bool peer::settle_credit(std::uint16_t returned) noexcept {
+  if (owed_ >= owed_limit_) return_credit();
+  if (returned != 0) on_credit(returned);
+  return true;
+}
+
+/// What most frames are, a short message that its receive waits for, is dealt with here; whatever
+/// is different about one goes to on_any_frame. Nothing is called in between, which spares the
+/// saving of registers: a third of the way of a message.
 bool peer::on_frame(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
-  constexpr auto eager = static_cast<std::uint8_t>(frame_kind::eager);
-  if (h.kind == eager && !x && state_ < state::closed && !current_) [[likely]] {
-    const std::uint32_t units = units_of(h.size);
-    if (units <= window_ - held_)
-      if (recv_operation* op = take_receive(h.tag, h.size)) {
-        receive_small(h, data, *op, units);
-        if (h.credit != 0) on_credit(h.credit);
-        return true;
-      }
+  if (!whole_message(h, x) || h.size > 64 || owner_.engine().trace().on()) [[unlikely]]
+    return on_any_frame(h, x, data);
+  matcher* const m = owner_.table().take_match_if(this, h.tag, [&](const matcher& found) {
+    if (found.probe || found.on) return false;
+    const auto& into = static_cast<const recv_operation&>(found).into;
+    return into.single() && h.size <= into.front().size();
+  });
+  if (!m) [[unlikely]]
+    return on_any_frame(h, x, data);
+  auto& op = static_cast<recv_operation&>(*m);
+  runtime::small_copy(op.into.front().data(), data, h.size);
+  fill_small(h, op);
+  owner_.engine().end_at_home(op);
+  return owed_ < owed_limit_ && h.credit == 0 ? true : settle_credit(h.credit);
+}
+
+/// Whether a frame is a message that needs neither more frames nor an answer.
+inline bool peer::whole_message(const frame_header& h, const frame_extension* x) const noexcept {
+  return h.kind == static_cast<std::uint8_t>(frame_kind::eager) && !x && state_ < state::closed &&
+         !current_ && units_of(h.size) <= window_ - held_;
+}
+
+bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
+                        const std::byte* data) noexcept {
+  if (whole_message(h, x)) {
+    if (recv_operation* op = take_receive(h.tag, h.size)) {
+      transports::scatter pieces(op->into.parts());
+      copy_in(pieces, data, h.size);
+      fill_small(h, *op);
+      owner_.engine().trace().instant(trace::kind::received, id_, h.size);
+      owner_.engine().end(*op, h.size > op->into.size() ? errc::truncated : errc::ok);
+      return settle_credit(h.credit);
+    }
   }
   if (state_ == state::lost || state_ == state::closed) return true;
   if (h.credit != 0) on_credit(h.credit);

@@ -2,6 +2,7 @@
 #include "runtime/baton.hpp"
 
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 
@@ -14,6 +15,10 @@ namespace {
 
 // A pass takes well under this many pauses; a holder that takes longer has lost its core.
 constexpr int spins_before_yield = 200;
+// Yielding this often in vain means that the holder may not run beside this thread at all: it has a
+// lower priority and the same core.
+constexpr int spins_before_sleep = 2000;
+constexpr timespec short_sleep{0, 50'000};
 
 constexpr std::uint32_t first_until_favoured = 1000;
 constexpr std::uint32_t last_until_favoured = 1u << 20;
@@ -33,8 +38,10 @@ constexpr bool favours = true;
 void spin(int& spins) noexcept {
   if (++spins < spins_before_yield)
     cpu_pause();
-  else
+  else if (spins < spins_before_sleep)
     sched_yield();
+  else
+    nanosleep(&short_sleep, nullptr);
 }
 
 }  // namespace
@@ -76,7 +83,6 @@ bool baton::try_take() noexcept {
 }
 
 void baton::take_after_revocation() noexcept {
-  favoured_holds_.store(0, std::memory_order_release);
   wait_for_word();
   by_word_ = true;
 }

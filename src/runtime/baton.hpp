@@ -26,11 +26,22 @@ class baton {
   // --- the favoured thread -------------------------------------------------------------------
 
   void take_favoured() noexcept {
-    favoured_holds_.store(1, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (revoked_.load(std::memory_order_acquire)) [[unlikely]]
+    if (!try_take_favoured()) [[unlikely]]
       take_after_revocation();
   }
+
+  /// The same without a wait and without a call: false while the favour is revoked.
+  bool try_take_favoured() noexcept {
+    favoured_holds_.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (!revoked_.load(std::memory_order_acquire)) [[likely]]
+      return true;
+    favoured_holds_.store(0, std::memory_order_release);
+    return false;
+  }
+
+  /// Gives back what try_take_favoured took.
+  void give_unrevoked() noexcept { favoured_holds_.store(0, std::memory_order_release); }
 
   void give_favoured() noexcept {
     if (by_word_) [[unlikely]]

@@ -80,6 +80,13 @@ class engine final : public detail::timer_service, public executor, public detai
       door_.caller_bell().ring();
   }
 
+  /// The same for the shortest paths, which call nothing: only for the thread that leads, and only
+  /// while nobody has revoked its favour. \return false: use enter and leave
+  bool try_enter_leading() noexcept { return leads_here() && baton_.try_take_favoured(); }
+
+  /// After try_enter_leading. Whoever leads is awake: there is nobody to wake.
+  void leave_leading() noexcept { baton_.give_unrevoked(); }
+
   /// Holds the baton for a scope.
   class holder {
    public:
@@ -97,14 +104,25 @@ class engine final : public detail::timer_service, public executor, public detai
   /// An operation stays in flight after its posting call. Every pending operation is ended once.
   void pending() noexcept {
     ++outstanding_;
-    if (!caller_polls_ && !door_.is_away()) [[unlikely]]
+    if (!expects_pending()) [[unlikely]]
       go_away();
   }
+
+  /// Whether somebody is sure to look while operations are pending; then `pending_expected` does.
+  bool expects_pending() const noexcept { return caller_polls_ || door_.is_away(); }
+  void pending_expected() noexcept { ++outstanding_; }
 
   /// Ends a pending operation: the completion queue has it from now on.
   void end(operation& op, errc status = errc::ok) noexcept {
     --outstanding_;
     end_unposted(op, status);
+  }
+
+  /// The same, well, for one that is completed by the thread inside run(): `op.on` is null.
+  void end_at_home(operation& op) noexcept {
+    --outstanding_;
+    op.status = errc::ok;
+    ended_.push(op);
   }
 
   /// Ends one that never was pending.

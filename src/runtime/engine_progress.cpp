@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's progress thread: asleep while the caller looks, in charge while it is away.
 #include <pthread.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,8 +25,10 @@ constexpr std::int32_t preferred_nice = -10;
 /// Asks for short turns on the processor (0.1 ms), so that this thread gets its turn soon when all
 /// cores compute (kernel 6.12, no privilege), and, where that is allowed, for a larger share while
 /// it has something to do: a long copy beside a computing application would take twice its time.
-/// Without either everything works, later.
+/// Without either everything works, later. A program that runs under a policy of its own (real time,
+/// batch) keeps it here too: a holder of the baton below the caller's priority would never run.
 void ask_for_the_processor() noexcept {
+  if (sched_getscheduler(0) != SCHED_OTHER) return;
   struct {
     std::uint32_t size, policy;
     std::uint64_t flags;
