@@ -12,6 +12,9 @@
 
 namespace fault {
 
+/// Whether these programs are built with a sanitizer, which is slow and has needs of its own.
+inline constexpr bool sanitized = WEFT_TEST_SANITIZED;
+
 /// Which transports every test here goes through, as values of WEFT_TRANSPORTS. A transport that
 /// is added to this list is put to all of them.
 const std::vector<std::string>& transports();
