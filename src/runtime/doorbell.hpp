@@ -49,6 +49,8 @@ class doorbell {
   void arm_away(bool heavy) noexcept;
   void disarm_away() noexcept { raise(page_->away, 0); }
   bool is_away() const noexcept { return odd(page_->away); }
+  /// Counts departures and returns; any thread.
+  std::uint32_t away_word() const noexcept { return page_->away.load(std::memory_order_relaxed); }
 
   /// Duplicates for a peer: the page (read-only by its seal) and the two bells.
   int page_fd() const noexcept { return memory_.get(); }

@@ -20,6 +20,8 @@ constexpr std::uint32_t passes_between_clocks = 256;
 // How often the caller looks before it considers whether to go on looking.
 constexpr unsigned vain_passes_per_turn = 64;
 constexpr unsigned vain_turns_until_nudge = 4;
+// How often the caller looks at quiet descriptors while it has other things to do.
+constexpr unsigned turns_between_handles = 32;
 constexpr std::chrono::milliseconds shortest_until_nudge{1};
 constexpr std::chrono::milliseconds longest_until_nudge{64};
 }  // namespace
@@ -43,6 +45,27 @@ engine::engine(progress_mode mode, patience::settings waiting, const std::string
     progress_wait_ = make_wait_set(wanted_wait_set).set;
     progress_wait_->add(door_.progress_bell().fd(), EPOLLIN, progress_bell_watcher_);
   }
+}
+
+void engine::add(source& s) {
+  if (s.handle() >= 0) {
+    caller_handles_.emplace_back(s, *caller_wait_, true).watch();
+    if (has_progress_thread_) progress_handles_.emplace_back(s, *progress_wait_, false);
+  }
+  sources_.push_back(&s);
+}
+
+bool engine::descriptors_in_use() const noexcept {
+  for (const handle_watcher& h : caller_handles_)
+    if (h.worth_watching()) return true;
+  return false;
+}
+
+bool engine::something_to_do() const noexcept {
+  if (outstanding_ != 0) return true;
+  for (const source* s : sources_)
+    if (s->busy) return true;
+  return false;
 }
 
 unsigned engine::pass() noexcept {
@@ -103,8 +126,17 @@ void engine::go_away() noexcept {
   // peers that have rung for it would not ring again when it is away later.
   if (caller_asleep_.load(std::memory_order_relaxed)) return;
   door_.arm_away(false);
-  if (has_progress_thread_ && next_deadline() < progress_deadline_.load(std::memory_order_relaxed))
+  if (!has_progress_thread_) return;
+  if (next_deadline() < progress_deadline_.load(std::memory_order_relaxed) ||
+      (descriptors_in_use() && !caller_asleep_.load(std::memory_order_relaxed) &&
+       (long_absences_.load(std::memory_order_relaxed) || !ticks_.load(std::memory_order_relaxed))))
     door_.progress_bell().ring();
+}
+
+/// Baton held, leading thread. With io_uring and nothing there it costs some loads.
+void engine::caller_looks_at_handles() noexcept {
+  if (!descriptors_in_use()) return;
+  if (caller_wait_->poll() != 0) tell(caller_handles_);
 }
 
 /// Completions are for the thread that leads. Another thread, or a coroutine of this one, only
@@ -116,6 +148,7 @@ unsigned engine::poll_once() noexcept {
     std::optional<inside> here;
     if (lead) here.emplace(*this);
     enter();
+    if (lead) caller_looks_at_handles();
     events = pass();
     end_due_timers();
     operation_list batch;
@@ -164,6 +197,7 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       events = pass();
       if (events != 0 || !ended_.empty() || !inbox_.empty() || baton_.wanted()) break;
     }
+    if (events == 0 || ++turns_ % turns_between_handles == 0) caller_looks_at_handles();
     operation_list batch = ended_.take();
     if (!inbox_.empty()) [[unlikely]] {
       operation_list posted = inbox_.take();
@@ -199,7 +233,9 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
   }
   const holder hold(*this);
   caller_polls_ = false;
-  if (outstanding_ != 0) go_away();
+  for (source* s : sources_)
+    if (s->busy) s->flush();
+  if (something_to_do()) go_away();
 }
 
 void engine::caller_looks_around() noexcept {
@@ -231,6 +267,7 @@ void engine::caller_sleeps() noexcept {
     give();
     return;
   }
+  arm_sources();
   caller_polls_ = false;
   caller_deadline_ = deadline;
   give();
@@ -245,6 +282,7 @@ void engine::caller_sleeps() noexcept {
                                          std::memory_order_relaxed);
 
   enter();
+  tell(caller_handles_);
   trace_.slice(trace::kind::caller_sleeps, before, woken, told);
   caller_asleep_.store(false, std::memory_order_relaxed);
   door_.disarm_asleep();

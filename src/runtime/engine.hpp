@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,7 @@
 #include "runtime/bell_watcher.hpp"
 #include "runtime/completion_queue.hpp"
 #include "runtime/doorbell.hpp"
+#include "runtime/handle_watcher.hpp"
 #include "runtime/one_shot_watches.hpp"
 #include "runtime/patience.hpp"
 #include "runtime/source.hpp"
@@ -56,7 +58,8 @@ class engine final : public detail::timer_service, public executor, public detai
   ~engine() override;  ///< stops the progress thread; what is still in flight was ended before
 
   /// Adds something to poll. Before start() or with the baton held; must outlive the engine's use.
-  void add(source& s) { sources_.push_back(&s); }
+  /// \throws weft::error when its handle cannot be watched
+  void add(source& s);
   void start();  ///< starts the progress thread, if the mode has one
 
   /// Ends the progress thread, which polls sources whenever a bell or a watch wakes it: before they
@@ -137,6 +140,15 @@ class engine final : public detail::timer_service, public executor, public detai
   /// Whether a pass is under way: whoever makes it looks again soon, and rings then if need be.
   bool in_pass() const noexcept { return in_pass_; }
 
+  /// Whether whoever runs this looks again soon: a frame may wait until then for others to leave
+  /// with. Else nobody would send it.
+  bool passes_soon() const noexcept { return in_pass_ || caller_polls_ || leads_here(); }
+
+  /// A source has become busy: if the application is away, the progress thread takes over.
+  void look_after() noexcept {
+    if (!caller_polls_ && !door_.is_away()) go_away();
+  }
+
   std::uint64_t outstanding() const noexcept { return outstanding_; }
   doorbell& door() noexcept { return door_; }
   engine_counters& counters() noexcept { return counters_; }
@@ -193,7 +205,20 @@ class engine final : public detail::timer_service, public executor, public detai
   void caller_looks_around() noexcept;
   void caller_sleeps() noexcept;
   void progress_loop() noexcept;
+  unsigned progress_sleeps(time_point deadline) noexcept;
+  bool tick_finds_absence() noexcept;
+  void judge_ring(std::chrono::nanoseconds absence) noexcept;
+  void watch_handles() noexcept;
   unsigned progress_in_charge() noexcept;
+  void caller_looks_at_handles() noexcept;
+  bool descriptors_in_use() const noexcept;
+  bool something_to_do() const noexcept;
+  static void tell(std::deque<handle_watcher>& handles) noexcept {
+    for (handle_watcher& h : handles) h.tell();
+  }
+  void arm_sources() noexcept {
+    for (source* s : sources_) s->arm();
+  }
   void end_due_timers() noexcept;
   bool sources_have_work() noexcept;
   /// Until when to sleep: the next timer, or earlier while a peer has yet to see what it was sent.
@@ -232,6 +257,11 @@ class engine final : public detail::timer_service, public executor, public detai
   std::unique_ptr<wait_set> caller_wait_;
   std::unique_ptr<wait_set> progress_wait_;
   std::string wait_set_reason_;
+  // What arrives on descriptors of sources. They stay in the caller's set; in the progress thread's
+  // they are only while the caller is away, or each message to a polling caller would wake it.
+  std::deque<handle_watcher> caller_handles_;
+  std::deque<handle_watcher> progress_handles_;
+  unsigned turns_ = 0;  // of the caller
   one_shot_watches watches_;
   bell_watcher caller_bell_watcher_;
   bell_watcher progress_bell_watcher_;
@@ -245,6 +275,15 @@ class engine final : public detail::timer_service, public executor, public detai
 
   std::atomic<bool> stopping_{false};
   std::atomic<detail::time_point> progress_deadline_{detail::time_point::min()};
+
+  // Nobody rings for what arrives on descriptors while the caller computes. So the progress thread
+  // looks now and then whether the caller has gone away; the caller rings it for itself if it does
+  // not look, or if absences were long lately. docs/threading.md.
+  std::atomic<bool> ticks_{false};          // the progress thread looks by itself
+  std::atomic<bool> long_absences_{false};  // foreseen
+  std::chrono::nanoseconds tick_{};         // progress thread's
+  std::uint32_t away_at_last_tick_ = 0;     // progress thread's
+  unsigned rung_in_vain_ = 0;               // progress thread's
   std::thread progress_;
 };
 

@@ -8,7 +8,10 @@
 
 #include <csignal>
 
+#include <algorithm>
+
 #include "runtime/engine.hpp"
+#include "runtime/membarrier.hpp"
 #include "runtime/pause.hpp"
 
 namespace weft::runtime {
@@ -40,6 +43,15 @@ void ask_for_the_processor() noexcept {
   attributes.nice = 0;
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
+
+// How often this thread looks whether the caller has gone away, at first and at most.
+constexpr std::chrono::nanoseconds shortest_tick = std::chrono::microseconds{100};
+constexpr std::chrono::nanoseconds longest_tick = std::chrono::milliseconds{1};
+
+// An absence that is over so soon was not worth a ring, and after two of these in a row the
+// caller does not ring any more.
+constexpr std::chrono::nanoseconds short_absence = std::chrono::microseconds{20};
+constexpr unsigned most_rings_in_vain = 2;
 
 }  // namespace
 
@@ -83,24 +95,88 @@ void engine::progress_loop() noexcept {
     enter();
     trace_.slice(trace::kind::progress_sleeps, slept, woken, told);
     if (passes != 0) trace_.slice(trace::kind::in_charge, woken, done, passes);
-    const bool caller_away = !caller_polls_ && !caller_asleep_ && outstanding_ != 0;
+    tell(progress_handles_);
+    const bool caller_away = !caller_polls_ && !caller_asleep_ && something_to_do();
     if (caller_away) door_.arm_away(true);
     const bool work = caller_away && sources_have_work();
+    if (caller_away && !work) watch_handles();
+    // An absence without anything to do: the next operation counts as going away again.
+    if (!caller_away && !caller_polls_ && descriptors_in_use()) door_.disarm_away();
+    ticks_.store(!caller_away && !caller_asleep_ && descriptors_in_use(),
+                 std::memory_order_relaxed);
     const auto deadline = caller_away ? nudge_and_deadline() : next_deadline();
     progress_deadline_.store(deadline, std::memory_order_relaxed);
     leave();
     slept = woken = now();
     if (!work) {
-      told = progress_wait_->wait(deadline);
+      told = progress_sleeps(deadline);
       counters_.sleeps.fetch_add(1, std::memory_order_relaxed);
       counters_.wake_ups.fetch_add(told != 0 ? 1 : 0, std::memory_order_relaxed);
       woken = now();
       counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((woken - slept).count()),
                                              std::memory_order_relaxed);
     }
+    const bool rung = told != 0 && long_absences_.load(std::memory_order_relaxed);
     passes = progress_in_charge();
     done = now();
+    if (rung) judge_ring(done - woken);
   }
+}
+
+/// The caller is away: what arrives on descriptors wakes this thread. Baton held.
+void engine::watch_handles() noexcept {
+  arm_sources();
+  for (handle_watcher& h : progress_handles_) {
+    if (!h.worth_watching()) continue;
+    try {
+      h.watch();
+    } catch (const error&) {
+      // No memory for it: the caller looks when it comes back.
+    }
+  }
+}
+
+/// Sleeps until told, or until the caller seems to have gone away without a word.
+unsigned engine::progress_sleeps(time_point deadline) noexcept {
+  tick_ = shortest_tick;
+  away_at_last_tick_ = door_.away_word();
+  for (;;) {
+    const bool ticking = ticks_.load(std::memory_order_relaxed);
+    const unsigned told =
+        progress_wait_->wait(ticking ? std::min(deadline, now() + tick_) : deadline);
+    if (told != 0 || !ticking || stopping_.load(std::memory_order_relaxed) || now() >= deadline ||
+        tick_finds_absence())
+      return told;
+  }
+}
+
+/// Without the baton, so that a caller that polls is not disturbed. Stops looking when nothing
+/// happened since the last time: then the caller rings when it goes away (go_away).
+bool engine::tick_finds_absence() noexcept {
+  const std::uint32_t word = door_.away_word();
+  if (word != away_at_last_tick_) {
+    away_at_last_tick_ = word;
+    tick_ = std::min(2 * tick_, longest_tick);
+    return false;
+  }
+  if ((word & 1) != 0) {
+    long_absences_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  ticks_.store(false, std::memory_order_relaxed);
+  // Either the caller sees that, or this sees that it went away. Without the fence of both it goes
+  // on looking.
+  if (!heavy_fence() || door_.away_word() != word) ticks_.store(true, std::memory_order_relaxed);
+  tick_ = longest_tick;
+  return false;
+}
+
+/// Whether absences are worth a ring: after one that the caller foresaw.
+void engine::judge_ring(std::chrono::nanoseconds absence) noexcept {
+  if (absence > short_absence)
+    rung_in_vain_ = 0;
+  else if (++rung_in_vain_ >= most_rings_in_vain)
+    long_absences_.store(false, std::memory_order_relaxed);
 }
 
 /// \return how many passes it made
@@ -112,6 +188,7 @@ unsigned engine::progress_in_charge() noexcept {
       cpu_pause();
       continue;
     }
+    tell(progress_handles_);
     if (caller_polls_ || caller_asleep_) {
       baton_.give();
       break;
@@ -119,7 +196,7 @@ unsigned engine::progress_in_charge() noexcept {
     ++passes;
     const unsigned events = pass();
     end_due_timers();
-    const bool nothing_outstanding = outstanding_ == 0;
+    const bool nothing_outstanding = !something_to_do();
     if (vain % 64 == 63)
       for (source* s : sources_) s->nudge();
     leave();

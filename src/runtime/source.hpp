@@ -21,6 +21,29 @@ class source {
   /// do not sleep.
   virtual bool has_work() noexcept = 0;
 
+  /// A descriptor that becomes readable when there is something that poll() does not look for by
+  /// itself: a socket that was quiet. One for all of them, the same as long as the source lives;
+  /// -1: there is none, everything arrives in memory.
+  virtual int handle() const noexcept { return -1; }
+
+  /// False: handle() will not become readable, so that nobody has to look at it. Changed by the
+  /// source, with the baton held.
+  bool worth_watching = false;
+
+  /// handle() was found readable: the next poll() looks there.
+  virtual void on_ready() noexcept {}
+
+  /// A thread is about to sleep: from now on handle() tells also of what poll() looks for by
+  /// itself.
+  virtual void arm() noexcept {}
+
+  /// Sends what waits to leave together with more. Called by a thread that leaves the engine.
+  virtual void flush() noexcept {}
+
+  /// Something is under way that no operation waits for: connections being made, bytes not flushed.
+  /// Whoever sets it outside of a pass calls engine::look_after(). With the baton held.
+  bool busy = false;
+
   /// Whether something that was sent has not been seen yet, as of the last nudge().
   virtual bool has_unseen() const noexcept { return false; }
 

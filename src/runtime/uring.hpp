@@ -22,6 +22,8 @@ class uring {
   /// Ends every request. The kernel lets go of their files a moment later.
   ~uring();
 
+  int descriptor() const noexcept { return ring_.ring_fd; }
+
   /// Room for one request, or null when full: enter() first. It is submitted by the next enter().
   io_uring_sqe* next_request() noexcept { return io_uring_get_sqe(&ring_); }
 

@@ -69,6 +69,11 @@ class wait_set {
 
   /// Makes the present wait() return, or the next one when nobody waits. Several may count as one.
   virtual void wake() noexcept = 0;
+
+  /// A descriptor that is readable while poll() would tell something, so that another set can watch
+  /// this one. With io_uring that needs a thread that enters the kernel; epoll's is always up to
+  /// date.
+  virtual int descriptor() const noexcept = 0;
 };
 
 /// What make_wait_set() settled on.

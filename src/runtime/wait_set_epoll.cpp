@@ -66,6 +66,7 @@ class epoll_wait_set final : public wait_set {
   }
 
   void wake() noexcept override { wake_.ring(); }
+  int descriptor() const noexcept override { return epoll_.get(); }
 
  private:
   static constexpr std::uint64_t wake_key = std::numeric_limits<std::uint64_t>::max();

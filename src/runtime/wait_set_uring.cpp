@@ -75,6 +75,7 @@ class uring_wait_set final : public wait_set {
   }
 
   void wake() noexcept override { wake_.ring(); }
+  int descriptor() const noexcept override { return ring_.descriptor(); }
 
  private:
   struct wake_watcher final : fd_watcher {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <utility>
+
+#include "runtime/source.hpp"
+#include "runtime/wait_set.hpp"
+
+namespace weft::runtime {
+
+/// A source's handle in one thread's wait set. Used by that thread; members that touch the source
+/// want the baton.
+class handle_watcher final : public fd_watcher {
+ public:
+  handle_watcher(source& of, wait_set& set, bool stays) noexcept
+      : source_(of), set_(set), stays_(stays) {}
+
+  /// Watches, if it does not yet. \throws weft::error when the kernel refuses
+  void watch() {
+    if (!std::exchange(watching_, true)) set_.add(source_.handle(), EPOLLIN, *this);
+  }
+
+  bool worth_watching() const noexcept { return source_.worth_watching; }
+
+  /// Baton held: tells the source what was found.
+  void tell() noexcept {
+    if (std::exchange(ready_, false)) source_.on_ready();
+  }
+
+ private:
+  void on_ready(std::uint32_t /*events*/) noexcept override {
+    ready_ = true;
+    if (stays_) return;
+    watching_ = false;
+    set_.remove(source_.handle());
+  }
+
+  source& source_;
+  wait_set& set_;
+  const bool stays_;  // in the set; else it steps aside once it was told
+  bool watching_ = false;
+  bool ready_ = false;
+};
+
+}  // namespace weft::runtime
