@@ -85,14 +85,25 @@ struct incoming {
     rendezvous = eager_done = waits_for_link = readable = false;
   }
 
-  /// Takes the next `n` bytes. The caller checked that they do not exceed `total`.
+  /// Takes the next `n` bytes; null: they lie where `place` said. The caller checked that they do
+  /// not exceed `total`.
   void take(const std::byte* data, std::uint64_t n) noexcept {
-    if (receive) {
+    if (receive && !data) {
+      into.skip(n);
+    } else if (receive) {
       copy_in(into, data, arrived < room ? std::min(n, room - arrived) : 0);
     } else if (n != 0) {
       std::memcpy(stored + arrived, data, n);
     }
     arrived += n;
+  }
+
+  /// Where the bytes from `arrived` + `already` on go, at most `n`; empty: nowhere.
+  mutable_buffer place(std::uint64_t already, std::uint64_t n) const noexcept {
+    if (!receive || arrived + already >= room) return {};
+    transports::scatter rest = into;
+    rest.skip(already);
+    return rest.run(n);
   }
 
   /// Meets its receive: what was stored moves there, and the rest will follow.

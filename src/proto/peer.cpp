@@ -115,6 +115,7 @@ void peer::resume_rooms() noexcept {
 
 void peer::on_broken(errc why) noexcept {
   fail(why, why == errc::protocol_error ? "it sent something that no correct peer sends"
+            : why == errc::unreachable  ? "no connection to it came about"
                                         : "its connection broke");
 }
 
@@ -123,6 +124,7 @@ void peer::fail(errc why, std::string detail) noexcept {
   const auto self = shared_from_this();
   state_ = why == errc::closed ? state::closed : state::lost;
   why_ = why;
+  if (link_) link_->let_go();  // of memory of sends that end here
   detail_ = std::move(detail);
 
   match_table& table = owner_.table();

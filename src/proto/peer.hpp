@@ -76,6 +76,8 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   bool deliver(incoming& m, detail::recv_operation& op) noexcept;
 
   // inlet
+  mutable_buffer place(const frame_header& header, const frame_extension* extension,
+                       std::uint32_t already) noexcept override;
   bool on_frame(const frame_header& header, const frame_extension* extension,
                 const std::byte* payload) noexcept override;
   void on_room() noexcept override;
@@ -128,7 +130,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0) noexcept;
   bool flush_controls() noexcept;
   transports::post post_frame(frame_header header, const frame_extension* extension,
-                              transports::gather& data) noexcept;
+                              transports::gather& data, bool large = false) noexcept;
 
   // Receiving.
   void on_credit(std::uint16_t units) noexcept;

@@ -42,6 +42,21 @@ bool peer::settle_credit(std::uint16_t returned) noexcept {
   return true;
 }
 
+/// Only what is certain to be taken: the rest of a message that has met its receive.
+mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
+                           std::uint32_t already) noexcept {
+  if (state_ == state::lost || state_ == state::closed) return {};
+  const auto kind = static_cast<frame_kind>(h.kind);
+  const incoming* m = nullptr;
+  if (kind == frame_kind::more)
+    m = current_;
+  else if (kind == frame_kind::data && x)
+    m = asked_.find(x->a);
+  if (!m || h.size > m->total - m->arrived || already >= h.size) return {};
+  if (kind == frame_kind::data && (!m->eager_done || x->b != m->arrived)) return {};
+  return m->place(already, h.size - already);
+}
+
 /// What most frames are, a short message that its receive waits for, is dealt with here; whatever
 /// is different about one goes to on_any_frame. Nothing is called in between, which spares the
 /// saving of registers: a third of the way of a message.

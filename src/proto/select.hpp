@@ -48,14 +48,14 @@ constexpr std::size_t longest_in_one_frame(const transports::traits& t) noexcept
 /// receiver copies one piece out while the sender copies the next one in; small pieces first, to
 /// get it going.
 ///
-/// \param t    its fragment is a unit of credit or more
+/// \param t    its fragment and first piece are a unit of credit or more
 /// \param sent bytes of the message that have left
 /// \param left bytes that may follow now
 constexpr std::uint32_t next_piece(const transports::traits& t, std::size_t sent,
                                    std::size_t left) noexcept {
-  constexpr std::size_t first = 8 * 1024;
   if (sent == 0 && left <= longest_in_one_frame(t)) return static_cast<std::uint32_t>(left);
-  const std::size_t piece = std::min<std::size_t>(std::max(sent / 2, first), t.fragment);
+  const std::size_t piece =
+      std::min<std::size_t>(std::max<std::size_t>(sent / 2, t.first_piece), t.fragment);
   return static_cast<std::uint32_t>(std::min(left, piece / credit_unit * credit_unit));
 }
 

@@ -89,7 +89,7 @@ struct remote_address {
 /// How a posting call ended.
 enum class post : std::uint8_t {
   done,    ///< taken; its memory may be used again
-  posted,  ///< taken; the operation passed along ends when its memory may be used again
+  posted,  ///< taken; its memory must stay as it is until link::holds() is false
   busy,    ///< not taken for want of room; try again when the link says so
   failed   ///< not taken; the peer is gone or cannot do it (error in the operation's status)
 };
@@ -98,7 +98,20 @@ enum class post : std::uint8_t {
 /// held, from within transport::poll or link::send; never after transport::forget.
 class inlet {
  public:
-  /// A frame arrived, in order. `payload` (header.size bytes) is valid during the call only.
+  /// Where the payload of a frame that is about to arrive may be written, so that nobody has to
+  /// copy it. Asked anew before each piece of it is read, since the receive may end in between.
+  /// \param already how many bytes of the payload lie where this said before
+  /// \return memory for the next ones, at most the rest of the frame, valid until the transport
+  ///   returns to its caller; empty: nowhere. Then the payload goes to on_frame, or, if it was
+  ///   nowhere only after some bytes, the rest of it is dropped.
+  virtual mutable_buffer place(const frame_header& header, const frame_extension* extension,
+                               std::uint32_t already) noexcept {
+    static_cast<void>(header), static_cast<void>(extension), static_cast<void>(already);
+    return {};
+  }
+
+  /// A frame arrived, in order. `payload` (header.size bytes) is valid during the call only; null
+  /// if it lies where `place` said.
   /// \param extension null unless the header says that there is one
   /// \return false: the frame makes no sense; the transport stops reading from this peer
   virtual bool on_frame(const frame_header& header, const frame_extension* extension,
@@ -119,6 +132,10 @@ struct traits {
   std::string_view name;
   std::uint32_t max_payload = 0;  ///< bytes in one frame, at most
   std::uint32_t fragment = 0;     ///< bytes in one frame, best for long messages
+
+  /// Bytes in the first frame of a long message: small where sender and receiver copy at the same
+  /// time, so that the receiver begins early.
+  std::uint32_t first_piece = 8 * 1024;
 };
 
 /// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed
@@ -151,6 +168,21 @@ class link {
     gather pieces({&one, 1});
     return send(header, nullptr, pieces);
   }
+
+  /// As `send`, for memory that need not be free again at once.
+  /// \return also `posted`: the bytes are taken, `data` has moved on, and the link reads them
+  /// later.
+  ///   While it holds memory it takes no other frame; on_room tells when it holds none.
+  virtual post send_large(const frame_header& header, const frame_extension* extension,
+                          gather& data) noexcept {
+    return send(header, extension, data);
+  }
+
+  /// Whether memory of a frame that was `posted` is still needed.
+  virtual bool holds() const noexcept { return false; }
+
+  /// Copies what it holds, because that memory goes away.
+  virtual void let_go() noexcept {}
 
   /// Reads `size` bytes of the peer's memory without its help, all before it returns.
   /// \return done, or failed: it cannot, and the protocol falls back to asking for the data
