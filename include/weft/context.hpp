@@ -47,8 +47,15 @@ struct options {
   /// behind their first bytes.
   std::size_t eager_limit = std::size_t{64} << 10;
 
-  /// Which transports, in order of preference: any of "self", "shm".
-  std::vector<std::string> transports = {"self", "shm"};
+  /// Which transports, in order of preference: any of "self", "shm", "tcp".
+  std::vector<std::string> transports = {"self", "shm", "tcp"};
+
+  /// Where the transport `tcp` listens: names of network interfaces; none: all that are up.
+  std::vector<std::string> tcp_interfaces;
+
+  /// After how much silence a host that should answer is lost, with all peers on it. Whole seconds,
+  /// 2 or more. A process that dies is noticed at once; this is for cables and machines.
+  std::chrono::seconds peer_timeout{10};
 
   /// "auto", "uring" or "epoll": where the engine sleeps.
   std::string wait_set = "auto";

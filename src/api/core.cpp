@@ -12,6 +12,7 @@
 #include "api/door.hpp"
 #include "transports/self/factory.hpp"
 #include "transports/shm/factory.hpp"
+#include "transports/tcp/factory.hpp"
 
 namespace weft::detail {
 
@@ -96,10 +97,16 @@ void core::make_transports() {
       missing = transports::shm::probe();
       if (missing.empty()) made = transports::shm::make(engine_.door(), options_.large_messages);
       shm_ = made.get();
+    } else if (name == "tcp") {
+      missing = transports::tcp::probe();
+      if (missing.empty())
+        made = transports::tcp::make(engine_, {options_.tcp_interfaces, options_.peer_timeout});
+      tcp_ = made.get();
     } else {
-      throw error(
-          errc::invalid_argument,
-          fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self and shm", name));
+      throw error(errc::invalid_argument,
+                  fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self, shm "
+                              "and tcp",
+                              name));
     }
     if (!made) {
       notes_ += fmt::format("{} is not used: {}\n", name, missing);

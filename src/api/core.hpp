@@ -50,6 +50,8 @@ class core {
 
   /// The transport `shm`; null: not used, and missing() says why.
   const transports::transport* shm() const noexcept { return shm_; }
+  /// The transport `tcp`; null: not used, and missing() says why.
+  const transports::transport* tcp() const noexcept { return tcp_; }
   const std::string& missing() const noexcept { return notes_; }
 
   /// Memory that peers can map (weft/memory.hpp). \throws weft::error
@@ -71,6 +73,7 @@ class core {
   std::vector<links::way> ways_;
   std::string notes_;  // transports that were left out, and why
   transports::transport* shm_ = nullptr;
+  transports::transport* tcp_ = nullptr;
   proto::messenger messenger_;
   class links links_;
   std::mutex doors_mutex_;

@@ -72,6 +72,15 @@ void set_spin(options& o, const char* name, const std::string& value) {
   o.spin = std::chrono::microseconds{us};
 }
 
+void set_peer_timeout(options& o, const char* name, const std::string& value) {
+  long seconds = 0;
+  const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (failure != std::errc{} || rest != value.data() + value.size() || seconds < 2 ||
+      seconds > 86'400)
+    bad(name, value, "a number of seconds from 2 to 86400");
+  o.peer_timeout = std::chrono::seconds{seconds};
+}
+
 std::string name_of(progress_mode m) {
   return m == progress_mode::dedicated ? "dedicated"
          : m == progress_mode::polling ? "polling"
@@ -93,9 +102,15 @@ const std::vector<environment_variable>& environment_variables() {
        set_progress, [](const options& o) { return name_of(o.progress); }},
       {"WEFT_SPIN", "microseconds that a waiting thread polls before it sleeps", set_spin,
        [](const options& o) { return std::to_string(o.spin.count()); }},
-      {"WEFT_TRANSPORTS", "transports to use, in order of preference: self, shm",
+      {"WEFT_TRANSPORTS", "transports to use, in order of preference: self, shm, tcp",
        [](options& o, const char*, const std::string& v) { o.transports = words(v); },
        [](const options& o) { return join(o.transports); }},
+      {"WEFT_TCP_INTERFACES",
+       "network interfaces that tcp uses, with commas; empty: all that are up",
+       [](options& o, const char*, const std::string& v) { o.tcp_interfaces = words(v); },
+       [](const options& o) { return join(o.tcp_interfaces); }},
+      {"WEFT_PEER_TIMEOUT", "seconds of silence after which another host is lost", set_peer_timeout,
+       [](const options& o) { return std::to_string(o.peer_timeout.count()); }},
       {"WEFT_WAIT_SET", "where idle threads sleep: auto, uring, epoll",
        [](options& o, const char*, const std::string& v) { o.wait_set = v; },
        [](const options& o) { return o.wait_set; }},

@@ -20,6 +20,7 @@ weft::options setting::options() const {
   o.progress = progress;
   o.wait_set = wait_set;
   o.large_messages = large;
+  o.transports = {"self", transport};
   return o;
 }
 
@@ -43,6 +44,13 @@ const std::vector<setting>& settings() {
       {"shm, two processes, cma", two_processes, dedicated, "auto", "cma"},
       {"shm, two processes, direct", two_processes, dedicated, "auto", "direct"},
       {"shm, one process, cma, interrupt", same_process, interrupt, "auto", "cma"},
+      {"tcp, one process", same_process, dedicated, "auto", "auto", "tcp"},
+      {"tcp, one process, polling", same_process, polling, "auto", "auto", "tcp"},
+      {"tcp, one process, interrupt, epoll", same_process, interrupt, "epoll", "auto", "tcp"},
+      {"tcp, two processes", two_processes, dedicated, "auto", "auto", "tcp"},
+      {"tcp, two processes, polling", two_processes, polling, "auto", "auto", "tcp"},
+      {"tcp, two processes, interrupt", two_processes, interrupt, "auto", "auto", "tcp"},
+      {"tcp, two processes, epoll", two_processes, dedicated, "epoll", "auto", "tcp"},
   };
   return all;
 }

@@ -18,8 +18,8 @@ using bytes = std::vector<std::byte>;
 /// Where the two ends are.
 enum class place {
   same_context,   ///< one context talks to itself, by `self`
-  same_process,   ///< two contexts, a thread each, by `shm`
-  two_processes,  ///< by `shm`, the second one forked
+  same_process,   ///< two contexts, a thread each
+  two_processes,  ///< the second one forked
 };
 
 /// One line of the list that every test goes through.
@@ -29,6 +29,7 @@ struct setting {
   weft::progress_mode progress = weft::progress_mode::dedicated;
   const char* wait_set = "auto";
   const char* large = "auto";
+  const char* transport = "shm";  ///< besides `self`
 
   weft::options options() const;
 };

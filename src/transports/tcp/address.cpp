@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/address.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace weft::transports::tcp {
+
+std::optional<address> address::of_interface(const sockaddr* a) noexcept {
+  address made;
+  if (a && a->sa_family == AF_INET) {
+    std::memcpy(&made.any_, a, sizeof(sockaddr_in));
+    made.v4().sin_port = 0;
+    return made;
+  }
+  if (a && a->sa_family == AF_INET6) {
+    std::memcpy(&made.any_, a, sizeof(sockaddr_in6));
+    made.v6().sin6_port = 0;
+    if (IN6_IS_ADDR_LINKLOCAL(&made.v6().sin6_addr)) return {};
+    return made;
+  }
+  return {};
+}
+
+std::optional<address> address::of_offer(const offered_address& o) noexcept {
+  address made;
+  if (o.port == 0) return {};
+  if (o.family == 4) {
+    made.v4().sin_family = AF_INET;
+    made.v4().sin_port = htons(o.port);
+    std::memcpy(&made.v4().sin_addr, o.ip.data(), sizeof(in_addr));
+    return made;
+  }
+  if (o.family == 6) {
+    made.v6().sin6_family = AF_INET6;
+    made.v6().sin6_port = htons(o.port);
+    std::memcpy(&made.v6().sin6_addr, o.ip.data(), sizeof(in6_addr));
+    return made;
+  }
+  return {};
+}
+
+std::optional<address> address::of_socket(int fd, bool other_end) noexcept {
+  address made;
+  socklen_t size = sizeof made.any_;
+  auto* const raw = reinterpret_cast<sockaddr*>(&made.any_);
+  if ((other_end ? ::getpeername(fd, raw, &size) : ::getsockname(fd, raw, &size)) != 0) return {};
+  if (made.family() != AF_INET && made.family() != AF_INET6) return {};
+  return made;
+}
+
+offered_address address::to_offer() const noexcept {
+  offered_address o{};
+  if (family() == AF_INET) {
+    const auto& a = reinterpret_cast<const sockaddr_in&>(any_);
+    o.family = 4;
+    o.port = ntohs(a.sin_port);
+    std::memcpy(o.ip.data(), &a.sin_addr, sizeof a.sin_addr);
+  } else {
+    const auto& a = reinterpret_cast<const sockaddr_in6&>(any_);
+    o.family = 6;
+    o.port = ntohs(a.sin6_port);
+    std::memcpy(o.ip.data(), &a.sin6_addr, sizeof a.sin6_addr);
+  }
+  return o;
+}
+
+std::string address::text() const {
+  const offered_address o = to_offer();
+  char ip[INET6_ADDRSTRLEN] = "?";
+  ::inet_ntop(family(), o.ip.data(), ip, sizeof ip);
+  return o.family == 4 ? fmt::format("{}:{}", ip, o.port) : fmt::format("[{}]:{}", ip, o.port);
+}
+
+std::vector<address> own_addresses(const std::vector<std::string>& interfaces) {
+  ifaddrs* raw = nullptr;
+  if (::getifaddrs(&raw) != 0)
+    throw error(errc::system, fmt::format("getifaddrs failed: {}", std::strerror(errno)));
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(raw, &::freeifaddrs);
+
+  for (const std::string& name : interfaces) {
+    bool there = false;
+    for (const ifaddrs* i = raw; i; i = i->ifa_next) there = there || name == i->ifa_name;
+    if (!there)
+      throw error(errc::invalid_argument,
+                  fmt::format("WEFT_TCP_INTERFACES names \"{}\", which this host does not have; "
+                              "`ip link` lists them",
+                              name));
+  }
+
+  std::vector<address> usual, loopback;
+  for (const ifaddrs* i = raw; i; i = i->ifa_next) {
+    const bool named =
+        std::find(interfaces.begin(), interfaces.end(), i->ifa_name) != interfaces.end();
+    if ((i->ifa_flags & IFF_UP) == 0 || (!interfaces.empty() && !named)) continue;
+    const auto a = address::of_interface(i->ifa_addr);
+    if (!a) continue;
+    ((i->ifa_flags & IFF_LOOPBACK) != 0 && !named ? loopback : usual).push_back(*a);
+  }
+  std::vector<address>& chosen = usual.empty() ? loopback : usual;
+  if (chosen.empty())
+    throw error(errc::unsupported, "no network interface is up and has an address");
+  if (chosen.size() > max_addresses) chosen.resize(max_addresses);
+  return std::move(chosen);
+}
+
+}  // namespace weft::transports::tcp

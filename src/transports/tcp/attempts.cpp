@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/attempts.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace weft::transports::tcp {
+
+attempts::attempts(runtime::wait_set& sockets, std::vector<address> to, const token& shown,
+                   std::chrono::seconds patience,
+                   std::function<void(runtime::unique_fd, const std::string&)> ended)
+    : sockets_(sockets),
+      says_{magic, version, 0, shown},
+      patience_(patience),
+      to_(std::move(to)),
+      ended_(std::move(ended)) {
+  try_next();
+}
+
+/// Begins with the next address that can be tried at all. \return false: there is none left
+bool attempts::try_next() noexcept {
+  while (next_ != to_.size()) {
+    const address& at = to_[next_++];
+    runtime::unique_fd fd = begin_connect(at, patience_);
+    if (!fd) {
+      note(at, std::strerror(errno));
+      continue;
+    }
+    try {
+      std::list<attempt> fresh(1);
+      attempt& a = fresh.front();
+      a.in = this;
+      a.fd = std::move(fd);
+      a.to = at;
+      a.self = fresh.begin();  // also in the list that it moves to
+      sockets_.add(a.fd.get(), EPOLLOUT, a);
+      tried_.splice(tried_.end(), fresh);
+      return true;
+    } catch (const std::exception& e) {
+      note(at, e.what());
+    }
+  }
+  return false;
+}
+
+attempts::~attempts() {
+  for (attempt& a : tried_)
+    if (a.fd) sockets_.remove(a.fd.get());
+}
+
+void attempts::note(const address& to, const char* why) noexcept {
+  try {
+    reasons_ += fmt::format("{}{}: {}", reasons_.empty() ? "" : "; ", to.text(), why);
+  } catch (const std::bad_alloc&) {
+    // Then without that reason.
+  }
+}
+
+void attempts::attempt::on_ready(std::uint32_t /*events*/) noexcept { in->go_on(*this); }
+
+void attempts::go_on(attempt& a) noexcept {
+  try {
+    if (!a.greeted) {
+      const int code = connect_result(a.fd.get());
+      return code == 0 ? greet(a) : give_up(a, std::strerror(code));
+    }
+  } catch (const std::exception& e) {
+    return give_up(a, e.what());
+  }
+  auto* const into = reinterpret_cast<std::byte*>(&a.heard);
+  const ssize_t n = ::recv(a.fd.get(), into + a.heard_bytes, sizeof a.heard - a.heard_bytes, 0);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n < 0) return give_up(a, std::strerror(errno));
+  if (n == 0) return give_up(a, "it was somebody else, who hung up");
+  a.heard_bytes += static_cast<std::size_t>(n);
+  if (a.heard_bytes < sizeof a.heard) return;
+  if (a.heard.magic != magic || a.heard.version != version)
+    return give_up(a, "it was somebody else");
+  sockets_.remove(a.fd.get());
+  const auto ended = std::move(ended_);  // this may be destroyed by the call
+  ended(std::move(a.fd), {});
+}
+
+/// Connected: shows the token. A socket that has sent nothing yet takes it whole.
+void attempts::greet(attempt& a) {
+  if (::send(a.fd.get(), &says_, sizeof says_, MSG_NOSIGNAL) != sizeof says_)
+    throw error(errc::system, fmt::format("send: {}", std::strerror(errno)));
+  a.greeted = true;
+  sockets_.remove(a.fd.get());
+  sockets_.add(a.fd.get(), EPOLLIN, a);
+}
+
+void attempts::give_up(attempt& a, const char* why) noexcept {
+  sockets_.remove(a.fd.get());
+  note(a.to, why);
+  tried_.erase(a.self);
+  if (try_next() || !tried_.empty()) return;
+  const auto ended = std::move(ended_);
+  ended({}, std::string(reasons_));
+}
+
+}  // namespace weft::transports::tcp

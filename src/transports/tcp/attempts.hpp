@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connecting to a peer that may be reached in several ways.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "runtime/wait_set.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace weft::transports::tcp {
+
+/// Tries the addresses of a peer, because nobody can tell which of them are reachable from here:
+/// the first one, the next when that fails, and all at once when it takes long. The first that
+/// answers the greeting counts; the peer takes one connection only. Owned by a pair; baton held
+/// only; its watchers are called from within transport::poll.
+class attempts {
+ public:
+  /// \param ended called once, as the last thing: with the connection, or with none and the
+  /// reasons.
+  ///   It may destroy this.
+  attempts(runtime::wait_set& sockets, std::vector<address> to, const token& shown,
+           std::chrono::seconds patience,
+           std::function<void(runtime::unique_fd, const std::string& why_not)> ended);
+  ~attempts();
+  attempts(const attempts&) = delete;
+  attempts& operator=(const attempts&) = delete;
+
+  /// Why none is under way; empty while one is. For the beginning, when `ended` is not called.
+  std::string hopeless() const { return tried_.empty() ? reasons_ : std::string(); }
+
+  /// It takes long.
+  void hurry() noexcept {
+    while (try_next()) {
+    }
+  }
+
+ private:
+  struct attempt final : runtime::fd_watcher {
+    attempts* in = nullptr;
+    runtime::unique_fd fd;
+    address to;
+    bool greeted = false;
+    welcome heard{};
+    std::size_t heard_bytes = 0;
+    std::list<attempt>::iterator self;
+    void on_ready(std::uint32_t events) noexcept override;
+  };
+
+  bool try_next() noexcept;
+  void go_on(attempt& a) noexcept;
+  void greet(attempt& a);
+  void give_up(attempt& a, const char* why) noexcept;
+  void note(const address& to, const char* why) noexcept;
+
+  runtime::wait_set& sockets_;
+  const greeting says_;
+  const std::chrono::seconds patience_;
+  const std::vector<address> to_;
+  std::size_t next_ = 0;
+  std::function<void(runtime::unique_fd, const std::string&)> ended_;
+  std::list<attempt> tried_;
+  std::string reasons_;
+};
+
+}  // namespace weft::transports::tcp

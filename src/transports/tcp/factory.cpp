@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/factory.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "transports/tcp/transport.hpp"
+
+namespace weft::transports::tcp {
+
+std::string probe() {
+  for (const int family : {AF_INET, AF_INET6})
+    if (runtime::unique_fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0))) return {};
+  return fmt::format("no TCP socket can be had: {}", std::strerror(errno));
+}
+
+std::string explain_frame(std::size_t payload) {
+  return payload <= longest_copied
+             ? "it is gathered with others of the same moment, and they leave in one system call"
+             : "the kernel takes it from where it is";
+}
+
+std::unique_ptr<transport> make(runtime::engine& e, settings s) {
+  return std::make_unique<tcp_transport>(e, std::move(s));
+}
+
+}  // namespace weft::transports::tcp

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the transport; the context lists factories explicitly.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::transports::tcp {
+
+struct settings {
+  /// Where to listen: names of interfaces; none: all that are up.
+  std::vector<std::string> interfaces;
+  /// After how much silence a host that should answer is lost.
+  std::chrono::seconds peer_timeout{10};
+};
+
+/// Tries whether there are TCP sockets at all.
+/// \return empty, or why not and what would cure it
+std::string probe();
+
+/// \param e of the context; must outlive the transport
+/// \throws weft::error when the kernel gives no epoll descriptor
+std::unique_ptr<transport> make(runtime::engine& e, settings s);
+
+/// How a frame leaves, in words.
+std::string explain_frame(std::size_t payload);
+
+}  // namespace weft::transports::tcp

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/link.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "transports/tcp/transport.hpp"
+
+namespace weft::transports::tcp {
+
+namespace {
+
+// A burst goes out whenever so much has gathered: the receiver works on it while more is gathered.
+constexpr std::size_t bytes_per_write = 16 * 1024;
+constexpr std::size_t pieces_per_write = 16;
+// How long the end of a link waits for its last bytes to leave.
+constexpr auto last_words = std::chrono::milliseconds(500);
+
+void copy_out(std::byte* to, gather from, std::size_t n) noexcept {
+  while (n != 0) {
+    const const_buffer run = from.run(n);
+    if (run.empty()) return;
+    std::memcpy(to, run.data(), run.size());
+    to += run.size();
+    n -= run.size();
+    from.skip(run.size());
+  }
+}
+
+}  // namespace
+
+std::byte* outbox::append(std::size_t n, bool beyond) noexcept {
+  const std::size_t present = size();
+  if (capacity_ - end_ < n) {
+    if (present + n > usual && !beyond) return nullptr;
+    if (present + n <= capacity_) {
+      std::memmove(memory_.get(), memory_.get() + begin_, present);
+    } else {
+      const std::size_t larger = std::max(usual, present + n);
+      std::unique_ptr<std::byte[]> fresh(new (std::nothrow) std::byte[larger]);
+      if (!fresh) return nullptr;
+      if (present != 0) std::memcpy(fresh.get(), memory_.get() + begin_, present);
+      memory_ = std::move(fresh);
+      capacity_ = larger;
+    }
+    begin_ = 0;
+    end_ = present;
+  }
+  std::byte* const at = memory_.get() + end_;
+  end_ += n;
+  return at;
+}
+
+stream_link::stream_link(pair& with) noexcept
+    : link(with.owner().traits()), pair_(with), passes_(with.owner().passes()) {}
+
+stream_link::~stream_link() {
+  drain();
+  pair_.owner().drop_flush(*this);
+  pair_.link_ended();
+}
+
+std::string stream_link::opened(parcel /*answer*/) {
+  return pair_.now() == pair::stage::ended ? "the connection broke while it was being made" : "";
+}
+
+bool stream_link::ready() const noexcept { return pair_.now() == pair::stage::up; }
+
+post stream_link::not_now() noexcept {
+  if (pair_.now() == pair::stage::ended) return post::failed;
+  room_wanted_ = true;
+  return post::busy;
+}
+
+/// Memory in the outbox; null: the frame has to wait.
+std::byte* stream_link::room_for(std::size_t n) noexcept {
+  if (!ready() || held_left_ != 0) return nullptr;
+  std::byte* at = outbox_.append(n);
+  if (!at && !blocked_ && write()) at = outbox_.append(n);
+  return at;
+}
+
+/// After a frame was put into the outbox.
+post stream_link::leave() noexcept {
+  if (blocked_) return post::done;
+  const bool burst = last_write_ == passes_;
+  if (burst && outbox_.size() < bytes_per_write && pair_.owner().passes_soon()) {
+    pair_.owner().flush_later(*this);
+    return post::done;
+  }
+  return write() || blocked_ ? post::done : post::failed;
+}
+
+post stream_link::send_together(frame_header header, const std::byte* data) noexcept {
+  std::byte* const at = room_for(sizeof header + header.size);
+  if (!at) [[unlikely]]
+    return not_now();
+  std::memcpy(at, &header, sizeof header);
+  if (header.size != 0) std::memcpy(at + sizeof header, data, header.size);
+  return leave();
+}
+
+post stream_link::append_frame(const frame_header& header, const frame_extension* extension,
+                               gather& data) noexcept {
+  const std::size_t head = sizeof header + (extension ? sizeof *extension : 0);
+  const bool copied = header.size <= longest_copied;
+  std::byte* const at = room_for(head + (copied ? header.size : 0));
+  if (!at) return not_now();
+  std::memcpy(at, &header, sizeof header);
+  if (extension) std::memcpy(at + sizeof header, extension, sizeof *extension);
+  if (copied) {
+    copy_out(at + head, data, header.size);
+    data.skip(header.size);
+    return leave();
+  }
+  held_ = data;
+  held_left_ = header.size;
+  data.skip(header.size);
+  if (!blocked_ && !write() && !blocked_) return post::failed;
+  if (held_left_ == 0) return post::done;
+  room_wanted_ = true;
+  return post::posted;
+}
+
+post stream_link::send(const frame_header& header, const frame_extension* extension,
+                       gather& data) noexcept {
+  const post answer = append_frame(header, extension, data);
+  if (answer != post::posted) return answer;
+  let_go();
+  return ready() ? post::done : post::failed;
+}
+
+post stream_link::send_large(const frame_header& header, const frame_extension* extension,
+                             gather& data) noexcept {
+  return append_frame(header, extension, data);
+}
+
+void stream_link::let_go() noexcept {
+  if (held_left_ == 0) return;
+  if (std::byte* const at = outbox_.append(held_left_, true))
+    copy_out(at, held_, held_left_);
+  else
+    pair_.lost();  // no memory: half a frame cannot be taken back
+  held_left_ = 0;
+}
+
+/// Writes everything. \return false: not everything, because the socket is full (blocked_) or the
+/// connection is gone
+bool stream_link::write() noexcept {
+  while (outbox_.size() != 0 || held_left_ != 0) {
+    iovec parts[pieces_per_write];
+    std::size_t count = 0, bytes = outbox_.size();
+    const std::span<const std::byte> first = outbox_.waiting();
+    if (!first.empty())
+      parts[count++] = {const_cast<std::byte*>(first.data()), first.size()};  // it only reads
+    gather rest = held_;
+    for (std::size_t left = held_left_; left != 0 && count != pieces_per_write;) {
+      const const_buffer run = rest.run(left);
+      parts[count++] = {const_cast<std::byte*>(run.data()), run.size()};
+      rest.skip(run.size());
+      left -= run.size();
+      bytes += run.size();
+    }
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = count;
+    const ssize_t n = ::sendmsg(pair_.fd(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    last_write_ = passes_;
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM) {
+      // Why it is gone, and whether in good order, shows on the receiving end.
+      outbox_.written(outbox_.size());
+      held_left_ = 0;
+      blocked_ = false;
+      pair_.write_failed();
+      return false;
+    }
+    if (n > 0) took(static_cast<std::size_t>(n));
+    if (n < 0 || static_cast<std::size_t>(n) != bytes) {
+      blocked_ = true;
+      pair_.link_blocked();
+      return false;
+    }
+  }
+  blocked_ = false;
+  return true;
+}
+
+void stream_link::took(std::size_t n) noexcept {
+  const std::size_t from_outbox = std::min(n, outbox_.size());
+  outbox_.written(from_outbox);
+  held_.skip(n - from_outbox);
+  held_left_ -= n - from_outbox;
+}
+
+void stream_link::flush() noexcept {
+  if (!ready() || blocked_ || outbox_.size() == 0) return;
+  write();
+}
+
+bool stream_link::retry() noexcept {
+  const std::size_t before = outbox_.size() + held_left_;
+  blocked_ = false;
+  write();
+  const bool moved = outbox_.size() + held_left_ != before;
+  if (moved) tell_of_room();
+  return moved;
+}
+
+void stream_link::tell_of_room() noexcept {
+  if (!room_wanted_ || held_left_ != 0 || outbox_.size() > outbox::usual / 2) return;
+  room_wanted_ = false;
+  pair_.peer().on_room();
+}
+
+void stream_link::connection_changed() noexcept {
+  if (pair_.now() == pair::stage::ended) {
+    held_left_ = 0;
+    blocked_ = false;
+    return;
+  }
+  tell_of_room();
+}
+
+void stream_link::drain() noexcept {
+  if (!ready()) return;
+  const auto until = std::chrono::steady_clock::now() + last_words;
+  while (!write() && blocked_) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        until - std::chrono::steady_clock::now());
+    pollfd socket{pair_.fd(), POLLOUT, 0};
+    if (left.count() <= 0 || ::poll(&socket, 1, static_cast<int>(left.count())) <= 0) return;
+  }
+}
+
+}  // namespace weft::transports::tcp

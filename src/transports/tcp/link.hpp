@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending end of a connection.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "transports/tcp/wire.hpp"
+
+namespace weft::transports::tcp {
+
+class pair;
+
+/// Payloads up to this are copied next to their header, which is cheaper than another piece to
+/// write.
+inline constexpr std::size_t longest_copied = 8 * 1024;
+
+/// Bytes that have been taken and not written. Grows beyond what it was made for only when it is
+/// told to. A value of the link's.
+class outbox {
+ public:
+  static constexpr std::size_t usual = 64 * 1024;
+
+  std::size_t size() const noexcept { return end_ - begin_; }
+  std::span<const std::byte> waiting() const noexcept { return {memory_.get() + begin_, size()}; }
+  /// Memory for n more bytes; null: none to be had, or more than `usual` and not `beyond`.
+  std::byte* append(std::size_t n, bool beyond = false) noexcept;
+  void written(std::size_t n) noexcept {
+    begin_ += n;
+    if (begin_ == end_) begin_ = end_ = 0;
+  }
+  /// Gives the memory back if nothing waits.
+  void rest() noexcept {
+    if (size() == 0) memory_.reset();
+    if (!memory_) capacity_ = 0;
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
+};
+
+/// Writes to a connection. The first frame after a pass leaves at once; those that follow it before
+/// the next pass gather and leave together. Long payloads are written from where they are. Owned by
+/// the protocol layer's peer; its pair outlives it. Baton held only.
+class stream_link final : public link {
+ public:
+  explicit stream_link(pair& with) noexcept;
+  ~stream_link() override;
+
+  std::string opened(parcel answer) override;
+  post send(const frame_header& header, const frame_extension* extension,
+            gather& data) noexcept override;
+  post send_together(frame_header header, const std::byte* data) noexcept override;
+  post send_large(const frame_header& header, const frame_extension* extension,
+                  gather& data) noexcept override;
+  bool holds() const noexcept override { return held_left_ != 0; }
+  void let_go() noexcept override;
+
+  // Another host's memory is out of reach.
+  post get(scatter, remote_address, std::size_t) noexcept override { return post::failed; }
+  bool prefers_get(remote_address, std::size_t) const noexcept override { return false; }
+  std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
+
+  // Its kernel has what was sent, and wakes whoever sleeps there.
+  bool unseen() const noexcept override { return false; }
+  void nudge() noexcept override { flush(); }
+
+  /// Writes what has gathered, as far as the socket takes it.
+  void flush() noexcept;
+  /// The socket takes no more for now; the pair tries again.
+  bool blocked() const noexcept { return blocked_; }
+  /// Tries again. \return whether anything went
+  bool retry() noexcept;
+  /// The connection is there, or gone.
+  void connection_changed() noexcept;
+  /// Waits, not for long, until the socket has taken everything: before it is closed.
+  void drain() noexcept;
+  /// Gives back memory that only traffic needs.
+  void rest() noexcept { outbox_.rest(); }
+
+  bool listed = false;  ///< the transport's: it waits for a flush
+
+ private:
+  bool ready() const noexcept;
+  post not_now() noexcept;
+  std::byte* room_for(std::size_t n) noexcept;
+  post leave() noexcept;
+  bool write() noexcept;
+  void took(std::size_t n) noexcept;
+  post append_frame(const frame_header& header, const frame_extension* extension,
+                    gather& data) noexcept;
+  void tell_of_room() noexcept;
+
+  pair& pair_;
+  const std::uint32_t& passes_;   // of the transport
+  std::uint32_t last_write_ = 0;  // the pass in which something was written last
+  outbox outbox_;
+  gather held_;  // behind what is in the outbox
+  std::size_t held_left_ = 0;
+  bool blocked_ = false;
+  bool room_wanted_ = false;  // a frame was refused, or memory is held: on_room will tell
+};
+
+}  // namespace weft::transports::tcp

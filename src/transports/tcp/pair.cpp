@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/pair.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "transports/tcp/transport.hpp"
+
+namespace weft::transports::tcp {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// A connection that was closed in good order is followed by a good-bye elsewhere, and one of a
+// process that died by the news of it. A peer that closes it and stays is lost after this.
+constexpr auto grace = std::chrono::milliseconds(500);
+// How long the end of a peer waits for what it wrote last.
+constexpr auto last_words = std::chrono::milliseconds(250);
+
+token random_token() {
+  token t;
+  if (::getrandom(t.data(), sizeof t, 0) != sizeof t)
+    throw error(errc::system, fmt::format("getrandom failed: {}", std::strerror(errno)));
+  return t;
+}
+
+int milliseconds_until(clock::time_point when) noexcept {
+  return static_cast<int>(
+      std::chrono::ceil<std::chrono::milliseconds>(when - clock::now()).count());
+}
+
+}  // namespace
+
+pair::~pair() {
+  hang_up();
+  enter(stage::ended);
+}
+
+void pair::enter(stage s) noexcept {
+  stage_ = s;
+  review();
+}
+
+void pair::review() noexcept {
+  const bool unfinished = stage_ == stage::expecting || stage_ == stage::connecting ||
+                          (stage_ == stage::up && link_ && link_->blocked());
+  if (unfinished != std::exchange(unfinished_, unfinished)) owner_.count_unfinished(unfinished);
+}
+
+std::unique_ptr<stream_link> pair::open(parcel& offer) {
+  if (stage_ == stage::ended) throw error(errc::peer_lost, "the TCP connection to it has ended");
+  offer_head head{magic, version, 0, {}};
+  std::vector<offered_address> where;
+  if (stage_ == stage::none) {
+    for (const address& a : owner_.listen()) where.push_back(a.to_offer());
+    head.addresses = static_cast<std::uint16_t>(where.size());
+    head.token = random_token();
+  }
+  const std::size_t tail = where.size() * sizeof(offered_address);
+  offer.bytes.resize(sizeof head + tail);
+  std::memcpy(offer.bytes.data(), &head, sizeof head);
+  if (tail != 0) std::memcpy(offer.bytes.data() + sizeof head, where.data(), tail);
+
+  auto made = std::make_unique<stream_link>(*this);
+  link_ = made.get();
+  if (stage_ == stage::none) {
+    token_ = head.token;
+    enter(stage::expecting);
+  }
+  return made;
+}
+
+std::string pair::accept(const parcel& offer) {
+  const std::string nonsense = "the TCP offer makes no sense";
+  offer_head head;
+  if (offer.bytes.size() < sizeof head || !offer.fds.empty()) return nonsense;
+  std::memcpy(&head, offer.bytes.data(), sizeof head);
+  if (head.magic != magic || head.addresses > max_addresses ||
+      offer.bytes.size() != sizeof head + head.addresses * sizeof(offered_address))
+    return nonsense;
+  if (head.version != version)
+    return fmt::format("it speaks version {} of the TCP transport, this side {}", head.version,
+                       version);
+  switch (stage_) {
+    case stage::none:
+      if (head.addresses == 0) return "there is no TCP connection to join";
+      connect_to(offer, head);
+      break;
+    case stage::expecting:
+      if (head.addresses == 0) break;  // it joins the connection that it is about to make
+      // Both began at the same moment.
+      if (head.token == token_) return nonsense;
+      if (token_ < head.token) connect_to(offer, head);
+      break;
+    case stage::connecting:
+    case stage::up:
+      if (head.addresses != 0) return "there is a TCP connection already";
+      break;
+    case stage::ended:
+      return "the TCP connection has ended";
+  }
+  if (stage_ == stage::ended) return "no connection came about";
+  accepted_ = true;
+  return {};
+}
+
+/// \throws weft::error when none of the addresses can even be tried
+void pair::connect_to(const parcel& offer, const offer_head& head) {
+  std::vector<address> there;
+  for (std::size_t i = 0; i != head.addresses; ++i) {
+    offered_address o;
+    std::memcpy(&o, offer.bytes.data() + sizeof head + i * sizeof o, sizeof o);
+    if (const auto a = address::of_offer(o)) there.push_back(*a);
+  }
+  const bool none = there.empty();
+  auto tried = std::make_unique<attempts>(
+      owner_.sockets(), std::move(there), head.token, owner_.peer_timeout(),
+      [this](runtime::unique_fd fd, const std::string& why) {
+        const std::unique_ptr<attempts> over = std::move(attempts_);
+        if (fd)
+          connected(std::move(fd));
+        else
+          not_connected(why);
+      });
+  if (const std::string why = tried->hopeless(); !why.empty() || none)
+    throw error(errc::unreachable, "cannot connect to any of its addresses: " + why);
+  attempts_ = std::move(tried);
+  enter(stage::connecting);
+  owner_.want_ticks();
+}
+
+void pair::note(const parcel& p) noexcept {
+  // The peer could not connect to where it was offered to.
+  if (stage_ == stage::expecting && p.bytes.empty()) end(errc::unreachable);
+}
+
+void pair::not_connected(const std::string& why) noexcept {
+  try {
+    owner_.complain(fmt::format("no TCP connection to a peer came about: {}", why));
+    who_.tell({});
+  } catch (const std::exception&) {
+    // The peer learns of it when this side has given up.
+  }
+  end(errc::unreachable);
+}
+
+void pair::connected(runtime::unique_fd fd) noexcept {
+  const bool welcomes = stage_ == stage::expecting;
+  prepare(fd.get(), owner_.peer_timeout());
+  const welcome come_in{magic, version, 0};
+  socket_ = std::move(fd);
+  enter(stage::up);
+  // A socket that has sent nothing yet takes it whole.
+  if (welcomes && ::send(socket_.get(), &come_in, sizeof come_in, MSG_NOSIGNAL) != sizeof come_in)
+    return end(errc::peer_lost);
+  owner_.heat(*this);
+  if (link_) link_->connection_changed();
+}
+
+void pair::on_ready(std::uint32_t /*events*/) noexcept { owner_.heat(*this); }
+
+std::uint32_t pair::wanted_events() const noexcept {
+  return link_ && link_->blocked() ? std::uint32_t{EPOLLIN} | EPOLLOUT : std::uint32_t{EPOLLIN};
+}
+
+unsigned pair::look() noexcept {
+  unsigned events = 0;
+  if (link_ && link_->blocked()) {
+    if (link_->retry()) ++events;
+    review();
+  }
+  if (stage_ != stage::up) return events + 1;
+  if (port_.read(socket_.get(), peer_, owner_.scratch())) {
+    ++events;
+    judge_port();
+  }
+  return events;
+}
+
+void pair::judge_port() noexcept {
+  switch (port_.now()) {
+    case port::state::open:
+      return;
+    case port::state::ended:
+      hang_up();
+      enter(stage::ended);
+      ended_at_ = clock::now();
+      owner_.want_ticks();
+      if (link_) link_->connection_changed();
+      return;
+    case port::state::lost:
+      return end(errc::peer_lost);
+    case port::state::broken:
+      return end(errc::protocol_error);
+  }
+}
+
+void pair::end(errc why) noexcept {
+  hang_up();
+  enter(stage::ended);
+  attempts_.reset();
+  if (link_) link_->connection_changed();
+  if (!std::exchange(reported_, true)) peer_.on_broken(why);
+}
+
+void pair::hang_up() noexcept {
+  if (!socket_) return;
+  owner_.unwatch(*this);
+  socket_ = {};
+}
+
+void pair::link_blocked() noexcept {
+  review();
+  owner_.heat(*this);
+  owner_.want_ticks();
+}
+
+/// The receiving end learns why, and delivers what came before.
+void pair::write_failed() noexcept {
+  review();
+  owner_.heat(*this);
+}
+
+void pair::link_ended() noexcept {
+  link_ = nullptr;
+  review();
+  owner_.forget_if_idle(*this);
+}
+
+void pair::forget() noexcept {
+  accepted_ = false;
+  reported_ = true;  // by who calls
+  const auto until = clock::now() + last_words;
+  // The peer may have been let in, have sent all that it had to say, and have left meanwhile.
+  while (stage_ == stage::connecting && clock::now() < until) owner_.sockets().wait(until);
+  attempts_.reset();
+  if (stage_ == stage::up) {
+    if (link_) link_->drain();
+    ::shutdown(socket_.get(), SHUT_WR);
+    enter(stage::ended);
+    while (port_.now() == port::state::open) {
+      if (port_.read(socket_.get(), peer_, owner_.scratch())) continue;
+      pollfd socket{socket_.get(), POLLIN, 0};
+      const int left = milliseconds_until(until);
+      if (left <= 0 || ::poll(&socket, 1, left) <= 0) break;
+    }
+  }
+  hang_up();
+  enter(stage::ended);
+  if (link_) link_->connection_changed();
+}
+
+bool pair::tick(clock::time_point now) noexcept {
+  if (ended_at_ && !reported_) {
+    if (now - *ended_at_ >= grace) end(errc::peer_lost);
+    return !reported_;
+  }
+  if (stage_ == stage::connecting) attempts_->hurry();
+  if (stage_ != stage::up) return false;
+  const bool blocked = link_ && link_->blocked();
+  if (blocked != std::exchange(patient_, blocked)) {
+    // A peer that computes and reads nothing answers the kernel's questions all the same. The
+    // kernel's own timeout would not see that.
+    set_user_timeout(fd(), blocked ? std::chrono::seconds(0) : owner_.peer_timeout());
+  }
+  if (blocked && silence(fd()) > owner_.peer_timeout()) end(errc::peer_lost);
+  return blocked && stage_ == stage::up;
+}
+
+void pair::rest() noexcept {
+  port_.rest();
+  if (link_) link_->rest();
+}
+
+std::string pair::describe() const {
+  switch (stage_) {
+    case stage::up: {
+      const auto here = address::of_socket(fd(), false), there = address::of_socket(fd(), true);
+      return here && there ? fmt::format("{} to {}", here->text(), there->text()) : "connected";
+    }
+    case stage::ended:
+      return "the connection has ended";
+    default:
+      return "being connected";
+  }
+}
+
+}  // namespace weft::transports::tcp

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that TCP has to do with one peer.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/wait_set.hpp"
+#include "transports/tcp/attempts.hpp"
+#include "transports/tcp/link.hpp"
+#include "transports/tcp/port.hpp"
+
+namespace weft::transports::tcp {
+
+class tcp_transport;
+
+/// One connection, for both directions: answers carry acknowledgements along, and one look serves
+/// all. Each direction is still opened by its sender. Whoever opens first listens; the other side
+/// connects. If both begin at the same moment, the connection of the larger token is made and the
+/// other is not. Owned by the transport; baton held only. docs/adr/0007-tcp.md.
+class pair final : public runtime::fd_watcher {
+ public:
+  enum class stage : std::uint8_t {
+    none,
+    expecting,   ///< the peer was offered to connect
+    connecting,  ///< we do
+    up,
+    ended  ///< for good
+  };
+
+  pair(tcp_transport& owner, inlet& peer, counterpart who) noexcept
+      : owner_(owner), peer_(peer), who_(std::move(who)) {}
+  ~pair();
+
+  std::unique_ptr<stream_link> open(parcel& offer);  // see transport::open
+  std::string accept(const parcel& offer);           // see transport::accept
+  void note(const parcel& p) noexcept;               // see transport::note
+
+  /// The peer came with the token.
+  void connected(runtime::unique_fd fd) noexcept;
+  const token& offered() const noexcept { return token_; }
+  bool has_offered() const noexcept { return token_ != token{}; }
+
+  /// One look at the socket, both ways. \return events
+  unsigned look() noexcept;
+  /// Delivers what has arrived and what follows at once, then reads no more.
+  void forget() noexcept;
+  /// Called now and then. \return whether there is something to wait for
+  bool tick(std::chrono::steady_clock::time_point now) noexcept;
+
+  // For the link:
+  void link_ended() noexcept;
+  void link_blocked() noexcept;
+  void write_failed() noexcept;
+  void lost() noexcept { end(errc::peer_lost); }
+
+  stage now() const noexcept { return stage_; }
+  int fd() const noexcept { return socket_.get(); }
+  inlet& peer() const noexcept { return peer_; }
+  tcp_transport& owner() const noexcept { return owner_; }
+  /// Nobody has to do with it any more.
+  bool idle() const noexcept { return !link_ && !accepted_; }
+  std::uint32_t wanted_events() const noexcept;
+  void rest() noexcept;
+  std::string describe() const;
+
+  // Bookkeeping of the transport's polling order.
+  bool hot = false;
+  std::uint32_t vain_looks = 0;
+
+ private:
+  void on_ready(std::uint32_t events) noexcept override;
+  void connect_to(const parcel& offer, const offer_head& head);
+  void hang_up() noexcept;
+  void end(errc why) noexcept;
+  void not_connected(const std::string& why) noexcept;
+  void judge_port() noexcept;
+  void enter(stage s) noexcept;
+  void review() noexcept;
+
+  tcp_transport& owner_;
+  inlet& peer_;
+  counterpart who_;
+  stage stage_ = stage::none;
+  token token_{};  // of our offer
+  std::unique_ptr<attempts> attempts_;
+  runtime::unique_fd socket_;
+  stream_link* link_ = nullptr;  // owned by the protocol layer
+  port port_;
+  bool accepted_ = false;    // the peer may send
+  bool reported_ = false;    // the inlet knows that it is broken
+  bool unfinished_ = false;  // counted by the transport: something goes on without an operation
+  bool patient_ = false;     // the kernel does not watch for silence while the peer reads nothing
+  std::optional<std::chrono::steady_clock::time_point> ended_at_;  // the peer closed it
+};
+
+}  // namespace weft::transports::tcp

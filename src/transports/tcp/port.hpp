@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiving end of a connection.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "transports/tcp/wire.hpp"
+
+namespace weft::transports::tcp {
+
+/// Cuts the bytes of a connection into frames. Keeps what is not a whole frame yet, and nothing
+/// else: bytes are read into memory that all connections share, or, those of long frames, where the
+/// receive wants them. Owned by a pair; baton held only.
+class port {
+ public:
+  enum class state : std::uint8_t {
+    open,
+    ended,   ///< the other side has closed it, or its process has died: other channels tell which
+    lost,    ///< the network, or the other host, does not answer
+    broken,  ///< what came makes no sense
+  };
+
+  /// Memory that `read` wants: a whole frame that is not placed, and what is read beside it.
+  static constexpr std::size_t scratch_bytes = max_payload + 64 * 1024;
+
+  /// Reads once and delivers what is whole.
+  /// \param scratch scratch_bytes; free again afterwards
+  /// \return whether anything came, also an end
+  bool read(int fd, inlet& to, std::span<std::byte> scratch) noexcept;
+
+  state now() const noexcept { return state_; }
+
+  /// Gives back memory that only traffic needs.
+  void rest() noexcept;
+
+ private:
+  bool heard(ssize_t n) noexcept;
+  void parse(std::span<const std::byte> bytes, inlet& to) noexcept;
+  bool begin_placing(const frame_header& h, const frame_extension* x,
+                     std::span<const std::byte> there, inlet& to) noexcept;
+  bool read_placed(int fd, inlet& to, std::span<std::byte> scratch) noexcept;
+
+  state state_ = state::open;
+  bool bulk_ = false;            // long frames follow each other: read little beyond the header
+  std::vector<std::byte> kept_;  // the beginning of a frame
+
+  // A frame whose payload goes where the inlet says.
+  bool placing_ = false;
+  frame_header header_;
+  frame_extension extension_;
+  std::uint32_t placed_ = 0;  // bytes of its payload that have come
+};
+
+}  // namespace weft::transports::tcp

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/reception.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+namespace weft::transports::tcp {
+
+namespace {
+// Who may be there without having shown a token. When more come, the one that has been there for
+// longest goes: no clock is needed, and nobody can fill the place.
+constexpr std::size_t most_visitors = 64;
+}  // namespace
+
+reception::~reception() {
+  for (visitor& v : visitors_) sockets_.remove(v.fd.get());
+  for (door& d : doors_) sockets_.remove(d.fd.get());
+}
+
+const std::vector<address>& reception::open(const std::vector<std::string>& interfaces) {
+  if (!doors_.empty()) return addresses_;
+  std::string refusals;
+  for (address at : own_addresses(interfaces)) {
+    try {
+      runtime::unique_fd fd = listen_on(at);
+      door& d = doors_.emplace_back();
+      d.in = this;
+      d.fd = std::move(fd);
+      try {
+        sockets_.add(d.fd.get(), EPOLLIN, d);
+      } catch (...) {
+        doors_.pop_back();
+        throw;
+      }
+      addresses_.push_back(at);
+    } catch (const error& e) {
+      refusals += fmt::format("{}; ", e.what());
+    }
+  }
+  if (doors_.empty()) throw error(errc::system, refusals);
+  return addresses_;
+}
+
+std::string reception::describe() const {
+  std::string text;
+  for (const address& a : addresses_) text += (text.empty() ? "listens on " : ", ") + a.text();
+  if (doors_.empty()) text = "not listening: nobody was offered to connect";
+  if (strangers_ != 0) text += fmt::format("; {} strangers were turned away", strangers_);
+  return text;
+}
+
+void reception::door::on_ready(std::uint32_t /*events*/) noexcept {
+  while (runtime::unique_fd next = accept_one(fd.get())) in->admit(std::move(next));
+  if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+  // Out of descriptors: whoever stands there would keep this awake.
+  in->sockets_.remove(fd.get());
+  in->rests_ = true;
+}
+
+void reception::resume() noexcept {
+  if (!std::exchange(rests_, false)) return;
+  for (door& d : doors_) {
+    sockets_.remove(d.fd.get());
+    try {
+      sockets_.add(d.fd.get(), EPOLLIN, d);
+    } catch (const error&) {
+      rests_ = true;
+    }
+  }
+}
+
+void reception::admit(runtime::unique_fd fd) noexcept {
+  if (visitors_.size() == most_visitors) dismiss(visitors_.front(), true);
+  try {
+    std::list<visitor> fresh(1);
+    visitor& v = fresh.front();
+    v.in = this;
+    v.fd = std::move(fd);
+    v.self = fresh.begin();  // also in the list that it moves to
+    sockets_.add(v.fd.get(), EPOLLIN, v);
+    visitors_.splice(visitors_.end(), fresh);
+  } catch (const std::exception&) {
+    // No memory: it is hung up on.
+  }
+}
+
+void reception::visitor::on_ready(std::uint32_t /*events*/) noexcept { in->hear(*this); }
+
+/// Reads the greeting and not a byte more: frames may follow it.
+void reception::hear(visitor& v) noexcept {
+  auto* const into = reinterpret_cast<std::byte*>(&v.said);
+  const ssize_t n = ::recv(v.fd.get(), into + v.heard, sizeof v.said - v.heard, 0);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) return dismiss(v, false);  // left before it said who it is
+  v.heard += static_cast<std::size_t>(n);
+  if (v.heard < sizeof v.said) return;
+  if (v.said.magic != magic || v.said.version != version) return dismiss(v, true);
+  sockets_.remove(v.fd.get());
+  const bool known = claim_(v.said.token, v.fd);  // takes the connection, if it is wanted
+  dismiss(v, !known);
+}
+
+void reception::dismiss(visitor& v, bool stranger) noexcept {
+  if (v.fd) sockets_.remove(v.fd.get());
+  if (stranger && strangers_++ == 0) {
+    std::fprintf(stderr,
+                 "weft: somebody connected to the TCP transport without having been offered to, "
+                 "and was turned away (said once; context::describe() counts them)\n");
+  }
+  visitors_.erase(v.self);
+}
+
+}  // namespace weft::transports::tcp

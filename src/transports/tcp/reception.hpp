@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where peers connect to, and where strangers are turned away.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "runtime/wait_set.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace weft::transports::tcp {
+
+/// Listens on this host's addresses, one port each, from the first time that somebody is offered to
+/// connect. Whoever connects shows the token that an offer carried. Owned by the transport; baton
+/// held only; its watchers are called from within transport::poll.
+class reception {
+ public:
+  /// \param sockets watched in; outlives this
+  /// \param claim takes the connection of whoever shows that token, if it is wanted; false: nobody
+  ///   was offered that token
+  reception(runtime::wait_set& sockets,
+            std::function<bool(const token&, runtime::unique_fd&)> claim)
+      : sockets_(sockets), claim_(std::move(claim)) {}
+  ~reception();
+  reception(const reception&) = delete;
+  reception& operator=(const reception&) = delete;
+
+  /// Where to connect to; opens the ports when asked for the first time.
+  /// \param interfaces see own_addresses \throws weft::error
+  const std::vector<address>& open(const std::vector<std::string>& interfaces);
+
+  /// Whether descriptors ran out, so that nobody can come in until `resume`.
+  bool rests() const noexcept { return rests_; }
+  void resume() noexcept;
+
+  std::string describe() const;
+
+ private:
+  /// One port.
+  struct door final : runtime::fd_watcher {
+    reception* in = nullptr;
+    runtime::unique_fd fd;
+    void on_ready(std::uint32_t events) noexcept override;
+  };
+  /// Somebody who has connected and not shown everything yet.
+  struct visitor final : runtime::fd_watcher {
+    reception* in = nullptr;
+    runtime::unique_fd fd;
+    greeting said{};
+    std::size_t heard = 0;
+    std::list<visitor>::iterator self;
+    void on_ready(std::uint32_t events) noexcept override;
+  };
+
+  void admit(runtime::unique_fd fd) noexcept;
+  void hear(visitor& v) noexcept;
+  void dismiss(visitor& v, bool stranger) noexcept;
+
+  runtime::wait_set& sockets_;
+  const std::function<bool(const token&, runtime::unique_fd&)> claim_;
+  std::vector<address> addresses_;
+  std::list<door> doors_;
+  std::list<visitor> visitors_;
+  std::uint64_t strangers_ = 0;
+  bool rests_ = false;
+};
+
+}  // namespace weft::transports::tcp

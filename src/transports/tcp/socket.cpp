@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/socket.hpp"
+
+#include <fmt/format.h>
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace weft::transports::tcp {
+
+namespace {
+
+void set(int fd, int level, int name, int value) noexcept {
+  ::setsockopt(fd, level, name, &value, sizeof value);
+}
+
+runtime::unique_fd new_socket(int family) noexcept {
+  return runtime::unique_fd(
+      ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+}
+
+}  // namespace
+
+runtime::unique_fd listen_on(address& at) {
+  constexpr int backlog = 256;
+  runtime::unique_fd fd = new_socket(at.family());
+  if (fd && at.family() == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  if (!fd || ::bind(fd.get(), at.get(), at.size()) != 0 || ::listen(fd.get(), backlog) != 0)
+    throw error(errc::system,
+                fmt::format("cannot listen on {}: {}", at.text(), std::strerror(errno)));
+  const auto bound = address::of_socket(fd.get(), false);
+  if (!bound) throw error(errc::system, fmt::format("getsockname: {}", std::strerror(errno)));
+  at = *bound;
+  return fd;
+}
+
+runtime::unique_fd accept_one(int listening) noexcept {
+  return runtime::unique_fd(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+runtime::unique_fd begin_connect(const address& to, std::chrono::seconds patience) noexcept {
+  runtime::unique_fd fd = new_socket(to.family());
+  if (!fd) return {};
+  prepare(fd.get(), patience);
+  if (::connect(fd.get(), to.get(), to.size()) == 0 || errno == EINPROGRESS) return fd;
+  return {};
+}
+
+int connect_result(int fd) noexcept {
+  int code = 0;
+  socklen_t size = sizeof code;
+  return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno;
+}
+
+void prepare(int fd, std::chrono::seconds patience) noexcept {
+  constexpr int probes = 3;
+  const int seconds = static_cast<int>(patience.count());
+  set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  // A quiet connection is asked after half of the time, and then so often that the rest suffices.
+  set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(fd, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds / 2));
+  set(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, seconds / 2 / probes));
+  set(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
+  set_user_timeout(fd, patience);
+}
+
+void set_user_timeout(int fd, std::chrono::milliseconds patience) noexcept {
+  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(patience.count()));
+}
+
+std::chrono::milliseconds silence(int fd) noexcept {
+  tcp_info now{};
+  socklen_t size = sizeof now;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &now, &size) != 0) return {};
+  return std::chrono::milliseconds(std::min(now.tcpi_last_ack_recv, now.tcpi_last_data_recv));
+}
+
+}  // namespace weft::transports::tcp

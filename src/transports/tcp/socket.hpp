@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system calls that make sockets what this transport needs.
+#pragma once
+
+#include <chrono>
+
+#include "runtime/fd.hpp"
+#include "transports/tcp/address.hpp"
+
+namespace weft::transports::tcp {
+
+/// Listens on a free port of an address of this host; `at` learns the port.
+/// \throws weft::error (system)
+runtime::unique_fd listen_on(address& at);
+
+/// Accepts without waiting. \return none: `errno` tells why
+runtime::unique_fd accept_one(int listening) noexcept;
+
+/// Begins to connect; writable when it has ended, either way.
+/// \return none: `errno` tells why
+runtime::unique_fd begin_connect(const address& to, std::chrono::seconds patience) noexcept;
+
+/// How a connection that was begun has ended: 0, or an errno.
+int connect_result(int fd) noexcept;
+
+/// For a connection that will carry frames: nothing is delayed, and a host that does not answer
+/// for `patience` ends it.
+void prepare(int fd, std::chrono::seconds patience) noexcept;
+
+/// How long the kernel may wait for an answer to what was sent; zero: as long as it likes.
+void set_user_timeout(int fd, std::chrono::milliseconds patience) noexcept;
+
+/// How long ago the other host was last heard of.
+std::chrono::milliseconds silence(int fd) noexcept;
+
+}  // namespace weft::transports::tcp

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/transport.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+namespace weft::transports::tcp {
+
+namespace {
+
+// A look at a socket is a system call. One that brought nothing so often is looked at in every few
+// passes only, so that other transports do not wait for it, and then not at all.
+constexpr std::uint32_t looks_in_every_pass = 32;
+constexpr std::uint32_t passes_between_looks = 8;  // a power of two
+constexpr std::uint32_t looks_until_quiet = 512;
+
+constexpr std::chrono::milliseconds tick_time{250};
+
+template <class T>
+void drop(std::vector<T*>& from, T* what) noexcept {
+  from.erase(std::remove(from.begin(), from.end(), what), from.end());
+}
+
+/// Takes as long wherever they differ.
+bool same(const token& a, const token& b) noexcept { return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0; }
+
+}  // namespace
+
+tcp_transport::tcp_transport(runtime::engine& e, settings s)
+    : engine_(e),
+      settings_(std::move(s)),
+      sockets_(runtime::make_epoll_wait_set()),
+      reception_(*sockets_,
+                 [this](const token& t, runtime::unique_fd& fd) { return claim(t, fd); }) {
+  worth_polling = false;
+}
+
+tcp_transport::~tcp_transport() {
+  pairs_.clear();
+  if (clock_.fd) sockets_->remove(clock_.fd.get());
+}
+
+const transports::traits& tcp_transport::traits() const noexcept {
+  static constexpr transports::traits tcp{.name = "tcp",
+                                          .max_payload = tcp::max_payload,
+                                          .fragment = tcp::max_payload,
+                                          .first_piece = 64 * 1024};
+  return tcp;
+}
+
+std::string tcp_transport::reach(bool is_self) const {
+  return is_self ? "a process reaches itself by `self`" : "";
+}
+
+// --- peers ---------------------------------------------------------------------------------------
+
+pair& tcp_transport::pair_of(inlet& peer, const counterpart& who) {
+  if (!scratch_) scratch_.reset(new std::byte[port::scratch_bytes]);
+  std::unique_ptr<pair>& p = pairs_[&peer];
+  if (!p) p = std::make_unique<pair>(*this, peer, who);
+  hot_.reserve(pairs_.size());
+  to_flush_.reserve(pairs_.size());
+  worth_watching = true;
+  return *p;
+}
+
+std::unique_ptr<link> tcp_transport::open(inlet& from, const counterpart& who, parcel& offer) {
+  pair& p = pair_of(from, who);
+  try {
+    return p.open(offer);
+  } catch (...) {
+    forget_if_idle(p);
+    throw;
+  }
+}
+
+std::string tcp_transport::accept(inlet& to, const counterpart& who, parcel offer, parcel&) {
+  pair& p = pair_of(to, who);
+  std::string refusal;
+  try {
+    refusal = p.accept(offer);
+  } catch (const error& e) {
+    refusal = e.what();
+  }
+  if (!refusal.empty()) forget_if_idle(p);
+  return refusal;
+}
+
+void tcp_transport::note(inlet& from, parcel p) {
+  if (const auto it = pairs_.find(&from); it != pairs_.end()) it->second->note(p);
+}
+
+void tcp_transport::forget(inlet& from) noexcept {
+  const auto it = pairs_.find(&from);
+  if (it == pairs_.end()) return;
+  it->second->forget();
+  forget_if_idle(*it->second);
+}
+
+void tcp_transport::forget_if_idle(pair& p) noexcept {
+  if (!p.idle()) return;
+  pairs_.erase(&p.peer());
+  worth_watching = !pairs_.empty();
+}
+
+/// Somebody shows a token: all that were offered are compared. A peer tries all addresses, and
+/// the first counts.
+bool tcp_transport::claim(const token& shown, runtime::unique_fd& fd) noexcept {
+  pair* found = nullptr;
+  for (const auto& [peer, p] : pairs_)
+    if (p->has_offered() && same(p->offered(), shown)) found = p.get();
+  if (found && found->now() == pair::stage::expecting) found->connected(std::move(fd));
+  return found != nullptr;
+}
+
+void tcp_transport::complain(const std::string& what) noexcept {
+  if (std::exchange(complained_, true)) return;
+  std::fprintf(stderr, "weft: %s. A firewall may be in the way, or WEFT_TCP_INTERFACES may help.\n",
+               what.c_str());
+}
+
+std::string tcp_transport::describe() const {
+  return fmt::format("tcp ({}; {} s of silence end a connection)", reception_.describe(),
+                     settings_.peer_timeout.count());
+}
+
+std::string tcp_transport::describe(const inlet& peer) const {
+  const auto it = pairs_.find(&peer);
+  return it == pairs_.end() ? "tcp" : "tcp, " + it->second->describe();
+}
+
+// --- polling -------------------------------------------------------------------------------------
+
+void tcp_transport::heat(pair& p) noexcept {
+  p.vain_looks = 0;
+  worth_polling = true;
+  if (std::exchange(p.hot, true)) return;
+  sockets_->remove(p.fd());
+  hot_.push_back(&p);
+}
+
+/// Leaves the socket to the kernel. The caller takes it off the list. \return false: it refuses
+bool tcp_transport::cool(pair& p) noexcept {
+  try {
+    sockets_->add(p.fd(), p.wanted_events(), p);
+  } catch (const std::exception&) {
+    return false;  // no memory
+  }
+  p.hot = false;
+  p.vain_looks = 0;
+  p.rest();
+  return true;
+}
+
+void tcp_transport::unwatch(pair& p) noexcept {
+  if (std::exchange(p.hot, false))
+    drop(hot_, &p);
+  else
+    sockets_->remove(p.fd());
+}
+
+void tcp_transport::on_ready() noexcept {
+  ready_ = true;
+  worth_polling = true;
+}
+
+unsigned tcp_transport::poll() noexcept {
+  ++passes_;
+  unsigned events = 0;
+  if (std::exchange(ready_, false)) events += sockets_->poll();
+  flush();
+  events += poll_hot();
+  flush();
+  worth_polling = ready_ || !hot_.empty() || !to_flush_.empty();
+  update_busy();
+  return events;
+}
+
+unsigned tcp_transport::poll_hot() noexcept {
+  unsigned events = 0;
+  for (std::size_t i = 0; i < hot_.size();) {
+    pair& p = *hot_[i];
+    if (p.vain_looks > looks_in_every_pass && passes_ % passes_between_looks != 0) {
+      ++i;
+      continue;
+    }
+    const unsigned seen = p.look();
+    events += seen;
+    if (i >= hot_.size() || hot_[i] != &p) continue;  // it has ended
+    if (seen != 0) {
+      p.vain_looks = 0;
+    } else if (++p.vain_looks > looks_until_quiet && cool(p)) {
+      hot_[i] = hot_.back();
+      hot_.pop_back();
+      continue;
+    }
+    ++i;
+  }
+  return events;
+}
+
+bool tcp_transport::has_work() noexcept {
+  flush();
+  return ready_;
+}
+
+void tcp_transport::arm() noexcept {
+  flush();
+  hot_.erase(std::remove_if(hot_.begin(), hot_.end(), [this](pair* p) { return cool(*p); }),
+             hot_.end());
+  // What the kernel would not watch is left to ticks.
+  if (!hot_.empty() || reception_.rests()) want_ticks();
+}
+
+void tcp_transport::flush_later(stream_link& l) noexcept {
+  if (std::exchange(l.listed, true)) return;
+  to_flush_.push_back(&l);
+  worth_polling = true;
+  busy = true;
+  engine_.look_after();
+}
+
+void tcp_transport::flush() noexcept {
+  while (!to_flush_.empty()) {
+    stream_link& l = *to_flush_.back();
+    to_flush_.pop_back();
+    l.listed = false;
+    l.flush();
+  }
+}
+
+void tcp_transport::drop_flush(stream_link& l) noexcept {
+  if (std::exchange(l.listed, false)) drop(to_flush_, &l);
+}
+
+void tcp_transport::count_unfinished(bool more) noexcept {
+  unfinished_ = more ? unfinished_ + 1 : unfinished_ - 1;
+  update_busy();
+  if (more) engine_.look_after();
+}
+
+void tcp_transport::update_busy() noexcept { busy = unfinished_ != 0 || !to_flush_.empty(); }
+
+// --- time ----------------------------------------------------------------------------------------
+
+void tcp_transport::want_ticks() noexcept {
+  if (clock_.running) return;
+  if (!clock_.fd) {
+    clock_.in = this;
+    clock_.fd = runtime::unique_fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+    try {
+      if (clock_.fd) sockets_->add(clock_.fd.get(), EPOLLIN, clock_);
+    } catch (const error&) {
+      clock_.fd = {};
+    }
+    if (!clock_.fd) return;  // without it silence is noticed later, by the control plane
+  }
+  itimerspec when{};
+  when.it_value.tv_nsec = std::chrono::nanoseconds(tick_time).count();
+  clock_.running = ::timerfd_settime(clock_.fd.get(), 0, &when, nullptr) == 0;
+}
+
+void tcp_transport::clock::on_ready(std::uint32_t /*events*/) noexcept {
+  std::uint64_t times = 0;
+  if (::read(fd.get(), &times, sizeof times) != sizeof times) return;
+  running = false;
+  in->tick();
+}
+
+void tcp_transport::tick() noexcept {
+  reception_.resume();
+  bool again = reception_.rests();
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto& [peer, p] : pairs_) again = p->tick(now) || again;
+  if (again) want_ticks();
+}
+
+}  // namespace weft::transports::tcp

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// TCP, between processes of any hosts.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "transports/tcp/factory.hpp"
+#include "transports/tcp/pair.hpp"
+#include "transports/tcp/reception.hpp"
+
+namespace weft::transports::tcp {
+
+/// All pairs of a context. Sockets that carry traffic ("hot") are tried directly, in every pass or
+/// every few; the others are in an epoll set of the transport, whose one descriptor the engine's
+/// wait sets watch: a polling thread pays a memory load for all of them (docs/adr/0007-tcp.md).
+/// Nothing is opened before the first peer is offered to connect, or connected to.
+class tcp_transport final : public transport {
+ public:
+  tcp_transport(runtime::engine& e, settings s);
+  ~tcp_transport() override;
+
+  const transports::traits& traits() const noexcept override;
+  std::string reach(bool is_self) const override;
+  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
+  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
+  void note(inlet& from, parcel p) override;
+  void forget(inlet& from) noexcept override;
+  std::string describe() const override;
+  std::string describe(const inlet& peer) const override;
+
+  unsigned poll() noexcept override;
+  bool has_work() noexcept override;
+  void nudge() noexcept override { flush(); }
+  int handle() const noexcept override { return sockets_->descriptor(); }
+  void on_ready() noexcept override;
+  void arm() noexcept override;
+  void flush() noexcept override;
+
+  // For pairs and links:
+  runtime::wait_set& sockets() noexcept { return *sockets_; }
+  const std::vector<address>& listen() { return reception_.open(settings_.interfaces); }
+  std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
+  std::span<std::byte> scratch() noexcept { return {scratch_.get(), port::scratch_bytes}; }
+  /// Counts passes, so that a link knows a burst: frames posted without a look in between.
+  const std::uint32_t& passes() const noexcept { return passes_; }
+  bool passes_soon() const noexcept { return engine_.passes_soon(); }
+  void flush_later(stream_link& l) noexcept;
+  void heat(pair& p) noexcept;
+  void unwatch(pair& p) noexcept;
+  void count_unfinished(bool more) noexcept;
+  void forget_if_idle(pair& p) noexcept;
+  void drop_flush(stream_link& l) noexcept;
+  /// Has pairs ticked, soon and for as long as one of them wants it.
+  void want_ticks() noexcept;
+  void complain(const std::string& what) noexcept;  ///< to people, once
+
+ private:
+  struct clock final : runtime::fd_watcher {
+    tcp_transport* in = nullptr;
+    runtime::unique_fd fd;
+    bool running = false;
+    void on_ready(std::uint32_t events) noexcept override;
+  };
+
+  pair& pair_of(inlet& peer, const counterpart& who);
+  bool claim(const token& shown, runtime::unique_fd& fd) noexcept;
+  unsigned poll_hot() noexcept;
+  bool cool(pair& p) noexcept;
+  void tick() noexcept;
+  void update_busy() noexcept;
+
+  runtime::engine& engine_;
+  const settings settings_;
+  const std::unique_ptr<runtime::wait_set> sockets_;  // quiet ones, and those being connected
+  std::unique_ptr<std::byte[]> scratch_;              // whatever is read, by one pair at a time
+  reception reception_;
+  clock clock_;
+  std::map<const inlet*, std::unique_ptr<pair>> pairs_;
+  std::vector<pair*> hot_;
+  std::vector<stream_link*> to_flush_;
+  std::uint32_t passes_ = 0;
+  std::uint32_t unfinished_ = 0;  // pairs
+  bool ready_ = false;            // something is to be had from sockets_
+  bool complained_ = false;
+};
+
+}  // namespace weft::transports::tcp
