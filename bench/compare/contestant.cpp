@@ -51,9 +51,10 @@ std::vector<contestant> make_peers(const std::string& transport, const std::file
 
 std::vector<contestant> make_limits(const std::string& transport) {
   std::vector<contestant> result;
-  if (transport != "shm") return result;
-  for (const auto limit :
-       {raw::cache_line, raw::slot_rate, raw::pipelined_copy, raw::cma, raw::direct_copy})
+  std::vector<std::string_view> all{raw::cache_line, raw::slot_rate, raw::pipelined_copy, raw::cma,
+                                    raw::direct_copy};
+  if (transport != "shm") all = {raw::tcp_socket};
+  for (const auto limit : all)
     result.push_back({.name = fmt::format("raw {}", limit),
                       .part = role::limit,
                       .run = [limit](const job& what) { return raw::measure(limit, what); },

@@ -16,16 +16,16 @@ copy_way way_of(std::string_view limit) {
   if (limit == cma) return copy_way::cma;
   if (limit == direct_copy) return copy_way::direct;
   throw std::invalid_argument(
-      fmt::format("no raw limit is called {}; there are {}, {}, {}, {} and {}", limit, cache_line,
-                  slot_rate, pipelined_copy, cma, direct_copy));
+      fmt::format("no raw limit is called {}; there are {}, {}, {}, {}, {} and {}", limit,
+                  cache_line, slot_rate, pipelined_copy, cma, direct_copy, tcp_socket));
 }
 
 }  // namespace
 
 std::vector<std::string_view> limits_of(std::string_view bench) {
-  if (bench == "latency") return {cache_line, pipelined_copy, cma, direct_copy};
+  if (bench == "latency") return {cache_line, pipelined_copy, cma, direct_copy, tcp_socket};
   if (bench == "rate") return {slot_rate};
-  if (bench == "bandwidth") return {pipelined_copy, cma, direct_copy};
+  if (bench == "bandwidth") return {pipelined_copy, cma, direct_copy, tcp_socket};
   return {};
 }
 
@@ -33,7 +33,8 @@ std::vector<json> measure(std::string_view limit, const job& what, ring_shape ri
   std::vector<json> lines;
   const auto add = [&](std::size_t size, std::string_view metric,
                        const std::vector<double>& samples) {
-    auto line = make_line({what.bench, "shm", "spinning", size}, metric, samples);
+    const std::string transport = limit == tcp_socket ? "tcp" : "shm";
+    auto line = make_line({what.bench, transport, "spinning", size}, metric, samples);
     line["contestant"] = fmt::format("raw {}", limit);
     line["limit"] = limit;
     if (limit == pipelined_copy) line["ring"] = {{"chunk", ring.chunk}, {"depth", ring.depth}};
@@ -50,6 +51,11 @@ std::vector<json> measure(std::string_view limit, const job& what, ring_shape ri
       if (small) add(size, half_rtt_us, cache_line_us(what.effort));
     } else if (limit == slot_rate) {
       if (small) add(size, mmsg_s, slot_rate_mmsg_s(what.effort));
+    } else if (limit == tcp_socket) {
+      if (what.bench == "latency")
+        add(size, half_rtt_us, socket_latency_us(size, what.effort));
+      else
+        add(size, mb_s, socket_bandwidth_mb_s(size, what));
     } else if (const auto way = way_of(limit); !small) {
       if (what.bench == "latency")
         add(size, half_rtt_us, copy_latency_us(way, size, ring, what.effort));

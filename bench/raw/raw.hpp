@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of the machine: what two processes can do with shared memory when no library stands
-// between them. Each function forks a pair (support/pair.hpp), so call it from a process with one
-// thread.
+// The limits of the machine: what two processes can do with shared memory, or with a TCP socket,
+// when no library stands between them. Each function forks a pair (support/pair.hpp), so call it
+// from a process with one thread.
 #pragma once
 
 #include <cstddef>
@@ -44,12 +44,21 @@ std::vector<double> copy_latency_us(copy_way way, std::size_t size, ring_shape r
 std::vector<double> copy_bandwidth_mb_s(copy_way way, std::size_t size, const job& what,
                                         ring_shape ring = {});
 
+/// Half round trips of `size` bytes over TCP on the loopback interface, both sides spinning on
+/// non-blocking sockets, in microseconds.
+std::vector<double> socket_latency_us(std::size_t size, double effort = 1.0);
+
+/// Megabytes a second over such a socket, `what.window` messages of `size` bytes and then one byte
+/// back.
+std::vector<double> socket_bandwidth_mb_s(std::size_t size, const job& what);
+
 /// The names of the limits, as measure() and the command line take them.
 inline constexpr std::string_view cache_line = "cache_line";
 inline constexpr std::string_view slot_rate = "slot_rate";
 inline constexpr std::string_view pipelined_copy = "pipelined_copy";
 inline constexpr std::string_view cma = "cma";
 inline constexpr std::string_view direct_copy = "direct_copy";
+inline constexpr std::string_view tcp_socket = "socket";
 
 /// The limits that say something about `bench` ("latency", "rate", "bandwidth").
 std::vector<std::string_view> limits_of(std::string_view bench);

@@ -93,7 +93,7 @@ void add_raw_command(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>{
           std::string(cache_line), std::string(slot_rate), std::string(pipelined_copy),
-          std::string(cma), std::string(direct_copy)}));
+          std::string(cma), std::string(direct_copy), std::string(tcp_socket)}));
   raw->add_option("--size", wanted->sizes, "Sizes of the large messages; 64K, 1M are understood")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false));

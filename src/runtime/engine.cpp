@@ -122,13 +122,13 @@ void engine::complete_all(operation_list batch) noexcept {
 }
 
 void engine::go_away() noexcept {
-  // A caller that sleeps is rung for everything. It comes back polling and would leave the word odd:
-  // peers that have rung for it would not ring again when it is away later.
+  // A caller that sleeps is rung for everything. It comes back polling and would leave the word
+  // odd: peers that have rung for it would not ring again when it is away later.
   if (caller_asleep_.load(std::memory_order_relaxed)) return;
   door_.arm_away(false);
   if (!has_progress_thread_) return;
   if (next_deadline() < progress_deadline_.load(std::memory_order_relaxed) ||
-      (descriptors_in_use() && !caller_asleep_.load(std::memory_order_relaxed) &&
+      (descriptors_in_use() &&
        (long_absences_.load(std::memory_order_relaxed) || !ticks_.load(std::memory_order_relaxed))))
     door_.progress_bell().ring();
 }

@@ -31,11 +31,13 @@ std::string base_name() {
 /// A talker process; killed and reaped at the latest by the destructor.
 class talker {
  public:
-  talker(const std::string& what, std::string name)
+  /// \param transport that carries its messages
+  talker(const std::string& what, std::string name, const char* transport)
       : own_("unix://" + name + "-here"), other_("unix://" + name + "-there") {
     const std::string program = WEFT_TEST_BIN_DIR "/tests/talker";
     pid_ = ::fork();
     if (pid_ == 0) {
+      ::setenv("WEFT_TRANSPORTS", transport, 1);
       ::execl(program.c_str(), "talker", other_.c_str(), own_.c_str(), what.c_str(), nullptr);
       ::_exit(127);
     }
@@ -162,13 +164,15 @@ TEST_CASE("death: a process killed while messages flow is lost, and only it") {
   const std::string what = GENERATE(as<std::string>{}, "send-small", "send-large", "receive-small",
                                     "receive-large", "both-small", "both-large", "silence");
   const progress_mode mode = GENERATE(progress_mode::dedicated, progress_mode::interrupt);
-  CAPTURE(what);
+  const char* const transport = GENERATE("shm", "tcp");
+  CAPTURE(what, transport);
   const std::string name = base_name(), other_name = base_name();
   const auto shared_before = names_in("/dev/shm");
   {
-    talker victim(what, name), bystander("echo", other_name);
+    talker victim(what, name, transport), bystander("echo", other_name, transport);
     options o;
     o.progress = mode;
+    o.transports = {transport};
     context ctx(o);
     ends result;
     run(ctx, survive(ctx, victim, bystander, what, result));
@@ -185,8 +189,12 @@ TEST_CASE("death: a process killed while messages flow is lost, and only it") {
 
 TEST_CASE("death: a process that leaves in good order has closed") {
   const std::string name = base_name();
-  talker leaver("leave", name);
-  context ctx;
+  const char* const transport = GENERATE("shm", "tcp");
+  CAPTURE(transport);
+  talker leaver("leave", name, transport);
+  options o;
+  o.transports = {transport};
+  context ctx(o);
   const auto main = [](context& here, talker& t) -> task<errc> {
     const endpoint peer = co_await t.meet(here);
     co_await peer.recv(mutable_buffer{}, to_survivor);
@@ -201,7 +209,10 @@ TEST_CASE("death: a process that leaves in good order has closed") {
 
 TEST_CASE("death: a job of four ranks, all to all, and one of them killed") {
   const bool one_dies = GENERATE(false, true);
-  const std::string command = std::string("exec 2>/dev/null; " WEFT_TEST_BIN_DIR
+  const std::string transport = GENERATE(as<std::string>{}, "shm", "tcp");
+  CAPTURE(transport);
+  const std::string command = "export WEFT_TRANSPORTS=self," + transport +
+                              std::string("; exec 2>/dev/null; " WEFT_TEST_BIN_DIR
                                           "/weft-run -n 4 " WEFT_TEST_BIN_DIR "/tests/all_to_all") +
                               (one_dies ? " mortal" : "");
   const auto shared_before = names_in("/dev/shm");

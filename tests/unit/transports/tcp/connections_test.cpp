@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// How connections come to be, and who is not let in.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "ends.hpp"
+#include "transports/tcp/address.hpp"
+
+using namespace ends;
+
+namespace {
+
+tcp::offer_head head_of(const parcel& offer) {
+  tcp::offer_head head;
+  REQUIRE(offer.bytes.size() >= sizeof head);
+  std::memcpy(&head, offer.bytes.data(), sizeof head);
+  return head;
+}
+
+std::vector<tcp::offered_address> addresses_of(const parcel& offer) {
+  std::vector<tcp::offered_address> all(head_of(offer).addresses);
+  REQUIRE(offer.bytes.size() == sizeof(tcp::offer_head) + all.size() * sizeof all[0]);
+  std::memcpy(all.data(), offer.bytes.data() + sizeof(tcp::offer_head), all.size() * sizeof all[0]);
+  return all;
+}
+
+parcel offer_of(tcp::offer_head head, const std::vector<tcp::offered_address>& where) {
+  parcel p;
+  head.addresses = static_cast<std::uint16_t>(where.size());
+  p.bytes.resize(sizeof head + where.size() * sizeof(tcp::offered_address));
+  std::memcpy(p.bytes.data(), &head, sizeof head);
+  if (!where.empty())
+    std::memcpy(p.bytes.data() + sizeof head, where.data(), where.size() * sizeof where[0]);
+  return p;
+}
+
+/// A plain socket: what anybody could connect.
+class stranger {
+ public:
+  explicit stranger(const parcel& offer) {
+    const auto to = tcp::address::of_offer(addresses_of(offer).front());
+    REQUIRE(to);
+    fd_ = runtime::unique_fd(::socket(to->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::connect(fd_.get(), to->get(), to->size()) == 0);
+  }
+
+  template <class T>
+  void say(const T& what, std::size_t size = sizeof(T)) {
+    REQUIRE(::send(fd_.get(), &what, size, MSG_NOSIGNAL) == static_cast<ssize_t>(size));
+  }
+  void say(const bytes& what) {
+    REQUIRE(::send(fd_.get(), what.data(), what.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(what.size()));
+  }
+  /// What has come, while `e` polls; less: it was hung up on.
+  bytes hear(end& e, std::size_t size) {
+    bytes all(size);
+    std::size_t got = 0;
+    eventually({&e}, [&] {
+      const ssize_t n = ::recv(fd_.get(), all.data() + got, size - got, MSG_DONTWAIT);
+      if (n > 0) got += static_cast<std::size_t>(n);
+      return got == size || n == 0 || (n < 0 && errno != EAGAIN);
+    });
+    all.resize(got);
+    return all;
+  }
+  bool hung_up(end& e) { return hear(e, 1).empty(); }
+  void leave() { fd_ = {}; }
+
+ private:
+  runtime::unique_fd fd_;
+};
+
+tcp::greeting greeting_with(const tcp::token& t) { return {tcp::magic, tcp::version, 0, t}; }
+
+bytes header_bytes(frame_header h) {
+  bytes b(sizeof h);
+  std::memcpy(b.data(), &h, sizeof h);
+  return b;
+}
+
+/// A peer that knows the token and then behaves as it likes.
+struct impostor {
+  explicit impostor(end& e) : socket(e.open()) {}
+  stranger socket;
+};
+
+}  // namespace
+
+TEST_CASE("tcp: nothing is opened before a peer is offered to connect") {
+  end a;
+  CHECK(a.tcp->describe().find("not listening") != std::string::npos);
+  CHECK_FALSE(a.tcp->worth_watching);
+  CHECK_FALSE(a.tcp->worth_polling);
+  a.open();
+  CHECK(a.tcp->describe().find("listens on 127.0.0.1:") != std::string::npos);
+}
+
+TEST_CASE("tcp: both begin at the same moment, and there is one connection") {
+  for (int round = 0; round != 8; ++round) {  // either token may be the larger
+    end a, b;
+    parcel from_a = a.open(), from_b = b.open();
+    REQUIRE(a.accept(std::move(from_b)).empty());
+    REQUIRE(b.accept(std::move(from_a)).empty());
+    REQUIRE(a.link->opened({}).empty());
+    REQUIRE(b.link->opened({}).empty());
+    for (end* from : {&a, &b}) {
+      end& to = from == &a ? b : a;
+      REQUIRE(eventually({&a, &b}, [&] { return from->send({}, pattern(100)) == post::done; }));
+      REQUIRE(eventually({&a, &b}, [&] { return to.in.frames.size() == 1; }));
+    }
+    const std::string here = connection(a), there = connection(b);
+    const std::size_t middle = here.find(" to ");
+    CHECK(there == "tcp, " + here.substr(middle + 4) + " to " + here.substr(5, middle - 5));
+  }
+}
+
+TEST_CASE("tcp: either family, and addresses at which nobody listens") {
+  end a, b;
+  const parcel offer = a.open();
+  const std::vector<tcp::offered_address> all = addresses_of(offer);
+  const std::uint8_t family = GENERATE(std::uint8_t{4}, std::uint8_t{6});
+  std::vector<tcp::offered_address> some;
+  for (tcp::offered_address o : all)
+    if (o.family == family) some.push_back(o);
+  if (some.empty()) return;  // the host has no IPv6
+  tcp::offered_address nobody = some.front();
+  nobody.port = 1;
+  some.insert(some.begin(), nobody);
+  REQUIRE(b.accept(offer_of(head_of(offer), some)).empty());
+  REQUIRE(a.link->opened({}).empty());
+  REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
+  REQUIRE(eventually({&a, &b}, [&] { return b.in.frames.size() == 1; }));
+}
+
+TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
+  end a, b;
+  const parcel offer = a.open();
+  std::vector<tcp::offered_address> wrong = addresses_of(offer);
+  for (tcp::offered_address& o : wrong) o.port = 1;
+  const std::string refusal = b.accept(offer_of(head_of(offer), wrong));
+  if (!refusal.empty()) return;  // the kernel said so at once
+  REQUIRE(eventually({&a, &b}, [&] { return !b.in.broken.empty(); }));
+  CHECK(b.in.broken == std::vector<errc>{errc::unreachable});
+  REQUIRE(b.told.size() == 1);
+  {
+    const engine::holder hold(a.engine_);
+    a.tcp->note(a.in, std::move(b.told.front()));
+  }
+  CHECK(a.in.broken == std::vector<errc>{errc::unreachable});
+  CHECK(a.send({}, {}) == post::failed);
+}
+
+TEST_CASE("tcp: offers that make no sense are refused") {
+  end a, b;
+  const parcel good = a.open();
+  const tcp::offer_head head = head_of(good);
+  const auto where = addresses_of(good);
+  const auto refused = [&](parcel p) { return !b.accept(std::move(p)).empty(); };
+  CHECK(refused({}));
+  parcel shortened = offer_of(head, where);
+  shortened.bytes.pop_back();
+  CHECK(refused(std::move(shortened)));
+  parcel longer = offer_of(head, where);
+  longer.bytes.push_back({});
+  CHECK(refused(std::move(longer)));
+  CHECK(refused(offer_of(head, {})));  // joins nothing
+  CHECK(refused(offer_of(head, std::vector<tcp::offered_address>(9, where.front()))));
+  CHECK(refused(offer_of(head, {tcp::offered_address{5, 0, 1, {}}})));
+  CHECK(refused(offer_of(head, {tcp::offered_address{4, 0, 0, {}}})));
+  tcp::offer_head other = head;
+  other.version = 99;
+  CHECK(b.accept(offer_of(other, where)).find("version 99") != std::string::npos);
+  other = head;
+  other.magic = 0;
+  CHECK(refused(offer_of(other, where)));
+  parcel with_descriptor = offer_of(head, where);
+  with_descriptor.fds.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  CHECK(refused(std::move(with_descriptor)));
+  REQUIRE(b.accept(offer_of(head, where)).empty());
+  CHECK(refused(offer_of(head, where)));  // there is one already
+  // One's own offer, sent back.
+  CHECK_FALSE(a.accept(offer_of(head, where)).empty());
+}
+
+TEST_CASE("tcp: an interface that is not there") {
+  end a({"no-such-interface"});
+  CHECK_THROWS_WITH(a.open(), Catch::Contains("no-such-interface"));
+}
+
+TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
+  end a, b;
+  const parcel offer = a.open();
+  const tcp::token token = head_of(offer).token;
+  const auto tokens_off_by_one_bit = [&] {
+    tcp::token t = token;
+    t[1] ^= 1;
+    return t;
+  };
+  stranger wrong(offer), foreign(offer), early(offer), silent(offer), partial(offer);
+  wrong.say(greeting_with(tokens_off_by_one_bit()));
+  CHECK(wrong.hung_up(a));
+  foreign.say(pattern(sizeof(tcp::greeting)));
+  CHECK(foreign.hung_up(a));
+  tcp::greeting future = greeting_with(token);
+  future.version = 2;
+  early.say(future);
+  CHECK(early.hung_up(a));
+  partial.say(greeting_with(token), 23);
+  CHECK(a.tcp->describe().find("3 strangers") != std::string::npos);
+
+  REQUIRE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
+  REQUIRE(a.link->opened({}).empty());
+  REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
+  REQUIRE(eventually({&a, &b}, [&] { return b.in.frames.size() == 1; }));
+
+  // The token was good for one connection.
+  stranger late(offer);
+  late.say(greeting_with(token));
+  CHECK(late.hung_up(a));
+  CHECK(a.in.broken.empty());
+}
+
+TEST_CASE("tcp: a crowd of silent strangers does not keep the peer out") {
+  end a, b;
+  const parcel offer = a.open();
+  std::vector<stranger> crowd;
+  for (int i = 0; i != 100; ++i) {
+    crowd.emplace_back(offer);
+    a.engine_.poll_once();
+  }
+  REQUIRE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
+  REQUIRE(a.link->opened({}).empty());
+  REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
+  CHECK(crowd.front().hung_up(a));
+}
+
+TEST_CASE("tcp: a stream that makes no sense ends its own connection") {
+  end a;
+  const parcel offer = a.open();
+  stranger peer(offer);
+  peer.say(greeting_with(head_of(offer).token));
+  REQUIRE(peer.hear(a, sizeof(tcp::welcome)).size() == sizeof(tcp::welcome));
+  const bool too_long = GENERATE(true, false);
+  frame_header h{};
+  if (too_long) {
+    h.size = tcp::max_payload + 1;
+  } else {
+    a.in.sensible = false;
+  }
+  peer.say(header_bytes(h));
+  REQUIRE(eventually({&a}, [&] { return !a.in.broken.empty(); }));
+  CHECK(a.in.broken == std::vector<errc>{errc::protocol_error});
+  CHECK(peer.hung_up(a));
+  CHECK(a.send({}, {}) == post::failed);
+}
+
+TEST_CASE("tcp: a stream that ends in the middle is lost, unless a good-bye comes another way") {
+  end a;
+  const parcel offer = a.open();
+  stranger peer(offer);
+  peer.say(greeting_with(head_of(offer).token));
+  REQUIRE(peer.hear(a, sizeof(tcp::welcome)).size() == sizeof(tcp::welcome));
+  frame_header h{};
+  h.size = 100'000;
+  const bool placed = GENERATE(false, true);
+  if (placed) a.in.room.resize(h.size);
+  bytes beginning = header_bytes(h);
+  beginning.resize(beginning.size() + 50'000);
+  peer.say(beginning);
+  peer.leave();
+  const bool good_bye = GENERATE(false, true);
+  if (good_bye) {
+    a.forget();
+    CHECK(a.in.broken.empty());
+  } else {
+    REQUIRE(eventually({&a}, [&] { return !a.in.broken.empty(); }));
+    CHECK(a.in.broken == std::vector<errc>{errc::peer_lost});
+  }
+  CHECK(a.in.frames.empty());
+}
+
+TEST_CASE("tcp: what was sent before the end is delivered") {
+  end b;
+  {
+    end a;
+    connect(a, b);
+    REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
+    for (int i = 0; i != 5; ++i) REQUIRE(a.send({}, pattern(50'000)) == post::done);
+    a.link.reset();
+    a.forget();
+  }
+  b.forget();
+  CHECK(b.in.frames.size() == 6);
+  CHECK(b.in.broken.empty());
+}

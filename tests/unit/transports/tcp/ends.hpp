@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two ends of the transport on the test's own thread, without protocols above them.
+#pragma once
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/engine.hpp"
+#include "transports/tcp/factory.hpp"
+#include "transports/tcp/wire.hpp"
+
+namespace ends {
+
+using namespace weft;
+using namespace weft::transports;
+using runtime::engine;
+
+using bytes = std::vector<std::byte>;
+
+inline bytes pattern(std::size_t size, std::uint64_t seed = 1) {
+  bytes b(size);
+  std::uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
+  for (std::byte& one : b) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    one = static_cast<std::byte>(x >> 56);
+  }
+  return b;
+}
+
+/// Notes what arrives.
+class recorder final : public inlet {
+ public:
+  struct frame {
+    frame_header header;
+    std::optional<frame_extension> extension;
+    bytes payload;
+    bool placed;
+  };
+
+  mutable_buffer place(const frame_header&, const frame_extension*,
+                       std::uint32_t already) noexcept override {
+    if (already >= room.size()) return {};
+    return std::span(room).subspan(already, std::min(room.size() - already, piece));
+  }
+  bool on_frame(const frame_header& h, const frame_extension* x,
+                const std::byte* payload) noexcept override {
+    frame f{h, x ? std::optional(*x) : std::nullopt, {}, payload == nullptr};
+    if (payload) f.payload.assign(payload, payload + h.size);
+    frames.push_back(std::move(f));
+    return sensible;
+  }
+  void on_room() noexcept override { ++rooms; }
+  void on_broken(errc why) noexcept override { broken.push_back(why); }
+
+  std::vector<frame> frames;
+  std::vector<errc> broken;
+  int rooms = 0;
+  bool sensible = true;
+  bytes room;                           // where payloads are placed; empty: nowhere
+  std::size_t piece = ~std::size_t{0};  // at most so many bytes in one place
+};
+
+/// One context's end.
+struct end {
+  explicit end(std::vector<std::string> interfaces = {"lo"}, const char* set = "auto")
+      : engine_(progress_mode::polling, {}, set),
+        tcp(tcp::make(engine_, {std::move(interfaces), std::chrono::seconds(5)})) {
+    engine_.add(*tcp);
+  }
+  ~end() {
+    const engine::holder hold(engine_);
+    link.reset();
+  }
+
+  parcel open() {
+    const engine::holder hold(engine_);
+    parcel offer;
+    link = tcp->open(in, who(), offer);
+    return offer;
+  }
+  std::string accept(parcel offer) {
+    const engine::holder hold(engine_);
+    parcel answer;
+    return tcp->accept(in, who(), std::move(offer), answer);
+  }
+  void forget() {
+    const engine::holder hold(engine_);
+    tcp->forget(in);
+  }
+  post send(frame_header h, const bytes& data, const frame_extension* x = nullptr) {
+    const engine::holder hold(engine_);
+    h.size = static_cast<std::uint32_t>(data.size());
+    const const_buffer one(data);
+    gather pieces({&one, 1});
+    return link->send(h, x, pieces);
+  }
+  counterpart who() {
+    return {0, [this](parcel p) { told.push_back(std::move(p)); }};
+  }
+
+  engine engine_;
+  std::unique_ptr<transport> tcp;
+  recorder in;
+  std::unique_ptr<transports::link> link;
+  std::vector<parcel> told;  // notes for the counterpart
+};
+
+/// Polls all of them until it holds, or for so long that something must be wrong.
+template <class Condition>
+bool eventually(std::initializer_list<end*> all, Condition holds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!holds()) {
+    for (end* e : all) e->engine_.poll_once();
+    if (std::chrono::steady_clock::now() > until) return false;
+  }
+  return true;
+}
+
+/// `a` may send to `b`.
+inline void connect(end& a, end& b) {
+  REQUIRE(b.accept(a.open()).empty());
+  REQUIRE(a.link->opened({}).empty());
+}
+
+inline std::string connection(end& e) { return e.tcp->describe(e.in); }
+
+}  // namespace ends
