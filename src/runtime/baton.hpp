@@ -36,7 +36,7 @@ class baton {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (!revoked_.load(std::memory_order_acquire)) [[likely]]
       return true;
-    favoured_holds_.store(0, std::memory_order_release);
+    give_unrevoked();
     return false;
   }
 

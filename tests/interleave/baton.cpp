@@ -5,7 +5,7 @@
 // always: src/runtime/baton.cpp: first_until_favoured = 1000 => first_until_favoured = 1
 // mutation DROP_FENCE: src/runtime/baton.cpp:   private_fence(); => nothing
 // mutation IGNORE_FAVOURED: src/runtime/baton.cpp: favoured_holds_.load(std::memory_order_acquire) != 0; => false;
-// mutation KEEP_HOLDING: src/runtime/baton.cpp: favoured_holds_.store(0, std::memory_order_release); => nothing
+// mutation KEEP_HOLDING: src/runtime/baton.hpp: give_unrevoked(); => nothing
 // mutation GIVE_RELAXED: src/runtime/baton.hpp: word_.store(0, std::memory_order_release) => word_.store(0, std::memory_order_relaxed)
 // clang-format on
 #include "substitute.hpp"

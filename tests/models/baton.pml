@@ -101,13 +101,13 @@ inline try_take(taken) {
 }
 
 inline take_favoured() {
-  store(FAVOURED_HOLDS, 1);
+  store(FAVOURED_HOLDS, 1);  // try_take_favoured
   if
-  :: load(REVOKED) ->  // take_after_revocation
+  :: load(REVOKED) ->
 #ifndef KEEP_HOLDING
     store(FAVOURED_HOLDS, 0);
 #endif
-    wait_for_word();
+    wait_for_word();  // take_after_revocation
     by_word = true
   :: else
   fi
