@@ -22,7 +22,8 @@ using clock = std::chrono::steady_clock;
 // process that died by the news of it. A peer that closes it and stays is lost after this.
 constexpr auto grace = std::chrono::milliseconds(500);
 // How long the end of a peer waits for what it wrote last.
-constexpr auto last_words = std::chrono::milliseconds(250);
+// On a machine that has much else to do it takes its time to say so.
+constexpr auto last_words = std::chrono::seconds(1);
 
 token random_token() {
   token t;
@@ -101,7 +102,9 @@ std::string pair::accept(const parcel& offer) {
       break;
     case stage::connecting:
     case stage::up:
-      if (head.addresses != 0) return "there is a TCP connection already";
+      // An offer that crossed ours may come after the connection that ours brought about.
+      if (head.addresses != 0 && !(has_offered() && head.token < token_))
+        return "there is a TCP connection already";
       break;
     case stage::ended:
       return "the TCP connection has ended";

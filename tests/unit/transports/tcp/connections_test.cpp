@@ -116,6 +116,23 @@ TEST_CASE("tcp: both begin at the same moment, and there is one connection") {
   }
 }
 
+TEST_CASE("tcp: both begin at the same moment, and one of the offers comes late") {
+  end a, b;
+  parcel from_a = a.open(), from_b = b.open();
+  const bool a_is_larger = head_of(from_b).token < head_of(from_a).token;
+  end& larger = a_is_larger ? a : b;
+  end& smaller = a_is_larger ? b : a;
+  parcel& counts = a_is_larger ? from_a : from_b;
+  parcel& late = a_is_larger ? from_b : from_a;
+  REQUIRE(smaller.accept(std::move(counts)).empty());
+  REQUIRE(larger.link->opened({}).empty());
+  REQUIRE(eventually({&a, &b}, [&] { return larger.send({}, pattern(100)) == post::done; }));
+  CHECK(larger.accept(std::move(late)) == "");
+  REQUIRE(smaller.link->opened({}).empty());
+  REQUIRE(eventually({&a, &b}, [&] { return smaller.send({}, pattern(100)) == post::done; }));
+  REQUIRE(eventually({&a, &b}, [&] { return larger.in.frames.size() == 1; }));
+}
+
 TEST_CASE("tcp: either family, and addresses at which nobody listens") {
   end a, b;
   const parcel offer = a.open();
