@@ -26,9 +26,11 @@ constexpr std::chrono::milliseconds shortest_until_nudge{1};
 constexpr std::chrono::milliseconds longest_until_nudge{64};
 }  // namespace
 
-engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set)
+engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set,
+               const clock* virtual_time)
     : mode_(mode),
       has_progress_thread_(mode == progress_mode::dedicated),
+      virtual_time_(virtual_time),
       door_(has_progress_thread_),
       caller_patience_([&] {
         waiting.never_sleep = mode == progress_mode::polling;

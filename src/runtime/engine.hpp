@@ -21,6 +21,7 @@
 
 #include "runtime/baton.hpp"
 #include "runtime/bell_watcher.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/completion_queue.hpp"
 #include "runtime/doorbell.hpp"
 #include "runtime/handle_watcher.hpp"
@@ -54,7 +55,9 @@ struct engine_counters {
 /// this) and tests/models/doorbell.pml (the caller does not sleep through what came for it).
 class engine final : public detail::timer_service, public executor, public detail::driver {
  public:
-  engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set);
+  /// \param virtual_time what timers go by instead of the steady clock; outlives the engine
+  engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set,
+         const clock* virtual_time = nullptr);
   ~engine() override;  ///< stops the progress thread; what is still in flight was ended before
 
   /// Adds something to poll. Before start() or with the baton held; must outlive the engine's use.
@@ -150,6 +153,11 @@ class engine final : public detail::timer_service, public executor, public detai
   }
 
   std::uint64_t outstanding() const noexcept { return outstanding_; }
+
+  /// When the first timer is due; time_point::max(): there is none.
+  time_point next_deadline() const noexcept {
+    return timers_.earliest().value_or(time_point::max());
+  }
   doorbell& door() noexcept { return door_; }
   engine_counters& counters() noexcept { return counters_; }
   std::uint64_t bells_rung() const noexcept {
@@ -173,7 +181,9 @@ class engine final : public detail::timer_service, public executor, public detai
   detail::timer_service* timers() noexcept override { return this; }
 
   // timer_service
-  detail::time_point now() const noexcept override { return std::chrono::steady_clock::now(); }
+  detail::time_point now() const noexcept override {
+    return virtual_time_ ? virtual_time_->now() : std::chrono::steady_clock::now();
+  }
   void start(detail::timer& t) noexcept override;
   void cancel(detail::timer& t) noexcept override;
 
@@ -223,12 +233,10 @@ class engine final : public detail::timer_service, public executor, public detai
   bool sources_have_work() noexcept;
   /// Until when to sleep: the next timer, or earlier while a peer has yet to see what it was sent.
   time_point nudge_and_deadline() noexcept;
-  time_point next_deadline() const noexcept {
-    return timers_.earliest().value_or(time_point::max());
-  }
 
   const progress_mode mode_;
   const bool has_progress_thread_;
+  const clock* const virtual_time_;
   std::vector<source*> sources_;
 
   baton baton_;
