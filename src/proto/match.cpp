@@ -23,6 +23,31 @@ void unlink(List& l, Node& n) noexcept {
   (n.*Next ? n.*Next->*Previous : l.last) = n.*Previous;
 }
 
+matcher* merge(matcher* a, matcher* b) noexcept {
+  matcher* first = nullptr;
+  matcher** last = &first;
+  while (a && b) {
+    matcher*& earlier = a->posted_at < b->posted_at ? a : b;
+    *last = earlier;
+    last = &earlier->after;
+    earlier = earlier->after;
+  }
+  *last = a ? a : b;
+  return first;
+}
+
+/// Takes `n` (not 0) off the front of `rest` and puts them in order of posting.
+matcher* in_order(matcher*& rest, std::size_t n) noexcept {
+  if (n == 1) {
+    matcher* const only = rest;
+    rest = only->after;
+    only->after = nullptr;
+    return only;
+  }
+  matcher* const left = in_order(rest, n / 2);
+  return merge(left, in_order(rest, n - n / 2));
+}
+
 }  // namespace
 
 /// The same with wildcards posted: whichever was posted first.
@@ -54,14 +79,22 @@ incoming* match_table::find_arrived(const peer* from, tag_mask tag) const noexce
   return m;
 }
 
-matcher* match_table::any_posted(const peer* from) const noexcept {
-  const auto serves = [from](const matcher* m) { return !from || m->from == from; };
-  for (matcher* m = wild_.first; m; m = m->after)
-    if (serves(m)) return m;
-  for (const auto& bucket : exact_)
-    for (matcher* m = bucket.first; m; m = m->after)
-      if (serves(m)) return m;
-  return nullptr;
+matcher* match_table::take_posted(const peer* from) noexcept {
+  matcher* taken = nullptr;
+  std::size_t count = 0;
+  const auto take_from = [&](list<matcher>& home) {
+    for (matcher *m = home.first, *next = nullptr; m; m = next) {
+      next = m->after;
+      if (from && m->from != from) continue;
+      withdraw(home, *m);
+      m->after = taken;
+      taken = m;
+      ++count;
+    }
+  };
+  take_from(wild_);
+  for (list<matcher>& bucket : exact_) take_from(bucket);
+  return count == 0 ? nullptr : in_order(taken, count);
 }
 
 incoming* match_table::any_unexpected(const peer* from) const noexcept {

@@ -67,8 +67,9 @@ class match_table {
     return find_arrived(from, tag);
   }
 
-  /// Some posted matcher that only `from` can serve, or (null) any at all; null: none.
-  detail::matcher* any_posted(const peer* from) const noexcept;
+  /// Takes out every posted matcher that only `from` can serve, or (null) all of them: a list by
+  /// `after`, in order of posting.
+  detail::matcher* take_posted(const peer* from) noexcept;
 
   /// The oldest unexpected message from a peer, or (null) from anybody.
   incoming* any_unexpected(const peer* from) const noexcept;

@@ -7,6 +7,10 @@
 
 namespace weft::proto {
 
+namespace {
+constexpr const char* the_end = "the context has ended";
+}  // namespace
+
 messenger::messenger(runtime::engine& e, messenger_settings s)
     : engine_(e),
       settings_(s),
@@ -21,14 +25,28 @@ messenger::~messenger() {
 std::shared_ptr<peer> messenger::peer_of(peer_id id) {
   const runtime::engine::holder hold(engine_);
   std::shared_ptr<peer>& p = peers_[id];
-  if (!p) p = std::make_shared<peer>(*this, id);
+  if (!p) p = make_peer(id);
   return p;
 }
 
 std::shared_ptr<peer> messenger::new_peer() {
   const runtime::engine::holder hold(engine_);
   const peer_id id = next_id_++;
-  return peers_[id] = std::make_shared<peer>(*this, id);
+  return peers_[id] = make_peer(id);
+}
+
+/// Nobody connects to a peer that is met when the context has ended.
+std::shared_ptr<peer> messenger::make_peer(peer_id id) {
+  auto p = std::make_shared<peer>(*this, id);
+  if (over_) p->fail(errc::closed, the_end);
+  return p;
+}
+
+/// What a receive or probe that finds no message ends with, instead of waiting in vain; ok: it may
+/// wait.
+inline errc messenger::no_message(const peer* from) const noexcept {
+  if (from) return from->gone() ? from->why() : errc::ok;
+  return over_ ? errc::closed : errc::ok;
 }
 
 bool messenger::start(detail::send_operation& op) noexcept {
@@ -65,8 +83,8 @@ bool messenger::start_anyhow(detail::recv_operation& op) noexcept {
     return true;
   }
   if (incoming* m = table_.find(op.from, op.tag)) return m->from->deliver(*m, op);
-  if (op.from && op.from->gone()) {
-    op.status = op.from->why();
+  if (const errc why = no_message(op.from); why != errc::ok) {
+    op.status = why;
     return true;
   }
   table_.post(op);
@@ -84,8 +102,8 @@ bool messenger::start(detail::probe_operation& op) noexcept {
     op.got = {m->from->id(), {m->tag}, m->total};
     return true;
   }
-  if (op.from && op.from->gone()) {
-    op.status = op.from->why();
+  if (const errc why = no_message(op.from); why != errc::ok) {
+    op.status = why;
     return true;
   }
   table_.post(op);
@@ -145,14 +163,16 @@ void messenger::closed_operation::cancel() noexcept {
 }
 
 void messenger::close_all() noexcept {
-  for (auto& [id, p] : peers_) p->fail(errc::closed, "the context has ended");
-  while (detail::matcher* m = table_.any_posted(nullptr)) {
-    table_.withdraw(*m);
+  over_ = true;
+  for (auto& [id, p] : peers_) p->fail(errc::closed, the_end);
+  for (detail::matcher *m = table_.take_posted(nullptr), *next = nullptr; m; m = next) {
+    next = m->after;
     engine_.end(*m, errc::closed);
   }
   while (incoming* m = table_.any_unexpected(nullptr)) {
     table_.remove(*m);
     unstore(*m);
+    return_budget(m->eager_units);
     messages_.give_back(*m);
   }
 }

@@ -66,7 +66,7 @@ class messenger final : public runtime::source {
 
   // --- baton held -----------------------------------------------------------------------------
 
-  /// Ends everything with everybody.
+  /// Ends everything with everybody. What begins later ends at once.
   void close_all() noexcept;
   /// Lets go of all peers and their links, after close_all.
   void forget_peers() noexcept { peers_.clear(); }
@@ -102,6 +102,8 @@ class messenger final : public runtime::source {
 
  private:
   bool start_anyhow(detail::recv_operation& op) noexcept;
+  std::shared_ptr<peer> make_peer(peer_id id);
+  errc no_message(const peer* from) const noexcept;
 
   runtime::engine& engine_;
   const messenger_settings settings_;
@@ -111,6 +113,7 @@ class messenger final : public runtime::source {
   waiters yielded_;
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
   peer_id next_id_ = 0;
+  bool over_ = false;  // close_all was called
   metrics counts_;
 };
 

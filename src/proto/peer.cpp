@@ -40,6 +40,7 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
 }
 
 std::uint32_t peer::grant_first_credit() noexcept {
+  if (gone()) return 0;  // its offer was on the way; nobody would give the credit back
   set_window(owner_.take_budget(first_window, credit_reserve));
   return window_;
 }
@@ -61,9 +62,11 @@ void peer::owe(std::uint32_t units) noexcept {
 
 void peer::return_credit() noexcept {
   if (gone()) return owner_.return_budget(std::exchange(owed_, 0));
-  // A frame carries 16 bits of it; a window that was widened may owe more.
-  const std::uint32_t frames = owed_ / 0xffff + 1;
-  for (std::uint32_t i = 0; i != frames && !gone(); ++i) send_control(frame_kind::credit, 0);
+  // A frame carries 16 bits of it; a window that was widened may owe more. Control frames that wait
+  // for room take along what is owed by then.
+  const std::size_t frames = owed_ / 0xffff + 1;
+  for (std::size_t i = controls_.size(); i < frames && !gone(); ++i)
+    send_control(frame_kind::credit, 0);
 }
 
 void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexcept {
@@ -74,6 +77,13 @@ void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexc
     flush_controls();
   else
     want_link();
+}
+
+peer::balance peer::books() const noexcept {
+  constexpr auto credit = static_cast<std::uint8_t>(frame_kind::credit);
+  const auto waiting = std::count_if(controls_.begin(), controls_.end(),
+                                     [](const control& c) { return c.header.kind == credit; });
+  return {credit_, window_, held_, owed_, static_cast<std::size_t>(waiting)};
 }
 
 /// \return whether all have left
@@ -93,12 +103,17 @@ bool peer::flush_controls() noexcept {
 }
 
 /// The link has room, or is new, or credit came: control frames first, then messages that have
-/// begun, then the next one.
+/// begun, then the next one. That one has its turn even if control frames filled a new link: while
+/// nobody had it, a later message could go first.
 void peer::on_room() noexcept {
   link_full_ = false;
-  if (!link_ || state_ == state::lost || !flush_controls() || state_ != state::open) return;
-  for (incoming* m : std::exchange(to_ask_, {})) ask_for_rest(*m);
-  resume_rooms();
+  if (!link_ || state_ == state::lost) return;
+  const bool flushed = flush_controls();
+  if (state_ != state::open) return;
+  if (flushed) {
+    for (incoming* m : std::exchange(to_ask_, {})) ask_for_rest(*m);
+    resume_rooms();
+  }
   if (!turn_taken_) pass_turn();
 }
 
@@ -124,12 +139,12 @@ void peer::fail(errc why, std::string detail) noexcept {
   const auto self = shared_from_this();
   state_ = why == errc::closed ? state::closed : state::lost;
   why_ = why;
-  if (link_) link_->let_go();  // of memory of sends that end here
+  if (link_) link_->let_go();  // of memory of sends that end here, and the peer may not know it
   detail_ = std::move(detail);
 
   match_table& table = owner_.table();
-  while (detail::matcher* m = table.any_posted(this)) {
-    table.withdraw(*m);
+  for (detail::matcher *m = table.take_posted(this), *next = nullptr; m; m = next) {
+    next = m->after;
     owner_.engine().end(*m, why);
   }
   for (incoming *m = table.any_unexpected(nullptr), *later = nullptr; m; m = later) {

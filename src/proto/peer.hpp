@@ -83,6 +83,16 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   void on_room() noexcept override;
   void on_broken(errc why) noexcept override;
 
+  /// The books about credit in both directions, for tools and tests. Units.
+  struct balance {
+    std::int64_t credit;          ///< this side may still send so much
+    std::uint32_t window;         ///< the peer was granted so much in all
+    std::uint32_t held;           ///< of these, in messages not matched yet
+    std::uint32_t owed;           ///< of these, free again and not told to the peer yet
+    std::size_t waiting_credits;  ///< frames that return credit and wait for room in the link
+  };
+  balance books() const noexcept;
+
   /// Operations that wait for the end, for whatever reason.
   std::vector<operation*> closings;
 

@@ -181,11 +181,13 @@ class link {
   /// Whether memory of a frame that was `posted` is still needed.
   virtual bool holds() const noexcept { return false; }
 
-  /// Copies what it holds, because that memory goes away.
+  /// The memory of every send goes back to the application. Copies what it holds; and what was
+  /// exposed is withdrawn: from now on every `get` of the peer's fails, also one that is under way.
   virtual void let_go() noexcept {}
 
   /// Reads `size` bytes of the peer's memory without its help, all before it returns.
-  /// \return done, or failed: it cannot, and the protocol falls back to asking for the data
+  /// \return done, or failed: it cannot, or the peer has withdrawn it meanwhile, and the protocol
+  ///         falls back to asking for the data
   virtual post get(scatter into, remote_address from, std::size_t size) noexcept = 0;
 
   /// Whether `get` from there is better than asking for the data, as things are now.

@@ -22,9 +22,11 @@ class fake_link final : public link {
   // All nodes share the test's address space, so a peer's memory can be copied straight from.
   post get(scatter into, remote_address from, std::size_t size) noexcept override;
   bool prefers_get(remote_address, std::size_t) const noexcept override {
-    return transport_.world_.settings_.memory != memory::hidden;
+    return transport_.manner_.memory != memory::hidden;
   }
   std::optional<remote_address> expose(const_buffer data) noexcept override;
+
+  void let_go() noexcept override { wire_->withdrawn = true; }
 
   bool unseen() const noexcept override { return !wire_->frames.empty(); }
   void nudge() noexcept override {}

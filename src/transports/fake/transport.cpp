@@ -7,12 +7,15 @@
 
 namespace weft::transports::fake {
 
-fake_transport::fake_transport(world& where, node n, runtime::engine& e)
-    : world_(where), self_(n), engine_(e) {
-  world_.enter(n, *this);
+fake_transport::fake_transport(world& where, node n, runtime::engine& e, const manner& how)
+    : world_(where),
+      self_(n),
+      manner_(how),
+      traits_{.name = how.name, .max_payload = how.max_payload, .fragment = how.fragment} {
+  world_.enter(n, e, *this);
 }
 
-fake_transport::~fake_transport() { world_.leave(self_); }
+fake_transport::~fake_transport() { world_.leave(self_, *this); }
 
 std::string fake_transport::reach(bool is_self) const {
   return is_self ? "`fake` reaches others only" : "";
@@ -21,6 +24,7 @@ std::string fake_transport::reach(bool is_self) const {
 std::unique_ptr<link> fake_transport::open(inlet& from, const counterpart&, parcel& offer) {
   auto w = std::make_shared<wire>();
   w->from = self_;
+  w->how = manner_;
   w->sender = &from;
   out_.push_back(w.get());
   const std::uint64_t number = world_.offer(w);
@@ -35,7 +39,8 @@ std::string fake_transport::accept(inlet& to, const counterpart&, parcel offer, 
   std::memcpy(&number, offer.bytes.data(), sizeof number);
   std::shared_ptr<wire> w = world_.take_offer(number);
   if (!w) return "nobody made that offer";
-  if (world_.dead(w->from)) return "who made that offer is dead";
+  if (!world_.alive(w->from)) return "who made that offer is dead";
+  if (w->how.name != manner_.name) return "the offer is of another transport";
   w->to = self_;
   w->receiver = &to;
   in_.push_back(std::move(w));
@@ -44,7 +49,7 @@ std::string fake_transport::accept(inlet& to, const counterpart&, parcel offer, 
 
 void fake_transport::forget(inlet& from) noexcept {
   for (const std::shared_ptr<wire>& w : in_)
-    if (w->receiver == &from) deliver(*w);
+    if (w->receiver == &from) deliver(*w, w->frames.size());
   for (const std::shared_ptr<wire>& w : in_)
     if (w->receiver == &from) w->receiver = nullptr;
   std::erase_if(in_, [](const auto& w) { return !w->receiver; });
@@ -59,8 +64,16 @@ std::optional<time> fake_transport::next_frame() const noexcept {
   return next;
 }
 
-void fake_transport::die() noexcept {
+time fake_transport::last_frame(node from) const noexcept {
+  time last{0};
+  for (const std::shared_ptr<wire>& w : in_)
+    if (w->from == from && !w->frames.empty()) last = std::max(last, w->frames.back().due);
+  return last;
+}
+
+void fake_transport::die(bool told) noexcept {
   dead_ = true;
+  if (!told) return;
   for (const std::shared_ptr<wire>& w : in_) {
     w->frames.clear();
     w->broken = true;
@@ -85,12 +98,13 @@ void fake_transport::lose(node other) {
 }
 
 /// Hands over what is due. A receiver that cannot make sense of a frame hears no more on that wire.
-unsigned fake_transport::deliver(wire& w) noexcept {
+unsigned fake_transport::deliver(wire& w, std::size_t most) noexcept {
   unsigned events = 0;
-  while (!w.frames.empty() && w.frames.front().due <= world_.now()) {
+  while (!w.frames.empty() && w.frames.front().due <= world_.elapsed() && events < most) {
     const wire::frame f = std::move(w.frames.front());
     w.frames.pop_front();
     ++events;
+    world_.tell(happening::delivered, w, f);
     if (w.receiver->on_frame(f.header, f.extended ? &f.extension : nullptr, f.payload.data()))
       continue;
     w.frames.clear();
@@ -98,6 +112,12 @@ unsigned fake_transport::deliver(wire& w) noexcept {
     w.receiver->on_broken(errc::protocol_error);
   }
   return events;
+}
+
+bool fake_transport::memory_is_there(node whose) const noexcept {
+  return world_.alive(whose) && std::none_of(in_.begin(), in_.end(), [whose](const auto& w) {
+           return w->from == whose && w->withdrawn;
+         });
 }
 
 unsigned fake_transport::tell_losses() noexcept {
@@ -112,10 +132,10 @@ unsigned fake_transport::tell_losses() noexcept {
 
 unsigned fake_transport::poll() noexcept {
   unsigned events = tell_losses();
-  for (std::size_t i = 0; i < in_.size(); ++i) events += deliver(*in_[i]);
+  for (std::size_t i = 0; i < in_.size(); ++i) events += deliver(*in_[i], manner_.frames_per_poll);
   for (std::size_t i = 0; i < out_.size(); ++i) {
     wire& w = *out_[i];
-    if (!w.refused || w.broken || w.frames.size() >= world_.settings_.room) continue;
+    if (!w.refused || w.broken || w.frames.size() >= manner_.room) continue;
     w.refused = false;
     ++events;
     w.sender->on_room();
@@ -125,7 +145,7 @@ unsigned fake_transport::poll() noexcept {
 
 bool fake_transport::has_work() noexcept {
   const std::optional<time> next = next_frame();
-  return !lost_.empty() || (next && *next <= world_.now());
+  return !lost_.empty() || (next && *next <= world_.elapsed());
 }
 
 }  // namespace weft::transports::fake

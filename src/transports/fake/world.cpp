@@ -4,46 +4,85 @@
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "transports/fake/transport.hpp"
 
 namespace weft::transports::fake {
 
-world::world(settings s)
-    : settings_(s),
-      traits_{.name = "fake", .max_payload = s.max_payload, .fragment = s.fragment},
-      random_(s.seed) {}
+namespace {
+
+/// A number that looks like chance and depends on nothing but its argument (the finaliser of
+/// SplitMix64).
+std::uint64_t scatter_bits(std::uint64_t x) noexcept {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+}  // namespace
+
+world::world(settings s) : settings_(s), random_(s.seed) {}
 
 world::~world() = default;
 
-void world::enter(node n, fake_transport& t) {
-  if (!transports_.emplace(n, &t).second)
+void world::enter(node n, runtime::engine& e, fake_transport& t) {
+  inhabitant& who = nodes_[n];
+  if (who.engine && who.engine != &e)
     throw std::logic_error("there is a node of that number already");
+  who.engine = &e;
+  who.transports.push_back(&t);
 }
 
-void world::leave(node n) noexcept { transports_.erase(n); }
+void world::leave(node n, fake_transport& t) noexcept {
+  const auto it = nodes_.find(n);
+  std::erase(it->second.transports, &t);
+  if (it->second.transports.empty()) nodes_.erase(it);
+}
 
-bool world::dead(node n) const noexcept {
-  const auto it = transports_.find(n);
-  return it == transports_.end() || it->second->dead();
+bool world::alive(node n) const noexcept {
+  const auto it = nodes_.find(n);
+  return it != nodes_.end() && !it->second.dead;
+}
+
+time world::awake_since(node n) const noexcept {
+  const auto it = nodes_.find(n);
+  return it == nodes_.end() ? time{0} : it->second.awake_since;
+}
+
+void world::at(time when, std::function<void()> what) {
+  events_.emplace(event_key{when, ++last_event_}, std::move(what));
+}
+
+bool world::do_what_is_due() {
+  bool something = false;
+  while (!events_.empty() && events_.begin()->first.first <= elapsed_) {
+    const auto first = events_.extract(events_.begin());
+    first.mapped()();
+    something = true;
+  }
+  return something;
 }
 
 bool world::turn_everybody() {
-  std::vector<fake_transport*> order;
-  for (const auto& [n, t] : transports_)
-    if (!t->dead()) order.push_back(t);
+  std::vector<runtime::engine*> order;
+  for (const auto& [n, who] : nodes_)
+    if (!who.dead && who.stalled_until <= elapsed_) order.push_back(who.engine);
   std::shuffle(order.begin(), order.end(), random_);
   unsigned events = 0;
-  for (fake_transport* t : order) events += t->engine().poll_once();
+  for (runtime::engine* e : order) events += e->poll_once();
   return events != 0;
 }
 
 bool world::step() {
-  if (turn_everybody()) return true;
-  const std::optional<time> next = next_frame();
+  const bool done = do_what_is_due();
+  if (turn_everybody() || done) {
+    elapsed_ += settings_.turn;
+    return true;
+  }
+  const std::optional<time> next = next_moment();
   if (!next) return false;
-  now_ = std::max(now_, *next);
+  elapsed_ = std::max(elapsed_, *next);
   return true;
 }
 
@@ -55,27 +94,64 @@ std::size_t world::run_until_quiet() {
   return steps;
 }
 
-void world::kill(node n) {
-  const auto it = transports_.find(n);
-  if (it == transports_.end()) throw std::logic_error("there is no node of that number");
-  it->second->die();
-  for (const auto& [other, t] : transports_)
-    if (other != n) t->lose(n);
+void world::kill(node n, bool told) {
+  const auto it = nodes_.find(n);
+  if (it == nodes_.end()) throw std::logic_error("there is no node of that number");
+  it->second.dead = true;
+  for (fake_transport* t : it->second.transports) t->die(told);
+  if (!told) return;
+  for (const auto& [other, who] : nodes_)
+    if (other != n)
+      for (fake_transport* t : who.transports) t->lose(n);
 }
 
-std::optional<time> world::next_frame() const noexcept {
+void world::stall(node n, time until) {
+  const auto it = nodes_.find(n);
+  if (it == nodes_.end() || until <= it->second.stalled_until) return;
+  it->second.stalled_until = it->second.awake_since = until;
+  at(until, [] {});
+}
+
+void world::cut(node a, node b) {
+  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)})
+    if (const auto it = nodes_.find(one); it != nodes_.end())
+      for (fake_transport* t : it->second.transports) t->lose(other);
+}
+
+time world::last_arrival(node from, node to) const noexcept {
+  time last{0};
+  if (const auto it = nodes_.find(to); it != nodes_.end())
+    for (const fake_transport* t : it->second.transports)
+      last = std::max(last, t->last_frame(from));
+  return last;
+}
+
+std::optional<time> world::next_moment() const noexcept {
   std::optional<time> next;
-  for (const auto& [n, t] : transports_) {
-    if (t->dead()) continue;
-    if (const auto due = t->next_frame(); due && (!next || *due < *next)) next = due;
+  const auto consider = [&](time when) {
+    if (!next || when < *next) next = when;
+  };
+  if (!events_.empty()) consider(events_.begin()->first.first);
+  for (const auto& [n, who] : nodes_) {
+    if (who.dead) continue;
+    // What comes to a stalled node waits until it is awake.
+    for (const fake_transport* t : who.transports)
+      if (const auto due = t->next_frame()) consider(std::max(*due, who.stalled_until));
+    const runtime::engine::holder hold(*who.engine);
+    const runtime::time_point timer = who.engine->next_deadline();
+    if (timer != runtime::time_point::max())
+      consider(std::max<time>(timer.time_since_epoch(), who.stalled_until));
   }
   return next;
 }
 
-time world::arrival() {
-  const auto span = (settings_.longest_way - settings_.shortest_way).count();
-  return now_ + settings_.shortest_way +
-         time(static_cast<time::rep>(chance(static_cast<std::uint64_t>(span) + 1)));
+/// Each frame's way depends on the seed, the wire and its place there, and on nothing that happens
+/// elsewhere: a run from which something is left out resembles the whole one.
+time world::arrival(wire& w) const noexcept {
+  const std::uint64_t place = std::uint64_t{w.from} << 48 | std::uint64_t{w.to} << 32 | w.sent++;
+  const auto span = static_cast<std::uint64_t>((w.how.longest_way - w.how.shortest_way).count());
+  const std::uint64_t extra = scatter_bits(settings_.seed ^ scatter_bits(place)) % (span + 1);
+  return elapsed_ + w.how.shortest_way + time(static_cast<time::rep>(extra));
 }
 
 std::uint64_t world::offer(std::shared_ptr<wire> w) {

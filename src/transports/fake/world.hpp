@@ -2,84 +2,117 @@
 // Where fake transports live: the one source of time, chance and death.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <random>
+#include <vector>
 
+#include "runtime/clock.hpp"
 #include "runtime/engine.hpp"
-#include "transports/transport.hpp"
+#include "transports/fake/wire.hpp"
 
 namespace weft::transports::fake {
 
 class fake_transport;
-struct wire;
 
-using node = std::uint32_t;             ///< who; chosen by the test
-using time = std::chrono::nanoseconds;  ///< since the world began
-
-/// What links do with a read of the peer's memory.
-enum class memory { hidden, readable, refused_late };  ///< refused_late: promised, then failing
-
-/// How a world treats its frames.
-struct settings {
+/// How a world treats everybody; a transport may be given a manner of its own.
+struct settings : manner {
   std::uint64_t seed = 1;
-  time shortest_way{1'000};  ///< of a frame; each takes its own time, in order per link
-  time longest_way{50'000};
-  std::size_t room = 32;  ///< frames that one link takes before it is busy
-  std::uint32_t max_payload = 4096;
-  std::uint32_t fragment = 2048;
-  fake::memory memory = memory::hidden;
+  time turn{0};  ///< what a turn costs in which something happened
 };
 
 /// A few nodes in one process and the network between them. Whoever has the same seed and does the
-/// same sees the same. One thread; owned by the test and outlives everything that is in it.
-class world {
+/// same sees the same. It is the clock of its nodes' engines. One thread; owned by the test and
+/// outlives everything that is in it.
+class world final : public runtime::clock {
  public:
   explicit world(settings s);
   ~world();
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 
-  time now() const noexcept { return now_; }
+  const manner& default_manner() const noexcept { return settings_; }
+
+  /// Since the world began.
+  time elapsed() const noexcept { return elapsed_; }
+
+  /// The same as a moment, for timers.
+  runtime::time_point now() const noexcept override { return runtime::time_point(elapsed_); }
 
   /// A number below `bound`, which is not 0.
   std::uint64_t chance(std::uint64_t bound) { return random_() % bound; }
 
-  /// Every living node has a turn, in an order by chance; when that brought nothing, time goes on
-  /// to the next frame.
-  /// \return false: nothing happened and nothing is on its way
+  /// Does something at that moment, between the nodes' turns: connecting, dying, stalling.
+  void at(time when, std::function<void()> what);
+
+  /// What is due is done, then every living node that is not stalled has a turn, in an order by
+  /// chance; when nothing of that brought anything, time goes on to the next event, frame or timer.
+  /// \return false: nothing happened, and nothing is going to
   bool step();
 
   /// Steps until nothing happens any more. \return how many steps
   std::size_t run_until_quiet();
 
-  /// The node has no turn any more, frames to and from it are dropped, and its peers see
-  /// on_broken(errc::peer_lost) at their next turn.
-  void kill(node n);
-  bool alive(node n) const noexcept { return transports_.contains(n) && !dead(n); }
+  /// The node has no turn any more.
+  /// \param told true: frames to and from it vanish, and its peers see on_broken(errc::peer_lost)
+  ///        at their next turn; false: what is on its way arrives, and the wires tell nobody
+  void kill(node n, bool told = true);
+  bool alive(node n) const noexcept;
+
+  /// The node has no turn until that moment, as one whose core is busy elsewhere.
+  void stall(node n, time until);
+
+  /// Frames between the two vanish, and both see on_broken(errc::peer_lost) at their next turn.
+  void cut(node a, node b);
+
+  /// When the last frame from one node arrives at another, of those on the way.
+  time last_arrival(node from, node to) const noexcept;
+
+  /// Since when the node could have had turns.
+  time awake_since(node n) const noexcept;
+
+  /// Told what happens on the wires. Set before anything is sent.
+  std::function<void(happening, const wire&, const wire::frame&)> watch;
+
+  /// Called with each frame when it has been put on its wire, the last of `wire::frames`. May
+  /// change what is there: for tests that plant a fault.
+  std::function<void(wire&)> tamper;
 
  private:
   friend class fake_transport;
   friend class fake_link;
 
-  void enter(node n, fake_transport& t);
-  void leave(node n) noexcept;
-  bool dead(node n) const noexcept;
+  struct inhabitant {
+    runtime::engine* engine = nullptr;
+    std::vector<fake_transport*> transports;
+    bool dead = false;
+    time stalled_until{0};
+    time awake_since{0};
+  };
+  using event_key = std::pair<time, std::uint64_t>;  // in order of time, then of asking
+
+  void enter(node n, runtime::engine& e, fake_transport& t);
+  void leave(node n, fake_transport& t) noexcept;
+  bool do_what_is_due();
   bool turn_everybody();
-  std::optional<time> next_frame() const noexcept;
-  time arrival();
+  std::optional<time> next_moment() const noexcept;
+  void tell(happening what, const wire& w, const wire::frame& f) const {
+    if (watch) watch(what, w, f);
+  }
+  time arrival(wire& w) const noexcept;
   std::uint64_t offer(std::shared_ptr<wire> w);
   std::shared_ptr<wire> take_offer(std::uint64_t number);
 
   const settings settings_;
-  const transports::traits traits_;
   std::mt19937_64 random_;
-  time now_{0};
-  std::map<node, fake_transport*> transports_;
+  time elapsed_{0};
+  std::map<node, inhabitant> nodes_;
+  std::map<event_key, std::function<void()>> events_;
+  std::uint64_t last_event_ = 0;
   std::map<std::uint64_t, std::shared_ptr<wire>> offers_;
   std::uint64_t last_offer_ = 0;
 };

@@ -159,6 +159,13 @@ std::optional<remote_address> ring_link::expose(const_buffer data) noexcept {
   return pair_.expose(data);
 }
 
+/// A reader that saw anything of what the application writes there from now on sees this word, too
+/// (port::withdrawn).
+void ring_link::let_go() noexcept {
+  ring_->withdrawn.store(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+}
+
 bool ring_link::unseen() const noexcept {
   return ring_->slots_read.load(std::memory_order_relaxed) != position_;
 }

@@ -24,6 +24,7 @@ class ring_link final : public link {
   post get(scatter into, remote_address from, std::size_t size) noexcept override;
   bool prefers_get(remote_address from, std::size_t size) const noexcept override;
   std::optional<remote_address> expose(const_buffer data) noexcept override;
+  void let_go() noexcept override;
   bool unseen() const noexcept override;
   void nudge() noexcept override;
 

@@ -107,7 +107,13 @@ bool pair::prefers_get(remote_address from, std::size_t size) const noexcept {
   return choose_fetch(known).how != fetch::ask;
 }
 
+/// The peer may end its send, and use the memory anew, before it hears that this side read there.
 post pair::get(scatter into, remote_address from, std::size_t size) noexcept {
+  const post answer = read(into, from, size);
+  return answer == post::done && (!port_ || port_->withdrawn()) ? post::failed : answer;
+}
+
+post pair::read(scatter into, remote_address from, std::size_t size) noexcept {
   if (from.region != 0) {
     const std::byte* at = peer_regions_.find(from, size);
     if (!at) return post::failed;

@@ -51,6 +51,7 @@ class pair {
  private:
   void learn_door(parcel& p, std::size_t first_fd);
   bool probe(std::uint64_t address, std::uint64_t expected) noexcept;
+  post read(scatter into, remote_address from, std::size_t size) noexcept;
 
   shm_transport& owner_;
   inlet& peer_;

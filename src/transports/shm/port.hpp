@@ -35,6 +35,12 @@ class port {
     if (unpublished_ != 0) publish();
   }
 
+  /// After a read of the sender's memory: whether its application may have had it back meanwhile.
+  bool withdrawn() const noexcept {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return ring_->withdrawn.load(std::memory_order_relaxed) != 0;
+  }
+
   bool broken() const noexcept { return broken_; }
 
  private:

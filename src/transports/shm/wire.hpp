@@ -11,7 +11,7 @@
 namespace weft::transports::shm {
 
 inline constexpr std::uint32_t ring_magic = 0x676e6972;  // "ring"
-inline constexpr std::uint32_t ring_version = 1;
+inline constexpr std::uint32_t ring_version = 2;
 
 inline constexpr std::uint32_t slot_count = 256;         // a power of two
 inline constexpr std::uint32_t bulk_bytes = 128 * 1024;  // a power of two
@@ -41,6 +41,10 @@ struct ring {
 
   /// Sender's: it waits for room and wants its doorbell rung.
   alignas(line) std::atomic<std::uint32_t> room_wanted;
+
+  /// Sender's: it has given the memory that it exposed back to its application. Whoever has read
+  /// there looks at this afterwards.
+  std::atomic<std::uint32_t> withdrawn;
 
   /// Receiver's: how many slots and bytes of bulk it has read since the beginning. Published
   /// now and then, not per frame.

@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::size_t eager_limit = 64u << 10;
 
-/// Sends of these sizes from node `from`, none of them received yet.
+/// Sends of these sizes from one node to another, none of them received yet.
 struct burst {
   std::vector<bytes> data;
   std::vector<std::shared_ptr<sending>> sends;
 
-  burst(nodes& n, fake::node from, const std::vector<std::size_t>& sizes) {
+  burst(nodes& n, fake::node from, const std::vector<std::size_t>& sizes, fake::node to = 0) {
     data.reserve(sizes.size());
     for (const std::size_t size : sizes) {
       data.push_back(pattern(size, size + data.size()));
-      sends.push_back(n[from].send(0, data.back(), tag{data.size()}));
+      sends.push_back(n[from].send(to, data.back(), tag{data.size()}));
     }
   }
   std::size_t ended() const {
@@ -169,4 +169,35 @@ TEST_CASE("credits: a sender without any gets back even the little that it is ow
     CHECK(op->ended_with(errc::ok));
   }
   CHECK(n.clean());
+}
+
+TEST_CASE("credits: while the way back is full, at most one frame waits to return credit") {
+  fake::settings s;
+  s.room = 1;
+  nodes n(2, s, {0, eager_limit});  // the smallest window, half of which is soon owed
+  burst forth(n, 1, many(100, 0));
+  burst back(n, 0, many(100, 0), 1);
+  std::vector<std::shared_ptr<receiving>> receives;
+  bytes nothing;
+  for (int i = 0; i < 100; ++i) {
+    receives.push_back(n[0].recv(1, nothing, any_tag));
+    receives.push_back(n[1].recv(0, nothing, any_tag));
+  }
+  while (n.step())
+    for (const fake::node from : {0u, 1u})
+      REQUIRE(n[from].to(1 - from).books().waiting_credits <= 1);
+  for (const auto& op : receives) CHECK(op->ended_with(errc::ok));
+  CHECK(n.clean());
+}
+
+TEST_CASE("credits: nothing is granted to a peer that is lost before its link comes") {
+  nodes n(2);
+  const std::uint32_t all = n[0].budget_left();
+  peer& lost = n[0].to(1);
+  {
+    const engine::holder hold(n[0].engine);
+    lost.fail(errc::peer_lost, "its connection broke");
+    CHECK(lost.grant_first_credit() == 0);
+  }
+  CHECK(n[0].budget_left() == all);
 }

@@ -204,3 +204,61 @@ TEST_CASE("close: waiting for the end can be cancelled") {
   n.settle();
   CHECK(here.ended_with(errc::stopped));
 }
+
+TEST_CASE("failure: what begins after the end of the context ends at once with errc::closed") {
+  nodes n(3);
+  const bytes out = pattern(100);
+  bytes in(100);
+  n[0].send(1, out, tag{1});
+  n.settle();
+  n[0].end();
+  for (const fake::node known_or_not : {1u, 2u}) {
+    CAPTURE(known_or_not);
+    CHECK(n[0].send(known_or_not, out, tag{1})->ended_with(errc::closed));
+    CHECK(n[0].recv(known_or_not, in, tag{1})->ended_with(errc::closed));
+    ending closed(n[0].messages.closed(n[0].to(known_or_not)));
+    CHECK(closed.go().ends == 1);
+  }
+  CHECK(n[0].recv_any(in, any_tag)->ended_with(errc::closed));
+  probing probe(probe_request{&n[0].messages, nullptr, any_tag});
+  CHECK(probe.go().ended_with(errc::closed));
+  CHECK(n[0].clean());
+}
+
+TEST_CASE("failure: what an ended send exposed is not read any more") {
+  fake::settings s;
+  s.memory = fake::memory::readable;
+  nodes n(2, s);
+  bytes out = pattern(100'000);
+  bytes in(out.size());
+  bytes nothing;
+  n[0].send(1, nothing, tag{9});  // so that there is a link back
+  n.settle();
+  auto send = n[1].send(0, out, tag{1});
+  n.settle();
+  REQUIRE_FALSE(send->ended());
+  n[1].end();
+  REQUIRE(send->ended_with(errc::closed));
+  std::fill(out.begin(), out.end(), std::byte{0});  // the buffer is the application's again
+  auto receive = n[0].recv(1, in, tag{1});          // and node 0 does not know yet
+  n.settle();
+  CHECK_FALSE(receive->ended());
+  peer& left = n[0].to(1);
+  {
+    const engine::holder hold(n[0].engine);
+    left.fail(errc::closed, "it has left");
+  }
+  n.settle();
+  CHECK(receive->ended_with(errc::closed));
+}
+
+TEST_CASE("failure: the end of the context gives back the budget of what nobody received") {
+  nodes n(2);
+  const std::uint32_t all = n[0].budget_left();
+  const bytes out = pattern(100);
+  n[1].send(0, out, tag{1});
+  n[1].send(0, out, tag{2});
+  n.settle();
+  n[0].end();
+  CHECK(n[0].budget_left() == all);
+}

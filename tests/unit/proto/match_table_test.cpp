@@ -100,19 +100,29 @@ TEST_CASE("match: what is withdrawn is not found") {
   t.table.withdraw(middle);
   CHECK(t.table.take_match(t.a, 1) == &first);
   CHECK(t.table.take_match(t.a, 1) == &last);
-  CHECK(t.table.any_posted(nullptr) == nullptr);
+  CHECK(t.table.take_posted(nullptr) == nullptr);
 }
 
-TEST_CASE("match: any_posted finds what only one peer can serve") {
+TEST_CASE("match: what only one peer can serve is taken out in order of posting") {
   bench t;
-  recv_operation& wild = t.post(nullptr, any_tag);
-  CHECK(t.table.any_posted(t.a) == nullptr);
-  CHECK(t.table.any_posted(nullptr) == &wild);
-  recv_operation& tagless = t.post(t.a, any_tag);
-  CHECK(t.table.any_posted(t.a) == &tagless);
-  t.table.withdraw(tagless);
-  recv_operation& exact = t.post(t.a, tag{1});
-  CHECK(t.table.any_posted(t.a) == &exact);
+  // Many buckets of the table, and the list of wildcards.
+  std::vector<recv_operation*> of_a, others;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    of_a.push_back(&t.post(t.a, tag{i * 7919}));
+    others.push_back(&t.post(t.b, tag{i * 7919}));
+    if (i % 10 == 3) of_a.push_back(&t.post(t.a, any_tag));
+    if (i % 10 == 4) others.push_back(&t.post(nullptr, any_tag));
+  }
+  const auto taken = [&](const peer* from) {
+    std::vector<recv_operation*> all;
+    for (matcher* m = t.table.take_posted(from); m; m = m->after)
+      all.push_back(static_cast<recv_operation*>(m));
+    return all;
+  };
+  CHECK(taken(t.a) == of_a);
+  CHECK(taken(t.a).empty());
+  CHECK(taken(nullptr) == others);
+  CHECK(taken(nullptr).empty());
 }
 
 TEST_CASE("match: agrees with two plain lists over thousands of random steps") {

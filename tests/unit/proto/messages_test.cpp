@@ -207,3 +207,31 @@ TEST_CASE("messages: more of them under way than there are numbers") {
   CHECK(well == count);
   CHECK(n.clean());
 }
+
+TEST_CASE("messages: nobody overtakes those that wait while a new link is full of control frames") {
+  fake::settings s;
+  s.room = 1;
+  nodes n(2, s);
+  bytes nothing;
+  n[1].send(0, nothing, tag{1});
+  n.settle();  // there is a way from node 1, and none back
+  n.links_allowed = false;
+  for (int i = 0; i < 3; ++i) {
+    n[1].send(0, nothing, tag{2}, send_mode::synchronous);
+    n[0].recv(1, nothing, tag{2});
+  }
+  const bytes first = pattern(1), second = pattern(2);
+  n[0].send(1, first, tag{3});
+  n.settle();
+  n.links_allowed = true;
+  n.step();  // the link is open, and the answers to the synchronous sends fill it
+  n[0].send(1, second, tag{3});
+  n.settle();
+  bytes in(2);
+  for (const std::size_t size : {1u, 2u}) {
+    const auto op = n[1].recv(0, in, tag{3});
+    n.settle();
+    REQUIRE(op->ended_with(errc::ok));
+    CHECK(op->got.size == size);
+  }
+}

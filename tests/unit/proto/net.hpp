@@ -65,7 +65,7 @@ using probing = tracked<weft::detail::probe_operation>;
 class side {
  public:
   side(fake::world& w, fake::node n, weft::proto::messenger_settings s)
-      : engine(weft::progress_mode::polling, {}, "epoll"),
+      : engine(weft::progress_mode::polling, {}, "epoll", &w),
         transport(fake::make(w, n, engine)),
         messages(engine, s) {
     messages.reserve_ranks(64);
