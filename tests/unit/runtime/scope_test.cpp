@@ -13,8 +13,8 @@
 #include <weft/scope.hpp>
 #include <weft/time.hpp>
 
-#include "allocations.hpp"
 #include "manual.hpp"
+#include "support/allocations.hpp"
 #include "support/skip.hpp"
 
 using namespace weft;
@@ -243,7 +243,7 @@ TEST_CASE("started tasks know the clock and start where a given chain is") {
 }
 
 TEST_CASE("in steady state starting allocates nothing") {
-  if (!manual::counts_allocations()) return tests::skip("operator new is the sanitizer's");
+  if (!tests::counts_allocations()) return tests::skip("operator new is the sanitizer's");
   manual::loop loop;
   manual::box ready(loop), pending(loop);
   std::size_t first = 0, later = 0;
@@ -251,19 +251,19 @@ TEST_CASE("in steady state starting allocates nothing") {
                  std::size_t& steady) -> task<void> {
     scope fly;
     for (int round = 0; round < 100; ++round) {
-      const std::size_t before = manual::allocations();
+      const std::size_t before = tests::allocations();
       for (int i = 0; i < 64; ++i) fly.start(b.get());
-      std::size_t more = manual::allocations() - before;
+      std::size_t more = tests::allocations() - before;
       for (int i = 0; i < 64; ++i) {
         a.put(i);
         b.put(i);
       }
-      const std::size_t between = manual::allocations();
+      const std::size_t between = tests::allocations();
       for (int i = 0; i < 64; ++i) fly.start(a.get());
-      more += manual::allocations() - between;
-      const std::size_t at_join = manual::allocations();
+      more += tests::allocations() - between;
+      const std::size_t at_join = tests::allocations();
       co_await fly.join();
-      more += manual::allocations() - at_join;
+      more += tests::allocations() - at_join;
       (round == 0 ? warm : steady) += more;
     }
   };
@@ -275,7 +275,7 @@ TEST_CASE("in steady state starting allocates nothing") {
 }
 
 TEST_CASE("very many in flight cost a few allocations, once") {
-  if (!manual::counts_allocations()) return tests::skip("operator new is the sanitizer's");
+  if (!tests::counts_allocations()) return tests::skip("operator new is the sanitizer's");
   manual::loop loop;
   manual::box numbers(loop);
   constexpr int many = 200'000;
@@ -285,12 +285,12 @@ TEST_CASE("very many in flight cost a few allocations, once") {
                  long& out) -> task<void> {
     scope fly;
     for (std::size_t* count : {&growing, &steady}) {
-      const std::size_t before = manual::allocations();
+      const std::size_t before = tests::allocations();
       for (int i = 0; i < many; ++i) fly.start(from.get(), [&out](int n) { out += n; });
       for (int i = 0; i < many; ++i) from.put(1);
       l.run();
       co_await fly.join();
-      *count = manual::allocations() - before;
+      *count = tests::allocations() - before;
     }
   };
   manual::spawned chain(loop, body(loop, numbers, first, second, sum));
@@ -301,14 +301,14 @@ TEST_CASE("very many in flight cost a few allocations, once") {
 }
 
 TEST_CASE("without memory start throws and the scope stays whole") {
-  if (!manual::counts_allocations()) return tests::skip("operator new is the sanitizer's");
+  if (!tests::counts_allocations()) return tests::skip("operator new is the sanitizer's");
   manual::loop loop;
   manual::box numbers(loop);
   auto body = [](manual::box& from) -> task<void> {
     scope fly;
     int started = 0;
     {
-      manual::no_memory none;
+      tests::no_memory none;
       try {
         for (;;) {
           fly.start(from.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "allocations.hpp"
+#include "support/allocations.hpp"
 
 #include <cstdlib>
 #include <new>
@@ -7,17 +7,19 @@
 namespace {
 
 thread_local std::size_t count = 0;
+thread_local std::size_t freed = 0;
 thread_local bool exhausted = false;
 
 }  // namespace
 
-namespace manual {
+namespace weft::tests {
 
 std::size_t allocations() noexcept { return count; }
+std::size_t allocations_alive() noexcept { return count - freed; }
 no_memory::no_memory() noexcept { exhausted = true; }
 no_memory::~no_memory() { exhausted = false; }
 
-}  // namespace manual
+}  // namespace weft::tests
 
 #if defined(__SANITIZE_THREAD__)
 #define WEFT_TEST_OWNS_NEW 0
@@ -30,11 +32,11 @@ no_memory::~no_memory() { exhausted = false; }
 #define WEFT_TEST_OWNS_NEW 1
 #endif
 
-namespace manual {
+namespace weft::tests {
 
 bool counts_allocations() noexcept { return WEFT_TEST_OWNS_NEW; }
 
-}  // namespace manual
+}  // namespace weft::tests
 
 #if WEFT_TEST_OWNS_NEW
 
@@ -51,7 +53,10 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return exhausted ? nullptr : std::malloc(bytes);
 }
 
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+  if (memory) ++freed;
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 
 #endif

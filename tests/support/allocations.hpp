@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often this thread allocated, in this test program only.
+// How often this thread allocated; in programs that list allocations.cpp among their sources.
 #pragma once
 
 #include <cstddef>
 
-namespace manual {
+namespace weft::tests {
 
 /// False under ThreadSanitizer, whose operator new cannot be replaced: nothing here works then.
 bool counts_allocations() noexcept;
 
 /// Calls of operator new on the calling thread so far.
 std::size_t allocations() noexcept;
+
+/// What the calling thread allocated and no thread has freed, minus what it freed of others'.
+std::size_t allocations_alive() noexcept;
 
 /// While it lives, operator new throws std::bad_alloc on the calling thread.
 class no_memory {
@@ -21,4 +24,4 @@ class no_memory {
   ~no_memory();
 };
 
-}  // namespace manual
+}  // namespace weft::tests

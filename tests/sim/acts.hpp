@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can happen in a run: conversations between ranks, and disasters. A new feature of weft gets
+// a file here and a line in the list.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sim/job.hpp"
+
+namespace sim {
+
+/// A kind of act. `stage` is called before the run begins; it arranges for things to happen, by
+/// job::when_there and rank::play. What is played must join what it starts and throw nothing.
+struct act_kind {
+  std::string_view name;
+  unsigned weight;  ///< how often it comes, in proportion
+  void (*stage)(job&, const act&);
+};
+
+const std::vector<act_kind>& act_kinds();
+
+// acts_messages.cpp
+void stage_talk(job&, const act&);
+void stage_exchange(job&, const act&);
+void stage_gather(job&, const act&);
+void stage_race(job&, const act&);
+
+// acts_disasters.cpp
+void stage_stall(job&, const act&);
+void stage_death(job&, const act&);
+void stage_leave(job&, const act&);
+void stage_close(job&, const act&);
+void stage_cut(job&, const act&);
+
+/// Tags of one act's messages: nobody else's receive matches them. The low 16 bits are the act's.
+constexpr std::uint64_t tag_of(const act& a, std::uint64_t n) noexcept {
+  return std::uint64_t{a.number + 1} << 16 | n;
+}
+constexpr weft::tag_mask any_of(const act& a) noexcept {
+  return weft::tag_mask(tag_of(a, 0), ~std::uint64_t{0xffff});
+}
+
+}  // namespace sim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chance that is the same everywhere, and can be split: what one part of a run throws does not
+// depend on how often the others did.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace sim {
+
+using std::chrono::nanoseconds;
+
+/// SplitMix64.
+class dice {
+ public:
+  explicit constexpr dice(std::uint64_t seed) noexcept : state_(seed) {}
+
+  constexpr std::uint64_t throw_one() noexcept {
+    std::uint64_t x = state_ += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+  }
+
+  /// Dice of their own for part `n`, whatever was thrown before.
+  constexpr dice part(std::uint64_t n) const noexcept {
+    dice d(origin_ ^ (n + 1) * 0xd1342543de82ef95u);
+    return dice(d.throw_one());
+  }
+
+  constexpr std::uint64_t below(std::uint64_t bound) noexcept { return throw_one() % bound; }
+  constexpr std::uint64_t between(std::uint64_t least, std::uint64_t most) noexcept {
+    return least + below(most - least + 1);
+  }
+  constexpr bool percent(unsigned chance) noexcept { return below(100) < chance; }
+  nanoseconds up_to(nanoseconds most) noexcept {
+    return nanoseconds(below(static_cast<std::uint64_t>(most.count()) + 1));
+  }
+  template <class List>
+  const auto& one_of(const List& list) noexcept {
+    return list[below(std::size(list))];
+  }
+
+ private:
+  std::uint64_t state_;
+  std::uint64_t origin_ = state_;
+};
+
+}  // namespace sim

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/job.hpp"
+
+#include <algorithm>
+
+namespace sim {
+
+using weft::errc;
+using weft::proto::peer;
+using weft::runtime::engine;
+using weft::transports::link;
+using weft::transports::parcel;
+
+namespace {
+
+// Runs end after a few thousand; one that has not by then goes round in circles.
+constexpr std::uint64_t most_steps = 1'000'000;
+
+fake::settings settings_of(const scenario& p) {
+  fake::settings s;
+  s.seed = p.wanted.seed;
+  s.turn = p.turn;
+  return s;
+}
+
+}  // namespace
+
+job::job(const scenario& p, log& l, ledger& book)
+    : plan_(p),
+      log_(l),
+      ledger_(book),
+      world_(settings_of(p)),
+      accounts_(l, p.turn),
+      ranks_(p.ranks.size()),
+      ends_(p.ranks.size()) {
+  log_.keep_time(world_);
+  world_.watch = [this](fake::happening what, const fake::wire& w, const fake::wire::frame& f) {
+    accounts_.on_wire(world_, what, w, f);
+  };
+  ledger_.starved = [this](node from, node to) {
+    return at(from).to(to).state()->books().credit < 1;
+  };
+  for (node n = 0; n < ranks_.size(); ++n) {
+    if (!plan_.takes_part(n)) continue;
+    if (const nanoseconds when = plan_.ranks[n].joins; when == nanoseconds{0})
+      join(n);
+    else
+      world_.at(when, [this, n] { join(n); });
+  }
+}
+
+job::~job() = default;
+
+void job::join(node n) {
+  log_.event("rank {} joins", n);
+  ranks_[n] = std::make_unique<rank>(world_, n, plan_, log_, ledger_);
+  ranks_[n]->messages().connector = [this, n](peer& to) { want(n, to); };
+  for (node other = 0; other < ranks_.size(); ++other)
+    if (ends_[other]) tell_gone(n, other, *ends_[other]);
+}
+
+bool job::lives(node n) const noexcept { return ranks_[n] && !ends_[n]; }
+
+void job::when_there(node n, nanoseconds when, std::function<void(rank&)> what) {
+  world_.at(std::max(when, plan_.ranks[n].joins), [this, n, what = std::move(what)] {
+    if (lives(n)) what(at(n));
+  });
+}
+
+// --- connections -----------------------------------------------------------------------------
+
+/// As the control plane does: finds the other one, makes a link, offers it, waits for the answer.
+void job::want(node from, peer& to) {
+  const node other = to.id();
+  const nanoseconds asks = world_.elapsed() + delay(from, other);
+  world_.at(std::max(asks, plan_.ranks[other].joins), [this, from, other] { open(from, other); });
+}
+
+void job::open(node from, node to) {
+  if (!lives(from)) return;
+  if (ends_[to]) return gone(from, to, *ends_[to]);
+  opening& o = opening_[{from, to}];
+  {
+    const weft::endpoint there = at(from).to(to);
+    const engine::holder hold(at(from).engine());
+    o.link = at(from).way(plan_.way(from, to)).open(*there.state(), {}, o.letter);
+  }
+  world_.at(world_.elapsed() + delay(from, to), [this, from, to] { offer(from, to); });
+}
+
+void job::offer(node from, node to) {
+  if (!lives(from) || !lives(to) || apart(from, to) || apart(to, from)) return;
+  opening& o = opening_[{from, to}];
+  {
+    const weft::endpoint back = at(to).to(from);
+    const engine::holder hold(at(to).engine());
+    parcel reply;
+    const std::string refusal =
+        at(to).way(plan_.way(from, to)).accept(*back.state(), {}, std::move(o.letter), reply);
+    if (!refusal.empty()) return log_.violation("rank {} refuses a link: {}", to, refusal);
+    o.credit = back.state()->grant_first_credit();
+  }
+  log_.event("rank {} accepts a link from rank {} and grants {} units", to, from, o.credit);
+  world_.at(world_.elapsed() + delay(from, to), [this, from, to] { answer(from, to); });
+}
+
+void job::answer(node from, node to) {
+  if (!lives(from) || apart(from, to)) return;
+  const weft::endpoint there = at(from).to(to);
+  {
+    opening& o = opening_[{from, to}];
+    const engine::holder hold(at(from).engine());
+    static_cast<void>(o.link->opened({}));
+    there.state()->opened(std::move(o.link), o.credit);
+  }
+  log_.event("rank {} has a link to rank {}", from, to);
+  if (lives(to)) connections_.push_back({from, to, there, at(to).to(from)});
+}
+
+nanoseconds job::delay(node from, node to) {
+  constexpr std::uint64_t part_of_plan = 100;
+  return plan_.chance.part(part_of_plan)
+      .part(from)
+      .part(to)
+      .part(++delays_[{from, to}])
+      .up_to(std::chrono::microseconds(50));
+}
+
+bool job::apart(node a, node b) const { return apart_.contains({a, b}); }
+
+/// What the control plane does when it learns that somebody is gone; it may learn it twice.
+void job::gone(node whom, node who, errc how) {
+  if (!lives(whom) || !apart_.insert({whom, who}).second) return;
+  log_.event("rank {} is told that rank {} is gone ({})", whom, who, static_cast<int>(how));
+  const weft::endpoint it = at(whom).to(who);
+  const engine::holder hold(at(whom).engine());
+  opening_[{whom, who}].link.reset();
+  for (std::size_t i = 0; i < plan_.transports.size(); ++i) at(whom).way(i).forget(*it.state());
+  it.state()->fail(how, "the control plane says so");
+  it.state()->drop_link();
+}
+
+/// What was sent in good order arrives before the news.
+void job::tell_gone(node whom, node who, errc how) {
+  nanoseconds when = world_.elapsed() + delay(whom, who);
+  if (how == errc::closed) when = std::max(when, world_.last_arrival(who, whom));
+  for (int times = 0; times < 2; ++times)
+    world_.at(when + times * delay(whom, who), [this, whom, who, how] { gone(whom, who, how); });
+}
+
+void job::lost(node whom, node who, errc how) {
+  ledger_.spoil(whom, who, how);
+  accounts_.forget(whom, who);
+  std::erase_if(connections_, [&](const connection& c) {
+    return (c.from == who && c.to == whom) || (c.from == whom && c.to == who);
+  });
+}
+
+// --- disasters -------------------------------------------------------------------------------
+
+void job::end(node n, errc how, bool told_by_wires) {
+  ends_[n] = how;
+  ledger_.spoil_everything(n, errc::closed);
+  for (node other = 0; other < ranks_.size(); ++other) {
+    if (other == n) continue;
+    lost(other, n, how);
+    tell_gone(other, n, how);
+  }
+  world_.kill(n, told_by_wires);
+}
+
+void job::kill(node n) {
+  if (!lives(n)) return;
+  log_.event("rank {} dies", n);
+  end(n, errc::peer_lost, delay(n, n).count() % 2 == 0);
+}
+
+void job::leave(node n) {
+  if (!lives(n)) return;
+  log_.event("rank {} leaves", n);
+  ledger_.spoil_everything(n, errc::closed);
+  at(n).end();
+  at(n).judge_remains();
+  end(n, errc::closed, false);
+}
+
+void job::cut(node a, node b) {
+  if (!lives(a) || !lives(b)) return;
+  log_.event("the connection of ranks {} and {} breaks", a, b);
+  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    lost(one, other, errc::peer_lost);
+    tell_gone(one, other, errc::peer_lost);
+  }
+  world_.cut(a, b);
+}
+
+void job::close(node from, node to) {
+  if (!lives(from)) return;
+  log_.event("rank {} closes rank {}", from, to);
+  lost(from, to, errc::closed);
+  lost(to, from, errc::closed);
+  at(from).to(to).close();
+}
+
+// --- a run -----------------------------------------------------------------------------------
+
+bool job::run() {
+  for (int quiet = 0; quiet != 2; ++steps_) {
+    if (steps_ == most_steps || !log_.clean()) {
+      if (log_.clean()) log_.violation("it never comes to rest");
+      return false;
+    }
+    quiet = world_.step() ? 0 : quiet + 1;
+    check_step();
+  }
+  return true;
+}
+
+void job::check_step() {
+  for (node n = 0; n < ranks_.size(); ++n) {
+    if (!lives(n)) continue;
+    const engine::holder hold(at(n).engine());
+    if (const auto told = ledger_.pending(n); at(n).engine().outstanding() > told)
+      log_.violation("rank {} has {} operations outstanding, and {} were begun and did not end", n,
+                     at(n).engine().outstanding(), told);
+    if (const auto now = at(n).messages().counts().unexpected_bytes_now;
+        now > plan_.ranks[n].unexpected_budget)
+      log_.violation("rank {} keeps {} bytes of unexpected messages, beyond its budget of {}", n,
+                     now, plan_.ranks[n].unexpected_budget);
+  }
+  for (const connection& c : connections_)
+    accounts_.check_credit(*c.there.state(), c.from, *c.back.state(), c.to);
+}
+
+void job::judge_rest() {
+  ledger_.at_rest([this](node n) { return lives(n); });
+  for (node n = 0; n < ranks_.size(); ++n) {
+    if (!lives(n)) continue;
+    const engine::holder hold(at(n).engine());
+    if (at(n).engine().outstanding() != ledger_.pending(n))
+      log_.violation("rank {} rests with {} operations outstanding, but {} wait", n,
+                     at(n).engine().outstanding(), ledger_.pending(n));
+  }
+}
+
+void job::stop_everybody() {
+  log_.event("everybody is asked to stop");
+  for (node n = 0; n < ranks_.size(); ++n)
+    if (lives(n)) at(n).stop();
+}
+
+void job::end_everybody() {
+  log_.event("everybody ends");
+  world_.watch = nullptr;  // what comes too late now is nobody's fault
+  for (node n = 0; n < ranks_.size(); ++n) {
+    if (!lives(n)) continue;
+    if (const auto waiting = ledger_.pending(n); waiting != 0 && log_.clean())
+      log_.violation("{} operations of rank {} do not stop", waiting, n);
+  }
+  connections_.clear();
+  for (node n = 0; n < ranks_.size(); ++n) {
+    if (!ranks_[n] || ends_[n] == errc::closed) continue;
+    ledger_.spoil_everything(n, errc::closed);
+    at(n).end();
+    at(n).judge_remains();
+  }
+}
+
+}  // namespace sim

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a run and what connects them: everything but the acts.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "sim/accounts.hpp"
+#include "sim/ledger.hpp"
+#include "sim/log.hpp"
+#include "sim/plan.hpp"
+#include "sim/rank.hpp"
+
+namespace sim {
+
+/// A job in one process. Stands where weft-run, the control plane and the kernel stand for real
+/// ranks: makes links when they are asked for, tells of deaths and good-byes, each after a while.
+class job {
+ public:
+  job(const scenario& p, log& l, ledger& book);
+  ~job();
+
+  const scenario& plan() const noexcept { return plan_; }
+  fake::world& world() noexcept { return world_; }
+  ledger& book() noexcept { return ledger_; }
+  log& history() noexcept { return log_; }
+
+  /// Has joined, and is neither dead nor has it left.
+  bool lives(node n) const noexcept;
+  rank& at(node n) noexcept { return *ranks_[n]; }
+
+  /// Calls `what` at that moment, or when the rank joins, if that is later; not if it is gone then.
+  void when_there(node n, nanoseconds when, std::function<void(rank&)> what);
+
+  // --- disasters ------------------------------------------------------------------------------
+
+  void kill(node n);
+  void leave(node n);            ///< in good order: its context ends
+  void cut(node a, node b);      ///< the connection breaks
+  void close(node at, node to);  ///< endpoint::close
+
+  // --- a run ----------------------------------------------------------------------------------
+
+  /// Steps until nothing moves any more, checking after each step. \return false: it never ends
+  bool run();
+  void judge_rest();  ///< nothing moves
+  void stop_everybody();
+  void end_everybody();  ///< and what each rank has left behind is looked at
+
+  std::uint64_t steps() const noexcept { return steps_; }
+  std::uint64_t frames() const noexcept { return accounts_.frames(); }
+
+ private:
+  struct connection {
+    node from;
+    node to;
+    weft::endpoint there;  // at `from`
+    weft::endpoint back;   // at `to`
+  };
+
+  struct opening {
+    std::unique_ptr<weft::transports::link> link;
+    weft::transports::parcel letter;
+    std::uint32_t credit = 0;
+  };
+
+  void join(node n);
+  void want(node from, weft::proto::peer& to);
+  void open(node from, node to);
+  void offer(node from, node to);
+  void answer(node from, node to);
+  void tell_gone(node whom, node who, errc how);
+  void gone(node whom, node who, errc how);
+  bool apart(node a, node b) const;
+  void lost(node whom, node who, errc how);
+  void end(node n, errc how, bool told_by_wires);
+  nanoseconds delay(node from, node to);
+  void check_step();
+
+  const scenario& plan_;
+  log& log_;
+  ledger& ledger_;
+  fake::world world_;
+  accounts accounts_;
+  std::vector<std::unique_ptr<rank>> ranks_;  // null: has not joined
+  std::vector<std::optional<errc>> ends_;     // how others see its end
+  std::map<std::pair<node, node>, opening> opening_;
+  std::map<std::pair<node, node>, std::uint64_t> delays_;  // how many were thrown
+  std::vector<connection> connections_;                    // those whose credit matters
+  std::set<std::pair<node, node>> apart_;  // the first has been told that the second is gone
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace sim

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/ledger.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "sim/dice.hpp"
+
+namespace sim {
+
+using weft::tag_mask;
+
+namespace {
+
+constexpr std::size_t margin = 16;
+constexpr std::byte untouched{0xa5};  // what a receive's memory holds before, and margins always
+constexpr std::byte returned{0xee};   // what memory holds once it is the rank's again
+
+bool all_are(std::span<const std::byte> bytes, std::byte what) {
+  return std::all_of(bytes.begin(), bytes.end(), [what](std::byte b) { return b == what; });
+}
+
+std::byte mark_of(unsigned place) { return static_cast<std::byte>(place * 37 + 11); }
+
+/// The bytes that only this message has; the first one tells its place in the stream.
+std::vector<std::byte> contents(const message_record& m) {
+  std::vector<std::byte> bytes(m.size());
+  dice d = dice(m.tag).part(m.at).part(*m.with).part(m.place);
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    const std::uint64_t word = d.throw_one();
+    std::memcpy(&bytes[i], &word, sizeof word);
+  }
+  for (; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(d.throw_one());
+  if (!bytes.empty()) bytes[0] = mark_of(m.place);
+  return bytes;
+}
+
+std::string name_of(const record& r) {
+  return fmt::format("{} {} of rank {}{}", r.what, r.number, r.at,
+                     r.with ? fmt::format(" with rank {}", *r.with) : " with anybody");
+}
+
+}  // namespace
+
+std::size_t record::size() const noexcept { return memory.empty() ? 0 : memory.size() - margin; }
+
+weft::mutable_buffer record::buffer() noexcept {
+  return weft::mutable_buffer(memory.data(), size());
+}
+
+template <class Record>
+Record& ledger::enter(std::deque<Record>& where, std::string_view what, node at,
+                      std::optional<node> with, std::size_t bytes) {
+  Record& r = where.emplace_back();
+  r.number = static_cast<unsigned>(all_.size());
+  r.what = what;
+  r.at = at;
+  r.with = with;
+  r.memory.assign(bytes + margin, untouched);
+  all_.push_back(&r);
+  return r;
+}
+
+message_record& ledger::new_message(node from, node to, std::uint64_t tag, std::size_t size,
+                                    bool synchronous) {
+  message_record& m = enter(messages_, "send", from, to, size);
+  std::vector<message_record*>& before = streams_[{from, to, tag}];
+  m.tag = tag;
+  m.place = static_cast<unsigned>(before.size());
+  m.synchronous = synchronous;
+  before.push_back(&m);
+  const std::vector<std::byte> bytes = contents(m);
+  std::copy(bytes.begin(), bytes.end(), m.memory.begin());
+  return m;
+}
+
+receive_record& ledger::new_receive(node at, std::optional<node> from, tag_mask tag,
+                                    std::size_t room) {
+  receive_record& r = enter(receives_, "receive", at, from, room);
+  r.tag = tag;
+  return r;
+}
+
+receive_record& ledger::new_probe(node at, std::optional<node> from, tag_mask tag) {
+  receive_record& r = enter(receives_, "probe", at, from, 0);
+  r.tag = tag;
+  return r;
+}
+
+record& ledger::new_wait_for_end(node at, node whom) {
+  return enter(others_, "wait for the end", at, whom, 0);
+}
+
+void ledger::begun(record& r) {
+  r.begun = true;
+  ++waiting_[r.at];
+  if (r.what == "receive") posted_.push_back(static_cast<receive_record*>(&r));
+  log_.event(r.what == "send" ? "rank {}: send {} of {} bytes to rank {} begins"
+                              : "rank {}: operation {} with room for {} bytes from rank {} begins",
+             r.at, r.number, r.size(), static_cast<int>(r.with.value_or(~0u)));
+}
+
+void ledger::asked_to_stop(record& r) {
+  r.asked_to_stop = true;
+  log_.event("rank {}: operation {} is asked to stop", r.at, r.number);
+}
+
+bool ledger::ends_twice(const record&) noexcept {
+  return ends_twice_ != 0 && ++ends_ == ends_twice_;
+}
+
+bool ledger::ended(record& r, errc status) {
+  log_.event("rank {}: operation {} ends with status {}", r.at, r.number, static_cast<int>(status));
+  if (++r.ends > 1) {
+    log_.violation("{} ended {} times", name_of(r), r.ends);
+    return false;
+  }
+  --waiting_[r.at];
+  r.status = status;
+  if (!may_end_like(r, status))
+    log_.violation("{} ended with {}, for which there was no cause", name_of(r),
+                   weft::make_error_code(status).message());
+  return true;
+}
+
+void ledger::ended(message_record& m) {
+  const std::vector<std::byte> bytes = contents(m);
+  if (!std::equal(bytes.begin(), bytes.end(), m.memory.begin()))
+    log_.violation("{}: its buffer was changed", name_of(m));
+  // The rank may use it for something else at once; who still reads there sends garbage.
+  std::fill(m.buffer().begin(), m.buffer().end(), returned);
+}
+
+void ledger::ended(receive_record& r, const weft::received& got) {
+  r.got = got;
+  if (r.went_well()) {
+    const message_record* m = recognise(r);
+    const auto from = static_cast<node>(got.source);
+    if (!m) {
+      log_.violation("{} got {} bytes of tag {:#x} from rank {}, which is no message of that rank",
+                     name_of(r), got.size, got.tag.value, from);
+    } else if (!can_match(*m, r)) {
+      log_.violation("{} got {}, which does not match it", name_of(r), name_of(*m));
+    } else if (r.what == "receive") {
+      const std::vector<std::byte> bytes = contents(*m);
+      const std::size_t n = std::min(bytes.size(), r.size());
+      if (got.size != bytes.size() ||
+          !std::equal(bytes.begin(), bytes.begin() + n, r.memory.begin()))
+        log_.violation("{} did not get {} as it was sent", name_of(r), name_of(*m));
+      if (!all_are(r.buffer().subspan(n), untouched))
+        log_.violation("{}: bytes behind the message were written", name_of(r));
+      if ((r.status == errc::truncated) != (bytes.size() > r.size()))
+        log_.violation("{} ended with the wrong status for its room", name_of(r));
+      if (m->taken_by)
+        log_.violation("{} was delivered twice, to {} and {}", name_of(*m), name_of(*m->taken_by),
+                       name_of(r));
+      r.message = m;
+      const_cast<message_record*>(m)->taken_by = &r;
+      ++delivered_;
+    }
+  }
+  std::fill(r.buffer().begin(), r.buffer().end(), returned);
+}
+
+const message_record* ledger::recognise(const receive_record& r) const {
+  const auto it = streams_.find({static_cast<node>(r.got.source), r.at, r.got.tag.value});
+  if (it == streams_.end()) return nullptr;
+  const std::vector<message_record*>& all = it->second;
+  const bool has_mark = r.what == "receive" && r.size() != 0 && r.got.size != 0;
+  for (const message_record* m : all)
+    if (has_mark ? mark_of(m->place) == r.memory[0] : m->size() == r.got.size && !m->taken_by)
+      return m;
+  return nullptr;
+}
+
+bool ledger::can_match(const message_record& m, const receive_record& r) const {
+  return m.begun && *m.with == r.at && (!r.with || *r.with == m.at) && r.tag.matches({m.tag});
+}
+
+void ledger::spoil(node at, node whom, errc how) { spoiled_[{at, whom}].insert(how); }
+
+bool ledger::spoiled(node a, node b) const {
+  return spoiled_.contains({a, b}) || spoiled_.contains({b, a}) || spoiled_alone_.contains(a) ||
+         spoiled_alone_.contains(b);
+}
+
+bool ledger::may_end_like(const record& r, errc status) const {
+  if (status == errc::ok || (status == errc::truncated && r.what == "receive")) return true;
+  if (status == errc::stopped) return r.asked_to_stop;
+  if (const auto alone = spoiled_alone_.find(r.at);
+      alone != spoiled_alone_.end() && alone->second.contains(status))
+    return true;
+  // One from anybody may have met a message of a rank that then was lost.
+  return std::any_of(spoiled_.begin(), spoiled_.end(), [&](const auto& pair) {
+    const auto& [at, whom] = pair.first;
+    return at == r.at && whom == r.with.value_or(whom) && pair.second.contains(status);
+  });
+}
+
+std::uint64_t ledger::pending(node at) const {
+  const auto it = waiting_.find(at);
+  return it == waiting_.end() ? 0 : static_cast<std::uint64_t>(it->second);
+}
+
+void ledger::judge_waiting(const record& r) {
+  if (r.with && spoiled(r.at, *r.with)) {
+    log_.violation("{} still waits, and that rank is gone", name_of(r));
+    return;
+  }
+  if (r.what == "send") {
+    if (static_cast<const message_record&>(r).taken_by)
+      log_.violation("{} still waits, and the message was received", name_of(r));
+    return;
+  }
+  if (r.what != "receive" && r.what != "probe") return;
+  const auto& waiting = static_cast<const receive_record&>(r);
+  for (const message_record& m : messages_) {
+    if (!can_match(m, waiting) || m.taken_by || spoiled(m.at, *m.with)) continue;
+    const bool withdrawn = m.ends != 0 && !m.went_well();
+    if (withdrawn || starved(m.at, *m.with)) continue;
+    log_.violation("{} still waits, and {} could have come", name_of(r), name_of(m));
+    return;
+  }
+}
+
+void ledger::judge_order() {
+  std::map<stream, const message_record*> last;
+  for (const receive_record* r : posted_) {
+    const message_record* m = r->message;
+    if (!m) continue;
+    const message_record*& before = last[{m->at, *m->with, m->tag}];
+    if (before && before->place >= m->place)
+      log_.violation("{} overtook {}", name_of(*before), name_of(*m));
+    before = m;
+  }
+  for (const auto& [s, latest] : last) {
+    if (spoiled(std::get<0>(s), std::get<1>(s))) continue;
+    for (const message_record* m : streams_[s])
+      if (m->place < latest->place && m->begun && !m->taken_by &&
+          (m->went_well() || !m->asked_to_stop))
+        log_.violation("{} was lost: a later one arrived", name_of(*m));
+  }
+}
+
+void ledger::judge_buffer(record& r) {
+  if (r.memory.empty()) return;
+  if (!all_are(std::span(r.memory).last(margin), untouched))
+    log_.violation("{}: memory behind its buffer was written", name_of(r));
+  if (r.ends != 0 && !all_are(r.buffer(), returned))
+    log_.violation("{}: its buffer was written after its end", name_of(r));
+}
+
+void ledger::at_end() {
+  judge_order();
+  for (record* r : all_) {
+    judge_buffer(*r);
+    if (r->begun && r->ends == 0) log_.violation("{} never ended", name_of(*r));
+  }
+  for (const message_record& m : messages_) {
+    if (m.taken_by && m.ends != 0 && m.status == errc::stopped)
+      log_.violation("{} was stopped, and received all the same", name_of(m));
+    if (m.synchronous && m.went_well() && !m.taken_by && !spoiled(m.at, *m.with))
+      log_.violation("{} counts as received, and was not", name_of(m));
+  }
+}
+
+}  // namespace sim

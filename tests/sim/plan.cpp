@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sim/acts.hpp"
+
+namespace sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Parts of a seed's dice.
+enum part : std::uint64_t { of_shape, of_ranks, of_transports, of_ways, of_acts, of_rest };
+
+constexpr std::array<std::size_t, 6> budgets{0, 1000, 8192, 65'536, 300'000, 4u << 20};
+constexpr std::array<std::size_t, 4> eager_limits{100, 4096, 20'000, 65'536};
+constexpr std::array<std::size_t, 5> rooms{1, 2, 4, 16, 64};
+constexpr std::array<std::size_t, 3> frames_per_poll{1, 4, 64};
+constexpr std::array<std::uint32_t, 4> payloads{64, 500, 4096, 16'384};
+constexpr std::array<nanoseconds, 4> longest_ways{500ns, 5us, 50us, 1ms};
+constexpr std::array<fake::memory, 3> memories{fake::memory::hidden, fake::memory::readable,
+                                               fake::memory::refused_late};
+constexpr std::array<const char*, 3> transport_names{"near", "far", "odd"};
+
+fake::manner throw_transport(dice d, const char* name) {
+  fake::manner m;
+  m.name = name;
+  m.longest_way = d.one_of(longest_ways);
+  m.shortest_way = m.longest_way / static_cast<int>(d.between(1, 20));
+  m.room = d.one_of(rooms);
+  m.frames_per_poll = d.one_of(frames_per_poll);
+  m.max_payload = d.one_of(payloads);
+  m.fragment = m.max_payload / static_cast<std::uint32_t>(d.between(1, 4)) / 64 * 64;
+  m.fragment = std::max<std::uint32_t>(m.fragment, 64);
+  m.memory = d.one_of(memories);
+  return m;
+}
+
+const act_kind& throw_kind(dice& d) {
+  unsigned all = 0;
+  for (const act_kind& k : act_kinds()) all += k.weight;
+  std::uint64_t chosen = d.below(all);
+  for (const act_kind& k : act_kinds()) {
+    if (chosen < k.weight) return k;
+    chosen -= k.weight;
+  }
+  return act_kinds().front();
+}
+
+act throw_act(dice d, unsigned number, unsigned ranks, nanoseconds duration) {
+  act a;
+  a.number = number;
+  a.kind = &throw_kind(d);
+  a.first = static_cast<node>(d.below(ranks));
+  a.second = static_cast<node>((a.first + 1 + d.below(ranks - 1)) % ranks);
+  a.when = d.up_to(duration);
+  a.chance = d.part(0);
+  return a;
+}
+
+}  // namespace
+
+std::string wishes::command() const {
+  std::string text = fmt::format("weft-sim --seed {}", seed);
+  if (ranks) text += fmt::format(" --ranks {}", *ranks);
+  if (messages) text += fmt::format(" --messages {}", *messages);
+  if (only) text += fmt::format(" --only {}", fmt::join(*only, ","));
+  if (!plant.empty()) text += " --plant " + plant;
+  return text + " --trace";
+}
+
+std::size_t scenario::way(node a, node b) const {
+  return chance.part(of_ways).part(std::min(a, b)).part(std::max(a, b)).below(transports.size());
+}
+
+bool scenario::takes_part(node n) const {
+  return std::any_of(acts.begin(), acts.end(),
+                     [n](const act& a) { return a.first == n || a.second == n; });
+}
+
+scenario make_plan(const wishes& w) {
+  const dice all(w.seed);
+  scenario p;
+  p.wanted = w;
+  p.chance = all;
+
+  dice shape = all.part(of_shape);
+  const auto ranks = static_cast<unsigned>(shape.between(2, shape.percent(10) ? 8 : 5));
+  p.ranks.resize(w.ranks.value_or(ranks));
+  p.transports.resize(shape.between(1, transport_names.size()));
+  p.turn = nanoseconds(shape.between(50, 2000));
+  p.acts_in_all = static_cast<unsigned>(shape.between(1, shape.percent(10) ? 30 : 10));
+
+  for (std::size_t i = 0; i < p.transports.size(); ++i)
+    p.transports[i] = throw_transport(all.part(of_transports).part(i), transport_names[i]);
+  for (std::size_t i = 0; i < p.ranks.size(); ++i) {
+    dice d = all.part(of_ranks).part(i);
+    p.ranks[i].unexpected_budget = d.one_of(budgets);
+    p.ranks[i].eager_limit = d.one_of(eager_limits);
+    if (d.percent(15)) p.ranks[i].joins = d.up_to(500us);
+  }
+  for (unsigned i = 0; i < p.acts_in_all; ++i)
+    if (!w.only || std::count(w.only->begin(), w.only->end(), i) != 0)
+      p.acts.push_back(
+          throw_act(all.part(of_acts).part(i), i, static_cast<unsigned>(p.ranks.size()), 300us));
+  return p;
+}
+
+}  // namespace sim

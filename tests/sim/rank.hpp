@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank: what a context has, but for the control plane.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include <weft/endpoint.hpp>
+#include <weft/task.hpp>
+
+#include "proto/messenger.hpp"
+#include "sim/log.hpp"
+#include "sim/plan.hpp"
+#include "sim/watched.hpp"
+
+namespace sim {
+
+/// Real engine, real messenger, real coroutines, on fake transports. Its tasks run in the turns
+/// that the world gives it.
+class rank {
+ public:
+  rank(fake::world& w, node number, const scenario& p, log& l, ledger& book);
+  ~rank();
+
+  node number() const noexcept { return number_; }
+  weft::runtime::engine& engine() noexcept { return engine_; }
+  weft::proto::messenger& messages() noexcept { return messages_; }
+  weft::transports::transport& way(std::size_t n) noexcept { return *ways_[n]; }
+  ledger& book() noexcept { return ledger_; }
+  weft::endpoint to(node n) { return weft::endpoint(messages_.peer_of(n)); }
+
+  /// Runs a task in the rank's next turn; nobody waits for it. It may not throw.
+  void play(weft::task<void> t);
+  void stop() { stop_.request_stop(); }
+
+  /// What core's destructor does. Nothing can be played afterwards.
+  void end();
+  /// Checks that nothing of any message is left, after end().
+  void judge_remains();
+
+  // Operations that the ledger watches, ready to be awaited.
+  watched_send send(node to, std::uint64_t tag, std::size_t size, bool synchronous = false);
+  watched_receive receive(std::optional<node> from, weft::tag_mask tag, std::size_t room);
+  watched_probe probe(std::optional<node> from, weft::tag_mask tag);
+  watched_end closed(node whom);
+
+ private:
+  class player;
+  weft::proto::peer* peer(std::optional<node> n) {
+    return n ? messages_.peer_of(*n).get() : nullptr;
+  }
+  std::uint32_t budget();
+
+  const node number_;
+  log& log_;
+  ledger& ledger_;
+  weft::runtime::engine engine_;
+  std::vector<std::unique_ptr<weft::transports::transport>> ways_;
+  weft::proto::messenger messages_;
+  std::uint32_t whole_budget_;
+  std::stop_source stop_;
+  std::size_t playing_ = 0;
+};
+
+}  // namespace sim

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests whose operations tell the ledger about themselves. They are weft's own operations and go
+// through scopes, deadlines and stop tokens like any other.
+#pragma once
+
+#include <weft/detail/message_ops.hpp>
+
+#include "proto/messenger.hpp"
+#include "sim/ledger.hpp"
+
+namespace sim {
+
+template <class Request, class Record>
+class watched_operation;
+
+/// \tparam Request of weft: send_request, recv_request, ...
+/// \tparam Record  its kind of page in the ledger
+template <class Request, class Record>
+struct watched {
+  using value_type = typename Request::value_type;
+  using operation_type = watched_operation<Request, Record>;
+  Request request;
+  ledger* book;
+  Record* page;
+};
+
+template <class Request, class Record>
+class watched_operation : public Request::operation_type {
+  using base = typename Request::operation_type;
+
+ public:
+  watched_operation(const watched<Request, Record>& w, weft::operation::complete_fn f) noexcept
+      : base(w.request, &complete_and_tell), book_(*w.book), page_(*w.page), complete_(f) {}
+
+  bool start() noexcept {
+    book_.begun(page_);
+    if (!base::start()) return false;
+    tell();
+    return true;
+  }
+  void cancel() noexcept {
+    book_.asked_to_stop(page_);
+    base::cancel();
+  }
+
+ private:
+  static void complete_and_tell(weft::operation& op) noexcept {
+    auto& self = static_cast<watched_operation&>(op);
+    if (self.book_.ends_twice(self.page_)) op.complete();  // a planted fault
+    if (self.tell()) self.complete_(op);
+  }
+
+  bool tell() noexcept {
+    if (!book_.ended(page_, this->status)) return false;
+    if constexpr (std::is_same_v<Record, receive_record>)
+      book_.ended(page_, this->got);
+    else if constexpr (std::is_same_v<Record, message_record>)
+      book_.ended(page_);
+    return true;
+  }
+
+  ledger& book_;
+  Record& page_;
+  const weft::operation::complete_fn complete_;
+};
+
+using watched_send = watched<weft::detail::send_request, message_record>;
+using watched_receive = watched<weft::detail::recv_request, receive_record>;
+using watched_probe = watched<weft::detail::probe_request, receive_record>;
+using watched_end = watched<weft::proto::messenger::closed_request, record>;
+
+/// Found by argument-dependent lookup, as weft's own is for its requests.
+using weft::detail::operator co_await;
+
+}  // namespace sim
