@@ -135,6 +135,17 @@ void engine::go_away() noexcept {
     door_.progress_bell().ring();
 }
 
+/// The caller computes or sleeps. If it computes, and the progress thread finds that out by itself
+/// or is told now, that is enough; but that one may know already, and sleep.
+void engine::wake_somebody() noexcept {
+  if (caller_asleep_.load(std::memory_order_relaxed))
+    door_.caller_bell().ring();
+  else if (!door_.is_away())
+    go_away();
+  else if (has_progress_thread_ && !(leads_here() && ticks_.load(std::memory_order_relaxed)))
+    door_.progress_bell().ring();
+}
+
 /// Baton held, leading thread. With io_uring and nothing there it costs some loads.
 void engine::caller_looks_at_handles() noexcept {
   if (!descriptors_in_use()) return;
@@ -152,6 +163,7 @@ unsigned engine::poll_once() noexcept {
     enter();
     if (lead) caller_looks_at_handles();
     events = pass();
+    flush_sources();  // the next pass may be long in coming
     end_due_timers();
     operation_list batch;
     if (lead) batch = ended_.take();
@@ -235,8 +247,7 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
   }
   const holder hold(*this);
   caller_polls_ = false;
-  for (source* s : sources_)
-    if (s->busy) s->flush();
+  flush_sources();
   if (something_to_do()) go_away();
 }
 

@@ -147,9 +147,9 @@ class engine final : public detail::timer_service, public executor, public detai
   /// with. Else nobody would send it.
   bool passes_soon() const noexcept { return in_pass_ || caller_polls_ || leads_here(); }
 
-  /// A source has become busy: if the application is away, the progress thread takes over.
+  /// A source has something to poll for that it did not have before: whoever sleeps looks at it.
   void look_after() noexcept {
-    if (!caller_polls_ && !door_.is_away()) go_away();
+    if (!in_pass_ && !caller_polls_) wake_somebody();
   }
 
   std::uint64_t outstanding() const noexcept { return outstanding_; }
@@ -212,6 +212,7 @@ class engine final : public detail::timer_service, public executor, public detai
   void stop_leading() noexcept;
   void lead_until(const std::atomic<bool>& done) noexcept;
   void go_away() noexcept;
+  void wake_somebody() noexcept;
   void caller_looks_around() noexcept;
   void caller_sleeps() noexcept;
   void progress_loop() noexcept;
@@ -225,6 +226,10 @@ class engine final : public detail::timer_service, public executor, public detai
   bool something_to_do() const noexcept;
   static void tell(std::deque<handle_watcher>& handles) noexcept {
     for (handle_watcher& h : handles) h.tell();
+  }
+  void flush_sources() noexcept {
+    for (source* s : sources_)
+      if (s->busy) s->flush();
   }
   void arm_sources() noexcept {
     for (source* s : sources_) s->arm();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include <catch2/catch.hpp>
@@ -49,6 +50,46 @@ task<void> be_left(context&, endpoint other) {
   expect(e == errc::closed, "a peer whose context has ended has closed");
 }
 
+// One end computes until the other one, in the same process, has got somewhere.
+std::atomic<bool> got_there{false};
+
+void compute_until_the_other_got_there() {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!got_there && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  expect(got_there, "messages move while the application computes");
+}
+
+task<void> post_receive_and_compute(context&, endpoint other) {
+  bytes in(3'000'000);
+  scope work;
+  work.start(other.recv(in, tag{1}));
+  co_await other.send(const_buffer{}, tag{2});
+  compute_until_the_other_got_there();
+  co_await work.join();
+  expect(in == pattern(in.size(), 1), "and arrive whole");
+}
+task<void> send_to_who_computes(context&, endpoint other) {
+  const bytes out = pattern(3'000'000, 1);
+  co_await other.recv(mutable_buffer{}, tag{2});
+  co_await other.send(out, tag{1});
+  got_there = true;
+}
+
+task<void> send_and_compute(context&, endpoint other) {
+  const bytes out = pattern(3'000'000, 1);
+  scope work;
+  for (std::uint64_t i = 0; i != 20; ++i)
+    work.start(other.send(const_buffer(out).first(i), tag{i}));
+  work.start(other.send(out, tag{20}));
+  compute_until_the_other_got_there();
+  co_await work.join();
+}
+task<void> receive_from_who_computes(context&, endpoint other) {
+  bytes in(3'000'000);
+  for (std::uint64_t i = 0; i <= 20; ++i) co_await other.recv(in, tag{i});
+  got_there = true;
+}
+
 task<void> remember(std::vector<errc>& ends, detail::recv_request r) {
   ends.push_back(co_await outcome(r));
 }
@@ -82,6 +123,16 @@ TEST_CASE("contexts: a peer that leaves in good order") {
   if (how.where == place::same_context) return;
   CAPTURE(how);
   CHECK_NOTHROW(converse(how, &leave_at_once, &be_left));
+}
+
+TEST_CASE("contexts: messages move while either end computes") {
+  const setting how = every_setting();
+  if (how.where != place::same_process || how.progress != progress_mode::dedicated) return;
+  CAPTURE(how);
+  got_there = false;
+  CHECK_NOTHROW(converse(how, &post_receive_and_compute, &send_to_who_computes));
+  got_there = false;
+  CHECK_NOTHROW(converse(how, &send_and_compute, &receive_from_who_computes));
 }
 
 TEST_CASE("contexts: what is pending when the context ends, ends with errc::closed") {

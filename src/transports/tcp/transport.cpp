@@ -143,6 +143,7 @@ void tcp_transport::heat(pair& p) noexcept {
   if (std::exchange(p.hot, true)) return;
   sockets_->remove(p.fd());
   hot_.push_back(&p);
+  engine_.look_after();
 }
 
 /// Leaves the socket to the kernel. The caller takes it off the list. \return false: it refuses
