@@ -30,6 +30,27 @@ target_include_directories(weft_asio SYSTEM INTERFACE "${WEFT_ASIO_INCLUDE_DIR}"
 target_compile_definitions(weft_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
 target_link_libraries(weft_asio INTERFACE Threads::Threads)
 
+# HMAC-SHA256 for the handshake of strangers over TCP: docs/adr/0008.
+pkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle)
+
+# A job of mpirun or srun: only the header, and at run time the library, if a launcher asks for it: docs/adr/0009.
+set(WEFT_HAVE_PMIX OFF)
+if(NOT WEFT_WITH_PMIX STREQUAL "OFF")
+  pkg_check_modules(pmix QUIET pmix>=4)
+  if(pmix_FOUND)
+    set(WEFT_HAVE_PMIX ON)
+    add_library(weft_pmix INTERFACE)
+    target_include_directories(weft_pmix SYSTEM INTERFACE ${pmix_INCLUDE_DIRS})
+    target_compile_definitions(weft_pmix INTERFACE WEFT_HAVE_PMIX)
+    target_link_libraries(weft_pmix INTERFACE ${CMAKE_DL_LIBS})
+  elseif(WEFT_WITH_PMIX STREQUAL "ON")
+    message(FATAL_ERROR "weft: WEFT_WITH_PMIX=ON, but PMIx 4 or newer was not found. "
+      "Install libpmix-dev, or choose AUTO or OFF.")
+  else()
+    message(STATUS "weft: PMIx was not found, mpirun and srun start lone processes (install libpmix-dev to change that)")
+  endif()
+endif()
+
 # What only programs use: command lines, JSON lines, pinning, pictures.
 add_library(weft_program_dependencies INTERFACE)
 if(WEFT_BUILD_TOOLS OR WEFT_BUILD_SAMPLES OR WEFT_BUILD_BENCH OR WEFT_BUILD_TESTS)

@@ -20,8 +20,11 @@ namespace detail {
 class core;
 }
 
+class context;
 class group;
 class listener;
+struct options;
+context join(const std::string& address, options chosen);  // weft/membership.hpp
 
 /// Who moves messages while the application computes.
 enum class progress_mode {
@@ -50,7 +53,7 @@ struct options {
   /// Which transports, in order of preference: any of "self", "shm", "tcp".
   std::vector<std::string> transports = {"self", "shm", "tcp"};
 
-  /// Where the transport `tcp` listens: names of network interfaces; none: all that are up.
+  /// Where weft listens over TCP: names of network interfaces; none: all that are up.
   std::vector<std::string> tcp_interfaces;
 
   /// After how much silence a host that should answer is lost, with all peers on it. Whole seconds,
@@ -62,6 +65,12 @@ struct options {
 
   /// "auto", "pipeline", "cma" or "direct": how large messages cross shared memory.
   std::string large_messages = "auto";
+
+  /// The secret by which processes of a job know each other over TCP: 32 to 128 hexadecimal digits.
+  /// Empty: `job_key_file` names a file that holds them and that only its owner may read; empty
+  /// too: the launcher's key, or none, and then nobody on another host finds this context.
+  std::string job_key;
+  std::string job_key_file;
 
   /// Where a trace for Perfetto is written when the context ends; empty: nowhere. In a job, the
   /// rank is put in front of the extension. A second context with the same file replaces it.
@@ -128,6 +137,9 @@ class context {
   detail::core& core() const noexcept { return *core_; }
 
  private:
+  friend context join(const std::string& address, options chosen);
+  explicit context(std::unique_ptr<detail::core> joined);
+
   std::unique_ptr<detail::core> core_;
 };
 

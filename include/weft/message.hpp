@@ -32,7 +32,7 @@ struct tag_mask {
 inline constexpr tag_mask any_tag{0, 0};
 
 /// Number of an endpoint within its context: the peer's rank in a job, or the number that `connect`
-/// and `accept` assign in turn after the ranks.
+/// and `accept` assign in turn, from 2^31 on.
 using peer_id = std::uint32_t;
 inline constexpr peer_id no_peer = std::numeric_limits<peer_id>::max();
 

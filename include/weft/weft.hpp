@@ -7,6 +7,7 @@
 #include <weft/endpoint.hpp>
 #include <weft/error.hpp>
 #include <weft/group.hpp>
+#include <weft/membership.hpp>
 #include <weft/memory.hpp>
 #include <weft/message.hpp>
 #include <weft/pool.hpp>

@@ -38,27 +38,51 @@ unsigned cores_of_the_host() noexcept {
 runtime::patience::settings waiting(const options& o, const wireup::job* j) {
   runtime::patience::settings s;
   s.spin = o.spin;
-  s.crowded = j && j->local_size() > cores_of_the_host();
+  s.crowded = j->local_size() > cores_of_the_host();
   return s;
+}
+
+wireup::job_key key_of(const options& o) {
+  if (!o.job_key.empty()) return wireup::job_key::from_text(o.job_key, "WEFT_JOB_KEY");
+  if (!o.job_key_file.empty()) return wireup::job_key::from_file(o.job_key_file);
+  return {};
 }
 
 /// Each rank of a job has a trace of its own: trace.json becomes trace.3.json.
 std::string trace_file(const std::string& chosen, const wireup::job* j) {
-  if (!j) return chosen;
+  if (!j->launched()) return chosen;
   std::filesystem::path file(chosen);
   return file.replace_extension(fmt::format(".{}{}", j->rank(), file.extension().string()))
       .string();
 }
 
+/// Never null.
+std::unique_ptr<wireup::job> job_of(const options& o,
+                                    const std::shared_ptr<wireup::member_line>& line) {
+  if (line) return wireup::joined_job(line);
+  std::unique_ptr<wireup::job> launched = wireup::launched_job(key_of(o));
+  return launched ? std::move(launched) : wireup::lone_job();
+}
+
 }  // namespace
 
-core::core(options chosen)
+wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
+  wireup::tcp_settings tcp;
+  if (j) tcp.key = j->key();
+  if (tcp.key.empty()) tcp.key = key_of(o);
+  tcp.interfaces = o.tcp_interfaces;
+  tcp.peer_timeout = o.peer_timeout;
+  return tcp;
+}
+
+core::core(options chosen, std::shared_ptr<wireup::member_line> line)
     : options_(std::move(chosen)),
-      job_(wireup::launched_job()),
+      job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
       messenger_(engine_, {options_.unexpected_budget, options_.eager_limit}),
-      links_(engine_, messenger_, ways_, job_.get()) {
-  messenger_.reserve_ranks(size());
+      links_(engine_, messenger_, ways_, *job_),
+      members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
+  messenger_.reserve_ranks(wireup::first_stranger);
   messenger_.connector = [this](proto::peer& p) { links_.want(p); };
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
   make_transports();
@@ -72,6 +96,7 @@ core::core(options chosen)
 core::~core() {
   // The control plane first: its end tells peers and fails what waits for them.
   links_.mail()->shut();
+  members_.shut();
   close_doors();
   manager_.reset();
   job_.reset();
@@ -120,16 +145,17 @@ void core::make_transports() {
 void core::start_control_plane() {
   wireup::identity self;
   self.id = fresh_id();
-  if (job_) {
-    self.job = job_->id();
-    self.rank = job_->rank();
-  }
+  self.job = job_->id();
+  self.rank = job_->rank();
   wireup::connection_manager::handlers h;
   h.on_parcel = [this](const wireup::channel_ptr& c, transports::parcel p) {
-    links_.on_parcel(c, std::move(p));
+    if (!members_.on_parcel(c, p)) links_.on_parcel(c, std::move(p));
   };
-  h.on_gone = [this](const wireup::channel_ptr& c, bool orderly) { links_.on_gone(c, orderly); };
+  h.on_gone = [this](const wireup::channel_ptr& c, bool orderly) {
+    if (!members_.on_gone(c, orderly)) links_.on_gone(c, orderly);
+  };
   h.on_visit = [this](std::uint64_t number, std::unique_ptr<wireup::door_visit> v) {
+    if (members_.visit(number, v)) return;
     std::shared_ptr<door_state> d;
     {
       const std::lock_guard lock(doors_mutex_);
@@ -137,12 +163,19 @@ void core::start_control_plane() {
     }
     if (d) d->arrive(std::move(v));
   };
-  manager_ = std::make_unique<wireup::connection_manager>(std::move(self), std::move(h));
+  manager_ = std::make_unique<wireup::connection_manager>(std::move(self), std::move(h),
+                                                          tcp_settings_of(options_, job_.get()));
   links_.attach(*manager_);
-  if (!job_) return;
+  members_.attach(*manager_, [this](peer_id rank, bool died) { links_.on_rank_end(rank, died); });
+  links_.finder = [this](peer_id rank, std::function<void(std::string)> found) {
+    members_.find(rank, std::move(found));
+  };
   job_->publish(manager_->self().locator);
   job_->on_end([this, mail = links_.mail()](peer_id rank, bool died) {
-    mail->post([this, rank, died] { links_.on_rank_end(rank, died); });
+    mail->post([this, rank, died] {
+      links_.on_rank_end(rank, died);
+      members_.on_rank_end(rank, died);
+    });
   });
 }
 
@@ -182,7 +215,7 @@ void core::free_shared(std::span<std::byte> memory) noexcept {
 std::string core::describe() const {
   std::string text = fmt::format("progress: {}\n", engine_.describe());
   for (const links::way& w : ways_) text += fmt::format("transport: {}\n", w.transport->describe());
-  if (job_)
+  if (job_->launched())
     text += fmt::format("job: rank {} of {}, {} on this host\n", job_->rank(), job_->size(),
                         job_->local_size());
   return text + notes_;

@@ -11,6 +11,7 @@
 #include <weft/context.hpp>
 
 #include "api/links.hpp"
+#include "api/members.hpp"
 #include "proto/messenger.hpp"
 #include "runtime/engine.hpp"
 #include "wireup/connection_manager.hpp"
@@ -20,11 +21,15 @@ namespace weft::detail {
 
 struct door_state;
 
+/// How a context with these options speaks TCP. \param j whose key counts; null: no job yet
+wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j);
+
 /// The layers of one context, in the order in which they depend on each other. Made and destroyed
 /// by the application's thread; members are thread-safe as their own classes say.
 class core {
  public:
-  explicit core(options chosen);
+  /// \param line of a process that joins a job; null: the job that a launcher started it in, if any
+  explicit core(options chosen, std::shared_ptr<wireup::member_line> line = nullptr);
   ~core();
   core(const core&) = delete;
   core& operator=(const core&) = delete;
@@ -39,12 +44,12 @@ class core {
   }
   bool has_manager() const noexcept { return manager_ != nullptr; }
   wireup::job* job() noexcept { return job_.get(); }
-  class links& links() noexcept {
-    return links_;
-  }
+  class links& links() noexcept { return links_; }
 
-  peer_id rank() const noexcept { return job_ ? job_->rank() : 0; }
-  peer_id size() const noexcept { return job_ ? job_->size() : 1; }
+  class members& members() noexcept { return members_; }
+
+  peer_id rank() const noexcept { return job_->rank(); }
+  peer_id size() const noexcept { return job_->size(); }
 
   std::string describe() const;
 
@@ -76,6 +81,7 @@ class core {
   transports::transport* tcp_ = nullptr;
   proto::messenger messenger_;
   class links links_;
+  class members members_;
   std::mutex doors_mutex_;
   std::map<std::uint64_t, std::shared_ptr<door_state>> doors_;
   std::unique_ptr<wireup::connection_manager> manager_;

@@ -26,6 +26,10 @@ endpoint group::operator[](peer_id rank) const {
 task<void> group::barrier() const {
   const peer_id me = rank();
   const peer_id all = size();
+  if (me >= all)
+    throw error(errc::invalid_argument,
+                fmt::format("rank {} joined later: a barrier is for the {} that started together",
+                            me, all));
   for (peer_id step = 1, round = 0; step < all; step *= 2, ++round) {
     const tag t{barrier_tags | round};
     co_await (*this)[(me + step) % all].send(const_buffer{}, t);

@@ -7,6 +7,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "wireup/locator.hpp"
+#include "wireup/roster.hpp"
 
 namespace weft::detail {
 
@@ -47,7 +51,7 @@ std::string text_of(const parcel& p) {
 
 }  // namespace
 
-bool links::is_self(const peer& p) const noexcept { return p.id() == (job_ ? job_->rank() : 0); }
+bool links::is_self(const peer& p) const noexcept { return p.id() == job_.rank(); }
 
 void links::want(peer& p) {
   mail_->post([this, p = p.shared_from_this()] { connect(p); });
@@ -65,9 +69,9 @@ void links::connect(const std::shared_ptr<peer>& p) {
     who.wants_link = true;
     return try_next_way(who);
   }
-  if (!job_ || p->id() >= job_->size())
+  if (p->id() >= wireup::first_stranger)
     return fail(p, errc::unreachable, "nothing is known about where it is");
-  job_->find(p->id(), [this, p, mail = mail_](const std::string& locator) {
+  finder(p->id(), [this, p, mail = mail_](const std::string& locator) {
     mail->post([this, p, locator] {
       if (locator.empty()) return fail(p, errc::peer_lost, "it ended before it could be reached");
       manager_->connect(locator, [this, p](const channel_ptr& c, const std::string& failure) {
@@ -99,7 +103,7 @@ void links::open_self(const std::shared_ptr<peer>& p) {
 links::party& links::party_of(const wireup::identity& who) {
   party& found = parties_[who.id];
   if (!found.peer) {
-    const bool rank_of_ours = job_ && who.job == job_->id() && who.rank < job_->size();
+    const bool rank_of_ours = who.job == job_.id() && who.rank < wireup::first_stranger;
     found.peer = rank_of_ours ? messenger_.peer_of(who.rank) : messenger_.new_peer();
   }
   return found;
@@ -108,8 +112,9 @@ links::party& links::party_of(const wireup::identity& who) {
 std::shared_ptr<peer> links::peer_behind(const channel_ptr& c) {
   party& who = party_of(c->peer());
   if (std::find(who.channels.begin(), who.channels.end(), c) == who.channels.end()) {
-    if (who.channels.empty()) watch_death(c);
     who.channels.push_back(c);
+    // Over TCP the peer is elsewhere, and has no process to watch.
+    if (c->carries_descriptors() && !std::exchange(who.watched, true)) watch_death(c);
   }
   return who.peer;
 }
@@ -131,13 +136,48 @@ transports::counterpart links::counterpart_of(const channel_ptr& c, std::size_t 
           }};
 }
 
+/// Null: there is none that could carry that transport's offer.
+channel_ptr links::channel_for(const party& who, const transports::transport& t) const {
+  const auto fits = [&](const channel_ptr& c) {
+    return c->carries_descriptors() || !t.traits().shares_memory;
+  };
+  const auto found = std::find_if(who.channels.begin(), who.channels.end(), fits);
+  return found == who.channels.end() ? nullptr : *found;
+}
+
+/// It came, or was met, over TCP. Whether memory can be shared is found out by trying: not host
+/// names tell, nor addresses, but whether its Unix socket answers here.
+void links::try_unix(party& who) {
+  who.tried_unix = true;
+  const wireup::identity& peer = who.channels.front()->peer();
+  const auto where = wireup::parse_locator(peer.locator);
+  manager_->connect(where ? where->socket_name : std::string(),
+                    [this, id = peer.id](const channel_ptr& c, const std::string&) {
+                      const auto it = parties_.find(id);
+                      if (it == parties_.end() || it->second.gone) {
+                        if (c) c->close();
+                        return;
+                      }
+                      if (c && c->peer().id == id) peer_behind(c);
+                      try_next_way(it->second);
+                    });
+}
+
 void links::try_next_way(party& who) {
-  if (who.opening || !who.wants_link || who.channels.empty()) return;
-  const channel_ptr channel = who.channels.front();
+  if (who.gone || who.opening || !who.wants_link || who.channels.empty()) return;
   for (; who.next_way != ways_.size(); ++who.next_way) {
     transports::transport& t = *ways_[who.next_way].transport;
     if (const std::string no = t.reach(false); !no.empty()) {
       who.refusals += fmt::format("{}: {}; ", ways_[who.next_way].name, no);
+      continue;
+    }
+    const channel_ptr channel = channel_for(who, t);
+    if (!channel && !who.tried_unix) return try_unix(who);
+    if (!channel) {
+      who.refusals += fmt::format(
+          "{}: no memory can be shared, because no Unix socket reaches it (another host, or a "
+          "container with a network of its own); ",
+          ways_[who.next_way].name);
       continue;
     }
     try {
@@ -229,7 +269,7 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
 }
 
 void links::on_rank_end(peer_id rank, bool died) {
-  if (job_ && rank == job_->rank()) return;
+  if (rank == job_.rank()) return;
   const std::shared_ptr<peer> p = messenger_.peer_of(rank);
   for (auto& [id, who] : parties_)
     if (who.peer == p && !who.channels.empty()) return on_gone(who.channels.front(), !died);

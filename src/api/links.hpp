@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,9 +28,12 @@ class links {
     std::string name;
   };
 
-  /// \param j null when there is no job
-  links(runtime::engine& e, proto::messenger& m, std::vector<way>& ways, wireup::job* j) noexcept
+  links(runtime::engine& e, proto::messenger& m, std::vector<way>& ways,
+        const wireup::job& j) noexcept
       : engine_(e), messenger_(m), ways_(ways), job_(j) {}
+
+  /// Finds out where a rank is, as job::find; set before anything is wanted.
+  std::function<void(peer_id, std::function<void(std::string locator)>)> finder;
 
   /// Once, before anything else; the manager outlives the links' use.
   void attach(wireup::connection_manager& cm) {
@@ -63,12 +67,16 @@ class links {
     std::size_t next_way = 0;                   // the transport to try next
     std::string refusals;                       // of those tried before
     bool wants_link = false;
+    bool tried_unix = false;  // whether a Unix socket reaches it, too, is known
+    bool watched = false;     // its process's end
     bool gone = false;
   };
 
   void connect(const std::shared_ptr<proto::peer>& p);
   void open_self(const std::shared_ptr<proto::peer>& p);
   void try_next_way(party& who);
+  wireup::channel_ptr channel_for(const party& who, const transports::transport& t) const;
+  void try_unix(party& who);
   void on_offer(party& who, const wireup::channel_ptr& c, transports::parcel p);
   void on_answer(party& who, transports::parcel p, bool refused);
   transports::counterpart counterpart_of(const wireup::channel_ptr& c, std::size_t index);
@@ -80,7 +88,7 @@ class links {
   runtime::engine& engine_;
   proto::messenger& messenger_;
   std::vector<way>& ways_;
-  wireup::job* const job_;
+  const wireup::job& job_;
   wireup::connection_manager* manager_ = nullptr;
   const std::shared_ptr<mail_slot> mail_ = std::make_shared<mail_slot>();
   std::map<wireup::context_id, party> parties_;

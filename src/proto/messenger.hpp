@@ -41,7 +41,7 @@ class messenger final : public runtime::source {
 
   /// The peer with that number; made if it is new.
   std::shared_ptr<peer> peer_of(peer_id id);
-  std::shared_ptr<peer> new_peer();  ///< with the next number after `ranks`
+  std::shared_ptr<peer> new_peer();  ///< with the next number from `ranks` on
   void reserve_ranks(peer_id ranks) noexcept { next_id_ = ranks; }
 
   bool start(detail::send_operation& op) noexcept;

@@ -136,6 +136,10 @@ struct traits {
   /// Bytes in the first frame of a long message: small where sender and receiver copy at the same
   /// time, so that the receiver begins early.
   std::uint32_t first_piece = 8 * 1024;
+
+  /// Its offers carry descriptors: only peers on this kernel, whom a Unix socket reaches, can be
+  /// had.
+  bool shares_memory = false;
 };
 
 /// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed

@@ -23,12 +23,13 @@ namespace {
 
 constexpr std::string_view unix_scheme = "unix://";
 constexpr std::string_view any_scheme = "any://";
+constexpr std::string_view tcp_scheme = "tcp://";
 constexpr std::size_t max_door_name = 80;
 
 [[noreturn]] void bad_address(const std::string& text, std::string_view what) {
   throw error(errc::invalid_argument,
-              fmt::format("the address '{}' {}; write unix://name (this host) or any://host:port "
-                          "(any://:port for this host only, port 0 for a free one)",
+              fmt::format("the address '{}' {}; write unix://name (this host), any://host:port or "
+                          "tcp://host:port (any://:port for this host only, port 0 for a free one)",
                           text, what));
 }
 
@@ -71,9 +72,14 @@ door_address parse_address(const std::string& text) {
     result.name = rest;
     return result;
   }
-  if (!rest.starts_with(any_scheme)) bad_address(text, "has an unknown scheme");
+  static_assert(any_scheme.size() == tcp_scheme.size());
+  if (rest.starts_with(any_scheme))
+    result.how = door_address::scheme::any;
+  else if (rest.starts_with(tcp_scheme))
+    result.how = door_address::scheme::tcp;
+  else
+    bad_address(text, "has an unknown scheme");
   rest.remove_prefix(any_scheme.size());
-  result.is_unix = false;
   const std::size_t colon = rest.rfind(':');
   if (colon == rest.npos) bad_address(text, "has no port");
   std::string_view host = rest.substr(0, colon);
@@ -91,10 +97,11 @@ door_address parse_address(const std::string& text) {
 }
 
 std::string to_text(const door_address& address) {
-  if (address.is_unix) return fmt::format("{}{}", unix_scheme, address.name);
+  if (address.is_unix()) return fmt::format("{}{}", unix_scheme, address.name);
   const bool v6 = address.host.find(':') != std::string::npos;
-  return fmt::format("{}{}{}{}:{}", any_scheme, v6 ? "[" : "", address.host, v6 ? "]" : "",
-                     address.port);
+  return fmt::format("{}{}{}{}:{}",
+                     address.how == door_address::scheme::any ? any_scheme : tcp_scheme,
+                     v6 ? "[" : "", address.host, v6 ? "]" : "", address.port);
 }
 
 std::string door_socket_name(const std::string& name) {

@@ -9,12 +9,19 @@
 
 namespace weft::wireup {
 
-/// "unix://name" or "any://host:port", taken apart.
+/// "unix://name", "any://host:port" or "tcp://host:port", taken apart.
 struct door_address {
-  bool is_unix = true;
+  enum class scheme {
+    unix_name,  ///< an abstract Unix socket
+    any,  ///< TCP for finding it; then its Unix socket, or TCP for those who know the job's key
+    tcp   ///< TCP, for those who know the job's key
+  };
+  scheme how = scheme::unix_name;
   std::string name;        ///< of a unix door
-  std::string host;        ///< of an any door, without brackets; empty: this host only
-  std::uint16_t port = 0;  ///< of an any door
+  std::string host;        ///< of the others, without brackets; empty: this host only
+  std::uint16_t port = 0;  ///< of the others
+
+  bool is_unix() const noexcept { return how == scheme::unix_name; }
 };
 
 /// \throws weft::error (invalid_argument) that says what an address looks like
@@ -29,8 +36,8 @@ std::string door_socket_name(const std::string& name);
 /// Listens at a unix door. \throws weft::error (system), which says who holds the name
 runtime::unique_fd listen_at_name(const door_address& address);
 
-/// Listens at an any door; fills in the port that was chosen for port 0. Loopback only when the
-/// address names no host. \throws weft::error (system, invalid_argument)
+/// Listens at a door with a port; fills in the port that was chosen for port 0. Loopback only when
+/// the address names no host. \throws weft::error (system, invalid_argument)
 runtime::unique_fd listen_at_port(door_address& address);
 
 }  // namespace weft::wireup

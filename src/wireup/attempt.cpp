@@ -8,6 +8,8 @@
 #include <exception>
 #include <utility>
 
+#include "wireup/tcp_socket.hpp"
+
 namespace weft::wireup {
 
 using namespace std::chrono_literals;
@@ -19,46 +21,88 @@ constexpr auto time_to_connect = 5s;
 constexpr int most_hang_ups = 3;
 }  // namespace
 
-attempt::attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, hello says,
-                 connection_manager::connected done)
+attempt::attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, const tcp_settings& tcp,
+                 hello says, connection_manager::connected done)
     : loop_(std::move(on)),
       owner_(whose),
+      tcp_(tcp),
       says_(std::move(says)),
       done_(std::move(done)),
       retry_(loop_->io()),
       give_up_at_(std::chrono::steady_clock::now() + time_to_connect) {}
 
-void attempt::to_locator(std::string locator) {
+void attempt::to_locator(const locator& where) {
   route_ = route::locator;
-  where_ = locator;
-  socket_name_ = std::move(locator);
+  where_ = socket_name_ = where.socket_name;
+  places_ = where.places;
   connect();
 }
 
 void attempt::to_door(const door_address& address) {
   where_ = to_text(address);
-  if (address.is_unix) {
+  if (address.is_unix()) {
     route_ = route::unix_door;
     socket_name_ = door_socket_name(address.name);
     return connect();
   }
+  places_ = {{address.host, address.port}};
+  if (address.how == door_address::scheme::tcp) {
+    route_ = route::tcp_door;
+    if (tcp_.key.empty())
+      return fail(
+          fmt::format("cannot reach {}: this process has no job key; set WEFT_JOB_KEY or "
+                      "WEFT_JOB_KEY_FILE to that of the other side",
+                      where_));
+    return prove_at(places_.front());
+  }
   route_ = route::any_door;
-  asking_ = std::make_shared<door_asking>(
-      *loop_, address,
-      [self = shared_from_this()](std::optional<door_answer> answer, std::string failure) {
+  ask(places_.front(), {}, [self = shared_from_this()](tcp_asking::outcome got) {
+    if (!got.answer) return self->end(nullptr, std::move(got.failure));
+    self->says_.door = got.answer->door;
+    self->socket_name_ = got.answer->locator;
+    self->connect();
+  });
+}
+
+void attempt::ask(const tcp_place& where, job_key key, tcp_asking::answered done) {
+  const std::string called = route_ == route::locator ? to_text(where) : where_;
+  asking_ = std::make_shared<tcp_asking>(
+      *loop_, where, called, std::move(key),
+      [self = shared_from_this(), done = std::move(done)](tcp_asking::outcome got) {
         self->asking_.reset();
-        if (!answer) return self->end(nullptr, std::move(failure));
-        self->says_.door = answer->door;
-        self->socket_name_ = answer->locator;
-        self->connect();
+        done(std::move(got));
       });
   asking_->start();
+}
+
+void attempt::prove_at(const tcp_place& where) {
+  ask(where, tcp_.key, [self = shared_from_this()](tcp_asking::outcome got) {
+    if (got.socket) return self->take(std::move(got.socket), connection::medium::tcp);
+    if (self->route_ != route::locator) return self->end(nullptr, std::move(got.failure));
+    self->next_place(got.failure);
+  });
+}
+
+/// A locator's places, one after the other: some may lie in networks that this host is not in.
+void attempt::next_place(const std::string& failure) {
+  if (!done_) return;
+  if (!failure.empty()) {
+    tried_ += "; " + failure;
+    all_gone_ = all_gone_ && failure.starts_with("refused: ");
+  }
+  if (next_place_ == places_.size())
+    return fail(
+        fmt::format("{} {}: its Unix socket is out of reach (another host, or a container with a "
+                    "network of its "
+                    "own){}",
+                    all_gone_ ? "gone: nobody listens at" : "no channel to", where_, tried_));
+  prove_at(places_[next_place_++]);
 }
 
 void attempt::connect() {
   if (!done_) return;
   opened socket = connect_abstract(socket_name_);
-  if (socket.fd) return take(std::move(socket.fd));
+  if (socket.fd) return take(std::move(socket.fd), connection::medium::unix_packets);
   const bool passing = socket.error == EAGAIN || socket.error == EMFILE || socket.error == ENFILE ||
                        socket.error == ENOBUFS || socket.error == ENOMEM;
   if (!passing || std::chrono::steady_clock::now() >= give_up_at_) return give_up(socket.error);
@@ -68,10 +112,11 @@ void attempt::connect() {
   });
 }
 
-void attempt::take(runtime::unique_fd socket) try {
-  channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket));
+void attempt::take(runtime::unique_fd socket, connection::medium m) try {
+  if (m == connection::medium::tcp) prepare_tcp(socket.get(), tcp_.peer_timeout);
+  channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m);
   const credentials& who = channel_->kernel_view();
-  if (!who.same_user) {
+  if (channel_->carries_descriptors() && !who.same_user) {
     return fail(
         fmt::format("no channel to {}: {} listens there, which belongs to the user with id "
                     "{}; both sides must run as the same user",
@@ -79,16 +124,31 @@ void attempt::take(runtime::unique_fd socket) try {
   }
   // The channel keeps this alive, and lets go when it answers or ends.
   channel_->ask(says_, where_, [self = shared_from_this()](channel_ptr got, std::string failure) {
-    // If it has ended, nobody listens there any more. But it also hangs up on who says nothing for
-    // long: on this process, if it was stopped between connecting and speaking.
-    if (failure.starts_with("gone: ") && ++self->hang_ups_ != most_hang_ups) {
-      self->channel_.reset();
-      return self->connect();
-    }
-    self->end(std::move(got), std::move(failure));
+    self->on_channel(std::move(got), std::move(failure));
   });
 } catch (const std::exception& e) {
   fail(fmt::format("no channel to {}: {}", where_, e.what()));
+}
+
+void attempt::on_channel(channel_ptr got, std::string failure) {
+  // If it has ended, nobody listens there any more. But it also hangs up on who says nothing for
+  // long: on this process, if it was stopped between connecting and speaking.
+  if (failure.starts_with("gone: ") && ++hang_ups_ != most_hang_ups) {
+    channel_.reset();
+    next_place_ = 0;
+    return connect();
+  }
+  if (route_ == route::locator && got && !got->carries_descriptors()) {
+    // Hosts share addresses of private networks: somebody else of the job may be at this one.
+    const auto who = parse_locator(got->peer().locator);
+    if (!who || who->socket_name != socket_name_) {
+      got->close();
+      channel_.reset();
+      return next_place(fmt::format("another process of the job answers at {}",
+                                    to_text(places_[next_place_ - 1])));
+    }
+  }
+  end(std::move(got), std::move(failure));
 }
 
 void attempt::give_up(int error) {
@@ -99,9 +159,10 @@ void attempt::give_up(int error) {
                     error == EAGAIN ? " (it does not accept connections fast enough)" : ""));
   switch (route_) {
     case route::locator:
+      if (!places_.empty() && !tcp_.key.empty()) return next_place({});
       return fail(
           fmt::format("gone: nobody listens at {}; that process has ended, or is in another "
-                      "container",
+                      "container or on another host, which takes TCP and a job key (WEFT_JOB_KEY)",
                       where_));
     case route::unix_door:
       return fail(
@@ -109,10 +170,14 @@ void attempt::give_up(int error) {
                       "the name and the user",
                       where_));
     case route::any_door:
-      return fail(
-          fmt::format("{} answers, but its Unix socket is out of reach: it runs on another "
-                      "host, or in a container with a network of its own",
-                      where_));
+      if (!tcp_.key.empty()) return prove_at(places_.front());
+      return fail(fmt::format(
+          "{} answers, but its Unix socket is out of reach: it runs on another host, or "
+          "in a container with a network of its own; for TCP both sides need the same "
+          "job key (WEFT_JOB_KEY)",
+          where_));
+    case route::tcp_door:
+      return;  // has no Unix socket to fail at
   }
 }
 

@@ -5,20 +5,22 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "wireup/address.hpp"
-#include "wireup/any_door.hpp"
 #include "wireup/channel.hpp"
+#include "wireup/tcp_asking.hpp"
 
 namespace weft::wireup {
 
 /// On the loop's thread. `done` is called once, unless `cancel` came first.
 class attempt : public std::enable_shared_from_this<attempt> {
  public:
-  attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, hello says,
+  /// \param tcp how to go over TCP; outlives this
+  attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, const tcp_settings& tcp, hello says,
           connection_manager::connected done);
 
-  void to_locator(std::string locator);
+  void to_locator(const locator& where);
   void to_door(const door_address& address);
 
   /// Ends at once; nobody is called.
@@ -28,22 +30,31 @@ class attempt : public std::enable_shared_from_this<attempt> {
 
  private:
   void connect();
-  void take(runtime::unique_fd socket);
+  void ask(const tcp_place& where, job_key key, tcp_asking::answered done);
+  void prove_at(const tcp_place& where);
+  void next_place(const std::string& failure);
+  void take(runtime::unique_fd socket, connection::medium m);
+  void on_channel(channel_ptr got, std::string failure);
   void give_up(int error);
   void end(channel_ptr got, std::string failure);
 
   const std::shared_ptr<loop> loop_;
   peer_channel::owner& owner_;
+  const tcp_settings& tcp_;
   hello says_;
   connection_manager::connected done_;
   asio::steady_timer retry_;
   std::chrono::steady_clock::time_point give_up_at_;
-  std::shared_ptr<door_asking> asking_;
+  std::shared_ptr<tcp_asking> asking_;
   std::shared_ptr<peer_channel> channel_;
   std::string socket_name_;
-  std::string where_;  // what the caller called it
-  int hang_ups_ = 0;   // before an answer
-  enum class route { locator, unix_door, any_door } route_ = route::locator;
+  std::string where_;              // what the caller called it
+  int hang_ups_ = 0;               // before an answer
+  std::vector<tcp_place> places_;  // of the locator or the door
+  std::size_t next_place_ = 0;
+  bool all_gone_ = true;  // at every place so far nobody listened
+  std::string tried_;     // at places, and what happened
+  enum class route { locator, unix_door, any_door, tcp_door } route_ = route::locator;
 };
 
 }  // namespace weft::wireup

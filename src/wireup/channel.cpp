@@ -16,11 +16,11 @@ constexpr auto time_to_say_hello = std::chrono::seconds(5);
 }
 
 peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
-                           std::uint64_t door)
+                           connection::medium m, std::uint64_t door)
     : loop_(std::move(on)),
       owner_(whose),
       door_(door),
-      connection_(std::make_shared<connection>(*loop_, std::move(socket))),
+      connection_(std::make_shared<connection>(*loop_, std::move(socket), m)),
       patience_(loop_->io()) {
   peer_.pid = connection_->peer().pid;
 }
@@ -67,6 +67,8 @@ void peer_channel::send(parcel p) {
         errc::invalid_argument,
         fmt::format("a parcel of {} bytes and {} descriptors is too large: at most {} and {}",
                     p.bytes.size(), p.fds.size(), parcel::max_bytes, parcel::max_fds));
+  if (!p.fds.empty() && !carries_descriptors())
+    throw error(errc::invalid_argument, "descriptors cannot travel over TCP");
   loop_->post([self = shared_from_this(), f = frame{frame_kind::parcel, p.kind, std::move(p.bytes),
                                                     std::move(p.fds)}]() mutable {
     if (self->stage_ == stage::live) self->connection_->send(std::move(f));
@@ -141,7 +143,7 @@ void peer_channel::on_hello(const frame& f) {
   decoded<hello> h = decode_hello(f);
   if (!h.value) {
     fault_ = h.wrong;
-    return refuse(fmt::format("{} cannot be understood: {}", describe_process(peer_.pid), h.wrong));
+    return refuse(fmt::format("{} cannot be understood: {}", peer_name(), h.wrong));
   }
   patience_.cancel();
   const pid_t pid = peer_.pid;
@@ -178,7 +180,7 @@ void peer_channel::on_end(connection::ending why) {
       if (stage_ == stage::asking)
         return end(false, fmt::format("{}: {} hung up at {} before it answered",
                                       asks_for_ == purpose::connect ? "gone" : "refused",
-                                      describe_process(peer_.pid), where_));
+                                      peer_name(), where_));
       return end(closing_, {});
   }
 }
@@ -202,9 +204,8 @@ void peer_channel::end(bool orderly, const std::string& why) {
   owner_.on_ended(self, was, orderly, was == stage::asking ? std::string{} : why);
   if (was == stage::asking) {
     const bool whole = why.starts_with("refused: ") || why.starts_with("gone: ");
-    answer(nullptr, whole ? why
-                          : fmt::format("no channel to {} ({}): {}", describe_process(peer_.pid),
-                                        where_, why));
+    answer(nullptr,
+           whole ? why : fmt::format("no channel to {} ({}): {}", peer_name(), where_, why));
   }
 }
 

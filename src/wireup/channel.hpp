@@ -41,7 +41,7 @@ class peer_channel final : public channel,
 
   /// \param door through which door it came in; 0: through none
   peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
-               std::uint64_t door = 0);
+               connection::medium m, std::uint64_t door = 0);
 
   /// Somebody connected: it has five seconds to say hello.
   void expect();
@@ -57,9 +57,11 @@ class peer_channel final : public channel,
 
   std::uint64_t door() const noexcept { return door_; }
   const credentials& kernel_view() const noexcept { return connection_->peer(); }
+  std::string peer_name() const { return connection_->peer_name(); }
 
   // Any thread.
   const identity& peer() const noexcept override { return peer_; }
+  bool carries_descriptors() const noexcept override { return connection_->carries_descriptors(); }
   void send(transports::parcel p) override;
   void close() override;
   void process_died() override;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 namespace weft::wireup {
 
@@ -16,16 +17,22 @@ constexpr auto linger_time = 1s;
 constexpr auto retry_time = 10ms;
 }  // namespace
 
-connection::connection(loop& on, runtime::unique_fd socket)
+connection::connection(loop& on, runtime::unique_fd socket, medium m)
     : loop_(on),
       socket_(on.io()),
       retry_(on.io()),
       linger_(on.io()),
-      peer_(credentials_of(socket.get())) {
+      medium_(m),
+      peer_(m == medium::unix_packets ? credentials_of(socket.get()) : credentials{}),
+      tcp_name_(m == medium::tcp ? name_of_peer(socket.get()) : std::string()) {
   asio::error_code fault;
   socket_.assign(socket.get(), fault);
   if (fault) throw std::system_error(fault, "epoll_ctl");
   socket.release();
+}
+
+std::string connection::peer_name() const {
+  return carries_descriptors() ? describe_process(peer_.pid) : tcp_name_;
 }
 
 void connection::start(std::shared_ptr<user> whom) {
@@ -59,7 +66,9 @@ void connection::read() {
   // A reset is reported once, before the packets that arrived ahead of it.
   for (int n = 0; n < frames_at_once; ++n) {
     packet p;
-    switch (receive_packet(socket_.native_handle(), loop_.scratch(), p)) {
+    const int socket = socket_.native_handle();
+    switch (carries_descriptors() ? receive_packet(socket, loop_.scratch(), p)
+                                  : stream_.receive(socket, p)) {
       case arrival::packet: {
         std::optional<frame> f = frame_header::parse(p.bytes, std::move(p.fds));
         if (!f) return end(ending::broken);
@@ -73,7 +82,7 @@ void connection::read() {
       case arrival::reset:
         break;
       case arrival::end:
-        return end(ending::left);
+        return end(silent_ ? ending::finished : ending::left);
       case arrival::broken:
         return end(ending::broken);
     }
@@ -90,11 +99,15 @@ void connection::send(frame f) {
 void connection::flush() {
   while (!queue_.empty()) {
     const frame& f = queue_.front();
-    const int fault = send_packet(socket_.native_handle(), frame_header::of(f), f.body, f.fds);
+    const int socket = socket_.native_handle();
+    const int fault = carries_descriptors()
+                          ? send_packet(socket, frame_header::of(f), f.body, f.fds)
+                          : stream_.send(socket, f);
     if (fault == EAGAIN || fault == EWOULDBLOCK) return wait_to_write();
     // The kernel has too many descriptors in flight, or no memory at the moment.
     if (fault == ETOOMANYREFS || fault == ENOBUFS || fault == ENOMEM) return retry_soon();
-    if (fault == EPIPE || fault == ECONNRESET || fault == ENOTCONN) {
+    const bool cut = fault == EPIPE || fault == ECONNRESET || fault == ENOTCONN;
+    if (cut || (fault != 0 && !carries_descriptors())) {
       // What the peer sent before it left can still be read; reading finds the end.
       deaf_ = true;
       queue_.clear();
@@ -103,7 +116,15 @@ void connection::flush() {
     if (fault != 0) return end(ending::failed);
     queue_.pop_front();
   }
-  if (finishing_) end(ending::finished);
+  if (finishing_) carries_descriptors() ? end(ending::finished) : say_no_more();
+}
+
+/// Closing a TCP socket at once could take back what is still on its way, if the other side has
+/// sent something that nobody reads here. It closes its side when it has seen our end.
+void connection::say_no_more() {
+  if (std::exchange(silent_, true)) return;
+  ::shutdown(socket_.native_handle(), SHUT_WR);
+  linger();
 }
 
 void connection::wait_to_write() {
@@ -128,6 +149,10 @@ void connection::finish() {
   if (!user_ || finishing_) return;
   finishing_ = true;
   if (!writing_) return flush();
+  linger();
+}
+
+void connection::linger() {
   linger_.expires_after(linger_time);
   linger_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
     if (!fault) self->end(ending::finished);

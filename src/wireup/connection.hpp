@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames over one Unix socket.
+// Frames over one socket, Unix or TCP.
 #pragma once
 
 #include <deque>
@@ -7,6 +7,7 @@
 
 #include "wireup/frame.hpp"
 #include "wireup/loop.hpp"
+#include "wireup/tcp_socket.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {
@@ -30,7 +31,12 @@ class connection : public std::enable_shared_from_this<connection> {
     virtual void on_end(ending why) = 0;
   };
 
-  connection(loop& on, runtime::unique_fd socket);
+  enum class medium {
+    unix_packets,  ///< descriptors can travel, and the kernel knows who is there
+    tcp            ///< bytes only, between processes that know the job's key
+  };
+
+  connection(loop& on, runtime::unique_fd socket, medium m = medium::unix_packets);
 
   /// Starts to receive.
   void start(std::shared_ptr<user> whom);
@@ -44,13 +50,19 @@ class connection : public std::enable_shared_from_this<connection> {
   /// Ends at once, without a word to the user.
   void close();
 
+  /// What the kernel says; of a process elsewhere, nothing.
   const credentials& peer() const noexcept { return peer_; }
+  /// Who is at the other end, for messages.
+  std::string peer_name() const;
+  bool carries_descriptors() const noexcept { return medium_ == medium::unix_packets; }
 
  private:
   void wait_to_read();
   void read();
   void read_guarded();
   void flush();
+  void say_no_more();
+  void linger();
   void wait_to_write();
   void retry_soon();
   void end(ending why);
@@ -59,13 +71,17 @@ class connection : public std::enable_shared_from_this<connection> {
   asio::posix::stream_descriptor socket_;
   asio::steady_timer retry_;
   asio::steady_timer linger_;
-  credentials peer_;
+  const medium medium_;
+  const credentials peer_;
+  const std::string tcp_name_;
+  stream_frames stream_;  // of a TCP connection
   std::shared_ptr<user> user_;
   std::deque<frame> queue_;
   bool writing_ = false;  // a wait for room is under way
   bool deaf_ = false;     // sending failed: the other side is gone, reading will tell
   bool finishing_ = false;
-  bool dead_ = false;  // the process at the other end
+  bool silent_ = false;  // TCP: finished, and waiting for the other side to agree
+  bool dead_ = false;    // the process at the other end
 };
 
 }  // namespace weft::wireup

@@ -5,8 +5,8 @@
 
 namespace weft::wireup {
 
-connection_manager::connection_manager(identity self, handlers h)
-    : impl_(std::make_unique<impl>(std::move(self), std::move(h))) {}
+connection_manager::connection_manager(identity self, handlers h, tcp_settings tcp)
+    : impl_(std::make_unique<impl>(std::move(self), std::move(h), std::move(tcp))) {}
 
 connection_manager::~connection_manager() = default;
 
@@ -21,6 +21,11 @@ void connection_manager::connect(const std::string& locator, connected done) {
 std::uint64_t connection_manager::open_door(const std::string& address,
                                             std::string& actual_address) {
   return impl_->open_door(address, actual_address);
+}
+
+void connection_manager::knock_at_registrar(const std::string& locator, const std::string& greeting,
+                                            connected done) {
+  impl_->knock_at_registrar(locator, greeting, std::move(done));
 }
 
 void connection_manager::close_door(std::uint64_t door) { impl_->close_door_later(door); }

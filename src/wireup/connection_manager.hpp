@@ -2,28 +2,37 @@
 // The control plane of a context: finds other contexts, checks who they are, carries parcels.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "transports/parcel.hpp"
 #include "wireup/identity.hpp"
+#include "wireup/job_key.hpp"
 
 namespace weft::wireup {
 
-/// An authenticated connection to another context, over a Unix socket, so that parcels carry
-/// descriptors. It stays open as long as the two have to do with each other, which is how each
-/// learns that the other is gone. Shared by the connection manager and whoever uses it.
+/// An authenticated connection to another context: over a Unix socket, so that parcels carry
+/// descriptors, or over TCP, where they carry bytes only. It stays open as long as the two have to
+/// do with each other, which is how each learns that the other is gone. Shared by the connection
+/// manager and whoever uses it.
 class channel {
  public:
   virtual ~channel() = default;
 
-  /// The other side, as it said when it connected; pid and user were checked with the kernel.
+  /// The other side, as it said when it connected. Over a Unix socket pid and user were checked
+  /// with the kernel; over TCP it knows the job's key, and its pid is 0.
   virtual const identity& peer() const noexcept = 0;
+
+  /// Whether it is a Unix socket: then both run on one kernel and can share memory.
+  virtual bool carries_descriptors() const noexcept = 0;
 
   /// Queues a parcel. Any thread; never blocks; lost silently if the channel is already gone
   /// (on_gone tells). Parcels arrive in order.
-  /// \throws weft::error (invalid_argument) if the parcel is larger than a parcel may be
+  /// \throws weft::error (invalid_argument) if the parcel is larger than a parcel may be, or has
+  /// descriptors that this channel cannot carry
   virtual void send(transports::parcel p) = 0;
 
   /// Closes in good order after what is queued. Any thread.
@@ -48,6 +57,14 @@ class door_visit {
   virtual void reject(const std::string& reason) = 0;
 };
 
+/// How contexts on other hosts reach this one, and it them.
+struct tcp_settings {
+  job_key key = {};                          ///< empty: no TCP at all, neither in nor out
+  std::vector<std::string> interfaces = {};  ///< whose addresses others are told; none: all
+  std::chrono::seconds peer_timeout{10};     ///< silence after which a TCP channel is broken
+  bool listens = true;                       ///< false: out only
+};
+
 /// Runs Asio on one thread of its own, which sleeps unless connections come, go or carry parcels:
 /// nothing on the path of a message. Handlers are called on that thread, one at a time, without
 /// any lock held; they may call back into the manager.
@@ -69,10 +86,10 @@ class connection_manager {
   /// `failure` is empty on success, else one sentence: what was tried, why it failed, the cure.
   using connected = std::function<void(channel_ptr, std::string failure)>;
 
-  /// Starts listening under a fresh abstract name and starts the thread.
+  /// Starts listening under a fresh abstract name, with a key also over TCP, and starts the thread.
   /// \param self id, job and rank of this context; pid and locator are filled in
   /// \throws weft::error (system) when no socket can be had
-  connection_manager(identity self, handlers h);
+  connection_manager(identity self, handlers h, tcp_settings tcp = {});
   /// Closes all channels (on_gone is called for each) and doors, ends all that is under way (`done`
   /// is called with a failure) and joins the thread; takes a second at most, when a peer does not
   /// read. Not from a handler.
@@ -84,14 +101,23 @@ class connection_manager {
   /// Any thread; never blocks.
   void post(std::function<void()> f);
 
-  /// Opens a channel to a context whose locator is known. `done` is called on the manager's thread.
-  /// `failure` begins with "gone: " when that context has ended, before or while it was asked.
+  /// Opens a channel to a context whose locator is known: over its Unix socket if that can be
+  /// reached, else over TCP. `done` is called on the manager's thread. `failure` begins with "gone:
+  /// " when that context has ended, before or while it was asked.
   void connect(const std::string& locator, connected done);
 
-  /// Opens a door. \param address "unix://name" or "any://host:port" (port 0: any free one)
+  /// Opens a door. \param address "unix://name", "any://host:port" or "tcp://host:port" (port 0:
+  /// any free one;
+  ///        tcp needs a key)
   /// \param actual_address set to the address with the port that the system chose
   /// \throws weft::error invalid_argument (bad address) or system (taken; says by whom if known)
   std::uint64_t open_door(const std::string& address, std::string& actual_address);
+  /// The number of a door that every context has, without an address of its own: on_visit decides.
+  static constexpr std::uint64_t registrar_door = ~std::uint64_t{0};
+
+  /// Knocks at that door of the context with that locator.
+  void knock_at_registrar(const std::string& locator, const std::string& greeting, connected done);
+
   /// Shuts a door, at once or a moment later. Visits that were announced stay to be decided.
   void close_door(std::uint64_t door);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "wireup/byte_io.hpp"
+#include "wireup/locator.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {
@@ -19,7 +20,7 @@ identity get_identity(byte_reader& in) {
   who.id = in.get_id();
   who.job = in.get_id();
   who.rank = in.get<std::uint32_t>();
-  who.locator = in.get_text(max_socket_name);
+  who.locator = in.get_text(max_locator);
   return who;
 }
 
@@ -38,7 +39,7 @@ std::string preamble_fault(byte_reader& in) {
 template <class T>
 decoded<T> judge(const byte_reader& in, const identity& who, T value) {
   if (!in.complete()) return {std::nullopt, "its first frame has the wrong length"};
-  if (who.id == context_id{} || !is_socket_name(who.locator))
+  if (who.id == context_id{} || !parse_locator(who.locator))
     return {std::nullopt, "its first frame does not say who it is"};
   return {std::move(value), {}};
 }

@@ -25,7 +25,7 @@ struct identity {
   pid_t pid = 0;           ///< as the kernel reports it for the socket, not as the peer claims
   context_id job;          ///< which job it belongs to; zero: none
   peer_id rank = no_peer;  ///< its rank in that job, if any
-  std::string locator;     ///< where its connection manager listens: an abstract socket's name
+  std::string locator;     ///< where its connection manager listens, as locator.hpp writes it
 };
 
 }  // namespace weft::wireup

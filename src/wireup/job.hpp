@@ -7,6 +7,7 @@
 #include <string>
 
 #include "wireup/identity.hpp"
+#include "wireup/job_key.hpp"
 
 namespace weft::wireup {
 
@@ -22,6 +23,12 @@ class job {
   /// How many of the job's processes run on this host: what decides whether waiting may spin.
   virtual peer_id local_size() const noexcept = 0;
 
+  /// Whether a launcher started it; else the process came alone.
+  virtual bool launched() const noexcept { return true; }
+
+  /// The key that the launcher gave the job; empty: it gave none.
+  virtual job_key key() const { return {}; }
+
   /// Tells the others where this process listens.
   virtual void publish(const std::string& locator) = 0;
 
@@ -33,9 +40,25 @@ class job {
   virtual void on_end(std::function<void(peer_id rank, bool died)> ended) = 0;
 };
 
-/// The job of `weft-run`, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB; null when the process
-/// was not started by it. \throws weft::error (invalid_argument) when the variables contradict each
-/// other, (unreachable) when the launcher does not answer.
-std::unique_ptr<job> launched_job();
+/// The job that a launcher started this process in: `weft-run` (WEFT_JOB), else one that speaks
+/// PMIx (PMIX_NAMESPACE); null: none did. \param key the user's choice; a job of PMIx takes rank
+/// 0's, or makes one \throws weft::error (invalid_argument) when the variables contradict each
+/// other, (unreachable) when the launcher does not answer, (unsupported) when libpmix cannot be
+/// loaded
+std::unique_ptr<job> launched_job(const job_key& key = {});
+
+/// A job of one, for a process that no launcher started. Others may join it.
+std::unique_ptr<job> lone_job();
+
+class member_line;
+/// The job of a process that joined. \param line rank 0 has given this process its rank there
+std::unique_ptr<job> joined_job(std::shared_ptr<member_line> line);
+
+/// Of weft-run, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB.
+std::unique_ptr<job> weft_run_job();
+
+/// Of a PMIx launcher. Asks it for what it knows, and waits for rank 0 to say what the job's id and
+/// key are. Null also when weft was built without PMIx.
+std::unique_ptr<job> pmix_job(const job_key& key);
 
 }  // namespace weft::wireup

@@ -3,7 +3,7 @@
 
 #include "wireup/byte_io.hpp"
 #include "wireup/hello.hpp"
-#include "wireup/unix_socket.hpp"
+#include "wireup/locator.hpp"
 
 namespace weft::wireup {
 
@@ -76,8 +76,8 @@ std::optional<job_welcome> decode_job_welcome(const frame& f) {
 std::optional<std::string> decode_publish(const frame& f) {
   byte_reader in(f.body);
   if (f.kind != frame_kind::job_publish) return std::nullopt;
-  std::string locator = in.get_text(max_socket_name);
-  if (!in.complete() || !is_socket_name(locator)) return std::nullopt;
+  std::string locator = in.get_text(max_locator);
+  if (!in.complete() || !parse_locator(locator)) return std::nullopt;
   return locator;
 }
 
@@ -93,8 +93,8 @@ std::optional<job_found> decode_found(const frame& f) {
   if (f.kind != frame_kind::job_found) return std::nullopt;
   job_found found;
   found.rank = in.get<std::uint32_t>();
-  found.locator = in.get_text(max_socket_name);
-  if (!in.complete() || (!found.locator.empty() && !is_socket_name(found.locator)))
+  found.locator = in.get_text(max_locator);
+  if (!in.complete() || (!found.locator.empty() && !parse_locator(found.locator)))
     return std::nullopt;
   return found;
 }

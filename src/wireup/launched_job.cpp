@@ -218,7 +218,12 @@ unique_fd enter_job(const std::string& locator, const job_facts& facts) {
 
 }  // namespace
 
-std::unique_ptr<job> launched_job() {
+std::unique_ptr<job> launched_job(const job_key& key) {
+  std::unique_ptr<job> found = weft_run_job();
+  return found ? std::move(found) : pmix_job(key);
+}
+
+std::unique_ptr<job> weft_run_job() {
   const char* text = std::getenv("WEFT_JOB");
   if (text == nullptr) {
     if (std::getenv("WEFT_RANK") != nullptr) contradiction("WEFT_RANK is set but WEFT_JOB is not");

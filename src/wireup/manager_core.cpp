@@ -15,6 +15,7 @@
 
 #include "runtime/cure.hpp"
 #include "wireup/door_visit.hpp"
+#include "wireup/tcp_socket.hpp"
 
 namespace weft::wireup {
 
@@ -40,21 +41,36 @@ std::shared_ptr<loop> start_loop() try {
 
 }  // namespace
 
-connection_manager::impl::impl(identity self, handlers h)
-    : loop_(start_loop()), self_(std::move(self)), handlers_(std::move(h)) {
+connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
+    : loop_(start_loop()), self_(std::move(self)), handlers_(std::move(h)), tcp_(std::move(tcp)) {
   self_.pid = ::getpid();
-  self_.locator = random_socket_name();
-  opened socket = listen_abstract(self_.locator);
+  locator where{random_socket_name(), {}};
+  opened socket = listen_abstract(where.socket_name);
   if (!socket.fd)
     throw error(errc::system,
                 fmt::format("cannot listen on a Unix socket: {}; {}", std::strerror(socket.error),
                             runtime::cure_for(socket.error)));
+  if (!tcp_.key.empty() && tcp_.listens) {
+    std::uint16_t port = 0;
+    const std::vector<std::string> hosts = addresses_of_host(tcp_.interfaces);
+    unique_fd fd = listen_tcp(hosts, port);
+    for (const std::string& host : hosts) where.places.push_back({host, port});
+    loop_->post([this, fd = std::move(fd)]() mutable { open_tcp_front(std::move(fd)); });
+  }
+  self_.locator = to_text(where);
   loop_->post([this, fd = std::move(socket.fd)]() mutable {
     front_ = std::make_shared<listener>(
         *loop_, std::move(fd), [this](unique_fd who) { on_newcomer(std::move(who), 0); },
         [this](int fault) { notice_starved(fault); });
     front_->start();
   });
+}
+
+void connection_manager::impl::open_tcp_front(unique_fd socket) {
+  tcp_front_ = std::make_shared<listener>(
+      *loop_, std::move(socket), [this](unique_fd who) { on_tcp_newcomer(std::move(who), 0); },
+      [this](int fault) { notice_starved(fault); });
+  tcp_front_->start();
 }
 
 connection_manager::impl::~impl() {
@@ -65,6 +81,7 @@ void connection_manager::impl::shut_down() {
   closing_ = true;
   const std::string why = "this context is closing";
   if (front_) front_->close();
+  if (tcp_front_) tcp_front_->close();
   meetings_.cancel_all(why);
   while (!doors_.empty()) close_door(doors_.begin()->first);
   for (const auto& weak : attempts_)
@@ -78,18 +95,33 @@ void connection_manager::impl::shut_down() {
 
 std::shared_ptr<attempt> connection_manager::impl::new_attempt(hello says, connected done) {
   std::erase_if(attempts_, [](const auto& weak) { return weak.expired(); });
-  auto made = std::make_shared<attempt>(loop_, *this, std::move(says), std::move(done));
+  auto made = std::make_shared<attempt>(loop_, *this, tcp_, std::move(says), std::move(done));
   attempts_.push_back(made);
   return made;
 }
 
 void connection_manager::impl::connect(std::string locator, connected done) {
-  loop_->post([this, locator = std::move(locator), done = std::move(done)]() mutable {
-    if (!is_socket_name(locator))
-      return done(nullptr, fmt::format("'{}' is not the locator of a context", locator));
-    hello says;
-    says.who = self_;
-    new_attempt(std::move(says), std::move(done))->to_locator(std::move(locator));
+  hello says;
+  says.who = self_;
+  go_to(std::move(says), std::move(locator), std::move(done));
+}
+
+void connection_manager::impl::knock_at_registrar(std::string locator, std::string greeting,
+                                                  connected done) {
+  hello says;
+  says.why = purpose::knock;
+  says.who = self_;
+  says.door = registrar_door;
+  says.greeting = std::move(greeting);
+  go_to(std::move(says), std::move(locator), std::move(done));
+}
+
+void connection_manager::impl::go_to(hello says, std::string locator, connected done) {
+  loop_->post([this, says = std::move(says), locator = std::move(locator),
+               done = std::move(done)]() mutable {
+    const auto where = parse_locator(locator);
+    if (!where) return done(nullptr, fmt::format("'{}' is not the locator of a context", locator));
+    new_attempt(std::move(says), std::move(done))->to_locator(*where);
   });
 }
 
@@ -140,7 +172,13 @@ void connection_manager::impl::cancel_meet(std::uint64_t meeting) {
 // Doors.
 
 unique_fd connection_manager::impl::open_socket(door_address& address) {
-  return address.is_unix ? listen_at_name(address) : listen_at_port(address);
+  if (address.is_unix()) return listen_at_name(address);
+  if (address.how == door_address::scheme::tcp && tcp_.key.empty())
+    throw error(errc::invalid_argument,
+                fmt::format("nobody could come in at {} without a job key; set WEFT_JOB_KEY or "
+                            "WEFT_JOB_KEY_FILE, the same on both sides",
+                            to_text(address)));
+  return listen_at_port(address);
 }
 
 std::uint64_t connection_manager::impl::open_door(const std::string& address,
@@ -177,15 +215,16 @@ std::uint64_t connection_manager::impl::open_meeting_door(const std::string& add
 void connection_manager::impl::install_door(std::uint64_t number, const door_address& address,
                                             unique_fd socket, bool for_meetings) {
   listener::accepted take;
-  if (address.is_unix) {
+  if (address.is_unix()) {
     take = [this, number](unique_fd who) { on_newcomer(std::move(who), number); };
   } else {
-    take = [this, number](unique_fd who) { on_question(std::move(who), number); };
+    take = [this, number](unique_fd who) { on_tcp_newcomer(std::move(who), number); };
   }
   const auto made = std::make_shared<listener>(*loop_, std::move(socket), std::move(take),
                                                [this](int fault) { notice_starved(fault); });
-  doors_.emplace(number, door{made, for_meetings, address.is_unix});
-  if (paused_ && address.is_unix) made->pause();
+  doors_.emplace(number, door{made, for_meetings, address.is_unix(),
+                              address.how == door_address::scheme::any});
+  if (paused_ && address.is_unix()) made->pause();
   made->start();
 }
 
@@ -212,23 +251,45 @@ void connection_manager::impl::on_newcomer(unique_fd socket, std::uint64_t door_
                       describe_process(who.pid), who.uid));
     return;
   }
-  const auto channel = std::make_shared<peer_channel>(loop_, *this, std::move(socket), door_number);
-  channels_.insert(channel);
-  ++unknown_;
-  balance();
-  channel->expect();
+  admit(std::move(socket), connection::medium::unix_packets, door_number);
 } catch (const std::exception& e) {
   notice(fmt::format("a connection had to be dropped: {}", e.what()));
 }
 
-void connection_manager::impl::on_question(unique_fd socket, std::uint64_t door_number) try {
+/// It may talk: as the kernel or the key has it, it is one of us.
+void connection_manager::impl::admit(unique_fd socket, connection::medium m,
+                                     std::uint64_t door_number) {
+  const auto channel =
+      std::make_shared<peer_channel>(loop_, *this, std::move(socket), m, door_number);
+  channels_.insert(channel);
+  ++unknown_;
+  balance();
+  channel->expect();
+}
+
+void connection_manager::impl::on_tcp_newcomer(unique_fd socket, std::uint64_t door_number) try {
   std::erase_if(answering_, [](const auto& weak) { return weak.expired(); });
   if (answering_.size() >= max_answering) {
     if (const auto oldest = answering_.front().lock()) oldest->close();
     answering_.pop_front();
   }
-  const auto answering = std::make_shared<door_answering>(*loop_, std::move(socket),
-                                                          door_answer{door_number, self_.locator});
+  tcp_answering::terms terms;
+  terms.key = tcp_.key;
+  const auto at = doors_.find(door_number);
+  if (at != doors_.end() && at->second.answers)
+    terms.answer = door_answer{door_number, parse_locator(self_.locator)->socket_name};
+  terms.admit = [this, door_number](unique_fd who) {
+    if (closing_) return;
+    prepare_tcp(who.get(), tcp_.peer_timeout);
+    admit(std::move(who), connection::medium::tcp, door_number);
+  };
+  terms.turn_away = [this](const std::string& who, const std::string& what) {
+    if (std::exchange(told_of_tcp_stranger_, true)) return;
+    notice(fmt::format("{} was turned away: {} (said once; others will be turned away silently)",
+                       who, what));
+  };
+  const auto answering =
+      std::make_shared<tcp_answering>(*loop_, std::move(socket), std::move(terms));
   answering_.push_back(answering);
   answering->start();
 } catch (const std::exception& e) {
@@ -265,6 +326,8 @@ void connection_manager::impl::on_hello(const std::shared_ptr<peer_channel>& who
 void connection_manager::impl::on_knock(const std::shared_ptr<peer_channel>& who,
                                         std::uint64_t door_number, hello h) {
   const auto at = doors_.find(door_number);
+  if (door_number == registrar_door && h.why == purpose::knock)
+    return announce(door_number, who, std::move(h));
   if (at == doors_.end() || (who->door() == 0 && at->second.is_unix))
     return who->refuse("that door is shut");
   if (h.why == purpose::meet) {
@@ -273,6 +336,11 @@ void connection_manager::impl::on_knock(const std::shared_ptr<peer_channel>& who
   }
   if (at->second.for_meetings)
     return who->refuse("somebody waits to meet there: use meet, not connect");
+  announce(door_number, who, std::move(h));
+}
+
+void connection_manager::impl::announce(std::uint64_t door_number,
+                                        const std::shared_ptr<peer_channel>& who, hello h) {
   if (!handlers_.on_visit) return who->refuse("nobody opens there");
   handlers_.on_visit(door_number,
                      std::make_unique<pending_visit>(loop_, who, self_, std::move(h.greeting)));
@@ -293,8 +361,7 @@ void connection_manager::impl::on_ended(const std::shared_ptr<peer_channel>& who
     balance();
   }
   if (!why.empty())
-    notice(fmt::format("the connection of {} was closed: {}",
-                       describe_process(who->kernel_view().pid), why));
+    notice(fmt::format("the connection of {} was closed: {}", who->peer_name(), why));
   if (was == peer_channel::stage::live && handlers_.on_gone) handlers_.on_gone(who, orderly);
 }
 

@@ -15,13 +15,14 @@
 #include "wireup/connection_manager.hpp"
 #include "wireup/listener.hpp"
 #include "wireup/meeting.hpp"
+#include "wireup/tcp_answering.hpp"
 
 namespace weft::wireup {
 
 /// Members belong to the loop's thread, except where they say otherwise. Outlives that thread.
 class connection_manager::impl final : public peer_channel::owner, public meeting_host {
  public:
-  impl(identity self, handlers h);
+  impl(identity self, handlers h, tcp_settings tcp);
   ~impl() override;
 
   // Any thread: what the manager offers.
@@ -31,6 +32,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   std::uint64_t open_door(const std::string& address, std::string& actual_address);
   void close_door_later(std::uint64_t door);
   void knock(std::string address, std::string greeting, connected done);
+  void knock_at_registrar(std::string locator, std::string greeting, connected done);
   std::uint64_t meet(std::string own, std::string other, std::string discriminator, connected done);
   void cancel_meet(std::uint64_t meeting);
 
@@ -39,6 +41,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
     std::shared_ptr<listener> socket;
     bool for_meetings = false;
     bool is_unix = true;
+    bool answers = false;  // "any://": tells where the Unix socket is
   };
 
   // peer_channel::owner
@@ -58,9 +61,13 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void install_door(std::uint64_t number, const door_address& address, runtime::unique_fd socket,
                     bool for_meetings);
   void on_newcomer(runtime::unique_fd socket, std::uint64_t door_number);
-  void on_question(runtime::unique_fd socket, std::uint64_t door_number);
+  void on_tcp_newcomer(runtime::unique_fd socket, std::uint64_t door_number);
+  void admit(runtime::unique_fd socket, connection::medium m, std::uint64_t door_number);
+  void open_tcp_front(runtime::unique_fd socket);
   void on_knock(const std::shared_ptr<peer_channel>& who, std::uint64_t door_number, hello h);
+  void announce(std::uint64_t door_number, const std::shared_ptr<peer_channel>& who, hello h);
   std::shared_ptr<attempt> new_attempt(hello says, connected done);
+  void go_to(hello says, std::string locator, connected done);
   void balance();
   void notice(const std::string& text);
   void notice_starved(int error);
@@ -70,16 +77,19 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   identity self_;                     // constant once constructed
   const handlers handlers_;
   std::atomic<std::uint64_t> next_number_{1};  // doors and meetings; any thread
+  const tcp_settings tcp_;
   std::shared_ptr<listener> front_;
+  std::shared_ptr<listener> tcp_front_;
   std::map<std::uint64_t, door> doors_;
   std::unordered_set<std::shared_ptr<peer_channel>> channels_;
   std::vector<std::weak_ptr<attempt>> attempts_;  // what they wait for keeps them
-  std::deque<std::weak_ptr<door_answering>> answering_;
+  std::deque<std::weak_ptr<tcp_answering>> answering_;
   meetings meetings_{*this};
   std::size_t unknown_ = 0;  // connections that have not said who they are
   bool paused_ = false;
   bool closing_ = false;
   bool told_of_stranger_ = false;
+  bool told_of_tcp_stranger_ = false;
   bool told_of_starving_ = false;
 };
 

@@ -31,7 +31,7 @@ shm_transport::~shm_transport() = default;
 
 const transports::traits& shm_transport::traits() const noexcept {
   static constexpr transports::traits shm{
-      .name = "shm", .max_payload = shm::max_payload, .fragment = 16 * 1024};
+      .name = "shm", .max_payload = shm::max_payload, .fragment = 16 * 1024, .shares_memory = true};
   return shm;
 }
 

@@ -132,7 +132,7 @@ TEST_CASE("a door that was shut can be opened again at once") {
 TEST_CASE("addresses that are none") {
   node a;
   for (const char* bad : {"", "unix://", "any://", "any://host", "any://:x", "any://:70000",
-                          "any://:-1", "tcp://:1", "any://::1:5", "name"}) {
+                          "any://:-1", "quic://:1", "any://::1:5", "name"}) {
     CAPTURE(bad);
     try {
       open(a, bad);

@@ -75,8 +75,9 @@ inline identity fresh_identity() {
 /// Members are destroyed after the manager, which is last.
 class node {
  public:
-  explicit node(identity self = fresh_identity())
-      : manager(std::make_unique<connection_manager>(std::move(self), write_down())) {}
+  explicit node(identity self = fresh_identity(), tcp_settings tcp = {})
+      : manager(
+            std::make_unique<connection_manager>(std::move(self), write_down(), std::move(tcp))) {}
 
   connection_manager* operator->() { return manager.get(); }
 

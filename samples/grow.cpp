@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job that grows while it runs: rank 0 lets others join, greets whoever comes, and sees them go.
+//
+//   grow [N]                 starts a job of one, prints the address for joiners, ends after N of
+//   them grow ADDRESS             joins it, exchanges a message with every member, and leaves
+//
+// With WEFT_JOB_KEY set, the same on all hosts, the first one listens for other hosts as well.
+#include <cstdio>
+#include <cstdlib>
+
+#include <weft/weft.hpp>
+
+namespace {
+
+using namespace weft;
+
+constexpr tag hello{1};
+
+std::span<std::byte> bytes(int& value) { return std::as_writable_bytes(std::span(&value, 1)); }
+
+/// Answers everybody with the double of what it says.
+task<void> greet(context& ctx) {
+  for (;;) {
+    int said = 0;
+    const received from = co_await ctx.recv(bytes(said), hello);
+    std::printf("rank %u says %d\n", from.source, said);
+    said *= 2;
+    co_await ctx.peer(from.source).send(bytes(said), hello);
+  }
+}
+
+/// Until as many have come and gone as were expected: each is two changes.
+task<void> host(context& ctx, std::uint64_t visitors) {
+  membership job(ctx);
+  const bool has_key = std::getenv("WEFT_JOB_KEY") || std::getenv("WEFT_JOB_KEY_FILE");
+  std::printf("%s\n", job.open(has_key ? "tcp://0.0.0.0:0" : "any://:0").c_str());
+  std::fflush(stdout);
+  scope fly;
+  fly.start(greet(ctx));
+  membership_view members = job.now();
+  while (members.epoch < 2 * visitors) {
+    members = co_await job.changed(members.epoch);
+    std::printf("epoch %llu: %zu members\n", static_cast<unsigned long long>(members.epoch),
+                members.ranks.size());
+  }
+  fly.request_stop();
+  static_cast<void>(co_await as_result(fly.join()));  // stopped, as asked
+}
+
+task<void> visit(context& ctx) {
+  membership job(ctx);
+  const membership_view members = job.now();
+  std::printf("I am rank %u of %zu members\n", job.rank(), members.ranks.size());
+  int number = static_cast<int>(job.rank());
+  co_await ctx.peer(0).send(bytes(number), hello);
+  co_await ctx.peer(0).recv(bytes(number), hello);
+  std::printf("rank 0 answers %d\n", number);
+  co_await job.leave();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::atoi(argv[1]) == 0) {
+    context ctx = join(argv[1]);
+    run(ctx, visit(ctx));
+  } else {
+    context ctx;
+    run(ctx, host(ctx, argc == 2 ? std::strtoull(argv[1], nullptr, 10) : 1));
+  }
+}

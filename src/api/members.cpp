@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/members.hpp"
+
+#include <utility>
+
+namespace weft::detail {
+
+using wireup::change;
+using wireup::change_kind;
+using wireup::channel_ptr;
+using wireup::member_line;
+
+members::members(wireup::job& j, std::shared_ptr<mail_slot> mail, wireup::tcp_settings tcp,
+                 std::shared_ptr<member_line> line)
+    : job_(j),
+      mail_(std::move(mail)),
+      tcp_(std::move(tcp)),
+      book_(j.size()),
+      line_(std::move(line)) {}
+
+members::~members() = default;
+
+void members::attach(wireup::connection_manager& m, std::function<void(peer_id, bool)> ended) {
+  manager_ = &m;
+  ended_ = std::move(ended);
+  if (rank() != 0) {
+    if (line_) listen();
+    return;
+  }
+  wireup::registrar::host host;
+  host.job = job_.id();
+  host.first_size = job_.size();
+  host.find = [this](peer_id rank, std::function<void(std::string)> found) {
+    if (rank == 0) return found(manager_->self().locator);
+    job_.find(rank, [mail = mail_, found = std::move(found)](const std::string& locator) {
+      mail->post([found, locator] { found(locator); });
+    });
+  };
+  host.on_change = [this](const change& c) { apply(c); };
+  registrar_ = std::make_unique<wireup::registrar>(std::move(host));
+}
+
+void members::shut() {
+  lose(errc::closed, "the context has ended");
+  std::shared_ptr<member_line> line;
+  {
+    const std::lock_guard lock(mutex_);
+    line.swap(line_);
+  }
+}
+
+/// The line to rank 0; null on rank 0 itself and when it is gone.
+std::shared_ptr<member_line> members::follow() {
+  if (rank() == 0) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (line_ || lost_) return line_;
+    line_ = std::make_shared<member_line>(tcp_);
+  }
+  listen();
+  job_.find(0, [this, mail = mail_](const std::string& locator) {
+    mail->post([this, locator] {
+      if (locator.empty()) return lose(errc::peer_lost, "rank 0 has ended");
+      std::shared_ptr<member_line> line;
+      {
+        const std::lock_guard lock(mutex_);
+        line = line_;
+      }
+      if (line)
+        line->attend(locator, rank(), [this](const std::string& failure) {
+          if (!failure.empty()) lose(errc::peer_lost, failure);
+        });
+    });
+  });
+  const std::lock_guard lock(mutex_);
+  return line_;
+}
+
+void members::listen() {
+  line_->listen([this](const change& c) { apply(c); },
+                [this](bool orderly) {
+                  lose(orderly ? errc::closed : errc::peer_lost,
+                       "rank 0, which keeps the book of the job's members, is gone");
+                });
+}
+
+membership_view members::view() const {
+  return {book_.epoch(), {book_.members().begin(), book_.members().end()}};
+}
+
+/// On the thread of the line, or on rank 0 of the manager.
+void members::apply(const change& c) {
+  std::vector<view_box> told;
+  membership_view after;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!book_.apply(c)) return;
+    after = view();
+    std::erase_if(waiters_, [&](const waiter& w) {
+      if (w.since >= after.epoch) return false;
+      told.push_back(w.box);
+      return true;
+    });
+    changed_.notify_all();
+  }
+  for (const view_box& box : told) box->deliver(after);
+  if (c.what != change_kind::joined && c.rank != rank())
+    mail_->post([this, c] { ended_(c.rank, c.what == change_kind::died); });
+}
+
+void members::lose(errc why, const std::string& detail) {
+  std::vector<waiter> told;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(lost_, true)) return;
+    why_lost_ = why;
+    lost_detail_ = detail;
+    told.swap(waiters_);
+    changed_.notify_all();
+  }
+  for (const waiter& w : told) w.box->fail(why, detail);
+}
+
+std::string members::open(const std::string& address) {
+  if (rank() != 0)
+    throw error(errc::unsupported,
+                "only rank 0, which keeps the book of the job's members, lets others join");
+  std::string actual;
+  const std::lock_guard lock(mutex_);  // nobody is looked for at the door before it is known
+  doors_.insert(manager_->open_door(address, actual));
+  return actual;
+}
+
+membership_view members::now() {
+  follow();
+  const std::lock_guard lock(mutex_);
+  return view();
+}
+
+void members::wait(std::uint64_t since, const view_box& box) {
+  follow();
+  membership_view known;
+  {
+    const std::lock_guard lock(mutex_);
+    known = view();
+    if (known.epoch <= since && !lost_) return waiters_.push_back({since, box});
+  }
+  if (known.epoch > since) return box->deliver(std::move(known));
+  box->fail(why_lost_, lost_detail_);
+}
+
+void members::leave() {
+  if (rank() == 0)
+    throw error(errc::unsupported,
+                "rank 0 keeps the book of the job's members and leaves by ending its context");
+  if (const auto line = follow()) line->leave();
+}
+
+void members::await_entry() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return lost_ || book_.members().contains(rank()); });
+  if (lost_) throw error(why_lost_, lost_detail_);
+}
+
+void members::find(peer_id rank, std::function<void(std::string locator)> found) {
+  if (rank < job_.size()) return job_.find(rank, std::move(found));
+  if (this->rank() != 0) {
+    const auto line = follow();
+    return line ? line->find(rank, std::move(found)) : found({});
+  }
+  mail_->post([this, rank, found = std::move(found)] { found(registrar_->where(rank)); });
+}
+
+bool members::visit(std::uint64_t door, std::unique_ptr<wireup::door_visit>& v) {
+  if (!registrar_) return false;
+  if (door != wireup::connection_manager::registrar_door) {
+    const std::lock_guard lock(mutex_);
+    if (!doors_.contains(door)) return false;
+  }
+  registrar_->visit(std::move(v));
+  return true;
+}
+
+bool members::on_parcel(const channel_ptr& c, const transports::parcel& p) {
+  if (!registrar_ || !registrar_->owns(c)) return false;
+  registrar_->on_parcel(c, p);
+  return true;
+}
+
+bool members::on_gone(const channel_ptr& c, bool orderly) {
+  if (!registrar_ || !registrar_->owns(c)) return false;
+  registrar_->on_gone(c, orderly);
+  return true;
+}
+
+void members::on_rank_end(peer_id rank, bool died) {
+  if (registrar_) registrar_->ended(rank, died);
+}
+
+}  // namespace weft::detail

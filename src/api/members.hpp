@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a context knows of its job's members, on rank 0 and elsewhere.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <weft/membership.hpp>
+
+#include "api/callback_request.hpp"
+#include "api/mail_slot.hpp"
+#include "wireup/job.hpp"
+#include "wireup/member_line.hpp"
+#include "wireup/registrar.hpp"
+
+namespace weft::detail {
+
+/// Any thread, except where it says otherwise. On rank 0 the registrar decides; the others follow
+/// it over a line, which is made when it is first needed.
+class members {
+ public:
+  using view_box = std::shared_ptr<mailbox<membership_view>>;
+
+  /// \param line of a process that joined; null for others
+  members(wireup::job& j, std::shared_ptr<mail_slot> mail, wireup::tcp_settings tcp,
+          std::shared_ptr<wireup::member_line> line);
+  ~members();
+
+  /// Once, before anything else. \param ended told of ranks that left or died, on the manager's
+  /// thread
+  void attach(wireup::connection_manager& m, std::function<void(peer_id, bool)> ended);
+  /// The context goes: nobody waits any longer.
+  void shut();
+
+  peer_id rank() const noexcept { return job_.rank(); }
+  std::string open(const std::string& address);
+  membership_view now();
+  void wait(std::uint64_t since, const view_box& box);
+  void leave();
+  /// Blocks until this process is a member. \throws weft::error
+  void await_entry();
+  /// As job::find, for every rank.
+  void find(peer_id rank, std::function<void(std::string locator)> found);
+
+  // The manager's thread. True: it was for the members, and is done.
+  bool visit(std::uint64_t door, std::unique_ptr<wireup::door_visit>& v);
+  bool on_parcel(const wireup::channel_ptr& c, const transports::parcel& p);
+  bool on_gone(const wireup::channel_ptr& c, bool orderly);
+  /// The launcher says so.
+  void on_rank_end(peer_id rank, bool died);
+
+ private:
+  struct waiter {
+    std::uint64_t since;
+    view_box box;
+  };
+
+  std::shared_ptr<wireup::member_line> follow();
+  void listen();
+  void apply(const wireup::change& c);
+  void lose(errc why, const std::string& detail);
+  membership_view view() const;
+
+  wireup::job& job_;
+  const std::shared_ptr<mail_slot> mail_;
+  const wireup::tcp_settings tcp_;
+  wireup::connection_manager* manager_ = nullptr;
+  std::function<void(peer_id, bool)> ended_;
+  std::unique_ptr<wireup::registrar> registrar_;  // rank 0 only; the manager's thread
+
+  std::mutex mutex_;  // what follows
+  std::condition_variable changed_;
+  wireup::roster book_;
+  std::vector<waiter> waiters_;
+  std::set<std::uint64_t> doors_;
+  bool lost_ = false;  // nothing more will be told
+  errc why_lost_ = errc::ok;
+  std::string lost_detail_;
+  std::shared_ptr<wireup::member_line> line_;
+};
+
+}  // namespace weft::detail

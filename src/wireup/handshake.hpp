@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// How two ends of a TCP connection show each other that they know the job's key, before anything
+// else is said. docs/wire-format.md has the bytes, docs/wire-up.md what it protects from.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "wireup/job_key.hpp"
+
+namespace weft::wireup {
+
+/// The first eight bytes on every TCP connection to a context.
+inline constexpr std::size_t opening_size = 8;
+using opening = std::array<std::byte, opening_size>;
+
+/// What whoever connects wants to do.
+enum class approach : std::uint16_t {
+  ask = 0,   ///< learn where an "any://" door's Unix socket is
+  prove = 1  ///< prove that it knows the job's key, and go on from there
+};
+
+opening encode_opening(approach a);
+/// Nothing, if the bytes are not this version's.
+std::optional<approach> decode_opening(std::span<const std::byte> bytes);
+
+// opening ->, <- challenge, proof ->, <- confirmation; all of fixed size, so nothing that a
+// stranger says decides how much is read. Both sides put fresh random bytes in, so an old one never
+// fits.
+inline constexpr std::size_t nonce_size = 32;
+inline constexpr std::size_t challenge_size = opening_size + nonce_size;
+inline constexpr std::size_t proof_size = nonce_size + sizeof(digest);
+using challenge = std::array<std::byte, challenge_size>;
+using proof = std::array<std::byte, proof_size>;
+
+/// The side that was connected to. A value.
+class challenger {
+ public:
+  /// \throws weft::error (system) without random bytes
+  explicit challenger(job_key key);
+  const challenge& question() const noexcept { return question_; }
+  /// The confirmation, if the proof is right. Ask once: a connection has one try.
+  std::optional<digest> judge(const proof& p) const;
+
+ private:
+  const job_key key_;
+  challenge question_;
+};
+
+/// The side that connected. A value.
+class prover {
+ public:
+  explicit prover(job_key key);
+  /// Nothing, if these are not the bytes of this version.
+  std::optional<proof> answer(const challenge& question);
+  /// Whether the other side knows the key, too.
+  bool confirmed_by(const digest& d) const;
+
+ private:
+  const job_key key_;
+  challenge question_{};
+  proof proof_{};
+};
+
+}  // namespace weft::wireup

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The secret that the processes of a job share, and what is computed with it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::wireup {
+
+/// HMAC-SHA256 (RFC 2104, FIPS 180-4).
+using digest = std::array<std::byte, 32>;
+
+/// Whoever knows it belongs to the job. A value; empty: there is none, and TCP is closed to
+/// everybody.
+class job_key {
+ public:
+  static constexpr std::size_t min_bytes = 16;
+  static constexpr std::size_t max_bytes = 64;
+
+  job_key() = default;
+
+  /// 32 fresh bytes from the kernel. \throws weft::error (system)
+  static job_key random();
+
+  /// From hexadecimal digits; spaces and line ends around them do not matter.
+  /// \param from what the text is called in messages: "WEFT_JOB_KEY"
+  /// \throws weft::error (invalid_argument), which never repeats the text
+  static job_key from_text(std::string_view text, std::string_view from);
+
+  /// From a file that holds such digits and that nobody but its owner may read.
+  /// \throws weft::error (invalid_argument, system)
+  static job_key from_file(const std::string& path);
+
+  bool empty() const noexcept { return bytes_.empty(); }
+  /// For the launcher's channel and for files only, never for messages.
+  std::string to_text() const;
+
+  /// Of the pieces, one after the other. The caller separates pieces of variable length.
+  digest sign(std::initializer_list<std::span<const std::byte>> pieces) const;
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// In a time that does not depend on where they differ.
+bool same(std::span<const std::byte> a, std::span<const std::byte> b) noexcept;
+
+}  // namespace weft::wireup

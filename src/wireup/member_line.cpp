@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/member_line.hpp"
+
+#include <utility>
+
+#include "wireup/unix_socket.hpp"
+
+namespace weft::wireup {
+
+using transports::parcel;
+
+namespace {
+
+identity nameless() {
+  identity self;
+  self.id = random_id();
+  return self;
+}
+
+tcp_settings deaf(tcp_settings tcp) {
+  tcp.listens = false;
+  return tcp;
+}
+
+}  // namespace
+
+member_line::member_line(tcp_settings tcp)
+    : manager_(std::make_unique<connection_manager>(nameless(), handlers(), deaf(std::move(tcp)))) {
+}
+
+member_line::~member_line() { manager_.reset(); }
+
+connection_manager::handlers member_line::handlers() {
+  connection_manager::handlers h;
+  h.on_parcel = [this](const channel_ptr& c, const parcel& p) { on_parcel(c, p); };
+  h.on_gone = [this](const channel_ptr&, bool orderly) { on_gone(orderly); };
+  return h;
+}
+
+void member_line::join(const std::string& address, told done) {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = std::move(done);
+  }
+  manager_->knock(address, roster_greeting(no_peer),
+                  [this](const channel_ptr& c, const std::string& why) { on_channel(c, why); });
+}
+
+void member_line::attend(const std::string& locator, peer_id rank, told done) {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = std::move(done);
+  }
+  manager_->knock_at_registrar(
+      locator, roster_greeting(rank),
+      [this](const channel_ptr& c, const std::string& why) { on_channel(c, why); });
+}
+
+/// The line stands when rank 0's welcome has come.
+void member_line::on_channel(const channel_ptr& c, const std::string& failure) {
+  if (!c) {
+    on_gone(false);
+    return conclude(failure);
+  }
+  const std::lock_guard lock(mutex_);
+  channel_ = c;
+}
+
+void member_line::conclude(const std::string& failure) {
+  told done;
+  {
+    const std::lock_guard lock(mutex_);
+    done = std::exchange(done_, nullptr);
+  }
+  if (done) done(failure);
+}
+
+void member_line::on_parcel(const channel_ptr& c, const parcel& p) {
+  if (const auto w = decode_roster_welcome(p)) {
+    {
+      const std::lock_guard lock(mutex_);
+      facts_ = *w;
+      for (parcel& waiting : unsent_) c->send(std::move(waiting));
+      unsent_.clear();
+    }
+    return conclude({});
+  }
+  if (const auto next = decode_change(p)) {
+    std::function<void(const change&)> changed;
+    {
+      const std::lock_guard lock(mutex_);
+      log_.push_back(*next);
+      changed = changed_;
+    }
+    if (changed) changed(*next);
+  } else if (const auto f = decode_roster_found(p)) {
+    std::vector<std::function<void(std::string)>> handlers;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto [begin, end] = waiting_.equal_range(f->rank);
+      for (auto at = begin; at != end; ++at) handlers.push_back(std::move(at->second));
+      waiting_.erase(begin, end);
+    }
+    for (const auto& handler : handlers) handler(f->locator);
+  }
+  // Anything else is of a later version's rank 0, and not for us.
+}
+
+void member_line::on_gone(bool orderly) {
+  std::multimap<peer_id, std::function<void(std::string)>> waiting;
+  std::function<void(bool)> told_end;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(ended_, true)) return;
+    orderly_ = orderly;
+    waiting.swap(waiting_);
+    told_end = end_told_;
+    unsent_.clear();
+  }
+  conclude("rank 0 hung up");
+  for (const auto& [rank, handler] : waiting) handler({});
+  if (told_end) told_end(orderly);
+}
+
+roster_welcome member_line::facts() const {
+  const std::lock_guard lock(mutex_);
+  return facts_;
+}
+
+void member_line::listen(std::function<void(const change&)> changed,
+                         std::function<void(bool)> ended) {
+  manager_->post([this, changed = std::move(changed), ended = std::move(ended)] {
+    std::vector<change> before;
+    bool over = false;
+    {
+      const std::lock_guard lock(mutex_);
+      before = log_;
+      changed_ = changed;
+      end_told_ = ended;
+      over = ended_;
+    }
+    for (const change& c : before) changed(c);
+    if (over) ended(orderly_);
+  });
+}
+
+void member_line::send(parcel p) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return;
+  if (facts_.first_size == 0)
+    unsent_.push_back(std::move(p));
+  else
+    channel_->send(std::move(p));
+}
+
+void member_line::publish(const std::string& locator) { send(encode_roster_publish(locator)); }
+void member_line::leave() { send(encode_roster_leave()); }
+
+void member_line::find(peer_id rank, std::function<void(std::string)> found) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) {
+      waiting_.emplace(rank, std::move(found));
+      found = nullptr;
+    }
+  }
+  if (found) return found({});
+  send(encode_roster_find(rank));
+}
+
+}  // namespace weft::wireup

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs without a launcher: a process alone, and one that joined.
+#include "wireup/job.hpp"
+#include "wireup/member_line.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace weft::wireup {
+
+namespace {
+
+/// A job of one, which others may join.
+class job_of_one final : public job {
+ public:
+  context_id id() const noexcept override { return id_; }
+  peer_id rank() const noexcept override { return 0; }
+  peer_id size() const noexcept override { return 1; }
+  peer_id local_size() const noexcept override { return 1; }
+  bool launched() const noexcept override { return false; }
+  void publish(const std::string&) override {}
+  void find(peer_id, std::function<void(std::string locator)> found) override { found({}); }
+  void on_end(std::function<void(peer_id rank, bool died)>) override {}
+
+ private:
+  const context_id id_ = random_id();
+};
+
+/// Rank 0 is its launcher, so to say; ends are told by the line to the members.
+class joined final : public job {
+ public:
+  explicit joined(std::shared_ptr<member_line> line)
+      : line_(std::move(line)), facts_(line_->facts()) {}
+
+  context_id id() const noexcept override { return facts_.job; }
+  peer_id rank() const noexcept override { return facts_.rank; }
+  peer_id size() const noexcept override { return facts_.first_size; }
+  peer_id local_size() const noexcept override { return 1; }
+  bool launched() const noexcept override { return false; }
+  void publish(const std::string& locator) override { line_->publish(locator); }
+  void find(peer_id rank, std::function<void(std::string locator)> found) override {
+    line_->find(rank, std::move(found));
+  }
+  void on_end(std::function<void(peer_id rank, bool died)>) override {}
+
+ private:
+  const std::shared_ptr<member_line> line_;
+  const roster_welcome facts_;
+};
+
+}  // namespace
+
+std::unique_ptr<job> lone_job() { return std::make_unique<job_of_one>(); }
+
+std::unique_ptr<job> joined_job(std::shared_ptr<member_line> line) {
+  return std::make_unique<joined>(std::move(line));
+}
+
+}  // namespace weft::wireup

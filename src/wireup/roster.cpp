@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/roster.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "wireup/byte_io.hpp"
+#include "wireup/locator.hpp"
+
+namespace weft::wireup {
+
+using transports::parcel;
+
+roster::roster(peer_id size) : first_size_(size) {
+  for (peer_id r = 0; r < size; ++r) members_.insert(members_.end(), r);
+}
+
+bool roster::apply(const change& c) {
+  if (c.what == change_kind::joined) {
+    // Ranks are never used again, so that an old message about one cannot mean another. They need
+    // not come in order: whoever has its rank first may be ready last.
+    if (c.rank < first_size_ || c.rank >= first_stranger) return false;
+    for (const change& before : log_)
+      if (before.what == change_kind::joined && before.rank == c.rank) return false;
+    members_.insert(c.rank);
+  } else if (members_.erase(c.rank) == 0) {
+    return false;
+  }
+  log_.push_back(c);
+  return true;
+}
+
+namespace {
+
+constexpr std::string_view greeting_prefix = "weft roster 1 ";
+constexpr std::string_view wants_to_join = "new";
+
+parcel made(roster_message kind, byte_writer& out) {
+  parcel p;
+  p.kind = static_cast<std::uint8_t>(kind);
+  p.bytes = out.take();
+  return p;
+}
+
+bool is(const parcel& p, roster_message kind) {
+  return p.kind == static_cast<std::uint8_t>(kind) && p.fds.empty();
+}
+
+}  // namespace
+
+parcel encode(const roster_welcome& w) {
+  byte_writer out;
+  out.put(w.job).put(std::uint32_t{w.rank}).put(std::uint32_t{w.first_size});
+  return made(roster_message::welcome, out);
+}
+
+parcel encode(const change& c) {
+  byte_writer out;
+  out.put(static_cast<std::uint8_t>(c.what)).put(std::uint32_t{c.rank});
+  return made(roster_message::change, out);
+}
+
+parcel encode(const roster_found& f) {
+  byte_writer out;
+  out.put(std::uint32_t{f.rank}).put(std::string_view(f.locator));
+  return made(roster_message::found, out);
+}
+
+parcel encode_roster_publish(const std::string& locator) {
+  byte_writer out;
+  out.put(std::string_view(locator));
+  return made(roster_message::publish, out);
+}
+
+parcel encode_roster_find(peer_id rank) {
+  byte_writer out;
+  out.put(std::uint32_t{rank});
+  return made(roster_message::find, out);
+}
+
+parcel encode_roster_leave() {
+  byte_writer out;
+  return made(roster_message::leave, out);
+}
+
+std::optional<roster_welcome> decode_roster_welcome(const parcel& p) {
+  if (!is(p, roster_message::welcome)) return std::nullopt;
+  byte_reader in(p.bytes);
+  roster_welcome w;
+  w.job = in.get_id();
+  w.rank = in.get<std::uint32_t>();
+  w.first_size = in.get<std::uint32_t>();
+  // As many ranks as there are processes are listed one by one.
+  constexpr peer_id most = 1u << 22;
+  if (!in.complete() || w.rank >= first_stranger || w.first_size == 0 || w.first_size > most)
+    return std::nullopt;
+  return w;
+}
+
+std::optional<change> decode_change(const parcel& p) {
+  if (!is(p, roster_message::change)) return std::nullopt;
+  byte_reader in(p.bytes);
+  change c;
+  const auto what = in.get<std::uint8_t>();
+  c.rank = in.get<std::uint32_t>();
+  if (!in.complete() || what < 1 || what > 3) return std::nullopt;
+  c.what = static_cast<change_kind>(what);
+  return c;
+}
+
+std::optional<roster_found> decode_roster_found(const parcel& p) {
+  if (!is(p, roster_message::found)) return std::nullopt;
+  byte_reader in(p.bytes);
+  roster_found f;
+  f.rank = in.get<std::uint32_t>();
+  f.locator = in.get_text(max_locator);
+  if (!in.complete() || (!f.locator.empty() && !parse_locator(f.locator))) return std::nullopt;
+  return f;
+}
+
+std::optional<std::string> decode_roster_publish(const parcel& p) {
+  if (!is(p, roster_message::publish)) return std::nullopt;
+  byte_reader in(p.bytes);
+  std::string locator = in.get_text(max_locator);
+  if (!in.complete() || !parse_locator(locator)) return std::nullopt;
+  return locator;
+}
+
+std::optional<peer_id> decode_roster_find(const parcel& p) {
+  if (!is(p, roster_message::find)) return std::nullopt;
+  byte_reader in(p.bytes);
+  const peer_id rank = in.get<std::uint32_t>();
+  return in.complete() ? std::optional(rank) : std::nullopt;
+}
+
+bool is_roster_leave(const parcel& p) { return is(p, roster_message::leave) && p.bytes.empty(); }
+
+std::string roster_greeting(peer_id rank) {
+  return rank == no_peer ? fmt::format("{}{}", greeting_prefix, wants_to_join)
+                         : fmt::format("{}{}", greeting_prefix, rank);
+}
+
+std::optional<peer_id> rank_of_greeting(const std::string& greeting) {
+  std::string_view rest = greeting;
+  if (!rest.starts_with(greeting_prefix)) return std::nullopt;
+  rest.remove_prefix(greeting_prefix.size());
+  if (rest == wants_to_join) return no_peer;
+  peer_id rank = 0;
+  const auto [end, fault] = std::from_chars(rest.data(), rest.data() + rest.size(), rank);
+  if (fault != std::errc{} || end != rest.data() + rest.size() || rank >= first_stranger)
+    return std::nullopt;
+  return rank;
+}
+
+}  // namespace weft::wireup

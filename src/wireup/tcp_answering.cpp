@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/tcp_answering.hpp"
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "wireup/tcp_socket.hpp"
+
+namespace weft::wireup {
+
+using asio::ip::tcp;
+using runtime::unique_fd;
+
+namespace {
+constexpr auto time_to_talk = std::chrono::seconds(5);
+}  // namespace
+
+tcp_answering::tcp_answering(loop& on, unique_fd socket, terms t)
+    : socket_(on.io()), patience_(on.io()), terms_(std::move(t)), who_(name_of_peer(socket.get())) {
+  asio::error_code fault;
+  socket_.assign(tcp::v4(), socket.get(), fault);
+  if (fault) throw std::system_error(fault, "epoll_ctl");
+  socket.release();
+}
+
+/// Goes on with `next` when the array is full. Who hangs up before is a stranger who said too
+/// little.
+template <std::size_t N, class Next>
+void tcp_answering::read(std::array<std::byte, N>& into, Next next) {
+  asio::async_read(socket_, asio::buffer(into),
+                   [self = shared_from_this(), next](const asio::error_code& fault, std::size_t n) {
+                     if (!self->socket_.is_open()) return;
+                     if (!fault) return next(*self);
+                     if (n == 0 && !self->challenger_) return self->close();
+                     self->turn_away("it hung up in the middle of the handshake");
+                   });
+}
+
+void tcp_answering::start() {
+  patience_.expires_after(time_to_talk);
+  patience_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+    if (!fault) self->turn_away("it was silent, or too slow, for five seconds");
+  });
+  read(opening_, [](tcp_answering& self) { self.on_opening(); });
+}
+
+void tcp_answering::on_opening() {
+  const auto wanted = decode_opening(opening_);
+  if (!wanted) return turn_away("it does not speak this version of weft's protocol");
+  if (*wanted == approach::ask) {
+    if (!terms_.answer) return turn_away("it asked at a door that answers no questions");
+    answer_ = encode(*terms_.answer);
+    return asio::async_write(
+        socket_, asio::buffer(answer_),
+        [self = shared_from_this()](const asio::error_code&, std::size_t) { self->close(); });
+  }
+  if (terms_.key.empty()) return turn_away("this side has no job key (WEFT_JOB_KEY)");
+  challenger_.emplace(terms_.key);
+  asio::async_write(socket_, asio::buffer(challenger_->question()),
+                    [self = shared_from_this()](const asio::error_code& fault, std::size_t) {
+                      if (!self->socket_.is_open()) return;
+                      if (fault)
+                        return self->turn_away("it hung up in the middle of the handshake");
+                      self->read(self->proof_, [](tcp_answering& next) { next.on_proof(); });
+                    });
+}
+
+void tcp_answering::on_proof() {
+  const auto confirmation = challenger_->judge(proof_);
+  if (!confirmation) return turn_away("it does not know the job's key");
+  confirmation_ = *confirmation;
+  asio::async_write(socket_, asio::buffer(confirmation_),
+                    [self = shared_from_this()](const asio::error_code& fault, std::size_t) {
+                      if (!self->socket_.is_open()) return;
+                      if (fault) return self->close();
+                      self->patience_.cancel();
+                      unique_fd passed(self->socket_.release());
+                      self->terms_.admit(std::move(passed));
+                    });
+}
+
+void tcp_answering::turn_away(std::string what) {
+  if (!socket_.is_open()) return;
+  close();
+  if (terms_.turn_away) terms_.turn_away(who_, std::move(what));
+}
+
+void tcp_answering::close() {
+  asio::error_code ignored;
+  socket_.close(ignored);
+  patience_.cancel();
+}
+
+}  // namespace weft::wireup

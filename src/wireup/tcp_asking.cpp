@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wireup/tcp_asking.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+namespace weft::wireup {
+
+using asio::ip::tcp;
+using runtime::unique_fd;
+
+namespace {
+constexpr auto time_to_answer = std::chrono::seconds(10);
+constexpr const char* no_answer =
+    "it hung up without an answer; the door has just been shut, or is not weft's";
+constexpr const char* not_admitted =
+    "it hung up: this side's job key is not that job's (WEFT_JOB_KEY)";
+}  // namespace
+
+tcp_asking::tcp_asking(loop& on, tcp_place where, std::string called, job_key key, answered done)
+    : where_(std::move(where)),
+      called_(std::move(called)),
+      proves_(!key.empty()),
+      prover_(std::move(key)),
+      done_(std::move(done)),
+      resolver_(on.io()),
+      socket_(on.io()),
+      patience_(on.io()),
+      opening_(encode_opening(proves_ ? approach::prove : approach::ask)) {}
+
+void tcp_asking::start() {
+  patience_.expires_after(time_to_answer);
+  patience_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+    if (!fault) self->fail("it does not answer; is it weft that listens there?", false);
+  });
+  const std::string host = where_.host.empty() ? "127.0.0.1" : where_.host;
+  asio::error_code not_numeric;
+  const auto numeric = asio::ip::make_address(host, not_numeric);
+  if (!not_numeric) {
+    // No question to a name server, and no thread to wait for its answer.
+    found_ = tcp::resolver::results_type::create(tcp::endpoint(numeric, where_.port), host, {});
+    next_ = found_.begin();
+    return connect_next();
+  }
+  resolver_.async_resolve(host, fmt::format("{}", where_.port), tcp::resolver::numeric_service,
+                          [self = shared_from_this()](const asio::error_code& fault,
+                                                      tcp::resolver::results_type found) {
+                            if (!self->done_) return;
+                            if (fault)
+                              return self->fail(fmt::format("no such host ({})", fault.message()),
+                                                false);
+                            self->found_ = std::move(found);
+                            self->next_ = self->found_.begin();
+                            self->connect_next();
+                          });
+}
+
+void tcp_asking::connect_next() {
+  if (next_ == found_.end()) {
+    if (last_fault_ == asio::error::connection_refused)
+      return fail("nobody listens there; start the other side first, or check the port", true);
+    return fail(last_fault_.message(), false);
+  }
+  const tcp::endpoint to = *next_++;
+  asio::error_code ignored;
+  socket_.close(ignored);
+  unique_fd fd{::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  if (!fd) {
+    last_fault_ = asio::error_code(errno, asio::error::get_system_category());
+    return connect_next();
+  }
+  socket_.assign(to.protocol(), fd.get(), last_fault_);
+  if (last_fault_) return connect_next();
+  fd.release();
+  socket_.async_connect(to, [self = shared_from_this()](const asio::error_code& fault) {
+    if (!self->done_) return;
+    self->last_fault_ = fault;
+    if (fault) return self->connect_next();
+    self->open();
+  });
+}
+
+template <std::size_t N, class Next>
+void tcp_asking::read(std::array<std::byte, N>& into, const char* hung_up, Next next) {
+  asio::async_read(
+      socket_, asio::buffer(into),
+      [self = shared_from_this(), hung_up, next](const asio::error_code& fault, std::size_t) {
+        if (!self->done_) return;
+        if (fault) return self->fail(hung_up, true);
+        next(*self);
+      });
+}
+
+template <std::size_t N, class Next>
+void tcp_asking::write(const std::array<std::byte, N>& from, Next next) {
+  asio::async_write(socket_, asio::buffer(from),
+                    [self = shared_from_this(), next](const asio::error_code& fault, std::size_t) {
+                      if (!self->done_) return;
+                      if (fault) return self->fail(no_answer, true);
+                      next(*self);
+                    });
+}
+
+void tcp_asking::open() {
+  write(opening_,
+        [](tcp_asking& self) { self.proves_ ? self.read_challenge() : self.read_answer(); });
+}
+
+void tcp_asking::read_answer() {
+  read(answer_, no_answer, [](tcp_asking& self) {
+    auto answer = decode_door_answer(self.answer_);
+    if (!answer) return self.fail("what listens there is not this version of weft", false);
+    self.end({std::move(answer), {}, {}});
+  });
+}
+
+void tcp_asking::read_challenge() {
+  read(challenge_,
+       "it hung up without a challenge; it has no job key (WEFT_JOB_KEY), or is not weft",
+       [](tcp_asking& self) {
+         const auto made = self.prover_.answer(self.challenge_);
+         if (!made) return self.fail("what listens there is not this version of weft", false);
+         self.proof_ = *made;
+         self.write(self.proof_, [](tcp_asking& next) { next.read_confirmation(); });
+       });
+}
+
+void tcp_asking::read_confirmation() {
+  read(confirmation_, not_admitted, [](tcp_asking& self) {
+    if (!self.prover_.confirmed_by(self.confirmation_))
+      return self.fail("whoever listens there does not know the job's key", true);
+    outcome passed;
+    passed.socket = unique_fd(self.socket_.release());
+    self.end(std::move(passed));
+  });
+}
+
+void tcp_asking::fail(const std::string& why, bool refused) {
+  outcome failed;
+  failed.failure = fmt::format("{}cannot reach {}: {}", refused ? "refused: " : "", called_, why);
+  end(std::move(failed));
+}
+
+void tcp_asking::end(outcome result) {
+  const std::shared_ptr<tcp_asking> self = shared_from_this();
+  const answered done = std::exchange(done_, nullptr);
+  close();
+  if (done) done(std::move(result));
+}
+
+void tcp_asking::close() {
+  done_ = nullptr;
+  asio::error_code ignored;
+  socket_.close(ignored);
+  resolver_.cancel();
+  patience_.cancel();
+}
+
+}  // namespace weft::wireup

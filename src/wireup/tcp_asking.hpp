@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first conversation over TCP, from the side of whoever connects.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "wireup/handshake.hpp"
+#include "wireup/hello.hpp"
+#include "wireup/locator.hpp"
+#include "wireup/loop.hpp"
+
+namespace weft::wireup {
+
+/// Connects to a host, which may have several addresses, and asks where a door's Unix socket is, or
+/// proves that it knows the job's key and sees to it that the other side does. Gives up after ten
+/// seconds. On the loop's thread; keeps itself alive until it has ended.
+class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
+ public:
+  /// One of the first two, or a failure: one sentence, which begins with "refused: " when nobody
+  /// listens there or nobody is let in.
+  struct outcome {
+    std::optional<door_answer> answer;
+    runtime::unique_fd socket;  ///< both sides know the key; frames may follow
+    std::string failure;
+  };
+  using answered = std::function<void(outcome)>;
+
+  /// \param where a name or a numeric address; an empty one: loopback
+  /// \param called what the address is called in messages
+  /// \param key empty: asks; else proves
+  tcp_asking(loop& on, tcp_place where, std::string called, job_key key, answered done);
+  void start();
+  /// Ends at once; nobody is called.
+  void close();
+
+ private:
+  void connect_next();
+  void open();
+  void read_answer();
+  void read_challenge();
+  void read_confirmation();
+  template <std::size_t N, class Next>
+  void read(std::array<std::byte, N>& into, const char* hung_up, Next next);
+  template <std::size_t N, class Next>
+  void write(const std::array<std::byte, N>& from, Next next);
+  void fail(const std::string& why, bool refused);
+  void end(outcome result);
+
+  const tcp_place where_;
+  const std::string called_;
+  const bool proves_;
+  prover prover_;
+  answered done_;
+  asio::ip::tcp::resolver resolver_;
+  asio::ip::tcp::socket socket_;
+  asio::steady_timer patience_;
+  asio::ip::tcp::resolver::results_type found_;
+  asio::ip::tcp::resolver::results_type::const_iterator next_;
+  asio::error_code last_fault_;
+  opening opening_;
+  std::array<std::byte, door_answer_size> answer_{};
+  challenge challenge_{};
+  proof proof_{};
+  digest confirmation_{};
+};
+
+}  // namespace weft::wireup

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// TCP sockets of the control plane: how they are set up, what they are called, frames over them.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "runtime/fd.hpp"
+#include "wireup/frame.hpp"
+#include "wireup/locator.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace weft::wireup {
+
+/// Small frames leave at once; a host that gives no sign of life for `timeout` breaks the
+/// connection. The kernel asks for signs of life, so that an idle connection wakes no thread.
+/// \param timeout 2 seconds or more
+void prepare_tcp(int socket, std::chrono::seconds timeout) noexcept;
+
+/// "10.0.0.2:4711", who is at the other end of a TCP socket; for messages.
+std::string name_of_peer(int socket);
+
+/// Where others may find this host: the addresses of the named interfaces, or of all that are up,
+/// the loopback only if there is no other. At most `max_places`. \throws weft::error
+/// (invalid_argument) when a named one is not there
+std::vector<std::string> addresses_of_host(const std::vector<std::string>& interfaces);
+
+/// Listens for contexts of the same job, at a port that the system chooses: at that one address,
+/// or, if there are several, at all of this host. \throws weft::error (system)
+runtime::unique_fd listen_tcp(const std::vector<std::string>& addresses, std::uint16_t& port);
+
+/// Cuts a TCP stream into frames. What has not arrived whole is kept, at most one frame; of a
+/// header that makes no sense, not a byte more is read. On the loop's thread.
+class stream_frames {
+ public:
+  /// As receive_packet; the bytes are valid until the next call.
+  arrival receive(int socket, packet& into);
+
+  /// As send_packet. EAGAIN: a part may have left; call again with the same frame.
+  int send(int socket, const frame& f);
+
+ private:
+  arrival fill(int socket, std::size_t wanted);
+
+  std::vector<std::byte> in_;  // of the frame that is arriving; its capacity is given back
+  std::size_t have_ = 0;
+  std::size_t sent_ = 0;  // of the frame that is leaving
+};
+
+}  // namespace weft::wireup

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# A weft program runs unchanged under mpirun: the same result, the same ranks, and no hang when one dies.
+. "$(dirname "$0")/common.sh"
+
+mpi -n 4 hello >hello.txt
+cat hello.txt
+for rank in 0 1 2 3; do
+  [ "$(grep -c "hello from rank $rank" hello.txt)" = 1 ]
+done
+
+picture=$SAMPLES/heat/picture.pgm
+heat --steps 100 "$picture" alone.pgm
+mpi -n 4 heat --steps 100 "$picture" four.pgm >heat.txt
+cat heat.txt
+grep -q "4 processes" heat.txt
+cmp alone.pgm four.pgm
+
+# weft's own launcher under it counts as the launcher.
+mpi -n 1 weft-run -n 2 hello | grep -q "hello from rank 1"
+
+# A rank that is killed ends the job: mpirun's rule, which weft does not get in the way of.
+cat >victim.sh <<'END'
+if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then (sleep 1; kill -9 $$) & fi
+exec heat --steps 100000000 "$1" dead.pgm
+END
+code=0
+mpi -n 3 bash victim.sh "$picture" >victim.txt 2>&1 || code=$?
+if [ $code = 0 ] || [ $code = 124 ]; then
+  echo "a job whose rank was killed ended with $code: well, or not at all"
+  exit 1
+fi
+
+if PMIX_NAMESPACE=nobody PMIX_RANK=0 hello >orphan.txt 2>&1; then
+  echo "a process without its launcher should have said so"
+  exit 1
+fi
+grep -q "unset PMIX_NAMESPACE" orphan.txt

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The book of a job's members, what is said about it, and the conversation between rank 0 and
+// members.
+#include <catch2/catch.hpp>
+#include <future>
+
+#include "node.hpp"
+#include "wireup/member_line.hpp"
+#include "wireup/registrar.hpp"
+#include "wireup/roster.hpp"
+
+namespace weft::wireup::test {
+
+using transports::parcel;
+
+TEST_CASE("a roster takes changes that make sense, and only those") {
+  roster r(3);
+  CHECK(r.members() == std::set<peer_id>{0, 1, 2});
+  CHECK(r.apply({change_kind::joined, 4}));  // was ready before the one that came before it
+  CHECK(r.apply({change_kind::joined, 3}));
+  CHECK_FALSE(r.apply({change_kind::joined, 3}));  // twice
+  CHECK_FALSE(r.apply({change_kind::joined, 1}));  // a rank from the start
+  CHECK(r.apply({change_kind::left, 1}));
+  CHECK_FALSE(r.apply({change_kind::died, 1}));  // gone already
+  CHECK_FALSE(r.apply({change_kind::left, 9}));  // never there
+  CHECK(r.apply({change_kind::died, 3}));
+  CHECK_FALSE(r.apply({change_kind::joined, 3}));  // no rank is used again
+  CHECK_FALSE(r.apply({change_kind::joined, first_stranger}));
+  CHECK(r.epoch() == 4);
+  CHECK(r.members() == std::set<peer_id>{0, 2, 4});
+}
+
+TEST_CASE("what rank 0 and members say, and back") {
+  const roster_welcome w{random_id(), 7, 4};
+  const auto got = decode_roster_welcome(encode(w));
+  REQUIRE(got);
+  CHECK((got->job == w.job && got->rank == 7 && got->first_size == 4));
+  CHECK(decode_change(encode(change{change_kind::died, 5})) == change{change_kind::died, 5});
+  const std::string where = random_socket_name() + ",10.0.0.1:5";
+  CHECK(decode_roster_found(encode(roster_found{6, where}))->locator == where);
+  CHECK(decode_roster_found(encode(roster_found{6, ""}))->locator.empty());
+  CHECK(decode_roster_publish(encode_roster_publish(where)) == where);
+  CHECK(decode_roster_find(encode_roster_find(8)) == 8);
+  CHECK(is_roster_leave(encode_roster_leave()));
+  CHECK(rank_of_greeting(roster_greeting(no_peer)) == no_peer);
+  CHECK(rank_of_greeting(roster_greeting(3)) == 3);
+  for (const char* bad : {"", "hello", "weft roster 1 ", "weft roster 1 x", "weft roster 1 -1",
+                          "weft roster 1 4294967295", "weft roster 2 new"})
+    CHECK_FALSE(rank_of_greeting(bad));
+}
+
+TEST_CASE("any one byte changed or cut in what is said never harms") {
+  for (const parcel& good :
+       {encode(roster_welcome{random_id(), 7, 4}), encode(change{change_kind::joined, 5}),
+        encode(roster_found{6, random_socket_name()}), encode_roster_publish(random_socket_name()),
+        encode_roster_find(8)}) {
+    for (std::size_t i = 0; i < good.bytes.size(); ++i) {
+      for (const int flip : {1, 128, 255}) {
+        parcel p;
+        p.kind = good.kind;
+        p.bytes = good.bytes;
+        p.bytes[i] ^= static_cast<std::byte>(flip);
+        if (const auto w = decode_roster_welcome(p)) CHECK(w->rank < first_stranger);
+        if (const auto c = decode_change(p)) roster(3).apply(*c);
+        decode_roster_found(p), decode_roster_publish(p), decode_roster_find(p);
+        p.bytes.resize(i);
+        CHECK_FALSE(decode_roster_welcome(p));
+        CHECK_FALSE(decode_change(p));
+        CHECK_FALSE(decode_roster_found(p));
+        CHECK_FALSE(decode_roster_publish(p));
+        CHECK_FALSE(decode_roster_find(p));
+      }
+    }
+  }
+}
+
+namespace {
+
+/// Rank 0 of a job of two, with a door.
+class rank_zero {
+ public:
+  rank_zero() {
+    registrar::host h;
+    h.job = random_id();
+    h.first_size = 2;
+    h.find = [this](peer_id, const std::function<void(std::string)>& found) { found(rank_one_at); };
+    h.on_change = [this](const change& c) { changes.add(c); };
+    book_ = std::make_unique<registrar>(std::move(h));
+    connection_manager::handlers all;
+    all.on_visit = [this](std::uint64_t, std::unique_ptr<door_visit> v) {
+      book_->visit(std::move(v));
+    };
+    all.on_parcel = [this](const channel_ptr& c, const parcel& p) {
+      if (book_->owns(c)) book_->on_parcel(c, p);
+    };
+    all.on_gone = [this](const channel_ptr& c, bool orderly) { book_->on_gone(c, orderly); };
+    manager = std::make_unique<connection_manager>(fresh_identity(), std::move(all));
+    manager->open_door("any://:0", door);
+  }
+
+  record<change> changes;
+  std::string door;
+  const std::string rank_one_at = random_socket_name();
+
+ private:
+  std::unique_ptr<registrar> book_;
+
+ public:
+  std::unique_ptr<connection_manager> manager;  // last: its thread uses the rest
+};
+
+struct member {
+  member() : line({}) {
+    line.listen([this](const change& c) { changes.add(c); }, [this](bool o) { ends.add(o); });
+  }
+  std::string join(const std::string& door) {
+    std::promise<std::string> done;
+    line.join(door, [&](std::string why) { done.set_value(std::move(why)); });
+    return done.get_future().get();
+  }
+  std::string where(peer_id rank) {
+    std::promise<std::string> done;
+    line.find(rank, [&](std::string locator) { done.set_value(std::move(locator)); });
+    return done.get_future().get();
+  }
+  record<change> changes;
+  record<bool> ends;
+  member_line line;  // last: its thread uses the rest
+};
+
+const change three_joined{change_kind::joined, 3};
+
+}  // namespace
+
+TEST_CASE("members come, are found, and go, and everybody is told the same") {
+  rank_zero host;
+  member first;
+  REQUIRE(first.join(host.door) == "");
+  CHECK(first.line.facts().rank == 2);
+  CHECK(first.line.facts().first_size == 2);
+  const std::string first_at = random_socket_name();
+  first.line.publish(first_at);
+  CHECK(host.changes.next() == change{change_kind::joined, 2});
+  CHECK(first.changes.next() == change{change_kind::joined, 2});
+  CHECK(first.where(1) == host.rank_one_at);
+  CHECK(first.where(77) == "");
+  {
+    member second;
+    REQUIRE(second.join(host.door) == "");
+    CHECK(second.changes.next() == change{change_kind::joined, 2});  // what it missed
+    second.line.publish(random_socket_name());
+    CHECK(second.changes.next() == three_joined);
+    CHECK(first.changes.next() == three_joined);
+    CHECK(second.where(2) == first_at);
+    CHECK(second.where(3) != "");
+  }
+  CHECK(first.changes.next() == change{change_kind::left, 3});
+  CHECK(first.where(3) == "");
+  first.line.leave();
+  CHECK(first.changes.next() == change{change_kind::left, 2});
+  CHECK(host.changes.next() == three_joined);
+}
+
+TEST_CASE("a rank that was launched follows the book, and its line's end is its own") {
+  rank_zero host;
+  {
+    member one;
+    std::promise<std::string> done;
+    one.line.attend(host.manager->self().locator, 1,
+                    [&](std::string why) { done.set_value(std::move(why)); });
+    REQUIRE(done.get_future().get() == "");
+    CHECK(one.line.facts().rank == 1);
+  }
+  CHECK(host.changes.next() == change{change_kind::left, 1});
+}
+
+TEST_CASE("rank 0 refuses who is no member, and drops who talks nonsense") {
+  rank_zero host;
+  node stranger;
+  CHECK_THAT(stranger.knock(host.door, "hello").failure, Catch::StartsWith("refused: "));
+  const outcome line = stranger.knock(host.door, roster_greeting(no_peer));
+  REQUIRE(line.channel);
+  line.channel->send(make_parcel(99, "nonsense"));
+  stranger.ends.next();
+  // It never published, so it was never there; the next one gets the next rank.
+  member good;
+  REQUIRE(good.join(host.door) == "");
+  good.line.publish(random_socket_name());
+  CHECK(host.changes.next() == three_joined);
+}
+
+TEST_CASE("a member learns that rank 0 has gone") {
+  member left;
+  {
+    rank_zero host;
+    REQUIRE(left.join(host.door) == "");
+  }
+  CHECK(left.ends.next());
+  CHECK(left.where(1) == "");
+}
+
+}  // namespace weft::wireup::test

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels over TCP: between processes that know the job's key, and against those that do not.
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <random>
+#include <weft/error.hpp>
+
+#include "node.hpp"
+#include "wireup/address.hpp"
+#include "wireup/handshake.hpp"
+#include "wireup/hello.hpp"
+#include "wireup/locator.hpp"
+
+namespace weft::wireup::test {
+
+using runtime::unique_fd;
+using transports::parcel;
+
+namespace {
+
+tcp_settings with(const job_key& key) { return {key, {"lo"}, std::chrono::seconds(30)}; }
+
+std::string open(node& host, const std::string& address = "tcp://127.0.0.1:0") {
+  std::string actual;
+  host->open_door(address, actual);
+  return actual;
+}
+
+unique_fd stranger_at(const std::string& address) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(parse_address(address).port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  unique_fd s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  REQUIRE(::connect(s.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
+  return s;
+}
+
+void say(const unique_fd& to, std::span<const std::byte> what) {
+  for (std::size_t sent = 0; sent < what.size();) {
+    const ssize_t n = ::send(to.get(), what.data() + sent, what.size() - sent, MSG_NOSIGNAL);
+    if (n <= 0) return;  // it has hung up already, as it may
+    sent += static_cast<std::size_t>(n);
+  }
+}
+
+template <std::size_t N>
+std::array<std::byte, N> hear(const unique_fd& from) {
+  std::array<std::byte, N> all{};
+  REQUIRE(::recv(from.get(), all.data(), N, MSG_WAITALL) == static_cast<ssize_t>(N));
+  return all;
+}
+
+/// Reads until the other side hangs up. \return how many bytes came
+std::size_t last_words(const unique_fd& from) {
+  std::array<std::byte, 4096> buffer;
+  std::size_t all = 0;
+  for (;;) {
+    const ssize_t n = ::recv(from.get(), buffer.data(), buffer.size(), 0);
+    if (n <= 0) return all;
+    all += static_cast<std::size_t>(n);
+  }
+}
+
+/// Goes through the handshake as a correct peer does.
+unique_fd admitted(const std::string& address, const job_key& key) {
+  unique_fd socket = stranger_at(address);
+  say(socket, encode_opening(approach::prove));
+  prover p(key);
+  const auto made = p.answer(hear<challenge_size>(socket));
+  REQUIRE(made);
+  say(socket, *made);
+  REQUIRE(p.confirmed_by(hear<sizeof(digest)>(socket)));
+  return socket;
+}
+
+std::vector<std::byte> bytes_of(const frame& f) {
+  const auto head = frame_header::of(f);
+  std::vector<std::byte> all(head.size() + f.body.size());
+  std::ranges::copy(f.body, std::ranges::copy(head, all.begin()).out);
+  return all;
+}
+
+frame good_hello(purpose why) {
+  hello h;
+  h.why = why;
+  h.who = fresh_identity();
+  h.who.locator = random_socket_name();
+  return encode(h);
+}
+
+/// Knocks from `guest` and lets it in at `host`; both ends.
+std::pair<channel_ptr, channel_ptr> join(node& host, node& guest, const std::string& address) {
+  guest->knock(address, "let me in", node::into(guest.outcomes));
+  visit v = host.visits.next();
+  CHECK(v.visitor->greeting() == "let me in");
+  const channel_ptr inside = v.visitor->accept();
+  const outcome o = guest.outcomes.next();
+  REQUIRE(o.failure == "");
+  return {inside, o.channel};
+}
+
+void check_still_well(node& host, const std::string& address, const job_key& key) {
+  node guest(fresh_identity(), with(key));
+  const auto [inside, outside] = join(host, guest, address);
+  outside->send(make_parcel(9, "well"));
+  CHECK(text_of(host.parcels.next().parcel) == "well");
+}
+
+}  // namespace
+
+TEST_CASE("who knows the key comes in over TCP, and parcels of every size go both ways") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key)), guest(fresh_identity(), with(key));
+  const auto [inside, outside] = join(host, guest, open(host));
+  CHECK_FALSE(inside->carries_descriptors());
+  CHECK_FALSE(outside->carries_descriptors());
+  CHECK(inside->peer().id == guest->self().id);
+  CHECK(outside->peer().id == host->self().id);
+  CHECK(outside->peer().pid == 0);
+  // More than sockets hold: parts leave and arrive in pieces.
+  std::size_t total = 0;
+  for (std::size_t n = 0; n < 400; ++n) {
+    const std::size_t size = n % 7 == 0 ? parcel::max_bytes : n * 31 % parcel::max_bytes;
+    outside->send(make_parcel(static_cast<std::uint8_t>(n), std::string(size, char('a' + n % 26))));
+    total += size;
+  }
+  for (std::size_t n = 0; n < 400; ++n) {
+    const arrived got = host.parcels.next();
+    const std::size_t size = n % 7 == 0 ? parcel::max_bytes : n * 31 % parcel::max_bytes;
+    REQUIRE(got.parcel.kind == static_cast<std::uint8_t>(n));
+    REQUIRE(text_of(got.parcel) == std::string(size, char('a' + n % 26)));
+    total -= size;
+  }
+  CHECK(total == 0);
+  inside->send(make_parcel(5, "back"));
+  CHECK(text_of(guest.parcels.next().parcel) == "back");
+
+  parcel with_descriptor = make_parcel(1, "");
+  with_descriptor.fds.emplace_back(::dup(0));
+  CHECK_THROWS_AS(outside->send(std::move(with_descriptor)), error);
+}
+
+TEST_CASE("a TCP channel ends in good order although the other side still talks") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key)), guest(fresh_identity(), with(key));
+  const auto [inside, outside] = join(host, guest, open(host));
+  outside->send(make_parcel(1, "last words"));
+  for (int i = 0; i < 50; ++i) inside->send(make_parcel(2, std::string(10000, 'x')));
+  outside->close();
+  CHECK(text_of(host.parcels.next().parcel) == "last words");
+  CHECK(host.ends.next().orderly);
+  CHECK(guest.ends.next().orderly);
+}
+
+TEST_CASE("a process that vanishes breaks its TCP channel") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key));
+  const std::string address = open(host);
+  {
+    const unique_fd socket = admitted(address, key);
+    say(socket, bytes_of(good_hello(purpose::knock)));
+    REQUIRE(host.visits.next().visitor->accept());
+  }
+  CHECK_FALSE(host.ends.next().orderly);
+}
+
+TEST_CASE("a context with a key is found by its locator, over its Unix socket where that answers") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key)), guest(fresh_identity(), with(key));
+  const auto where = parse_locator(host->self().locator);
+  REQUIRE(where);
+  REQUIRE_FALSE(where->places.empty());  // 127.0.0.1, and ::1 where there is IPv6
+  const outcome o = guest.connect(host->self().locator);
+  REQUIRE(o.channel);
+  CHECK(o.channel->carries_descriptors());
+
+  // Its Unix socket out of reach, which a wrong name stands for here: who answers over TCP is asked
+  // who it is, and is another than the one that was looked for.
+  locator other = *where;
+  other.socket_name = random_socket_name();
+  const outcome wrong = guest.connect(to_text(other));
+  CHECK_FALSE(wrong.channel);
+  CHECK_THAT(wrong.failure, Catch::Contains("another process of the job answers"));
+}
+
+TEST_CASE("meeting over TCP") {
+  const job_key key = job_key::random();
+  node a(fresh_identity(), with(key)), b(fresh_identity(), with(key));
+  std::string first, second;
+  a->close_door(a->open_door("tcp://127.0.0.1:0", first));
+  b->close_door(b->open_door("tcp://127.0.0.1:0", second));
+  a->meet(first, second, "us", node::into(a.outcomes));
+  b->meet(second, first, "us", node::into(b.outcomes));
+  const outcome x = a.outcomes.next(), y = b.outcomes.next();
+  REQUIRE(x.failure == "");
+  REQUIRE(y.failure == "");
+  CHECK(x.channel->peer().id == b->self().id);
+  x.channel->send(make_parcel(1, "met"));
+  CHECK(text_of(b.parcels.next().parcel) == "met");
+}
+
+TEST_CASE("without a key there is no TCP, and the message says what to set") {
+  node without;
+  CHECK_THROWS_WITH(open(without), Catch::Contains("WEFT_JOB_KEY"));
+  node host(fresh_identity(), with(job_key::random()));
+  const outcome o = without.knock(open(host));
+  CHECK_FALSE(o.channel);
+  CHECK_THAT(o.failure, Catch::Contains("no job key"));
+  CHECK(parse_locator(without->self().locator)->places.empty());
+}
+
+TEST_CASE("another key comes in nowhere, is logged once, and harms nobody") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key)), stranger(fresh_identity(), with(job_key::random()));
+  const std::string address = open(host);
+  for (int i = 0; i < 3; ++i) {
+    const outcome o = stranger.knock(address);
+    CHECK_FALSE(o.channel);
+    CHECK_THAT(o.failure, Catch::StartsWith("refused: ") && Catch::Contains("job key"));
+  }
+  CHECK_THAT(host.notices.next(), Catch::Contains("does not know the job's key"));
+  CHECK(host.notices.empty());
+  CHECK(host.visits.empty());
+  check_still_well(host, address, key);
+}
+
+TEST_CASE("an impostor that listens is found out") {
+  // It does not know the key, and repeats what it has heard before.
+  unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  REQUIRE(::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+  REQUIRE(::listen(door.get(), 1) == 0);
+  REQUIRE(::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  node guest(fresh_identity(), with(job_key::random()));
+  guest->knock("tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "",
+               node::into(guest.outcomes));
+  const unique_fd caller(::accept(door.get(), nullptr, nullptr));
+  CHECK(hear<opening_size>(caller) == encode_opening(approach::prove));
+  say(caller, challenger(job_key::random()).question());
+  hear<proof_size>(caller);
+  say(caller, digest{});
+  CHECK_THAT(guest.outcomes.next().failure, Catch::Contains("does not know the job's key"));
+  CHECK(last_words(caller) == 0);  // no hello, no greeting: nothing before it is sure
+}
+
+TEST_CASE("an earlier conversation cannot be repeated") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key));
+  const std::string address = open(host);
+  const unique_fd first = stranger_at(address);
+  say(first, encode_opening(approach::prove));
+  prover p(key);
+  const proof overheard = *p.answer(hear<challenge_size>(first));
+  say(first, overheard);
+  REQUIRE(p.confirmed_by(hear<sizeof(digest)>(first)));
+
+  const unique_fd second = stranger_at(address);
+  say(second, encode_opening(approach::prove));
+  hear<challenge_size>(second);
+  say(second, overheard);
+  CHECK(last_words(second) == 0);
+  CHECK_THAT(host.notices.next(), Catch::Contains("does not know the job's key"));
+}
+
+TEST_CASE("garbage, too little and too much instead of a handshake end that connection only") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key));
+  const std::string address = open(host);
+  std::mt19937 random(7);
+  for (int i = 0; i < 200; ++i) {
+    const unique_fd s = stranger_at(address);
+    std::vector<std::byte> noise(random() % 300);
+    for (std::byte& b : noise) b = static_cast<std::byte>(random());
+    if (i % 2 == 0) say(s, encode_opening(approach::prove));
+    say(s, noise);
+    ::shutdown(s.get(), SHUT_WR);
+    // A challenge at most, and never more.
+    CHECK(last_words(s) <= challenge_size);
+  }
+  CHECK(host.visits.empty());
+  check_still_well(host, address, key);
+}
+
+TEST_CASE("garbage behind a good handshake ends that connection only") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key));
+  const std::string address = open(host);
+  const std::vector<std::vector<std::byte>> bad{
+      std::vector<std::byte>(64, std::byte{0xff}),  // an enormous length
+      bytes_of({frame_kind::parcel, 1, {}, {}}),    // before the hello
+      bytes_of(encode_refusal("no")),               // from the wrong side
+      [] {                                          // descriptors over TCP
+        auto b = bytes_of(good_hello(purpose::knock));
+        b[2] = std::byte{1};
+        return b;
+      }()};
+  for (const auto& what : bad) {
+    const unique_fd s = admitted(address, key);
+    say(s, what);
+    last_words(s);
+    CHECK_FALSE(host.notices.next().empty());
+  }
+  CHECK(host.visits.empty());
+  check_still_well(host, address, key);
+}
+
+TEST_CASE("a frame that arrives byte by byte is a frame") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key));
+  const unique_fd s = admitted(open(host), key);
+  for (const std::byte b : bytes_of(good_hello(purpose::knock))) say(s, {&b, 1});
+  REQUIRE(host.visits.next().visitor->accept());
+  hear<frame_header::size>(s);  // the welcome: before it nothing else may be said
+  for (const std::byte b : bytes_of({frame_kind::parcel, 3, {std::byte{'x'}}, {}})) say(s, {&b, 1});
+  CHECK(text_of(host.parcels.next().parcel) == "x");
+}
+
+TEST_CASE("those who are slow at the handshake are dropped, and keep nobody out") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key));
+  const std::string address = open(host);
+  std::vector<unique_fd> slow;
+  for (int i = 0; i < 200; ++i) {
+    slow.push_back(stranger_at(address));
+    const opening o = encode_opening(approach::prove);
+    say(slow.back(), std::span(o).first(static_cast<std::size_t>(i) % opening_size));
+  }
+  check_still_well(host, address, key);
+  // The silent, too, are hung up on; a byte now and then does not make it longer.
+  const std::byte one{0x57};
+  say(slow.back(), {&one, 1});
+  CHECK(last_words(slow.back()) == 0);
+}
+
+TEST_CASE("nothing of what strangers did stays open") {
+  const auto open_descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = open_descriptors();
+  {
+    const job_key key = job_key::random();
+    node host(fresh_identity(), with(key)), guest(fresh_identity(), with(key));
+    const std::string address = open(host);
+    const unique_fd silent = stranger_at(address);
+    const unique_fd half = stranger_at(address);
+    say(half, encode_opening(approach::prove));
+    hear<challenge_size>(half);
+    join(host, guest, address);
+  }
+  CHECK(open_descriptors() == before);
+}
+
+}  // namespace weft::wireup::test
