@@ -2,6 +2,7 @@
 // All of a context, tied together.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include <weft/context.hpp>
 
 #include "api/links.hpp"
+#include "api/task_count.hpp"
 #include "proto/messenger.hpp"
 #include "runtime/engine.hpp"
 #include "wireup/connection_manager.hpp"
@@ -32,19 +34,18 @@ class core {
   const options& chosen() const noexcept { return options_; }
   runtime::engine& engine() noexcept { return engine_; }
   proto::messenger& messenger() noexcept { return messenger_; }
-  /// \throws weft::error (closed) once the context is on its way out
-  wireup::connection_manager& manager() {
-    if (!manager_) throw error(errc::closed, "the context has ended");
-    return *manager_;
-  }
-  bool has_manager() const noexcept { return manager_ != nullptr; }
+  /// Drops what it is asked for once the context is on its way out.
+  wireup::connection_manager& manager() noexcept { return *manager_; }
+  /// Whether the context is on its way out. Any thread.
+  bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   wireup::job* job() noexcept { return job_.get(); }
-  class links& links() noexcept {
-    return links_;
-  }
+  class links& links() noexcept { return links_; }
 
-  peer_id rank() const noexcept { return job_ ? job_->rank() : 0; }
-  peer_id size() const noexcept { return job_ ? job_->size() : 1; }
+  /// Tasks that nobody waits for but the context's end.
+  task_count& spawned() noexcept { return spawned_; }
+
+  peer_id rank() const noexcept { return rank_; }
+  peer_id size() const noexcept { return size_; }
 
   std::string describe() const;
 
@@ -59,6 +60,7 @@ class core {
   void free_shared(std::span<std::byte> memory) noexcept;
 
   // Doors, by the connection manager's number. Any thread.
+  /// \throws weft::error (closed) once the context is on its way out
   void add_door(std::uint64_t number, std::shared_ptr<door_state> d);
   void remove_door(std::uint64_t number);
 
@@ -69,6 +71,8 @@ class core {
 
   const options options_;
   std::unique_ptr<wireup::job> job_;
+  const peer_id rank_;
+  const peer_id size_;
   runtime::engine engine_;
   std::vector<links::way> ways_;
   std::string notes_;  // transports that were left out, and why
@@ -76,8 +80,11 @@ class core {
   transports::transport* tcp_ = nullptr;
   proto::messenger messenger_;
   class links links_;
+  task_count spawned_;
+  std::atomic<bool> ended_{false};
   std::mutex doors_mutex_;
-  std::map<std::uint64_t, std::shared_ptr<door_state>> doors_;
+  std::map<std::uint64_t, std::shared_ptr<door_state>> doors_;  // guarded by doors_mutex_
+  bool doors_closed_ = false;                                   // guarded by doors_mutex_
   std::unique_ptr<wireup::connection_manager> manager_;
 };
 

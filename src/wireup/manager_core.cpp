@@ -57,8 +57,10 @@ connection_manager::impl::impl(identity self, handlers h)
   });
 }
 
-connection_manager::impl::~impl() {
-  loop_->finish([this] { shut_down(); });
+connection_manager::impl::~impl() { end(); }
+
+void connection_manager::impl::end() {
+  if (!std::exchange(ended_, true)) loop_->finish([this] { shut_down(); });
 }
 
 void connection_manager::impl::shut_down() {
