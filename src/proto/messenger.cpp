@@ -230,6 +230,10 @@ std::string messenger::explain(errc status, const peer* with, const received* go
           "or probe first",
           got->size, got->source, room);
     case errc::stopped:
+      if (got && got->source != no_peer)
+        return fmt::format(
+            "stopped on request while a message of {} bytes from peer {} arrived, which is lost",
+            got->size, got->source);
       return fmt::format("stopped on request, with {}", who);
     case errc::invalid_argument:
       return fmt::format("a message can have at most {} bytes", max_message);

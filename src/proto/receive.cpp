@@ -324,6 +324,7 @@ void peer::fill_in(incoming& m) noexcept {
 
 void peer::give_up(incoming& m) noexcept {
   m.given_up = true;
+  m.receive->got = {id_, {m.tag}, m.total};
   owner_.engine().end(m.unmatch(), errc::stopped);
   // A rest that was not asked for yet is declined when it would be.
   if (m.id != 0) send_control(frame_kind::enough, m.sender_id, m.id);
