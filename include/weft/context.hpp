@@ -86,7 +86,7 @@ struct options {
 /// a launcher started this process in, if any; nothing is allocated for peers never spoken to.
 ///
 /// Member functions may be called from any thread. The destructor ends what is still in flight
-/// with errc::closed and must not run inside `run()`.
+/// with errc::closed, waits until spawned tasks have ended, and must not run inside `run()`.
 class context {
  public:
   explicit context(options chosen = options::from_environment());
@@ -116,7 +116,8 @@ class context {
   /// \param discriminator up to 1 KiB that must be equal on both sides
   task<endpoint> meet(std::string own, std::string other, std::string discriminator);
 
-  /// Receives from whoever sends a matching message first. As `endpoint::recv` otherwise.
+  /// Receives from whoever sends a matching message first. As `endpoint::recv` otherwise, but never
+  /// ends with peer_lost: peers that come later, and this process, can still send.
   detail::recv_request recv(mutable_buffer into, tag_mask t);
   detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t);
 

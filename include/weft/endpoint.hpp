@@ -40,7 +40,8 @@ class endpoint {
     return {state(), t, data, detail::send_mode::synchronous};
   }
 
-  /// Receives a message from this peer.
+  /// Receives a message from this peer. Stopped while the message arrives, it ends at once and the
+  /// message is lost (docs/lifetimes.md has the way around that).
   /// \param into where it goes; a longer message fills it and ends with errc::truncated
   /// \param t    a tag, `any_tag`, or a value with a mask
   detail::recv_request recv(mutable_buffer into, tag_mask t) const {

@@ -18,7 +18,8 @@ class group {
   /// \throws weft::error (invalid_argument) if rank >= size()
   endpoint operator[](peer_id rank) const;
 
-  /// Receives from whichever process sends a matching message first.
+  /// Receives from whoever sends a matching message first, as `context::recv`. Does not end when
+  /// processes die; `endpoint::closed` tells that.
   detail::recv_request recv_any(mutable_buffer into, tag_mask t) const {
     return owner_->recv(into, t);
   }

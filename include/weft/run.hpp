@@ -96,7 +96,8 @@ awaited_t<X> sync_wait(context& ctx, X x) {
 }
 
 /// Starts a task that nobody waits for; it runs when a thread is inside `run`. Any thread. The
-/// context's end makes what it waits for end with errc::closed.
+/// context's end makes whatever of the context it waits for end with errc::closed, and then waits
+/// for the task itself, also on a pool: one that waits for something else holds it up.
 /// \param on_failure called with what it throws, on its thread; by default that ends the program
 void spawn(context& ctx, task<void> x,
            std::function<void(std::exception_ptr)> on_failure = detail::spawned_task_failed);

@@ -13,7 +13,8 @@
 
 namespace weft {
 
-/// Awaits a moment. \throws weft::error (stopped) when the chain is asked to stop before
+/// Awaits a moment. \throws weft::error (stopped) when the chain is asked to stop before, (closed)
+/// when the context ends before
 /// \param when a moment of the steady clock; one in the past ends at once
 task<void> sleep_until(std::chrono::steady_clock::time_point when);
 
@@ -25,7 +26,8 @@ task<void> sleep_for(std::chrono::nanoseconds how_long);
 /// \param x    a request, a task, `fly.join()` or another awaitable; taken over
 /// \return what `x` yields, also when it was too late to stop it
 /// \throws weft::error (timed_out) when the deadline ended it, (stopped) when a stop from outside
-///         came first; else whatever `x` throws
+///         came first, (closed) when the context whose clock it is ended first; else whatever `x`
+///         throws
 template <detail::awaitable X>
 task<awaited_t<X>> until(std::chrono::steady_clock::time_point when, X x) {
   return detail::limited(when, std::move(x));

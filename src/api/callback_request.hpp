@@ -64,8 +64,10 @@ class mailbox {
 template <class T>
 class callback_operation;
 
-/// `begin` is called when the request is awaited, and must see to it that the mailbox gets
-/// something, once. `give_up` (may be empty) is called when the wait is stopped, on any thread.
+/// `begin` is called when the request is awaited, and sees to it that the mailbox gets something,
+/// once. Should all copies of the pointer that it gets be dropped before that, as the control plane
+/// does with what it is asked at the end of a context, the wait ends with errc::closed. `give_up`
+/// (may be empty) is called when the wait is stopped, on any thread.
 template <class T>
 struct callback_request {
   using value_type = T;
@@ -79,13 +81,18 @@ template <class T>
 class callback_operation : public operation {
  public:
   callback_operation(const callback_request<T>& r, complete_fn f)
-      : operation(f), request_(r), box_(std::make_shared<mailbox<T>>()) {
+      : operation(f),
+        request_(r),
+        box_(std::make_shared<mailbox<T>>()),
+        held_(box_.get(),
+              [box = box_](mailbox<T>* b) { b->fail(errc::closed, "the context has ended"); }) {
     box_->set_home(*r.home);
   }
 
   bool start() noexcept {
+    const std::shared_ptr<mailbox<T>> held = std::move(held_);
     try {
-      request_.begin(box_);
+      request_.begin(held);
     } catch (const error& e) {
       box_->fail(e.kind(), e.what());
     } catch (const std::exception& e) {
@@ -102,7 +109,8 @@ class callback_operation : public operation {
 
  private:
   callback_request<T> request_;
-  std::shared_ptr<mailbox<T>> box_;
+  const std::shared_ptr<mailbox<T>> box_;
+  std::shared_ptr<mailbox<T>> held_;  // the same, for begin: while copies live, an answer may come
 };
 
 }  // namespace weft::detail

@@ -24,7 +24,7 @@ wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
         if (channel)
           box->deliver(endpoint(c.links().peer_behind(channel)));
         else
-          box->fail(kind_of(failure), failure);
+          box->fail(c.ended() ? errc::closed : kind_of(failure), failure);
       };
 }
 
@@ -54,9 +54,7 @@ task<endpoint> context::meet(std::string own, std::string other, std::string dis
       [&](const endpoint_box& box) {
         meeting->store(c.manager().meet(own, other, discriminator, into(c, box)));
       },
-      [&c, meeting] {
-        if (c.has_manager()) c.manager().cancel_meet(meeting->load());
-      }};
+      [&c, meeting] { c.manager().cancel_meet(meeting->load()); }};
   co_return co_await met;
 }
 

@@ -89,25 +89,34 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line)
   engine_.add(messenger_);
   if (!options_.trace_file.empty())
     engine_.trace().open(trace_file(options_.trace_file, job_.get()));
-  start_control_plane();
-  engine_.start();
+  try {
+    start_control_plane();
+    engine_.start();
+  } catch (...) {
+    links_.mail()->shut();  // the job outlives the manager
+    throw;
+  }
 }
 
 core::~core() {
   // The control plane first: its end tells peers and fails what waits for them.
+  ended_.store(true, std::memory_order_release);
   links_.mail()->shut();
   members_.shut();
   close_doors();
-  manager_.reset();
-  job_.reset();
+  manager_->end();
   engine_.stop();
   {
     const runtime::engine::holder hold(engine_);
     messenger_.close_all();
+    engine_.close_timers();
   }
-  // Whatever has ended is completed, and what its coroutines start ends at once, too.
+  // Whatever has ended is completed, and what its coroutines start ends at once, too. Those that
+  // are on a pool now use all this until they have come to their end.
   while (engine_.poll_once() != 0) {
   }
+  spawned_.wait(engine_);
+  job_.reset();
   const runtime::engine::holder hold(engine_);
   messenger_.forget_peers();
 }
@@ -181,6 +190,7 @@ void core::start_control_plane() {
 
 void core::add_door(std::uint64_t number, std::shared_ptr<door_state> d) {
   const std::lock_guard lock(doors_mutex_);
+  if (doors_closed_) throw error(errc::closed, "the context has ended");
   doors_[number] = std::move(d);
 }
 
@@ -195,6 +205,7 @@ void core::close_doors() {
   std::map<std::uint64_t, std::shared_ptr<door_state>> all;
   {
     const std::lock_guard lock(doors_mutex_);
+    doors_closed_ = true;
     all.swap(doors_);
   }
   for (const auto& [number, door] : all) door->close();

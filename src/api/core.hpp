@@ -2,6 +2,7 @@
 // All of a context, tied together.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include "api/links.hpp"
 #include "api/members.hpp"
+#include "api/task_count.hpp"
 #include "proto/messenger.hpp"
 #include "runtime/engine.hpp"
 #include "wireup/connection_manager.hpp"
@@ -37,14 +39,15 @@ class core {
   const options& chosen() const noexcept { return options_; }
   runtime::engine& engine() noexcept { return engine_; }
   proto::messenger& messenger() noexcept { return messenger_; }
-  /// \throws weft::error (closed) once the context is on its way out
-  wireup::connection_manager& manager() {
-    if (!manager_) throw error(errc::closed, "the context has ended");
-    return *manager_;
-  }
-  bool has_manager() const noexcept { return manager_ != nullptr; }
+  /// Drops what it is asked for once the context is on its way out.
+  wireup::connection_manager& manager() noexcept { return *manager_; }
+  /// Whether the context is on its way out. Any thread.
+  bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   wireup::job* job() noexcept { return job_.get(); }
   class links& links() noexcept { return links_; }
+
+  /// Tasks that nobody waits for but the context's end.
+  task_count& spawned() noexcept { return spawned_; }
 
   class members& members() noexcept { return members_; }
 
@@ -64,6 +67,7 @@ class core {
   void free_shared(std::span<std::byte> memory) noexcept;
 
   // Doors, by the connection manager's number. Any thread.
+  /// \throws weft::error (closed) once the context is on its way out
   void add_door(std::uint64_t number, std::shared_ptr<door_state> d);
   void remove_door(std::uint64_t number);
 
@@ -82,8 +86,11 @@ class core {
   proto::messenger messenger_;
   class links links_;
   class members members_;
+  task_count spawned_;
+  std::atomic<bool> ended_{false};
   std::mutex doors_mutex_;
-  std::map<std::uint64_t, std::shared_ptr<door_state>> doors_;
+  std::map<std::uint64_t, std::shared_ptr<door_state>> doors_;  // guarded by doors_mutex_
+  bool doors_closed_ = false;                                   // guarded by doors_mutex_
   std::unique_ptr<wireup::connection_manager> manager_;
 };
 

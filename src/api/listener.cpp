@@ -40,6 +40,8 @@ task<endpoint> listener::visitor::accept() {
         owner.manager().post([&owner, visit, box] {
           if (const wireup::channel_ptr c = visit->accept())
             box->deliver(endpoint(owner.links().peer_behind(c)));
+          else if (owner.ended())
+            box->fail(errc::closed, "the context has ended");
           else
             box->fail(errc::peer_lost, "the visitor left before it was accepted");
         });

@@ -13,10 +13,17 @@ namespace {
 /// A task that nobody waits for. Frees itself.
 class spawned final : detail::root_owner, operation {
  public:
-  spawned(detail::home h, task<void> x, std::function<void(std::exception_ptr)> on_failure)
-      : operation(&begin), home_(h), x_(std::move(x)), on_failure_(std::move(on_failure)) {}
+  spawned(detail::core& c, task<void> x, std::function<void(std::exception_ptr)> on_failure)
+      : operation(&begin),
+        core_(c),
+        home_(detail::home_of(c)),
+        x_(std::move(x)),
+        on_failure_(std::move(on_failure)) {}
 
-  void start() noexcept { home_.runs.post(*this); }
+  void start() noexcept {
+    core_.spawned().began();
+    home_.runs.post(*this);
+  }
 
  private:
   static void begin(operation& op) noexcept {
@@ -29,10 +36,15 @@ class spawned final : detail::root_owner, operation {
     }
   }
   void root_ended(std::exception_ptr failure) noexcept override {
-    const std::unique_ptr<spawned> self(this);
-    if (failure) on_failure_(std::move(failure));
+    detail::core& c = core_;
+    {
+      const std::unique_ptr<spawned> self(this);
+      if (failure) on_failure_(std::move(failure));
+    }
+    c.spawned().ended(c.engine());
   }
 
+  detail::core& core_;
   detail::home home_;
   task<void> x_;
   std::function<void(std::exception_ptr)> on_failure_;
@@ -54,7 +66,7 @@ void detail::spawned_task_failed(const std::exception_ptr& failure) noexcept {
 }
 
 void spawn(context& ctx, task<void> x, std::function<void(std::exception_ptr)> on_failure) {
-  (new spawned(detail::home_of(ctx.core()), std::move(x), std::move(on_failure)))->start();
+  (new spawned(ctx.core(), std::move(x), std::move(on_failure)))->start();
 }
 
 executor& home(context& ctx) noexcept { return ctx.core().engine(); }

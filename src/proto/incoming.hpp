@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include <weft/detail/message_ops.hpp>
 
@@ -30,9 +31,10 @@ inline void copy_in(transports::scatter& into, const std::byte* data, std::uint6
   }
 }
 
-/// A message that has begun to arrive and is not finished: unexpected, or matched and incomplete.
-/// Owned by the messenger's pool. Its bytes go to the receive's buffers if it is matched, else to
-/// memory of its own that the unexpected budget pays for.
+/// A message that has begun to arrive and is not finished: unexpected, matched and incomplete, or
+/// given up (its receive was stopped meanwhile). Owned by the messenger's pool. Its bytes go to the
+/// receive's buffers if it is matched, to memory of its own that the unexpected budget pays for if
+/// it is unexpected, else nowhere.
 struct incoming {
   struct free_memory {
     void operator()(std::byte* p) const noexcept { std::free(p); }
@@ -43,7 +45,7 @@ struct incoming {
   std::uint64_t total = 0;    ///< bytes of the message
   std::uint64_t arrived = 0;  ///< bytes here or, beyond the receive's buffers, dropped
 
-  detail::recv_operation* receive = nullptr;  ///< null: unexpected
+  detail::recv_operation* receive = nullptr;  ///< null: unexpected or given up
   transports::scatter into;                   ///< where the byte `arrived` goes
   std::uint64_t room = 0;                     ///< bytes that the receive's buffers take
 
@@ -60,6 +62,7 @@ struct incoming {
   bool rendezvous = false;        ///< the rest waits for an answer
   bool eager_done = false;        ///< the part that was not asked for is all here
   bool waits_for_link = false;    ///< the rest will be asked for when the link is open
+  bool given_up = false;          ///< was matched, but nobody wants it any more
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
 
@@ -70,6 +73,7 @@ struct incoming {
   incoming* later = nullptr;
 
   bool whole() const noexcept { return arrived == total; }
+  bool unexpected() const noexcept { return !receive && !given_up; }
 
   /// Back to the beginning, for the pool; `brief` keeps its garbage.
   void reset() noexcept {
@@ -82,7 +86,7 @@ struct incoming {
     allocated.reset();
     eager_units = 0;
     sender_id = id = 0;
-    rendezvous = eager_done = waits_for_link = readable = false;
+    rendezvous = eager_done = waits_for_link = given_up = readable = false;
   }
 
   /// Takes the next `n` bytes; null: they lie where `place` said. The caller checked that they do
@@ -92,7 +96,7 @@ struct incoming {
       into.skip(n);
     } else if (receive) {
       copy_in(into, data, arrived < room ? std::min(n, room - arrived) : 0);
-    } else if (n != 0) {
+    } else if (stored && n != 0) {
       std::memcpy(stored + arrived, data, n);
     }
     arrived += n;
@@ -115,6 +119,13 @@ struct incoming {
     if (stored) copy_in(into, stored, std::min(arrived, room));
     stored = nullptr;
     allocated.reset();
+  }
+
+  /// Lets go of its receive, which from now on has nothing to do with it.
+  detail::recv_operation& unmatch() noexcept {
+    detail::recv_operation& op = *std::exchange(receive, nullptr);
+    op.message = nullptr;
+    return op;
   }
 };
 

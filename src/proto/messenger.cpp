@@ -59,6 +59,24 @@ void messenger::cancel(detail::send_operation& op) noexcept {
   op.request.to->cancel(op);
 }
 
+/// What receives and probes have in common. `match` is called with a message that is there already.
+template <class Match>
+inline bool messenger::start_matcher(detail::matcher& op, Match match) noexcept {
+  const runtime::engine::holder hold(engine_);
+  if (op.cancel_requested) {
+    op.status = errc::stopped;
+    return true;
+  }
+  if (incoming* m = table_.find(op.from, op.tag)) return match(*m);
+  if (const errc why = no_message(op.from); why != errc::ok) {
+    op.status = why;
+    return true;
+  }
+  table_.post(op);
+  engine_.pending();
+  return false;
+}
+
 bool messenger::start(detail::recv_operation& op) noexcept {
   // Most receives are posted by the thread that leads, before their message comes, to a peer that
   // lives. Nothing is called here, so that no register needs saving.
@@ -77,46 +95,25 @@ bool messenger::start(detail::recv_operation& op) noexcept {
 }
 
 bool messenger::start_anyhow(detail::recv_operation& op) noexcept {
-  const runtime::engine::holder hold(engine_);
-  if (op.cancel_requested) {
-    op.status = errc::stopped;
-    return true;
-  }
-  if (incoming* m = table_.find(op.from, op.tag)) return m->from->deliver(*m, op);
-  if (const errc why = no_message(op.from); why != errc::ok) {
-    op.status = why;
-    return true;
-  }
-  table_.post(op);
-  engine_.pending();
-  return false;
+  return start_matcher(op, [&op](incoming& m) { return m.from->deliver(m, op); });
 }
 
 bool messenger::start(detail::probe_operation& op) noexcept {
-  const runtime::engine::holder hold(engine_);
-  if (op.cancel_requested) {
-    op.status = errc::stopped;
+  return start_matcher(op, [&op](const incoming& m) {
+    op.got = {m.from->id(), {m.tag}, m.total};
     return true;
-  }
-  if (const incoming* m = table_.find(op.from, op.tag)) {
-    op.got = {m->from->id(), {m->tag}, m->total};
-    return true;
-  }
-  if (const errc why = no_message(op.from); why != errc::ok) {
-    op.status = why;
-    return true;
-  }
-  table_.post(op);
-  engine_.pending();
-  return false;
+  });
 }
 
 void messenger::cancel(detail::matcher& op) noexcept {
   const runtime::engine::holder hold(engine_);
   op.cancel_requested = true;
-  if (!op.queued) return;
-  table_.withdraw(op);
-  engine_.end(op, errc::stopped);
+  if (op.queued) {
+    table_.withdraw(op);
+    engine_.end(op, errc::stopped);
+  } else if (!op.probe) {
+    if (incoming* m = static_cast<detail::recv_operation&>(op).message) m->from->give_up(*m);
+  }
 }
 
 std::optional<received> messenger::try_probe(peer* from, tag_mask tag) noexcept {
@@ -233,13 +230,17 @@ std::string messenger::explain(errc status, const peer* with, const received* go
           "or probe first",
           got->size, got->source, room);
     case errc::stopped:
+      if (got && got->source != no_peer)
+        return fmt::format(
+            "stopped on request while a message of {} bytes from peer {} arrived, which is lost",
+            got->size, got->source);
       return fmt::format("stopped on request, with {}", who);
     case errc::invalid_argument:
       return fmt::format("a message can have at most {} bytes", max_message);
     default:
       break;
   }
-  if (!with) return who;
+  if (!with) return status == errc::closed ? the_end : who;
   return with->detail().empty() ? who : fmt::format("{}: {}", who, with->detail());
 }
 

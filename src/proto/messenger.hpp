@@ -104,6 +104,8 @@ class messenger final : public runtime::source {
   bool start_anyhow(detail::recv_operation& op) noexcept;
   std::shared_ptr<peer> make_peer(peer_id id);
   errc no_message(const peer* from) const noexcept;
+  template <class Match>
+  bool start_matcher(detail::matcher& op, Match match) noexcept;
 
   runtime::engine& engine_;
   const messenger_settings settings_;

@@ -57,7 +57,9 @@ void peer::set_window(std::uint32_t units) noexcept {
 void peer::owe(std::uint32_t units) noexcept {
   held_ -= units;
   owed_ += units;
-  if (owed_ >= owed_limit_ || held_ + owed_ == window_) return_credit();
+  const bool dry = held_ + owed_ == window_;
+  starves_ = starves_ || dry;
+  if (owed_ >= owed_limit_ || dry) return_credit();
 }
 
 void peer::return_credit() noexcept {
@@ -95,11 +97,21 @@ bool peer::flush_controls() noexcept {
     if (post_frame(c.header, extended ? &c.extension : nullptr, nothing) != post::done)
       return false;
     const auto kind = static_cast<frame_kind>(c.header.kind);
-    controls_.pop_front();
+    // Credit that is not awaited is no reason to wake anybody.
+    if (kind != frame_kind::credit || std::exchange(starves_, false)) nudge();
     bye_left_ = bye_left_ || kind == frame_kind::bye;
-    if (kind != frame_kind::credit && !owner_.engine().in_pass()) link_->nudge();
+    controls_.pop_front();
   }
   return true;
+}
+
+/// After a frame that needs a reaction. Whoever makes a pass looks again soon, and the answer may
+/// be there by then; if it goes elsewhere instead, it rings first.
+void peer::nudge() noexcept {
+  if (owner_.engine().in_pass())
+    owner_.engine().ring_later();
+  else
+    link_->nudge();
 }
 
 /// The link has room, or is new, or credit came: control frames first, then messages that have
@@ -155,22 +167,21 @@ void peer::fail(errc why, std::string detail) noexcept {
     held_ -= m->eager_units;
     release(*m);
   }
+  const auto drop = [this, why](incoming& m) {
+    if (m.receive) owner_.engine().end(m.unmatch(), why);
+    release(m);
+  };
   while (incoming* m = asked_.any()) {
     asked_.erase(m->id);
     m->id = 0;
     if (m == current_) current_ = nullptr;
-    if (m->receive) owner_.engine().end(*m->receive, why);
-    release(*m);
+    drop(*m);
   }
   for (incoming* m : std::exchange(to_ask_, {})) {
     if (m == current_) current_ = nullptr;
-    if (m->receive) owner_.engine().end(*m->receive, why);
-    release(*m);
+    drop(*m);
   }
-  if (incoming* m = std::exchange(current_, nullptr); m && m->receive) {
-    owner_.engine().end(*m->receive, why);
-    release(*m);
-  }
+  if (current_) drop(*std::exchange(current_, nullptr));
   turns_.resume_all(false);
   rooms_.resume_all(false);
   while (reply_slot* slot =

@@ -22,6 +22,7 @@ struct reply_slot {
   std::coroutine_handle<> waiting;
   frame_kind kind{};  ///< zero until it has come
   frame_extension extension{};
+  bool enough = false;  ///< the receiver, having asked for the rest, wants no more of it
 };
 
 /// State of the protocols with one peer: the link, whose turn it is to begin a message, credit in
@@ -74,6 +75,9 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
 
   /// A receive takes a message that was unexpected so far. \return true if it is complete
   bool deliver(incoming& m, detail::recv_operation& op) noexcept;
+  /// Ends the receive of a matched message with errc::stopped, at once. What is still to come of
+  /// the message is dropped, and its sender told that it need not come.
+  void give_up(incoming& m) noexcept;
 
   // inlet
   mutable_buffer place(const frame_header& header, const frame_extension* extension,
@@ -139,6 +143,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   };
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0) noexcept;
   bool flush_controls() noexcept;
+  void nudge() noexcept;
   transports::post post_frame(frame_header header, const frame_extension* extension,
                               transports::gather& data, bool large = false) noexcept;
 
@@ -155,6 +160,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   bool on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
   bool on_reply(frame_kind kind, const frame_extension& x) noexcept;
   bool on_cancel(const frame_extension& x) noexcept;
+  void on_enough(const frame_extension& x) noexcept;
   void on_bye() noexcept;
   bool keep_unexpected(incoming& m) noexcept;
   void on_matched(incoming& m) noexcept;
@@ -195,6 +201,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   std::uint32_t held_ = 0;         // of these, in messages not matched yet
   std::uint32_t owed_ = 0;         // of these, free again and not told to the peer yet
   std::uint32_t owed_limit_ = 0;   // then a frame of its own tells it: half of the window
+  bool starves_ = false;           // the peer wants credit, and has got none since
 };
 
 }  // namespace weft::proto

@@ -116,6 +116,9 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
       return x && on_cancel(*x);
     case frame_kind::credit:
       return true;
+    case frame_kind::enough:
+      if (x) on_enough(*x);
+      return x != nullptr;
     case frame_kind::bye:
       on_bye();
       return true;
@@ -166,7 +169,10 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   in.take(data, h.size);
   if (!ends) current_ = &in;
   in.eager_done = ends;
-  if (rendezvous && (h.flags & starved) != 0) widen();
+  if (rendezvous && (h.flags & starved) != 0) {
+    starves_ = true;
+    widen();
+  }
   if (receive) on_matched(in);
   return true;
 }
@@ -177,7 +183,7 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
   const bool ends = (h.flags & eager_ends) != 0;
   if (!m || h.size > m->total - m->arrived || units > window_ - held_ ||
       (ends && !m->rendezvous && m->arrived + h.size != m->total) ||
-      (!m->receive && m->arrived + h.size > m->stored_size))
+      (m->unexpected() && m->arrived + h.size > m->stored_size))
     return false;
   held_ += units;
   m->take(data, h.size);
@@ -186,18 +192,24 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
     m->eager_done = true;
     owner_.trim(*m);
   }
-  if (m->receive)
-    owe(units);
-  else
+  if (m->unexpected()) {
     m->eager_units += units;
-  if (m->receive) continue_receive(*m);
+  } else {
+    owe(units);
+    continue_receive(*m);
+  }
   return true;
 }
 
 bool peer::on_data(const frame_header& h, const frame_extension& x,
                    const std::byte* data) noexcept {
   incoming* m = asked_.find(x.a);
-  if (!m || !m->eager_done || x.b != m->arrived || h.size > m->total - m->arrived) return false;
+  if (!m || !m->eager_done) return false;
+  if (m->given_up && h.size == 0 && x.b == m->total) {
+    finish_receive(*m);  // the answer to `enough`
+    return true;
+  }
+  if (x.b != m->arrived || h.size > m->total - m->arrived) return false;
   m->take(data, h.size);
   if (m->whole()) finish_receive(*m);
   return true;
@@ -219,6 +231,7 @@ bool peer::on_cancel(const frame_extension& x) noexcept {
 
 bool peer::keep_unexpected(incoming& m) noexcept {
   if (!owner_.store(m)) {
+    held_ -= m.eager_units;
     release(m);
     fail(errc::out_of_memory, "no memory for a message that nobody waits for");
     return false;
@@ -272,6 +285,11 @@ void peer::ask_for_rest(incoming& m) noexcept {
     return;
   }
   m.waits_for_link = false;
+  if (m.given_up) {
+    if (!m.eager_done) return;  // as below
+    send_control(frame_kind::fin_ack, m.sender_id);
+    return finish_receive(m);
+  }
   const std::uint64_t wanted = std::min(m.total, m.room);
   const std::uint64_t left = m.arrived < wanted ? wanted - m.arrived : 0;
   if (m.readable && link_->prefers_get(m.at, m.total)) {
@@ -304,10 +322,20 @@ void peer::fill_in(incoming& m) noexcept {
   owner_.engine().trace().instant(trace::kind::received, id_, m.total);
 }
 
+void peer::give_up(incoming& m) noexcept {
+  m.given_up = true;
+  m.receive->got = {id_, {m.tag}, m.total};
+  owner_.engine().end(m.unmatch(), errc::stopped);
+  // A rest that was not asked for yet is declined when it would be.
+  if (m.id != 0) send_control(frame_kind::enough, m.sender_id, m.id);
+}
+
 void peer::finish_receive(incoming& m) noexcept {
-  fill_in(m);
   if (m.rendezvous) owner_.engine().trace().end(trace::kind::receive_rendezvous, id_, m.sender_id);
-  owner_.engine().end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
+  if (!m.given_up) {
+    fill_in(m);
+    owner_.engine().end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
+  }
   release(m);
   if (!to_ask_.empty() && state_ == state::open)
     for (incoming* waiting : std::exchange(to_ask_, {})) ask_for_rest(*waiting);
@@ -315,7 +343,7 @@ void peer::finish_receive(incoming& m) noexcept {
 
 void peer::release(incoming& m) noexcept {
   if (m.id != 0) asked_.erase(m.id);
-  if (!m.receive) owner_.unstore(m);
+  if (m.unexpected()) owner_.unstore(m);
   owner_.messages().give_back(m);
 }
 

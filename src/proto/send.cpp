@@ -73,6 +73,8 @@ post peer::post_frame(frame_header header, const frame_extension* extension, gat
 /// Sends what goes without being asked for, from op.sent on.
 post peer::push_eager(send_operation& op) noexcept {
   const auto& request = op.request;
+  // A `cancel` for the message that had this number before must not come after this one.
+  if (op.id != 0 && !op.begun && !flush_controls()) return post::busy;
   gather data(request.data.parts(), op.sent);
   do {
     const std::uint32_t n = next_piece(link_->traits(), op.sent, op.eager_end - op.sent);
@@ -225,13 +227,13 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     co_return;
   }
 
-  if (!owner_.engine().in_pass()) link_->nudge();  // the message needs a reaction
+  nudge();
   if (op.cancel_requested) send_control(frame_kind::cancel, op.id);
   const frame_kind kind = co_await reply_waiter{answer};
   if (kind == frame_kind::cts && op.rendezvous) {
     const std::uint64_t receiver_id = answer.extension.b;
     gather data(op.request.data.parts(), op.sent);
-    for (std::size_t this_turn = 0; op.sent != op.size;) {
+    for (std::size_t this_turn = 0; op.sent != op.size && !answer.enough;) {
       const std::uint32_t n = next_piece(link_->traits(), op.sent, op.size - op.sent);
       const frame_extension x{receiver_id, op.sent};
       const post taken =
@@ -245,6 +247,12 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
         break;
       }
       if (state_ != state::open) break;
+    }
+    if (answer.enough && op.sent != op.size && state_ == state::open) {
+      // The receiver's number is free when this has come. To the application it is a message that
+      // was received.
+      send_control(frame_kind::data, receiver_id, op.size);
+      op.sent = op.size;
     }
     while (state_ == state::open && link_->holds())
       if (!co_await room()) break;
@@ -288,6 +296,13 @@ bool peer::on_reply(frame_kind kind, const frame_extension& x) noexcept {
   slot->extension = x;
   if (slot->waiting) slot->waiting.resume();
   return true;
+}
+
+/// May come when everything has left already and the sender's number is another message's: then the
+/// receiver's number tells, which it does not use again before all data has come.
+void peer::on_enough(const frame_extension& x) noexcept {
+  reply_slot* slot = replies_.find(x.a);
+  if (slot && slot->kind == frame_kind::cts && slot->extension.b == x.b) slot->enough = true;
 }
 
 protocol peer::say_bye() {

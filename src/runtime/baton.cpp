@@ -72,6 +72,8 @@ void baton::take() noexcept {
   revoke();
   for (int spins = 0; favoured_holds_.load(std::memory_order_acquire) != 0;) spin(spins);
   waiting_.fetch_sub(1, std::memory_order_relaxed);
+  waiters_served_.store(waiters_served_.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
 }
 
 bool baton::try_take() noexcept {
@@ -98,7 +100,9 @@ void baton::give_after_revocation() noexcept {
 }
 
 void baton::stand_aside() const noexcept {
-  for (int spins = 0; wanted();) spin(spins);
+  const std::uint32_t before = waiters_served_.load(std::memory_order_relaxed);
+  for (int spins = 0; wanted() && waiters_served_.load(std::memory_order_relaxed) == before;)
+    spin(spins);
 }
 
 }  // namespace weft::runtime

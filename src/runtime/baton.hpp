@@ -62,7 +62,8 @@ class baton {
   /// Somebody waits: a thread that polls in a loop should stand aside for a moment.
   bool wanted() const noexcept { return waiting_.load(std::memory_order_relaxed) != 0; }
 
-  /// Waits until nobody waits any more. Not while holding it.
+  /// Waits until somebody who waited has had it. Not until nobody waits any more: with many threads
+  /// there is always one. Not while holding it.
   void stand_aside() const noexcept;
 
  private:
@@ -85,6 +86,7 @@ class baton {
   // Written by others, seldom.
   alignas(64) std::atomic<bool> revoked_;  // changed by the holder of the word only
   std::atomic<std::uint32_t> waiting_{0};
+  std::atomic<std::uint32_t> waiters_served_{0};  // written by the holder of the word only
   alignas(64) std::atomic<std::uint32_t> word_{0};
 };
 

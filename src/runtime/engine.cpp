@@ -70,6 +70,15 @@ bool engine::something_to_do() const noexcept {
   return false;
 }
 
+/// Gives the baton and then hands out what ended for other executors: they may take a lock, start a
+/// thread, or want the baton themselves.
+[[gnu::noinline, gnu::cold]] void engine::hand_out(bool wake_caller) noexcept {
+  operation_list others = elsewhere_.take();
+  give();
+  if (wake_caller) door_.caller_bell().ring();
+  while (operation* op = others.pop()) op->on->post(*op);
+}
+
 unsigned engine::pass() noexcept {
   unsigned events = 0;
   in_pass_ = true;
@@ -94,15 +103,25 @@ bool engine::sources_have_work() noexcept {
   return false;
 }
 
+void engine::close_timers() noexcept {
+  timers_closed_ = true;
+  operation_list all;
+  timers_.pop_due(time_point::max(), all);
+  while (operation* op = all.pop()) end_unposted(*op, errc::closed);
+}
+
+void engine::nudge_all() noexcept {
+  to_ring_ = false;
+  for (source* s : sources_) s->nudge();
+}
+
 /// A peer that was neither asleep nor away when it was rung may have gone away since, to compute
 /// with a receive posted for what lies in its ring: nobody there looks, and it rang nobody. Whoever
 /// waits here asks again, soon at first.
 time_point engine::nudge_and_deadline() noexcept {
+  nudge_all();
   bool unseen = false;
-  for (source* s : sources_) {
-    s->nudge();
-    unseen = unseen || s->has_unseen();
-  }
+  for (const source* s : sources_) unseen = unseen || s->has_unseen();
   const time_point deadline = next_deadline();
   if (!unseen) return deadline;
   const time_point again = now() + until_nudge_;
@@ -129,10 +148,29 @@ void engine::go_away() noexcept {
   if (caller_asleep_.load(std::memory_order_relaxed)) return;
   door_.arm_away(false);
   if (!has_progress_thread_) return;
-  if (next_deadline() < progress_deadline_.load(std::memory_order_relaxed) ||
-      (descriptors_in_use() &&
-       (long_absences_.load(std::memory_order_relaxed) || !ticks_.load(std::memory_order_relaxed))))
+  if (descriptors_in_use() &&
+      (long_absences_.load(std::memory_order_relaxed) || !ticks_.load(std::memory_order_relaxed)))
     door_.progress_bell().ring();
+  else
+    tell_of_timers();
+}
+
+/// From here on the progress thread ends timers; those of chains that live elsewhere wait for it.
+void engine::tell_of_timers() noexcept {
+  if (has_progress_thread_ && next_deadline() < progress_deadline_.load(std::memory_order_relaxed))
+    door_.progress_bell().ring();
+}
+
+/// The caller is about to leave the engine, for long perhaps.
+/// \param to_do the progress thread is needed meanwhile
+void engine::go_to_user_code(bool to_do) noexcept {
+  caller_polls_ = false;
+  if (to_do)
+    go_away();
+  else if (!timers_.empty())
+    tell_of_timers();
+  if (to_ring_) [[unlikely]]
+    nudge_all();
 }
 
 /// The caller computes or sleeps. If it computes, and the progress thread finds that out by itself
@@ -165,6 +203,7 @@ unsigned engine::poll_once() noexcept {
     events = pass();
     flush_sources();  // the next pass may be long in coming
     end_due_timers();
+    if (to_ring_) nudge_all();
     operation_list batch;
     if (lead) batch = ended_.take();
     leave();
@@ -219,16 +258,14 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
     }
     // A scope's destructor, deep inside a completion, may wait for the next one of that batch.
     if (!batch.empty() || !completing_.empty()) {
-      // User code may compute for long: from here on the progress thread may be needed.
-      caller_polls_ = false;
-      if (outstanding_ != 0) go_away();
-      give();
+      go_to_user_code(outstanding_ != 0);
+      give_and_hand_out();
       complete_all(batch);
       caller_patience_.reset();
       vain_turns_ = 0;
       continue;
     }
-    give();
+    give_and_hand_out();
     if (baton_.wanted()) [[unlikely]]
       baton_.stand_aside();
     if (events != 0) {
@@ -248,16 +285,15 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
   const holder hold(*this);
   caller_polls_ = false;
   flush_sources();
-  if (something_to_do()) go_away();
+  go_to_user_code(something_to_do());
 }
 
 void engine::caller_looks_around() noexcept {
   enter();
   end_due_timers();
   // Who has not seen a message for a microsecond or two may have nobody who looks.
-  if (++vain_turns_ >= vain_turns_until_nudge)
-    for (source* s : sources_) s->nudge();
-  give();
+  if (++vain_turns_ >= vain_turns_until_nudge) nudge_all();
+  give_and_hand_out();
   if (has_progress_thread_) return;
   // Descriptors are this thread's to look at; a peer's death may wait for a millisecond.
   const auto when = now();
@@ -277,13 +313,13 @@ void engine::caller_sleeps() noexcept {
   if (work) {
     caller_asleep_.store(false, std::memory_order_relaxed);
     door_.disarm_asleep();
-    give();
+    give_and_hand_out();
     return;
   }
   arm_sources();
   caller_polls_ = false;
   caller_deadline_ = deadline;
-  give();
+  give_and_hand_out();
 
   const auto before = now();
   if (!has_progress_thread_) watches_.take_up(*caller_wait_);
@@ -304,7 +340,7 @@ void engine::caller_sleeps() noexcept {
   end_due_timers();
   if (told != 0 && ended_.empty() && inbox_.empty() && !sources_have_work())
     counters_.empty_wake_ups.fetch_add(1, std::memory_order_relaxed);
-  give();
+  give_and_hand_out();
 }
 
 void engine::drive_until(const std::atomic<bool>& done) noexcept {
@@ -329,13 +365,17 @@ void engine::drive_until(const std::atomic<bool>& done) noexcept {
 }
 
 void engine::post(operation& work) noexcept {
+  // The work may lead to the end of the context before this call has returned.
+  posting_.fetch_add(1, std::memory_order_relaxed);
   inbox_.push(work);
   // The push is a full fence: either this load sees the sleeper, or its last look sees the push.
   if (caller_asleep_.load(std::memory_order_seq_cst)) door_.caller_bell().ring();
+  posting_.fetch_sub(1, std::memory_order_release);
 }
 
 void engine::start(detail::timer& t) noexcept {
   const holder hold(*this);
+  if (timers_closed_) return end_unposted(t, errc::closed);
   try {
     timers_.push(t);
   } catch (const std::bad_alloc&) {

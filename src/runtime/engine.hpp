@@ -78,12 +78,13 @@ class engine final : public detail::timer_service, public executor, public detai
       baton_.take();
   }
 
-  /// Gives the baton back. Wakes the caller if something ended for it while it slept.
+  /// Gives the baton back. Whoever something ended for learns of it: the caller if it slept, and
+  /// other executors.
   void leave() noexcept {
-    const bool for_caller = !ended_.empty() && caller_asleep_.load(std::memory_order_relaxed);
-    give();
-    if (for_caller) [[unlikely]]
-      door_.caller_bell().ring();
+    if (!ended_.empty() || !elsewhere_.empty()) [[unlikely]]
+      hand_out(!ended_.empty() && caller_asleep_.load(std::memory_order_relaxed));
+    else
+      give();
   }
 
   /// The same for the shortest paths, which call nothing: only for the thread that leads, and only
@@ -135,10 +136,17 @@ class engine final : public detail::timer_service, public executor, public detai
   void end_unposted(operation& op, errc status) noexcept {
     op.status = status;
     if (op.on) [[unlikely]]
-      op.on->post(op);
+      elsewhere_.push(op);
     else
       ended_.push(op);
   }
+
+  /// Ends every timer with errc::closed, those that wait and those that come: the context ends.
+  void close_timers() noexcept;
+
+  /// A frame that needs a reaction was sent from inside a pass. Whoever makes the pass rings for it
+  /// unless it looks again at once.
+  void ring_later() noexcept { to_ring_ = true; }
 
   /// Whether a pass is under way: whoever makes it looks again soon, and rings then if need be.
   bool in_pass() const noexcept { return in_pass_; }
@@ -206,6 +214,13 @@ class engine final : public detail::timer_service, public executor, public detai
     else
       baton_.give();
   }
+  void hand_out(bool wake_caller) noexcept;
+  void give_and_hand_out() noexcept {
+    if (!elsewhere_.empty()) [[unlikely]]
+      hand_out(false);
+    else
+      give();
+  }
   unsigned pass() noexcept;
   void complete_all(operation_list batch) noexcept;
   bool try_to_lead() noexcept;
@@ -213,6 +228,9 @@ class engine final : public detail::timer_service, public executor, public detai
   void lead_until(const std::atomic<bool>& done) noexcept;
   void go_away() noexcept;
   void wake_somebody() noexcept;
+  void tell_of_timers() noexcept;
+  void go_to_user_code(bool to_do) noexcept;
+  void nudge_all() noexcept;
   void caller_looks_around() noexcept;
   void caller_sleeps() noexcept;
   void progress_loop() noexcept;
@@ -247,10 +265,13 @@ class engine final : public detail::timer_service, public executor, public detai
   baton baton_;
   // Baton held only:
   operation_list ended_;           // the completion queue's plain list
+  operation_list elsewhere_;       // the same for other executors; posted when the baton is given
   std::uint64_t outstanding_ = 0;  // operations pending
   timer_heap timers_;
+  bool timers_closed_ = false;
   std::uint32_t passes_ = 0;
   bool in_pass_ = false;
+  bool to_ring_ = false;                      // ring_later() was called, and nobody has rung since
   std::chrono::milliseconds until_nudge_{1};  // doubles with each sleep that brought nothing
   unsigned vain_turns_ = 0;                   // of the caller, since something happened
   bool caller_polls_ = false;                 // a thread is in a polling loop inside run()
@@ -262,6 +283,7 @@ class engine final : public detail::timer_service, public executor, public detai
   inbox inbox_;                             // the completion queue's entrance for other threads
   operation_list completing_;               // taken out of both; the leader's own
   std::atomic<bool> caller_asleep_{false};  // the caller sleeps, or looks once more before it does
+  std::atomic<std::uint32_t> posting_{0};   // threads inside post(), which the engine outlives
   patience caller_patience_;
   detail::time_point next_descriptor_look_{};  // caller only
 

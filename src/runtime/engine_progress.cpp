@@ -82,6 +82,7 @@ void engine::stop() noexcept {
 
 engine::~engine() {
   stop();
+  while (posting_.load(std::memory_order_acquire) != 0) cpu_pause();
   watches_.withdraw(has_progress_thread_ ? *progress_wait_ : *caller_wait_);
 }
 
@@ -104,7 +105,7 @@ void engine::progress_loop() noexcept {
     if (!caller_away && !caller_polls_ && descriptors_in_use()) door_.disarm_away();
     ticks_.store(!caller_away && !caller_asleep_ && descriptors_in_use(),
                  std::memory_order_relaxed);
-    const auto deadline = caller_away ? nudge_and_deadline() : next_deadline();
+    const auto deadline = caller_away || to_ring_ ? nudge_and_deadline() : next_deadline();
     progress_deadline_.store(deadline, std::memory_order_relaxed);
     leave();
     slept = woken = now();
@@ -197,8 +198,7 @@ unsigned engine::progress_in_charge() noexcept {
     const unsigned events = pass();
     end_due_timers();
     const bool nothing_outstanding = !something_to_do();
-    if (vain % 64 == 63)
-      for (source* s : sources_) s->nudge();
+    if (vain % 64 == 63) nudge_all();
     leave();
     counters_.progress_passes.fetch_add(1, std::memory_order_relaxed);
     vain = events != 0 ? 0 : vain + 1;

@@ -27,6 +27,8 @@ void deadline::rethrow(std::exception_ptr failure) const {
       if (e.kind() == errc::stopped) {
         if (status == errc::out_of_memory)
           throw error(errc::out_of_memory, "no memory for the timer of a deadline");
+        if (status == errc::closed)
+          throw error(errc::closed, "the context ended before the deadline");
         throw error(errc::timed_out, "the deadline passed first");
       }
       throw;
@@ -47,7 +49,7 @@ template <class When>
 task<void> sleep(When when) {
   chain& here = co_await current_chain();
   timer_service& clock = clock_of(here);
-  alarm bell(clock);
+  alarm bell(here);
   bell.start(due(clock, when));
   {
     // After start, because a timer that has not started cannot be cancelled.
@@ -55,6 +57,7 @@ task<void> sleep(When when) {
     co_await bell.ended();
   }
   if (bell.status == errc::stopped) throw error(errc::stopped, "asked to stop while sleeping");
+  if (bell.status == errc::closed) throw error(errc::closed, "the context ended while sleeping");
   if (bell.status != errc::ok) throw error(bell.status, "no memory for a timer");
 }
 

@@ -95,7 +95,8 @@ enum class post : std::uint8_t {
 };
 
 /// The protocol layer's side of a peer: what arrives from it is told here. Called with the baton
-/// held, from within transport::poll or link::send; never after transport::forget.
+/// held, from within transport::poll or transport::forget, and never after forget. Not from within
+/// link::send: whoever sends is in the middle of the peer's state.
 class inlet {
  public:
   /// Where the payload of a frame that is about to arrive may be written, so that nobody has to
@@ -120,7 +121,9 @@ class inlet {
   /// There is room again after `busy`.
   virtual void on_room() noexcept = 0;
 
-  /// The peer broke the rules of the transport or died; nothing more will arrive.
+  /// The peer broke the rules of the transport or died; nothing more will arrive. Ends every
+  /// operation with that peer and runs their protocols, so a link that finds its peer broken while
+  /// it sends answers post::failed, and the next poll tells.
   virtual void on_broken(errc why) noexcept = 0;
 
  protected:

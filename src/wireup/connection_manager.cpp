@@ -10,6 +10,8 @@ connection_manager::connection_manager(identity self, handlers h, tcp_settings t
 
 connection_manager::~connection_manager() = default;
 
+void connection_manager::end() { impl_->end(); }
+
 const identity& connection_manager::self() const noexcept { return impl_->self(); }
 
 void connection_manager::post(std::function<void()> f) { impl_->post(std::move(f)); }

@@ -90,10 +90,12 @@ class connection_manager {
   /// \param self id, job and rank of this context; pid and locator are filled in
   /// \throws weft::error (system) when no socket can be had
   connection_manager(identity self, handlers h, tcp_settings tcp = {});
+  ~connection_manager();  ///< does what end() does
+
   /// Closes all channels (on_gone is called for each) and doors, ends all that is under way (`done`
   /// is called with a failure) and joins the thread; takes a second at most, when a peer does not
-  /// read. Not from a handler.
-  ~connection_manager();
+  /// read. Not from a handler. What is asked for later is dropped, and its `done` is not called.
+  void end();
 
   const identity& self() const noexcept;
 

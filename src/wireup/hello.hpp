@@ -13,7 +13,7 @@
 namespace weft::wireup {
 
 inline constexpr std::uint32_t wire_magic = 0x54464557;  // "WEFT"
-inline constexpr std::uint16_t wire_version = 1;
+inline constexpr std::uint16_t wire_version = 2;
 
 /// Longest greeting or discriminator, and longest reason of a refusal, in bytes.
 inline constexpr std::size_t max_greeting = 1024;

@@ -73,8 +73,10 @@ void connection_manager::impl::open_tcp_front(unique_fd socket) {
   tcp_front_->start();
 }
 
-connection_manager::impl::~impl() {
-  loop_->finish([this] { shut_down(); });
+connection_manager::impl::~impl() { end(); }
+
+void connection_manager::impl::end() {
+  if (!std::exchange(ended_, true)) loop_->finish([this] { shut_down(); });
 }
 
 void connection_manager::impl::shut_down() {

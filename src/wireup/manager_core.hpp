@@ -24,6 +24,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
  public:
   impl(identity self, handlers h, tcp_settings tcp);
   ~impl() override;
+  void end();  ///< the thread that owns the manager
 
   // Any thread: what the manager offers.
   const identity& self() const noexcept override { return self_; }
@@ -88,6 +89,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   std::size_t unknown_ = 0;  // connections that have not said who they are
   bool paused_ = false;
   bool closing_ = false;
+  bool ended_ = false;  // the thread that owns the manager
   bool told_of_stranger_ = false;
   bool told_of_tcp_stranger_ = false;
   bool told_of_starving_ = false;

@@ -161,6 +161,40 @@ task<void> answer_once(context&, endpoint other) {
   co_await other.send(const_buffer{}, tag{2});
 }
 
+constexpr std::size_t long_one = 2u << 20;
+constexpr int long_ones = 10;
+
+task<void> send_long_ones(context&, endpoint other) {
+  const bytes out = pattern(long_one, 3);
+  bytes in(1);
+  for (int i = 0; i < long_ones; ++i) {
+    scope both;
+    both.start(other.send(out, tag{1}));
+    both.start(other.send(out, tag{2}));
+    co_await other.recv(in, tag{3});
+    co_await both.join();
+  }
+}
+/// Wherever in a message's arrival the deadline comes.
+task<void> receive_in_haste(context&, endpoint other) {
+  const bytes out = pattern(long_one, 3);
+  const bytes mark(long_one, std::byte{0xee});
+  bytes in(long_one), next(long_one);
+  for (int i = 0; i < long_ones; ++i) {
+    const errc end =
+        co_await outcome(within(std::chrono::microseconds(i * 50), other.recv(in, tag{1})));
+    expect(end == errc::ok || end == errc::timed_out, "a deadline ends a receive, or is too late");
+    if (end == errc::ok) expect(in == out, "a message that was received is whole");
+    in = mark;
+    co_await other.recv(next, tag{2});
+    expect(next == out, "the message after one that was stopped is whole");
+    expect(in == mark, "a buffer is left alone after its receive was stopped");
+    // Stopped before its message had come, it has left it.
+    while (other.try_probe(tag{1})) co_await other.recv(next, tag{1});
+    co_await other.send(const_buffer{}, tag{3});
+  }
+}
+
 task<void> send_synchronously(context&, endpoint other) {
   for (const std::size_t size : sizes) {
     const bytes out = pattern(size, 9);
@@ -261,6 +295,7 @@ CONFORMS("thousands of unexpected messages", send_unexpected, receive_unexpected
 CONFORMS("lists of buffers", send_gathered, receive_scattered)
 CONFORMS("truncation and probes", send_too_much, receive_too_little)
 CONFORMS("deadlines and stop tokens", wait_in_vain, answer_once)
+CONFORMS("receives that are stopped while their message arrives", send_long_ones, receive_in_haste)
 CONFORMS("synchronous sends", send_synchronously, receive_late)
 CONFORMS("many in flight both ways at once", flood_left, flood_right)
 CONFORMS("several tasks at once", many_tasks_left, many_tasks_right)

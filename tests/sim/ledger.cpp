@@ -135,6 +135,9 @@ void ledger::ended(message_record& m) {
 
 void ledger::ended(receive_record& r, const weft::received& got) {
   r.got = got;
+  // A receive that was stopped while its message arrived tells which stream it was of.
+  if (r.status == errc::stopped && got.source != weft::no_peer)
+    ++dropped_[{static_cast<node>(got.source), r.at, got.tag.value}];
   if (r.went_well()) {
     const message_record* m = recognise(r);
     const auto from = static_cast<node>(got.source);
@@ -199,6 +202,17 @@ bool ledger::may_end_like(const record& r, errc status) const {
   });
 }
 
+/// Whether that message may be one of those that went with a stopped receive. So many of a stream
+/// are excused as receives said so.
+/// \param before how many of each stream have been excused
+bool ledger::excused(const message_record& m, std::map<stream, unsigned>& before) const {
+  const stream s{m.at, *m.with, m.tag};
+  const auto told = dropped_.find(s);
+  if (told == dropped_.end() || before[s] == told->second) return false;
+  ++before[s];
+  return true;
+}
+
 std::uint64_t ledger::pending(node at) const {
   const auto it = waiting_.find(at);
   return it == waiting_.end() ? 0 : static_cast<std::uint64_t>(it->second);
@@ -216,10 +230,11 @@ void ledger::judge_waiting(const record& r) {
   }
   if (r.what != "receive" && r.what != "probe") return;
   const auto& waiting = static_cast<const receive_record&>(r);
+  std::map<stream, unsigned> excuses;
   for (const message_record& m : messages_) {
     if (!can_match(m, waiting) || m.taken_by || spoiled(m.at, *m.with)) continue;
     const bool withdrawn = m.ends != 0 && !m.went_well();
-    if (withdrawn || starved(m.at, *m.with)) continue;
+    if (withdrawn || starved(m.at, *m.with) || excused(m, excuses)) continue;
     log_.violation("{} still waits, and {} could have come", name_of(r), name_of(m));
     return;
   }
@@ -235,11 +250,12 @@ void ledger::judge_order() {
       log_.violation("{} overtook {}", name_of(*before), name_of(*m));
     before = m;
   }
+  std::map<stream, unsigned> excuses;
   for (const auto& [s, latest] : last) {
     if (spoiled(std::get<0>(s), std::get<1>(s))) continue;
     for (const message_record* m : streams_[s])
       if (m->place < latest->place && m->begun && !m->taken_by &&
-          (m->went_well() || !m->asked_to_stop))
+          (m->went_well() || !m->asked_to_stop) && !excused(*m, excuses))
         log_.violation("{} was lost: a later one arrived", name_of(*m));
   }
 }
@@ -258,10 +274,12 @@ void ledger::at_end() {
     judge_buffer(*r);
     if (r->begun && r->ends == 0) log_.violation("{} never ended", name_of(*r));
   }
+  std::map<stream, unsigned> excuses;
   for (const message_record& m : messages_) {
     if (m.taken_by && m.ends != 0 && m.status == errc::stopped)
       log_.violation("{} was stopped, and received all the same", name_of(m));
-    if (m.synchronous && m.went_well() && !m.taken_by && !spoiled(m.at, *m.with))
+    if (m.synchronous && m.went_well() && !m.taken_by && !spoiled(m.at, *m.with) &&
+        !excused(m, excuses))
       log_.violation("{} counts as received, and was not", name_of(m));
   }
 }

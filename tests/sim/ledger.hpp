@@ -59,7 +59,8 @@ struct receive_record : record {
   const message_record* message = nullptr;
 };
 
-/// Every message is delivered once, whole, in order per source and tag, or reported; every
+/// Every message is delivered once, whole, in order per source and tag, or reported (also by a
+/// receive that was stopped while it arrived); every
 /// operation ends once and for a reason; every buffer is returned once. One per run.
 class ledger {
  public:
@@ -121,6 +122,7 @@ class ledger {
   Record& enter(std::deque<Record>& where, std::string_view what, node at, std::optional<node> with,
                 std::size_t bytes);
   bool spoiled(node a, node b) const;
+  bool excused(const message_record& m, std::map<stream, unsigned>& before) const;
   bool may_end_like(const record& r, errc status) const;
   const message_record* recognise(const receive_record& r) const;
   bool can_match(const message_record& m, const receive_record& r) const;
@@ -137,7 +139,8 @@ class ledger {
   std::deque<receive_record> receives_;
   std::deque<record> others_;
   std::map<stream, std::vector<message_record*>> streams_;  // in order of being entered
-  std::vector<receive_record*> posted_;                     // in order of posting
+  std::map<stream, unsigned> dropped_;   // how many went with receives that were stopped
+  std::vector<receive_record*> posted_;  // in order of posting
   std::map<std::pair<node, node>, std::set<errc>> spoiled_;
   std::map<node, std::set<errc>> spoiled_alone_;
   std::map<node, std::int64_t> waiting_;

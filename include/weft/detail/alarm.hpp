@@ -32,10 +32,11 @@ std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> d) noexcep
 }
 
 /// A timer and the wait for its end. Lives in a coroutine's frame; that coroutine must await
-/// `ended` after `start` before the alarm may go, whatever else happens.
+/// `ended` after `start` before the alarm may go, whatever else happens. It rings where its chain
+/// was when it was made, so that one on a pool need not wait for the thread inside run().
 class alarm : private timer {
  public:
-  explicit alarm(timer_service& clock) noexcept : timer(&rang), clock_(clock) {}
+  explicit alarm(const chain& c) : alarm(c, nullptr) {}  ///< \throws as clock_of
 
   void start(time_point at) noexcept {
     when = at;
@@ -43,12 +44,14 @@ class alarm : private timer {
   }
   void cancel() noexcept { clock_.cancel(*this); }  ///< any thread; after start
   gate& ended() noexcept { return ended_; }
-  using timer::status;  ///< after the end: ok, stopped (cancelled in time), out_of_memory
+  using timer::status;  ///< after the end: ok, stopped (cancelled in time), closed, out_of_memory
 
  protected:
   /// Runs when the timer has ended, before the waiter goes on.
   using on_end = void (*)(alarm&) noexcept;
-  alarm(timer_service& clock, on_end first) noexcept : alarm(clock) { first_ = first; }
+  alarm(const chain& c, on_end first) : timer(&rang), clock_(clock_of(c)), first_(first) {
+    on = c.on;
+  }
 
  private:
   static void rang(operation& op) noexcept {
@@ -58,7 +61,7 @@ class alarm : private timer {
   }
 
   timer_service& clock_;
-  on_end first_ = nullptr;
+  const on_end first_;
   gate ended_;
 };
 
@@ -92,7 +95,7 @@ class stop_layer {
 /// A stop layer that an alarm stops.
 class deadline final : private alarm {
  public:
-  explicit deadline(chain& c) : alarm(clock_of(c), &passed), layer_(c), clock_(clock_of(c)) {}
+  explicit deadline(chain& c) : alarm(c, &passed), layer_(c), clock_(clock_of(c)) {}
 
   template <class When>
   void start(When limit) noexcept {
@@ -102,7 +105,7 @@ class deadline final : private alarm {
   using alarm::ended;
 
   /// Throws what the limited operation threw, or errc::timed_out if the deadline is what stopped
-  /// it. After `ended`.
+  /// it, or errc::closed if the context's end did. After `ended`.
   [[noreturn]] void rethrow(std::exception_ptr failure) const;
 
  private:

@@ -30,7 +30,8 @@ class timer_service {
 
   virtual time_point now() const noexcept = 0;
 
-  /// Ends `t` with errc::ok at or after `t.when`, or with errc::out_of_memory at once.
+  /// Ends `t` with errc::ok at or after `t.when`, with errc::closed when the service ends before or
+  /// has ended, or with errc::out_of_memory at once.
   virtual void start(timer& t) noexcept = 0;
 
   /// Ends `t` with errc::stopped unless it has ended already or was not started. Either way `t`

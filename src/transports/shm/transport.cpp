@@ -61,11 +61,13 @@ std::unique_ptr<link> shm_transport::open(inlet& from, const counterpart& who, p
 
 std::string shm_transport::accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) {
   pair& p = pair_of(to, who);
+  // It will move between the two inside poll, where nothing may throw.
+  hot_.reserve(pairs_.size());
+  quiet_.reserve(pairs_.size());
   std::string refusal = p.accept(std::move(offer), answer);
   if (refusal.empty()) {
     p.hot = true;
     hot_.push_back(&p);
-    quiet_.reserve(pairs_.size());
   }
   return refusal;
 }

@@ -3,12 +3,17 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/weft.hpp>
 
 using namespace weft;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -49,6 +54,63 @@ task<void> hold_a_door(context& ctx, std::vector<errc>& ends) {
 
 task<void> nothing() { co_return; }
 
+/// What `x` ends with.
+template <class X>
+task<errc> end_of(X x) {
+  const result<awaited_t<X>> ended = co_await as_result(std::move(x));
+  co_return ended.code();
+}
+
+task<void> sleep_twice(context& ctx, std::vector<errc>& ends) {
+  ends.push_back(co_await end_of(sleep_for(1h)));
+  ends.push_back(co_await end_of(sleep_for(1h)));
+  std::array<std::byte, 8> in{};
+  ends.push_back(co_await end_of(within(1h, ctx.recv(in, any_tag))));
+}
+
+/// Keeps a context busy from a thread of a pool, while it ends and afterwards.
+task<void> live_on(pool& p, context& ctx, std::atomic<bool>& there, std::vector<errc>& ends) {
+  co_await resume_on(p);
+  there = true;
+  ends.push_back(co_await end_of(sleep_for(1h)));
+  std::array<std::byte, 8> data{};
+  for (int i = 0; i < 100; ++i) {
+    ends.push_back(co_await end_of(ctx.recv(data, any_tag)));
+    ends.push_back(co_await end_of(ctx.peer(7).send(data, tag{1})));
+    ends.push_back(co_await end_of(ctx.peer(7).recv(data, tag{1})));
+    ends.push_back(co_await end_of(ctx.probe(any_tag)));
+    ends.push_back(co_await end_of(sleep_for(1h)));
+    ends.push_back(co_await end_of(ctx.listen("any://127.0.0.1:0")));
+    ends.push_back(co_await end_of(ctx.connect("unix://nobody")));
+    ends.push_back(co_await end_of(ctx.meet("any://127.0.0.1:0", "unix://nobody", "x")));
+  }
+  co_await resume_home();
+  ends.push_back(co_await end_of(sleep_for(1h)));
+}
+
+task<void> wait_for(std::atomic<bool>& flag) {
+  while (!flag) co_await sleep_for(1ms);
+}
+
+task<void> let_in(listener::visitor v, std::vector<errc>& ends) {
+  co_await end_of(sleep_for(1h));
+  ends.push_back(co_await end_of(v.accept()));
+}
+
+task<void> keep_a_door(context& ctx, std::string& address, std::atomic<bool>& open,
+                       std::atomic<bool>& came, std::vector<errc>& ends) {
+  listener door = co_await ctx.listen("any://127.0.0.1:0");
+  address = door.address();
+  open = true;
+  listener::visitor v = co_await door.next();
+  came = true;
+  co_await let_in(std::move(v), ends);
+}
+
+task<void> knock(context& ctx, std::string address, std::vector<errc>& ends) {
+  ends.push_back(co_await end_of(ctx.connect(std::move(address))));
+}
+
 }  // namespace
 
 TEST_CASE("a scope that is left by an exception waits for what has ended in the same pass") {
@@ -74,4 +136,44 @@ TEST_CASE("a listener may be dropped while its context ends") {
     run(ctx, nothing());
   }
   CHECK(ends == std::vector{errc::closed});
+}
+
+TEST_CASE("timers end with their context, those that wait and those that come") {
+  std::vector<errc> ends;
+  {
+    context ctx;
+    spawn(ctx, sleep_twice(ctx, ends));
+    run(ctx, nothing());
+  }
+  CHECK(ends == std::vector{errc::closed, errc::closed, errc::closed});
+}
+
+TEST_CASE("the end of a context waits for tasks on a pool, which find everything closed") {
+  pool workers(2);
+  std::vector<errc> ends;
+  {
+    context ctx;
+    std::atomic<bool> there = false;
+    spawn(ctx, live_on(workers, ctx, there, ends));
+    run(ctx, wait_for(there));
+  }
+  CHECK(ends == std::vector(802, errc::closed));
+}
+
+TEST_CASE("a visitor that is accepted while the context ends") {
+  std::vector<errc> mine, theirs;
+  {
+    context visiting;
+    {
+      context ctx;
+      std::string address;
+      std::atomic<bool> open = false, came = false;
+      spawn(ctx, keep_a_door(ctx, address, open, came, mine));
+      run(ctx, wait_for(open));
+      spawn(visiting, knock(visiting, address, theirs));
+      run(visiting, nothing());
+      run(ctx, wait_for(came));
+    }
+    CHECK(mine == std::vector{errc::closed});
+  }
 }

@@ -30,23 +30,132 @@ TEST_CASE("cancel: before the start") {
   CHECK(probe.go().ended_with(errc::stopped));
 }
 
-TEST_CASE("cancel: a receive that waits, and then one that was matched") {
-  nodes n(2);
-  const bytes out = pattern(200'000);
-  bytes in(out.size()), other(out.size());
-  auto stopped = n[1].recv(0, in, tag{1});
-  stopped->cancel();
+TEST_CASE("cancel: a receive after any number of steps ends at once and lets go of its buffer") {
+  fake::settings s;
+  s.memory = GENERATE(fake::memory::hidden, fake::memory::readable, fake::memory::refused_late);
+  const auto mode = GENERATE(send_mode::standard, send_mode::synchronous);
+  // A receiver that has not spoken to the sender yet must make a link before it can answer.
+  const bool linked = GENERATE(true, false);
+  for (const std::size_t size : {0u, 44u, 60'000u, 400'000u}) {
+    int steps = 0;
+    for (bool quiet = false; !quiet; ++steps) {
+      CAPTURE(size, steps, linked, static_cast<int>(mode));
+      nodes n(2, s);
+      const bytes out = pattern(size, 5);
+      const bytes next = pattern(size, 6);
+      const bytes mark(size, std::byte{0xee});
+      bytes in(size), in_next(size), hello(1);
+      if (linked) {
+        auto there = n[0].recv(1, hello, tag{3});
+        n[1].send(0, next.empty() ? hello : pattern(1), tag{3});
+        n.settle();
+        REQUIRE(there->ended_with(errc::ok));
+      }
+      auto receive = n[1].recv(0, in, tag{1});
+      auto send = n[0].send(1, out, tag{1}, mode);
+      for (int i = 0; i < steps && !quiet; ++i) quiet = !n.step();
+      const bool matched = receive->message != nullptr;
+      if (!receive->ended()) receive->cancel();
+      n[1].engine.poll_once();  // the sender does nothing
+      REQUIRE(receive->ends == 1);
+      if (receive->status == errc::stopped) in = mark;
+      const bool tells = receive->explain().find("lost") != std::string::npos;
+      CHECK(tells == (matched && receive->status == errc::stopped));
+      // Whatever happened to this message, the next one comes.
+      auto after = n[0].send(1, next, tag{2}, mode);
+      auto receive_next = n[1].recv(0, in_next, tag{2});
+      n.settle();
+      REQUIRE(after->ended_with(errc::ok));
+      REQUIRE(receive_next->ended_with(errc::ok));
+      CHECK((in_next == next));
+      if (receive->status == errc::stopped) {
+        CHECK((in == mark));
+        bytes again(size);
+        auto late = n[1].recv(0, again, tag{1});
+        n.settle();
+        // Stopped before it had met the message, it left it for the next receive; else it took it.
+        REQUIRE(late->ended() == !matched);
+        if (late->ended()) {
+          REQUIRE(late->status == errc::ok);
+          CHECK((again == out));
+        }
+        late->cancel();
+      } else {
+        REQUIRE(receive->status == errc::ok);
+        CHECK((in == out));
+      }
+      n.settle();
+      CHECK(send->ended_with(errc::ok));
+      CHECK(n.clean());
+    }
+  }
+}
+
+TEST_CASE("cancel: many receives and sends at random, with numbers that are used again") {
+  fake::settings s;
+  s.seed = GENERATE(1u, 2u, 3u, 4u);
+  s.memory = GENERATE(fake::memory::hidden, fake::memory::readable);
+  nodes n(2, s);
+  const bytes out = pattern(300'000);
+  std::vector<bytes> in(300, bytes(out.size()));
+  std::vector<std::shared_ptr<receiving>> receives;
+  std::vector<std::shared_ptr<sending>> sends;
+  for (bytes& one : in) {
+    const bytes& what = out;
+    sends.push_back(n[0].send(1, what, tag{1},
+                              n.world.chance(2) ? send_mode::standard : send_mode::synchronous));
+    receives.push_back(n[1].recv(0, one, tag{1}));
+    for (auto steps = n.world.chance(60); steps != 0; --steps) n.step();
+    if (n.world.chance(2)) receives[n.world.chance(receives.size())]->cancel();
+    if (n.world.chance(4) == 0) sends[n.world.chance(sends.size())]->cancel();
+  }
   n.settle();
-  CHECK(stopped->ended_with(errc::stopped));
-  auto receive = n[1].recv(0, other, tag{1});
-  auto send = n[0].send(1, out, tag{1});
-  for (int i = 0; i < 12; ++i) n.step();
-  receive->cancel();
-  receive->cancel();
+  CHECK(n[0].to(1).now() == peer::state::open);
+  for (const auto& receive : receives)
+    if (!receive->ended()) receive->cancel();
+  for (const auto& send : sends)
+    if (!send->ended()) send->cancel();
   n.settle();
-  CHECK(receive->ends == 1);
-  CHECK(send->ended_with(errc::ok));
+  for (const auto& receive : receives) REQUIRE(receive->ends == 1);
+  for (const auto& send : sends) REQUIRE(send->ends == 1);
+  for (std::size_t i = 0; i != in.size(); ++i)
+    if (receives[i]->status == errc::ok) CHECK((in[i] == out));
+  bytes rest(out.size());
+  while (n[1].messages.try_probe(nullptr, any_tag)) {
+    auto receive = n[1].recv(0, rest, tag{1});
+    n.settle();
+    REQUIRE(receive->ended_with(errc::ok));
+  }
   CHECK(n.clean());
+}
+
+TEST_CASE("cancel: one that waits for room is not for the next message with that number") {
+  fake::settings s;
+  s.shortest_way = s.longest_way = fake::time(0);
+  s.room = 2;
+  nodes n(2, s);
+  const bytes small = pattern(10);
+  bytes in(10), in_next(10);
+  n[0].send(1, small, tag{2});
+  n[1].send(0, small, tag{2});
+  n.settle();
+  auto receive = n[1].recv(0, in, tag{1});
+  auto first = n[0].send(1, small, tag{1}, send_mode::synchronous);
+  n[1].engine.poll_once();
+  REQUIRE(receive->ended_with(errc::ok));
+  // The answer is on its way when the link is full and a cancel comes.
+  n[0].send(1, small, tag{2});
+  n[0].send(1, small, tag{2});
+  first->cancel();
+  n[0].engine.poll_once();
+  REQUIRE(first->ended_with(errc::ok));
+  n[1].engine.poll_once();  // there is room again
+  auto second = n[0].send(1, small, tag{3}, send_mode::synchronous);
+  n.settle();
+  auto receive_next = n[1].recv(0, in_next, tag{3});
+  n.settle();
+  CHECK(second->ended_with(errc::ok));
+  CHECK(receive_next->ended_with(errc::ok));
 }
 
 TEST_CASE("cancel: a send after any number of steps ends once, and its message is whole or none") {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A peer that dies after any number of steps, and peers that close.
+#include <chrono>
+#include <future>
+#include <vector>
+
 #include "net.hpp"
 
 using namespace net;
@@ -261,4 +265,66 @@ TEST_CASE("failure: the end of the context gives back the budget of what nobody 
   n.settle();
   n[0].end();
   CHECK(n[0].budget_left() == all);
+}
+
+namespace {
+
+/// An executor that needs to know whether anybody can take the baton while it is posted to.
+class nosy final : public weft::executor {
+ public:
+  explicit nosy(engine& e) noexcept : engine_(e) {}
+  void post(weft::operation& work) noexcept override {
+    asked_.push_back(
+        std::async(std::launch::async, [this] { const engine::holder hold(engine_); }));
+    free_ = free_ && asked_.back().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    work.complete();
+  }
+  bool found_it_free() const noexcept { return free_; }
+
+ private:
+  engine& engine_;
+  bool free_ = true;
+  std::vector<std::future<void>> asked_;
+};
+
+}  // namespace
+
+TEST_CASE("failure: what lives on another executor ends there, without the baton held") {
+  nodes n(2);
+  const bytes out = pattern(100);
+  bytes in(100), never(100);
+  nosy elsewhere(n[1].engine);
+  receiving first(
+      weft::detail::recv_request{nullptr, &n[1].to(0), tag{1}, weft::mutable_buffer(in)});
+  receiving second(
+      weft::detail::recv_request{nullptr, &n[1].to(0), tag{2}, weft::mutable_buffer(never)});
+  first.on = second.on = &elsewhere;
+  first.go();
+  second.go();
+  auto send = n[0].send(1, out, tag{1});
+  n.settle();
+  CHECK(first.ended_with(errc::ok));
+  second.cancel();
+  CHECK(second.ended_with(errc::stopped));
+  CHECK(elsewhere.found_it_free());
+}
+
+TEST_CASE(
+    "failure: a receive from anybody outlives senders; who wants to know waits for their end") {
+  nodes n(3);
+  const bytes out = pattern(100);
+  bytes in(100);
+  auto receive = n[0].recv_any(in, any_tag);
+  auto hello = n[0].send(1, out, tag{1});
+  n.settle();
+  ending end(n[0].messages.closed(n[0].to(1)));
+  end.go();
+  n.world.kill(1);
+  n.settle();
+  CHECK(end.ended());
+  CHECK_FALSE(receive->ended());
+  auto send = n[2].send(0, out, tag{1});
+  n.settle();
+  CHECK(receive->ended_with(errc::ok));
+  CHECK(receive->got.source == 2);
 }

@@ -124,6 +124,7 @@ const std::vector<named>& nonsense() {
        }},
       {"cts without its extension", [](attack& a) { a.frame(header_of(frame_kind::cts)); }},
       {"cancel without its extension", [](attack& a) { a.frame(header_of(frame_kind::cancel)); }},
+      {"enough without its extension", [](attack& a) { a.frame(header_of(frame_kind::enough)); }},
       {"more than the credit allows",
        [](attack& a) {
          for (int i = 0; i < 200; ++i) {
@@ -182,6 +183,7 @@ TEST_CASE("hostile: data out of order, beyond the size, or before the beginning 
   SECTION("a gap") { a.frame(frame_kind::data, 100, 0, {1, 128}); }
   SECTION("again from the beginning") { a.frame(frame_kind::data, 100, 0, {1, 0}); }
   SECTION("another number") { a.frame(frame_kind::data, 100, 0, {2, 64}); }
+  SECTION("an early end") { a.frame(frame_kind::data, 0, 0, {1, 100'000}); }
   SECTION("beyond the size") {
     for (std::uint64_t at = 64; at < 110'000; at += 4096) {
       a.frame(frame_kind::data, 4096, 0, {1, at});
@@ -236,6 +238,21 @@ TEST_CASE("hostile: answers of the wrong kind") {
   CHECK(send->status != errc::stopped);
   CHECK(a.villain().why() == errc::protocol_error);
   a.others_are_well();
+}
+
+TEST_CASE("hostile: enough of what was never asked for is not looked at") {
+  attack a;
+  const bytes out = pattern(200'000);
+  auto send = a.n[0].send(2, out, tag{1});
+  a.n.settle();
+  a.frame(frame_kind::enough, 0, 0, {1, 1});  // too early
+  a.frame(frame_kind::enough, 0, 0, {1ull << 60, 1});
+  a.n.settle();
+  CHECK_FALSE(send->ended());
+  CHECK_FALSE(a.villain().gone());
+  a.frame(frame_kind::fin_ack, 0, 0, {1, 0});
+  a.n.settle();
+  CHECK(send->ended_with(errc::ok));
 }
 
 TEST_CASE("hostile: a small synchronous message is never clear to send") {

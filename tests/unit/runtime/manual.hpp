@@ -69,9 +69,9 @@ class loop final : public weft::executor,
   void start(weft::detail::timer& t) noexcept override {
     {
       std::lock_guard lock(mutex_);
-      if (!out_of_memory) return heap_.push(t);
+      if (!out_of_memory && !closed_) return heap_.push(t);
     }
-    end(t, weft::errc::out_of_memory);
+    end(t, closed_ ? weft::errc::closed : weft::errc::out_of_memory);
   }
   void cancel(weft::detail::timer& t) noexcept override {
     {
@@ -110,6 +110,18 @@ class loop final : public weft::executor,
     run();
   }
 
+  /// What the end of a context does with timers.
+  void close_timers() {
+    weft::operation_list all;
+    {
+      std::lock_guard lock(mutex_);
+      closed_ = true;
+      heap_.pop_due(weft::detail::time_point::max(), all);
+    }
+    while (weft::operation* op = all.pop()) end(*op, weft::errc::closed);
+    run();
+  }
+
   /// Whether the thread in drive_until has nothing to do and waits for a post. Any thread.
   bool asleep() const {
     std::lock_guard lock(mutex_);
@@ -138,6 +150,7 @@ class loop final : public weft::executor,
   weft::operation_list queue_;
   bool led_ = false;     // a thread is inside drive_until
   bool asleep_ = false;  // and waits
+  bool closed_ = false;
   weft::runtime::timer_heap heap_;
   weft::detail::time_point now_{std::chrono::hours(1)};
 };

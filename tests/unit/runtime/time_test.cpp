@@ -292,3 +292,19 @@ TEST_CASE("no memory for a timer ends sleeping and deadlines with that reason") 
   CHECK(limit.failure() == errc::out_of_memory);
   CHECK(numbers.waiting() == 0);
 }
+
+TEST_CASE("the end of the clock ends sleeping and deadlines with closed") {
+  manual::loop loop;
+  manual::box numbers(loop);
+  manual::spawned sleeper(loop, sleep_for(1ms));
+  int got = 0;
+  manual::spawned limit(loop, limited(numbers, 10ms, got));
+  CHECK(numbers.waiting() == 1);
+  loop.close_timers();
+  CHECK(sleeper.failure() == errc::closed);
+  CHECK(limit.failure() == errc::closed);
+  CHECK(numbers.waiting() == 0);
+  manual::spawned late(loop, sleep_for(1ms));
+  loop.run();
+  CHECK(late.failure() == errc::closed);
+}

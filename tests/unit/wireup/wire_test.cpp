@@ -56,7 +56,7 @@ TEST_CASE("hello, byte by byte, and back") {
   h.greeting = "hi";
   const frame f = encode(h);
   CHECK(f.kind == frame_kind::hello);
-  CHECK(hex(f.body) == "5745465401000200" + sample_hex + hex_of(name) +
+  CHECK(hex(f.body) == "5745465402000200" + sample_hex + hex_of(name) +
                            "3231000000000000"
                            "4241000000000000"
                            "0200" +
@@ -75,7 +75,7 @@ TEST_CASE("hello, byte by byte, and back") {
 
 TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
   const frame welcome = encode_welcome(sample());
-  CHECK(hex(welcome.body) == "5745465401000000" + sample_hex + hex_of(name));
+  CHECK(hex(welcome.body) == "5745465402000000" + sample_hex + hex_of(name));
   REQUIRE(decode_welcome(welcome).value);
   CHECK(decode_welcome(welcome).value->id == sample().id);
 
@@ -84,12 +84,12 @@ TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
   CHECK(decode_refusal(refusal) == "no");
 
   const auto question = encode_door_question();
-  CHECK(hex(question) == "5745465401000000");
+  CHECK(hex(question) == "5745465402000000");
   CHECK(question.size() == door_question_size);
   CHECK(is_door_question(question));
   const auto answer = encode(door_answer{0x5152, name});
   CHECK(hex(answer) ==
-        "574546540100"
+        "574546540200"
         "5251000000000000"
         "2500" +
             hex_of(name));
@@ -102,13 +102,13 @@ TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
 TEST_CASE("what launcher and ranks say, byte by byte, and back") {
   const frame job_says = encode(job_hello{sample().job, 5});
   CHECK(hex(job_says.body) ==
-        "5745465401000000"
+        "5745465402000000"
         "1112131415161718191a1b1c1d1e1f20"
         "05000000");
   CHECK(decode_job_hello(job_says)->rank == 5);
   const frame answer = encode(job_welcome{sample().job, 9});
   CHECK(hex(answer.body) ==
-        "5745465401000000"
+        "5745465402000000"
         "1112131415161718191a1b1c1d1e1f20"
         "09000000");
   CHECK(decode_job_welcome(answer)->size == 9);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other end of a context's sockets, without a connection manager: for what none would send.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <random>
+
+#include "node.hpp"
+#include "wireup/address.hpp"
+#include "wireup/hello.hpp"
+
+namespace weft::wireup::test {
+
+using runtime::unique_fd;
+
+using bytes = std::vector<std::byte>;
+
+inline unique_fd raw_connection(const std::string& locator) {
+  opened socket = connect_abstract(locator);
+  REQUIRE(socket.fd);
+  REQUIRE(::fcntl(socket.fd.get(), F_SETFL, 0) == 0);  // blocking from here on
+  return std::move(socket.fd);
+}
+
+inline int send_raw(const unique_fd& to, const bytes& what, std::size_t fd_count = 0) {
+  std::vector<unique_fd> fds;
+  for (std::size_t i = 0; i < fd_count; ++i) fds.emplace_back(::dup(0));
+  return send_packet(to.get(), what, {}, fds);
+}
+
+inline bytes bytes_of(const frame& f) {
+  const auto head = frame_header::of(f);
+  bytes all(head.size() + f.body.size());
+  std::ranges::copy(f.body, std::ranges::copy(head, all.begin()).out);
+  return all;
+}
+
+inline hello good_hello() {
+  hello h;
+  h.who = fresh_identity();
+  h.who.locator = random_socket_name();
+  return h;
+}
+
+/// Reads until the other side hangs up; what it said before that.
+inline std::vector<frame> last_words(const unique_fd& from) {
+  std::vector<frame> said;
+  for (;;) {
+    std::array<std::byte, 32 * 1024> buffer;
+    const ssize_t n = ::recv(from.get(), buffer.data(), buffer.size(), 0);
+    if (n <= 0) return said;
+    auto f = frame_header::parse(std::span(buffer).first(static_cast<std::size_t>(n)), {});
+    REQUIRE(f);
+    said.push_back(std::move(*f));
+  }
+}
+
+inline frame receive_one(const unique_fd& from) {
+  std::array<std::byte, 32 * 1024> buffer;
+  const ssize_t n = ::recv(from.get(), buffer.data(), buffer.size(), 0);
+  REQUIRE(n > 0);
+  auto f = frame_header::parse(std::span(buffer).first(static_cast<std::size_t>(n)), {});
+  REQUIRE(f);
+  return std::move(*f);
+}
+
+/// Says hello as a correct peer does.
+inline unique_fd admitted(node& host) {
+  unique_fd socket = raw_connection(host->self().locator);
+  REQUIRE(send_raw(socket, bytes_of(encode(good_hello()))) == 0);
+  REQUIRE(receive_one(socket).kind == frame_kind::welcome);
+  return socket;
+}
+
+inline bytes garbage(std::mt19937& random, std::size_t size) {
+  bytes b(size);
+  std::ranges::generate(b, [&] { return static_cast<std::byte>(random()); });
+  return b;
+}
+
+inline std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+inline void check_still_well(node& host) {
+  node guest;
+  const outcome o = guest.connect(host->self().locator);
+  REQUIRE(o.failure == "");
+  o.channel->send(make_parcel(9, "well"));
+  CHECK(text_of(host.parcels.next().parcel) == "well");
+  o.channel->close();
+  for (;;) {
+    const gone end = host.ends.next();
+    if (end.channel->peer().id != guest->self().id) continue;  // of what was tried before
+    CHECK(end.orderly);
+    return;
+  }
+}
+
+}  // namespace weft::wireup::test

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Too many newcomers, and too few descriptors.
+#include <netinet/in.h>
+#include <sys/resource.h>
+
+#include "raw.hpp"
+#include "wireup/asio.hpp"
+#include "wireup/listener.hpp"
+
+namespace weft::wireup::test {
+
+TEST_CASE("those who say nothing are dropped, and keep nobody out") {
+  node host;
+  std::string actual;
+  host->open_door("any://:0", actual);
+  // More than may be unknown at a time: the rest wait in the queue, and then it is their turn.
+  std::vector<unique_fd> silent;
+  for (int i = 0; i < 70; ++i) silent.push_back(raw_connection(host->self().locator));
+  // TCP, where anybody may come: the silent ones have to make room at once.
+  std::vector<unique_fd> strangers;
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(parse_address(actual).port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < 200; ++i) {
+    unique_fd s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::connect(s.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
+    if (i % 2 == 0) CHECK(::send(s.get(), "GET / HTTP/1.1\r\n", 16, MSG_NOSIGNAL) > 0);
+    strangers.push_back(std::move(s));
+  }
+  node guest;
+  guest->knock(actual, "", node::into(guest.outcomes));
+  // Behind the silent ones.
+  CHECK(host.visits.next().visitor->accept());
+  CHECK(guest.outcomes.next().channel);
+  for (std::size_t i = 0; i < 64; ++i) CHECK(last_words(silent[i]).empty());
+  for (const unique_fd& s : strangers) {
+    char c = 0;
+    CHECK(::recv(s.get(), &c, 1, 0) <= 0);
+  }
+  check_still_well(host);
+}
+
+namespace {
+
+/// While it lives this process can open `spare` more descriptors.
+class descriptor_famine {
+ public:
+  explicit descriptor_famine(std::size_t spare) {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    rlimit low = before_;
+    low.rlim_cur = open_descriptors() + spare + 10;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+    for (;;) {
+      unique_fd fd(::dup(0));
+      if (!fd) break;
+      hoard_.push_back(std::move(fd));
+    }
+    hoard_.resize(hoard_.size() - spare);
+  }
+  ~descriptor_famine() {
+    hoard_.clear();
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+
+ private:
+  rlimit before_{};
+  std::vector<unique_fd> hoard_;
+};
+
+}  // namespace
+
+TEST_CASE("without descriptors to spare newcomers wait, are told of once, and get their turn") {
+  node host;
+  check_still_well(host);
+  opened waiting;
+  std::string told;
+  {
+    const descriptor_famine famine(1);
+    // The last one is for this side; there is none for the other.
+    waiting = connect_abstract(host->self().locator);
+    told = host.notices.next();
+  }
+  REQUIRE(waiting.fd);
+  CHECK_THAT(told, Catch::Contains("cannot accept") && Catch::Contains("ulimit -n"));
+  REQUIRE(::fcntl(waiting.fd.get(), F_SETFL, 0) == 0);
+  REQUIRE(send_raw(waiting.fd, bytes_of(encode(good_hello()))) == 0);
+  CHECK(receive_one(waiting.fd).kind == frame_kind::welcome);
+  CHECK(host.notices.empty());
+}
+
+TEST_CASE("a starved listener rests between its attempts") {
+  using clock = std::chrono::steady_clock;
+  const std::string name = random_socket_name();
+  loop thread;
+  record<clock::time_point> starved;
+  record<bool> started, accepted;
+  std::shared_ptr<listener> l;
+  opened socket = listen_abstract(name);
+  REQUIRE(socket.fd);
+  thread.post([&] {
+    l = std::make_shared<listener>(
+        thread, std::move(socket.fd), [&](unique_fd) { accepted.add(true); },
+        [&](int) { starved.add(clock::now()); });
+    l->start();
+    started.add(true);
+  });
+  CHECK(started.next());
+  // The first use of a timer happens before the famine: UBSan looks at a type that it has not met
+  // by way of a pipe, and takes a pipe that it cannot have for a broken object.
+  record<bool> rang;
+  thread.post([&] {
+    auto timer = std::make_shared<asio::steady_timer>(thread.io(), std::chrono::milliseconds(1));
+    timer->async_wait([&rang, timer](const asio::error_code&) { rang.add(true); });
+  });
+  CHECK(rang.next());
+  opened waiting;
+  clock::time_point first, third;
+  {
+    const descriptor_famine famine(1);
+    waiting = connect_abstract(name);
+    first = starved.next();
+    starved.next();
+    third = starved.next();
+  }
+  // A lower bound: a slow machine only makes it longer.
+  CHECK(third - first >= std::chrono::milliseconds(90));
+  CHECK(accepted.next());
+  thread.finish([&] { l->close(); });
+}
+
+}  // namespace weft::wireup::test
