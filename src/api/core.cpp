@@ -116,7 +116,6 @@ core::~core() {
   while (engine_.poll_once() != 0) {
   }
   spawned_.wait(engine_);
-  job_.reset();
   const runtime::engine::holder hold(engine_);
   messenger_.forget_peers();
 }
