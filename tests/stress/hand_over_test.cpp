@@ -202,8 +202,10 @@ void between_progress_thread_and_waiter(std::uint64_t goal) {
   run(ctx, wake_it(ctx, here, there, matched, away, goal));
   over = true;
   computing.join();
-  CHECK(ctx.snapshot().sleeps > goal / 10);
-  CHECK(away.snapshot().sleeps > goal / 10);
+  // How they share the sleeps is the scheduler's choice.
+  CHECK(ctx.snapshot().sleeps + away.snapshot().sleeps >= goal);
+  CHECK(ctx.snapshot().sleeps != 0);
+  CHECK(away.snapshot().sleeps != 0);
 }
 
 /// A thread that posts, and one that sleeps inside run() until it does.
