@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Too many newcomers, and too few descriptors.
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 
