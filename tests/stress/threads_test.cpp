@@ -83,7 +83,6 @@ TEST_CASE("stress: many threads spawn, and one leads") {
   context ctx(with(mode));
   const endpoint self = ctx.world()[0];
   constexpr unsigned threads = 4, each = 1000;
-  std::atomic<bool> over{false};
   std::thread leader([&] { sync_wait(ctx, self.recv(mutable_buffer{}, tag{9})); });
   int running = 0, ran = 0;  // coroutines of a context never run in parallel
   std::atomic<int> wrong{0}, finished{0};
