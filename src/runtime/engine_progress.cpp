@@ -28,8 +28,9 @@ constexpr std::int32_t preferred_nice = -10;
 /// Asks for short turns on the processor (0.1 ms), so that this thread gets its turn soon when all
 /// cores compute (kernel 6.12, no privilege), and, where that is allowed, for a larger share while
 /// it has something to do: a long copy beside a computing application would take twice its time.
-/// Without either everything works, later. A program that runs under a policy of its own (real time,
-/// batch) keeps it here too: a holder of the baton below the caller's priority would never run.
+/// Without either everything works, later. A program that runs under a policy of its own (real
+/// time, batch) keeps it here too: a holder of the baton below the caller's priority would never
+/// run.
 void ask_for_the_processor() noexcept {
   if (sched_getscheduler(0) != SCHED_OTHER) return;
   struct {
