@@ -126,6 +126,7 @@ class context {
 
   /// For the layers below.
   detail::core& core() const noexcept { return *core_; }
+  explicit context(std::unique_ptr<detail::core> core) noexcept;
 
  private:
   std::unique_ptr<detail::core> core_;

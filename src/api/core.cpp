@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -52,7 +53,7 @@ std::string trace_file(const std::string& chosen, const wireup::job* j) {
 
 }  // namespace
 
-core::core(options chosen)
+core::core(options chosen, std::vector<guest_transport> guests)
     : options_(std::move(chosen)),
       job_(wireup::launched_job()),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
@@ -61,7 +62,7 @@ core::core(options chosen)
   messenger_.reserve_ranks(size());
   messenger_.connector = [this](proto::peer& p) { links_.want(p); };
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
-  make_transports();
+  make_transports(guests);
   engine_.add(messenger_);
   if (!options_.trace_file.empty())
     engine_.trace().open(trace_file(options_.trace_file, job_.get()));
@@ -87,11 +88,15 @@ core::~core() {
   messenger_.forget_peers();
 }
 
-void core::make_transports() {
+void core::make_transports(const std::vector<guest_transport>& guests) {
   for (const std::string& name : options_.transports) {
     std::unique_ptr<transports::transport> made;
     std::string missing;
-    if (name == "self") {
+    const auto guest = std::find_if(guests.begin(), guests.end(),
+                                    [&](const guest_transport& g) { return g.name == name; });
+    if (guest != guests.end()) {
+      made = guest->make(engine_);
+    } else if (name == "self") {
       made = transports::self::make();
     } else if (name == "shm") {
       missing = transports::shm::probe();

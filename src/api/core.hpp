@@ -2,6 +2,7 @@
 // All of a context, tied together.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,11 +21,17 @@ namespace weft::detail {
 
 struct door_state;
 
+/// A transport that users cannot name: a test brings it along.
+struct guest_transport {
+  std::string name;  ///< for options::transports
+  std::function<std::unique_ptr<transports::transport>(runtime::engine&)> make;
+};
+
 /// The layers of one context, in the order in which they depend on each other. Made and destroyed
 /// by the application's thread; members are thread-safe as their own classes say.
 class core {
  public:
-  explicit core(options chosen);
+  explicit core(options chosen, std::vector<guest_transport> guests = {});
   ~core();
   core(const core&) = delete;
   core& operator=(const core&) = delete;
@@ -39,9 +46,7 @@ class core {
   }
   bool has_manager() const noexcept { return manager_ != nullptr; }
   wireup::job* job() noexcept { return job_.get(); }
-  class links& links() noexcept {
-    return links_;
-  }
+  class links& links() noexcept { return links_; }
 
   peer_id rank() const noexcept { return job_ ? job_->rank() : 0; }
   peer_id size() const noexcept { return job_ ? job_->size() : 1; }
@@ -63,7 +68,7 @@ class core {
   void remove_door(std::uint64_t number);
 
  private:
-  void make_transports();
+  void make_transports(const std::vector<guest_transport>& guests);
   void start_control_plane();
   void close_doors();
 
