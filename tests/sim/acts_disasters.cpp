@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-weft::task<void> wait_for_end(watched_end end) { co_await weft::as_result(end); }
+weft::task<void> wait_for_end(watched_end end) { static_cast<void>(co_await weft::as_result(end)); }
 
 }  // namespace
 

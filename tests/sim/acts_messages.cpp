@@ -62,7 +62,7 @@ task<void> perform(Operation op, const topic& t, unsigned i) {
     weft::chain& here = co_await weft::current_chain();
     scope s(here);
     s.start(as_result(weft::stoppable(stop.get_token(), op)));
-    co_await as_result(weft::sleep_for(d.up_to(20us)));
+    static_cast<void>(co_await as_result(weft::sleep_for(d.up_to(20us))));
     stop.request_stop();
     static_cast<void>(co_await as_result(s.join()));
   }

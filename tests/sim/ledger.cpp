@@ -107,9 +107,7 @@ void ledger::asked_to_stop(record& r) {
   log_.event("rank {}: operation {} is asked to stop", r.at, r.number);
 }
 
-bool ledger::ends_twice(const record&) noexcept {
-  return ends_twice_ != 0 && ++ends_ == ends_twice_;
-}
+bool ledger::ends_twice() noexcept { return ends_twice_ != 0 && ++ends_ == ends_twice_; }
 
 bool ledger::ended(record& r, errc status) {
   log_.event("rank {}: operation {} ends with status {}", r.at, r.number, static_cast<int>(status));

@@ -87,7 +87,7 @@ class ledger {
   bool ended(record& r, errc status);
   void ended(message_record& m);
   void ended(receive_record& r, const weft::received& got);
-  bool ends_twice(const record& r) noexcept;  ///< asked once per end
+  bool ends_twice() noexcept;  ///< asked once per end that did not come at once
 
   // --- told by whoever makes the disasters ----------------------------------------------------
 

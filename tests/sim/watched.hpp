@@ -46,8 +46,9 @@ class watched_operation : public Request::operation_type {
  private:
   static void complete_and_tell(weft::operation& op) noexcept {
     auto& self = static_cast<watched_operation&>(op);
-    if (self.book_.ends_twice(self.page_)) op.complete();  // a planted fault
-    if (self.tell()) self.complete_(op);
+    if (!self.tell()) return;
+    if (self.book_.ends_twice()) op.complete();  // a planted fault
+    self.complete_(op);
   }
 
   bool tell() noexcept {

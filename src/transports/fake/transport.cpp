@@ -165,10 +165,7 @@ unsigned fake_transport::poll() noexcept {
     events += deliver(*in_[i], manner_.frames_per_poll, now);
   for (std::size_t i = 0; i < out_.size(); ++i) {
     wire& w = *out_[i];
-    if (w.held) {
-      w.let_go();
-      w.refused = true;  // whoever waits for that is told
-    }
+    w.let_go();
     if (!w.refused || w.broken || w.frames.size() >= manner_.room) continue;
     w.refused = false;
     ++events;

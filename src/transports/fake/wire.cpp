@@ -18,6 +18,7 @@ void wire::let_go() noexcept {
   if (!held) return;
   take(*held, frames.back().payload);
   held.reset();
+  refused = true;  // whoever waits for that is told
 }
 
 void wire::drop_frames() noexcept {
