@@ -70,7 +70,16 @@ core::core(options chosen, std::vector<guest_transport> guests)
   engine_.start();
 }
 
+/// What was received here is told to its senders before this side leaves, or their sends would
+/// fail. A peer that does not look for so long has to take that.
+void core::say_the_last_words() {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (messenger_.unsent() && std::chrono::steady_clock::now() < limit)
+    if (engine_.poll_once() == 0) ::sched_yield();
+}
+
 core::~core() {
+  say_the_last_words();
   // The control plane first: its end tells peers and fails what waits for them.
   links_.mail()->shut();
   close_doors();

@@ -71,6 +71,7 @@ class core {
   void make_transports(const std::vector<guest_transport>& guests);
   void start_control_plane();
   void close_doors();
+  void say_the_last_words();
 
   const options options_;
   std::unique_ptr<wireup::job> job_;
