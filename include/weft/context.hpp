@@ -136,11 +136,9 @@ class context {
 
   /// For the layers below.
   detail::core& core() const noexcept { return *core_; }
+  explicit context(std::unique_ptr<detail::core> core) noexcept;
 
  private:
-  friend context join(const std::string& address, options chosen);
-  explicit context(std::unique_ptr<detail::core> joined);
-
   std::unique_ptr<detail::core> core_;
 };
 

@@ -31,7 +31,7 @@ wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
 }  // namespace
 
 context::context(options chosen) : core_(std::make_unique<detail::core>(std::move(chosen))) {}
-context::context(std::unique_ptr<detail::core> joined) : core_(std::move(joined)) {}
+context::context(std::unique_ptr<detail::core> core) noexcept : core_(std::move(core)) {}
 context::~context() = default;
 context::context(context&&) noexcept = default;
 context& context::operator=(context&&) noexcept = default;

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -75,7 +76,8 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
   return tcp;
 }
 
-core::core(options chosen, std::shared_ptr<wireup::member_line> line)
+core::core(options chosen, std::shared_ptr<wireup::member_line> line,
+           const std::vector<guest_transport>& guests)
     : options_(std::move(chosen)),
       job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
@@ -85,7 +87,7 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line)
   messenger_.reserve_ranks(wireup::first_stranger);
   messenger_.connector = [this](proto::peer& p) { links_.want(p); };
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
-  make_transports();
+  make_transports(guests);
   engine_.add(messenger_);
   if (!options_.trace_file.empty())
     engine_.trace().open(trace_file(options_.trace_file, job_.get()));
@@ -98,7 +100,16 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line)
   }
 }
 
+/// What was received here is told to its senders before this side leaves, or their sends would
+/// fail. A peer that does not look for so long has to take that.
+void core::say_the_last_words() {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (messenger_.unsent() && std::chrono::steady_clock::now() < limit)
+    if (engine_.poll_once() == 0) ::sched_yield();
+}
+
 core::~core() {
+  say_the_last_words();
   // The control plane first: its end tells peers and fails what waits for them.
   ended_.store(true, std::memory_order_release);
   links_.mail()->shut();
@@ -120,11 +131,15 @@ core::~core() {
   messenger_.forget_peers();
 }
 
-void core::make_transports() {
+void core::make_transports(const std::vector<guest_transport>& guests) {
   for (const std::string& name : options_.transports) {
     std::unique_ptr<transports::transport> made;
     std::string missing;
-    if (name == "self") {
+    const auto guest = std::find_if(guests.begin(), guests.end(),
+                                    [&](const guest_transport& g) { return g.name == name; });
+    if (guest != guests.end()) {
+      made = guest->make(engine_);
+    } else if (name == "self") {
       made = transports::self::make();
     } else if (name == "shm") {
       missing = transports::shm::probe();

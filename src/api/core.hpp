@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,12 +27,20 @@ struct door_state;
 /// How a context with these options speaks TCP. \param j whose key counts; null: no job yet
 wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j);
 
+/// A transport that users cannot name: a test brings it along.
+struct guest_transport {
+  std::string name;  ///< for options::transports
+  std::function<std::unique_ptr<transports::transport>(runtime::engine&)> make;
+};
+
 /// The layers of one context, in the order in which they depend on each other. Made and destroyed
 /// by the application's thread; members are thread-safe as their own classes say.
 class core {
  public:
   /// \param line of a process that joins a job; null: the job that a launcher started it in, if any
-  explicit core(options chosen, std::shared_ptr<wireup::member_line> line = nullptr);
+  /// \param guests what options::transports can name besides the built-in ones
+  explicit core(options chosen, std::shared_ptr<wireup::member_line> line = nullptr,
+                const std::vector<guest_transport>& guests = {});
   ~core();
   core(const core&) = delete;
   core& operator=(const core&) = delete;
@@ -72,9 +81,10 @@ class core {
   void remove_door(std::uint64_t number);
 
  private:
-  void make_transports();
+  void make_transports(const std::vector<guest_transport>& guests);
   void start_control_plane();
   void close_doors();
+  void say_the_last_words();
 
   const options options_;
   std::unique_ptr<wireup::job> job_;

@@ -136,6 +136,12 @@ metrics messenger::snapshot() const {
   return now;
 }
 
+bool messenger::unsent() const noexcept {
+  const runtime::engine::holder hold(engine_);
+  return std::any_of(peers_.begin(), peers_.end(),
+                     [](const auto& p) { return p.second->unsent(); });
+}
+
 std::string messenger::describe(const peer& p) const {
   const runtime::engine::holder hold(engine_);
   return describer ? describer(p) : std::string();

@@ -52,6 +52,9 @@ class messenger final : public runtime::source {
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
   metrics snapshot() const;
 
+  /// Whether a peer has yet to be told something, such as that its message was received.
+  bool unsent() const noexcept;
+
   /// Awaited until the peer is closed or lost.
   struct closed_request;
   class closed_operation;

@@ -97,6 +97,9 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   };
   balance books() const noexcept;
 
+  /// Control frames wait for room in the link.
+  bool unsent() const noexcept { return link_ && state_ != state::lost && !controls_.empty(); }
+
   /// Operations that wait for the end, for whatever reason.
   std::vector<operation*> closings;
 

@@ -141,7 +141,7 @@ TEST_CASE("contexts: what is pending when the context ends, ends with errc::clos
   std::vector<errc> ends;
   bytes in(10);
   {
-    context ctx(how.options());
+    context ctx = how.make_context();
     const endpoint self = ctx.world()[0];
     spawn(ctx, remember(ends, self.recv(in, tag{1})));
     spawn(ctx, remember(ends, ctx.recv(in, any_tag)));
@@ -155,7 +155,7 @@ TEST_CASE("contexts: several threads, each with its own sync_wait") {
   const setting how = every_setting();
   if (how.where != place::same_context) return;
   CAPTURE(how);
-  context ctx(how.options());
+  context ctx = how.make_context();
   const endpoint self = ctx.world()[0];
   std::atomic<int> well{0};
   std::vector<std::thread> threads;

@@ -4,9 +4,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <exception>
 #include <iostream>
+#include <string_view>
 #include <thread>
+
+#include "api/core.hpp"
+#include "transports/fake/factory.hpp"
 
 namespace conformance {
 
@@ -15,13 +20,37 @@ using weft::endpoint;
 using weft::progress_mode;
 using weft::task;
 
-weft::options setting::options() const {
+namespace {
+
+namespace fake = weft::transports::fake;
+
+fake::settings slow_and_narrow() {
+  fake::settings s;
+  s.real_time = true;
+  s.room = 8;
+  s.memory = fake::memory::readable;
+  return s;
+}
+
+/// Brings every context of this process into one world.
+weft::detail::guest_transport fake_transport() {
+  static fake::world everywhere(slow_and_narrow());
+  static std::atomic<fake::node> next{0};
+  return {"fake",
+          [](weft::runtime::engine& e) { return fake::make(everywhere, next.fetch_add(1), e); }};
+}
+
+}  // namespace
+
+context setting::make_context() const {
   weft::options o;
   o.progress = progress;
   o.wait_set = wait_set;
   o.large_messages = large;
   o.transports = {"self", transport};
-  return o;
+  if (std::string_view(transport) != "fake") return context(std::move(o));
+  const std::vector<weft::detail::guest_transport> guests{fake_transport()};
+  return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
 }
 
 std::ostream& operator<<(std::ostream& out, const setting& s) { return out << s.name; }
@@ -50,6 +79,10 @@ const std::vector<setting>& settings() {
       {"tcp, two processes", two_processes, dedicated, "auto", "auto", "tcp"},
       {"tcp, two processes, polling", two_processes, polling, "auto", "auto", "tcp"},
       {"tcp, two processes, interrupt", two_processes, interrupt, "auto", "auto", "tcp"},
+      {"fake, one process", same_process, dedicated, "auto", "auto", "fake"},
+      {"fake, one process, polling", same_process, polling, "auto", "auto", "fake"},
+      {"fake, one process, interrupt", same_process, interrupt, "auto", "auto", "fake"},
+      {"fake, one process, epoll", same_process, dedicated, "epoll", "auto", "fake"},
       {"tcp, two processes, epoll", two_processes, dedicated, "epoll", "auto", "tcp"},
   };
   return all;
@@ -93,7 +126,7 @@ meeting fresh_meeting() {
 
 /// The whole life of one end.
 void live(const setting& how, const std::string& own, const std::string& other, part p) {
-  context ctx(how.options());
+  context ctx = how.make_context();
   weft::run(ctx, one(ctx, own, other, p));
 }
 
@@ -149,7 +182,7 @@ void in_two_processes(const setting& how, part left, part right) {
 void converse(const setting& how, part left, part right) {
   switch (how.where) {
     case place::same_context: {
-      context ctx(how.options());
+      context ctx = how.make_context();
       return weft::run(ctx, both(ctx, left, right));
     }
     case place::same_process:

@@ -29,9 +29,9 @@ struct setting {
   weft::progress_mode progress = weft::progress_mode::dedicated;
   const char* wait_set = "auto";
   const char* large = "auto";
-  const char* transport = "shm";  ///< besides `self`
+  const char* transport = "shm";  ///< besides `self`; `fake` works within one process
 
-  weft::options options() const;
+  weft::context make_context() const;
 };
 std::ostream& operator<<(std::ostream& out, const setting& s);
 

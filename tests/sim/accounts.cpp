@@ -41,8 +41,10 @@ void accounts::on_wire(const fake::world& w, fake::happening what, const fake::w
   ways_[{wire.to, wire.from}].credit += sign * h.credit;
   if (what == fake::happening::posted) return;
   ++frames_;
-  // In each turn its transport hears a few frames of every link; then the turn's own time passes.
-  const std::size_t turns = wire.how.room / std::min(wire.how.room, wire.how.frames_per_poll) + 2;
+  // In each turn its transport hears a few frames of every link, or a piece of one; then the turn's
+  // own time passes.
+  const std::size_t per_turn = std::min(wire.how.room, wire.how.frames_per_poll);
+  const std::size_t turns = (wire.how.places ? 4 * wire.how.room : wire.how.room / per_turn) + 2;
   const nanoseconds late = w.elapsed() - std::max(frame.due, w.awake_since(wire.to));
   if (late > turn_ * static_cast<int>(turns))
     log_.violation("a frame from rank {} to rank {} was heard {} ns late by transport {}: starved",

@@ -140,10 +140,8 @@ void job::gone(node whom, node who, errc how) {
   it.state()->drop_link();
 }
 
-/// What was sent in good order arrives before the news.
 void job::tell_gone(node whom, node who, errc how) {
-  nanoseconds when = world_.elapsed() + delay(whom, who);
-  if (how == errc::closed) when = std::max(when, world_.last_arrival(who, whom));
+  const nanoseconds when = world_.elapsed() + delay(whom, who);
   for (int times = 0; times < 2; ++times)
     world_.at(when + times * delay(whom, who), [this, whom, who, how] { gone(whom, who, how); });
 }

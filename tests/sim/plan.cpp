@@ -39,6 +39,8 @@ fake::manner throw_transport(dice d, const char* name) {
   m.fragment = m.max_payload / static_cast<std::uint32_t>(d.between(1, 4)) / 64 * 64;
   m.fragment = std::max<std::uint32_t>(m.fragment, 64);
   m.memory = d.one_of(memories);
+  m.holds = d.percent(30);
+  m.places = d.percent(30);
   return m;
 }
 

@@ -17,7 +17,14 @@ class fake_link final : public link {
 
   std::string opened(parcel) override { return {}; }
   post send(const frame_header& header, const frame_extension* extension,
-            gather& data) noexcept override;
+            gather& data) noexcept override {
+    return append(header, extension, data, false);
+  }
+  post send_large(const frame_header& header, const frame_extension* extension,
+                  gather& data) noexcept override {
+    return append(header, extension, data, true);
+  }
+  bool holds() const noexcept override;
 
   // All nodes share the test's address space, so a peer's memory can be copied straight from.
   post get(scatter into, remote_address from, std::size_t size) noexcept override;
@@ -26,12 +33,15 @@ class fake_link final : public link {
   }
   std::optional<remote_address> expose(const_buffer data) noexcept override;
 
-  void let_go() noexcept override { wire_->withdrawn = true; }
+  void let_go() noexcept override;
 
-  bool unseen() const noexcept override { return !wire_->frames.empty(); }
+  bool unseen() const noexcept override;
   void nudge() noexcept override {}
 
  private:
+  post append(const frame_header& header, const frame_extension* extension, gather& data,
+              bool may_hold) noexcept;
+
   fake_transport& transport_;
   const std::shared_ptr<wire> wire_;
 };

@@ -2,6 +2,7 @@
 #include "transports/fake/transport.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "transports/fake/link.hpp"
 
@@ -12,6 +13,8 @@ fake_transport::fake_transport(world& where, node n, runtime::engine& e, const m
       self_(n),
       manner_(how),
       traits_{.name = how.name, .max_payload = how.max_payload, .fragment = how.fragment} {
+  if (world_.settings_.real_time) bell_.emplace();
+  worth_watching = bell_.has_value();
   world_.enter(n, e, *this);
 }
 
@@ -22,6 +25,7 @@ std::string fake_transport::reach(bool is_self) const {
 }
 
 std::unique_ptr<link> fake_transport::open(inlet& from, const counterpart&, parcel& offer) {
+  const auto held = world_.lock();
   auto w = std::make_shared<wire>();
   w->from = self_;
   w->how = manner_;
@@ -37,6 +41,7 @@ std::string fake_transport::accept(inlet& to, const counterpart&, parcel offer, 
   std::uint64_t number = 0;
   if (offer.bytes.size() != sizeof number) return "the offer is not from this world";
   std::memcpy(&number, offer.bytes.data(), sizeof number);
+  const auto held = world_.lock();
   std::shared_ptr<wire> w = world_.take_offer(number);
   if (!w) return "nobody made that offer";
   if (!world_.alive(w->from)) return "who made that offer is dead";
@@ -47,9 +52,11 @@ std::string fake_transport::accept(inlet& to, const counterpart&, parcel offer, 
   return {};
 }
 
+/// Also what has not arrived yet, for the news of the sender's end came behind it.
 void fake_transport::forget(inlet& from) noexcept {
+  const auto held = world_.lock();
   for (const std::shared_ptr<wire>& w : in_)
-    if (w->receiver == &from) deliver(*w, w->frames.size());
+    if (w->receiver == &from) deliver(*w, w->how.room, time::max());
   for (const std::shared_ptr<wire>& w : in_)
     if (w->receiver == &from) w->receiver = nullptr;
   std::erase_if(in_, [](const auto& w) { return !w->receiver; });
@@ -64,18 +71,11 @@ std::optional<time> fake_transport::next_frame() const noexcept {
   return next;
 }
 
-time fake_transport::last_frame(node from) const noexcept {
-  time last{0};
-  for (const std::shared_ptr<wire>& w : in_)
-    if (w->from == from && !w->frames.empty()) last = std::max(last, w->frames.back().due);
-  return last;
-}
-
 void fake_transport::die(bool told) noexcept {
   dead_ = true;
   if (!told) return;
   for (const std::shared_ptr<wire>& w : in_) {
-    w->frames.clear();
+    w->drop_frames();
     w->broken = true;
   }
 }
@@ -86,7 +86,7 @@ void fake_transport::lose(node other) {
   };
   for (const std::shared_ptr<wire>& w : in_) {
     if (w->from != other) continue;
-    w->frames.clear();
+    w->drop_frames();
     w->broken = true;
     remember(w->receiver);
   }
@@ -97,20 +97,47 @@ void fake_transport::lose(node other) {
     }
 }
 
+/// Writes the next piece of the first frame where the receiver wants it; what it does not want any
+/// more is dropped. \return false: more of it is left for the next turn
+bool fake_transport::place(wire& w, bool all) noexcept {
+  const wire::frame& f = w.frames.front();
+  const frame_extension* const x = f.extended ? &f.extension : nullptr;
+  if (!w.placing) {
+    if (!manner_.places || w.receiver->place(f.header, x, 0).empty()) return true;
+    w.placing = true;
+    w.placed = 0;
+  }
+  std::uint32_t piece = all ? f.header.size : f.header.size / 3 + 1;
+  while (piece != 0 && w.placed != f.header.size) {
+    const mutable_buffer into = w.receiver->place(f.header, x, w.placed);
+    std::uint32_t n = std::min(piece, f.header.size - w.placed);
+    if (!into.empty()) {
+      n = static_cast<std::uint32_t>(std::min<std::size_t>(n, into.size()));
+      std::copy_n(f.payload.begin() + w.placed, n, into.begin());
+    }
+    w.placed += n;
+    piece -= n;
+  }
+  return w.placed == f.header.size;
+}
+
 /// Hands over what is due. A receiver that cannot make sense of a frame hears no more on that wire.
-unsigned fake_transport::deliver(wire& w, std::size_t most) noexcept {
+unsigned fake_transport::deliver(wire& w, std::size_t most, time until) noexcept {
   unsigned events = 0;
-  while (!w.frames.empty() && w.frames.front().due <= world_.elapsed() && events < most) {
+  while (!w.frames.empty() && w.frames.front().due <= until && events < most) {
+    ++events;
+    if (w.frames.size() == 1) w.let_go();
+    if (!place(w, until == time::max())) break;
     const wire::frame f = std::move(w.frames.front());
     w.frames.pop_front();
-    ++events;
     world_.tell(happening::delivered, w, f);
-    if (w.receiver->on_frame(f.header, f.extended ? &f.extension : nullptr, f.payload.data()))
-      continue;
-    w.frames.clear();
+    const std::byte* const payload = std::exchange(w.placing, false) ? nullptr : f.payload.data();
+    if (w.receiver->on_frame(f.header, f.extended ? &f.extension : nullptr, payload)) continue;
+    w.drop_frames();
     w.broken = true;
     w.receiver->on_broken(errc::protocol_error);
   }
+  if (events != 0 && w.refused) world_.wake(w.from);
   return events;
 }
 
@@ -131,10 +158,14 @@ unsigned fake_transport::tell_losses() noexcept {
 }
 
 unsigned fake_transport::poll() noexcept {
+  const auto held = world_.lock();
+  const time now = world_.elapsed();
   unsigned events = tell_losses();
-  for (std::size_t i = 0; i < in_.size(); ++i) events += deliver(*in_[i], manner_.frames_per_poll);
+  for (std::size_t i = 0; i < in_.size(); ++i)
+    events += deliver(*in_[i], manner_.frames_per_poll, now);
   for (std::size_t i = 0; i < out_.size(); ++i) {
     wire& w = *out_[i];
+    w.let_go();
     if (!w.refused || w.broken || w.frames.size() >= manner_.room) continue;
     w.refused = false;
     ++events;
@@ -144,8 +175,17 @@ unsigned fake_transport::poll() noexcept {
 }
 
 bool fake_transport::has_work() noexcept {
-  const std::optional<time> next = next_frame();
-  return !lost_.empty() || (next && *next <= world_.elapsed());
+  const auto held = world_.lock();
+  if (!lost_.empty()) return true;
+  if (!bell_) {
+    const std::optional<time> next = next_frame();
+    return next && *next <= world_.elapsed();
+  }
+  // Nobody rings again for what is on its way, nor for room that there is.
+  const auto has_room = [this](const wire* w) {
+    return w->refused && !w->broken && w->frames.size() < manner_.room;
+  };
+  return next_frame() || std::any_of(out_.begin(), out_.end(), has_room);
 }
 
 }  // namespace weft::transports::fake

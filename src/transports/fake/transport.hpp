@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "runtime/event_fd.hpp"
 #include "transports/fake/world.hpp"
 
 namespace weft::transports::fake {
 
-/// See transports/transport.hpp. Everything on the test's one thread, with the baton of the node's
-/// engine held.
+/// See transports/transport.hpp. Everything with the baton of the node's engine held; on the test's
+/// one thread, unless the world goes by real time.
 class fake_transport final : public transport {
  public:
   fake_transport(world& where, node n, runtime::engine& e, const manner& how);
@@ -29,17 +30,20 @@ class fake_transport final : public transport {
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
   void nudge() noexcept override {}
+  int handle() const noexcept override { return bell_ ? bell_->fd() : -1; }
+  void on_ready() noexcept override { bell_->drain(); }
 
   // For the world.
   std::optional<time> next_frame() const noexcept;
-  time last_frame(node from) const noexcept;
   /// \param told whether frames vanish with it
   void die(bool told) noexcept;
   void lose(node other);
+  void ring() noexcept { bell_->ring(); }
 
  private:
   friend class fake_link;
-  unsigned deliver(wire& w, std::size_t most) noexcept;
+  bool place(wire& w, bool all) noexcept;
+  unsigned deliver(wire& w, std::size_t most, time until) noexcept;
   unsigned tell_losses() noexcept;
   bool memory_is_there(node whose) const noexcept;
 
@@ -47,6 +51,7 @@ class fake_transport final : public transport {
   const node self_;
   const manner manner_;
   const transports::traits traits_;
+  std::optional<runtime::event_fd> bell_;  // in real time
   bool dead_ = false;
   std::vector<std::shared_ptr<wire>> in_;
   std::vector<wire*> out_;    // owned by their links

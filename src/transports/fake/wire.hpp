@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct manner {
   std::uint32_t max_payload = 4096;
   std::uint32_t fragment = 2048;
   fake::memory memory = memory::hidden;
+  bool holds = false;   ///< send_large leaves the bytes where they are until the sender's next turn
+  bool places = false;  ///< payloads go where the receiver says, a piece in each turn
 };
 
 /// One direction between two nodes. Owned by the sender's link and the receiver's transport.
@@ -48,11 +51,20 @@ struct wire {
   inlet* sender = nullptr;
   inlet* receiver = nullptr;  // null: not accepted, or forgotten
   std::deque<frame> frames;
+  std::optional<gather> held;  // where the payload of the last frame still is
+  std::uint32_t placed = 0;    // bytes of the first frame that lie where the receiver said
+  bool placing = false;
   std::uint64_t sent = 0;  // frames so far
   bool refused = false;    // a frame found no room
   bool withdrawn = false;  // the sender's memory cannot be read any more
   bool broken = false;     // one of the two nodes is dead, or the connection between them
+
+  void let_go() noexcept;  ///< copies what is held
+  void drop_frames() noexcept;
 };
+
+/// Fills `into` from `data`, which moves on.
+void take(gather& data, std::vector<std::byte>& into) noexcept;
 
 /// What a world's watcher is told of.
 enum class happening { posted, refused, delivered };

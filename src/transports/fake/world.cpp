@@ -27,6 +27,7 @@ world::world(settings s) : settings_(s), random_(s.seed) {}
 world::~world() = default;
 
 void world::enter(node n, runtime::engine& e, fake_transport& t) {
+  const auto held = lock();
   inhabitant& who = nodes_[n];
   if (who.engine && who.engine != &e)
     throw std::logic_error("there is a node of that number already");
@@ -35,6 +36,7 @@ void world::enter(node n, runtime::engine& e, fake_transport& t) {
 }
 
 void world::leave(node n, fake_transport& t) noexcept {
+  const auto held = lock();
   const auto it = nodes_.find(n);
   std::erase(it->second.transports, &t);
   if (it->second.transports.empty()) nodes_.erase(it);
@@ -48,6 +50,13 @@ bool world::alive(node n) const noexcept {
 time world::awake_since(node n) const noexcept {
   const auto it = nodes_.find(n);
   return it == nodes_.end() ? time{0} : it->second.awake_since;
+}
+
+/// In real time it may sleep.
+void world::wake(node n) noexcept {
+  if (!settings_.real_time) return;
+  if (const auto it = nodes_.find(n); it != nodes_.end())
+    for (fake_transport* t : it->second.transports) t->ring();
 }
 
 void world::at(time when, std::function<void()> what) {
@@ -118,14 +127,6 @@ void world::cut(node a, node b) {
       for (fake_transport* t : it->second.transports) t->lose(other);
 }
 
-time world::last_arrival(node from, node to) const noexcept {
-  time last{0};
-  if (const auto it = nodes_.find(to); it != nodes_.end())
-    for (const fake_transport* t : it->second.transports)
-      last = std::max(last, t->last_frame(from));
-  return last;
-}
-
 std::optional<time> world::next_moment() const noexcept {
   std::optional<time> next;
   const auto consider = [&](time when) {
@@ -151,7 +152,7 @@ time world::arrival(wire& w) const noexcept {
   const std::uint64_t place = std::uint64_t{w.from} << 48 | std::uint64_t{w.to} << 32 | w.sent++;
   const auto span = static_cast<std::uint64_t>((w.how.longest_way - w.how.shortest_way).count());
   const std::uint64_t extra = scatter_bits(settings_.seed ^ scatter_bits(place)) % (span + 1);
-  return elapsed_ + w.how.shortest_way + time(static_cast<time::rep>(extra));
+  return elapsed() + w.how.shortest_way + time(static_cast<time::rep>(extra));
 }
 
 std::uint64_t world::offer(std::shared_ptr<wire> w) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <vector>
@@ -23,11 +24,16 @@ class fake_transport;
 struct settings : manner {
   std::uint64_t seed = 1;
   time turn{0};  ///< what a turn costs in which something happened
+
+  /// Frames travel by the machine's clock and nodes turn themselves, each on threads of its own:
+  /// contexts. Nothing is the same twice then, and the world's own `step`, `at`, `kill`, `stall`
+  /// and `cut` are not for such a world.
+  bool real_time = false;
 };
 
 /// A few nodes in one process and the network between them. Whoever has the same seed and does the
-/// same sees the same. It is the clock of its nodes' engines. One thread; owned by the test and
-/// outlives everything that is in it.
+/// same sees the same. It is the clock of its nodes' engines. One thread, unless it goes by real
+/// time; owned by the test and outlives everything that is in it.
 class world final : public runtime::clock {
  public:
   explicit world(settings s);
@@ -38,7 +44,9 @@ class world final : public runtime::clock {
   const manner& default_manner() const noexcept { return settings_; }
 
   /// Since the world began.
-  time elapsed() const noexcept { return elapsed_; }
+  time elapsed() const noexcept {
+    return settings_.real_time ? std::chrono::steady_clock::now() - began_ : elapsed_;
+  }
 
   /// The same as a moment, for timers.
   runtime::time_point now() const noexcept override { return runtime::time_point(elapsed_); }
@@ -69,9 +77,6 @@ class world final : public runtime::clock {
   /// Frames between the two vanish, and both see on_broken(errc::peer_lost) at their next turn.
   void cut(node a, node b);
 
-  /// When the last frame from one node arrives at another, of those on the way.
-  time last_arrival(node from, node to) const noexcept;
-
   /// Since when the node could have had turns.
   time awake_since(node n) const noexcept;
 
@@ -97,6 +102,12 @@ class world final : public runtime::clock {
 
   void enter(node n, runtime::engine& e, fake_transport& t);
   void leave(node n, fake_transport& t) noexcept;
+  void wake(node n) noexcept;
+  /// Held by whoever touches a wire, besides the baton of its own engine, where several threads do.
+  std::unique_lock<std::recursive_mutex> lock() const {
+    return settings_.real_time ? std::unique_lock(mutex_)
+                               : std::unique_lock<std::recursive_mutex>();
+  }
   bool do_what_is_due();
   bool turn_everybody();
   std::optional<time> next_moment() const noexcept;
@@ -108,6 +119,8 @@ class world final : public runtime::clock {
   std::shared_ptr<wire> take_offer(std::uint64_t number);
 
   const settings settings_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  mutable std::recursive_mutex mutex_;  // a frame's receiver may answer at once
   std::mt19937_64 random_;
   time elapsed_{0};
   std::map<node, inhabitant> nodes_;
