@@ -19,6 +19,7 @@ option(WEFT_BUILD_SAMPLES "Build the samples" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BUILD_BENCH "Build weft-bench" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_LONG_TESTS "Also register the soak tests, tagged [.soak]" OFF)
+option(WEFT_FUZZ "Link the fuzz targets with libFuzzer (clang), instead of replaying their corpus" OFF)
 option(WEFT_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 
 if(PROJECT_IS_TOP_LEVEL)

@@ -21,10 +21,10 @@ errc kind_of(const std::string& failure) {
 wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
   return
       [&c, box = std::move(box)](const wireup::channel_ptr& channel, const std::string& failure) {
-        if (channel)
-          box->deliver(endpoint(c.links().peer_behind(channel)));
-        else
-          box->fail(c.ended() ? errc::closed : kind_of(failure), failure);
+        if (!channel) return box->fail(c.ended() ? errc::closed : kind_of(failure), failure);
+        auto peer = c.links().peer_behind(channel);
+        if (!peer) return box->fail(errc::protocol_error, "it is not who it says it is");
+        box->deliver(endpoint(std::move(peer)));
       };
 }
 

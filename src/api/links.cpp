@@ -100,18 +100,49 @@ void links::open_self(const std::shared_ptr<peer>& p) {
   p->fail(errc::unreachable, "the transport `self` is not enabled (WEFT_TRANSPORTS)");
 }
 
+/// A rank of this job, which may grow.
+bool links::is_ours(const wireup::identity& who) const noexcept {
+  return who.job == job_.id() && who.rank < wireup::first_stranger;
+}
+
+/// Contexts and ranks say themselves who they are; which process says so, the kernel tells on this
+/// host (pid 0: it came over TCP, and knew the job's key). Two processes cannot be the same context
+/// or rank, nor can another one be this one.
+bool links::is_impostor(const wireup::identity& who) const {
+  const auto claims = [&](const wireup::identity& other) {
+    return who.id == other.id || (is_ours(who) && is_ours(other) && who.rank == other.rank);
+  };
+  if (who.pid == 0) return false;
+  if (who.pid != ::getpid() && claims(manager_->self())) return true;
+  return std::any_of(parties_.begin(), parties_.end(), [&](const auto& known) {
+    const party& other = known.second;
+    if (other.channels.empty()) return false;
+    const wireup::identity& claimed = other.channels.front()->peer();
+    return claimed.pid != 0 && claimed.pid != who.pid && claims(claimed);
+  });
+}
+
 links::party& links::party_of(const wireup::identity& who) {
   party& found = parties_[who.id];
   if (!found.peer) {
-    const bool rank_of_ours = who.job == job_.id() && who.rank < wireup::first_stranger;
-    found.peer = rank_of_ours ? messenger_.peer_of(who.rank) : messenger_.new_peer();
+    found.peer = is_ours(who) ? messenger_.peer_of(who.rank) : messenger_.new_peer();
   }
   return found;
 }
 
+bool links::has(const party& who, const channel_ptr& c) noexcept {
+  return std::find(who.channels.begin(), who.channels.end(), c) != who.channels.end();
+}
+
 std::shared_ptr<peer> links::peer_behind(const channel_ptr& c) {
+  const auto known = parties_.find(c->peer().id);
+  const bool is_new = known == parties_.end() || !has(known->second, c);
+  if (is_new && is_impostor(c->peer())) {
+    c->close();
+    return nullptr;
+  }
   party& who = party_of(c->peer());
-  if (std::find(who.channels.begin(), who.channels.end(), c) == who.channels.end()) {
+  if (is_new) {
     who.channels.push_back(c);
     // Over TCP the peer is elsewhere, and has no process to watch.
     if (c->carries_descriptors() && !std::exchange(who.watched, true)) watch_death(c);
@@ -197,6 +228,7 @@ void links::try_next_way(party& who) {
 
 void links::on_parcel(const channel_ptr& c, parcel p) {
   const std::shared_ptr<peer> from = peer_behind(c);
+  if (!from) return;
   party& who = party_of(c->peer());
   if (who.gone) return;
   switch (static_cast<parcel_kind>(p.kind)) {
@@ -223,8 +255,10 @@ void links::on_offer(party& who, const channel_ptr& c, parcel p) {
   parcel answer;
   if (unpack(p, head) && head.way < ways_.size()) {
     const engine::holder hold(engine_);
-    refusal = ways_[head.way].transport->accept(*who.peer, counterpart_of(c, head.way),
-                                                std::move(p), answer);
+    refusal = who.peer->now() == peer::state::lost
+                  ? "this side has nothing to do with it any more"
+                  : ways_[head.way].transport->accept(*who.peer, counterpart_of(c, head.way),
+                                                      std::move(p), answer);
     if (refusal.empty()) {
       head.credit = who.peer->grant_first_credit();
       return c->send(pack(static_cast<std::uint8_t>(parcel_kind::answer), head, std::move(answer)));
@@ -253,7 +287,7 @@ void links::on_answer(party& who, parcel p, bool refused) {
 
 void links::on_gone(const channel_ptr& c, bool orderly) {
   const auto it = parties_.find(c->peer().id);
-  if (it == parties_.end() || it->second.gone) return;
+  if (it == parties_.end() || it->second.gone || !has(it->second, c)) return;
   party& who = it->second;
   who.gone = true;
   const std::vector<channel_ptr> channels = std::exchange(who.channels, {});

@@ -47,7 +47,8 @@ class links {
   /// Any thread, baton held: the messenger wants a link to that peer.
   void want(proto::peer& p);
 
-  /// The peer behind a channel; known from now on.
+  /// The peer behind a channel; known from now on. Null, and the channel is closed, if it says that
+  /// it is somebody else.
   std::shared_ptr<proto::peer> peer_behind(const wireup::channel_ptr& c);
 
   void on_parcel(const wireup::channel_ptr& c, transports::parcel p);
@@ -83,6 +84,9 @@ class links {
   void fail(const std::shared_ptr<proto::peer>& p, errc why, const std::string& detail);
   void watch_death(const wireup::channel_ptr& c);
   party& party_of(const wireup::identity& who);
+  bool is_ours(const wireup::identity& who) const noexcept;
+  static bool has(const party& who, const wireup::channel_ptr& c) noexcept;
+  bool is_impostor(const wireup::identity& who) const;
   bool is_self(const proto::peer& p) const noexcept;
 
   runtime::engine& engine_;

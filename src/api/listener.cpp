@@ -38,12 +38,12 @@ task<endpoint> listener::visitor::accept() {
   detail::callback_request<endpoint> accepted{
       &owner.engine(), [&owner, visit](const std::shared_ptr<detail::mailbox<endpoint>>& box) {
         owner.manager().post([&owner, visit, box] {
-          if (const wireup::channel_ptr c = visit->accept())
-            box->deliver(endpoint(owner.links().peer_behind(c)));
-          else if (owner.ended())
-            box->fail(errc::closed, "the context has ended");
-          else
-            box->fail(errc::peer_lost, "the visitor left before it was accepted");
+          const wireup::channel_ptr c = visit->accept();
+          if (!c && owner.ended()) return box->fail(errc::closed, "the context has ended");
+          if (!c) return box->fail(errc::peer_lost, "the visitor left before it was accepted");
+          auto peer = owner.links().peer_behind(c);
+          if (!peer) return box->fail(errc::protocol_error, "the visitor is not who it says it is");
+          box->deliver(endpoint(std::move(peer)));
         });
       }};
   co_return co_await accepted;

@@ -56,7 +56,8 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
 
   /// The link that was asked for is ready. \param credit units that the peer granted to begin with
   void opened(std::unique_ptr<transports::link> link, std::uint32_t credit);
-  /// How many units this side grants a peer that connects.
+  /// How many units this side grants a peer that connects. The same again if it connects again (by
+  /// another transport, when the first one did not work); none once it is gone.
   std::uint32_t grant_first_credit() noexcept;
   /// Ends everything with this peer. Later operations end the same way at once.
   void fail(errc why, std::string detail) noexcept;

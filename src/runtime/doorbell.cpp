@@ -13,6 +13,13 @@ namespace weft::runtime {
 namespace {
 constexpr std::size_t page_size = 4096;
 static_assert(sizeof(doorbell_page) <= page_size);
+
+const doorbell_page* checked(const mapping& memory) {
+  const auto* page = static_cast<const doorbell_page*>(memory.get());
+  if (page->magic != doorbell_page::expected_magic)
+    throw error(errc::protocol_error, "the peer's doorbell page is not one");
+  return page;
+}
 }  // namespace
 
 doorbell::doorbell(bool has_progress_thread)
@@ -24,6 +31,8 @@ doorbell::doorbell(bool has_progress_thread)
   page_->magic = doorbell_page::expected_magic;
   page_->sender_must_fence = must_fence_ ? 1 : 0;
   page_->has_progress_thread = has_progress_thread ? 1 : 0;
+  page_->caller_bell = caller_ear_.name();
+  page_->progress_bell = progress_ear_.name();
   mapping_ = std::move(own);
 }
 
@@ -37,13 +46,11 @@ void doorbell::arm_away(bool heavy) noexcept {
   if (heavy) heavy_fence();
 }
 
-remote_doorbell::remote_doorbell(unique_fd page, unique_fd caller, unique_fd progress)
+remote_doorbell::remote_doorbell(const unique_fd& page)
     : mapping_(map_from_peer(page, page_size, false)),
-      page_(static_cast<const doorbell_page*>(mapping_.get())),
-      caller_(std::move(caller)),
-      progress_(std::move(progress)) {
-  if (page_->magic != doorbell_page::expected_magic)
-    throw error(errc::protocol_error, "the peer's doorbell page is not one");
+      page_(checked(mapping_)),
+      caller_(page_->caller_bell),
+      progress_(page_->progress_bell) {
   must_fence_ = page_->sender_must_fence != 0;
   progress_helps_ = page_->has_progress_thread != 0;
 }

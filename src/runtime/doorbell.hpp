@@ -8,6 +8,7 @@
 #include "runtime/event_fd.hpp"
 #include "runtime/fd.hpp"
 #include "runtime/memory_file.hpp"
+#include "runtime/remote_bell.hpp"
 
 namespace weft::runtime {
 
@@ -28,6 +29,8 @@ struct doorbell_page {
   alignas(64) std::uint32_t magic;
   std::uint32_t sender_must_fence;    ///< nonzero: the owner cannot use heavy_fence
   std::uint32_t has_progress_thread;  ///< nonzero: ringing while `away` helps
+  bell_name caller_bell;              ///< rung for `asleep`
+  bell_name progress_bell;            ///< rung for `away`
 };
 
 /// The owner's side. Owned by the engine; the words are written with the baton held, the events are
@@ -52,10 +55,16 @@ class doorbell {
   /// Counts departures and returns; any thread.
   std::uint32_t away_word() const noexcept { return page_->away.load(std::memory_order_relaxed); }
 
-  /// Duplicates for a peer: the page (read-only by its seal) and the two bells.
+  /// What peers get a duplicate of: they can map it for reading only, by its seal.
   int page_fd() const noexcept { return memory_.get(); }
+
+  /// For threads of this process, and never handed to another.
   event_fd& caller_bell() noexcept { return caller_; }
   event_fd& progress_bell() noexcept { return progress_; }
+
+  /// For peers.
+  bell_ear& caller_ear() noexcept { return caller_ear_; }
+  bell_ear& progress_ear() noexcept { return progress_ear_; }
   bool fences_senders() const noexcept { return !must_fence_; }
 
  private:
@@ -75,15 +84,18 @@ class doorbell {
   doorbell_page* page_ = nullptr;
   event_fd caller_;
   event_fd progress_;
+  bell_ear caller_ear_;
+  bell_ear progress_ear_;
   bool must_fence_ = false;
 };
 
 /// A peer's doorbell, as this process sees it. Owned by a link; used with the baton held.
 class remote_doorbell {
  public:
-  /// Takes over three descriptors from the peer, checks them, and maps the page read-only.
-  /// \throws weft::error (protocol_error) naming what is wrong with them
-  remote_doorbell(unique_fd page, unique_fd caller, unique_fd progress);
+  /// Checks the page that the peer sent, maps it read-only, and connects to the bells that it
+  /// names. The peer may change its words later; what they lead to then is a ring too many or too
+  /// few. \throws weft::error (protocol_error) naming what is wrong with it
+  explicit remote_doorbell(const unique_fd& page);
   remote_doorbell(const remote_doorbell&) = delete;
   remote_doorbell& operator=(const remote_doorbell&) = delete;
 
@@ -136,8 +148,8 @@ class remote_doorbell {
   std::uint64_t rung_ = 0;
   bool must_fence_ = false;
   bool progress_helps_ = false;
-  event_fd caller_;
-  event_fd progress_;
+  bell_rope caller_;
+  bell_rope progress_;
 };
 
 }  // namespace weft::runtime

@@ -38,14 +38,18 @@ engine::engine(progress_mode mode, patience::settings waiting, const std::string
         return waiting;
       }()),
       caller_bell_watcher_(door_.caller_bell()),
-      progress_bell_watcher_(door_.progress_bell()) {
+      progress_bell_watcher_(door_.progress_bell()),
+      caller_ear_watcher_(door_.caller_ear()),
+      progress_ear_watcher_(door_.progress_ear()) {
   wait_set_choice choice = make_wait_set(wanted_wait_set);
   wait_set_reason_ = choice.reason;
   caller_wait_ = std::move(choice.set);
   caller_wait_->add(door_.caller_bell().fd(), EPOLLIN, caller_bell_watcher_);
+  caller_wait_->add(door_.caller_ear().fd(), EPOLLIN, caller_ear_watcher_);
   if (has_progress_thread_) {
     progress_wait_ = make_wait_set(wanted_wait_set).set;
     progress_wait_->add(door_.progress_bell().fd(), EPOLLIN, progress_bell_watcher_);
+    progress_wait_->add(door_.progress_ear().fd(), EPOLLIN, progress_ear_watcher_);
   }
 }
 

@@ -298,8 +298,10 @@ class engine final : public detail::timer_service, public executor, public detai
   std::deque<handle_watcher> progress_handles_;
   unsigned turns_ = 0;  // of the caller
   one_shot_watches watches_;
-  bell_watcher caller_bell_watcher_;
-  bell_watcher progress_bell_watcher_;
+  bell_watcher<event_fd> caller_bell_watcher_;
+  bell_watcher<event_fd> progress_bell_watcher_;
+  bell_watcher<bell_ear> caller_ear_watcher_;
+  bell_watcher<bell_ear> progress_ear_watcher_;
 
   // Who leads, when several threads are inside run():
   std::mutex lead_mutex_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An eventfd with one owner: the bell that wakes a sleeper.
+// An eventfd with one owner: wakes a sleeper of the same process. Never handed to another process,
+// which could block or silence it; for those there is remote_bell.hpp.
 #pragma once
 
 #include "runtime/fd.hpp"
@@ -12,9 +13,6 @@ class event_fd {
  public:
   /// Throws weft::error(system) when the process is out of descriptors, or may not have one.
   event_fd();
-
-  /// Takes over an eventfd that another process handed to us; it must be non-blocking.
-  explicit event_fd(unique_fd received) noexcept : fd_(std::move(received)) {}
 
   int fd() const noexcept { return fd_.get(); }
 

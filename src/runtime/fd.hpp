@@ -2,9 +2,12 @@
 // A file descriptor with one owner.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <utility>
+
+#include <weft/error.hpp>
 
 namespace weft::runtime {
 
@@ -29,5 +32,13 @@ class unique_fd {
  private:
   int fd_ = -1;
 };
+
+/// Another number for the same open file, for this program only.
+/// \throws weft::error (system) when there is none left
+inline unique_fd duplicate(int fd) {
+  unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!copy) throw error(errc::system, "no more file descriptors; raise `ulimit -n`");
+  return copy;
+}
 
 }  // namespace weft::runtime

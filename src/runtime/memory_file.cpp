@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <cerrno>
 #include <cstring>
@@ -67,6 +69,9 @@ mapping map_from_peer(const unique_fd& file, std::size_t size, bool writable) {
   const int seals = ::fcntl(file.get(), F_GET_SEALS);
   if (seals < 0 || (seals & size_seals) != size_seals)
     throw error(errc::protocol_error, "the peer sent shared memory that it could shrink");
+  struct statfs kind {};
+  if (::fstatfs(file.get(), &kind) != 0 || kind.f_type != TMPFS_MAGIC)
+    throw error(errc::protocol_error, "the peer sent shared memory of huge pages");
   if (size == 0 || size_of(file) != size)
     throw error(
         errc::protocol_error,

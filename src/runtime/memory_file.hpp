@@ -45,7 +45,8 @@ mapping map_own(const unique_fd& file, std::size_t size);
 void seal_for_readers(const unique_fd& file);
 
 /// Maps a descriptor that a peer sent, after checking that it is a memfd of exactly `size` bytes
-/// that is sealed against shrinking and growing.
+/// that is sealed against shrinking and growing, and of ordinary pages: huge ones can run out in
+/// the middle of an access. The peer may still punch holes into it; they read as zero.
 /// \throws weft::error (protocol_error) naming what is wrong with it, or (system)
 mapping map_from_peer(const unique_fd& file, std::size_t size, bool writable);
 

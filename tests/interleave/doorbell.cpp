@@ -10,7 +10,6 @@
 // clang-format on
 #include "substitute.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -44,21 +43,16 @@ bool heavy_fence() noexcept {
 
 namespace {
 
-using weft::runtime::unique_fd;
-
-unique_fd copy_of(int fd) { return unique_fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
-
 constexpr unsigned messages = 2;
 
 struct state {
   weft::runtime::doorbell own{false};
-  weft::runtime::remote_doorbell remote{copy_of(own.page_fd()), copy_of(own.caller_bell().fd()),
-                                        copy_of(own.progress_bell().fd())};
+  weft::runtime::remote_doorbell remote{weft::runtime::duplicate(own.page_fd())};
   weft::std::atomic<unsigned> sent{0};
 };
 
-bool rung(const weft::runtime::event_fd& bell) {
-  pollfd p{bell.fd(), POLLIN, 0};
+bool rung(const weft::runtime::bell_ear& ear) {
+  pollfd p{ear.fd(), POLLIN, 0};
   return ::poll(&p, 1, 0) == 1;
 }
 
@@ -78,8 +72,8 @@ void scenario(interleave::run& now) {
     for (unsigned seen = 0; seen != messages;) {
       s->own.arm_asleep();
       if (s->sent.load(std::memory_order_acquire) == seen) {
-        interleave::wait_until([s] { return rung(s->own.caller_bell()); });
-        s->own.caller_bell().drain();
+        interleave::wait_until([s] { return rung(s->own.caller_ear()); });
+        s->own.caller_ear().drain();
       }
       s->own.disarm_asleep();
       seen = s->sent.load(std::memory_order_acquire);

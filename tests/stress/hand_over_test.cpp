@@ -2,7 +2,6 @@
 // Sleeping and waking, over and over: a wake-up that is lost hangs the test until its time is over.
 // Messages have a second net (who sleeps with something unseen asks again), so the doorbell is also
 // tested without it.
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -83,9 +82,9 @@ struct side {
       own.arm_asleep();
       if (in.load(std::memory_order_acquire) == n) {
         ++sleeps;
-        pollfd bell{own.caller_bell().fd(), POLLIN, 0};
+        pollfd bell{own.caller_ear().fd(), POLLIN, 0};
         ::poll(&bell, 1, -1);
-        own.caller_bell().drain();
+        own.caller_ear().drain();
       }
       own.disarm_asleep();
     }
@@ -100,12 +99,8 @@ void between_doorbells(std::uint64_t goal) {
   REQUIRE(shared != MAP_FAILED);
   words& w = *new (shared) words{};
   runtime::doorbell first(false), second(false);
-  const auto remote = [](const runtime::doorbell& d, int caller, int progress) {
-    const auto copy = [](int fd) { return runtime::unique_fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); };
-    return runtime::remote_doorbell(copy(d.page_fd()), copy(caller), copy(progress));
-  };
-  auto to_first = remote(first, first.caller_bell().fd(), first.progress_bell().fd());
-  auto to_second = remote(second, second.caller_bell().fd(), second.progress_bell().fd());
+  runtime::remote_doorbell to_first(runtime::duplicate(first.page_fd()));
+  runtime::remote_doorbell to_second(runtime::duplicate(second.page_fd()));
   in_two_processes(
       [&] {
         if (!runtime::join_heavy_fences()) to_first.fence_always();

@@ -25,7 +25,9 @@ std::unique_ptr<link> self_transport::open(inlet& from, const counterpart&, parc
   return std::make_unique<self_link>(*this);
 }
 
-std::string self_transport::accept(inlet&, const counterpart&, parcel, parcel&) { return {}; }
+std::string self_transport::accept(inlet&, const counterpart&, parcel, parcel&) {
+  return reach(false);  // nobody but a hostile peer offers it
+}
 
 void self_transport::forget(inlet& from) noexcept {
   if (to_ != &from) return;

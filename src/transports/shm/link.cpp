@@ -143,8 +143,11 @@ bool ring_link::has_room_again() noexcept {
 }
 
 bool ring_link::would_have_room() const noexcept {
-  return position_ - ring_->slots_read.load(std::memory_order_acquire) < slot_count &&
-         fits(wanted_bulk_end_, ring_->bulk_read.load(std::memory_order_acquire));
+  const std::uint64_t slots = ring_->slots_read.load(std::memory_order_acquire);
+  const std::uint64_t bulk = ring_->bulk_read.load(std::memory_order_acquire);
+  // The next pass will find it broken.
+  if (slots > position_ || bulk > bulk_position_) return true;
+  return position_ - slots < slot_count && fits(wanted_bulk_end_, bulk);
 }
 
 post ring_link::get(scatter into, remote_address from, std::size_t size) noexcept {

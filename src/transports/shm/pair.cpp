@@ -13,7 +13,6 @@ namespace weft::transports::shm {
 
 namespace {
 
-constexpr std::size_t doorbell_fds = 3;  // page, caller's bell, progress bell
 constexpr std::size_t parts_at_once = 64;
 
 /// Splits a scatter list into iovecs, as many as one call takes.
@@ -46,12 +45,11 @@ std::unique_ptr<ring_link> pair::open(parcel& offer) {
 }
 
 /// Takes the peer's doorbell from a parcel, unless the other direction brought it already.
-void pair::learn_door(parcel& p, std::size_t first_fd) {
-  if (p.fds.size() != first_fd + doorbell_fds)
+void pair::learn_door(const parcel& p, std::size_t page_fd) {
+  if (p.fds.size() != page_fd + 1)
     throw error(errc::protocol_error, "the peer sent a wrong number of descriptors");
   if (door_) return;
-  door_ = std::make_unique<runtime::remote_doorbell>(
-      std::move(p.fds[first_fd]), std::move(p.fds[first_fd + 1]), std::move(p.fds[first_fd + 2]));
+  door_ = std::make_unique<runtime::remote_doorbell>(p.fds[page_fd]);
   if (owner_.fences_for_itself()) door_->fence_always();
 }
 

@@ -49,7 +49,7 @@ class pair {
   std::string describe() const;
 
  private:
-  void learn_door(parcel& p, std::size_t first_fd);
+  void learn_door(const parcel& p, std::size_t page_fd);
   bool probe(std::uint64_t address, std::uint64_t expected) noexcept;
   post read(scatter into, remote_address from, std::size_t size) noexcept;
 

@@ -34,7 +34,7 @@ parcel own_regions::note_of(std::uint16_t number) const {
     if (r.number != number) continue;
     p.bytes.resize(sizeof number);
     std::memcpy(p.bytes.data(), &number, sizeof number);
-    p.fds.emplace_back(::dup(r.file.get()));
+    p.fds.push_back(runtime::duplicate(r.file.get()));
   }
   return p;
 }
@@ -49,9 +49,14 @@ void peer_regions::learn(parcel note) noexcept {
   std::uint16_t number = 0;
   if (note.bytes.size() != sizeof number || note.fds.size() != 1) return;
   std::memcpy(&number, note.bytes.data(), sizeof number);
+  const std::size_t size = runtime::size_of(note.fds[0]);
+  const auto known = mapped_.find(number);
+  const std::size_t others = bytes_ - (known == mapped_.end() ? 0 : known->second.size());
+  if (number == 0 || size > most_bytes - others) return;
+  if (known == mapped_.end() && mapped_.size() == most_regions) return;
   try {
-    mapped_.insert_or_assign(
-        number, runtime::map_from_peer(note.fds[0], runtime::size_of(note.fds[0]), false));
+    mapped_.insert_or_assign(number, runtime::map_from_peer(note.fds[0], size, false));
+    bytes_ = others + size;
   } catch (const std::exception&) {
     // Not mapped: `find` will not find it, and the data comes through the ring.
   }

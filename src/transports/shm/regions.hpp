@@ -25,6 +25,7 @@ class own_regions {
   std::optional<remote_address> find(const_buffer data) const noexcept;
 
   /// A note that shows a region to a peer: its number, and its descriptor for reading only.
+  /// \throws weft::error when descriptors run out
   parcel note_of(std::uint16_t number) const;
 
   /// Which regions live now, by number.
@@ -46,7 +47,12 @@ class own_regions {
 /// The regions that a peer has shown. Baton held only.
 class peer_regions {
  public:
-  /// Takes a note; one that makes no sense is dropped (the peer will be asked for its data).
+  /// Of one peer, so that it cannot use up this process's mappings or address space.
+  static constexpr std::size_t most_regions = 1024;
+  static constexpr std::size_t most_bytes = std::size_t{1} << 40;
+
+  /// Takes a note; one that makes no sense or is one too many is dropped (the peer will be asked
+  /// for its data). A number that is known already is replaced.
   void learn(parcel note) noexcept;
 
   /// Where `size` bytes at `from` are mapped here; null: not shown, or out of its bounds.
@@ -54,6 +60,7 @@ class peer_regions {
 
  private:
   std::map<std::uint16_t, runtime::mapping> mapped_;
+  std::size_t bytes_ = 0;  // in all
 };
 
 }  // namespace weft::transports::shm

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/transport.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 
 namespace weft::transports::shm {
@@ -40,11 +38,7 @@ std::string shm_transport::reach(bool is_self) const {
 }
 
 void shm_transport::add_door(parcel& p) const {
-  for (const int fd : {door_.page_fd(), door_.caller_bell().fd(), door_.progress_bell().fd()}) {
-    runtime::unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-    if (!copy) throw error(errc::system, "no more file descriptors; raise `ulimit -n`");
-    p.fds.push_back(std::move(copy));
-  }
+  p.fds.push_back(runtime::duplicate(door_.page_fd()));
 }
 
 pair& shm_transport::pair_of(inlet& peer, const counterpart& who) {

@@ -281,6 +281,27 @@ TEST_CASE("hostile: credit without end does no harm") {
   a.others_are_well();
 }
 
+TEST_CASE("hostile: connecting again brings no new credit") {
+  attack a({}, {1u << 20, 64u << 10});
+  a.frame(header_of(frame_kind::eager, 5, 4096, eager_ends));
+  a.n.settle();
+  const std::uint32_t left = a.n[0].budget_left();
+  std::uint32_t again = 0;
+  peer& villain = a.villain();
+  for (int i = 0; i < 100; ++i) {
+    const engine::holder hold(a.n[0].engine);
+    again = villain.grant_first_credit();
+  }
+  CHECK(a.n[0].budget_left() == left);
+  CHECK(again == (1u << 20) / weft::proto::credit_unit - left);
+  {
+    const engine::holder hold(a.n[0].engine);
+    villain.on_broken(errc::protocol_error);
+    CHECK(villain.grant_first_credit() == 0);
+  }
+  a.others_are_well();
+}
+
 TEST_CASE("hostile: headers of huge messages take no memory beyond the budget") {
   attack a({}, {1u << 20, 64u << 10});
   for (int i = 0; i < 2000; ++i) {

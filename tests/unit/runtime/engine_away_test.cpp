@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What peers see of an engine whose caller computes: the word `away` of its doorbell.
-#include <fcntl.h>
-
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -23,17 +21,15 @@ struct work final : operation {
   std::function<void()> what;
 };
 
-unique_fd copy_of(int fd) { return unique_fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
-
 }  // namespace
 
 TEST_CASE("engine: a peer can ring whoever computes with something outstanding") {
   engine e(progress_mode::dedicated, {.spin = std::chrono::nanoseconds(0)}, "epoll");
   e.start();
   doorbell& door = e.door();
-  remote_doorbell peer(copy_of(door.page_fd()), copy_of(door.caller_bell().fd()),
-                       copy_of(door.progress_bell().fd()));
-  const mapping seen = map_from_peer(copy_of(door.page_fd()), 4096, false);
+  const unique_fd handed_over = duplicate(door.page_fd());
+  remote_doorbell peer(handed_over);
+  const mapping seen = map_from_peer(handed_over, 4096, false);
   const auto& page = *static_cast<const doorbell_page*>(seen.get());
 
   std::atomic<bool> done{false};

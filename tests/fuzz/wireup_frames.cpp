@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets of the control plane, through every decoder: refused, or understood and then the same
+// when they are encoded again.
+#include <vector>
+
+#include "target.hpp"
+#include "wireup/hello.hpp"
+#include "wireup/job_wire.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace weft::fuzz {
+
+namespace {
+
+using namespace wireup;
+
+bool same(const identity& a, const identity& b) {
+  return a.id == b.id && a.job == b.job && a.rank == b.rank && a.locator == b.locator;
+}
+
+void first_words(const frame& f) {
+  if (const auto h = decode_hello(f); h.value) {
+    check(is_socket_name(h.value->who.locator), "a hello names a locator");
+    check(h.value->greeting.size() <= max_greeting, "a greeting has its limit");
+    const auto again = decode_hello(encode(*h.value));
+    check(again.value && same(again.value->who, h.value->who) && again.value->why == h.value->why &&
+              again.value->door == h.value->door && again.value->ticket == h.value->ticket &&
+              again.value->greeting == h.value->greeting,
+          "a hello survives being encoded");
+  } else {
+    check(!h.wrong.empty(), "what is wrong with a hello is told");
+  }
+  if (const auto w = decode_welcome(f); w.value) {
+    const auto again = decode_welcome(encode_welcome(*w.value));
+    check(again.value && same(*again.value, *w.value), "a welcome survives being encoded");
+  }
+  const std::string reason = decode_refusal(f);
+  check(reason.size() <= max_reason, "a reason has its limit");
+  check(std::none_of(reason.begin(), reason.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20; }),
+        "a reason can be printed");
+}
+
+void job_words(const frame& f) {
+  if (const auto h = decode_job_hello(f)) {
+    const auto again = decode_job_hello(encode(*h));
+    check(again && again->job == h->job && again->rank == h->rank, "job hello");
+  }
+  if (const auto w = decode_job_welcome(f)) {
+    const auto again = decode_job_welcome(encode(*w));
+    check(again && again->job == w->job && again->size == w->size, "job welcome");
+  }
+  if (const auto l = decode_publish(f)) check(decode_publish(encode_publish(*l)) == l, "publish");
+  if (const auto r = decode_find(f)) check(decode_find(encode_find(*r)) == r, "find");
+  if (const auto found = decode_found(f)) {
+    const auto again = decode_found(encode(*found));
+    check(again && again->rank == found->rank && again->locator == found->locator, "found");
+  }
+  if (const auto e = decode_ended(f)) {
+    const auto again = decode_ended(encode(*e));
+    check(again && again->rank == e->rank && again->died == e->died, "ended");
+  }
+}
+
+}  // namespace
+
+void run(input in) {
+  // As many descriptors came with the packet; which ones does not matter here.
+  const std::size_t descriptors = in.get<std::uint8_t>() % 10u;
+  const auto packet = in.rest();
+  is_door_question(packet);
+  if (const auto a = decode_door_answer(packet)) {
+    const auto again = decode_door_answer(encode(*a));
+    check(again && again->door == a->door && again->locator == a->locator, "door answer");
+  }
+  const auto f = frame_header::parse(packet, std::vector<runtime::unique_fd>(descriptors));
+  if (!f) return;
+  check(f->fds.size() == descriptors && f->body.size() <= max_frame_body, "a frame has its limits");
+  check(f->body.size() + frame_header::size == packet.size(), "a frame is its packet");
+  const auto head = frame_header::of(*f);
+  check(std::equal(head.begin(), head.end(), packet.begin()), "a frame survives being encoded");
+  first_words(*f);
+  job_words(*f);
+}
+
+}  // namespace weft::fuzz
