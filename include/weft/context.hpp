@@ -24,7 +24,6 @@ class context;
 class group;
 class listener;
 struct options;
-context join(const std::string& address, options chosen);  // weft/membership.hpp
 
 /// Who moves messages while the application computes.
 enum class progress_mode {
