@@ -22,8 +22,7 @@ void address(const std::string& text) {
     return check(e.kind() == errc::invalid_argument, "a bad address is an invalid argument");
   }
   const wireup::door_address again = wireup::parse_address(wireup::to_text(a));
-  check(again.is_unix == a.is_unix && again.name == a.name && again.host == a.host &&
-            again.port == a.port,
+  check(again.how == a.how && again.name == a.name && again.host == a.host && again.port == a.port,
         "an address survives being written");
 }
 
