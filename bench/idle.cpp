@@ -22,6 +22,7 @@ struct request {
   settings chosen;
   double seconds = 2;
   int repetitions = 3;
+  bool apart = false;
 };
 
 /// Microseconds that all threads of this process have spent on a core.
@@ -109,8 +110,10 @@ void add_idle_command(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   sub->add_option("--repetitions", wanted->repetitions, "How often")->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen);
-  sub->callback(
-      [wanted] { on_stage("idle", wanted->chosen, [&](side& me) { return act(me, *wanted); }); });
+  add_hosts_option(*sub, wanted->apart);
+  sub->callback([wanted] {
+    on_stage("idle", wanted->chosen, wanted->apart, [&](side& me) { return act(me, *wanted); });
+  });
 }
 
 }  // namespace weft::bench

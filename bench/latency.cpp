@@ -40,7 +40,8 @@ void add_latency_command(CLI::App& app) {
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
   sub->callback([wanted] {
-    on_stage("latency", wanted->chosen, [&](side& me) { return act(me, *wanted); });
+    on_stage("latency", wanted->chosen, wanted->what.hosts,
+             [&](side& me) { return act(me, *wanted); });
   });
 }
 

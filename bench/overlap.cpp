@@ -224,7 +224,8 @@ void add_overlap_command(CLI::App& app) {
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
   sub->callback([wanted] {
-    on_stage("overlap", wanted->chosen, [&](side& me) { return act(me, *wanted); });
+    on_stage("overlap", wanted->chosen, wanted->what.hosts,
+             [&](side& me) { return act(me, *wanted); });
   });
 }
 

@@ -5,10 +5,18 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <optional>
 
+#include "support/hosts.hpp"
 #include "support/pair.hpp"
+#include "wireup/job_key.hpp"
 
 namespace weft::bench {
+namespace {
+
+constexpr std::size_t longest_address = 256;
+
+}  // namespace
 
 void add_settings(CLI::App& app, settings& into) {
   app.add_option("--transport", into.transport, "Over this transport");
@@ -32,12 +40,23 @@ line_head head_of(const std::string& bench, const settings& chosen, std::size_t 
   return {.bench = bench, .transport = chosen.transport, .progress = chosen.progress, .size = size};
 }
 
-void on_stage(const std::string& name, const settings& chosen,
+void on_stage(const std::string& name, const settings& chosen, bool apart,
               const std::function<task<void>(side&)>& act) {
-  const auto address = fmt::format("unix://weft-bench-{}", ::getpid());
-  const pair_options stage{.name = name, .time_limit = std::chrono::minutes(10), .pin = chosen.pin};
+  std::optional<hosts> both;
+  options wanted = options_of(chosen);
+  std::string address = fmt::format("unix://weft-bench-{}", ::getpid());
+  if (apart) {
+    both.emplace();
+    wanted.job_key = wireup::job_key::random().to_text();
+    address = fmt::format("tcp://{}:0", hosts::address(0));
+  }
+  const pair_options stage{.name = name,
+                           .shared_bytes = longest_address,
+                           .time_limit = std::chrono::minutes(10),
+                           .pin = chosen.pin,
+                           .apart = both ? &*both : nullptr};
   run_pair(stage, [&](pair_member& member) {
-    context ctx(options_of(chosen));
+    context ctx(wanted);
     const auto perform = [&](endpoint peer) {
       side self{ctx, std::move(peer), member.rank()};
       run(ctx, act(self));
@@ -45,13 +64,15 @@ void on_stage(const std::string& name, const settings& chosen,
       run(ctx, barrier(self));
       member.barrier();
     };
+    char* const told = reinterpret_cast<char*>(member.shared().data());
     if (member.rank() == 0) {
       listener door = run(ctx, ctx.listen(address));
+      door.address().copy(told, longest_address - 1);
       member.barrier();
       perform(run(ctx, door.accept()));
     } else {
       member.barrier();
-      perform(run(ctx, ctx.connect(address)));
+      perform(run(ctx, ctx.connect(told)));
     }
   });
 }

@@ -43,7 +43,8 @@ inline constexpr tag sync_tag{3};
 /// Forks the two processes, connects a context of each with the other's and runs `act` in both,
 /// inside `run()`. Process 0 has the parent's stdout, so it may print. Throws std::runtime_error
 /// when one of them fails. For a process with one thread and no context.
-void on_stage(const std::string& name, const settings& chosen,
+/// \param apart on two hosts (support/hosts.hpp), where they meet over TCP with a job key
+void on_stage(const std::string& name, const settings& chosen, bool apart,
               const std::function<task<void>(side&)>& act);
 
 /// Ends when both sides have come here, by a message each way.

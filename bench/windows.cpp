@@ -52,7 +52,8 @@ void add_command(CLI::App& app, const char* about, job what) {
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
   sub->callback([wanted] {
-    on_stage(wanted->what.bench, wanted->chosen, [&](side& me) { return act(me, *wanted); });
+    on_stage(wanted->what.bench, wanted->chosen, wanted->what.hosts,
+             [&](side& me) { return act(me, *wanted); });
   });
 }
 

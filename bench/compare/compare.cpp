@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "compare/series.hpp"
 #include "compare/verdict.hpp"
 #include "support/affinity.hpp"
+#include "support/hosts.hpp"
 
 namespace weft::bench {
 namespace {
@@ -27,6 +29,7 @@ bool holds(const List& list, const std::string& name) {
 
 std::vector<series> chosen_series(const compare_options& options) {
   auto all = series_for(options.transport, options.rounds, options.effort);
+  for (auto& one : all) one.what.hosts = options.hosts;
   if (options.only.empty()) return all;
   std::vector<std::string> names;
   for (const auto& one : all) names.push_back(one.name);
@@ -61,6 +64,10 @@ std::vector<target> targets_of(const std::string& transport, const std::vector<s
 
 int compare(const compare_options& options) {
   pair_cores();  // says what is wrong before anything is started
+  if (options.hosts && options.transport != "tcp")
+    throw std::invalid_argument("hosts share no memory; add --transport tcp");
+  std::optional<hosts> apart;
+  if (options.hosts) apart.emplace();
   const auto all = chosen_series(options);
   const auto contestants = chosen_contestants(options);
   const auto measured = run_rounds(all, contestants);
@@ -109,6 +116,7 @@ void add_compare_command(CLI::App& app, std::vector<std::string> modes, int& exi
   sub->add_option("--skip", options->skip, "Leave these contestants out, with commas: MPICH async")
       ->delimiter(',');
   sub->add_option("--bin", options->bin, "Where the peer programs lie, when not beside this one");
+  add_hosts_option(*sub, options->hosts);
   sub->add_flag("--json", options->as_json, "JSON lines instead of tables");
   sub->add_flag("--strict", options->strict, "Exit with 1 unless every target is met");
   sub->callback([options, modes = std::move(modes), &exit_code] {

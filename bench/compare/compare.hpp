@@ -20,6 +20,7 @@ struct compare_options {
   std::vector<std::string> skip;    ///< contestants to leave out, by name
   int rounds = 7;
   double effort = 1.0;  ///< factor on the samples of each round
+  bool hosts = false;   ///< everybody's two processes on two hosts (support/hosts.hpp)
   bool as_json = false;
   bool strict = false;  ///< a target that is not met makes the exit code 1
 };

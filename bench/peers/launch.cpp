@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "support/affinity.hpp"
+#include "support/hosts.hpp"
 
 namespace weft::bench {
 namespace {
@@ -95,8 +96,7 @@ std::vector<peer> known_peers(const std::string& transport) {
          .transport = "tcp",
          .progress = "polling",
          .launcher = family::openmpi,
-         .launcher_arguments =
-             mca({{"pml", "ob1"}, {"btl", "tcp,self"}, {"btl_tcp_if_include", "lo"}}),
+         .launcher_arguments = mca({{"pml", "ob1"}, {"btl", "tcp,self"}}),
          .environment = {}},
         {.name = "MPICH tcp",
          .transport = "tcp",
@@ -105,12 +105,27 @@ std::vector<peer> known_peers(const std::string& transport) {
          .launcher_arguments = {},
          .environment = {{"MPIR_CVAR_NOLOCAL", "1"},
                          {"UCX_TLS", "tcp,self"},
-                         {"UCX_NET_DEVICES", "lo"},
                          {"UCX_WARN_UNUSED_ENV_VARS", "n"}}},
     };
   throw std::invalid_argument(
       fmt::format("no peer is known for the transport {}; there are shm and tcp", transport));
 }
+
+namespace {
+
+/// Over which interface a peer talks TCP. The loopback belongs to each host alone, so the ranks of
+/// Open MPI reach the launcher through the other one, too.
+void choose_interface(command& run, const peer& which, bool apart) {
+  const char* const interface = apart ? hosts::interface : "lo";
+  if (which.launcher == family::openmpi) {
+    run.environment["OMPI_MCA_btl_tcp_if_include"] = interface;
+    if (apart) run.environment["PMIX_MCA_ptl_base_if_include"] = interface;
+  } else {
+    run.environment["UCX_NET_DEVICES"] = interface;
+  }
+}
+
+}  // namespace
 
 command peer_command(const peer& which, const job& what, const std::filesystem::path& bin) {
   const auto files = installed_as(which.launcher);
@@ -137,6 +152,7 @@ command peer_command(const peer& which, const job& what, const std::filesystem::
     result.argv.push_back(value);
   }
   result.environment = which.environment;
+  if (which.transport == "tcp") choose_interface(result, which, what.hosts);
   return result;
 }
 

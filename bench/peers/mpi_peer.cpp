@@ -15,6 +15,7 @@
 
 #include "peers/mpi_loops.hpp"
 #include "support/affinity.hpp"
+#include "support/hosts.hpp"
 #include "support/job.hpp"
 #include "support/json_lines.hpp"
 
@@ -28,6 +29,14 @@ int rank_from_launcher() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
     if (const char* value = std::getenv(name)) return std::atoi(value);
   return 0;
+}
+
+/// Before MPI_Init opens sockets. The launcher stays on host 0.
+void go_to_host(int rank) {
+  if (!hosts::are_given())
+    throw std::runtime_error("--hosts: weft-bench compare makes them; start it instead");
+  hosts().enter(rank);
+  hosts::show_in_sys();
 }
 
 std::string library() {
@@ -106,6 +115,7 @@ int main(int argc, char** argv) {
 
   try {
     pin_rank(rank_from_launcher());
+    if (what->hosts) go_to_host(rank_from_launcher());
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &what->ranks);
     const bool pairwise = what->bench != "alltoall";

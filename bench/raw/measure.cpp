@@ -53,7 +53,7 @@ std::vector<json> measure(std::string_view limit, const job& what, ring_shape ri
       if (small) add(size, mmsg_s, slot_rate_mmsg_s(what.effort));
     } else if (limit == tcp_socket) {
       if (what.bench == "latency")
-        add(size, half_rtt_us, socket_latency_us(size, what.effort));
+        add(size, half_rtt_us, socket_latency_us(size, what));
       else
         add(size, mb_s, socket_bandwidth_mb_s(size, what));
     } else if (const auto way = way_of(limit); !small) {

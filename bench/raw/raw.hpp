@@ -44,9 +44,9 @@ std::vector<double> copy_latency_us(copy_way way, std::size_t size, ring_shape r
 std::vector<double> copy_bandwidth_mb_s(copy_way way, std::size_t size, const job& what,
                                         ring_shape ring = {});
 
-/// Half round trips of `size` bytes over TCP on the loopback interface, both sides spinning on
-/// non-blocking sockets, in microseconds.
-std::vector<double> socket_latency_us(std::size_t size, double effort = 1.0);
+/// Half round trips of `size` bytes over TCP, both sides spinning on non-blocking sockets, in
+/// microseconds. Over the loopback interface, unless `what.hosts`.
+std::vector<double> socket_latency_us(std::size_t size, const job& what);
 
 /// Megabytes a second over such a socket, `what.window` messages of `size` bytes and then one byte
 /// back.

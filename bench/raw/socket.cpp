@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP without a library: two processes that spin on non-blocking sockets, over the loopback
-// interface.
+// TCP without a library: two processes that spin on non-blocking sockets.
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -16,6 +17,7 @@
 
 #include "raw/raw.hpp"
 #include "support/clock.hpp"
+#include "support/hosts.hpp"
 #include "support/pair.hpp"
 #include "support/plan.hpp"
 
@@ -51,22 +53,25 @@ unique_fd new_socket(int flags) {
   return fd;
 }
 
-/// Two ends of one connection, made before the processes part.
-std::array<unique_fd, 2> connected() {
+/// Two ends of one connection, made before the processes part: over the loopback interface, or
+/// from host to host.
+std::array<unique_fd, 2> connected(const std::optional<hosts>& apart) {
   unique_fd listening = new_socket(0);
   sockaddr_in at{};
   at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  at.sin_addr.s_addr = apart ? ::inet_addr(hosts::address(0)) : htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof at;
   auto* const raw = reinterpret_cast<sockaddr*>(&at);
   if (::bind(listening.get(), raw, size) != 0 || ::listen(listening.get(), 1) != 0 ||
       ::getsockname(listening.get(), raw, &size) != 0)
-    fail("listening on the loopback interface");
+    fail("listening");
+  if (apart) apart->enter(1);  // where the next socket is opened
   std::array<unique_fd, 2> ends;
-  ends[0] = new_socket(0);
-  if (::connect(ends[0].get(), raw, size) != 0) fail("connect");
-  ends[1] = unique_fd(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!ends[1]) fail("accept4");
+  ends[1] = new_socket(0);
+  if (apart) apart->enter(0);
+  if (::connect(ends[1].get(), raw, size) != 0) fail("connect");
+  ends[0] = unique_fd(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!ends[0]) fail("accept4");
   const int on = 1;
   for (const unique_fd& fd : ends) ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return ends;
@@ -90,9 +95,11 @@ void receive_all(int fd, std::span<std::byte> into) {
 
 }  // namespace
 
-std::vector<double> socket_latency_us(std::size_t size, double effort) {
-  const plan loops = latency_plan(size, effort);
-  const auto ends = connected();
+std::vector<double> socket_latency_us(std::size_t size, const job& what) {
+  const plan loops = latency_plan(size, what.effort);
+  std::optional<hosts> apart;
+  if (what.hosts) apart.emplace();
+  const auto ends = connected(apart);
   return run_pair({.name = "raw socket", .max_samples = loops.batches}, [&](pair_member& self) {
     const int fd = ends[static_cast<std::size_t>(self.rank())].get();
     std::vector<std::byte> data(size);
@@ -115,7 +122,9 @@ std::vector<double> socket_latency_us(std::size_t size, double effort) {
 
 std::vector<double> socket_bandwidth_mb_s(std::size_t size, const job& what) {
   const plan loops = window_plan(size, what.window, what.effort);
-  const auto ends = connected();
+  std::optional<hosts> apart;
+  if (what.hosts) apart.emplace();
+  const auto ends = connected(apart);
   return run_pair({.name = "raw socket", .max_samples = loops.batches}, [&](pair_member& self) {
     const bool sender = self.rank() == 0;
     const int fd = ends[static_cast<std::size_t>(self.rank())].get();

@@ -22,7 +22,13 @@ std::vector<std::string> job::arguments() const {
   } else if (bench == "alltoall") {
     add("--ranks", fmt::format("{}", ranks));
   }
+  if (hosts) result.emplace_back("--hosts");
   return result;
+}
+
+void add_hosts_option(CLI::App& app, bool& into) {
+  app.add_flag("--hosts", into,
+               "The processes on two hosts: network namespaces that are joined by a veth pair");
 }
 
 void add_job_options(CLI::App& app, job& into) {
@@ -49,6 +55,7 @@ void add_job_options(CLI::App& app, job& into) {
     app.add_option("--ranks", into.ranks, "Processes, shared out over the allowed cores")
         ->check(CLI::Range(2, 1024));
   }
+  if (into.bench != "alltoall") add_hosts_option(app, into.hosts);
 }
 
 }  // namespace weft::bench

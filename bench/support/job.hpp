@@ -20,6 +20,7 @@ struct job {
   std::string pattern = "all";  ///< of overlap: one of overlap_patterns, or "all"
   double compute_us = 5000;     ///< of overlap: how long the application computes
   int ranks = 2;                ///< of alltoall
+  bool hosts = false;           ///< the two processes on two hosts (support/hosts.hpp)
   double effort = 1.0;          ///< factor on the number of samples
 
   /// How many different buffers each side walks through. Cold ones are at least 32, whatever is in
@@ -39,8 +40,11 @@ inline const std::vector<std::string> overlap_patterns{"both_compute", "receiver
 
 /// Adds the options of a job to a (sub)command: --size (a list; 8, 64K, 1M), --window, --buffers,
 /// --pattern,
-/// --compute-us, --ranks, --effort. `into` must outlive the parsing; `into.bench` decides which are
-/// added.
+/// --compute-us, --ranks, --hosts, --effort. `into` must outlive the parsing; `into.bench` decides
+/// which are added.
 void add_job_options(CLI::App& app, job& into);
+
+/// Adds --hosts alone.
+void add_hosts_option(CLI::App& app, bool& into);
 
 }  // namespace weft::bench

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "support/affinity.hpp"
+#include "support/hosts.hpp"
 #include "support/spin.hpp"
 
 namespace weft::bench {
@@ -122,13 +123,15 @@ void keep_error(char (&text)[512], const char* message) noexcept {
   std::strncpy(text, message, sizeof text - 1);
 }
 
-/// In the child: never returns, so no destructor of the parent's runs twice. No core: not pinned.
+/// In the child: never returns, so no destructor of the parent's runs twice.
 [[noreturn]] void run_child(pair_member::control& shared, std::span<std::byte> area, int rank,
-                            int core, const std::function<void(pair_member&)>& body) noexcept {
+                            int core, const pair_options& options,
+                            const std::function<void(pair_member&)>& body) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   int code = 1;
   try {
-    if (core >= 0) pin_to(core);
+    if (options.pin) pin_to(core);
+    if (options.apart) options.apart->enter(rank);
     pair_member self(shared, area, rank);
     self.barrier();
     body(self);
@@ -166,8 +169,7 @@ pair_samples run_pair(const pair_options& options, const std::function<void(pair
   for (std::size_t rank = 0; rank < 2; ++rank) {
     const pid_t pid = ::fork();
     if (pid < 0) throw std::system_error(errno, std::system_category(), "fork");
-    if (pid == 0)
-      run_child(shared, area, static_cast<int>(rank), options.pin ? cores[rank] : -1, body);
+    if (pid == 0) run_child(shared, area, static_cast<int>(rank), cores[rank], options, body);
     children[rank] = child(pid);
   }
 

@@ -15,6 +15,8 @@
 
 namespace weft::bench {
 
+class hosts;
+
 /// A sense-reversing barrier for two, in shared memory. Spins; never enters the kernel. A partner
 /// that died does not leave it hanging, because run_pair then ends this process as well.
 class spin_barrier {
@@ -58,6 +60,7 @@ struct pair_options {
   std::size_t max_samples = 1 << 16;     ///< for each of the two
   std::chrono::seconds time_limit{120};  ///< both are killed then
   bool pin = true;                       ///< rank 0 on the first allowed core, 1 on the second
+  const hosts* apart = nullptr;          ///< rank 0 on the first of these, 1 on the second
 };
 
 /// What each rank reported, in the order of reporting.

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the scripts have in common; sourced.
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+
+# bench ARGUMENTS...: a short run; its output is shown and kept in $said.
+bench() {
+  echo "+ weft-bench $*"
+  said=$(timeout -s KILL 50 weft-bench "$@" 2>&1) || { echo "$said"; exit 1; }
+  echo "$said"
+}
+
+# says TEXT: the last run printed it.
+says() { grep -qF -- "$1" <<<"$said" || { echo "missing: $1"; exit 1; }; }
+
+[ "$(nproc)" -ge 2 ] || skip "a pair needs two cores"

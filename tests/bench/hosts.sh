@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# The benchmarks between two hosts, which are network namespaces; and what is left of them.
+. "$(dirname "$0")/common.sh"
+command -v ip >/dev/null || skip "ip is not installed (iproute2)"
+unshare --net true 2>/dev/null || skip "network namespaces are forbidden here"
+
+for name in latency rate bandwidth; do
+  bench $name --transport tcp --hosts --size 64 --effort 0.05
+  says 10.77.0.
+done
+bench overlap --transport tcp --hosts --size 64 --effort 0.05 --pattern receiver_blocked --compute-us 100
+bench compare --transport tcp --hosts --only latency --rounds 1 --effort 0.05 --skip "weft polling"
+says "raw socket"
+
+# Hosts share no memory, and weft finds out by trying.
+said=$(weft-bench latency --transport shm --hosts --size 8 2>&1) && exit 1
+says "no memory can be shared"
+
+# Killed without a chance to clean up: nobody is left there, so the kernel has removed them.
+weft-bench idle --transport tcp --hosts --seconds 60 >/dev/null 2>&1 &
+killed=$!
+here=$(readlink /proc/self/ns/net)
+there=$here
+for _ in $(seq 100); do
+  there=$(readlink /proc/$killed/ns/net)
+  [ "$there" = "$here" ] || break
+  sleep 0.1
+done
+[ "$there" != "$here" ]
+kill -KILL $killed
+wait $killed 2>/dev/null || true
+for _ in $(seq 100); do
+  left=$(readlink /proc/[0-9]*/ns/net 2>/dev/null | grep -cF "$there" || true)
+  [ "$left" = 0 ] && break
+  sleep 0.1
+done
+[ "$left" = 0 ] || { echo "somebody is still on a host that should be gone"; exit 1; }
+
+# Not permitted: cause and cure.
+if setpriv --bounding-set=-sys_admin true 2>/dev/null; then
+  said=$(setpriv --bounding-set=-sys_admin weft-bench latency --transport tcp --hosts 2>&1) && exit 1
+  says "cannot make a network namespace: Operation not permitted"
+  says "run it as root"
+fi
