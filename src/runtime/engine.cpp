@@ -138,7 +138,7 @@ void engine::complete_all(operation_list batch) noexcept {
   while (operation* op = completing_.pop()) op->complete();
   // A follower counts itself and then looks at its end; this thread has written that end and now
   // looks at the count. The follower makes both sides fence (drive_until), where the kernel lets
-  // it.
+  // it. Model: tests/models/followers.pml.
   if (!baton_.can_favour()) std::atomic_thread_fence(std::memory_order_seq_cst);
   if (followers_.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(lead_mutex_);

@@ -52,7 +52,8 @@ struct engine_counters {
 ///  * any other thread: takes the baton for one posting call.
 ///
 /// docs/threading.md has the states. Models: tests/models/baton.pml (one thread at a time runs
-/// this) and tests/models/doorbell.pml (the caller does not sleep through what came for it).
+/// this), tests/models/doorbell.pml (the caller does not sleep through what came for it) and
+/// tests/models/followers.pml (several threads inside run()).
 class engine final : public detail::timer_service, public executor, public detail::driver {
  public:
   /// \param virtual_time what timers go by instead of the steady clock; outlives the engine
@@ -303,7 +304,7 @@ class engine final : public detail::timer_service, public executor, public detai
   bell_watcher<bell_ear> caller_ear_watcher_;
   bell_watcher<bell_ear> progress_ear_watcher_;
 
-  // Who leads, when several threads are inside run():
+  // Who leads, when several threads are inside run(). Model: tests/models/followers.pml.
   std::mutex lead_mutex_;
   std::condition_variable lead_changed_;
   bool led_ = false;

@@ -77,12 +77,13 @@ class one_run final : public run {
   one_run(const bounds& within, choices& which, stacks& s)
       : left_(within), choices_(which), stacks_(s) {}
 
-  void thread(std::function<void()> body) override {
+  unsigned thread(std::function<void()> body) override {
     auto f = std::make_unique<fiber>();
     f->body = std::move(body);
     if (stacks_.size() == fibers_.size()) stacks_.emplace_back(new std::byte[stack_bytes]);
     f->stack = stacks_[fibers_.size()].get();
     fibers_.push_back(std::move(f));
+    return static_cast<unsigned>(fibers_.size() - 1);
   }
   void at_end(std::function<void()> look) override { looks_.push_back(std::move(look)); }
 
@@ -144,6 +145,14 @@ class one_run final : public run {
   }
   void drain_all() {
     for (auto& f : fibers_) drain(*f);
+  }
+  unsigned any_of(unsigned n) { return choices_.of(n); }
+  void kill(unsigned thread) {
+    fibers_[thread]->ended = true;
+    ++changes_;
+  }
+  bool gone(unsigned thread) const {
+    return fibers_[thread]->ended && fibers_[thread]->buffer.empty();
   }
   void changed() { ++changes_; }
   unsigned changes() const { return changes_; }
@@ -210,6 +219,7 @@ class one_run final : public run {
     const option chosen = options[choices_.of(static_cast<unsigned>(options.size()))];
     if (chosen.take_out) {
       take_out(*chosen.who, *chosen.take_out);
+      if (left_.together && *chosen.take_out == 0) drain(*chosen.who);
       return true;
     }
     if (chosen.interrupts) --left_.preemptions;
@@ -265,7 +275,8 @@ report explore(const bounds& within, const std::function<void(run&)>& scenario) 
     now = nullptr;
     ++r.runs;
     r.failure = one.failure();
-    if (r.failure.empty() && r.runs == within.most_runs) r.failure = "more runs than allowed";
+    r.cut_off = r.failure.empty() && r.runs == within.most_runs;
+    if (r.cut_off) r.failure = "more runs than allowed";
   } while (r.failure.empty() && which.another());
   return r;
 }
@@ -306,6 +317,12 @@ void wait_until(const std::function<bool()>& holds) {
   now->self().until = holds;
   now->yield();
 }
+unsigned any_of(unsigned n) { return now ? now->any_of(n) : 0; }
+void kill(unsigned thread) {
+  point();
+  if (now) now->kill(thread);
+}
+bool gone(unsigned thread) { return now && now->gone(thread); }
 void same_memory(const void* at, std::size_t n, unsigned long key) {
   if (now) now->same_memory(static_cast<std::byte*>(const_cast<void*>(at)), n, key);
 }

@@ -21,6 +21,8 @@ namespace interleave {
 struct bounds {
   int preemptions = 2;
   int delays = 1;
+  bool together =
+      false;  ///< a store that reaches the memory takes those behind it along: fewer runs
   unsigned long most_runs = 2'000'000;  ///< more: the scenario is too large, which is a failure
 };
 
@@ -28,7 +30,8 @@ struct bounds {
 class run {
  public:
   virtual ~run() = default;
-  virtual void thread(std::function<void()> body) = 0;
+  /// \return its number
+  virtual unsigned thread(std::function<void()> body) = 0;
   /// Checked when all threads have ended, and all stores have reached the memory.
   virtual void at_end(std::function<void()> look) = 0;
 };
@@ -43,7 +46,8 @@ inline void expect(bool holds, const char* what) {
 
 struct report {
   unsigned long runs = 0;
-  std::string failure;  ///< of the first run that failed; empty: none
+  std::string failure;   ///< of the first run that failed; empty: none
+  bool cut_off = false;  ///< that is, there were more than the bounds allow
 };
 
 /// Runs the scenario in all orders within the bounds, or until one fails: by `broken`, by a thread
@@ -61,6 +65,12 @@ void fence_all();        ///< those of all threads do: membarrier
 void changed();          ///< wakes those who wait for a change
 void wait_for_change();  ///< until another thread has changed something
 void wait_until(const std::function<bool()>& holds);
+unsigned any_of(unsigned n);  ///< a number below n: all are tried
+
+/// The thread's process is killed: it does nothing any more, and what its stack holds is lost. What
+/// it stored still reaches the memory. One that has ended stays so.
+void kill(unsigned thread);
+bool gone(unsigned thread);  ///< it has ended or was killed, and all its stores are in the memory
 
 /// These bytes are the same memory as those that were named with this key first.
 void same_memory(const void* at, std::size_t n, unsigned long key);

@@ -31,7 +31,7 @@ static_assert(sizeof(slot) == line);
 
 /// One direction between two processes, made by the sender. Only the words named here are shared;
 /// both sides keep their positions to themselves and believe the other's word only within bounds.
-/// Model: tests/models/ring.pml.
+/// Model: tests/models/ring.pml. Its code in every order: tests/interleave/ring.cpp.
 struct ring {
   // Written once by the sender.
   std::uint32_t magic;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instead of src/transports/shm/transport.hpp: what a ring_link needs of its owners, and no more.
+#pragma once
+
+#include "transports/shm/link.hpp"
+
+namespace weft::transports::shm {
+
+class shm_transport {
+ public:
+  const transports::traits& traits() const noexcept {
+    static constexpr transports::traits t{.name = "shm", .max_payload = shm::max_payload};
+    return t;
+  }
+  const std::uint32_t& passes() const noexcept { return passes_; }
+  void wants_room(ring_link&) noexcept {}
+  void has_unseen(ring_link&) noexcept {}
+  void link_ended(ring_link&) noexcept {}
+
+ private:
+  std::uint32_t passes_ = 0;
+};
+
+class pair {
+ public:
+  explicit pair(runtime::remote_doorbell& door) noexcept : door_(door) {}
+
+  shm_transport& owner() noexcept { return owner_; }
+  const shm_transport& owner() const noexcept { return owner_; }
+  runtime::remote_doorbell& door() noexcept { return door_; }
+  std::string take_answer(parcel) noexcept { return {}; }
+  post get(scatter, remote_address, std::size_t) noexcept { return post::failed; }
+  bool prefers_get(remote_address, std::size_t) const noexcept { return false; }
+  std::optional<remote_address> expose(const_buffer) noexcept { return {}; }
+
+ private:
+  shm_transport owner_;
+  runtime::remote_doorbell& door_;
+};
+
+}  // namespace weft::transports::shm
