@@ -184,6 +184,7 @@ void peer::fail(errc why, std::string detail) noexcept {
   if (current_) drop(*std::exchange(current_, nullptr));
   turns_.resume_all(false);
   rooms_.resume_all(false);
+  numbers_.resume_all(false);
   while (reply_slot* slot =
              replies_.any_if([](const reply_slot& s) { return s.kind == frame_kind{}; })) {
     slot->kind = reply_lost;

@@ -113,10 +113,13 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
     void await_suspend(std::coroutine_handle<> h) noexcept;
     bool await_resume() const noexcept { return granted; }
   };
-  struct room_waiter : waiter {
-    peer& at;
-    explicit room_waiter(peer& p) noexcept : at(p) {}
-    void await_suspend(std::coroutine_handle<> h) noexcept;
+  struct queue_waiter : waiter {
+    waiters& queue;
+    explicit queue_waiter(waiters& q) noexcept : queue(q) {}
+    void await_suspend(std::coroutine_handle<> h) noexcept {
+      self = h;
+      queue.add(*this);
+    }
   };
   struct reply_waiter {
     reply_slot& slot;
@@ -127,7 +130,8 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   static constexpr frame_kind reply_lost{0xff};  // for protocols that will get no answer
 
   turn_waiter turn(detail::send_operation* op) noexcept { return {*this, op}; }
-  room_waiter room() noexcept { return room_waiter(*this); }
+  queue_waiter room() noexcept { return queue_waiter(rooms_); }
+  queue_waiter number() noexcept { return queue_waiter(numbers_); }
   void pass_turn() noexcept;
   void resume_rooms() noexcept;
 
@@ -192,6 +196,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   bool bye_left_ = false;
   waiters turns_;            // turn_waiters
   waiters rooms_;            // for room in the link, or for credit
+  waiters numbers_;          // for a number in replies_: the message that is being begun, or none
   bool link_full_ = false;   // it refused the last frame, and will say when it has room
   std::int64_t credit_ = 0;  // units that may still be sent
   id_table<reply_slot> replies_;

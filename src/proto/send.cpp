@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending: at once where that is possible, else as a protocol.
 #include <algorithm>
+#include <utility>
 
 #include "proto/messenger.hpp"
 #include "proto/select.hpp"
@@ -35,11 +36,6 @@ void peer::turn_waiter::await_suspend(std::coroutine_handle<> h) noexcept {
   self = h;
   at.turns_.add(*this);
   at.want_link();
-}
-
-void peer::room_waiter::await_suspend(std::coroutine_handle<> h) noexcept {
-  self = h;
-  at.rooms_.add(*this);
 }
 
 void peer::pass_turn() noexcept {
@@ -199,7 +195,11 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     if (needs_answer) op.id = replies_.insert(answer);
     while (needs_answer && op.id == 0) {
       // Every number is taken by a message that waits for its answer.
-      if (!co_await room()) break;
+      if (!co_await number() || op.cancel_requested) {
+        pass_turn();
+        finish_send(op, ended_early());
+        co_return;
+      }
       op.id = replies_.insert(answer);
     }
     if (op.rendezvous && op.id != 0)
@@ -209,8 +209,9 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     if (op.id != 0) replies_.erase(op.id);
     if (op.rendezvous && op.id != 0)
       owner_.engine().trace().end(trace::kind::send_rendezvous, id_, op.id);
-    op.id = 0;  // the number may be another message's by the time that this one is cancelled
+    const bool free_again = std::exchange(op.id, 0) != 0;  // and may be another message's soon
     finish_send(op, status);
+    if (free_again && !numbers_.empty()) numbers_.resume_first(true);
   };
   post pushed = post::failed;
   while (state_ == state::open && (pushed = push_eager(op)) == post::busy)
@@ -282,6 +283,7 @@ void peer::cancel(send_operation& op) noexcept {
     return;
   }
   rooms_.resume_all(true);  // it may wait for credit
+  numbers_.resume_all(true);
 }
 
 bool peer::on_reply(frame_kind kind, const frame_extension& x) noexcept {
