@@ -14,8 +14,12 @@ foreach(flag -fstack-clash-protection -fcf-protection)
 endforeach()
 
 function(weft_own_flags target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion
     $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+  # Files that are compiled together see each other's names. The presets that do so come after `dev`, which does not.
+  if(NOT CMAKE_UNITY_BUILD)
+    target_compile_options(${target} PRIVATE -Wshadow)
+  endif()
   if(WEFT_ASSERTIONS)
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
   endif()

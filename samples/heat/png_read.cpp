@@ -19,13 +19,13 @@ struct source {
 };
 
 /// What libpng says is kept, and control goes back to the last setjmp.
-[[noreturn]] void on_error(png_structp png, png_const_charp text) {
+[[noreturn]] void on_read_error(png_structp png, png_const_charp text) {
   std::strncpy(static_cast<source*>(png_get_error_ptr(png))->problem, text,
                sizeof(source::problem) - 1);
   png_longjmp(png, 1);
 }
 
-void on_warning(png_structp, png_const_charp) {}
+void on_read_warning(png_structp, png_const_charp) {}
 
 void on_read(png_structp png, png_bytep into, std::size_t n) {
   source& in = *static_cast<source*>(png_get_io_ptr(png));
@@ -37,7 +37,7 @@ void on_read(png_structp png, png_bytep into, std::size_t n) {
 /// libpng's two structs, freed on every way out.
 struct decoder {
   explicit decoder(source& in)
-      : png(png_create_read_struct(PNG_LIBPNG_VER_STRING, &in, on_error, on_warning)),
+      : png(png_create_read_struct(PNG_LIBPNG_VER_STRING, &in, on_read_error, on_read_warning)),
         info(png ? png_create_info_struct(png) : nullptr) {
     if (!png) throw std::bad_alloc();
     png_set_read_fn(png, &in, on_read);

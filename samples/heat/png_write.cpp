@@ -15,13 +15,13 @@ struct sink {
   char problem[128] = "";
 };
 
-[[noreturn]] void on_error(png_structp png, png_const_charp text) {
+[[noreturn]] void on_write_error(png_structp png, png_const_charp text) {
   std::strncpy(static_cast<sink*>(png_get_error_ptr(png))->problem, text,
                sizeof(sink::problem) - 1);
   png_longjmp(png, 1);
 }
 
-void on_warning(png_structp, png_const_charp) {}
+void on_write_warning(png_structp, png_const_charp) {}
 
 void on_write(png_structp png, png_bytep from, std::size_t n) {
   try {
@@ -36,7 +36,7 @@ void on_flush(png_structp) {}
 
 struct encoder {
   explicit encoder(sink& out)
-      : png(png_create_write_struct(PNG_LIBPNG_VER_STRING, &out, on_error, on_warning)),
+      : png(png_create_write_struct(PNG_LIBPNG_VER_STRING, &out, on_write_error, on_write_warning)),
         info(png ? png_create_info_struct(png) : nullptr) {
     if (!png) throw std::bad_alloc();
     png_set_write_fn(png, &out, on_write, on_flush);

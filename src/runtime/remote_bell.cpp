@@ -31,7 +31,7 @@ struct address {
   socklen_t size = 0;
 };
 
-[[noreturn]] void fail(const char* call) {
+[[noreturn]] void no_bell(const char* call) {
   throw error(errc::system, fmt::format("{} for a bell: {}; raise the limit on open files (ulimit "
                                         "-n), and allow Unix sockets",
                                         call, std::strerror(errno)));
@@ -39,7 +39,7 @@ struct address {
 
 unique_fd new_socket() {
   unique_fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd) fail("socket");
+  if (!fd) no_bell("socket");
   return fd;
 }
 
@@ -47,9 +47,9 @@ unique_fd new_socket() {
 
 bell_ear::bell_ear() : fd_(new_socket()) {
   if (::getrandom(name_.data(), sizeof name_, 0) != static_cast<ssize_t>(sizeof name_))
-    fail("getrandom");
+    no_bell("getrandom");
   const address here(name_);
-  if (::bind(fd_.get(), here.get(), here.size) != 0) fail("bind");
+  if (::bind(fd_.get(), here.get(), here.size) != 0) no_bell("bind");
 }
 
 void bell_ear::drain() noexcept {
@@ -63,7 +63,7 @@ bell_rope::bell_rope(bell_name name) : fd_(new_socket()) {
   if (::connect(fd_.get(), there.get(), there.size) == 0) return;
   if (errno == ECONNREFUSED || errno == EPERM || errno == EPROTOTYPE)
     throw error(errc::protocol_error, "nobody listens to the bell that the peer names");
-  fail("connect");
+  no_bell("connect");
 }
 
 void bell_rope::ring() noexcept {

@@ -14,7 +14,7 @@ namespace {
 // So that one talkative peer cannot keep the thread from the others.
 constexpr int frames_at_once = 32;
 constexpr auto linger_time = 1s;
-constexpr auto retry_time = 10ms;
+constexpr auto resend_time = 10ms;
 }  // namespace
 
 connection::connection(loop& on, runtime::unique_fd socket, medium m)
@@ -138,7 +138,7 @@ void connection::wait_to_write() {
 
 void connection::retry_soon() {
   writing_ = true;
-  retry_.expires_after(retry_time);
+  retry_.expires_after(resend_time);
   retry_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
     self->writing_ = false;
     if (!fault && self->user_) self->flush();

@@ -29,7 +29,7 @@ namespace weft::wireup {
 
 namespace {
 
-constexpr auto retry_time = std::chrono::milliseconds(20);
+constexpr auto ask_again_time = std::chrono::milliseconds(20);
 
 /// The launcher keeps what was put under a name until the job's end. A program that makes one
 /// context after the other, as all its ranks do, therefore needs a new name for each. PMIx is one
@@ -172,7 +172,7 @@ class launched_by_pmix final : public job {
       pmix_value_t* value = nullptr;
       pmix_status_t status = PMIX_ERR_NOT_FOUND;
       while ((status = library.get(&who, name.c_str(), nullptr, 0, &value)) == PMIX_ERR_NOT_FOUND)
-        std::this_thread::sleep_for(retry_time);
+        std::this_thread::sleep_for(ask_again_time);
       check(status, "PMIx_Get", "do all ranks of the job use weft?");
       const std::unique_ptr<pmix_value_t, decltype(&std::free)> keep(value, &std::free);
       if (value->type != PMIX_STRING) check(PMIX_ERR_BAD_PARAM, "PMIx_Get", "");
@@ -226,7 +226,7 @@ class launched_by_pmix final : public job {
     loop_.post([this, q = std::move(q)]() mutable {
       later_.push_back(std::move(q));
       if (later_.size() > 1) return;
-      tick_.expires_after(retry_time);
+      tick_.expires_after(ask_again_time);
       tick_.async_wait([this](const asio::error_code&) {
         for (auto& one : std::exchange(later_, {})) ask(std::move(one));
       });

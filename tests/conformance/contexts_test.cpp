@@ -16,8 +16,6 @@ using namespace weft;
 
 namespace {
 
-setting every_setting() { return GENERATE(from_range(settings())); }
-
 task<void> close_after_sending(context&, endpoint other) {
   const bytes out = pattern(50'000, 1);
   co_await other.send(out, tag{1});

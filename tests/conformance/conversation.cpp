@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <exception>
 #include <iostream>
 #include <string_view>
@@ -55,6 +56,8 @@ context setting::make_context() const {
 
 std::ostream& operator<<(std::ostream& out, const setting& s) { return out << s.name; }
 
+namespace {
+
 const std::vector<setting>& settings() {
   using enum place;
   using enum progress_mode;
@@ -87,6 +90,10 @@ const std::vector<setting>& settings() {
   };
   return all;
 }
+
+}  // namespace
+
+setting every_setting() { return GENERATE(from_range(settings())); }
 
 bytes pattern(std::size_t size, std::uint64_t seed) {
   bytes b(size);

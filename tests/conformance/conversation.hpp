@@ -35,8 +35,8 @@ struct setting {
 };
 std::ostream& operator<<(std::ostream& out, const setting& s);
 
-/// All of them.
-const std::vector<setting>& settings();
+/// The test case that calls this is repeated for each of them.
+setting every_setting();
 
 /// One end's part: a plain function, since the two may run in different processes.
 using part = weft::task<void> (*)(weft::context& here, weft::endpoint other);

@@ -17,8 +17,6 @@ constexpr std::array<std::size_t, 20> sizes{
     0,    1,    8,      43,     44,     45,     63,     64,      1000,     3072,
     3073, 4096, 16'384, 40'001, 65'535, 65'536, 65'537, 300'001, 1u << 20, 8u << 20};
 
-setting every_setting() { return GENERATE(from_range(settings())); }
-
 task<void> ping(context&, endpoint other) {
   for (const std::size_t size : sizes) {
     const bytes out = pattern(size, size);

@@ -14,7 +14,6 @@ using namespace fault;
 
 namespace {
 
-const std::string bin = WEFT_TEST_BIN_DIR;
 const std::string full = "No space left on device";
 
 /// A folder in which the names given are files on a device that is full.

@@ -9,9 +9,6 @@ using namespace fault;
 
 namespace {
 
-const std::string bin = WEFT_TEST_BIN_DIR;
-const std::string refuse_program = bin + "/tests/refuse";
-
 /// Whether the limit was so low that not even the program's libraries could be loaded.
 bool never_began(const outcome& o) {
   return o.status == 127 || count(o.output, "error while loading shared libraries") != 0;

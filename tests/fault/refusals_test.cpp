@@ -13,8 +13,7 @@ using namespace fault;
 
 namespace {
 
-const std::string refuse_program = WEFT_TEST_BIN_DIR "/tests/refuse";
-const std::string info_program = WEFT_TEST_BIN_DIR "/weft-info";
+const std::string info_program = bin + "/weft-info";
 
 /// What becomes of weft without a system call.
 struct consequence {

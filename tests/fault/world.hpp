@@ -15,6 +15,12 @@ namespace fault {
 /// Whether these programs are built with a sanitizer, which is slow and has needs of its own.
 inline constexpr bool sanitized = WEFT_TEST_SANITIZED;
 
+/// Where weft's programs are; those of the tests are in its folder `tests`.
+inline const std::string bin = WEFT_TEST_BIN_DIR;
+
+/// Starts a program with a limit, or without a system call: see programs/refuse.cpp.
+inline const std::string refuse_program = bin + "/tests/refuse";
+
 /// Which transports every test here goes through, as values of WEFT_TRANSPORTS. A transport that
 /// is added to this list is put to all of them.
 const std::vector<std::string>& transports();

@@ -159,6 +159,7 @@ unsigned fake_transport::tell_losses() noexcept {
 
 unsigned fake_transport::poll() noexcept {
   const auto held = world_.lock();
+  if (std::exchange(rung_, false)) bell_->drain();
   const time now = world_.elapsed();
   unsigned events = tell_losses();
   for (std::size_t i = 0; i < in_.size(); ++i)

@@ -31,7 +31,7 @@ class fake_transport final : public transport {
   bool has_work() noexcept override;
   void nudge() noexcept override {}
   int handle() const noexcept override { return bell_ ? bell_->fd() : -1; }
-  void on_ready() noexcept override { bell_->drain(); }
+  void on_ready() noexcept override { rung_ = true; }
 
   // For the world.
   std::optional<time> next_frame() const noexcept;
@@ -52,6 +52,7 @@ class fake_transport final : public transport {
   const manner manner_;
   const transports::traits traits_;
   std::optional<runtime::event_fd> bell_;  // in real time
+  bool rung_ = false;                      // the bell was heard; poll() silences it
   bool dead_ = false;
   std::vector<std::shared_ptr<wire>> in_;
   std::vector<wire*> out_;    // owned by their links

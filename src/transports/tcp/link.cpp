@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t bytes_per_write = 16 * 1024;
 constexpr std::size_t pieces_per_write = 16;
 // How long the end of a link waits for its last bytes to leave.
-constexpr auto last_words = std::chrono::milliseconds(500);
+constexpr auto last_frames = std::chrono::milliseconds(500);
 
 void copy_out(std::byte* to, gather from, std::size_t n) noexcept {
   while (n != 0) {
@@ -231,7 +231,7 @@ void stream_link::connection_changed() noexcept {
 
 void stream_link::drain() noexcept {
   if (!ready()) return;
-  const auto until = std::chrono::steady_clock::now() + last_words;
+  const auto until = std::chrono::steady_clock::now() + last_frames;
   while (!write() && blocked_) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         until - std::chrono::steady_clock::now());

@@ -13,7 +13,7 @@ using namespace std::string_literals;
 
 namespace {
 
-std::string problem(const std::string& file) {
+std::string png_problem(const std::string& file) {
   try {
     decode_png(file);
   } catch (const picture_error& e) {
@@ -82,23 +82,23 @@ TEST_CASE("PNG of other kinds becomes grey or colour") {
 
 TEST_CASE("what is wrong in a bad PNG") {
   const std::string good = encode_png(tests::pattern(13, 7, 3, 255));
-  CHECK_THAT(problem(good.substr(0, 20)), Contains("byte 16") && Contains("truncated"));
+  CHECK_THAT(png_problem(good.substr(0, 20)), Contains("byte 16") && Contains("truncated"));
   std::string flipped = good;
   flipped[good.find("IDAT") + 8] ^= 1;
-  CHECK(problem(flipped) != "none");
-  CHECK_THAT(problem(png(0, 1, 8, 0, "", "")), Contains("IHDR"));
-  CHECK_THAT(problem(png(2, 1, 8, 3, "", "\0\1\0"s)), Contains("PLTE"));
-  CHECK_THAT(problem(png(4, 4, 8, 0, "", "\0\1\2\3\4"s)), Contains("byte"));
+  CHECK(png_problem(flipped) != "none");
+  CHECK_THAT(png_problem(png(0, 1, 8, 0, "", "")), Contains("IHDR"));
+  CHECK_THAT(png_problem(png(2, 1, 8, 3, "", "\0\1\0"s)), Contains("PLTE"));
+  CHECK_THAT(png_problem(png(4, 4, 8, 0, "", "\0\1\2\3\4"s)), Contains("byte"));
 }
 
 TEST_CASE("a PNG header that promises more than the file holds is refused before memory is taken") {
-  CHECK_THAT(problem(png(16000, 16000, 8, 0, "", "\0\1"s)), Contains("do not fit into"));
-  CHECK_THAT(problem(png(100000, 100000, 8, 2, "", "\0\1"s)), Contains("more than this program"));
+  CHECK_THAT(png_problem(png(16000, 16000, 8, 0, "", "\0\1"s)), Contains("do not fit into"));
+  CHECK_THAT(png_problem(png(100000, 100000, 8, 2, "", "\0\1"s)), Contains("more than this program"));
 }
 
 TEST_CASE("every beginning of a PNG is refused, and none of its changed bytes does harm") {
   const std::string file = encode_png(tests::pattern(5, 4, 1, 255));
-  for (std::size_t n = 0; n < file.size(); ++n) CHECK(problem(file.substr(0, n)) != "none");
+  for (std::size_t n = 0; n < file.size(); ++n) CHECK(png_problem(file.substr(0, n)) != "none");
   for (std::size_t i = 0; i < file.size(); ++i)
     for (const char c : {'\0', '\x01', '\x7f', '\xff'}) {
       std::string changed = file;

@@ -6,24 +6,24 @@
 using namespace weft::proto;
 
 namespace {
-constexpr std::size_t limit = 64 * 1024;
+constexpr std::size_t eager_most = 64 * 1024;
 constexpr std::int64_t plenty = 1 << 20;
 constexpr weft::transports::traits shm_like{
     .name = "any", .max_payload = 32 * 1024, .fragment = 16 * 1024};
 }  // namespace
 
 TEST_CASE("a message up to the eager limit goes whole, a longer one asks") {
-  CHECK_FALSE(plan_send(0, limit, plenty).rendezvous);
-  CHECK_FALSE(plan_send(limit, limit, plenty).rendezvous);
-  CHECK(plan_send(limit, limit, plenty).eager_end == limit);
-  CHECK(plan_send(limit + 1, limit, plenty).rendezvous);
-  CHECK(plan_send(limit + 1, limit, plenty).eager_end == limit);
+  CHECK_FALSE(plan_send(0, eager_most, plenty).rendezvous);
+  CHECK_FALSE(plan_send(eager_most, eager_limit, plenty).rendezvous);
+  CHECK(plan_send(eager_most, eager_limit, plenty).eager_end == eager_limit);
+  CHECK(plan_send(eager_most + 1, eager_limit, plenty).rendezvous);
+  CHECK(plan_send(eager_most + 1, eager_limit, plenty).eager_end == eager_limit);
 }
 
 TEST_CASE("no plan spends more credit than there is") {
   for (std::int64_t credit = 1; credit != 2000; ++credit)
-    for (const std::size_t size : {0ul, 1ul, 63ul, 64ul, 65ul, 4096ul, limit, 10 * limit}) {
-      const send_plan p = plan_send(size, limit, credit);
+    for (const std::size_t size : {0ul, 1ul, 63ul, 64ul, 65ul, 4096ul, eager_most, 10 * eager_limit}) {
+      const send_plan p = plan_send(size, eager_most, credit);
       CAPTURE(credit, size, p.eager_end);
       REQUIRE(p.eager_end <= size);
       REQUIRE(units_of(p.eager_end) <= credit);
@@ -32,7 +32,7 @@ TEST_CASE("no plan spends more credit than there is") {
 }
 
 TEST_CASE("without credit only the header goes") {
-  const send_plan p = plan_send(8, limit, 1);
+  const send_plan p = plan_send(8, eager_most, 1);
   CHECK(p.rendezvous);
   CHECK(p.eager_end == 0);
 }
@@ -56,13 +56,13 @@ TEST_CASE("pieces cover a message, are whole units but for the last, and never t
   CHECK(next_piece(shm_like, 0, one_frame) == one_frame);
 }
 
-TEST_CASE("an explanation names the way and the limit that chose it") {
-  const explanation whole = explain_send(8, limit, first_window, shm_like);
+TEST_CASE("an explanation names the way and the eager_most that chose it") {
+  const explanation whole = explain_send(8, eager_most, first_window, shm_like);
   CHECK(whole.way == "at once, in one frame");
-  const explanation asks = explain_send(1 << 20, limit, first_window, shm_like);
+  const explanation asks = explain_send(1 << 20, eager_most, first_window, shm_like);
   CHECK(asks.way.find("rendezvous") == 0);
   CHECK(asks.why.find("65536") != std::string::npos);
-  const explanation dry = explain_send(8, limit, 1, shm_like);
+  const explanation dry = explain_send(8, eager_most, 1, shm_like);
   CHECK(dry.way.find("its header at once") != std::string::npos);
   CHECK(dry.why.find("granted") != std::string::npos);
 }

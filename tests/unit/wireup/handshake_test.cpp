@@ -17,7 +17,7 @@ namespace weft::wireup::test {
 
 namespace {
 
-std::span<const std::byte> bytes(std::string_view text) {
+std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
@@ -50,9 +50,9 @@ TEST_CASE("a key signs as RFC 4231 has it") {
                                                                       "0b0b0b0b0b0b0b0b0b0b"
                                                                       "0b0b0b0b0b0b0b0b0b0b"),
                                          "the test");
-  CHECK(hex(key.sign({bytes("Hi There")})) ==
+  CHECK(hex(key.sign({bytes_of("Hi There")})) ==
         "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
-  CHECK(key.sign({bytes("Hi "), bytes("There")}) == key.sign({bytes("Hi There")}));
+  CHECK(key.sign({bytes_of("Hi "), bytes_of("There")}) == key.sign({bytes_of("Hi There")}));
 }
 
 TEST_CASE("a key is read from text and from a file, and nothing else is") {
@@ -102,7 +102,7 @@ TEST_CASE("another key convinces nobody") {
   prover connects(key);
   const challenger impostor(other);
   CHECK_FALSE(impostor.judge(*connects.answer(impostor.question())));
-  CHECK_FALSE(connects.confirmed_by(other.sign({bytes("anything")})));
+  CHECK_FALSE(connects.confirmed_by(other.sign({bytes_of("anything")})));
 }
 
 TEST_CASE("what was said once convinces nobody a second time") {
@@ -151,7 +151,7 @@ TEST_CASE("an opening, byte by byte, and what is none") {
   CHECK_FALSE(decode_opening(std::span(o).first(7)));
   o[6] = std::byte{2};
   CHECK_FALSE(decode_opening(o));
-  CHECK_FALSE(decode_opening(bytes("GET / HT")));
+  CHECK_FALSE(decode_opening(bytes_of("GET / HT")));
 }
 
 TEST_CASE("a locator, and what is none") {
