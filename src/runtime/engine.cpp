@@ -18,7 +18,6 @@ namespace {
 // Under steady traffic the clock is read once in so many passes.
 constexpr std::uint32_t passes_between_clocks = 256;
 // How often the caller looks before it considers whether to go on looking.
-constexpr unsigned vain_passes_per_turn = 64;
 constexpr unsigned vain_turns_until_nudge = 4;
 // How often the caller looks at quiet descriptors while it has other things to do.
 constexpr unsigned turns_between_handles = 32;
@@ -250,7 +249,7 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
     // In vain passes the baton is kept, unless somebody asks for it: taking it costs as much as
     // a pass.
     unsigned events = 0;
-    for (unsigned left = vain_passes_per_turn; left != 0; --left) {
+    for (unsigned left = caller_patience_.passes_in_turn(); left != 0; --left) {
       events = pass();
       if (events != 0 || !ended_.empty() || !inbox_.empty() || baton_.wanted()) break;
     }
@@ -296,7 +295,7 @@ void engine::caller_looks_around() noexcept {
   enter();
   end_due_timers();
   // Who has not seen a message for a microsecond or two may have nobody who looks.
-  if (++vain_turns_ >= vain_turns_until_nudge) nudge_all();
+  if (++vain_turns_ >= vain_turns_until_nudge && caller_patience_.others_had_a_turn()) nudge_all();
   give_and_hand_out();
   if (has_progress_thread_) return;
   // Descriptors are this thread's to look at; a peer's death may wait for a millisecond.

@@ -38,10 +38,10 @@ patience::advice patience::in_vain() noexcept {
   if (settings_.never_spin) return advice::sleep;
   const auto now = clock::now();
   if (!std::exchange(in_vain_, true)) vain_since_ = now;
-  const auto waited = now - vain_since_;
-  if (!settings_.never_sleep && waited > (crowded_ ? yield_budget : settings_.spin))
+  waited_ = now - vain_since_;
+  if (!settings_.never_sleep && waited_ > (crowded_ ? yield_budget : settings_.spin))
     return advice::sleep;
-  if (crowded_ || waited > spin_before_yield) yield();
+  if (crowded_ || waited_ > spin_before_yield) yield();
   return advice::look_around;
 }
 

@@ -21,12 +21,23 @@ class patience {
   };
   enum class advice : std::uint8_t { look_around, sleep };
 
+  /// A peer that has not taken a message for so long may need a ring, in a crowd: mostly it only
+  /// waits for a core.
+  static constexpr std::chrono::microseconds turn_of_others{100};
+
   explicit patience(settings s) noexcept : settings_(s), crowded_(s.crowded) {}
 
   /// Something happened: begin anew.
   void reset() noexcept { in_vain_ = false; }
 
-  /// Some dozens of passes brought nothing. `look_around` asks for what is too dear to do in every
+  /// How many passes in vain to make before in_vain() is asked. In a crowd whoever has the message
+  /// that is waited for may need this core.
+  unsigned passes_in_turn() const noexcept { return crowded_ ? 4 : 64; }
+
+  /// As of the last in_vain(): false while a peer that does not look may just not have had its turn.
+  bool others_had_a_turn() const noexcept { return !crowded_ || waited_ > turn_of_others; }
+
+  /// As many passes brought nothing. `look_around` asks for what is too dear to do in every
   /// pass, and to go on.
   advice in_vain() noexcept;
 
@@ -38,6 +49,7 @@ class patience {
   bool in_vain_ = false;
   std::uint32_t quiet_yields_ = 0;
   std::chrono::steady_clock::time_point vain_since_{};
+  std::chrono::nanoseconds waited_{0};
 };
 
 }  // namespace weft::runtime

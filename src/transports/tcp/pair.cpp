@@ -151,7 +151,7 @@ void pair::not_connected(const std::string& why) noexcept {
   } catch (const std::exception&) {
     // The peer learns of it when this side has given up.
   }
-  end(errc::unreachable);
+  end_soon(errc::unreachable);
 }
 
 void pair::connected(runtime::unique_fd fd) noexcept {
@@ -192,17 +192,23 @@ void pair::judge_port() noexcept {
     case port::state::open:
       return;
     case port::state::ended:
-      hang_up();
-      enter(stage::ended);
-      ended_at_ = clock::now();
-      owner_.want_ticks();
-      if (link_) link_->connection_changed();
-      return;
+      return end_soon(errc::peer_lost);
     case port::state::lost:
       return end(errc::peer_lost);
     case port::state::broken:
       return end(errc::protocol_error);
   }
+}
+
+/// Why a peer is not there any more is first for the control plane to say: it left in good order,
+/// or has died.
+void pair::end_soon(errc why) noexcept {
+  hang_up();
+  enter(stage::ended);
+  ended_at_ = clock::now();
+  ended_why_ = why;
+  owner_.want_ticks();
+  if (link_) link_->connection_changed();
 }
 
 void pair::end(errc why) noexcept {
@@ -262,7 +268,7 @@ void pair::forget() noexcept {
 
 bool pair::tick(clock::time_point now) noexcept {
   if (ended_at_ && !reported_) {
-    if (now - *ended_at_ >= grace) end(errc::peer_lost);
+    if (now - *ended_at_ >= grace) end(ended_why_);
     return !reported_;
   }
   if (stage_ == stage::connecting) attempts_->hurry();

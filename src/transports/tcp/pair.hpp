@@ -75,6 +75,7 @@ class pair final : public runtime::fd_watcher {
   void connect_to(const parcel& offer, const offer_head& head);
   void hang_up() noexcept;
   void end(errc why) noexcept;
+  void end_soon(errc why) noexcept;
   void not_connected(const std::string& why) noexcept;
   void judge_port() noexcept;
   void enter(stage s) noexcept;
@@ -93,7 +94,8 @@ class pair final : public runtime::fd_watcher {
   bool reported_ = false;    // the inlet knows that it is broken
   bool unfinished_ = false;  // counted by the transport: something goes on without an operation
   bool patient_ = false;     // the kernel does not watch for silence while the peer reads nothing
-  std::optional<std::chrono::steady_clock::time_point> ended_at_;  // the peer closed it
+  std::optional<std::chrono::steady_clock::time_point> ended_at_;  // end_soon
+  errc ended_why_ = errc::peer_lost;
 };
 
 }  // namespace weft::transports::tcp

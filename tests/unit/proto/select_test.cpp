@@ -14,15 +14,15 @@ constexpr weft::transports::traits shm_like{
 
 TEST_CASE("a message up to the eager limit goes whole, a longer one asks") {
   CHECK_FALSE(plan_send(0, eager_most, plenty).rendezvous);
-  CHECK_FALSE(plan_send(eager_most, eager_limit, plenty).rendezvous);
-  CHECK(plan_send(eager_most, eager_limit, plenty).eager_end == eager_limit);
-  CHECK(plan_send(eager_most + 1, eager_limit, plenty).rendezvous);
-  CHECK(plan_send(eager_most + 1, eager_limit, plenty).eager_end == eager_limit);
+  CHECK_FALSE(plan_send(eager_most, eager_most, plenty).rendezvous);
+  CHECK(plan_send(eager_most, eager_most, plenty).eager_end == eager_most);
+  CHECK(plan_send(eager_most + 1, eager_most, plenty).rendezvous);
+  CHECK(plan_send(eager_most + 1, eager_most, plenty).eager_end == eager_most);
 }
 
 TEST_CASE("no plan spends more credit than there is") {
   for (std::int64_t credit = 1; credit != 2000; ++credit)
-    for (const std::size_t size : {0ul, 1ul, 63ul, 64ul, 65ul, 4096ul, eager_most, 10 * eager_limit}) {
+    for (const std::size_t size : {0ul, 1ul, 63ul, 64ul, 65ul, 4096ul, eager_most, 10 * eager_most}) {
       const send_plan p = plan_send(size, eager_most, credit);
       CAPTURE(credit, size, p.eager_end);
       REQUIRE(p.eager_end <= size);
