@@ -16,6 +16,8 @@ struct metrics {
   std::uint64_t unexpected_bytes_now = 0;   ///< memory that they hold at this moment
   std::uint64_t unexpected_bytes_peak = 0;  ///< never above options::unexpected_budget
   std::uint64_t rendezvous = 0;             ///< messages that took the handshake
+  std::uint64_t links_lost = 0;             ///< of peers that others still reach
+  std::uint64_t frames_sent_again = 0;      ///< because the link that they left by was lost
   std::uint64_t sleeps = 0;                 ///< times that a thread slept in the wait set
   std::uint64_t nanoseconds_asleep = 0;
   std::uint64_t wake_ups = 0;         ///< times that it was woken by an event

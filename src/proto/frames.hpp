@@ -21,15 +21,18 @@ enum class frame_kind : std::uint8_t {
   rts,        ///< request to send: the beginning of a message whose rest waits for an answer
               ///< (a = id << 48 | size, b = where the data can be read, packed; 0: nowhere)
   cts,        ///< clear to send (a = the sender's id, b = the receiver's id)
-  data,       ///< part of a message that was asked for (a = the receiver's id, b = offset)
-  fin_ack,    ///< the receiver has read the data itself, or wants none (a = the sender's id)
-  matched,    ///< a synchronous eager message met its receive (a = the sender's id)
-  cancel,     ///< the sender takes an rts back (a = the sender's id)
+  data,     ///< part of a message that was asked for (a = the receiver's id, b = offset; tag, on a
+            ///< link of several = its number)
+  fin_ack,  ///< the receiver has read the data itself, or wants none (a = the sender's id)
+  matched,  ///< a synchronous eager message met its receive (a = the sender's id)
+  cancel,   ///< the sender takes an rts back (a = the sender's id)
   cancelled,  ///< and the receiver had not matched it (a = the sender's id)
   credit,     ///< nothing but header.credit
   bye,        ///< nothing will follow
-  enough      ///< the receiver wants no more of what it asked for (a = the sender's id, b = the
+  enough,     ///< the receiver wants no more of what it asked for (a = the sender's id, b = the
               ///< receiver's id); an empty `data` with b = size of the message answers it
+  ordered,    ///< on a link of several: a whole other frame, and its number
+  arrived     ///< how many frames have come (b) on which link of several (a)
 };
 
 /// frame_header::flags, besides transports::has_extension.

@@ -102,6 +102,22 @@ struct incoming {
     arrived += n;
   }
 
+  /// Takes `n` bytes from `offset` on, which others may overtake; null: they lie where `place_at`
+  /// said. Each byte once.
+  void take_at(std::uint64_t offset, const std::byte* data, std::uint64_t n) noexcept {
+    if (receive && data && offset < room) {
+      transports::scatter from_there(receive->into.parts(), offset);
+      copy_in(from_there, data, std::min(n, room - offset));
+    }
+    arrived += n;
+  }
+
+  /// Where the bytes from `offset` on go, at most `n`; empty: nowhere.
+  mutable_buffer place_at(std::uint64_t offset, std::uint64_t n) const noexcept {
+    if (!receive || offset >= room) return {};
+    return transports::scatter(receive->into.parts(), offset).run(n);
+  }
+
   /// Where the bytes from `arrived` + `already` on go, at most `n`; empty: nowhere.
   mutable_buffer place(std::uint64_t already, std::uint64_t n) const noexcept {
     if (!receive || arrived + already >= room) return {};

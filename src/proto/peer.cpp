@@ -81,6 +81,17 @@ void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexc
     want_link();
 }
 
+/// What waits for room takes the news along.
+void peer::tell_arrived(std::uint64_t link, std::uint64_t frames) noexcept {
+  constexpr auto arrived = static_cast<std::uint8_t>(frame_kind::arrived);
+  for (control& c : controls_) {
+    if (c.header.kind != arrived || c.extension.a != link) continue;
+    c.extension.b = frames;
+    return;
+  }
+  send_control(frame_kind::arrived, link, frames);
+}
+
 peer::balance peer::books() const noexcept {
   constexpr auto credit = static_cast<std::uint8_t>(frame_kind::credit);
   const auto waiting = std::count_if(controls_.begin(), controls_.end(),

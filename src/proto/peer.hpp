@@ -14,6 +14,7 @@
 
 namespace weft::proto {
 
+class bundle;
 class messenger;
 
 /// The sender's wait for an answer to its message. Lives in the protocol's frame.
@@ -79,6 +80,19 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   /// Ends the receive of a matched message with errc::stopped, at once. What is still to come of
   /// the message is dropped, and its sender told that it need not come.
   void give_up(incoming& m) noexcept;
+
+  // --- several links (bundle.hpp) -------------------------------------------------------------
+
+  /// Messages of this peer come in fragments from now on, and `arrived` frames are for that bundle.
+  /// Null: it has ended.
+  void use(bundle* b) noexcept { bundle_ = b; }
+  /// As place and on_frame, for a fragment that is new. It may come before others of its message.
+  mutable_buffer place_fragment(const frame_header& header, const frame_extension& extension,
+                                std::uint32_t already) noexcept;
+  bool on_fragment(const frame_header& header, const frame_extension& extension,
+                   const std::byte* payload) noexcept;
+  /// Tells the other side's bundle that so many frames have come by that link.
+  void tell_arrived(std::uint64_t link, std::uint64_t frames) noexcept;
 
   // inlet
   mutable_buffer place(const frame_header& header, const frame_extension* extension,
@@ -153,7 +167,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   bool flush_controls() noexcept;
   void nudge() noexcept;
   transports::post post_frame(frame_header header, const frame_extension* extension,
-                              transports::gather& data, bool large = false) noexcept;
+                              transports::gather& data, std::uint64_t left = 0) noexcept;
 
   // Receiving.
   void on_credit(std::uint16_t units) noexcept;
@@ -189,6 +203,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   errc why_ = errc::ok;
   std::string detail_;
   std::unique_ptr<transports::link> link_;
+  bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
 
   // Sending.
   bool turn_taken_ = false;  // a message is being begun

@@ -2,6 +2,7 @@
 // Receiving: frames in, messages out.
 #include <algorithm>
 
+#include "proto/bundle.hpp"
 #include "proto/messenger.hpp"
 #include "runtime/small_copy.hpp"
 
@@ -14,6 +15,15 @@ using runtime::trace;
 namespace {
 // Beyond 64 MiB of unmatched messages more credit helps nobody.
 constexpr std::uint32_t largest_window = 1u << 20;
+}  // namespace
+
+namespace {
+/// Whether a fragment may be part of that message. Which bytes have come is not looked at: a peer
+/// that sends some twice and others never harms nothing but its own message.
+bool fits(const incoming& m, const frame_header& h, const frame_extension& x) noexcept {
+  return m.eager_done && h.size != 0 && x.b <= m.total && h.size <= m.total - x.b &&
+         h.size <= m.total - m.arrived;
+}
 }  // namespace
 
 /// The receive for a message, if one waits. Probes that were posted before it learn of the message.
@@ -119,9 +129,13 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
     case frame_kind::enough:
       if (x) on_enough(*x);
       return x != nullptr;
+    case frame_kind::arrived:
+      return x && bundle_ && bundle_->on_arrived(x->a, x->b);
     case frame_kind::bye:
       on_bye();
       return true;
+    case frame_kind::ordered:  // only around others
+      return false;
   }
   return false;
 }
@@ -215,6 +229,25 @@ bool peer::on_data(const frame_header& h, const frame_extension& x,
   return true;
 }
 
+mutable_buffer peer::place_fragment(const frame_header& h, const frame_extension& x,
+                                    std::uint32_t already) noexcept {
+  if (gone()) return {};
+  const incoming* const m = asked_.find(x.a);
+  if (!m || !fits(*m, h, x) || already >= h.size) return {};
+  return m->place_at(x.b + already, h.size - already);
+}
+
+bool peer::on_fragment(const frame_header& h, const frame_extension& x,
+                       const std::byte* data) noexcept {
+  if (gone()) return true;
+  if (h.credit != 0) on_credit(h.credit);
+  incoming* const m = asked_.find(x.a);
+  if (!m || !fits(*m, h, x)) return false;
+  m->take_at(x.b, data, h.size);
+  if (m->whole()) finish_receive(*m);
+  return true;
+}
+
 bool peer::on_cancel(const frame_extension& x) noexcept {
   match_table& table = owner_.table();
   for (incoming* m = table.any_unexpected(this); m; m = m->later) {
@@ -290,6 +323,8 @@ void peer::ask_for_rest(incoming& m) noexcept {
     send_control(frame_kind::fin_ack, m.sender_id);
     return finish_receive(m);
   }
+  // Fragments could overtake the beginning, and tell their place by what has come before.
+  if (bundle_ && !m.eager_done) return;
   const std::uint64_t wanted = std::min(m.total, m.room);
   const std::uint64_t left = m.arrived < wanted ? wanted - m.arrived : 0;
   if (m.readable && link_->prefers_get(m.at, m.total)) {

@@ -23,6 +23,36 @@ std::string pieces(std::size_t bytes, const transports::traits& t) {
 
 }  // namespace
 
+std::size_t pick_link(std::span<const link_load> links, std::uint64_t size,
+                      std::uint64_t left) noexcept {
+  double fastest = 0;
+  for (const link_load& l : links)
+    if (l.open) fastest = std::max(fastest, l.rate);
+  const auto rate_of = [&](const link_load& l) {
+    return l.rate != 0 ? l.rate : fastest != 0 ? fastest : 1.0;
+  };
+  std::size_t best = no_link;
+  double soonest = 0;
+  for (std::size_t i = 0; i != links.size(); ++i) {
+    const link_load& l = links[i];
+    const bool untried = l.rate == 0 && l.in_flight > size;
+    if (!l.open || !l.free || untried) continue;
+    const double there = static_cast<double>(l.in_flight + size) / rate_of(l);
+    if (best != no_link && soonest <= there) continue;
+    best = i;
+    soonest = there;
+  }
+  if (best == no_link) return best;
+  // What the others could carry; those that are only guessed at are nothing to wait for.
+  double bytes = static_cast<double>(left), rate = 0;
+  for (std::size_t i = 0; i != links.size(); ++i) {
+    if (i == best || !links[i].open || links[i].rate == 0) continue;
+    bytes += static_cast<double>(links[i].in_flight);
+    rate += links[i].rate;
+  }
+  return rate != 0 && bytes / rate < soonest ? no_link : best;
+}
+
 explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
                          const transports::traits& t) {
   const send_plan plan = plan_send(size, eager_limit, credit);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "proto/frames.hpp"
@@ -58,6 +59,30 @@ constexpr std::uint32_t next_piece(const transports::traits& t, std::size_t sent
       std::min<std::size_t>(std::max<std::size_t>(sent / 2, t.first_piece), t.fragment);
   return static_cast<std::uint32_t>(std::min(left, piece / credit_unit * credit_unit));
 }
+
+/// More links than this to one peer are not used.
+inline constexpr std::size_t most_links = 8;
+
+/// One of several links to a peer, as the choice among them sees it.
+struct link_load {
+  bool open = false;            ///< it lives
+  bool free = false;            ///< and takes a frame now
+  std::uint64_t in_flight = 0;  ///< bytes of fragments that have left and are not known to be there
+  double rate = 0;              ///< bytes a second, as measured; 0: not known
+};
+
+/// No link.
+inline constexpr std::size_t no_link = ~std::size_t{0};
+
+/// Which link the next fragment of a message goes over: of those that are free, the one on which it
+/// would be there first. None, if all that is left of the message would be there earlier over the
+/// others together: then it is better to wait for one of them. A link whose rate is not known
+/// counts as the fastest known one, and gets two fragments until it is.
+///
+/// \param size of the fragment
+/// \param left bytes of the message that have not left, the fragment among them
+std::size_t pick_link(std::span<const link_load> links, std::uint64_t size,
+                      std::uint64_t left) noexcept;
 
 /// A choice in words for people.
 struct explanation {

@@ -54,13 +54,14 @@ void peer::plan(send_operation& op) noexcept {
 }
 
 /// Posts a frame with the credit that is owed to the peer on its back.
-/// \param large the memory of `data` need not be free again at once: the answer may be `posted`
+/// \param left not 0: bytes of the message that have not left, and the memory of `data` need not be
+///   free again at once: the answer may be `posted`
 post peer::post_frame(frame_header header, const frame_extension* extension, gather& data,
-                      bool large) noexcept {
+                      std::uint64_t left) noexcept {
   const std::uint32_t credit = std::min<std::uint32_t>(owed_, 0xffff);
   header.credit = static_cast<std::uint16_t>(credit);
-  const post answer =
-      large ? link_->send_large(header, extension, data) : link_->send(header, extension, data);
+  const post answer = left != 0 ? link_->send_large(header, extension, data, left)
+                                : link_->send(header, extension, data);
   if (answer == post::done || answer == post::posted) owed_ -= credit;
   link_full_ = answer == post::busy;
   return answer;
@@ -237,8 +238,8 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     for (std::size_t this_turn = 0; op.sent != op.size && !answer.enough;) {
       const std::uint32_t n = next_piece(link_->traits(), op.sent, op.size - op.sent);
       const frame_extension x{receiver_id, op.sent};
-      const post taken =
-          post_frame(header_of(frame_kind::data, 0, n, transports::has_extension), &x, data, true);
+      const post taken = post_frame(header_of(frame_kind::data, 0, n, transports::has_extension),
+                                    &x, data, op.size - op.sent);
       if (taken == post::done || taken == post::posted) {
         op.sent += n;
         if ((this_turn += n) < bytes_per_turn || op.sent == op.size) continue;
@@ -249,14 +250,14 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
       }
       if (state_ != state::open) break;
     }
+    while (state_ == state::open && link_->holds_for(receiver_id))
+      if (!co_await room()) break;
     if (answer.enough && op.sent != op.size && state_ == state::open) {
-      // The receiver's number is free when this has come. To the application it is a message that
-      // was received.
+      // The receiver's number is free when this has come, behind everything else that names it. To
+      // the application it is a message that was received.
       send_control(frame_kind::data, receiver_id, op.size);
       op.sent = op.size;
     }
-    while (state_ == state::open && link_->holds())
-      if (!co_await room()) break;
     // By then `fail` has made the link let go of it.
     finish(op.sent == op.size ? errc::ok : why_ == errc::ok ? errc::peer_lost : why_);
   } else if (kind == frame_kind::fin_ack || kind == frame_kind::matched) {

@@ -140,6 +140,9 @@ struct traits {
   /// time, so that the receiver begins early.
   std::uint32_t first_piece = 8 * 1024;
 
+  /// How many links to one peer are to be had at once, each with an inlet of its own.
+  std::uint32_t links = 1;
+
   /// Its offers carry descriptors: only peers on this kernel, whom a Unix socket reaches, can be
   /// had.
   bool shares_memory = false;
@@ -177,16 +180,24 @@ class link {
   }
 
   /// As `send`, for memory that need not be free again at once.
+  /// \param left bytes of the message that have not left yet, this frame's among them
   /// \return also `posted`: the bytes are taken, `data` has moved on, and the link reads them
   /// later.
-  ///   While it holds memory it takes no other frame; on_room tells when it holds none.
+  ///   While it holds memory it may take no other frame; on_room tells when it holds none.
   virtual post send_large(const frame_header& header, const frame_extension* extension,
-                          gather& data) noexcept {
+                          gather& data, std::uint64_t left) noexcept {
+    static_cast<void>(left);
     return send(header, extension, data);
   }
 
   /// Whether memory of a frame that was `posted` is still needed.
   virtual bool holds() const noexcept { return false; }
+  /// The same for frames whose extension has that `a`; a link that does not tell them apart says it
+  /// for all.
+  virtual bool holds_for(std::uint64_t a) const noexcept {
+    static_cast<void>(a);
+    return holds();
+  }
 
   /// The memory of every send goes back to the application. Copies what it holds; and what was
   /// exposed is withdrawn: from now on every `get` of the peer's fails, also one that is under way.
@@ -217,6 +228,7 @@ class link {
 struct counterpart {
   pid_t pid = 0;                     ///< from the kernel, not from the peer
   std::function<void(parcel)> tell;  ///< sends a `note` to the counterpart's transport
+  std::uint32_t link = 0;            ///< which of the links to it, below traits::links
 };
 
 /// A way to move frames between contexts. One object per context and transport, made explicitly by

@@ -20,8 +20,8 @@ class fake_link final : public link {
             gather& data) noexcept override {
     return append(header, extension, data, false);
   }
-  post send_large(const frame_header& header, const frame_extension* extension,
-                  gather& data) noexcept override {
+  post send_large(const frame_header& header, const frame_extension* extension, gather& data,
+                  std::uint64_t) noexcept override {
     return append(header, extension, data, true);
   }
   bool holds() const noexcept override;

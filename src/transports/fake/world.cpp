@@ -121,10 +121,11 @@ void world::stall(node n, time until) {
   at(until, [] {});
 }
 
-void world::cut(node a, node b) {
+void world::cut(node a, node b, std::string_view which) {
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)})
     if (const auto it = nodes_.find(one); it != nodes_.end())
-      for (fake_transport* t : it->second.transports) t->lose(other);
+      for (fake_transport* t : it->second.transports)
+        if (which.empty() || t->traits().name == which) t->lose(other);
 }
 
 std::optional<time> world::next_moment() const noexcept {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "runtime/clock.hpp"
@@ -75,7 +76,8 @@ class world final : public runtime::clock {
   void stall(node n, time until);
 
   /// Frames between the two vanish, and both see on_broken(errc::peer_lost) at their next turn.
-  void cut(node a, node b);
+  /// \param which only what goes by transports with a manner of that name; empty: everything
+  void cut(node a, node b, std::string_view which = {});
 
   /// Since when the node could have had turns.
   time awake_since(node n) const noexcept;

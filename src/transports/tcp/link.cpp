@@ -138,7 +138,7 @@ post stream_link::send(const frame_header& header, const frame_extension* extens
 }
 
 post stream_link::send_large(const frame_header& header, const frame_extension* extension,
-                             gather& data) noexcept {
+                             gather& data, std::uint64_t /*left*/) noexcept {
   return append_frame(header, extension, data);
 }
 

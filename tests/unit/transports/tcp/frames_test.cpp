@@ -132,7 +132,7 @@ TEST_CASE("tcp: a peer that reads nothing stops the sender, whose memory is held
   const auto post_large = [&] {
     const engine::holder hold(a.engine_);
     gather pieces({&one, 1});
-    return a.link->send_large(h, nullptr, pieces);
+    return a.link->send_large(h, nullptr, pieces, h.size);
   };
   for (; taken != 1000 && (answer = post_large()) == post::done; ++taken) {
   }

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/bundle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <new>
+
+#include "proto/messenger.hpp"
+#include "proto/select.hpp"
+
+namespace weft::proto {
+
+using transports::gather;
+using transports::post;
+
+namespace {
+
+// In front of the payload inside an ordered frame.
+constexpr std::uint32_t largest_head = sizeof(frame_header) + sizeof(frame_extension);
+
+// The other side keeps what it has sent until it is told: at once for a fragment, whose memory an
+// application waits for, else when so much has gathered.
+constexpr std::uint64_t untold_frames = 16;
+constexpr std::uint64_t untold_bytes_limit = 64 * 1024;
+
+// How far one link may be ahead of another that stands still, before the rest waits for that one.
+constexpr std::uint64_t most_ahead = 1u << 16;       // frames
+constexpr std::size_t most_early = 256u << 20;       // bytes of ordered frames
+constexpr double older_weigh = 0.75;                 // against the newest measurement
+constexpr std::chrono::seconds rate_is_good_for{5};  // what is slow is tried again after that
+
+/// One link that does what the worst of them can do, with room for a head.
+transports::traits common(const std::vector<transports::traits>& lanes) {
+  transports::traits t = lanes.front();
+  for (const transports::traits& l : lanes) {
+    t.max_payload = std::min(t.max_payload, l.max_payload);
+    t.fragment = std::min(t.fragment, l.fragment);
+    t.first_piece = std::min(t.first_piece, l.first_piece);
+  }
+  t.max_payload = (t.max_payload - largest_head) / credit_unit * credit_unit;
+  t.fragment = std::min(t.fragment, t.max_payload);
+  t.first_piece = std::min(t.first_piece, t.max_payload);
+  return t;
+}
+
+/// Coroutines run with the baton held; the caller is in the middle of the peer's state.
+protocol fail_soon(std::shared_ptr<peer> p) {
+  co_await p->owner().yield();
+  p->fail(errc::out_of_memory, "no memory to keep what it has not received yet");
+}
+
+}  // namespace
+
+bundle::bundle(peer& p, const std::vector<transports::traits>& lanes)
+    : bundle_traits{common(lanes)}, link(bundle_traits::own), peer_(p) {
+  for (std::size_t i = 0; i != std::min(lanes.size(), most_links); ++i)
+    lanes_.push_back(std::make_unique<lane>(*this, i));
+  peer_.use(this);
+}
+
+bundle::~bundle() { peer_.use(nullptr); }
+
+// --- lanes come and go -------------------------------------------------------------------------
+
+void bundle::join(std::size_t n, std::unique_ptr<transports::link> made) noexcept {
+  lane& l = *lanes_[n];
+  if (l.now != lane::state::coming) return;  // it broke before it was there
+  l.out = std::move(made);
+  l.now = lane::state::open;
+  go_on();
+}
+
+void bundle::refused(std::size_t n) noexcept { lose(*lanes_[n]); }
+
+bool bundle::alive() const noexcept {
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [](const auto& l) { return l->now != lane::state::dead; });
+}
+
+/// Its frames are for the others. Its link stays until the end: its transport may be at work in it.
+void bundle::lose(lane& l) noexcept {
+  if (l.now == lane::state::dead) return;
+  l.now = lane::state::dead;
+  if (l.out) l.out->let_go();
+  l.in_flight = 0;
+  while (!l.unseen.empty()) {
+    const item& i = l.unseen.front();
+    if (i.dropped) {
+      l.unseen.pop_front();
+      continue;
+    }
+    std::list<item>& to = i.fragment() ? fragments_again_ : ordered_again_;
+    to.splice(to.end(), l.unseen, l.unseen.begin());
+  }
+  if (alive() && !peer_.gone()) ++peer_.owner().counts().links_lost;
+}
+
+/// Something has changed for those that wait: what was lost goes first.
+void bundle::go_on() noexcept {
+  send_all_again();
+  if (std::exchange(refused_, false)) peer_.on_room();
+}
+
+// --- sending -----------------------------------------------------------------------------------
+
+/// For frames in order: the first one that is known to work, and while there is none, any.
+bundle::lane* bundle::best() noexcept {
+  lane* any = nullptr;
+  for (const auto& l : lanes_) {
+    if (l->now != lane::state::open) continue;
+    if (l->works) return l->full ? nullptr : l.get();
+    if (!any && !l->full) any = l.get();
+  }
+  return any;
+}
+
+/// For a fragment.
+bundle::lane* bundle::choose(std::uint64_t size, std::uint64_t left) noexcept {
+  const detail::time_point now = peer_.owner().engine().now();
+  std::array<link_load, most_links> loads;
+  for (std::size_t i = 0; i != lanes_.size(); ++i) {
+    lane& l = *lanes_[i];
+    if (l.in_flight == 0 && now - l.last_progress > rate_is_good_for) l.bytes = l.seconds = 0;
+    loads[i] = {l.now == lane::state::open, !l.full, l.in_flight, l.rate()};
+  }
+  const std::size_t n = pick_link({loads.data(), lanes_.size()}, size, left);
+  return n == no_link ? nullptr : lanes_[n].get();
+}
+
+/// Posts the one item of a list, which is kept from then on. A lane that fails is lost, and the
+/// caller chooses another one. `what` stays as it is unless it was taken.
+post bundle::put(lane& l, std::list<item>& what) noexcept {
+  item& i = what.front();
+  post answer = post::failed;
+  if (i.fragment()) {
+    gather data = i.data;
+    answer = l.out->send_large(i.header, &i.extension, data, i.header.size);
+  } else {
+    const const_buffer block(i.block);
+    gather data({&block, 1});
+    answer = l.out->send(i.header, nullptr, data);
+  }
+  if (answer == post::failed) lose(l);
+  l.full = answer == post::busy || answer == post::posted;
+  if (answer == post::busy || answer == post::failed) return answer;
+  l.works = true;
+  i.posted = peer_.owner().engine().now();
+  if (i.fragment()) l.in_flight += i.header.size;
+  l.unseen.splice(l.unseen.end(), what);
+  return answer;
+}
+
+/// What was on lanes that died. \return whether all of it has left
+bool bundle::send_again(std::list<item>& which) noexcept {
+  while (!which.empty()) {
+    const item& first = which.front();
+    const std::uint32_t size = first.header.size;
+    lane* const l = first.fragment() ? choose(size, size) : best();
+    if (!l) return false;
+    std::list<item> what;
+    what.splice(what.end(), which, which.begin());
+    const post answer = put(*l, what);
+    which.splice(which.begin(), what);  // if it is still there
+    if (answer == post::done || answer == post::posted) ++peer_.owner().counts().frames_sent_again;
+  }
+  return true;
+}
+
+post bundle::not_now() noexcept {
+  refused_ = true;
+  return alive() ? post::busy : post::failed;
+}
+
+/// A whole frame in one block.
+bundle::item bundle::wrap(const frame_header& header, const frame_extension* extension,
+                          gather data) const {
+  const std::size_t head = sizeof header + (extension ? sizeof *extension : 0);
+  item i;
+  i.block.resize(head + header.size);
+  std::byte* to = i.block.data();
+  std::memcpy(to, &header, sizeof header);
+  if (extension) std::memcpy(to + sizeof header, extension, sizeof *extension);
+  to += head;
+  for (std::size_t left = header.size; left != 0;) {
+    const const_buffer run = data.run(left);
+    std::memcpy(to, run.data(), run.size());
+    to += run.size();
+    left -= run.size();
+    data.skip(run.size());
+  }
+  i.header =
+      header_of(frame_kind::ordered, next_ordered_, static_cast<std::uint32_t>(i.block.size()));
+  return i;
+}
+
+/// Anything but the data of large messages.
+post bundle::send(const frame_header& header, const frame_extension* extension,
+                  gather& data) noexcept {
+  const bool far_ahead = next_ordered_ - ordered_seen_.first_missing() >= most_ahead &&
+                         header.kind != static_cast<std::uint8_t>(frame_kind::arrived);
+  if (!send_ordered_again() || far_ahead) return not_now();
+  std::list<item> what;
+  // A lane that has failed, or has never worked, leaves it to another one.
+  while (lane* const l = best()) {
+    try {
+      if (what.empty()) what.push_back(wrap(header, extension, data));
+    } catch (const std::bad_alloc&) {
+      fail_soon(peer_.shared_from_this());
+      return post::busy;
+    }
+    const post answer = put(*l, what);
+    if (answer == post::done) {
+      ++next_ordered_;
+      data.skip(header.size);
+      return post::done;
+    }
+    if (answer == post::failed && !send_ordered_again()) break;
+  }
+  return not_now();
+}
+
+post bundle::send_large(const frame_header& header, const frame_extension* extension, gather& data,
+                        std::uint64_t left) noexcept {
+  if (header.kind != static_cast<std::uint8_t>(frame_kind::data) || !extension)
+    return send(header, extension, data);
+  if (!send_all_again() || next_fragment_ - fragments_seen_.first_missing() >= most_ahead)
+    return not_now();
+  std::list<item> what;
+  while (lane* const l = choose(header.size, left)) {
+    try {
+      if (what.empty()) what.emplace_back();
+    } catch (const std::bad_alloc&) {
+      fail_soon(peer_.shared_from_this());
+      return post::busy;
+    }
+    item& i = what.front();
+    i.header = header;
+    i.header.tag = next_fragment_;
+    i.extension = *extension;
+    i.data = data;
+    const post answer = put(*l, what);
+    if (answer == post::done || answer == post::posted) {
+      ++next_fragment_;
+      data.skip(header.size);
+      return post::posted;  // until it is known to have arrived
+    }
+    if (answer == post::failed && !send_all_again()) break;
+  }
+  return not_now();
+}
+
+bool bundle::on_arrived(std::uint64_t number, std::uint64_t frames) noexcept {
+  if (number >= lanes_.size()) return false;
+  lane& l = *lanes_[number];
+  if (l.now == lane::state::dead) return true;  // all of it goes again, and arrives once
+  if (frames < l.seen || frames - l.seen > l.unseen.size()) return false;
+  // Nobody can have received what is still to be read from the application's memory.
+  if (frames - l.seen == l.unseen.size() && !l.unseen.empty() && l.out->holds()) return false;
+  std::uint64_t bytes = 0;
+  detail::time_point since = l.last_progress;
+  for (; l.seen != frames; ++l.seen) {
+    const item what = std::move(l.unseen.front());
+    l.unseen.pop_front();
+    try {
+      (what.fragment() ? fragments_seen_ : ordered_seen_).add(what.header.tag);
+    } catch (const std::bad_alloc&) {
+      peer_.fail(errc::out_of_memory, "no memory to remember what it has received");
+      return true;
+    }
+    if (!what.fragment()) continue;
+    if (bytes == 0) since = std::max(since, what.posted);
+    bytes += what.header.size;
+    // Whoever waits for the end of its message waits for room.
+    refused_ = refused_ || (!what.dropped && !holds_for(what.extension.a));
+  }
+  if (bytes != 0) measure(l, bytes, since);
+  go_on();
+  return true;
+}
+
+void bundle::measure(lane& l, std::uint64_t bytes, detail::time_point since) noexcept {
+  l.in_flight -= bytes;
+  l.last_progress = peer_.owner().engine().now();
+  const double took = std::chrono::duration<double>(l.last_progress - since).count();
+  l.bytes = l.bytes * older_weigh + static_cast<double>(bytes);
+  l.seconds = l.seconds * older_weigh + std::max(took, 1e-9);
+}
+
+std::vector<double> bundle::rates() const {
+  std::vector<double> all;
+  for (const auto& l : lanes_) all.push_back(l->rate());
+  return all;
+}
+
+std::size_t bundle::kept() const noexcept {
+  std::size_t n = ordered_again_.size() + fragments_again_.size();
+  for (const auto& l : lanes_) n += l->unseen.size();
+  return n;
+}
+
+bool bundle::holds() const noexcept {
+  const auto fragment = [](const item& i) { return i.fragment() && !i.dropped; };
+  return !fragments_again_.empty() || std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& l) {
+    return std::any_of(l->unseen.begin(), l->unseen.end(), fragment);
+  });
+}
+
+bool bundle::holds_for(std::uint64_t receiver_id) const noexcept {
+  const auto of_it = [receiver_id](const item& i) {
+    return i.fragment() && !i.dropped && i.extension.a == receiver_id;
+  };
+  return std::any_of(fragments_again_.begin(), fragments_again_.end(), of_it) ||
+         std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& l) {
+           return std::any_of(l->unseen.begin(), l->unseen.end(), of_it);
+         });
+}
+
+void bundle::let_go() noexcept {
+  fragments_again_.clear();
+  for (const auto& l : lanes_) {
+    if (l->out && l->now == lane::state::open) l->out->let_go();
+    for (item& i : l->unseen) i.dropped = i.dropped || i.fragment();
+  }
+}
+
+bool bundle::unseen() const noexcept {
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [](const auto& l) { return l->out && l->out->unseen(); });
+}
+
+void bundle::nudge() noexcept {
+  for (const auto& l : lanes_)
+    if (l->now == lane::state::open) l->out->nudge();
+}
+
+// --- receiving ---------------------------------------------------------------------------------
+
+/// In order, and each once, whichever lane it came by.
+bool bundle::take_ordered(const frame_header& outer, const std::byte* block) noexcept {
+  const std::uint64_t number = outer.tag;
+  if (number < expected_) return true;  // a second time
+  if (number != expected_) {
+    if (number - expected_ > 2 * most_ahead || outer.size > most_early - early_bytes_) return false;
+    try {
+      const auto [at, fresh] = early_.try_emplace(number, block, block + outer.size);
+      if (fresh) early_bytes_ += at->second.size();
+    } catch (const std::bad_alloc&) {
+      peer_.fail(errc::out_of_memory, "no memory for what overtook an earlier message");
+    }
+    return true;
+  }
+  ++expected_;
+  if (!deliver(block, outer.size)) return false;
+  while (!early_.empty() && early_.begin()->first == expected_) {
+    const auto next = early_.extract(early_.begin());
+    early_bytes_ -= next.mapped().size();
+    ++expected_;
+    if (!deliver(next.mapped().data(), next.mapped().size())) return false;
+  }
+  return true;
+}
+
+/// A block: header, extension if there is one, payload.
+bool bundle::deliver(const std::byte* block, std::size_t size) noexcept {
+  frame_header h;
+  frame_extension x;
+  if (size < sizeof h) return false;
+  std::memcpy(&h, block, sizeof h);
+  const bool extended = (h.flags & transports::has_extension) != 0;
+  const std::size_t head = sizeof h + (extended ? sizeof x : 0);
+  if (size < head || size - head != h.size) return false;
+  if (extended) std::memcpy(&x, block + sizeof h, sizeof x);
+  return peer_.on_frame(h, extended ? &x : nullptr, block + head);
+}
+
+bool bundle::take_fragment(const frame_header& h, const frame_extension& x,
+                           const std::byte* payload) noexcept {
+  if (fragments_.has(h.tag)) return true;  // a second time
+  if (h.tag - fragments_.first_missing() > most_ahead) return false;
+  try {
+    fragments_.add(h.tag);
+  } catch (const std::bad_alloc&) {
+    peer_.fail(errc::out_of_memory, "no memory to remember what has come");
+    return true;
+  }
+  return peer_.on_fragment(h, x, payload);
+}
+
+mutable_buffer bundle::lane::place(const frame_header& h, const frame_extension* x,
+                                   std::uint32_t already) noexcept {
+  if (h.kind != static_cast<std::uint8_t>(frame_kind::data) || !x || in.fragments_.has(h.tag))
+    return {};
+  return in.peer_.place_fragment(h, *x, already);
+}
+
+bool bundle::lane::on_frame(const frame_header& h, const frame_extension* x,
+                            const std::byte* payload) noexcept {
+  const auto kind = static_cast<frame_kind>(h.kind);
+  const bool fragment = kind == frame_kind::data && x;
+  if (!fragment && (kind != frame_kind::ordered || x || !payload)) return false;
+  const bool understood = fragment ? in.take_fragment(h, *x, payload) : in.take_ordered(h, payload);
+  if (!understood) return false;
+  ++received;
+  untold_bytes += h.size;
+  if (fragment || received - told >= untold_frames || untold_bytes >= untold_bytes_limit) {
+    told = received;
+    untold_bytes = 0;
+    in.peer_.tell_arrived(number, received);
+  }
+  return true;
+}
+
+void bundle::lane::on_room() noexcept {
+  full = false;
+  in.go_on();
+}
+
+void bundle::lane::on_broken(errc why) noexcept {
+  in.lose(*this);
+  if (why == errc::protocol_error || !in.alive()) return in.peer_.on_broken(why);
+  in.go_on();
+}
+
+}  // namespace weft::proto
