@@ -55,6 +55,11 @@ struct options {
   /// Where weft listens over TCP: names of network interfaces; none: all that are up.
   std::vector<std::string> tcp_interfaces;
 
+  /// Connections to each peer over TCP, 1 to 8, each to another of its addresses where it has
+  /// several; all processes that talk to each other say the same. Large messages are striped over
+  /// them, and as long as one of them holds nothing is lost. docs/adr/0010-several-links.md
+  unsigned tcp_links = 1;
+
   /// After how much silence a host that should answer is lost, with all peers on it. Whole seconds,
   /// 2 or more. A process that dies is noticed at once; this is for cables and machines.
   std::chrono::seconds peer_timeout{10};

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "api/door.hpp"
+#include "proto/select.hpp"
 #include "transports/self/factory.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
@@ -146,9 +147,14 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
       if (missing.empty()) made = transports::shm::make(engine_.door(), options_.large_messages);
       shm_ = made.get();
     } else if (name == "tcp") {
+      if (options_.tcp_links < 1 || options_.tcp_links > proto::most_links)
+        throw error(errc::invalid_argument,
+                    fmt::format("options::tcp_links is {}; it can be 1 to {}", options_.tcp_links,
+                                proto::most_links));
       missing = transports::tcp::probe();
       if (missing.empty())
-        made = transports::tcp::make(engine_, {options_.tcp_interfaces, options_.peer_timeout});
+        made = transports::tcp::make(
+            engine_, {options_.tcp_interfaces, options_.peer_timeout, options_.tcp_links});
       tcp_ = made.get();
     } else {
       throw error(errc::invalid_argument,

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "proto/select.hpp"
 #include "wireup/locator.hpp"
 #include "wireup/roster.hpp"
 
@@ -23,9 +24,13 @@ namespace {
 
 /// In front of a transport's own bytes in each parcel.
 struct parcel_head {
-  std::uint32_t way;     // index of the transport in the list that both sides must share
-  std::uint32_t credit;  // in an answer: units that the peer may send
+  std::uint16_t way = 0;     // index of the transport in the list that both sides must share
+  std::uint8_t number = 0;   // which of its links to that peer
+  std::uint8_t further = 0;  // how many links there are besides one
+  std::uint32_t credit = 0;  // in an answer: units that the peer may send
 };
+static_assert(sizeof(parcel_head) == 8);
+static_assert(proto::most_links <= 256);
 
 parcel pack(std::uint8_t kind, parcel_head head, parcel body) {
   parcel p;
@@ -43,6 +48,16 @@ bool unpack(parcel& p, parcel_head& head) {
   std::memcpy(&head, p.bytes.data(), sizeof head);
   p.bytes.erase(p.bytes.begin(), p.bytes.begin() + sizeof head);
   return true;
+}
+
+/// How many links to one peer a transport is used for at once.
+std::size_t links_of(const transports::transport& t) {
+  return std::clamp<std::size_t>(t.traits().links, 1, proto::most_links);
+}
+
+parcel_head head_of(std::size_t way, std::size_t number, const transports::transport& t) {
+  return {static_cast<std::uint16_t>(way), static_cast<std::uint8_t>(number),
+          static_cast<std::uint8_t>(links_of(t) - 1)};
 }
 
 std::string text_of(const parcel& p) {
@@ -160,11 +175,41 @@ void links::watch_death(const channel_ptr& c) {
   });
 }
 
-transports::counterpart links::counterpart_of(const channel_ptr& c, std::size_t index) {
-  return {c->peer().pid, [c, index](parcel note) {
-            c->send(pack(static_cast<std::uint8_t>(parcel_kind::note),
-                         {static_cast<std::uint32_t>(index), 0}, std::move(note)));
-          }};
+transports::counterpart links::counterpart_of(const channel_ptr& c, std::size_t index,
+                                              std::size_t number) {
+  const parcel_head head = head_of(index, number, *ways_[index].transport);
+  return {c->peer().pid,
+          [c, head](parcel note) {
+            c->send(pack(static_cast<std::uint8_t>(parcel_kind::note), head, std::move(note)));
+          },
+          static_cast<std::uint32_t>(number)};
+}
+
+/// Baton held. Null: the peer has none, or one of another transport's links.
+proto::bundle* links::bundle_for(const peer& p, std::size_t index) const noexcept {
+  const transports::traits& t = ways_[index].transport->traits();
+  return p.several() && p.several()->traits().name == t.name ? p.several() : nullptr;
+}
+
+/// Baton held. Whom that link of a transport delivers to: the peer, if it is the only one.
+transports::inlet& links::inlet_for(party& who, std::size_t index, std::size_t number) {
+  const transports::transport& t = *ways_[index].transport;
+  if (links_of(t) == 1) return *who.peer;
+  if (!who.peer->several())
+    who.unused_bundle = std::make_unique<proto::bundle>(
+        *who.peer, std::vector<transports::traits>(links_of(t), t.traits()));
+  proto::bundle* const several = bundle_for(*who.peer, index);
+  if (!several) throw error(errc::unsupported, "several links of another transport are in use");
+  return several->inlet(number);
+}
+
+/// Baton held. All of those, as far as there are any.
+std::vector<transports::inlet*> links::inlets_for(peer& p, std::size_t index) const {
+  if (links_of(*ways_[index].transport) == 1) return {&p};
+  std::vector<transports::inlet*> all;
+  if (proto::bundle* const several = bundle_for(p, index))
+    for (std::size_t i = 0; i != several->size(); ++i) all.push_back(&several->inlet(i));
+  return all;
 }
 
 /// Null: there is none that could carry that transport's offer.
@@ -195,7 +240,7 @@ void links::try_unix(party& who) {
 }
 
 void links::try_next_way(party& who) {
-  if (who.gone || who.opening || !who.wants_link || who.channels.empty()) return;
+  if (who.gone || !who.opening.empty() || !who.wants_link || who.channels.empty()) return;
   for (; who.next_way != ways_.size(); ++who.next_way) {
     transports::transport& t = *ways_[who.next_way].transport;
     if (const std::string no = t.reach(false); !no.empty()) {
@@ -211,19 +256,48 @@ void links::try_next_way(party& who) {
           ways_[who.next_way].name);
       continue;
     }
+    offer_links(who, channel);
+    if (!who.opening.empty()) return;
+  }
+  fail(who.peer, errc::unreachable, "no transport reaches it: " + who.refusals);
+}
+
+/// Offers every link of the transport whose turn it is. What is being opened stays empty if it
+/// cannot open a single one.
+void links::offer_links(party& who, const channel_ptr& channel) {
+  const std::size_t index = who.next_way;
+  transports::transport& t = *ways_[index].transport;
+  std::vector<std::unique_ptr<transports::link>> opening(links_of(t));
+  bool any = false;
+  for (std::size_t i = 0; i != opening.size(); ++i) {
     try {
       parcel offer;
       {
         const engine::holder hold(engine_);
-        who.opening = t.open(*who.peer, counterpart_of(channel, who.next_way), offer);
+        opening[i] = t.open(inlet_for(who, index, i), counterpart_of(channel, index, i), offer);
       }
-      return channel->send(pack(static_cast<std::uint8_t>(parcel_kind::offer),
-                                {static_cast<std::uint32_t>(who.next_way), 0}, std::move(offer)));
+      channel->send(pack(static_cast<std::uint8_t>(parcel_kind::offer), head_of(index, i, t),
+                         std::move(offer)));
+      any = true;
     } catch (const std::exception& e) {
-      who.refusals += fmt::format("{}: {}; ", ways_[who.next_way].name, e.what());
+      who.refusals += fmt::format("{}: {}; ", ways_[index].name, e.what());
+      const engine::holder hold(engine_);
+      opening[i].reset();
+      if (proto::bundle* const several = bundle_for(*who.peer, index)) several->refused(i);
     }
   }
-  fail(who.peer, errc::unreachable, "no transport reaches it: " + who.refusals);
+  if (any) who.opening = std::move(opening);
+}
+
+/// Baton held. A link was answered; the first one opens the peer.
+void links::use(party& who, std::unique_ptr<transports::link> made, std::size_t number,
+                std::uint32_t credit) {
+  proto::bundle* const several = bundle_for(*who.peer, who.next_way);
+  if (!several) return who.peer->opened(std::move(made), credit);
+  several->join(number, std::move(made));
+  // A peer that is gone would drop it, and it is the inlet of what still comes.
+  if (who.unused_bundle && who.peer->takes_link())
+    who.peer->opened(std::move(who.unused_bundle), credit);
 }
 
 void links::on_parcel(const channel_ptr& c, parcel p) {
@@ -242,7 +316,9 @@ void links::on_parcel(const channel_ptr& c, parcel p) {
       parcel_head head{};
       if (!unpack(p, head) || head.way >= ways_.size()) break;
       const engine::holder hold(engine_);
-      return ways_[head.way].transport->note(*from, std::move(p));
+      const std::vector<transports::inlet*> inlets = inlets_for(*from, head.way);
+      if (head.number >= inlets.size()) return;  // of a link that is not, or not yet
+      return ways_[head.way].transport->note(*inlets[head.number], std::move(p));
     }
   }
   fail(from, errc::protocol_error, "it sent a parcel that no correct peer sends");
@@ -254,11 +330,21 @@ void links::on_offer(party& who, const channel_ptr& c, parcel p) {
   std::string refusal = "the offer makes no sense";
   parcel answer;
   if (unpack(p, head) && head.way < ways_.size()) {
+    transports::transport& t = *ways_[head.way].transport;
     const engine::holder hold(engine_);
-    refusal = who.peer->now() == peer::state::lost
-                  ? "this side has nothing to do with it any more"
-                  : ways_[head.way].transport->accept(*who.peer, counterpart_of(c, head.way),
-                                                      std::move(p), answer);
+    if (who.peer->now() == peer::state::lost)
+      refusal = "this side has nothing to do with it any more";
+    else if (head.further + std::size_t{1} != links_of(t) || head.number > head.further)
+      refusal = fmt::format(
+          "it offers {} links, this side would have {}; both must say the same (WEFT_TCP_LINKS)",
+          head.further + 1, links_of(t));
+    else
+      try {
+        refusal = t.accept(inlet_for(who, head.way, head.number),
+                           counterpart_of(c, head.way, head.number), std::move(p), answer);
+      } catch (const error& e) {
+        refusal = e.what();
+      }
     if (refusal.empty()) {
       head.credit = who.peer->grant_first_credit();
       return c->send(pack(static_cast<std::uint8_t>(parcel_kind::answer), head, std::move(answer)));
@@ -271,13 +357,23 @@ void links::on_offer(party& who, const channel_ptr& c, parcel p) {
 
 void links::on_answer(party& who, parcel p, bool refused) {
   parcel_head head{};
-  if (!who.opening || !unpack(p, head) || head.way != who.next_way) return;
+  if (!unpack(p, head) || head.way != who.next_way || head.number >= who.opening.size() ||
+      !who.opening[head.number])
+    return;
   const engine::holder hold(engine_);
-  std::unique_ptr<transports::link> link = std::move(who.opening);
+  std::unique_ptr<transports::link> link = std::move(who.opening[head.number]);
+  const bool last = std::none_of(who.opening.begin(), who.opening.end(),
+                                 [](const auto& l) { return l != nullptr; });
+  if (last) who.opening.clear();
   const std::string trouble = refused ? text_of(p) : link->opened(std::move(p));
-  if (trouble.empty()) return who.peer->opened(std::move(link), head.credit);
+  if (trouble.empty()) return use(who, std::move(link), head.number, head.credit);
   link.reset();
   who.refusals += fmt::format("{}: {}; ", ways_[who.next_way].name, trouble);
+  if (proto::bundle* const several = bundle_for(*who.peer, who.next_way)) {
+    several->refused(head.number);
+    // Another link may have been opened, or be answered yet.
+    if (!last || !who.unused_bundle) return;
+  }
   ++who.next_way;
   manager_->post([this, id = who.peer] {
     for (auto& [key, other] : parties_)
@@ -293,11 +389,13 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
   const std::vector<channel_ptr> channels = std::exchange(who.channels, {});
   {
     const engine::holder hold(engine_);
-    who.opening.reset();
-    for (way& w : ways_) w.transport->forget(*who.peer);
+    who.opening.clear();
+    for (std::size_t i = 0; i != ways_.size(); ++i)
+      for (transports::inlet* inlet : inlets_for(*who.peer, i)) ways_[i].transport->forget(*inlet);
     who.peer->fail(orderly ? errc::closed : errc::peer_lost,
                    orderly ? "it has left" : "its process died or its connection broke");
     who.peer->drop_link();
+    who.unused_bundle.reset();
   }
   for (const channel_ptr& other : channels) other->close();
 }
@@ -315,8 +413,16 @@ void links::on_rank_end(peer_id rank, bool died) {
 std::string links::describe(const peer& p) const {
   if (p.now() == peer::state::lost || p.now() == peer::state::closed) return p.detail();
   if (!p.link()) return "not connected yet";
-  for (const way& w : ways_)
-    if (w.name == p.link()->traits().name) return w.transport->describe(p);
+  for (std::size_t i = 0; i != ways_.size(); ++i) {
+    if (ways_[i].name != p.link()->traits().name) continue;
+    const transports::transport& t = *ways_[i].transport;
+    proto::bundle* const several = bundle_for(p, i);
+    if (!several) return t.describe(p);
+    std::string text = fmt::format("{} links: ", several->size());
+    for (std::size_t n = 0; n != several->size(); ++n)
+      text += (n == 0 ? "" : "; ") + t.describe(several->inlet(n));
+    return text;
+  }
   return std::string(p.link()->traits().name);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/mail_slot.hpp"
+#include "proto/bundle.hpp"
 #include "proto/messenger.hpp"
 #include "transports/transport.hpp"
 #include "wireup/connection_manager.hpp"
@@ -64,9 +65,13 @@ class links {
   struct party {
     std::shared_ptr<proto::peer> peer;
     std::vector<wireup::channel_ptr> channels;
-    std::unique_ptr<transports::link> opening;  // offered, not answered yet
-    std::size_t next_way = 0;                   // the transport to try next
-    std::string refusals;                       // of those tried before
+    // Offered, not answered yet; more than one where the transport offers several links at once.
+    std::vector<std::unique_ptr<transports::link>> opening;
+    // Several links, from the first offer in either direction until the peer sends on them: then
+    // they are the peer's.
+    std::unique_ptr<proto::bundle> unused_bundle;
+    std::size_t next_way = 0;  // the transport to try next
+    std::string refusals;      // of those tried before
     bool wants_link = false;
     bool tried_unix = false;  // whether a Unix socket reaches it, too, is known
     bool watched = false;     // its process's end
@@ -76,11 +81,18 @@ class links {
   void connect(const std::shared_ptr<proto::peer>& p);
   void open_self(const std::shared_ptr<proto::peer>& p);
   void try_next_way(party& who);
+  void offer_links(party& who, const wireup::channel_ptr& c);
+  void use(party& who, std::unique_ptr<transports::link> made, std::size_t number,
+           std::uint32_t credit);
+  transports::inlet& inlet_for(party& who, std::size_t way, std::size_t number);
+  proto::bundle* bundle_for(const proto::peer& p, std::size_t way) const noexcept;
+  std::vector<transports::inlet*> inlets_for(proto::peer& p, std::size_t way) const;
   wireup::channel_ptr channel_for(const party& who, const transports::transport& t) const;
   void try_unix(party& who);
   void on_offer(party& who, const wireup::channel_ptr& c, transports::parcel p);
   void on_answer(party& who, transports::parcel p, bool refused);
-  transports::counterpart counterpart_of(const wireup::channel_ptr& c, std::size_t index);
+  transports::counterpart counterpart_of(const wireup::channel_ptr& c, std::size_t index,
+                                         std::size_t number);
   void fail(const std::shared_ptr<proto::peer>& p, errc why, const std::string& detail);
   void watch_death(const wireup::channel_ptr& c);
   party& party_of(const wireup::identity& who);

@@ -81,6 +81,14 @@ void set_peer_timeout(options& o, const char* name, const std::string& value) {
   o.peer_timeout = std::chrono::seconds{seconds};
 }
 
+void set_tcp_links(options& o, const char* name, const std::string& value) {
+  unsigned n = 0;
+  const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), n);
+  if (failure != std::errc{} || rest != value.data() + value.size() || n < 1 || n > 8)
+    bad(name, value, "a number from 1 to 8");
+  o.tcp_links = n;
+}
+
 std::string name_of(progress_mode m) {
   return m == progress_mode::dedicated ? "dedicated"
          : m == progress_mode::polling ? "polling"
@@ -109,6 +117,9 @@ const std::vector<environment_variable>& environment_variables() {
        "network interfaces that tcp uses, with commas; empty: all that are up",
        [](options& o, const char*, const std::string& v) { o.tcp_interfaces = words(v); },
        [](const options& o) { return join(o.tcp_interfaces); }},
+      {"WEFT_TCP_LINKS",
+       "connections to each peer over tcp, 1 to 8: large messages use them all, and one is enough",
+       set_tcp_links, [](const options& o) { return std::to_string(o.tcp_links); }},
       {"WEFT_PEER_TIMEOUT", "seconds of silence after which another host is lost", set_peer_timeout,
        [](const options& o) { return std::to_string(o.peer_timeout.count()); }},
       {"WEFT_WAIT_SET", "where idle threads sleep: auto, uring, epoll",

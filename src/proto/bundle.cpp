@@ -27,7 +27,7 @@ constexpr std::uint64_t untold_bytes_limit = 64 * 1024;
 
 // How far one link may be ahead of another that stands still, before the rest waits for that one.
 constexpr std::uint64_t most_ahead = 1u << 16;       // frames
-constexpr std::size_t most_early = 256u << 20;       // bytes of ordered frames
+constexpr std::size_t early_controls = 8u << 20;     // bytes of ordered frames that need no credit
 constexpr double older_weigh = 0.75;                 // against the newest measurement
 constexpr std::chrono::seconds rate_is_good_for{5};  // what is slow is tried again after that
 
@@ -342,7 +342,9 @@ bool bundle::take_ordered(const frame_header& outer, const std::byte* block) noe
   const std::uint64_t number = outer.tag;
   if (number < expected_) return true;  // a second time
   if (number != expected_) {
-    if (number - expected_ > 2 * most_ahead || outer.size > most_early - early_bytes_) return false;
+    // What needs credit cannot be more than was granted.
+    const std::size_t most = std::size_t{peer_.books().window} * credit_unit + early_controls;
+    if (number - expected_ > 2 * most_ahead || early_bytes_ + outer.size > most) return false;
     try {
       const auto [at, fresh] = early_.try_emplace(number, block, block + outer.size);
       if (fresh) early_bytes_ += at->second.size();
@@ -400,6 +402,7 @@ bool bundle::lane::on_frame(const frame_header& h, const frame_extension* x,
   const auto kind = static_cast<frame_kind>(h.kind);
   const bool fragment = kind == frame_kind::data && x;
   if (!fragment && (kind != frame_kind::ordered || x || !payload)) return false;
+  if (in.peer_.gone()) return true;
   const bool understood = fragment ? in.take_fragment(h, *x, payload) : in.take_ordered(h, payload);
   if (!understood) return false;
   ++received;

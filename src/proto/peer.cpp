@@ -27,12 +27,12 @@ void peer::want_link() noexcept {
 }
 
 void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) {
-  if (state_ == state::closed && !controls_.empty()) {  // to answer the peer's good-bye
-    link_ = std::move(link);
-    flush_controls();
-  }
-  if (state_ != state::connecting && state_ != state::idle) return;
+  if (!takes_link()) return;
   link_ = std::move(link);
+  if (state_ == state::closed) {  // to answer the peer's good-bye
+    flush_controls();
+    return;
+  }
   small_limit_ = std::min(longest_in_one_frame(link_->traits()), owner_.settings().eager_limit);
   credit_ = credit;
   state_ = state::open;

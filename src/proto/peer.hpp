@@ -55,6 +55,10 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
 
   // --- what the context tells -----------------------------------------------------------------
 
+  /// Whether `opened` would take a link, or drop it.
+  bool takes_link() const noexcept {
+    return state_ < state::open || (state_ == state::closed && !controls_.empty());
+  }
   /// The link that was asked for is ready. \param credit units that the peer granted to begin with
   void opened(std::unique_ptr<transports::link> link, std::uint32_t credit);
   /// How many units this side grants a peer that connects. The same again if it connects again (by
@@ -86,6 +90,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   /// Messages of this peer come in fragments from now on, and `arrived` frames are for that bundle.
   /// Null: it has ended.
   void use(bundle* b) noexcept { bundle_ = b; }
+  bundle* several() const noexcept { return bundle_; }
   /// As place and on_frame, for a fragment that is new. It may come before others of its message.
   mutable_buffer place_fragment(const frame_header& header, const frame_extension& extension,
                                 std::uint32_t already) noexcept;
@@ -203,7 +208,6 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   errc why_ = errc::ok;
   std::string detail_;
   std::unique_ptr<transports::link> link_;
-  bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
 
   // Sending.
   bool turn_taken_ = false;  // a message is being begun
@@ -226,6 +230,8 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   std::uint32_t owed_ = 0;         // of these, free again and not told to the peer yet
   std::uint32_t owed_limit_ = 0;   // then a frame of its own tells it: half of the window
   bool starves_ = false;           // the peer wants credit, and has got none since
+
+  bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
 };
 
 }  // namespace weft::proto

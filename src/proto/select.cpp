@@ -43,12 +43,13 @@ std::size_t pick_link(std::span<const link_load> links, std::uint64_t size,
     soonest = there;
   }
   if (best == no_link) return best;
-  // What the others could carry; those that are only guessed at are nothing to wait for.
+  // What those could carry that are not free now, and will say when they are. Rates that are only
+  // guessed at are nothing to wait for.
   double bytes = static_cast<double>(left), rate = 0;
-  for (std::size_t i = 0; i != links.size(); ++i) {
-    if (i == best || !links[i].open || links[i].rate == 0) continue;
-    bytes += static_cast<double>(links[i].in_flight);
-    rate += links[i].rate;
+  for (const link_load& l : links) {
+    if (!l.open || l.free || l.rate == 0) continue;
+    bytes += static_cast<double>(l.in_flight);
+    rate += l.rate;
   }
   return rate != 0 && bytes / rate < soonest ? no_link : best;
 }

@@ -75,8 +75,8 @@ struct link_load {
 inline constexpr std::size_t no_link = ~std::size_t{0};
 
 /// Which link the next fragment of a message goes over: of those that are free, the one on which it
-/// would be there first. None, if all that is left of the message would be there earlier over the
-/// others together: then it is better to wait for one of them. A link whose rate is not known
+/// would be there first. None, if all that is left of the message would be there earlier over those
+/// that are not free: then it is better to wait for one of them. A link whose rate is not known
 /// counts as the fastest known one, and gets two fragments until it is.
 ///
 /// \param size of the fragment

@@ -49,6 +49,7 @@ context setting::make_context() const {
   o.wait_set = wait_set;
   o.large_messages = large;
   o.transports = {"self", transport};
+  o.tcp_links = tcp_links;
   if (std::string_view(transport) != "fake") return context(std::move(o));
   const std::vector<weft::detail::guest_transport> guests{fake_transport()};
   return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
@@ -87,6 +88,9 @@ const std::vector<setting>& settings() {
       {"fake, one process, interrupt", same_process, interrupt, "auto", "auto", "fake"},
       {"fake, one process, epoll", same_process, dedicated, "epoll", "auto", "fake"},
       {"tcp, two processes, epoll", two_processes, dedicated, "epoll", "auto", "tcp"},
+      {"tcp, two links, one process", same_process, dedicated, "auto", "auto", "tcp", 2},
+      {"tcp, three links, two processes", two_processes, dedicated, "auto", "auto", "tcp", 3},
+      {"tcp, two links, two processes, polling", two_processes, polling, "auto", "auto", "tcp", 2},
   };
   return all;
 }

@@ -30,6 +30,7 @@ struct setting {
   const char* wait_set = "auto";
   const char* large = "auto";
   const char* transport = "shm";  ///< besides `self`; `fake` works within one process
+  unsigned tcp_links = 1;
 
   weft::context make_context() const;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct settings {
   std::vector<std::string> interfaces;
   /// After how much silence a host that should answer is lost.
   std::chrono::seconds peer_timeout{10};
+  /// Connections to each peer, each preferably to another of its addresses.
+  std::uint32_t links = 1;
 };
 
 /// Tries whether there are TCP sockets at all.

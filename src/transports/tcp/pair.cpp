@@ -60,7 +60,7 @@ std::unique_ptr<stream_link> pair::open(parcel& offer) {
   offer_head head{magic, version, 0, {}};
   std::vector<offered_address> where;
   if (stage_ == stage::none) {
-    for (const address& a : owner_.listen()) where.push_back(a.to_offer());
+    for (const address& a : owner_.listen(who_.link)) where.push_back(a.to_offer());
     head.addresses = static_cast<std::uint16_t>(where.size());
     head.token = random_token();
   }

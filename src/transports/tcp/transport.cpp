@@ -35,6 +35,11 @@ bool same(const token& a, const token& b) noexcept { return ((a[0] ^ b[0]) | (a[
 tcp_transport::tcp_transport(runtime::engine& e, settings s)
     : engine_(e),
       settings_(std::move(s)),
+      traits_{.name = "tcp",
+              .max_payload = max_payload,
+              .fragment = max_payload,
+              .first_piece = 64 * 1024,
+              .links = settings_.links},
       sockets_(runtime::make_epoll_wait_set()),
       reception_(*sockets_,
                  [this](const token& t, runtime::unique_fd& fd) { return claim(t, fd); }) {
@@ -44,14 +49,6 @@ tcp_transport::tcp_transport(runtime::engine& e, settings s)
 tcp_transport::~tcp_transport() {
   pairs_.clear();
   if (clock_.fd) sockets_->remove(clock_.fd.get());
-}
-
-const transports::traits& tcp_transport::traits() const noexcept {
-  static constexpr transports::traits tcp{.name = "tcp",
-                                          .max_payload = tcp::max_payload,
-                                          .fragment = tcp::max_payload,
-                                          .first_piece = 64 * 1024};
-  return tcp;
 }
 
 std::string tcp_transport::reach(bool is_self) const {
@@ -68,6 +65,13 @@ pair& tcp_transport::pair_of(inlet& peer, const counterpart& who) {
   to_flush_.reserve(pairs_.size());
   worth_watching = true;
   return *p;
+}
+
+std::vector<address> tcp_transport::listen(std::uint32_t link) {
+  std::vector<address> all = reception_.open(settings_.interfaces);
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(link % all.size());
+  std::rotate(all.begin(), first, all.end());
+  return all;
 }
 
 std::unique_ptr<link> tcp_transport::open(inlet& from, const counterpart& who, parcel& offer) {

@@ -25,7 +25,7 @@ class tcp_transport final : public transport {
   tcp_transport(runtime::engine& e, settings s);
   ~tcp_transport() override;
 
-  const transports::traits& traits() const noexcept override;
+  const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
   std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
@@ -44,7 +44,8 @@ class tcp_transport final : public transport {
 
   // For pairs and links:
   runtime::wait_set& sockets() noexcept { return *sockets_; }
-  const std::vector<address>& listen() { return reception_.open(settings_.interfaces); }
+  /// Where that link's connection is to be made to, best first.
+  std::vector<address> listen(std::uint32_t link);
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   std::span<std::byte> scratch() noexcept { return {scratch_.get(), port::scratch_bytes}; }
   /// Counts passes, so that a link knows a burst: frames posted without a look in between.
@@ -77,6 +78,7 @@ class tcp_transport final : public transport {
 
   runtime::engine& engine_;
   const settings settings_;
+  const transports::traits traits_;
   const std::unique_ptr<runtime::wait_set> sockets_;  // quiet ones, and those being connected
   std::unique_ptr<std::byte[]> scratch_;              // whatever is read, by one pair at a time
   reception reception_;

@@ -337,6 +337,8 @@ TEST_CASE("select: fragments go where they are there first") {
   // The fast one is full. The slow one may help with much, but not with the last piece.
   CHECK(pick({link(300, 100, false), link(0, 10)}, 1000) == 1);
   CHECK(pick({link(300, 100, false), link(0, 10)}, 100) == no_link);
+  // Nobody waits for what is free.
+  CHECK(pick({link(0, 39), link(0, 44), link(0, 11)}, 100) == 1);
   // Unknown ones are tried, with two fragments.
   CHECK(pick({link(100, 10), link(0, 0)}, 1000) == 1);
   CHECK(pick({link(1000, 10), link(200, 0)}, 1000) == 0);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two of these send each other messages of all sizes at once and look at every byte of what they
+// get:  exchange <own address> <other address> <seed> [cut]
+// The one that is told to cut breaks one of its TCP connections at some moment in the middle.
+// Ends with 0: everything came once, whole and in order, over what was left; 3: the same, but no
+// link was lost on the way; else it says what is wrong.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+namespace {
+
+using namespace weft;
+using bytes = std::vector<std::byte>;
+
+constexpr std::size_t messages = 60;
+constexpr tag data_tag{1}, done_tag{2};
+
+/// What both know of the message of that number from the process with that seed.
+bytes message(std::uint64_t seed, std::size_t number) {
+  std::mt19937_64 random(seed * 1000 + number);
+  const std::size_t sizes[] = {8, 5000, 100'000, 600'000, 2'000'000};
+  bytes b(random() % sizes[random() % 5] / 8 * 8);
+  for (std::size_t i = 0; i != b.size(); i += 8) {
+    const std::uint64_t word = random();
+    std::memcpy(b.data() + i, &word, 8);
+  }
+  return b;
+}
+
+std::atomic<std::size_t> received{0};
+
+task<void> send_all(endpoint other, std::uint64_t seed) {
+  for (std::size_t i = 0; i != messages; ++i) co_await other.send(message(seed, i), data_tag);
+}
+
+task<void> receive_all(endpoint other, std::uint64_t seed) {
+  bytes in(2'000'000);
+  for (std::size_t i = 0; i != messages; ++i) {
+    const auto r = co_await other.recv(in, data_tag);
+    const bytes expected = message(seed, i);
+    if (r.size != expected.size() || !std::equal(expected.begin(), expected.end(), in.begin()))
+      throw std::runtime_error("message " + std::to_string(i) + " is not what was sent");
+    received.fetch_add(1);
+  }
+}
+
+task<void> play(context& ctx, std::string own, std::string there, std::uint64_t mine,
+                std::uint64_t theirs) {
+  const endpoint other = co_await ctx.meet(own, there, "exchange");
+  scope both;
+  both.start(send_all(other, mine));
+  both.start(receive_all(other, theirs));
+  co_await both.join();
+  // Nobody leaves before the other has everything, and nothing is left over.
+  co_await other.send(const_buffer{}, done_tag);
+  co_await other.recv(mutable_buffer{}, done_tag);
+}
+
+/// Connections over IP of this process: its links.
+std::vector<int> links() {
+  std::vector<int> all;
+  for (int fd = 0; fd != 256; ++fd) {
+    sockaddr_storage at{};
+    socklen_t size = sizeof at;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&at), &size) == 0 &&
+        (at.ss_family == AF_INET || at.ss_family == AF_INET6))
+      all.push_back(fd);
+  }
+  return all;
+}
+
+/// After so many messages and a little more, one of the links goes: like a cable, with what is on
+/// its way, or so that what is on its way arrives.
+void cut(std::mt19937_64& random) {
+  const std::size_t after = random() % (messages * 3 / 4);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while ((received.load() < after || links().size() < 2) &&
+         std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+  const std::vector<int> all = links();
+  if (all.empty()) return;
+  const int fd = all[random() % all.size()];
+  const sockaddr nobody{AF_UNSPEC, {}};
+  if (random() % 2 == 0)
+    ::connect(fd, &nobody, sizeof nobody);
+  else
+    ::shutdown(fd, SHUT_RDWR);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::cerr << "usage: exchange <own address> <other address> <seed> [cut]\n";
+    return 2;
+  }
+  const std::uint64_t seed = std::strtoull(argv[3], nullptr, 10);
+  const bool cuts = argc > 4;
+  std::mt19937_64 random(seed);
+  try {
+    context ctx;
+    std::jthread scissors;
+    if (cuts) scissors = std::jthread([&random] { cut(random); });
+    run(ctx, play(ctx, argv[1], argv[2], seed * 2 + cuts, seed * 2 + !cuts));
+    return ctx.snapshot().links_lost != 0 ? 0 : 3;
+  } catch (const std::exception& e) {
+    std::cerr << "exchange " << seed << (cuts ? " (cuts)" : "") << ": " << e.what() << '\n';
+    return 1;
+  }
+}
