@@ -97,6 +97,10 @@ void add_own_modes(compare_options& options, const std::vector<std::string>& mod
   for (const auto& mode : modes)
     options.own.push_back({.name = "weft " + mode,
                            .program = {this_program().string()},
+                           .about = mode == "dedicated"
+                                        ? "co_await; the waiting thread polls, a progress thread "
+                                          "sleeps until it is needed"
+                                        : "co_await; one thread polls",
                            .arguments = {"--transport", options.transport, "--progress", mode}});
 }
 

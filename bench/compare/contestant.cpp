@@ -30,7 +30,7 @@ std::vector<json> run_for_lines(const command& what) {
 }  // namespace
 
 contestant make_own(const own_contestant& own) {
-  return {.name = own.name, .part = role::own, .run = [own](const job& what) {
+  return {.name = own.name, .part = role::own, .about = own.about, .run = [own](const job& what) {
             command run{own.program, {}};
             run.argv.push_back(what.bench);
             run.argv.emplace_back("--json");
@@ -43,9 +43,12 @@ contestant make_own(const own_contestant& own) {
 std::vector<contestant> make_peers(const std::string& transport, const std::filesystem::path& bin) {
   std::vector<contestant> result;
   for (const auto& one : known_peers(transport))
-    result.push_back({.name = one.name, .part = role::peer, .run = [one, bin](const job& what) {
-                        return run_for_lines(peer_command(one, what, bin));
-                      }});
+    result.push_back(
+        {.name = one.name,
+         .part = role::peer,
+         .about = one.about,
+         .run = [one, bin](const job& what) { return run_for_lines(peer_command(one, what, bin)); },
+         .takes_part = [one](const job& what) { return one.takes_part(what); }});
   return result;
 }
 
@@ -57,6 +60,7 @@ std::vector<contestant> make_limits(const std::string& transport) {
   for (const auto limit : all)
     result.push_back({.name = fmt::format("raw {}", limit),
                       .part = role::limit,
+                      .about = std::string(raw::about(limit)),
                       .run = [limit](const job& what) { return raw::measure(limit, what); },
                       .takes_part =
                           [limit](const job& what) {

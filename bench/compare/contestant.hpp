@@ -22,6 +22,7 @@ enum class role {
 struct contestant {
   std::string name;
   role part = role::peer;
+  std::string about;  ///< what it is, in a few words, for under the tables
   /// Does the job once and returns its JSON lines. Throws std::runtime_error with cause and cure.
   std::function<std::vector<json>(const job&)> run;
   /// Whether it has anything to say about this benchmark.
@@ -32,7 +33,8 @@ struct contestant {
 struct own_contestant {
   std::string name;  ///< "weft dedicated": targets find it by this
   std::vector<std::string>
-      program;  ///< {"/proc/self/exe"}, or a launcher and its arguments before it
+      program;        ///< {"/proc/self/exe"}, or a launcher and its arguments before it
+  std::string about;  ///< as contestant::about
   std::vector<std::string> arguments;  ///< {"--transport", "shm", "--progress", "dedicated"}
 };
 

@@ -111,6 +111,12 @@ void print_tables(const results& measured, const std::vector<contestant>& contes
     print_figures(measured, contestants, where.series);
   }
 
+  table about({"contestant", "what it is"});
+  about.left_from(1);
+  for (const auto& who : contestants) about.row({who.name, who.about});
+  about.print(stdout);
+  fmt::print("\n");
+
   table out(
       {"target", "size", "weft", "other", "ratio (p10–p90)", "target is", "", "against", "unit"});
   out.left_from(6);
@@ -133,6 +139,7 @@ void print_json(const results& measured, const std::vector<contestant>& contesta
       if (!sample.is_object()) continue;
       json line = head_of(where, transport, sample);
       line["contestant"] = who.name;
+      line["about"] = who.about;
       line["metric"] = metric;
       line[metric] = measured.median_of(where, who.name, metric).value_or(std::nan(""));
       line["rounds"] = measured.rounds_of(where, who.name, metric);

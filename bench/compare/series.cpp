@@ -87,6 +87,7 @@ std::vector<target> targets_for(const std::string& transport) {
     targets = {
         {"latency", {64}, "", "half_rtt_us", to::named, "raw socket", sense::at_most, 1.1},
         {"latency", {64}, "", "half_rtt_us", to::best_peer, "", sense::at_most, 0.9},
+        {"rate", {64}, "", "mmsg_s", to::named, "ZeroMQ tcp", sense::at_least, 2},
         {"rate", {64}, "", "mmsg_s", to::named, "Open MPI tcp", sense::at_least, 20},
         {"bandwidth", {mib}, "", "mb_s", to::best_peer, "", sense::at_least, 1.1},
     };

@@ -16,14 +16,22 @@ using family = peer::family;
 
 struct installation {
   const char* program;
-  const char* launcher;
+  const char* launcher;  // null: it starts its processes itself
   const char* packages;
 };
 
 installation installed_as(family which) {
-  if (which == family::openmpi)
-    return {"weft-peer-openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"};
-  return {"weft-peer-mpich", "mpirun.mpich", "mpich libmpich-dev"};
+  switch (which) {
+    case family::openmpi:
+      return {"weft-peer-openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"};
+    case family::mpich:
+      return {"weft-peer-mpich", "mpirun.mpich", "mpich libmpich-dev"};
+    case family::asio:
+      return {"weft-peer-asio", nullptr, "libasio-dev"};
+    case family::zeromq:
+      break;
+  }
+  return {"weft-peer-zmq", nullptr, "libzmq3-dev"};
 }
 
 /// Debian's openmpi-mca-params.conf says `pml = ^ucx` and `btl = ^uct,openib,ofi`; the command line
@@ -44,7 +52,7 @@ std::vector<std::string> mca(std::initializer_list<std::pair<const char*, const 
 /// does by default.
 std::vector<std::string> launch_arguments(const peer& which, int ranks) {
   std::vector<std::string> result;
-  if (which.launcher == family::openmpi) {
+  if (which.library == family::openmpi) {
     result = {"--bind-to", "none", "--host", fmt::format("localhost:{}", allowed_cores().size())};
     if (::geteuid() == 0) result.emplace_back("--allow-run-as-root");
     if (static_cast<std::size_t>(ranks) > allowed_cores().size())
@@ -53,7 +61,7 @@ std::vector<std::string> launch_arguments(const peer& which, int ranks) {
     result = {"-bind-to", "none", "-launcher", "fork"};
   }
   result.insert(result.end(), which.launcher_arguments.begin(), which.launcher_arguments.end());
-  result.emplace_back(which.launcher == family::openmpi ? "-np" : "-n");
+  result.emplace_back(which.library == family::openmpi ? "-np" : "-n");
   result.push_back(fmt::format("{}", ranks));
   return result;
 }
@@ -66,13 +74,15 @@ std::vector<peer> known_peers(const std::string& transport) {
         {.name = "Open MPI vader",
          .transport = "shm",
          .progress = "polling",
-         .launcher = family::openmpi,
+         .about = "shared memory by Open MPI's own layers (ob1, vader); polls",
+         .library = family::openmpi,
          .launcher_arguments = mca({{"pml", "ob1"}, {"btl", "vader,self"}}),
          .environment = {}},
         {.name = "Open MPI UCX",
          .transport = "shm",
          .progress = "polling",
-         .launcher = family::openmpi,
+         .about = "shared memory by UCX under Open MPI; polls",
+         .library = family::openmpi,
          // Without these two it declines hosts that have no InfiniBand.
          .launcher_arguments = mca(
              {{"pml", "ucx"}, {"pml_ucx_tls", "any"}, {"pml_ucx_devices", "any"}, {"osc", "^ucx"}}),
@@ -80,13 +90,15 @@ std::vector<peer> known_peers(const std::string& transport) {
         {.name = "MPICH",
          .transport = "shm",
          .progress = "polling",
-         .launcher = family::mpich,
+         .about = "shared memory by MPICH's ch4 over UCX; polls",
+         .library = family::mpich,
          .launcher_arguments = {},
          .environment = {}},
         {.name = "MPICH async",
          .transport = "shm",
          .progress = "async",
-         .launcher = family::mpich,
+         .about = "the same with its progress thread",
+         .library = family::mpich,
          .launcher_arguments = {},
          .environment = {{"MPICH_ASYNC_PROGRESS", "1"}}},
     };
@@ -95,17 +107,33 @@ std::vector<peer> known_peers(const std::string& transport) {
         {.name = "Open MPI tcp",
          .transport = "tcp",
          .progress = "polling",
-         .launcher = family::openmpi,
+         .about = "MPI by ob1 over btl tcp; polls, one thread for messages",
+         .library = family::openmpi,
          .launcher_arguments = mca({{"pml", "ob1"}, {"btl", "tcp,self"}}),
          .environment = {}},
         {.name = "MPICH tcp",
          .transport = "tcp",
          .progress = "polling",
-         .launcher = family::mpich,
+         .about = "MPI by ch4 over UCX's tcp; polls, one thread for messages",
+         .library = family::mpich,
          .launcher_arguments = {},
          .environment = {{"MPIR_CVAR_NOLOCAL", "1"},
                          {"UCX_TLS", "tcp,self"},
                          {"UCX_WARN_UNUSED_ENV_VARS", "n"}}},
+        {.name = "Asio coroutines",
+         .transport = "tcp",
+         .progress = "polling",
+         .about = "awaitables over a socket, a window in one write; polls, one thread",
+         .library = family::asio,
+         .launcher_arguments = {},
+         .environment = {}},
+        {.name = "ZeroMQ tcp",
+         .transport = "tcp",
+         .progress = "thread",
+         .about = "PAIR sockets, zmq_send and zmq_recv; sleeps, one I/O thread beside the caller's",
+         .library = family::zeromq,
+         .launcher_arguments = {},
+         .environment = {}},
     };
   throw std::invalid_argument(
       fmt::format("no peer is known for the transport {}; there are shm and tcp", transport));
@@ -117,10 +145,10 @@ namespace {
 /// Open MPI reach the launcher through the other one, too.
 void choose_interface(command& run, const peer& which, bool apart) {
   const char* const interface = apart ? hosts::interface : "lo";
-  if (which.launcher == family::openmpi) {
+  if (which.library == family::openmpi) {
     run.environment["OMPI_MCA_btl_tcp_if_include"] = interface;
     if (apart) run.environment["PMIX_MCA_ptl_base_if_include"] = interface;
-  } else {
+  } else if (which.library == family::mpich) {
     run.environment["UCX_NET_DEVICES"] = interface;
   }
 }
@@ -128,9 +156,9 @@ void choose_interface(command& run, const peer& which, bool apart) {
 }  // namespace
 
 command peer_command(const peer& which, const job& what, const std::filesystem::path& bin) {
-  const auto files = installed_as(which.launcher);
-  const auto launcher = find_program(files.launcher);
-  if (!launcher)
+  const auto files = installed_as(which.library);
+  const auto launcher = files.launcher ? find_program(files.launcher) : std::nullopt;
+  if (files.launcher && !launcher)
     throw std::runtime_error(
         fmt::format("{} was not found; apt-get install {}", files.launcher, files.packages));
   const auto program = find_program((bin / files.program).string());
@@ -140,9 +168,12 @@ command peer_command(const peer& which, const job& what, const std::filesystem::
                     (bin / files.program).string(), files.packages));
 
   command result;
-  result.argv = {launcher->string()};
-  const int ranks = what.bench == "alltoall" ? what.ranks : 2;
-  for (auto& argument : launch_arguments(which, ranks)) result.argv.push_back(std::move(argument));
+  if (launcher) {
+    result.argv = {launcher->string()};
+    const int ranks = what.bench == "alltoall" ? what.ranks : 2;
+    for (auto& argument : launch_arguments(which, ranks))
+      result.argv.push_back(std::move(argument));
+  }
   result.argv.push_back(program->string());
   result.argv.push_back(what.bench);
   for (auto& argument : what.arguments()) result.argv.push_back(std::move(argument));

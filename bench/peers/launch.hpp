@@ -17,9 +17,16 @@ struct peer {
   std::string name;       ///< "Open MPI vader"
   std::string transport;  ///< as in the JSON lines: "shm" or "tcp"
   std::string progress;   ///< "polling", or "async" for a library's own progress thread
-  enum class family { openmpi, mpich } launcher = family::openmpi;
+  std::string about;      ///< what it is, in a few words
+  enum class family { openmpi, mpich, asio, zeromq } library = family::openmpi;
   std::vector<std::string> launcher_arguments;
   std::map<std::string, std::string> environment;
+
+  /// Those without a launcher have two processes, which take turns or not, but do not compute.
+  bool takes_part(const job& what) const {
+    return library == family::openmpi || library == family::mpich || what.bench == "latency" ||
+           what.bench == "rate" || what.bench == "bandwidth";
+  }
 };
 
 /// The peers that speak `transport` ("shm" or "tcp"), in the order in which tables show them.

@@ -22,6 +22,21 @@ copy_way way_of(std::string_view limit) {
 
 }  // namespace
 
+std::string_view about(std::string_view limit) {
+  if (limit == cache_line) return "one line to the other core and back, no library";
+  if (limit == slot_rate) return "a ring of slots in shared memory, no library";
+  if (limit == tcp_socket) return "both sides spin on non-blocking sockets, no library";
+  switch (way_of(limit)) {
+    case copy_way::pipelined:
+      return "both sides copy at once through a ring, no library";
+    case copy_way::cma:
+      return "the receiver calls process_vm_readv, no library";
+    case copy_way::direct:
+      break;
+  }
+  return "the receiver copies out of shared memory, no library";
+}
+
 std::vector<std::string_view> limits_of(std::string_view bench) {
   if (bench == "latency") return {cache_line, pipelined_copy, cma, direct_copy, tcp_socket};
   if (bench == "rate") return {slot_rate};

@@ -60,6 +60,9 @@ inline constexpr std::string_view cma = "cma";
 inline constexpr std::string_view direct_copy = "direct_copy";
 inline constexpr std::string_view tcp_socket = "socket";
 
+/// What a limit is, in a few words.
+std::string_view about(std::string_view limit);
+
 /// The limits that say something about `bench` ("latency", "rate", "bandwidth").
 std::vector<std::string_view> limits_of(std::string_view bench);
 
