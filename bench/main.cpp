@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
     add_alltoall_command(app);
     add_idle_command(app);
     add_scale_command(app);
+    add_tax_command(app);
+    add_policy_command(app);
     raw::add_raw_command(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
     CLI11_PARSE(app, argc, argv);

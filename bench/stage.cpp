@@ -18,8 +18,8 @@ constexpr std::size_t longest_address = 256;
 
 }  // namespace
 
-void add_settings(CLI::App& app, settings& into) {
-  app.add_option("--transport", into.transport, "Over this transport");
+void add_settings(CLI::App& app, settings& into, bool any_transport) {
+  if (any_transport) app.add_option("--transport", into.transport, "Over this transport");
   app.add_option("--progress", into.progress, "Who moves messages: dedicated, polling, interrupt")
       ->check(CLI::IsMember({"dedicated", "polling", "interrupt"}));
   app.add_flag_callback(

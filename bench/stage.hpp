@@ -20,7 +20,8 @@ struct settings {
 };
 
 /// Adds --transport, --progress, --no-pin and --json. `into` must outlive the parsing.
-void add_settings(CLI::App& app, settings& into);
+/// \param any_transport false: the benchmark chooses itself, and there is no --transport
+void add_settings(CLI::App& app, settings& into, bool any_transport = true);
 
 /// What a context is made with: the defaults and WEFT_* variables, with `chosen` on top.
 options options_of(const settings& chosen);

@@ -32,6 +32,14 @@ enum class progress_mode {
   interrupt   ///< nobody, and `run()` sleeps at once instead of spinning
 };
 
+/// How a thread that polls shares its looks among transports. Of use to measure (`weft-bench
+/// policy`); the default has the least to do.
+enum class poll_policy {
+  in_order,  ///< each once in every round, in the order of `options::transports` (the default)
+  adaptive,  ///< more often those that brought something in the last round that was not in vain
+  toggle     ///< each once, and first those that were not the first to bring something last time
+};
+
 /// Everything that can be chosen, with the defaults that suit most. `from_environment` applies the
 /// WEFT_* variables on top (docs/environment.md lists them; `weft-info` prints them).
 struct options {
@@ -40,6 +48,9 @@ struct options {
   /// How long a waiting thread polls before it sleeps. Shortened by itself where there are more
   /// runnable threads than cores.
   std::chrono::microseconds spin{200};
+
+  /// How threads that poll share their looks among transports.
+  poll_policy polling = poll_policy::in_order;
 
   /// Memory for messages that arrive before their receive, over all peers, in bytes. Beyond it only
   /// headers travel and the data stays with the sender.

@@ -88,6 +88,7 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line,
   messenger_.reserve_ranks(wireup::first_stranger);
   messenger_.connector = [this](proto::peer& p) { links_.want(p); };
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
+  engine_.poll_by(options_.polling);
   make_transports(guests);
   engine_.add(messenger_);
   if (!options_.trace_file.empty())

@@ -64,6 +64,17 @@ void set_progress(options& o, const char* name, const std::string& value) {
     bad(name, value, "dedicated, polling or interrupt");
 }
 
+void set_poll_policy(options& o, const char* name, const std::string& value) {
+  if (value == "order")
+    o.polling = poll_policy::in_order;
+  else if (value == "adaptive")
+    o.polling = poll_policy::adaptive;
+  else if (value == "toggle")
+    o.polling = poll_policy::toggle;
+  else
+    bad(name, value, "order, adaptive or toggle");
+}
+
 void set_spin(options& o, const char* name, const std::string& value) {
   long us = 0;
   const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), us);
@@ -95,6 +106,10 @@ std::string name_of(progress_mode m) {
                                        : "interrupt";
 }
 
+std::string name_of(poll_policy p) {
+  return p == poll_policy::in_order ? "order" : p == poll_policy::adaptive ? "adaptive" : "toggle";
+}
+
 std::string join(const std::vector<std::string>& all) {
   std::string text;
   for (const std::string& w : all) text += (text.empty() ? "" : ",") + w;
@@ -110,6 +125,8 @@ const std::vector<environment_variable>& environment_variables() {
        set_progress, [](const options& o) { return name_of(o.progress); }},
       {"WEFT_SPIN", "microseconds that a waiting thread polls before it sleeps", set_spin,
        [](const options& o) { return std::to_string(o.spin.count()); }},
+      {"WEFT_POLL_POLICY", "how polling threads look at transports: order, adaptive, toggle",
+       set_poll_policy, [](const options& o) { return name_of(o.polling); }},
       {"WEFT_TRANSPORTS", "transports to use, in order of preference: self, shm, tcp",
        [](options& o, const char*, const std::string& v) { o.transports = words(v); },
        [](const options& o) { return join(o.transports); }},

@@ -58,6 +58,10 @@ void engine::add(source& s) {
     if (has_progress_thread_) progress_handles_.emplace_back(s, *progress_wait_, false);
   }
   sources_.push_back(&s);
+  if (order_)
+    order_->add(s);
+  else
+    polled_.push_back(&s);
 }
 
 bool engine::descriptors_in_use() const noexcept {
@@ -85,7 +89,7 @@ bool engine::something_to_do() const noexcept {
 unsigned engine::pass() noexcept {
   unsigned events = 0;
   in_pass_ = true;
-  for (source* s : sources_)
+  for (source* s : polled_)
     if (s->worth_polling) events += s->poll();
   in_pass_ = false;
   if (++passes_ % passes_between_clocks == 0) [[unlikely]]

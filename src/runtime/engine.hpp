@@ -27,6 +27,7 @@
 #include "runtime/handle_watcher.hpp"
 #include "runtime/one_shot_watches.hpp"
 #include "runtime/patience.hpp"
+#include "runtime/poll_order.hpp"
 #include "runtime/source.hpp"
 #include "runtime/timers.hpp"
 #include "runtime/trace.hpp"
@@ -60,6 +61,13 @@ class engine final : public detail::timer_service, public executor, public detai
   engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set,
          const clock* virtual_time = nullptr);
   ~engine() override;  ///< stops the progress thread; what is still in flight was ended before
+
+  /// How passes look at sources; before any is added. \throws std::bad_alloc
+  void poll_by(poll_policy policy) {
+    if (policy == poll_policy::in_order) return;
+    order_ = std::make_unique<poll_order>(policy);
+    polled_.push_back(order_.get());
+  }
 
   /// Adds something to poll. Before start() or with the baton held; must outlive the engine's use.
   /// \throws weft::error when its handle cannot be watched
@@ -262,6 +270,8 @@ class engine final : public detail::timer_service, public executor, public detai
   const bool has_progress_thread_;
   const clock* const virtual_time_;
   std::vector<source*> sources_;
+  std::vector<source*> polled_;        // by a pass: all of them, or order_ in their place
+  std::unique_ptr<poll_order> order_;  // null: in the order of adding
 
   baton baton_;
   // Baton held only:

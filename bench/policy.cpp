@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which order a receiver should look at its transports, while several bring something: weft's
+// own order and the two of SHIBA, in turns. The receiver has one process and one core; all senders
+// are threads of the other, with a context each, those of `shm` on the receiver's host and those of
+// `tcp` on another one (support/hosts.hpp).
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "commands.hpp"
+#include "loops.hpp"
+#include "report.hpp"
+#include "support/clock.hpp"
+#include "support/hosts.hpp"
+#include "support/pair.hpp"
+#include "wireup/job_key.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t message = 8;
+constexpr std::size_t busy_window = 16;
+constexpr std::chrono::milliseconds silence{1};
+
+struct request {
+  settings chosen;
+  int rounds = 7;
+  double milliseconds = 100;
+};
+
+/// One sender: a window of messages, an answer, and again. A quiet one sends a message now and
+/// then, and it is told how long the answer takes.
+struct sender {
+  const char* transport;
+  bool quiet = false;
+  std::size_t window() const { return quiet ? 1 : busy_window; }
+};
+
+struct scenario {
+  const char* name;
+  std::vector<sender> senders;
+};
+
+const std::vector<scenario>& scenarios() {
+  constexpr sender shm{"shm"}, tcp{"tcp"};
+  static const std::vector<scenario> all{
+      {"both busy", {shm, tcp}},
+      {"shm hot, tcp quiet", {shm, {"tcp", true}}},
+      {"tcp hot, shm quiet", {tcp, {"shm", true}}},
+      {"many senders", {shm, shm, shm, shm, tcp, tcp, tcp, tcp}},
+  };
+  return all;
+}
+
+struct policy {
+  const char* name;
+  poll_policy value;
+};
+constexpr std::array<policy, 3> policies{{{"order", poll_policy::in_order},
+                                          {"adaptive", poll_policy::adaptive},
+                                          {"toggle", poll_policy::toggle}}};
+
+template <class T>
+std::span<std::byte> bytes_of(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+// --- the receiver --------------------------------------------------------------------------------
+
+struct arrivals {
+  std::int64_t begin = 0;  // what comes between these two counts
+  std::int64_t end = 0;
+  double shm = 0;
+  double tcp = 0;
+};
+
+/// Everything of one sender, until the time is over.
+task<void> take(endpoint from, const scenario& what, arrivals& all) {
+  std::uint32_t who = 0;
+  co_await from.recv(bytes_of(who), ack_tag);
+  const sender& other = what.senders.at(who);
+  const std::size_t window = other.window();
+  heap_buffers boxes(window, message);
+  double& count = std::string_view(other.transport) == "shm" ? all.shm : all.tcp;
+  scope fly;
+  std::uint64_t n = 0;
+  for (std::uint32_t more = 1; more != 0;) {
+    for (std::size_t i = 0; i < window; ++i) fly.start(from.recv(boxes[i], data_tag));
+    co_await fly.join();
+    for (std::size_t i = 0; i < window; ++i, ++n) check_stamp(boxes[i], n);
+    const auto time = now_ns();
+    if (time >= all.begin && time < all.end) count += static_cast<double>(window);
+    more = time < all.end;
+    co_await from.send(bytes_of(more), ack_tag);
+  }
+  if (const auto way = from.describe(); !way.starts_with(other.transport))
+    throw std::runtime_error(
+        fmt::format("a sender should use {} and uses {}", other.transport, way));
+}
+
+task<void> receive(listener& door, const scenario& what, arrivals& all, double milliseconds) {
+  std::vector<endpoint> peers;
+  for (std::size_t i = 0; i < what.senders.size(); ++i) peers.push_back(co_await door.accept());
+  const auto span = static_cast<std::int64_t>(milliseconds * 1e6);
+  all.begin = now_ns() + span / 5;
+  all.end = all.begin + span;
+  scope everybody;
+  for (const endpoint& peer : peers) everybody.start(take(peer, what, all));
+  co_await everybody.join();
+}
+
+// --- the senders ---------------------------------------------------------------------------------
+
+task<void> send(context& ctx, const std::string& address, const scenario& what, std::uint32_t me,
+                pair_member& member) {
+  const sender& self = what.senders[me];
+  const endpoint to = co_await ctx.connect(address);
+  co_await to.send(bytes_of(me), ack_tag);
+  heap_buffers buffers(self.window(), message);
+  scope fly;
+  std::uint64_t n = 0;
+  for (std::uint32_t more = 1; more != 0;) {
+    if (self.quiet) co_await sleep_for(silence);
+    const auto start = now_ns();
+    for (std::size_t i = 0; i < self.window(); ++i, ++n) {
+      stamp(buffers[i], n);
+      fly.start(to.send(buffers[i], data_tag));
+    }
+    co_await fly.join();
+    co_await to.recv(bytes_of(more), ack_tag);
+    if (self.quiet) member.report(us_between(start, now_ns()) / 2);  // there is one such sender
+  }
+}
+
+/// A thread for each sender: namespaces belong to threads, and so does run().
+void send_all(const options& mine, const std::string& address, const scenario& what,
+              const hosts& apart, pair_member& member) {
+  std::vector<std::thread> threads;
+  std::vector<std::exception_ptr> failures(what.senders.size());
+  std::atomic<std::size_t> left = what.senders.size();
+  for (std::uint32_t i = 0; i < what.senders.size(); ++i)
+    threads.emplace_back([&, i] {
+      try {
+        apart.enter(std::string_view(what.senders[i].transport) == "shm" ? 0 : 1);
+        context ctx(mine);
+        run(ctx, send(ctx, address, what, i, member));
+        --left;
+        while (left != 0) std::this_thread::sleep_for(silence);
+      } catch (...) {
+        failures[i] = std::current_exception();
+        left = 0;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (const auto& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+// --- both ----------------------------------------------------------------------------------------
+
+/// What one policy did in one scenario; a value for each round.
+struct figures {
+  std::vector<double> shm;       // millions of messages a second
+  std::vector<double> tcp;       // the same
+  std::vector<double> all;       // both together
+  std::vector<double> half_rtt;  // of the quiet sender, microseconds: medians
+};
+
+void measure(const request& wanted, const hosts& apart, const scenario& what, const policy& how,
+             figures& into) {
+  options theirs = options_of(wanted.chosen);
+  theirs.transports = options{}.transports;
+  theirs.job_key = wireup::job_key::random().to_text();
+  options mine = theirs;
+  mine.polling = how.value;
+  constexpr std::size_t longest_address = 256;
+  const pair_options stage{
+      .name = "policy", .shared_bytes = longest_address, .pin = wanted.chosen.pin, .apart = &apart};
+  const auto samples = run_pair(stage, [&](pair_member& member) {
+    char* const told = reinterpret_cast<char*>(member.shared().data());
+    if (member.rank() == 1) {
+      member.barrier();
+      send_all(theirs, told, what, apart, member);
+      member.barrier();
+      return;
+    }
+    context ctx(mine);
+    listener door = run(ctx, ctx.listen(fmt::format("tcp://{}:0", hosts::address(0))));
+    door.address().copy(told, longest_address - 1);
+    member.barrier();
+    arrivals all;
+    run(ctx, receive(door, what, all, wanted.milliseconds));
+    const double us = us_between(all.begin, all.end);
+    member.report(all.shm / us);
+    member.report(all.tcp / us);
+    member.barrier();
+  });
+  into.shm.push_back(samples[0].at(0));
+  into.tcp.push_back(samples[0].at(1));
+  into.all.push_back(samples[0][0] + samples[0][1]);
+  if (!samples[1].empty()) into.half_rtt.push_back(median(samples[1]));
+}
+
+void tell(report& out, const request& wanted, const scenario& what,
+          const std::array<figures, 3>& of) {
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    settings named = wanted.chosen;
+    named.transport = "shm+tcp";
+    auto line = make_line(head_of("policy", named, message), mmsg_s, of[p].all);
+    line["scenario"] = what.name;
+    line["policy"] = policies[p].name;
+    line["shm_mmsg_s"] = median(of[p].shm);
+    line["tcp_mmsg_s"] = median(of[p].tcp);
+    line["to_order"] = median(paired_ratios(of[p].all, of[0].all));
+    if (!of[p].half_rtt.empty()) {
+      line["quiet_half_rtt_us"] = median(of[p].half_rtt);
+      line["quiet_to_order"] = median(paired_ratios(of[p].half_rtt, of[0].half_rtt));
+    }
+    out.add(line);
+  }
+}
+
+void act(const request& wanted) {
+  const hosts apart;
+  report out({{"scenario", "scenario"},
+              {"policy", "policy"},
+              {"M messages/s", "mmsg_s"},
+              {"p10", "p10"},
+              {"p90", "p90"},
+              {"of shm", "shm_mmsg_s"},
+              {"of tcp", "tcp_mmsg_s"},
+              {"to order", "to_order"},
+              {"quiet one's half round trip µs", "quiet_half_rtt_us"},
+              {"to order", "quiet_to_order"}},
+             wanted.chosen.as_json);
+  out.title("8 bytes, into one receiver; medians of rounds in turns, ratios paired");
+  for (const auto& what : scenarios()) {
+    out.measuring(what.name);
+    std::array<figures, 3> of;
+    for (int round = 0; round < wanted.rounds; ++round)
+      for (std::size_t turn = 0; turn < policies.size(); ++turn) {
+        const std::size_t p = (turn + static_cast<std::size_t>(round)) % policies.size();
+        measure(wanted, apart, what, policies[p], of[p]);
+      }
+    tell(out, wanted, what, of);
+  }
+  out.finish();
+}
+
+}  // namespace
+
+void add_policy_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand(
+      "policy", "In which order to look at transports: WEFT_POLL_POLICY; needs what --hosts needs");
+  sub->add_option("--rounds", wanted->rounds, "Turns of each policy")->check(CLI::PositiveNumber);
+  sub->add_option("--milliseconds", wanted->milliseconds, "How long each turn is")
+      ->check(CLI::PositiveNumber);
+  add_settings(*sub, wanted->chosen, false);
+  sub->callback([wanted] { act(*wanted); });
+}
+
+}  // namespace weft::bench

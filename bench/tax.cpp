@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the other transports cost shared memory: 8-byte half round trips and rate on a context that
+// has `shm` alone, and on one that has every transport. Both processes have both, and the two take
+// turns, so that drift of the machine meets both.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "loops.hpp"
+#include "report.hpp"
+#include "support/pair.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t message = 8;
+constexpr double bound = 1.03;  // of the design
+
+struct request {
+  settings chosen;
+  int rounds = 31;
+  double effort = 1;
+};
+
+/// One context of a process and its peer in the other one.
+struct place {
+  context ctx;
+  endpoint peer = {};
+
+  place(const settings& chosen, std::vector<std::string> transports)
+      : ctx([&] {
+          options wanted = options_of(chosen);
+          wanted.transports = std::move(transports);
+          return wanted;
+        }()) {}
+
+  void meet(pair_member& member, const std::string& address) {
+    if (member.rank() == 0) {
+      listener door = run(ctx, ctx.listen(address));
+      member.barrier();
+      peer = run(ctx, door.accept());
+    } else {
+      member.barrier();
+      peer = run(ctx, ctx.connect(address));
+    }
+  }
+};
+
+/// Of one context, a value for each round.
+struct figures {
+  std::vector<double> half_rtt;
+  std::vector<double> rate;
+};
+
+void tell(const request& wanted, const std::string& all, const std::array<figures, 2>& of) {
+  report out({{"enabled", "enabled"},
+              {"half round trip µs", "half_rtt_us"},
+              {"M messages/s", "mmsg_s"},
+              {"p10", "p10"},
+              {"p90", "p90"},
+              {"cost", "cost"},
+              {"target", "target"}},
+             wanted.chosen.as_json);
+  out.title(fmt::format("shm, 8 bytes; {} rounds in turns; cost: median of the paired ratios",
+                        wanted.rounds));
+  const auto add = [&](std::string_view metric, std::vector<double> figures::*which) {
+    const auto& alone = of[0].*which;
+    const auto& beside = of[1].*which;
+    for (const auto* one : {&alone, &beside}) {
+      auto line = make_line(head_of("tax", wanted.chosen, message), metric, *one);
+      line["enabled"] = one == &alone ? "shm" : all;
+      if (one == &beside) {
+        // A cost above one is a loss in both metrics.
+        line["cost"] =
+            median(metric == mmsg_s ? paired_ratios(alone, beside) : paired_ratios(beside, alone));
+        line["target"] = fmt::format("≤ {}: {}", bound,
+                                     line["cost"].get<double>() <= bound ? "met" : "falls short");
+      }
+      out.add(line);
+    }
+  };
+  add(half_rtt_us, &figures::half_rtt);
+  add(mmsg_s, &figures::rate);
+  out.finish();
+}
+
+void act(pair_member& member, pid_t stage, const request& wanted) {
+  const std::vector<std::string> everything = options{}.transports;
+  std::array<place, 2> places{place(wanted.chosen, {"self", "shm"}),
+                              place(wanted.chosen, everything)};
+  for (std::size_t i = 0; i < 2; ++i)
+    places[i].meet(member, fmt::format("unix://weft-bench-{}-{}", stage, i));
+
+  job windowed{.bench = "rate", .window = 64, .effort = 0.05 * wanted.effort};
+  plan turns{.warm_up = 500, .batches = 5, .per_batch = 1000};
+  turns = turns.scaled(wanted.effort);
+  std::array<figures, 2> of;
+  for (int round = 0; round < wanted.rounds; ++round)
+    for (std::size_t turn = 0; turn < 2; ++turn) {
+      // Who comes first changes, so that neither is always the one after the other.
+      const std::size_t which = (turn + static_cast<std::size_t>(round)) % 2;
+      place& at = places[which];
+      const side me{at.ctx, at.peer, member.rank()};
+      const auto half_rtt = run(at.ctx, half_round_trips(me, message, turns));
+      const auto rate = run(at.ctx, windows(me, message, windowed));
+      if (member.rank() == 0) {
+        of[which].half_rtt.push_back(median(half_rtt));
+        of[which].rate.push_back(median(rate));
+      }
+      member.barrier();
+    }
+  if (member.rank() == 0) {
+    std::string all;
+    for (const auto& name : everything)
+      if (name != "self") all += (all.empty() ? "" : "+") + name;
+    tell(wanted, all, of);
+  }
+  member.barrier();
+}
+
+}  // namespace
+
+void add_tax_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand("tax", "What every other transport costs shared memory");
+  sub->add_option("--rounds", wanted->rounds, "Turns of shm alone and all transports")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
+      ->check(CLI::PositiveNumber);
+  add_settings(*sub, wanted->chosen, false);
+  sub->callback([wanted] {
+    const pair_options stage{
+        .name = "tax", .time_limit = std::chrono::minutes(10), .pin = wanted->chosen.pin};
+    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+  });
+}
+
+}  // namespace weft::bench
