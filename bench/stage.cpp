@@ -46,6 +46,7 @@ void on_stage(const std::string& name, const settings& chosen, bool apart,
   options wanted = options_of(chosen);
   std::string address = fmt::format("unix://weft-bench-{}", ::getpid());
   if (apart) {
+    hosts::check(chosen.transport);
     both.emplace();
     wanted.job_key = wireup::job_key::random().to_text();
     address = fmt::format("tcp://{}:0", hosts::address(0));

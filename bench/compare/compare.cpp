@@ -64,10 +64,11 @@ std::vector<target> targets_of(const std::string& transport, const std::vector<s
 
 int compare(const compare_options& options) {
   pair_cores();  // says what is wrong before anything is started
-  if (options.hosts && options.transport != "tcp")
-    throw std::invalid_argument("hosts share no memory; add --transport tcp");
   std::optional<hosts> apart;
-  if (options.hosts) apart.emplace();
+  if (options.hosts) {
+    hosts::check(options.transport);
+    apart.emplace();
+  }
   const auto all = chosen_series(options);
   const auto contestants = chosen_contestants(options);
   const auto measured = run_rounds(all, contestants);

@@ -95,6 +95,11 @@ void hosts::close() noexcept {
 
 bool hosts::are_given() noexcept { return std::getenv(variable) != nullptr; }
 
+void hosts::check(const std::string& transport) {
+  if (transport == "shm")
+    throw std::invalid_argument("--hosts: hosts share no memory; add --transport tcp");
+}
+
 void hosts::find(const std::string& where) {
   const auto comma = where.find(',');
   if (comma == std::string::npos)

@@ -24,6 +24,9 @@ class hosts {
   /// Whether a program that started this one has made them.
   static bool are_given() noexcept;
 
+  /// \throws std::invalid_argument when `transport` cannot reach another host
+  static void check(const std::string& transport);
+
   /// The calling thread goes to host `which` (0 or 1); its sockets stay where they were opened.
   /// \throws std::system_error
   void enter(int which) const;
