@@ -57,6 +57,21 @@ void job::join(node n) {
   ranks_[n]->messages().connector = [this, n](peer& to) { want(n, to); };
   for (node other = 0; other < ranks_.size(); ++other)
     if (ends_[other]) tell_gone(n, other, *ends_[other]);
+  if (plan_.wanted.many_links) plan_cuts(n);
+}
+
+/// Those that are there break; one that is not made yet has to be, to break.
+void job::plan_cuts(node n) {
+  for (node other = 0; other < n; ++other)
+    for (std::size_t i = 0; i < plan_.transports.size(); ++i) {
+      const auto when = plan_.cut(n, other, i);
+      if (!when) continue;
+      world_.at(*when, [this, n, other, i] {
+        if (!lives(n) || !lives(other)) return;
+        log_.event("link {} of ranks {} and {} breaks", i, n, other);
+        world_.cut(n, other, plan_.transports[i].name);
+      });
+    }
 }
 
 bool job::lives(node n) const noexcept { return ranks_[n] && !ends_[n]; }
@@ -76,6 +91,27 @@ void job::want(node from, peer& to) {
   world_.at(std::max(asks, plan_.ranks[other].joins), [this, from, other] { open(from, other); });
 }
 
+/// By which transports the two have links.
+std::vector<std::size_t> job::ways(node a, node b) const {
+  if (!plan_.wanted.many_links) return {plan_.way(a, b)};
+  std::vector<std::size_t> all(plan_.transports.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  return all;
+}
+
+/// Baton held. To whom a link of that rank's from there delivers.
+weft::transports::inlet& job::inlet(const weft::endpoint& from, node whom, std::size_t way) {
+  peer& p = *from.state();
+  if (!plan_.wanted.many_links) return p;
+  if (!p.several()) {
+    std::vector<weft::transports::traits> kinds;
+    for (const std::size_t i : ways(whom, p.id())) kinds.push_back(at(whom).way(i).traits());
+    several_.insert_or_assign({whom, p.id()},
+                              several{from, std::make_unique<weft::proto::bundle>(p, kinds)});
+  }
+  return p.several()->inlet(way);
+}
+
 void job::open(node from, node to) {
   if (!lives(from)) return;
   if (ends_[to]) return gone(from, to, *ends_[to]);
@@ -83,7 +119,10 @@ void job::open(node from, node to) {
   {
     const weft::endpoint there = at(from).to(to);
     const engine::holder hold(at(from).engine());
-    o.link = at(from).way(plan_.way(from, to)).open(*there.state(), {}, o.letter);
+    for (const std::size_t way : ways(from, to)) {
+      o.letters.emplace_back();
+      o.links.push_back(at(from).way(way).open(inlet(there, from, way), {}, o.letters.back()));
+    }
   }
   world_.at(world_.elapsed() + delay(from, to), [this, from, to] { offer(from, to); });
 }
@@ -94,10 +133,12 @@ void job::offer(node from, node to) {
   {
     const weft::endpoint back = at(to).to(from);
     const engine::holder hold(at(to).engine());
-    parcel reply;
-    const std::string refusal =
-        at(to).way(plan_.way(from, to)).accept(*back.state(), {}, std::move(o.letter), reply);
-    if (!refusal.empty()) return log_.violation("rank {} refuses a link: {}", to, refusal);
+    for (const std::size_t way : ways(from, to)) {
+      parcel reply, &letter = o.letters[plan_.wanted.many_links ? way : 0];
+      const std::string refusal =
+          at(to).way(way).accept(inlet(back, to, way), {}, std::move(letter), reply);
+      if (!refusal.empty()) return log_.violation("rank {} refuses a link: {}", to, refusal);
+    }
     o.credit = back.state()->grant_first_credit();
   }
   log_.event("rank {} accepts a link from rank {} and grants {} units", to, from, o.credit);
@@ -110,11 +151,22 @@ void job::answer(node from, node to) {
   {
     opening& o = opening_[{from, to}];
     const engine::holder hold(at(from).engine());
-    static_cast<void>(o.link->opened({}));
-    there.state()->opened(std::move(o.link), o.credit);
+    for (std::size_t i = 0; i < o.links.size(); ++i) {
+      static_cast<void>(o.links[i]->opened({}));
+      if (!plan_.wanted.many_links)
+        there.state()->opened(std::move(o.links[i]), o.credit);
+      else
+        there.state()->several()->join(i, std::move(o.links[i]));
+    }
+    o.links.clear();
+    const auto found = several_.find({from, to});
+    if (found != several_.end() && found->second.unused && there.state()->takes_link())
+      there.state()->opened(std::move(found->second.unused), o.credit);
   }
   log_.event("rank {} has a link to rank {}", from, to);
-  if (lives(to)) connections_.push_back({from, to, there, at(to).to(from)});
+  // With several links credit is on its way inside other frames, and goes again when one breaks.
+  if (lives(to) && !plan_.wanted.many_links)
+    connections_.push_back({from, to, there, at(to).to(from)});
 }
 
 nanoseconds job::delay(node from, node to) {
@@ -134,10 +186,11 @@ void job::gone(node whom, node who, errc how) {
   log_.event("rank {} is told that rank {} is gone ({})", whom, who, static_cast<int>(how));
   const weft::endpoint it = at(whom).to(who);
   const engine::holder hold(at(whom).engine());
-  opening_[{whom, who}].link.reset();
-  for (std::size_t i = 0; i < plan_.transports.size(); ++i) at(whom).way(i).forget(*it.state());
+  opening_[{whom, who}].links.clear();
+  for (const std::size_t way : ways(whom, who)) at(whom).way(way).forget(inlet(it, whom, way));
   it.state()->fail(how, "the control plane says so");
   it.state()->drop_link();
+  several_.erase({whom, who});
 }
 
 void job::tell_gone(node whom, node who, errc how) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/bundle.hpp"
 #include "sim/accounts.hpp"
 #include "sim/ledger.hpp"
 #include "sim/log.hpp"
@@ -64,9 +65,15 @@ class job {
   };
 
   struct opening {
-    std::unique_ptr<weft::transports::link> link;
-    weft::transports::parcel letter;
+    // One, or one by each transport.
+    std::vector<std::unique_ptr<weft::transports::link>> links;
+    std::vector<weft::transports::parcel> letters;
     std::uint32_t credit = 0;
+  };
+
+  struct several {
+    weft::endpoint who;                           // whose they are; outlives them
+    std::unique_ptr<weft::proto::bundle> unused;  // until it takes them
   };
 
   void join(node n);
@@ -74,6 +81,9 @@ class job {
   void open(node from, node to);
   void offer(node from, node to);
   void answer(node from, node to);
+  std::vector<std::size_t> ways(node a, node b) const;
+  weft::transports::inlet& inlet(const weft::endpoint& from, node at, std::size_t way);
+  void plan_cuts(node n);
   void tell_gone(node whom, node who, errc how);
   void gone(node whom, node who, errc how);
   bool apart(node a, node b) const;
@@ -90,6 +100,7 @@ class job {
   std::vector<std::unique_ptr<rank>> ranks_;  // null: has not joined
   std::vector<std::optional<errc>> ends_;     // how others see its end
   std::map<std::pair<node, node>, opening> opening_;
+  std::map<std::pair<node, node>, several> several_;
   std::map<std::pair<node, node>, std::uint64_t> delays_;  // how many were thrown
   std::vector<connection> connections_;                    // those whose credit matters
   std::set<std::pair<node, node>> apart_;  // the first has been told that the second is gone

@@ -137,6 +137,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--only", only, "only these acts of the run, by number: 0,3,4")->delimiter(',');
   app.add_option("--plant", s.first.plant, "plants a fault: " + names_of_plants());
+  app.add_flag("--many-links", s.first.many_links,
+               "every pair has several links, all but one of which may break on the way");
   app.add_flag("--trace", s.trace, "prints every event of one seed");
   app.add_flag("--quiet", s.quiet, "no progress line");
   CLI11_PARSE(app, argc, argv);

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // Parts of a seed's dice.
-enum part : std::uint64_t { of_shape, of_ranks, of_transports, of_ways, of_acts, of_rest };
+enum part : std::uint64_t { of_shape, of_ranks, of_transports, of_ways, of_acts, of_rest, of_cuts };
 
 constexpr std::array<std::size_t, 6> budgets{0, 1000, 8192, 65'536, 300'000, 4u << 20};
 constexpr std::array<std::size_t, 4> eager_limits{100, 4096, 20'000, 65'536};
@@ -74,11 +74,20 @@ std::string wishes::command() const {
   if (messages) text += fmt::format(" --messages {}", *messages);
   if (only) text += fmt::format(" --only {}", fmt::join(*only, ","));
   if (!plant.empty()) text += " --plant " + plant;
+  if (many_links) text += " --many-links";
   return text + " --trace";
 }
 
 std::size_t scenario::way(node a, node b) const {
   return chance.part(of_ways).part(std::min(a, b)).part(std::max(a, b)).below(transports.size());
+}
+
+std::optional<nanoseconds> scenario::cut(node a, node b, std::size_t transport) const {
+  dice d = chance.part(of_cuts).part(std::min(a, b)).part(std::max(a, b));
+  if (d.below(transports.size()) == transport) return {};  // one is left
+  d = d.part(transport);
+  if (d.percent(30)) return {};
+  return d.up_to(600us);
 }
 
 bool scenario::takes_part(node n) const {
@@ -101,6 +110,11 @@ scenario make_plan(const wishes& w) {
 
   for (std::size_t i = 0; i < p.transports.size(); ++i)
     p.transports[i] = throw_transport(all.part(of_transports).part(i), transport_names[i]);
+  if (w.many_links) {
+    for (std::size_t i = p.transports.size(); i < 2; ++i)
+      p.transports.push_back(throw_transport(all.part(of_transports).part(i), transport_names[i]));
+    for (fake::manner& m : p.transports) m.max_payload = std::max(m.max_payload, 128u);
+  }
   for (std::size_t i = 0; i < p.ranks.size(); ++i) {
     dice d = all.part(of_ranks).part(i);
     p.ranks[i].unexpected_budget = d.one_of(budgets);

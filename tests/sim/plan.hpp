@@ -22,6 +22,8 @@ struct wishes {
   std::optional<unsigned> messages;           ///< at most so many in each conversation
   std::optional<std::vector<unsigned>> only;  ///< these acts and no others, by number
   std::string plant;                          ///< a fault of plants.hpp; empty: none
+  /// Every pair has a link by each transport, and may lose all but one of them on the way.
+  bool many_links = false;
 
   /// The command that repeats it.
   std::string command() const;
@@ -56,6 +58,9 @@ struct scenario {
 
   /// Which transport the two use, in both directions.
   std::size_t way(node a, node b) const;
+
+  /// When the pair loses its link by that transport; nothing: it keeps it.
+  std::optional<nanoseconds> cut(node a, node b, std::size_t transport) const;
 
   /// Whether a rank has anything to do; the others are left out.
   bool takes_part(node n) const;
