@@ -47,6 +47,7 @@ void members::shut() {
     const std::lock_guard lock(mutex_);
     line.swap(line_);
   }
+  if (line) line->end();  // the job holds it, too
 }
 
 /// The line to rank 0; null on rank 0 itself and when it is gone.

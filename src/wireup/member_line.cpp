@@ -155,6 +155,7 @@ void member_line::send(parcel p) {
 
 void member_line::publish(const std::string& locator) { send(encode_roster_publish(locator)); }
 void member_line::leave() { send(encode_roster_leave()); }
+void member_line::end() { manager_->end(); }
 
 void member_line::find(peer_id rank, std::function<void(std::string)> found) {
   {

@@ -42,6 +42,10 @@ class member_line {
   void find(peer_id rank, std::function<void(std::string locator)> found);
   void leave();
 
+  /// Ends the line in good order. Afterwards no handler is running and none will be called, though
+  /// others may still hold the line. Not from a handler.
+  void end();
+
  private:
   using told = std::function<void(std::string failure)>;
 
