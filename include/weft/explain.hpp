@@ -24,4 +24,26 @@ struct route {
 /// (unsupported) if the context has no shared memory
 std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cma);
 
+/// What came of one transport on the way to a peer.
+struct candidate {
+  enum class outcome {
+    chosen,     ///< it carries what is sent there
+    refused,    ///< it was tried
+    not_tried,  ///< one that is preferred works
+    not_used    ///< this context does without it
+  };
+  std::string transport;  ///< "shm"
+  outcome result;
+  std::string why;  ///< for people
+};
+
+/// Which transports were tried for messages to a peer, and what came of each: what happened, not
+/// what might. Connects to the peer if nothing was sent there yet, but sends no message. Messages
+/// from there to here are that peer's choice.
+/// \param ctx the endpoint's context
+/// \return all transports of this library, the preferred ones first
+/// \throws weft::error (peer_lost, closed, unreachable) if none could be tried, because the peer
+///         itself is gone or was not found
+task<std::vector<candidate>> explain_peer(context& ctx, endpoint to);
+
 }  // namespace weft

@@ -165,6 +165,7 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
     }
     if (!made) {
       notes_ += fmt::format("{} is not used: {}\n", name, missing);
+      left_out_.emplace_back(name, missing);
       continue;
     }
     engine_.add(*made);

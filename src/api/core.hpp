@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/context.hpp>
@@ -70,6 +71,10 @@ class core {
   /// The transport `tcp`; null: not used, and missing() says why.
   const transports::transport* tcp() const noexcept { return tcp_; }
   const std::string& missing() const noexcept { return notes_; }
+  /// Transports of the options that are not used, and why.
+  const std::vector<std::pair<std::string, std::string>>& left_out() const noexcept {
+    return left_out_;
+  }
 
   /// Memory that peers can map (weft/memory.hpp). \throws weft::error
   std::span<std::byte> allocate_shared(std::size_t size);
@@ -91,6 +96,7 @@ class core {
   runtime::engine engine_;
   std::vector<links::way> ways_;
   std::string notes_;  // transports that were left out, and why
+  std::vector<std::pair<std::string, std::string>> left_out_;  // the same by name
   transports::transport* shm_ = nullptr;
   transports::transport* tcp_ = nullptr;
   proto::messenger messenger_;

@@ -1,12 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/explain.hpp>
 
+#include <algorithm>
+#include <chrono>
+
+#include <weft/time.hpp>
+
 #include "api/core.hpp"
 #include "proto/select.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
 
 namespace weft {
+
+namespace {
+
+using outcome = candidate::outcome;
+
+candidate candidate_of(const detail::core& c, const std::string& name,
+                       const std::vector<detail::links::attempt>& tried,
+                       const std::string& described) {
+  // A transport may have several links to a peer: one that works is enough.
+  std::string trouble;
+  for (const auto& one : tried) {
+    if (one.transport != name) continue;
+    if (one.trouble.empty()) return {name, outcome::chosen, described};
+    trouble += (trouble.empty() ? "" : "; ") + one.trouble;
+  }
+  if (!trouble.empty()) return {name, outcome::refused, trouble};
+  for (const auto& [left_out, why] : c.left_out())
+    if (left_out == name) return {name, outcome::not_used, why};
+  const auto& wanted = c.chosen().transports;
+  if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
+    return {name, outcome::not_used, "not in WEFT_TRANSPORTS"};
+  return {name, outcome::not_tried, "one works that comes before it in WEFT_TRANSPORTS"};
+}
+
+}  // namespace
 
 std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cma) {
   const detail::core& c = ctx.core();
@@ -40,6 +70,29 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
   for (auto& r : transports::shm::explain_large(*shm, cma, thread))
     all.push_back({"the rest, " + r.when, std::move(r.way), std::move(r.why)});
   return all;
+}
+
+task<std::vector<candidate>> explain_peer(context& ctx, endpoint to) {
+  detail::core& c = ctx.core();
+  proto::peer& peer = *to.state();
+  std::vector<detail::links::attempt> tried;
+  for (bool known = false; !known;) {
+    {
+      const runtime::engine::holder hold(c.engine());
+      peer.want_link();
+      tried = c.links().attempts(peer);
+      known = peer.now() != proto::peer::state::connecting;
+      if (known && tried.empty()) throw error(peer.why(), peer.detail());
+    }
+    if (!known) co_await sleep_for(std::chrono::milliseconds{1});
+  }
+  const std::string described = to.describe();
+  std::vector<std::string> names = c.chosen().transports;
+  for (const auto& name : options{}.transports)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  std::vector<candidate> all;
+  for (const auto& name : names) all.push_back(candidate_of(c, name, tried, described));
+  co_return all;
 }
 
 }  // namespace weft

@@ -110,6 +110,7 @@ void links::open_self(const std::shared_ptr<peer>& p) {
     if (!w.transport->reach(true).empty()) continue;
     parcel nothing;
     const std::uint32_t credit = p->grant_first_credit();
+    attempts_[p.get()].push_back({w.name, {}});
     return p->opened(w.transport->open(*p, {::getpid(), {}}, nothing), credit);
   }
   p->fail(errc::unreachable, "the transport `self` is not enabled (WEFT_TRANSPORTS)");
@@ -228,15 +229,37 @@ void links::try_unix(party& who) {
   const wireup::identity& peer = who.channels.front()->peer();
   const auto where = wireup::parse_locator(peer.locator);
   manager_->connect(where ? where->socket_name : std::string(),
-                    [this, id = peer.id](const channel_ptr& c, const std::string&) {
+                    [this, id = peer.id](const channel_ptr& c, const std::string& failure) {
                       const auto it = parties_.find(id);
                       if (it == parties_.end() || it->second.gone) {
                         if (c) c->close();
                         return;
                       }
-                      if (c && c->peer().id == id) peer_behind(c);
+                      if (c && c->peer().id == id)
+                        peer_behind(c);
+                      else
+                        it->second.no_unix = c ? "somebody else's answers" : failure;
                       try_next_way(it->second);
                     });
+}
+
+/// The baton is not held. \param trouble why it does not carry
+void links::tried(const peer& p, const way& w, std::string trouble) {
+  const engine::holder hold(engine_);
+  attempts_[&p].push_back({w.name, std::move(trouble)});
+}
+
+/// The baton is not held. Of all transports, for people.
+std::string links::refusals(const peer& p) {
+  const engine::holder hold(engine_);
+  std::string all;
+  for (const attempt& one : attempts(p)) all += fmt::format("{}: {}; ", one.transport, one.trouble);
+  return all;
+}
+
+std::vector<links::attempt> links::attempts(const peer& p) const {
+  const auto found = attempts_.find(&p);
+  return found == attempts_.end() ? std::vector<attempt>{} : found->second;
 }
 
 void links::try_next_way(party& who) {
@@ -244,22 +267,22 @@ void links::try_next_way(party& who) {
   for (; who.next_way != ways_.size(); ++who.next_way) {
     transports::transport& t = *ways_[who.next_way].transport;
     if (const std::string no = t.reach(false); !no.empty()) {
-      who.refusals += fmt::format("{}: {}; ", ways_[who.next_way].name, no);
+      tried(*who.peer, ways_[who.next_way], no);
       continue;
     }
     const channel_ptr channel = channel_for(who, t);
     if (!channel && !who.tried_unix) return try_unix(who);
     if (!channel) {
-      who.refusals += fmt::format(
-          "{}: no memory can be shared, because no Unix socket reaches it (another host, or a "
-          "container with a network of its own); ",
-          ways_[who.next_way].name);
+      tried(*who.peer, ways_[who.next_way],
+            fmt::format("no memory can be shared, because no Unix socket reaches it (another host, "
+                        "or a container with a network of its own){}{}",
+                        who.no_unix.empty() ? "" : ": ", who.no_unix));
       continue;
     }
     offer_links(who, channel);
     if (!who.opening.empty()) return;
   }
-  fail(who.peer, errc::unreachable, "no transport reaches it: " + who.refusals);
+  fail(who.peer, errc::unreachable, "no transport reaches it: " + refusals(*who.peer));
 }
 
 /// Offers every link of the transport whose turn it is. What is being opened stays empty if it
@@ -280,7 +303,7 @@ void links::offer_links(party& who, const channel_ptr& channel) {
                          std::move(offer)));
       any = true;
     } catch (const std::exception& e) {
-      who.refusals += fmt::format("{}: {}; ", ways_[index].name, e.what());
+      tried(*who.peer, ways_[index], e.what());
       const engine::holder hold(engine_);
       opening[i].reset();
       if (proto::bundle* const several = bundle_for(*who.peer, index)) several->refused(i);
@@ -366,9 +389,9 @@ void links::on_answer(party& who, parcel p, bool refused) {
                                  [](const auto& l) { return l != nullptr; });
   if (last) who.opening.clear();
   const std::string trouble = refused ? text_of(p) : link->opened(std::move(p));
+  attempts_[who.peer.get()].push_back({ways_[who.next_way].name, trouble});
   if (trouble.empty()) return use(who, std::move(link), head.number, head.credit);
   link.reset();
-  who.refusals += fmt::format("{}: {}; ", ways_[who.next_way].name, trouble);
   if (proto::bundle* const several = bundle_for(*who.peer, who.next_way)) {
     several->refused(head.number);
     // Another link may have been opened, or be answered yet.

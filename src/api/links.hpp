@@ -59,6 +59,15 @@ class links {
   /// Baton held. One line for people.
   std::string describe(const proto::peer& p) const;
 
+  /// What came of a transport on the way to a peer, or of one of its links where it has several.
+  struct attempt {
+    std::string transport;
+    std::string trouble;  ///< empty: it carries what is sent there
+  };
+
+  /// Baton held. All that were tried, in that order.
+  std::vector<attempt> attempts(const proto::peer& p) const;
+
  private:
   enum class parcel_kind : std::uint8_t { offer = 1, answer, refusal, note };
 
@@ -71,9 +80,9 @@ class links {
     // they are the peer's.
     std::unique_ptr<proto::bundle> unused_bundle;
     std::size_t next_way = 0;  // the transport to try next
-    std::string refusals;      // of those tried before
     bool wants_link = false;
     bool tried_unix = false;  // whether a Unix socket reaches it, too, is known
+    std::string no_unix;      // why none does
     bool watched = false;     // its process's end
     bool gone = false;
   };
@@ -89,6 +98,8 @@ class links {
   std::vector<transports::inlet*> inlets_for(proto::peer& p, std::size_t way) const;
   wireup::channel_ptr channel_for(const party& who, const transports::transport& t) const;
   void try_unix(party& who);
+  void tried(const proto::peer& p, const way& w, std::string trouble);
+  std::string refusals(const proto::peer& p);
   void on_offer(party& who, const wireup::channel_ptr& c, transports::parcel p);
   void on_answer(party& who, transports::parcel p, bool refused);
   transports::counterpart counterpart_of(const wireup::channel_ptr& c, std::size_t index,
@@ -108,6 +119,7 @@ class links {
   wireup::connection_manager* manager_ = nullptr;
   const std::shared_ptr<mail_slot> mail_ = std::make_shared<mail_slot>();
   std::map<wireup::context_id, party> parties_;
+  std::map<const proto::peer*, std::vector<attempt>> attempts_;  // baton held
 };
 
 }  // namespace weft::detail

@@ -59,6 +59,8 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   bool takes_link() const noexcept {
     return state_ < state::open || (state_ == state::closed && !controls_.empty());
   }
+  /// Opens the link, as the first message does; nothing if that was asked for before.
+  void want_link() noexcept;
   /// The link that was asked for is ready. \param credit units that the peer granted to begin with
   void opened(std::unique_ptr<transports::link> link, std::uint32_t credit);
   /// How many units this side grants a peer that connects. The same again if it connects again (by
@@ -161,7 +163,6 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   protocol send_message(detail::send_operation& op, bool has_turn);
   protocol say_bye();
   void finish_send(detail::send_operation& op, errc status) noexcept;
-  void want_link() noexcept;
 
   // Control frames: they wait in order when the link has no room or is not there yet.
   struct control {

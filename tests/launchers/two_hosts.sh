@@ -38,6 +38,12 @@ if weft-info | grep -q "transport: tcp"; then
   heat --steps 100 "$picture" alone.pgm
   hosts -n 4 heat --steps 100 "$picture" "$PWD/four.pgm"
   cmp alone.pgm four.pgm
+  # Rank 0 is told why it cannot share memory with the other host, and does with its own.
+  hosts -n 4 weft-info --why rank:3 >why.txt
+  cat why.txt
+  grep -A4 "from rank 0" why.txt | grep -q "shm .*tried in vain .*no Unix socket reaches it"
+  grep -A4 "from rank 0" why.txt | grep -q "tcp .*chosen"
+  grep -A4 "from rank 2" why.txt | grep -q "shm .*chosen"
 else
   # The processes find each other over TCP, and learn that no transport takes their messages.
   hosts -n 4 hello >hello.txt 2>&1 && exit 1

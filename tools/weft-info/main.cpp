@@ -4,10 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/environment.hpp>
@@ -28,7 +31,7 @@ const std::vector<std::size_t> usual_sizes{8,        44,       64,        1 << 1
 struct request {
   bool as_json = false;
   bool why = false;
-  std::vector<std::string> sizes = {};
+  std::vector<std::string> about = {};  // sizes, or one peer
 };
 
 std::string quoted(const std::string& s) { return s.empty() ? "(empty)" : s; }
@@ -89,6 +92,64 @@ ordered_json lines_of(const std::string& text) {
   return lines;
 }
 
+constexpr std::string_view rank_prefix = "rank:";
+
+bool is_peer(const std::string& text) {
+  return text.starts_with(rank_prefix) || text.find("://") != std::string::npos;
+}
+
+/// rank:N of the job that this process was started in, or an address where somebody listens.
+task<endpoint> find_peer(context& ctx, const std::string& text) {
+  if (!text.starts_with(rank_prefix)) co_return co_await ctx.connect(text);
+  const std::string number = text.substr(rank_prefix.size());
+  peer_id rank = 0;
+  const auto [rest, failure] = std::from_chars(number.data(), number.data() + number.size(), rank);
+  if (failure != std::errc{} || rest != number.data() + number.size())
+    throw std::invalid_argument(fmt::format("--why {}: write rank:N, such as rank:1", text));
+  if (rank >= ctx.world().size())
+    throw std::invalid_argument(
+        fmt::format("--why {}: the job has {} ranks; start one with `weft-run -n 2 weft-info --why "
+                    "rank:1`, or mpirun",
+                    text, ctx.world().size()));
+  co_return ctx.world()[rank];
+}
+
+const char* text_of(candidate::outcome result) {
+  switch (result) {
+    case candidate::outcome::chosen:
+      return "chosen";
+    case candidate::outcome::refused:
+      return "tried in vain";
+    case candidate::outcome::not_tried:
+      return "not tried";
+    case candidate::outcome::not_used:
+      break;
+  }
+  return "not used";
+}
+
+/// Which transports were tried to reach a peer. In a job all ranks do this, so that nobody leaves
+/// before somebody else has reached it.
+task<ordered_json> reach(context& ctx, std::string peer) {
+  const endpoint to = co_await find_peer(ctx, peer);
+  ordered_json all = ordered_json::array();
+  for (const candidate& one : co_await explain_peer(ctx, to))
+    all.push_back(
+        {{"transport", one.transport}, {"outcome", text_of(one.result)}, {"why", one.why}});
+  co_await ctx.world().barrier();
+  co_return ordered_json{
+      {"from", fmt::format("rank {}", ctx.world().rank())}, {"peer", peer}, {"transports", all}};
+}
+
+void show_reach(const ordered_json& all) {
+  std::string text = fmt::format("from {} to {}\n", all["from"].get<std::string>(),
+                                 all["peer"].get<std::string>());
+  for (const auto& one : all["transports"])
+    text += fmt::format("  {:<6} {:<14} {}\n", one["transport"].get<std::string>(),
+                        one["outcome"].get<std::string>(), one["why"].get<std::string>());
+  fmt::print("{}", text);
+}
+
 ordered_json routes(const context& ctx, const std::vector<std::size_t>& sizes, bool cma) {
   ordered_json all = ordered_json::array();
   for (const std::size_t bytes : sizes) {
@@ -114,9 +175,15 @@ int answer(const request& wanted) {
   const options now = options::from_environment();
   options quiet = now;
   quiet.trace_file.clear();  // nothing happens here that a trace could show
+  if (wanted.why && wanted.about.size() == 1 && is_peer(wanted.about.front())) {
+    context ctx(quiet);
+    const ordered_json all = run(ctx, reach(ctx, wanted.about.front()));
+    wanted.as_json ? fmt::print("{}\n", all.dump(2)) : show_reach(all);
+    return 0;
+  }
   if (wanted.why) {
     std::vector<std::size_t> sizes;
-    for (const std::string& text : wanted.sizes) sizes.push_back(bytes_of(text));
+    for (const std::string& text : wanted.about) sizes.push_back(bytes_of(text));
     if (sizes.empty()) sizes = usual_sizes;
     const bool cma = info::try_reading_another_process().empty();
     const context ctx(quiet);
@@ -150,13 +217,15 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "weft " WEFT_VERSION);
   app.add_flag("--json", wanted.as_json, "as JSON");
   auto* why =
-      app.add_option("--why", wanted.sizes,
+      app.add_option("--why", wanted.about,
                      "explain which way messages of these sizes (bytes, also with k, m or g) take "
-                     "over shared memory, and why; without a size: for a list");
+                     "over shared memory, and why; without a size: for a list. Or which transports "
+                     "were tried to reach a peer, and what came of it: rank:N of the job, or an "
+                     "address where somebody listens, who then sees a visitor come and go");
   why->expected(0, -1);
   CLI11_PARSE(app, argc, argv);
   wanted.why = why->count() != 0;
-  std::erase_if(wanted.sizes, [](const std::string& s) { return s.empty() || s == "true"; });
+  std::erase_if(wanted.about, [](const std::string& s) { return s.empty() || s == "true"; });
   try {
     return answer(wanted);
   } catch (const std::exception& e) {

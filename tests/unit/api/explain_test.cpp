@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <string>
+#include <thread>
 
 #include <weft/explain.hpp>
+#include <weft/weft.hpp>
 
 using namespace weft;
 
@@ -48,4 +52,52 @@ TEST_CASE("a context without shared memory explains that it has none") {
   o.transports = {"self"};
   const context ctx(o);
   CHECK_THROWS_AS(explain_routes(ctx, 8, true), error);
+}
+
+namespace {
+
+/// What two contexts with these transports find out about each other.
+std::vector<candidate> candidates(const std::vector<std::string>& here,
+                                  const std::vector<std::string>& there) {
+  options o;
+  o.transports = here;
+  context ctx(o);
+  o.transports = there;
+  context other(o);
+  listener door = run(ctx, ctx.listen("unix://weft-test-explain-" + std::to_string(::getpid())));
+  // Both contexts live on until this side has found out.
+  std::thread visitor([&] { run(other, other.connect(door.address())); });
+  const endpoint to = run(ctx, door.accept());
+  visitor.join();
+  return run(ctx, explain_peer(ctx, to));
+}
+
+const candidate& find(const std::vector<candidate>& all, const std::string& name) {
+  for (const candidate& one : all)
+    if (one.transport == name) return one;
+  FAIL("nothing about " + name);
+  return all.front();
+}
+
+}  // namespace
+
+TEST_CASE("explain_peer tells which transport was chosen, and what came of the others") {
+  using outcome = candidate::outcome;
+  const auto all = candidates({"self", "shm", "tcp"}, {"self", "shm", "tcp"});
+  REQUIRE(all.size() == 3);
+  CHECK(find(all, "self").result == outcome::refused);
+  CHECK(find(all, "shm").result == outcome::chosen);
+  CHECK(has(find(all, "shm").why, "shm"));
+  CHECK(find(all, "tcp").result == outcome::not_tried);
+
+  const auto without = candidates({"self", "tcp"}, {"self", "tcp"});
+  CHECK(find(without, "tcp").result == outcome::chosen);
+  CHECK(find(without, "shm").result == outcome::not_used);
+  CHECK(has(find(without, "shm").why, "WEFT_TRANSPORTS"));
+}
+
+TEST_CASE("explain_peer tells it, too, when no transport reaches the peer") {
+  const auto none = candidates({"self"}, {"self"});
+  CHECK(find(none, "self").result == candidate::outcome::refused);
+  for (const candidate& one : none) CHECK(one.result != candidate::outcome::chosen);
 }

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# weft-info --why PEER: what was tried to reach it.
+says() { grep -qE -- "$1" <<<"$said" || { echo "$said"; echo "missing: $1"; exit 1; }; }
+fails_with() { said=$("${@:2}" 2>&1) && { echo "$said"; echo "should fail: ${*:2}"; exit 1; }; says "$1"; }
+why() { said=$(timeout -s KILL 50 weft-run --no-label -n 2 weft-info --why "$1" 2>&1) || { echo "$said"; exit 1; }; }
+
+why rank:1
+says "^from rank 0 to rank:1"
+says "^  self +tried in vain +.self. reaches nobody else"
+says "^  shm +chosen +shm"
+says "^  tcp +not tried +one works that comes before"
+says "^  self +chosen"  # rank 1, to itself
+
+WEFT_TRANSPORTS=self,tcp why rank:0
+says "^  tcp +chosen +tcp, "
+says "^  shm +not used +not in WEFT_TRANSPORTS"
+
+fails_with "the job has 1 ranks" weft-info --why rank:7
+fails_with "write rank:N" weft-info --why rank:one
+fails_with "refused|nobody" weft-info --why "unix://weft-nobody-$$"
+
+# By address: whoever listens there sees a visitor come and go.
+command -v pingpong >/dev/null || exit 0
+door=unix://weft-why-$$
+listen=$(mktemp)
+pingpong --listen $door >"$listen" 2>&1 &
+listening=$!
+trap 'kill $listening 2>/dev/null || true; rm -f "$listen"' EXIT
+tail -f --pid=$listening "$listen" | grep -q -m 1 "waiting at"
+said=$(timeout -s KILL 50 weft-info --why $door --json 2>&1) || { echo "$said"; exit 1; }
+says '"peer": "'$door'"'
+says '"outcome": "chosen"'
