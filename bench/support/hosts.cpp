@@ -77,13 +77,16 @@ void wait_for_interface() {
 
 }  // namespace
 
-hosts::hosts() try {
-  if (are_given())
-    find(std::getenv(variable));
-  else
-    make();
-} catch (...) {
-  close();
+hosts::hosts() {
+  try {
+    if (are_given())
+      find(std::getenv(variable));
+    else
+      make();
+  } catch (...) {
+    close();
+    throw;
+  }
 }
 
 hosts::~hosts() { close(); }
