@@ -22,6 +22,7 @@ struct cell {
   std::string pattern;  ///< of overlap; else empty
   std::size_t size;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the zero that the compiler compares with is no pointer
   auto operator<=>(const cell&) const = default;
 };
 

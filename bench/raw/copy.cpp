@@ -67,8 +67,8 @@ struct layout {
   }
 
   ack_line* acks;
-  std::byte* channels[2];
-  std::byte* sources[2];
+  std::byte* channels[2] = {};
+  std::byte* sources[2] = {};
 
   layout(std::span<std::byte> shared, const setting& s)
       : acks(reinterpret_cast<ack_line*>(shared.data())) {

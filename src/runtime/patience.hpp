@@ -34,7 +34,8 @@ class patience {
   /// that is waited for may need this core.
   unsigned passes_in_turn() const noexcept { return crowded_ ? 4 : 64; }
 
-  /// As of the last in_vain(): false while a peer that does not look may just not have had its turn.
+  /// As of the last in_vain(): false while a peer that does not look may just not have had its
+  /// turn.
   bool others_had_a_turn() const noexcept { return !crowded_ || waited_ > turn_of_others; }
 
   /// As many passes brought nothing. `look_around` asks for what is too dear to do in every

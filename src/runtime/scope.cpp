@@ -45,6 +45,7 @@ scope::~scope() {
   }
   ask(asked::by_owner);
   std::atomic<bool> done{false};
+  // cppcheck-suppress danglingLifetime ; the scope ends with this function
   done_ = &done;
   if (close()) last_resort_->drive_until(done);
 }

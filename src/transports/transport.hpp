@@ -105,9 +105,9 @@ class inlet {
   /// \return memory for the next ones, at most the rest of the frame, valid until the transport
   ///   returns to its caller; empty: nowhere. Then the payload goes to on_frame, or, if it was
   ///   nowhere only after some bytes, the rest of it is dropped.
-  virtual mutable_buffer place(const frame_header& header, const frame_extension* extension,
-                               std::uint32_t already) noexcept {
-    static_cast<void>(header), static_cast<void>(extension), static_cast<void>(already);
+  virtual mutable_buffer place([[maybe_unused]] const frame_header& header,
+                               [[maybe_unused]] const frame_extension* extension,
+                               [[maybe_unused]] std::uint32_t already) noexcept {
     return {};
   }
 
@@ -252,7 +252,7 @@ class transport : public runtime::source {
   virtual std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) = 0;
 
   /// Something else that the counterpart sent by `counterpart::tell` (a region's descriptor).
-  virtual void note(inlet& from, parcel p) { static_cast<void>(from), static_cast<void>(p); }
+  virtual void note([[maybe_unused]] inlet& from, [[maybe_unused]] parcel p) {}
 
   /// Delivers what has arrived from that peer, then stops listening to it.
   virtual void forget(inlet& from) noexcept = 0;

@@ -16,6 +16,8 @@ namespace weft::wireup {
 /// 128 random bits that name a context for as long as it lives. Never reused.
 struct context_id {
   std::array<std::uint64_t, 2> words{};
+  // clang-tidy takes the zero that the compiler compares with for a pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const context_id&, const context_id&) = default;
 };
 

@@ -152,7 +152,7 @@ std::shared_ptr<attempt> connection_manager::impl::start_attempt(hello says,
     done(nullptr, e.what());
     return nullptr;
   }
-  const auto made = new_attempt(std::move(says), std::move(done));
+  auto made = new_attempt(std::move(says), std::move(done));
   made->to_door(where);
   return made;
 }

@@ -17,7 +17,8 @@ decltype(auto) awaiter_of(X&& x) {
   if constexpr (request<std::remove_cvref_t<X>>)
     return request_awaiter<std::remove_cvref_t<X>>(x);
   else if constexpr (!std::is_class_v<std::remove_cvref_t<X>>)
-    return std::forward<X>(x);  // not awaitable; clang 14 fails hard if it looks for an operator
+    // Not awaitable; clang 14 fails hard if it looks for an operator.
+    return std::forward<X>(x);
   else if constexpr (requires { std::forward<X>(x).operator co_await(); })
     return std::forward<X>(x).operator co_await();
   else if constexpr (requires { operator co_await(std::forward<X>(x)); })

@@ -79,7 +79,7 @@ std::unique_ptr<stream_link> pair::open(parcel& offer) {
 }
 
 std::string pair::accept(const parcel& offer) {
-  const std::string nonsense = "the TCP offer makes no sense";
+  std::string nonsense = "the TCP offer makes no sense";
   offer_head head;
   if (offer.bytes.size() < sizeof head || !offer.fds.empty()) return nonsense;
   std::memcpy(&head, offer.bytes.data(), sizeof head);

@@ -28,9 +28,7 @@ const frame_extension* extension_of(const frame_header& h, const frame_extension
 /// \return whether there are bytes
 bool port::heard(ssize_t n) noexcept {
   if (n > 0) return true;
-  if (n == 0)
-    state_ = state::ended;
-  else if (errno == ECONNRESET || errno == EPIPE || errno == ENOTCONN)
+  if (n == 0 || errno == ECONNRESET || errno == EPIPE || errno == ENOTCONN)
     state_ = state::ended;
   else if (errno != EAGAIN && errno != EINTR)
     state_ = state::lost;

@@ -93,7 +93,8 @@ TEST_CASE("what is wrong in a bad PNG") {
 
 TEST_CASE("a PNG header that promises more than the file holds is refused before memory is taken") {
   CHECK_THAT(png_problem(png(16000, 16000, 8, 0, "", "\0\1"s)), Contains("do not fit into"));
-  CHECK_THAT(png_problem(png(100000, 100000, 8, 2, "", "\0\1"s)), Contains("more than this program"));
+  CHECK_THAT(png_problem(png(100000, 100000, 8, 2, "", "\0\1"s)),
+             Contains("more than this program"));
 }
 
 TEST_CASE("every beginning of a PNG is refused, and none of its changed bytes does harm") {

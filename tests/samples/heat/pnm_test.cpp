@@ -64,9 +64,11 @@ TEST_CASE("what is wrong in a bad file, and where") {
   CHECK_THAT(pnm_problem("P5 1 1 65536\nx"), Contains("byte 7") && Contains("from 1 to 65535"));
   CHECK_THAT(pnm_problem("P5 1 1 255"), Contains("one blank must end the header"));
   CHECK_THAT(pnm_problem("P5 1 1 255#\nx"), Contains("one blank must end the header"));
-  CHECK_THAT(pnm_problem("P5 1 1 100\n\xff"), Contains("a sample is 255, above the maximum of 100"));
+  CHECK_THAT(pnm_problem("P5 1 1 100\n\xff"),
+             Contains("a sample is 255, above the maximum of 100"));
   CHECK_THAT(pnm_problem("P2 2 1 9 3 10"), Contains("byte 11") && Contains("a sample is 10"));
-  CHECK_THAT(pnm_problem("P2 2 1 9 3 x"), Contains("byte 11") && Contains("a sample must be a number"));
+  CHECK_THAT(pnm_problem("P2 2 1 9 3 x"),
+             Contains("byte 11") && Contains("a sample must be a number"));
   CHECK_THAT(pnm_problem("P2 3 1 9 3 3  "), Contains("ends before a sample"));
   CHECK_THAT(pnm_problem("P5 2 2 255\nabc"),
              Contains("byte 11") && Contains("take 4 bytes") && Contains("the file has 3"));
