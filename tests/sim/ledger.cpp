@@ -148,7 +148,8 @@ void ledger::ended(receive_record& r, const weft::received& got) {
       const std::vector<std::byte> bytes = contents(*m);
       const std::size_t n = std::min(bytes.size(), r.size());
       if (got.size != bytes.size() ||
-          !std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n), r.memory.begin()))
+          !std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n),
+                      r.memory.begin()))
         log_.violation("{} did not get {} as it was sent", name_of(r), name_of(*m));
       if (!all_are(r.buffer().subspan(n), untouched))
         log_.violation("{}: bytes behind the message were written", name_of(r));

@@ -69,7 +69,8 @@ struct conversation {
   }
   void check() {
     for (const auto& op : sends) {
-      CAPTURE(op->size, op->ends, static_cast<int>(op->status), n[0].other->detail(), n[1].other->detail());
+      CAPTURE(op->size, op->ends, static_cast<int>(op->status), n[0].other->detail(),
+              n[1].other->detail());
       REQUIRE(op->ended_with(errc::ok));
     }
     for (const auto& op : receives) REQUIRE(op->ended_with(errc::ok));
