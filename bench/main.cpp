@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
     add_scale_command(app);
     add_tax_command(app);
     add_policy_command(app);
+    add_stripe_command(app);
     raw::add_raw_command(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
     CLI11_PARSE(app, argc, argv);

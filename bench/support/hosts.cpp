@@ -45,15 +45,18 @@ int new_namespace() {
   return fd;
 }
 
-void ip(std::vector<std::string> words) {
-  if (!find_program("ip"))
-    throw std::runtime_error("--hosts: the program ip was not found; apt-get install iproute2");
-  words.insert(words.begin(), "ip");
+void call(const char* program, std::vector<std::string> words) {
+  if (!find_program(program))
+    throw std::runtime_error(
+        fmt::format("--hosts: the program {} was not found; apt-get install iproute2", program));
+  words.insert(words.begin(), program);
   const auto result = run_command({words, {}}, patience);
   if (!result.ok())
     cannot("cannot join network namespaces",
            fmt::format("{}: {}", command{words, {}}.text(), result.reason()));
 }
+
+void ip(std::vector<std::string> words) { call("ip", std::move(words)); }
 
 /// The kernel takes up to a second to declare a new cable fit for use; some libraries ask.
 void wait_for_interface() {
@@ -144,6 +147,26 @@ void hosts::plug_in(int which) const {
   ip({"link", "set", "lo", "up"});
   ip({"address", "add", fmt::format("{}/24", addresses[which]), "dev", interface});
   ip({"link", "set", interface, "up"});
+}
+
+void hosts::add_cable() const {
+  enter(0);
+  ip({"link", "add", second_interface, "type", "veth", "peer", "name", second_interface, "netns",
+      fmt::format("/proc/{}/fd/{}", ::getpid(), namespaces_[1])});
+  for (const int which : {1, 0}) {
+    enter(which);
+    ip({"address", "add", fmt::format("10.78.0.{}/24", which + 1), "dev", second_interface});
+    ip({"link", "set", second_interface, "up"});
+  }
+}
+
+void hosts::limit(unsigned megabits) const {
+  for (const int which : {1, 0}) {
+    enter(which);
+    for (const char* end : {interface, second_interface})
+      call("tc", {"qdisc", "replace", "dev", end, "root", "tbf", "rate",
+                  fmt::format("{}mbit", megabits), "burst", "128kb", "latency", "20ms"});
+  }
 }
 
 void hosts::enter(int which) const {

@@ -21,6 +21,14 @@ class hosts {
   hosts(const hosts&) = delete;
   hosts& operator=(const hosts&) = delete;
 
+  /// Joins the two by a second cable, `second_interface` on both. Once, by whoever made them. The
+  /// caller is on host 0 afterwards.
+  /// \throws std::runtime_error with cause and cure
+  void add_cable() const;
+
+  /// From now on no cable carries more than so many megabits a second, in either direction.
+  void limit(unsigned megabits) const;
+
   /// Whether a program that started this one has made them.
   static bool are_given() noexcept;
 
@@ -40,6 +48,7 @@ class hosts {
 
   /// The end of the cable, on both.
   static constexpr const char* interface = "weft0";
+  static constexpr const char* second_interface = "weft1";
 
  private:
   static constexpr const char* addresses[2] = {"10.77.0.1", "10.77.0.2"};
