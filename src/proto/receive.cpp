@@ -15,9 +15,7 @@ using runtime::trace;
 namespace {
 // Beyond 64 MiB of unmatched messages more credit helps nobody.
 constexpr std::uint32_t largest_window = 1u << 20;
-}  // namespace
 
-namespace {
 /// Whether a fragment may be part of that message. Which bytes have come is not looked at: a peer
 /// that sends some twice and others never harms nothing but its own message.
 bool fits(const incoming& m, const frame_header& h, const frame_extension& x) noexcept {
