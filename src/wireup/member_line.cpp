@@ -59,8 +59,8 @@ void member_line::attend(const std::string& locator, peer_id rank, told done) {
 /// The line stands when rank 0's welcome has come.
 void member_line::on_channel(const channel_ptr& c, const std::string& failure) {
   if (!c) {
-    on_gone(false);
-    return conclude(failure);
+    conclude(failure);
+    return on_gone(false);
   }
   const std::lock_guard lock(mutex_);
   channel_ = c;

@@ -8,7 +8,7 @@ skip() {
 # bench ARGUMENTS...: a short run; its output is shown and kept in $said.
 bench() {
   echo "+ weft-bench $*"
-  said=$(timeout -s KILL 50 weft-bench "$@" 2>&1) || { echo "$said"; exit 1; }
+  said=$(timeout -s KILL 140 weft-bench "$@" 2>&1) || { echo "$said"; exit 1; }
   echo "$said"
 }
 

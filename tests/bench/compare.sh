@@ -2,7 +2,7 @@
 # weft beside other libraries: whoever is installed takes part, and says what it is.
 . "$(dirname "$0")/common.sh"
 
-bench compare --transport tcp --only latency,rate,bandwidth --rounds 1 --effort 0.05 --json
+bench compare --transport tcp --only latency,rate,bandwidth --rounds 1 --effort 0.02 --json
 says '"contestant":"weft dedicated"'
 says '"contestant":"raw socket"'
 says '"contestant":"Asio coroutines"'
@@ -12,5 +12,5 @@ says '"about":'
 ! command -v weft-peer-openmpi >/dev/null || ! command -v mpirun.openmpi >/dev/null || says '"contestant":"Open MPI tcp"'
 
 for one in overlap "overlap --transport tcp"; do
-  bench $one --effort 0.05 --size 8 --compute-us 100
+  bench $one --effort 0.02 --size 8 --compute-us 100
 done

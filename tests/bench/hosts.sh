@@ -5,11 +5,11 @@ command -v ip >/dev/null || skip "ip is not installed (iproute2)"
 unshare --net true 2>/dev/null || skip "network namespaces are forbidden here"
 
 for name in latency rate bandwidth; do
-  bench $name --transport tcp --hosts --size 64 --effort 0.05
+  bench $name --transport tcp --hosts --size 64 --effort 0.02
   says 10.77.0.
 done
-bench overlap --transport tcp --hosts --size 64 --effort 0.05 --pattern receiver_blocked --compute-us 100
-bench compare --transport tcp --hosts --only latency --rounds 1 --effort 0.05 --skip "weft polling"
+bench overlap --transport tcp --hosts --size 64 --effort 0.02 --pattern receiver_blocked --compute-us 100
+bench compare --transport tcp --hosts --only latency --rounds 1 --effort 0.02 --skip "weft polling"
 says "raw socket"
 
 for name in latency compare; do

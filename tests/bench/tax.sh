@@ -2,8 +2,8 @@
 # What every transport costs shared memory.
 . "$(dirname "$0")/common.sh"
 
-bench tax --rounds 2 --effort 0.1
+bench tax --rounds 1 --effort 0.02
 says "shm+tcp"
-bench tax --rounds 2 --effort 0.1 --json
+bench tax --rounds 1 --effort 0.02 --json
 says '"bench":"tax"'
 says '"cost":'

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Processes join a running job, two of them at once, talk to rank 0, and leave.
+rm -f host.txt  # of a run before
 grow 4 >host.txt &
 host=$!
+trap 'kill $host 2>/dev/null || true' EXIT
 for _ in $(seq 300); do
   [ -s host.txt ] && break
   sleep 0.1

@@ -114,7 +114,7 @@ void between_doorbells(std::uint64_t goal) {
           if (me.wait_after(n - 1) != n) throw std::logic_error("an answer to something else");
         }
         me.send(the_end);
-        CHECK(me.sleeps == goal);
+        CHECK(me.sleeps >= goal);
       });
   ::munmap(shared, sizeof(words));
 }
