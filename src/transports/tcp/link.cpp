@@ -196,6 +196,7 @@ bool stream_link::write() noexcept {
 void stream_link::took(std::size_t n) noexcept {
   const std::size_t from_outbox = std::min(n, outbox_.size());
   outbox_.written(from_outbox);
+  if (n == from_outbox) return;  // held_ may belong to a message that has ended
   held_.skip(n - from_outbox);
   held_left_ -= n - from_outbox;
 }
