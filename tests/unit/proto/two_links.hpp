@@ -97,17 +97,21 @@ class two_nodes {
   many_linked& operator[](fake::node n) { return *sides_[n]; }
 
   bool step() {
-    const bool linked = connect(0, 1) | connect(1, 0);
+    const bool linked = connect_both();
     return world.step() || linked;
   }
   void settle() {
     do world.run_until_quiet();
-    while (connect(0, 1) | connect(1, 0));
+    while (connect_both());
   }
 
   fake::world world;
 
  private:
+  bool connect_both() {
+    const bool there = connect(0, 1), back = connect(1, 0);
+    return there || back;
+  }
   bool connect(fake::node from, fake::node to) {
     many_linked &a = *sides_[from], &b = *sides_[to];
     if (!std::exchange(a.wants_links, false)) return false;
