@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "proto/select.hpp"
+
 namespace weft::proto {
 
 namespace {
@@ -14,8 +16,9 @@ constexpr const char* the_end = "the context has ended";
 messenger::messenger(runtime::engine& e, messenger_settings s)
     : engine_(e),
       settings_(s),
-      budget_left_(static_cast<std::int64_t>(
-          std::min<std::size_t>(s.unexpected_budget / credit_unit, 1u << 30))) {}
+      budget_(static_cast<std::int64_t>(
+          std::min<std::size_t>(s.unexpected_budget / credit_unit, 1u << 30))),
+      budget_left_(budget_) {}
 
 messenger::~messenger() {
   const runtime::engine::holder hold(engine_);
@@ -219,9 +222,14 @@ void messenger::unstore(incoming& m) noexcept {
   if (m.stored) counts_.unexpected_bytes_now -= m.stored_size;
 }
 
-std::uint32_t messenger::take_budget(std::uint32_t units, std::uint32_t at_least) noexcept {
-  const std::int64_t left = std::clamp<std::int64_t>(budget_left_, 0, units);
-  const std::uint32_t taken = std::max(static_cast<std::uint32_t>(left), at_least);
+std::uint32_t messenger::take_budget(std::uint32_t units) noexcept {
+  const auto taken = static_cast<std::uint32_t>(std::clamp<std::int64_t>(budget_left_, 0, units));
+  budget_left_ -= taken;
+  return taken;
+}
+
+std::uint32_t messenger::first_budget() noexcept {
+  const std::uint32_t taken = first_grant(budget_, budget_left_);
   budget_left_ -= taken;
   return taken;
 }

@@ -86,8 +86,10 @@ class messenger final : public runtime::source {
   bool store(incoming& m) noexcept;  ///< memory for what is unexpected; false: none to be had
   void unstore(incoming& m) noexcept;
   void trim(incoming& m) noexcept;  ///< gives back what its memory has beyond `arrived`
-  /// As many units as are left, at most `units`; `at_least` that many also when that overdraws it.
-  std::uint32_t take_budget(std::uint32_t units, std::uint32_t at_least = 0) noexcept;
+  /// As many units as are left, at most `units`.
+  std::uint32_t take_budget(std::uint32_t units) noexcept;
+  /// For a peer that connects: never nothing, so that it may overdraw the budget.
+  std::uint32_t first_budget() noexcept;
   void return_budget(std::uint32_t units) noexcept { budget_left_ += units; }
 
   /// Lets other peers have the engine before a long transfer goes on: `co_await yield()`.
@@ -112,7 +114,8 @@ class messenger final : public runtime::source {
 
   runtime::engine& engine_;
   const messenger_settings settings_;
-  std::int64_t budget_left_;  // units that can still be granted to peers
+  const std::int64_t budget_;  // in units, for all peers
+  std::int64_t budget_left_;   // units that can still be granted to peers
   match_table table_;
   pool<incoming> messages_;
   waiters yielded_;

@@ -41,7 +41,7 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
 
 std::uint32_t peer::grant_first_credit() noexcept {
   if (gone()) return 0;  // its offer was on the way; nobody would give the credit back
-  if (window_ == 0) set_window(owner_.take_budget(first_window, credit_reserve));
+  if (window_ == 0) set_window(owner_.first_budget());
   return window_;
 }
 

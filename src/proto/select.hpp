@@ -23,6 +23,14 @@ inline constexpr std::uint32_t credit_reserve = 16;
 /// peer runs dry and the budget allows.
 inline constexpr std::uint32_t first_window = 4096;
 
+/// What a peer is granted when it connects. The last quarter of the budget goes in ever smaller
+/// shares, so that small messages of many peers still need no handshake.
+/// \param budget units for all peers \param left of these, not granted yet; may be negative
+constexpr std::uint32_t first_grant(std::int64_t budget, std::int64_t left) noexcept {
+  const std::int64_t share = left > budget / 4 ? left : left / 256;
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(share, credit_reserve, first_window));
+}
+
 /// What is sent without being asked for, and whether a rest waits for the receiver's answer.
 struct send_plan {
   bool rendezvous;

@@ -12,6 +12,22 @@ constexpr weft::transports::traits shm_like{
     .name = "any", .max_payload = 32 * 1024, .fragment = 16 * 1024};
 }  // namespace
 
+TEST_CASE("many peers share the budget, and small messages still need no handshake") {
+  constexpr std::int64_t budget = (64 << 20) / credit_unit;
+  std::int64_t left = budget;
+  for (int peers = 0; peers != 1000; ++peers) {
+    const std::uint32_t granted = first_grant(budget, left);
+    left -= granted;
+    CAPTURE(peers, granted, left);
+    REQUIRE(left >= 0);
+    CHECK_FALSE(plan_send(8, eager_most, granted).rendezvous);
+  }
+  CHECK(first_grant(budget, budget) == first_window);
+  CHECK(first_grant(100, 100) == 100);
+  CHECK(first_grant(100, 0) == credit_reserve);
+  CHECK(first_grant(100, -50) == credit_reserve);
+}
+
 TEST_CASE("a message up to the eager limit goes whole, a longer one asks") {
   CHECK_FALSE(plan_send(0, eager_most, plenty).rendezvous);
   CHECK_FALSE(plan_send(eager_most, eager_most, plenty).rendezvous);
