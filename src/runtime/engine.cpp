@@ -22,7 +22,7 @@ constexpr unsigned vain_turns_until_nudge = 4;
 // How often the caller looks at quiet descriptors while it has other things to do.
 constexpr unsigned turns_between_handles = 32;
 constexpr std::chrono::milliseconds shortest_until_nudge{1};
-constexpr std::chrono::milliseconds longest_until_nudge{64};
+constexpr std::chrono::milliseconds longest_until_nudge{256};
 }  // namespace
 
 engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set,
