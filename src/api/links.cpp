@@ -2,12 +2,10 @@
 #include "api/links.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -60,15 +58,6 @@ std::size_t links_of(const transports::transport& t) {
 parcel_head head_of(std::size_t way, std::size_t number, const transports::transport& t) {
   return {static_cast<std::uint16_t>(way), static_cast<std::uint8_t>(number),
           static_cast<std::uint8_t>(links_of(t) - 1)};
-}
-
-/// Whether the process has ended, of which its channel has yet to tell.
-bool has_died(const wireup::channel& c) noexcept {
-  if (!c.carries_descriptors()) return false;  // its number means nothing here
-  const runtime::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, c.peer().pid, 0)));
-  if (!pidfd) return errno == ESRCH;
-  pollfd ended{pidfd.get(), POLLIN, 0};
-  return ::poll(&ended, 1, 0) == 1;
 }
 
 std::string text_of(const parcel& p) {
@@ -293,7 +282,6 @@ void links::try_next_way(party& who) {
     offer_links(who, channel);
     if (!who.opening.empty()) return;
   }
-  if (has_died(*who.channels.front())) return;  // on_gone will tell
   fail(who.peer, errc::unreachable, "no transport reaches it: " + refusals(*who.peer));
 }
 

@@ -67,8 +67,10 @@ stream_link::~stream_link() {
   pair_.link_ended();
 }
 
+/// A connection that was there and broke meanwhile is the end of the peer, as at any other time:
+/// the pair reports it. No other transport is tried then.
 std::string stream_link::opened(parcel /*answer*/) {
-  return pair_.now() == pair::stage::ended ? "the connection broke while it was being made" : "";
+  return pair_.never_came() ? "no connection came about" : "";
 }
 
 bool stream_link::ready() const noexcept { return pair_.now() == pair::stage::up; }

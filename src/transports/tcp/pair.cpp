@@ -56,7 +56,7 @@ void pair::review() noexcept {
 }
 
 std::unique_ptr<stream_link> pair::open(parcel& offer) {
-  if (stage_ == stage::ended) throw error(errc::peer_lost, "the TCP connection to it has ended");
+  if (never_came()) throw error(errc::unreachable, "no connection came about");
   offer_head head{magic, version, 0, {}};
   std::vector<offered_address> where;
   if (stage_ == stage::none) {
@@ -215,6 +215,7 @@ void pair::end(errc why) noexcept {
   hang_up();
   enter(stage::ended);
   attempts_.reset();
+  ended_why_ = why;
   if (link_) link_->connection_changed();
   if (!std::exchange(reported_, true)) peer_.on_broken(why);
 }

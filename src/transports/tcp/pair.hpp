@@ -57,6 +57,8 @@ class pair final : public runtime::fd_watcher {
   void lost() noexcept { end(errc::peer_lost); }
 
   stage now() const noexcept { return stage_; }
+  /// It has ended without having been a connection at any time.
+  bool never_came() const noexcept { return ended_why_ == errc::unreachable; }
   int fd() const noexcept { return socket_.get(); }
   inlet& peer() const noexcept { return peer_; }
   tcp_transport& owner() const noexcept { return owner_; }
@@ -95,7 +97,7 @@ class pair final : public runtime::fd_watcher {
   bool unfinished_ = false;  // counted by the transport: something goes on without an operation
   bool patient_ = false;     // the kernel does not watch for silence while the peer reads nothing
   std::optional<std::chrono::steady_clock::time_point> ended_at_;  // end_soon
-  errc ended_why_ = errc::peer_lost;
+  errc ended_why_ = errc::ok;
 };
 
 }  // namespace weft::transports::tcp

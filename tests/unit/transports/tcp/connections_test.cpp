@@ -298,6 +298,24 @@ TEST_CASE("tcp: a stream that ends in the middle is lost, unless a good-bye come
   CHECK(a.in.frames.empty());
 }
 
+TEST_CASE(
+    "tcp: a connection that breaks before a link over it is answered is lost, not out of reach") {
+  end a;
+  auto b = std::make_unique<end>();
+  connect(*b, a);
+  REQUIRE(
+      eventually({&a, b.get()}, [&] { return connection(a).find(" to ") != std::string::npos; }));
+  const bool early = GENERATE(true, false);
+  if (early) static_cast<void>(a.open());
+  b.reset();
+  REQUIRE(eventually({&a}, [&] { return connection(a) == "tcp, the connection has ended"; }));
+  if (!early) static_cast<void>(a.open());
+  CHECK(a.link->opened({}).empty());
+  CHECK(a.send({}, bytes(8)) == post::failed);
+  CHECK(eventually({&a}, [&] { return !a.in.broken.empty(); }));
+  CHECK(a.in.broken == std::vector{errc::peer_lost});
+}
+
 TEST_CASE("tcp: what was sent before the end is delivered") {
   end b;
   {
