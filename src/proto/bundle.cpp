@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Several links: how they come and go, and sending. Receiving is in bundle_receiving.cpp.
 #include "proto/bundle.hpp"
 
 #include <algorithm>
@@ -20,14 +21,6 @@ namespace {
 // In front of the payload inside an ordered frame.
 constexpr std::uint32_t largest_head = sizeof(frame_header) + sizeof(frame_extension);
 
-// The other side keeps what it has sent until it is told: at once for a fragment, whose memory an
-// application waits for, else when so much has gathered.
-constexpr std::uint64_t untold_frames = 16;
-constexpr std::uint64_t untold_bytes_limit = 64 * 1024;
-
-// How far one link may be ahead of another that stands still, before the rest waits for that one.
-constexpr std::uint64_t most_ahead = 1u << 16;       // frames
-constexpr std::size_t early_controls = 8u << 20;     // bytes of ordered frames that need no credit
 constexpr double older_weigh = 0.75;                 // against the newest measurement
 constexpr std::chrono::seconds rate_is_good_for{5};  // what is slow is tried again after that
 
@@ -333,97 +326,6 @@ bool bundle::unseen() const noexcept {
 void bundle::nudge() noexcept {
   for (const auto& l : lanes_)
     if (l->now == lane::state::open) l->out->nudge();
-}
-
-// --- receiving ---------------------------------------------------------------------------------
-
-/// In order, and each once, whichever lane it came by.
-bool bundle::take_ordered(const frame_header& outer, const std::byte* block) noexcept {
-  const std::uint64_t number = outer.tag;
-  if (number < expected_) return true;  // a second time
-  if (number != expected_) {
-    // What needs credit cannot be more than was granted.
-    const std::size_t most = std::size_t{peer_.books().window} * credit_unit + early_controls;
-    if (number - expected_ > 2 * most_ahead || early_bytes_ + outer.size > most) return false;
-    try {
-      const auto [at, fresh] = early_.try_emplace(number, block, block + outer.size);
-      if (fresh) early_bytes_ += at->second.size();
-    } catch (const std::bad_alloc&) {
-      peer_.fail(errc::out_of_memory, "no memory for what overtook an earlier message");
-    }
-    return true;
-  }
-  ++expected_;
-  if (!deliver(block, outer.size)) return false;
-  while (!early_.empty() && early_.begin()->first == expected_) {
-    const auto next = early_.extract(early_.begin());
-    early_bytes_ -= next.mapped().size();
-    ++expected_;
-    if (!deliver(next.mapped().data(), next.mapped().size())) return false;
-  }
-  return true;
-}
-
-/// A block: header, extension if there is one, payload.
-bool bundle::deliver(const std::byte* block, std::size_t size) noexcept {
-  frame_header h;
-  frame_extension x;
-  if (size < sizeof h) return false;
-  std::memcpy(&h, block, sizeof h);
-  const bool extended = (h.flags & transports::has_extension) != 0;
-  const std::size_t head = sizeof h + (extended ? sizeof x : 0);
-  if (size < head || size - head != h.size) return false;
-  if (extended) std::memcpy(&x, block + sizeof h, sizeof x);
-  return peer_.on_frame(h, extended ? &x : nullptr, block + head);
-}
-
-bool bundle::take_fragment(const frame_header& h, const frame_extension& x,
-                           const std::byte* payload) noexcept {
-  if (fragments_.has(h.tag)) return true;  // a second time
-  if (h.tag - fragments_.first_missing() > most_ahead) return false;
-  try {
-    fragments_.add(h.tag);
-  } catch (const std::bad_alloc&) {
-    peer_.fail(errc::out_of_memory, "no memory to remember what has come");
-    return true;
-  }
-  return peer_.on_fragment(h, x, payload);
-}
-
-mutable_buffer bundle::lane::place(const frame_header& h, const frame_extension* x,
-                                   std::uint32_t already) noexcept {
-  if (h.kind != static_cast<std::uint8_t>(frame_kind::data) || !x || in.fragments_.has(h.tag))
-    return {};
-  return in.peer_.place_fragment(h, *x, already);
-}
-
-bool bundle::lane::on_frame(const frame_header& h, const frame_extension* x,
-                            const std::byte* payload) noexcept {
-  const auto kind = static_cast<frame_kind>(h.kind);
-  const bool fragment = kind == frame_kind::data && x;
-  if (!fragment && (kind != frame_kind::ordered || x || !payload)) return false;
-  if (in.peer_.gone()) return true;
-  const bool understood = fragment ? in.take_fragment(h, *x, payload) : in.take_ordered(h, payload);
-  if (!understood) return false;
-  ++received;
-  untold_bytes += h.size;
-  if (fragment || received - told >= untold_frames || untold_bytes >= untold_bytes_limit) {
-    told = received;
-    untold_bytes = 0;
-    in.peer_.tell_arrived(number, received);
-  }
-  return true;
-}
-
-void bundle::lane::on_room() noexcept {
-  full = false;
-  in.go_on();
-}
-
-void bundle::lane::on_broken(errc why) noexcept {
-  in.lose(*this);
-  if (why == errc::protocol_error || !in.alive()) return in.peer_.on_broken(why);
-  in.go_on();
 }
 
 }  // namespace weft::proto

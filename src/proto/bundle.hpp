@@ -24,6 +24,10 @@ struct bundle_traits {
   transports::traits own;
 };
 
+/// How many frames one link may be ahead of another that stands still, before the rest waits for
+/// that one.
+inline constexpr std::uint64_t most_ahead = 1u << 16;
+
 /// Stands between a peer and several links to it. To the peer it is a link; each transport has one
 /// of its lanes for an inlet. A peer with one link has none of this, and pays nothing for it.
 ///
