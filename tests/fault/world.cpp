@@ -3,11 +3,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,12 +45,24 @@ std::vector<std::string> names_in(const std::string& folder) {
 /// Whether the namespaces are ours alone, so that whatever is in them was made by our children.
 bool alone = false;
 
+/// A new network namespace has a loopback, which is down.
+bool raise_loopback() {
+  const int any = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ifreq loopback{};
+  std::strcpy(loopback.ifr_name, "lo");
+  loopback.ifr_flags = IFF_UP;
+  const bool up = any >= 0 && ::ioctl(any, SIOCSIFFLAGS, &loopback) == 0;
+  ::close(any);
+  return up;
+}
+
 std::string enter() {
   // Orphans come to us instead of going to init: nobody who was left running is overlooked.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return "no subreaper";
   if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0)
     return std::string("no namespaces of its own (") + std::strerror(errno) +
            "): leftover sockets and names are not looked for";
+  if (!raise_loopback()) return std::string("no loopback: ") + std::strerror(errno);
   ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   if (::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=64m") != 0)
     return std::string("no /dev/shm of its own: ") + std::strerror(errno);
@@ -101,7 +116,17 @@ std::string leftovers() {
   return found;
 }
 
-std::size_t open_descriptors() { return names_in("/proc/self/fd").size(); }
+std::size_t open_descriptors(pid_t of) {
+  return names_in("/proc/" + (of == 0 ? "self" : std::to_string(of)) + "/fd").size();
+}
+
+std::size_t memory_of(pid_t pid, const std::string& line) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  std::size_t kib = 0;
+  for (std::string word; file >> word;)
+    if (word == line + ":") file >> kib;
+  return kib;
+}
 
 program::program(std::vector<std::string> command, std::vector<std::string> environment) {
   std::vector<char*> arguments;

@@ -25,8 +25,8 @@ inline const std::string refuse_program = bin + "/tests/refuse";
 /// is added to this list is put to all of them.
 const std::vector<std::string>& transports();
 
-/// Moves this process into network and mount namespaces of its own, with a /dev/shm of its own, and
-/// makes it the parent of every orphan of its children. Once per process is enough.
+/// Moves this process into network and mount namespaces of its own, with a /dev/shm and a loopback
+/// of its own, and makes it the parent of every orphan of its children. Once per process is enough.
 /// \return what could not be had, so that less can be told about leftovers; empty if all is well
 const std::string& enter_private_world();
 
@@ -35,8 +35,11 @@ const std::string& enter_private_world();
 /// nothing.
 std::string leftovers();
 
-/// How many descriptors this process has.
-std::size_t open_descriptors();
+/// How many descriptors a process has.
+std::size_t open_descriptors(pid_t of = 0);  // 0: this one
+
+/// KiB of memory that a process holds: a line of /proc/PID/status, "VmRSS" or "VmData".
+std::size_t memory_of(pid_t pid, const std::string& line = "VmRSS");
 
 /// A program that a test started, in a group of its own. Killed with its group, and reaped, by the
 /// destructor at the latest.
