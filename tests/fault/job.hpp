@@ -19,10 +19,11 @@ class job {
   /// \param transport,mode values of WEFT_TRANSPORTS and WEFT_PROGRESS
   /// \param messages       after how many a rank leaves; empty: never
   /// \param wrapper        what to put in front of the command
+  /// \param environment    NAME=value besides
   job(const std::string& transport, const std::string& mode, const std::string& messages,
-      std::vector<std::string> wrapper = {})
+      std::vector<std::string> wrapper = {}, std::vector<std::string> environment = {})
       : launcher_(command(std::move(wrapper), messages),
-                  {"WEFT_TRANSPORTS=" + transport, "WEFT_PROGRESS=" + mode}) {}
+                  with(std::move(environment), transport, mode)) {}
   ~job() {
     ::munmap(&board_.notes, sizeof(board));
     ::close(board_.fd);
@@ -49,6 +50,13 @@ class job {
       return *map_board(fd);
     }
   };
+
+  static std::vector<std::string> with(std::vector<std::string> environment,
+                                       const std::string& transport, const std::string& mode) {
+    environment.push_back("WEFT_TRANSPORTS=" + transport);
+    environment.push_back("WEFT_PROGRESS=" + mode);
+    return environment;
+  }
 
   std::vector<std::string> command(std::vector<std::string> all,
                                    const std::string& messages) const {
