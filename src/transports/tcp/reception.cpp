@@ -14,6 +14,8 @@ namespace {
 // Who may be there without having shown a token. When more come, the one that has been there for
 // longest goes: no clock is needed, and nobody can fill the place.
 constexpr std::size_t most_visitors = 64;
+// Those who come faster than they can be let in must not keep the baton from messages.
+constexpr int accepts_at_once = 32;
 }  // namespace
 
 reception::~reception() {
@@ -54,8 +56,15 @@ std::string reception::describe() const {
 }
 
 void reception::door::on_ready(std::uint32_t /*events*/) noexcept {
-  while (runtime::unique_fd next = accept_one(fd.get())) in->admit(std::move(next));
-  if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+  for (int n = 0; n != accepts_at_once; ++n) {
+    runtime::unique_fd next = accept_one(fd.get());
+    if (!next) return refused(errno);
+    in->admit(std::move(next));
+  }
+}
+
+void reception::door::refused(int code) noexcept {
+  if (code == EAGAIN || code == EINTR || code == ECONNABORTED) return;
   // Out of descriptors: whoever stands there would keep this awake.
   in->sockets_.remove(fd.get());
   in->rests_ = true;

@@ -43,6 +43,7 @@ class reception {
     reception* in = nullptr;
     runtime::unique_fd fd;
     void on_ready(std::uint32_t events) noexcept override;
+    void refused(int code) noexcept;
   };
   /// Somebody who has connected and not shown everything yet.
   struct visitor final : runtime::fd_watcher {
