@@ -102,8 +102,9 @@ void engine::progress_loop() noexcept {
     if (caller_away) door_.arm_away(true);
     const bool work = caller_away && sources_have_work();
     if (caller_away && !work) watch_handles();
-    // An absence without anything to do: the next operation counts as going away again.
-    if (!caller_away && !caller_polls_ && descriptors_in_use()) door_.disarm_away();
+    // An absence without anything to do: the next operation counts as going away again. Peers that
+    // have rung in it would not ring for the same value once more.
+    if (!caller_away && !caller_polls_) door_.disarm_away();
     ticks_.store(!caller_away && !caller_asleep_ && descriptors_in_use(),
                  std::memory_order_relaxed);
     const auto deadline = caller_away || to_ring_ ? nudge_and_deadline() : next_deadline();

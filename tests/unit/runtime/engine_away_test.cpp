@@ -62,3 +62,38 @@ TEST_CASE("engine: a peer can ring whoever computes with something outstanding")
   caller.join();
   CHECK(rang);
 }
+
+TEST_CASE("engine: a second operation of an absence can be rung for, too") {
+  engine e(progress_mode::dedicated, {.spin = std::chrono::nanoseconds(0)}, "epoll");
+  e.start();
+  remote_doorbell peer(duplicate(e.door().page_fd()));
+  const auto wakes = [&](auto ring) {
+    const std::uint64_t before = e.counters().sleeps;
+    const bool rang = ring();
+    while (rang && e.counters().sleeps == before) std::this_thread::yield();
+    return rang;
+  };
+  const auto peer_rings = [&] { return peer.ring_if_away(); };
+
+  // Nobody is inside run(): the application computes. It posts something, which ends.
+  work first([] {});
+  {
+    const engine::holder hold(e);
+    e.pending();
+    e.end(first);
+  }
+  // A ring for nothing; after one more wake-up the progress thread has found out that it was.
+  CHECK(wakes(peer_rings));
+  wakes([&] {
+    e.door().progress_bell().ring();
+    return true;
+  });
+  {
+    const engine::holder hold(e);
+    e.pending();
+  }
+  CHECK(wakes(peer_rings));
+  work second([] {});
+  const engine::holder hold(e);
+  e.end(second);
+}
