@@ -13,6 +13,29 @@
 
 namespace fault {
 
+/// A board with nothing on it; programs that are started while it lives inherit its descriptor.
+class shared_board {
+ public:
+  shared_board() {
+    if (fd_ < 0 || ::ftruncate(fd_, sizeof(board)) != 0)
+      throw std::runtime_error("no memory for the board");
+    notes_ = map_board(fd_);
+  }
+  ~shared_board() {
+    ::munmap(notes_, sizeof(board));
+    ::close(fd_);
+  }
+  shared_board(const shared_board&) = delete;
+  shared_board& operator=(const shared_board&) = delete;
+
+  int fd() const noexcept { return fd_; }
+  board& notes() noexcept { return *notes_; }
+
+ private:
+  int fd_ = ::memfd_create("board", 0);
+  board* notes_ = nullptr;
+};
+
 /// `weft-run -n 4 traffic`, started; killed by the destructor if it has not ended.
 class job {
  public:
@@ -24,33 +47,13 @@ class job {
       std::vector<std::string> wrapper = {}, std::vector<std::string> environment = {})
       : launcher_(command(std::move(wrapper), messages),
                   with(std::move(environment), transport, mode)) {}
-  ~job() {
-    ::munmap(&board_.notes, sizeof(board));
-    ::close(board_.fd);
-  }
-  job(const job&) = delete;
-  job& operator=(const job&) = delete;
-
   program& launcher() noexcept { return launcher_; }
-  board& notes() noexcept { return board_.notes; }
+  board& notes() noexcept { return board_.notes(); }
 
   /// The ranks that have been started and have not ended, in their order.
   std::vector<pid_t> pids() const { return launcher_.children(); }
 
  private:
-  struct shared {
-    // Inherited by the ranks, which find it by its number.
-    int fd = ::memfd_create("board", 0);
-    board& notes = made();
-
-   private:
-    board& made() const {
-      if (fd < 0 || ::ftruncate(fd, sizeof(board)) != 0)
-        throw std::runtime_error("no memory for the board");
-      return *map_board(fd);
-    }
-  };
-
   static std::vector<std::string> with(std::vector<std::string> environment,
                                        const std::string& transport, const std::string& mode) {
     environment.push_back("WEFT_TRANSPORTS=" + transport);
@@ -62,13 +65,13 @@ class job {
                                    const std::string& messages) const {
     for (const std::string& word :
          {std::string(WEFT_TEST_BIN_DIR "/weft-run"), std::string("-n"), std::to_string(ranks),
-          std::string(WEFT_TEST_BIN_DIR "/tests/traffic"), std::to_string(board_.fd)})
+          std::string(WEFT_TEST_BIN_DIR "/tests/traffic"), std::to_string(board_.fd())})
       all.push_back(word);
     if (!messages.empty()) all.push_back(messages);
     return all;
   }
 
-  shared board_;
+  shared_board board_;
   program launcher_;
 };
 

@@ -24,6 +24,8 @@ constexpr auto grace = std::chrono::milliseconds(500);
 // How long the end of a peer waits for what it wrote last.
 // On a machine that has much else to do it takes its time to say so.
 constexpr auto last_words = std::chrono::seconds(1);
+// Of a host, to a question of the kernel. Less than any peer timeout.
+constexpr auto time_to_answer = std::chrono::seconds(1);
 
 token random_token() {
   token t;
@@ -274,14 +276,22 @@ bool pair::tick(clock::time_point now) noexcept {
   }
   if (stage_ == stage::connecting) attempts_->hurry();
   if (stage_ != stage::up) return false;
-  const bool blocked = link_ && link_->blocked();
-  if (blocked != std::exchange(patient_, blocked)) {
+  const bool waits = unread();
+  if (waits != std::exchange(patient_, waits)) {
     // A peer that computes and reads nothing answers the kernel's questions all the same. The
     // kernel's own timeout would not see that.
-    set_user_timeout(fd(), blocked ? std::chrono::seconds(0) : owner_.peer_timeout());
+    set_user_timeout(fd(), waits ? std::chrono::seconds(0) : owner_.peer_timeout());
   }
-  if (blocked && silence(fd()) > owner_.peer_timeout()) end(errc::peer_lost);
-  return blocked && stage_ == stage::up;
+  // An answer may be on its way when it is looked for: it is overdue when it has been missed again
+  // and again.
+  const bool overdue = waits && silence(fd()) > owner_.peer_timeout() - time_to_answer;
+  doubts_ = overdue ? doubts_ + 1 : 0;
+  if (doubts_ * tcp_transport::tick_time >= time_to_answer) end(errc::peer_lost);
+  return waits && stage_ == stage::up;
+}
+
+bool pair::unread() const noexcept {
+  return (link_ && link_->blocked()) || unacknowledged(fd()) != 0;
 }
 
 void pair::rest() noexcept {

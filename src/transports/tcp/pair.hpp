@@ -66,6 +66,8 @@ class pair final : public runtime::fd_watcher {
   bool idle() const noexcept { return !link_ && !accepted_; }
   std::uint32_t wanted_events() const noexcept;
   void rest() noexcept;
+  /// Whether the peer, or its host, has not taken all that was written: then it wants ticks.
+  bool unread() const noexcept;
   std::string describe() const;
 
   // Bookkeeping of the transport's polling order.
@@ -95,7 +97,8 @@ class pair final : public runtime::fd_watcher {
   bool accepted_ = false;    // the peer may send
   bool reported_ = false;    // the inlet knows that it is broken
   bool unfinished_ = false;  // counted by the transport: something goes on without an operation
-  bool patient_ = false;     // the kernel does not watch for silence while the peer reads nothing
+  bool patient_ = false;  // the peer reads nothing: this side watches for silence, not the kernel
+  unsigned doubts_ = 0;   // ticks in a row at which an answer was overdue
   std::optional<std::chrono::steady_clock::time_point> ended_at_;  // end_soon
   errc ended_why_ = errc::ok;
 };

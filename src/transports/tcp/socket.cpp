@@ -2,7 +2,9 @@
 #include "transports/tcp/socket.hpp"
 
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +13,9 @@
 namespace weft::transports::tcp {
 
 namespace {
+
+// From kernel 6.15 on; headers are older.
+constexpr int tcp_rto_max_ms = 44;
 
 void set(int fd, int level, int name, int value) noexcept {
   ::setsockopt(fd, level, name, &value, sizeof value);
@@ -64,17 +69,28 @@ void prepare(int fd, std::chrono::seconds patience) noexcept {
   set(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, seconds / 2 / probes));
   set(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
   set_user_timeout(fd, patience);
+  // The kernel asks a peer that reads nothing less and less often, at last every two minutes: then
+  // nobody could tell in time whether its host is still there. Without this the control plane does.
+  set(fd, IPPROTO_TCP, tcp_rto_max_ms, std::max(1000, seconds * 1000 / 4));
 }
 
 void set_user_timeout(int fd, std::chrono::milliseconds patience) noexcept {
   set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(patience.count()));
 }
 
+std::size_t unacknowledged(int fd) noexcept {
+  int bytes = 0;
+  return ::ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
 std::chrono::milliseconds silence(int fd) noexcept {
   tcp_info now{};
   socklen_t size = sizeof now;
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &now, &size) != 0) return {};
-  return std::chrono::milliseconds(std::min(now.tcpi_last_ack_recv, now.tcpi_last_data_recv));
+  const std::uint32_t heard = std::min(now.tcpi_last_ack_recv, now.tcpi_last_data_recv);
+  const bool owes_acknowledgement = now.tcpi_unacked != 0 && now.tcpi_last_data_sent < heard;
+  const bool was_probed = now.tcpi_probes != 0;  // zero again with its answer
+  return std::chrono::milliseconds(owes_acknowledgement || was_probed ? heard : 0);
 }
 
 }  // namespace weft::transports::tcp

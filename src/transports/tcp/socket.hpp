@@ -30,7 +30,11 @@ void prepare(int fd, std::chrono::seconds patience) noexcept;
 /// How long the kernel may wait for an answer to what was sent; zero: as long as it likes.
 void set_user_timeout(int fd, std::chrono::milliseconds patience) noexcept;
 
-/// How long ago the other host was last heard of.
+/// Bytes that were written and that the other host has not acknowledged.
+std::size_t unacknowledged(int fd) noexcept;
+
+/// How long ago the other host was last heard of, if the kernel has asked something since; zero: it
+/// owes no answer. A question may have been asked a moment ago: ask twice.
 std::chrono::milliseconds silence(int fd) noexcept;
 
 }  // namespace weft::transports::tcp

@@ -20,8 +20,6 @@ constexpr std::uint32_t looks_in_every_pass = 32;
 constexpr std::uint32_t passes_between_looks = 8;  // a power of two
 constexpr std::uint32_t looks_until_quiet = 512;
 
-constexpr std::chrono::milliseconds tick_time{250};
-
 template <class T>
 void drop(std::vector<T*>& from, T* what) noexcept {
   from.erase(std::remove(from.begin(), from.end(), what), from.end());
@@ -160,6 +158,7 @@ bool tcp_transport::cool(pair& p) noexcept {
   p.hot = false;
   p.vain_looks = 0;
   p.rest();
+  if (p.unread()) want_ticks();
   return true;
 }
 
@@ -204,6 +203,8 @@ unsigned tcp_transport::poll_hot() noexcept {
       hot_[i] = hot_.back();
       hot_.pop_back();
       continue;
+    } else if (p.vain_looks == looks_in_every_pass && p.unread()) {
+      want_ticks();  // it may take long to become quiet
     }
     ++i;
   }

@@ -57,6 +57,7 @@ class tcp_transport final : public transport {
   void count_unfinished(bool more) noexcept;
   void forget_if_idle(pair& p) noexcept;
   void drop_flush(stream_link& l) noexcept;
+  static constexpr std::chrono::milliseconds tick_time{250};
   /// Has pairs ticked, soon and for as long as one of them wants it.
   void want_ticks() noexcept;
   void complain(const std::string& what) noexcept;  ///< to people, once

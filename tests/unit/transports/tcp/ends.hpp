@@ -70,9 +70,10 @@ class recorder final : public inlet {
 
 /// One context's end.
 struct end {
-  explicit end(std::vector<std::string> interfaces = {"lo"}, const char* set = "auto")
+  explicit end(std::vector<std::string> interfaces = {"lo"}, const char* set = "auto",
+               std::chrono::seconds peer_timeout = std::chrono::seconds(5))
       : engine_(progress_mode::polling, {}, set),
-        tcp(tcp::make(engine_, {std::move(interfaces), std::chrono::seconds(5)})) {
+        tcp(tcp::make(engine_, {std::move(interfaces), peer_timeout})) {
     engine_.add(*tcp);
   }
   ~end() {
