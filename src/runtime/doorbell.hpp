@@ -48,7 +48,7 @@ class doorbell {
   void disarm_asleep() noexcept { raise(page_->asleep, 0); }
 
   /// The same for the progress thread. `heavy` false: a hint without a fence, for a thread that
-  /// goes on to user code and cannot pay for one.
+  /// goes on to user code and cannot pay for one. Model: tests/models/away.pml.
   void arm_away(bool heavy) noexcept;
   void disarm_away() noexcept { raise(page_->away, 0); }
   bool is_away() const noexcept { return odd(page_->away); }

@@ -53,7 +53,8 @@ struct engine_counters {
 ///  * any other thread: takes the baton for one posting call.
 ///
 /// docs/threading.md has the states. Models: tests/models/baton.pml (one thread at a time runs
-/// this), tests/models/doorbell.pml (the caller does not sleep through what came for it) and
+/// this), tests/models/doorbell.pml (the caller does not sleep through what came for it),
+/// tests/models/away.pml (nor does the progress thread while the caller is away) and
 /// tests/models/followers.pml (several threads inside run()).
 class engine final : public detail::timer_service, public executor, public detail::driver {
  public:
@@ -326,7 +327,7 @@ class engine final : public detail::timer_service, public executor, public detai
 
   // Nobody rings for what arrives on descriptors while the caller computes. So the progress thread
   // looks now and then whether the caller has gone away; the caller rings it for itself if it does
-  // not look, or if absences were long lately. docs/threading.md.
+  // not look, or if absences were long lately. docs/threading.md. Model: tests/models/away.pml.
   std::atomic<bool> ticks_{false};          // the progress thread looks by itself
   std::atomic<bool> long_absences_{false};  // foreseen
   std::chrono::nanoseconds tick_{};         // progress thread's

@@ -154,7 +154,8 @@ unsigned engine::progress_sleeps(time_point deadline) noexcept {
 }
 
 /// Without the baton, so that a caller that polls is not disturbed. Stops looking when nothing
-/// happened since the last time: then the caller rings when it goes away (go_away).
+/// happened since the last time: then the caller rings when it goes away (go_away). Model:
+/// tests/models/away.pml.
 bool engine::tick_finds_absence() noexcept {
   const std::uint32_t word = door_.away_word();
   if (word != away_at_last_tick_) {
