@@ -16,6 +16,7 @@ void add_idle_command(CLI::App& app);       ///< CPU time of a context that has 
 void add_stripe_command(CLI::App& app);     ///< large messages over two links against one
 void add_scale_command(CLI::App& app);      ///< what connected but idle peers cost
 void add_tax_command(CLI::App& app);        ///< what other transports cost shared memory
+void add_strangers_command(CLI::App& app);  ///< what bad connections cost
 void add_policy_command(CLI::App& app);     ///< orders of looking at several transports
 
 }  // namespace weft::bench

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
     add_idle_command(app);
     add_scale_command(app);
     add_tax_command(app);
+    add_strangers_command(app);
     add_policy_command(app);
     add_stripe_command(app);
     raw::add_raw_command(app);
