@@ -5,6 +5,7 @@
 #include <future>
 
 #include "api/core.hpp"
+#include "wireup/address.hpp"
 
 namespace weft {
 
@@ -39,6 +40,7 @@ task<void> membership::leave() {
 }
 
 context join(const std::string& address, options chosen) {
+  static_cast<void>(wireup::parse_address(address));  // says what is wrong with it
   auto line = std::make_shared<wireup::member_line>(detail::tcp_settings_of(chosen, {}));
   std::promise<std::string> answer;
   line->join(address, [&answer](std::string failure) { answer.set_value(std::move(failure)); });
