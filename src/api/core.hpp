@@ -54,12 +54,12 @@ class core {
   /// Whether the context is on its way out. Any thread.
   bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   wireup::job* job() noexcept { return job_.get(); }
-  class links& links() noexcept { return links_; }
+  detail::links& links() noexcept { return links_; }
 
   /// Tasks that nobody waits for but the context's end.
   task_count& spawned() noexcept { return spawned_; }
 
-  class members& members() noexcept { return members_; }
+  detail::members& members() noexcept { return members_; }
 
   peer_id rank() const noexcept { return job_->rank(); }
   peer_id size() const noexcept { return job_->size(); }
@@ -100,8 +100,8 @@ class core {
   transports::transport* shm_ = nullptr;
   transports::transport* tcp_ = nullptr;
   proto::messenger messenger_;
-  class links links_;
-  class members members_;
+  detail::links links_;
+  detail::members members_;
   task_count spawned_;
   std::atomic<bool> ended_{false};
   std::mutex doors_mutex_;
