@@ -135,19 +135,11 @@ class side {
   std::vector<std::shared_ptr<void>> begun_;  // live until everything has ended
 };
 
-/// The nodes 0 .. n-1. Links are made when asked for, between two steps.
-class nodes {
+/// A world whose links are made when asked for, between two steps.
+class growing_world {
  public:
-  explicit nodes(std::size_t n, fake::settings s = {},
-                 weft::proto::messenger_settings m = {64u << 20, 64u << 10})
-      : world(s) {
-    for (fake::node i = 0; i < n; ++i) {
-      sides_.push_back(std::make_unique<side>(world, i, m));
-      sides_.back()->messages.connector = [this, i](peer& p) { wanted_.push_back({i, &p}); };
-    }
-  }
-
-  side& operator[](fake::node n) { return *sides_[n]; }
+  explicit growing_world(fake::settings s) : world(s) {}
+  virtual ~growing_world() = default;
 
   /// One step of the world, and the links that were asked for.
   bool step() {
@@ -158,6 +150,28 @@ class nodes {
     do world.run_until_quiet();
     while (connect());
   }
+
+  fake::world world;
+
+ private:
+  /// Makes the links that were asked for. \return whether there were any
+  virtual bool connect() = 0;
+};
+
+/// The nodes 0 .. n-1.
+class nodes final : public growing_world {
+ public:
+  explicit nodes(std::size_t n, fake::settings s = {},
+                 weft::proto::messenger_settings m = {64u << 20, 64u << 10})
+      : growing_world(s) {
+    for (fake::node i = 0; i < n; ++i) {
+      sides_.push_back(std::make_unique<side>(world, i, m));
+      sides_.back()->messages.connector = [this, i](peer& p) { wanted_.push_back({i, &p}); };
+    }
+  }
+
+  side& operator[](fake::node n) { return *sides_[n]; }
+
   bool clean() {
     bool all = true;
     for (const auto& s : sides_) all = all && s->clean();
@@ -180,7 +194,6 @@ class nodes {
     return link;
   }
 
-  fake::world world;
   bool links_allowed = true;  ///< false: they are asked for and do not come yet
 
  private:
@@ -189,7 +202,7 @@ class nodes {
     peer* to;
   };
 
-  bool connect() {
+  bool connect() override {
     if (!links_allowed) return false;
     const std::vector<want> now = std::exchange(wanted_, {});
     for (const want& w : now) connect(w.from, *w.to);

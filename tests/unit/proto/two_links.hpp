@@ -85,30 +85,19 @@ class many_linked {
   std::vector<std::shared_ptr<void>> begun_;  // live until everything has ended
 };
 
-/// The nodes 0 and 1. Links are made when asked for, between two steps.
-class two_nodes {
+/// The nodes 0 and 1.
+class two_nodes final : public growing_world {
  public:
   explicit two_nodes(const std::vector<fake::manner>& links, fake::settings s = {},
                      weft::proto::messenger_settings m = {64u << 20, 64u << 10})
-      : world(s) {
+      : growing_world(s) {
     for (fake::node n : {0u, 1u}) sides_[n] = std::make_unique<many_linked>(world, n, links, m);
   }
 
   many_linked& operator[](fake::node n) { return *sides_[n]; }
 
-  bool step() {
-    const bool linked = connect_both();
-    return world.step() || linked;
-  }
-  void settle() {
-    do world.run_until_quiet();
-    while (connect_both());
-  }
-
-  fake::world world;
-
  private:
-  bool connect_both() {
+  bool connect() override {
     const bool there = connect(0, 1), back = connect(1, 0);
     return there || back;
   }
