@@ -35,6 +35,7 @@ class talker {
   talker(const std::string& what, std::string name, const char* transport)
       : own_("unix://" + name + "-here"), other_("unix://" + name + "-there") {
     const std::string program = WEFT_TEST_BIN_DIR "/tests/talker";
+    REQUIRE(::access(program.c_str(), X_OK) == 0);  // else this side would wait for it for ever
     pid_ = ::fork();
     if (pid_ == 0) {
       ::setenv("WEFT_TRANSPORTS", transport, 1);
