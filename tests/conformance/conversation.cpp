@@ -18,7 +18,6 @@ namespace conformance {
 
 using weft::context;
 using weft::endpoint;
-using weft::progress_mode;
 using weft::task;
 
 namespace {
@@ -61,7 +60,7 @@ namespace {
 
 const std::vector<setting>& settings() {
   using enum place;
-  using enum progress_mode;
+  using enum weft::progress_mode;
   static const std::vector<setting> all{
       {"self", same_context},
       {"self, polling", same_context, polling},

@@ -280,11 +280,11 @@ task<void> receive_from_shared(context&, endpoint other) {
 
 }  // namespace
 
-#define CONFORMS(what, left, right)              \
-  TEST_CASE("conformance: " what) {              \
-    const setting how = every_setting();         \
-    CAPTURE(how);                                \
-    CHECK_NOTHROW(converse(how, &left, &right)); \
+#define CONFORMS(what, left, right)                  \
+  TEST_CASE("conformance: " what) {                  \
+    const setting how = every_setting();             \
+    CAPTURE(how);                                    \
+    CHECK_NOTHROW(converse(how, &(left), &(right))); \
   }
 
 CONFORMS("messages of every size come back as they were", ping, pong)

@@ -8,7 +8,6 @@ namespace sim {
 using weft::errc;
 using weft::proto::peer;
 using weft::runtime::engine;
-using weft::transports::link;
 using weft::transports::parcel;
 
 namespace {

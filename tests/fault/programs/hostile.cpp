@@ -32,7 +32,7 @@ using bytes = std::vector<std::byte>;
 
 constexpr std::array<std::size_t, 3> sizes{8, 3000, 300'000};
 constexpr peer_id villain = 2;
-constexpr tag hello{1}, good{2}, last{3};
+constexpr tag hello{1}, good{2};
 
 // ---------------------------------------------------------------- rank 2
 

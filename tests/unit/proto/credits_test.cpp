@@ -8,7 +8,6 @@
 
 using namespace net;
 using weft::any_tag;
-using weft::metrics;
 
 namespace {
 

@@ -162,7 +162,7 @@ TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
   CHECK(b.in.broken == std::vector<errc>{errc::unreachable});
   REQUIRE(b.told.size() == 1);
   {
-    const engine::holder hold(a.engine_);
+    const engine::holder hold(a.turns);
     a.tcp->note(a.in, std::move(b.told.front()));
   }
   CHECK(a.in.broken == std::vector<errc>{errc::unreachable});
@@ -245,7 +245,7 @@ TEST_CASE("tcp: a crowd of silent strangers does not keep the peer out") {
   std::vector<stranger> crowd;
   for (int i = 0; i != 100; ++i) {
     crowd.emplace_back(offer);
-    a.engine_.poll_once();
+    a.turns.poll_once();
   }
   REQUIRE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
   REQUIRE(a.link->opened({}).empty());

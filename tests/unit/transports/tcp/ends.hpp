@@ -72,32 +72,32 @@ class recorder final : public inlet {
 struct end {
   explicit end(std::vector<std::string> interfaces = {"lo"}, const char* set = "auto",
                std::chrono::seconds peer_timeout = std::chrono::seconds(5))
-      : engine_(progress_mode::polling, {}, set),
-        tcp(tcp::make(engine_, {std::move(interfaces), peer_timeout})) {
-    engine_.add(*tcp);
+      : turns(progress_mode::polling, {}, set),
+        tcp(tcp::make(turns, {std::move(interfaces), peer_timeout})) {
+    turns.add(*tcp);
   }
   ~end() {
-    const engine::holder hold(engine_);
+    const engine::holder hold(turns);
     link.reset();
   }
 
   parcel open() {
-    const engine::holder hold(engine_);
+    const engine::holder hold(turns);
     parcel offer;
     link = tcp->open(in, who(), offer);
     return offer;
   }
   std::string accept(parcel offer) {
-    const engine::holder hold(engine_);
+    const engine::holder hold(turns);
     parcel answer;
     return tcp->accept(in, who(), std::move(offer), answer);
   }
   void forget() {
-    const engine::holder hold(engine_);
+    const engine::holder hold(turns);
     tcp->forget(in);
   }
   post send(frame_header h, const bytes& data, const frame_extension* x = nullptr) {
-    const engine::holder hold(engine_);
+    const engine::holder hold(turns);
     h.size = static_cast<std::uint32_t>(data.size());
     const const_buffer one(data);
     gather pieces({&one, 1});
@@ -107,7 +107,7 @@ struct end {
     return {0, [this](parcel p) { told.push_back(std::move(p)); }};
   }
 
-  engine engine_;
+  engine turns;
   std::unique_ptr<transport> tcp;
   recorder in;
   std::unique_ptr<transports::link> link;
@@ -119,7 +119,7 @@ template <class Condition>
 bool eventually(std::initializer_list<end*> all, Condition holds) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!holds()) {
-    for (end* e : all) e->engine_.poll_once();
+    for (end* e : all) e->turns.poll_once();
     if (std::chrono::steady_clock::now() > until) return false;
   }
   return true;

@@ -58,12 +58,12 @@ TEST_CASE("tcp: a burst of small frames leaves and arrives in few system calls")
   connect(a, b);
   send(a, b, numbered(0), {});
   REQUIRE(eventually({&a, &b}, [&] { return b.in.frames.size() == 1; }));
-  a.engine_.poll_once();
+  a.turns.poll_once();
   constexpr std::uint64_t burst = 200;
   {
     // As a coroutine that sends without waiting does it.
-    const engine::inside leads(a.engine_);
-    const engine::holder hold(a.engine_);
+    const engine::inside leads(a.turns);
+    const engine::holder hold(a.turns);
     const bytes data = pattern(64);
     for (std::uint64_t i = 1; i <= burst; ++i) {
       frame_header h = numbered(i);
@@ -110,7 +110,7 @@ TEST_CASE("tcp: a receive that ends in the middle of a payload is not written to
   b.in.piece = 5000;
   const bytes out = pattern(tcp::max_payload, 3);
   REQUIRE(eventually({&a, &b}, [&] { return a.send(numbered(1), out) == post::done; }));
-  a.engine_.poll_once();
+  a.turns.poll_once();
   REQUIRE(eventually({&b}, [&] { return b.in.room[4999] == out[4999]; }));
   bytes().swap(b.in.room);
   send(a, b, numbered(2), pattern(10));
@@ -130,7 +130,7 @@ TEST_CASE("tcp: a peer that reads nothing stops the sender, whose memory is held
   std::size_t taken = 0;
   post answer = post::done;
   const auto post_large = [&] {
-    const engine::holder hold(a.engine_);
+    const engine::holder hold(a.turns);
     gather pieces({&one, 1});
     return a.link->send_large(h, nullptr, pieces, h.size);
   };
@@ -143,7 +143,7 @@ TEST_CASE("tcp: a peer that reads nothing stops the sender, whose memory is held
   CHECK(a.send(numbered(2), pattern(8)) == post::busy);
   const bool let_go = GENERATE(false, true);
   if (let_go) {
-    const engine::holder hold(a.engine_);
+    const engine::holder hold(a.turns);
     a.link->let_go();
     CHECK_FALSE(a.link->holds());
   }

@@ -43,7 +43,7 @@ TEST_CASE("tcp: a peer that reads nothing for longer than the peer timeout is no
   while (half.sent < full.sent * 3 / 4) REQUIRE(half.say());
   const auto until = std::chrono::steady_clock::now() + 6s;
   while (std::chrono::steady_clock::now() < until) {
-    for (conversation* c : {&full, &half}) c->from.engine_.poll_once();
+    for (conversation* c : {&full, &half}) c->from.turns.poll_once();
     std::this_thread::sleep_for(1ms);
   }
   CHECK(full.from.in.broken.empty());
