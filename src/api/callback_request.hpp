@@ -19,8 +19,23 @@ template <class T>
 class mailbox {
  public:
   /// The callback's side, any thread, at most once (later ones are dropped).
-  void deliver(T value) { put(errc::ok, std::move(value), {}); }
-  void fail(errc status, std::string why) { put(status, std::nullopt, std::move(why)); }
+  void deliver(T value) { static_cast<void>(offer(value)); }
+  void fail(errc status, std::string why) {
+    std::optional<T> none;
+    put(status, none, std::move(why));
+  }
+  /// As deliver. \return false: nobody waits any more, and `value` is as it was
+  bool offer(T& value) {
+    std::optional<T> some(std::move(value));
+    const bool taken = put(errc::ok, some, {});
+    if (!taken) value = std::move(*some);
+    return taken;
+  }
+  /// Whether it has had what it gets; nobody may wait any more.
+  bool over() {
+    const std::lock_guard lock(mutex_);
+    return full_;
+  }
 
   /// The operation's side. \return true if it is there already
   bool wait(operation& op) noexcept {
@@ -37,11 +52,11 @@ class mailbox {
   void set_home(executor& home) noexcept { home_ = &home; }
 
  private:
-  void put(errc status, std::optional<T> value, std::string why) {
+  bool put(errc status, std::optional<T>& value, std::string why) {
     operation* op = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (full_) return;
+      if (full_) return false;
       full_ = true;
       status_ = status;
       value_ = std::move(value);
@@ -50,6 +65,7 @@ class mailbox {
       if (op) op->status = status;
     }
     if (op) (op->on ? *op->on : *home_).post(*op);
+    return true;
   }
 
   std::mutex mutex_;

@@ -7,7 +7,7 @@ namespace weft::detail {
 
 void door_state::arrive(visit_ptr v) {
   std::shared_ptr<mailbox<visit_ptr>> box;
-  {
+  do {
     const std::lock_guard lock(mutex);
     if (closed) return;  // dropping the visit rejects it
     if (waiting.empty()) {
@@ -16,14 +16,14 @@ void door_state::arrive(visit_ptr v) {
     }
     box = std::move(waiting.front());
     waiting.pop_front();
-  }
-  box->deliver(std::move(v));
+  } while (!box->offer(v));  // that wait was given up
 }
 
 void door_state::wait(const std::shared_ptr<mailbox<visit_ptr>>& box) {
   visit_ptr v;
   {
     const std::lock_guard lock(mutex);
+    std::erase_if(waiting, [](const auto& w) { return w->over(); });
     if (!closed && visitors.empty()) {
       waiting.push_back(box);
       return;
@@ -33,15 +33,8 @@ void door_state::wait(const std::shared_ptr<mailbox<visit_ptr>>& box) {
       visitors.pop_front();
     }
   }
-  if (v)
-    box->deliver(std::move(v));
-  else
-    box->fail(errc::closed, "the listener was closed");
-}
-
-void door_state::forget(const mailbox<visit_ptr>* box) {
-  const std::lock_guard lock(mutex);
-  std::erase_if(waiting, [box](const auto& w) { return w.get() == box; });
+  if (!v) return box->fail(errc::closed, "the listener was closed");
+  if (!box->offer(v)) arrive(std::move(v));
 }
 
 void door_state::close() {

@@ -26,7 +26,6 @@ struct door_state {
 
   void arrive(visit_ptr v);
   void wait(const std::shared_ptr<mailbox<visit_ptr>>& box);
-  void forget(const mailbox<visit_ptr>* box);
   void close();
 };
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waits at a door, and who comes.
+#include <unistd.h>
+
+#include <future>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// How it ends. The endpoint, if any, is let go.
+task<errc> end_of(task<endpoint> wait) { co_return (co_await as_result(std::move(wait))).code(); }
+
+}  // namespace
+
+TEST_CASE("door: a wait that was given up takes no visitor with it") {
+  context host, guest;
+  const std::string address = "unix://weft-door-" + std::to_string(::getpid());
+  listener door = run(host, host.listen(address));
+  for (int i = 0; i != 3; ++i)
+    REQUIRE(run(host, end_of(within(1ms, door.accept()))) == errc::timed_out);
+  auto came =
+      std::async(std::launch::async, [&] { return run(guest, end_of(guest.connect(address))); });
+  CHECK(run(host, end_of(within(20s, door.accept()))) == errc::ok);
+  CHECK(came.get() == errc::ok);
+}
