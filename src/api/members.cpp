@@ -144,6 +144,7 @@ void members::wait(std::uint64_t since, const view_box& box) {
   {
     const std::lock_guard lock(mutex_);
     known = view();
+    std::erase_if(waiters_, [](const waiter& w) { return w.box->over(); });  // given up
     if (known.epoch <= since && !lost_) return waiters_.push_back({since, box});
   }
   if (known.epoch > since) return box->deliver(std::move(known));
