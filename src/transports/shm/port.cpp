@@ -50,10 +50,13 @@ void port::publish() noexcept {
   ring_->bulk_read.store(bulk_position_, std::memory_order_release);
   ring_->slots_read.store(position_, std::memory_order_release);
   sender_.fence_if_needed();
-  if (ring_->room_wanted.load(std::memory_order_relaxed) != 0) {
-    sender_.ring_if_asleep();
-    sender_.ring_if_away();
-  }
+  tell_of_room();
+}
+
+void port::tell_of_room() noexcept {
+  if (!room_wanted()) return;
+  sender_.ring_if_asleep();
+  sender_.ring_if_away();
 }
 
 }  // namespace weft::transports::shm

@@ -35,6 +35,13 @@ class port {
     if (unpublished_ != 0) publish();
   }
 
+  /// The sender has not taken up what it was told of, or went away before.
+  bool room_wanted() const noexcept {
+    return ring_->room_wanted.load(std::memory_order_relaxed) != 0;
+  }
+  /// Rings a sender that wants room; once for each time that it sleeps or goes away.
+  void tell_of_room() noexcept;
+
   /// After a read of the sender's memory: whether its application may have had it back meanwhile.
   bool withdrawn() const noexcept {
     std::atomic_thread_fence(std::memory_order_acquire);

@@ -205,7 +205,14 @@ std::uint64_t shm_transport::bells_rung() const noexcept {
   return all;
 }
 
+/// Room that was made for a peer is something to be seen, too. Who has just filled a ring is hot.
+bool shm_transport::has_unseen() const noexcept {
+  return !unseen_.empty() || std::any_of(hot_.begin(), hot_.end(),
+                                         [](pair* p) { return p->incoming()->room_wanted(); });
+}
+
 void shm_transport::nudge() noexcept {
+  for (pair* p : hot_) p->incoming()->tell_of_room();
   for (std::size_t i = 0; i < unseen_.size();) {
     if (unseen_[i]->unseen()) {
       unseen_[i++]->nudge();

@@ -33,7 +33,7 @@ class shm_transport final : public transport {
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
   void nudge() noexcept override;
-  bool has_unseen() const noexcept override { return !unseen_.empty(); }
+  bool has_unseen() const noexcept override;
   std::uint64_t bells_rung() const noexcept override;
 
   // For pairs and links:
