@@ -3,7 +3,7 @@
 
 #include <sys/epoll.h>
 
-#include <weft/error.hpp>
+#include <exception>
 
 namespace weft::runtime {
 
@@ -31,8 +31,8 @@ void one_shot_watches::take_up(wait_set& set) {
     try {
       set.add(w.fd.get(), EPOLLIN, w);
       w.in = &set;
-    } catch (const error&) {
-      // The set is full (descriptors, memory). The channel's end tells of the same event, later.
+    } catch (const std::exception&) {
+      // There is no descriptor or memory left. The channel's end tells of the same event, later.
     }
   }
   watched_.splice(watched_.end(), fresh);
