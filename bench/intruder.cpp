@@ -39,7 +39,7 @@ constexpr std::size_t stay = 32;
 runtime::unique_fd visit(const sockaddr_in& place, std::uint64_t number, std::mt19937& random) {
   runtime::unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return fd;
-  ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place);
+  static_cast<void>(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place));
   if (number % 3 == 1) return {};
   if (number % 3 == 2) {
     std::array<std::uint32_t, 16> nonsense{};
@@ -57,8 +57,8 @@ intruder::intruder(double rate)
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (at == MAP_FAILED) throw std::bad_alloc();
         return new (at) controls{};
-      }()) {
-  pid_ = ::fork();
+      }()),
+      pid_(::fork()) {
   if (pid_ < 0) throw std::system_error(errno, std::system_category(), "fork");
   if (pid_ != 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -28,7 +28,7 @@ class intruder {
  private:
   struct controls;
   controls* const shared_;
-  pid_t pid_ = -1;
+  const pid_t pid_;
 };
 
 }  // namespace weft::bench
