@@ -7,16 +7,17 @@
 
 namespace weft::bench {
 
-void add_latency_command(CLI::App& app);    ///< there and back
-void add_rate_command(CLI::App& app);       ///< small messages, many in flight
-void add_bandwidth_command(CLI::App& app);  ///< large messages, one or many in flight
-void add_overlap_command(CLI::App& app);    ///< messages while the application computes
-void add_alltoall_command(CLI::App& app);   ///< many ranks, each with all others
-void add_idle_command(CLI::App& app);       ///< CPU time of a context that has nothing to do
-void add_stripe_command(CLI::App& app);     ///< large messages over two links against one
-void add_scale_command(CLI::App& app);      ///< what connected but idle peers cost
-void add_tax_command(CLI::App& app);        ///< what other transports cost shared memory
-void add_strangers_command(CLI::App& app);  ///< what bad connections cost
-void add_policy_command(CLI::App& app);     ///< orders of looking at several transports
+void add_latency_command(CLI::App& app);      ///< there and back
+void add_rate_command(CLI::App& app);         ///< small messages, many in flight
+void add_bandwidth_command(CLI::App& app);    ///< large messages, one or many in flight
+void add_overlap_command(CLI::App& app);      ///< messages while the application computes
+void add_alltoall_command(CLI::App& app);     ///< many ranks, each with all others
+void add_idle_command(CLI::App& app);         ///< CPU time of a context that has nothing to do
+void add_stripe_command(CLI::App& app);       ///< large messages over two links against one
+void add_scale_command(CLI::App& app);        ///< what connected but idle peers cost
+void add_connections_command(CLI::App& app);  ///< what many connections hold
+void add_tax_command(CLI::App& app);          ///< what other transports cost shared memory
+void add_strangers_command(CLI::App& app);    ///< what bad connections cost
+void add_policy_command(CLI::App& app);       ///< orders of looking at several transports
 
 }  // namespace weft::bench

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
     add_alltoall_command(app);
     add_idle_command(app);
     add_scale_command(app);
+    add_connections_command(app);
     add_tax_command(app);
     add_strangers_command(app);
     add_policy_command(app);

@@ -6,10 +6,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <fstream>
 #include <memory>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,6 +15,7 @@
 #include "loops.hpp"
 #include "report.hpp"
 #include "support/pair.hpp"
+#include "support/process_memory.hpp"
 
 namespace weft::bench {
 namespace {
@@ -28,27 +26,6 @@ struct request {
   settings chosen;
   std::size_t peers = 256;
   int rounds = 31;
-};
-
-/// KiB that this process holds: all of it, and with shared pages divided by who shares them.
-struct memory {
-  double rss = 0;
-  double pss = 0;
-
-  static memory now() {
-    std::ifstream file("/proc/self/smaps_rollup");
-    memory result;
-    for (std::string line; std::getline(file, line);) {
-      std::istringstream words(line);
-      std::string key;
-      double kib = 0;
-      words >> key >> kib;
-      if (key == "Rss:") result.rss = kib;
-      if (key == "Pss:") result.pss = kib;
-    }
-    if (result.rss == 0) throw std::runtime_error("/proc/self/smaps_rollup tells nothing");
-    return result;
-  }
 };
 
 /// One context and its peer in the other process.
@@ -81,26 +58,26 @@ task<void> answer(const std::vector<endpoint>& all) {
 }
 
 struct growth {
-  memory connected;  ///< for each peer, KiB
-  memory active;     ///< the same after a message each way
+  process_memory connected;  ///< for each peer, KiB
+  process_memory active;     ///< the same after a message each way
 };
 
 /// Brings the crowd in and tells what it takes.
 growth fill_up(place& at, crowd& many, std::vector<endpoint>& guests, const std::string& address,
                const request& wanted) {
-  const auto each = [&](const memory& before, const memory& after) {
+  const auto each = [&](const process_memory& before, const process_memory& after) {
     const auto n = static_cast<double>(wanted.peers);
-    return memory{(after.rss - before.rss) / n, (after.pss - before.pss) / n};
+    return process_memory{(after.rss - before.rss) / n, (after.pss - before.pss) / n};
   };
-  const memory before = memory::now();
+  const auto before = process_memory::now();
   many.connect(address);
   guests = run(at.ctx, let_in(at.door, wanted.peers));
   many.wait();
-  const memory connected = memory::now();
+  const auto connected = process_memory::now();
   many.greet();
   run(at.ctx, answer(guests));
   many.wait();
-  return {each(before, connected), each(before, memory::now())};
+  return {each(before, connected), each(before, process_memory::now())};
 }
 
 void tell(const request& wanted, const growth& grown, const std::vector<double>& alone,
