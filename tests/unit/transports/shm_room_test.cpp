@@ -13,7 +13,7 @@ namespace runtime = weft::runtime;
 
 namespace {
 
-struct listener final : inlet {
+struct room_counter final : inlet {
   bool on_frame(const frame_header&, const frame_extension*, const std::byte*) noexcept override {
     return true;
   }
@@ -22,12 +22,12 @@ struct listener final : inlet {
   int rooms = 0;
 };
 
-struct side {
+struct shm_side {
   runtime::doorbell door{true};
   shm_transport shm{door, large_way::automatic, 1};
-  listener in;
+  room_counter in;
   const counterpart who{0, [](parcel) {}};
-  ~side() { shm.forget(in); }
+  ~shm_side() { shm.forget(in); }
 };
 
 post send_one(weft::transports::link& to) {
@@ -42,7 +42,7 @@ post send_one(weft::transports::link& to) {
 }  // namespace
 
 TEST_CASE("shm: who goes away wanting room, just when there is some, is told again") {
-  side sender, receiver;
+  shm_side sender, receiver;
   parcel offer, answer;
   std::unique_ptr<weft::transports::link> ring = sender.shm.open(sender.in, sender.who, offer);
   REQUIRE(receiver.shm.accept(receiver.in, receiver.who, std::move(offer), answer).empty());
