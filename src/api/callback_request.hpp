@@ -20,9 +20,15 @@ class mailbox {
  public:
   /// The callback's side, any thread, at most once (later ones are dropped).
   void deliver(T value) { static_cast<void>(offer(value)); }
-  void fail(errc status, std::string why) {
+  void fail(errc status, std::string_view why) noexcept {
+    std::string text;
+    try {
+      text = why;
+    } catch (const std::bad_alloc&) {
+      // The code tells most of it.
+    }
     std::optional<T> none;
-    put(status, none, std::move(why));
+    put(status, none, std::move(text));
   }
   /// As deliver. \return false: nobody waits any more, and `value` is as it was
   bool offer(T& value) {
@@ -52,7 +58,7 @@ class mailbox {
   void set_home(executor& home) noexcept { home_ = &home; }
 
  private:
-  bool put(errc status, std::optional<T>& value, std::string why) {
+  bool put(errc status, std::optional<T>& value, std::string why) noexcept {
     operation* op = nullptr;
     {
       const std::lock_guard lock(mutex_);
@@ -82,7 +88,8 @@ class callback_operation;
 
 /// `begin` is called when the request is awaited, and sees to it that the mailbox gets something,
 /// once. Should all copies of the pointer that it gets be dropped before that, as the control plane
-/// does with what it is asked at the end of a context, the wait ends with errc::closed. `give_up`
+/// does with what it is asked at the end of a context, or when it has no memory for it, the wait
+/// ends with errc::closed. `give_up`
 /// (may be empty) is called when the wait is stopped, on any thread.
 template <class T>
 struct callback_request {
@@ -100,8 +107,9 @@ class callback_operation : public operation {
       : operation(f),
         request_(r),
         box_(std::make_shared<mailbox<T>>()),
-        held_(box_.get(),
-              [box = box_](mailbox<T>* b) { b->fail(errc::closed, "the context has ended"); }) {
+        held_(box_.get(), [box = box_](mailbox<T>* b) {
+          b->fail(errc::closed, "the context has ended, or had no memory for it");
+        }) {
     box_->set_home(*r.home);
   }
 
@@ -111,6 +119,8 @@ class callback_operation : public operation {
       request_.begin(held);
     } catch (const error& e) {
       box_->fail(e.kind(), e.what());
+    } catch (const std::bad_alloc&) {
+      box_->fail(errc::out_of_memory, "no memory for it");
     } catch (const std::exception& e) {
       box_->fail(errc::system, e.what());
     }

@@ -15,6 +15,7 @@
 #include "transports/self/factory.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
+#include "wireup/patiently.hpp"
 
 namespace weft::detail {
 
@@ -179,11 +180,14 @@ void core::start_control_plane() {
   self.job = job_->id();
   self.rank = job_->rank();
   wireup::connection_manager::handlers h;
+  h.on_exhausted = [this] { links_.on_exhausted(); };
   h.on_parcel = [this](const wireup::channel_ptr& c, transports::parcel p) {
     if (!members_.on_parcel(c, p)) links_.on_parcel(c, std::move(p));
   };
   h.on_gone = [this](const wireup::channel_ptr& c, bool orderly) {
-    if (!members_.on_gone(c, orderly)) links_.on_gone(c, orderly);
+    wireup::patiently([&] {
+      if (!members_.on_gone(c, orderly)) links_.on_gone(c, orderly);
+    });
   };
   h.on_visit = [this](std::uint64_t number, std::unique_ptr<wireup::door_visit> v) {
     if (members_.visit(number, v)) return;
@@ -203,9 +207,11 @@ void core::start_control_plane() {
   };
   job_->publish(manager_->self().locator);
   job_->on_end([this, mail = links_.mail()](peer_id rank, bool died) {
-    mail->post([this, rank, died] {
-      links_.on_rank_end(rank, died);
-      members_.on_rank_end(rank, died);
+    wireup::patiently([&] {
+      mail->post([this, rank, died] {
+        links_.on_rank_end(rank, died);
+        members_.on_rank_end(rank, died);
+      });
     });
   });
 }

@@ -23,7 +23,11 @@ using wireup::channel_ptr;
 bool links::is_self(const peer& p) const noexcept { return p.id() == job_.rank(); }
 
 void links::want(peer& p) {
-  mail_->post([this, p = p.shared_from_this()] { connect(p); });
+  try {
+    mail_->post([this, p = p.shared_from_this()] { connect(p); });
+  } catch (const std::bad_alloc&) {
+    p.doom();
+  }
 }
 
 void links::fail(const std::shared_ptr<peer>& p, errc why, const std::string& detail) {
@@ -126,7 +130,11 @@ void links::watch_death(const channel_ptr& c) {
   if (!pidfd) return;  // refused, or in another namespace: the channel has to do
   engine_.watch_once(std::move(pidfd), [weak = std::weak_ptr(c)] {
     // A good-bye may still lie in the channel: it decides between `closed` and `peer_lost`.
-    if (const channel_ptr channel = weak.lock()) channel->process_died();
+    if (const channel_ptr channel = weak.lock()) try {
+        channel->process_died();
+      } catch (const std::bad_alloc&) {
+        // Then the channel's end tells, later.
+      }
   });
 }
 
@@ -134,8 +142,6 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
   const auto it = parties_.find(c->peer().id);
   if (it == parties_.end() || it->second.gone || !has(it->second, c)) return;
   party& who = it->second;
-  who.gone = true;
-  const std::vector<channel_ptr> channels = std::exchange(who.channels, {});
   {
     const engine::holder hold(engine_);
     who.opening.clear();
@@ -146,7 +152,13 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
     who.peer->drop_link();
     who.unused_bundle.reset();
   }
-  for (const channel_ptr& other : channels) other->close();
+  who.gone = true;
+  for (const channel_ptr& other : std::exchange(who.channels, {})) other->close();
+}
+
+void links::on_exhausted() {
+  const engine::holder hold(engine_);
+  messenger_.fail_unconnected();
 }
 
 void links::on_rank_end(peer_id rank, bool died) {

@@ -29,8 +29,7 @@ class links {
     std::string name;
   };
 
-  links(runtime::engine& e, proto::messenger& m, std::vector<way>& ways,
-        const wireup::job& j) noexcept
+  links(runtime::engine& e, proto::messenger& m, std::vector<way>& ways, const wireup::job& j)
       : engine_(e), messenger_(m), ways_(ways), job_(j) {}
 
   /// Finds out where a rank is, as job::find; set before anything is wanted.
@@ -55,6 +54,8 @@ class links {
   void on_parcel(const wireup::channel_ptr& c, transports::parcel p);
   void on_gone(const wireup::channel_ptr& c, bool orderly);
   void on_rank_end(peer_id rank, bool died);
+  /// The control plane had no memory for something: who waits for a link waits in vain.
+  void on_exhausted();
 
   /// Baton held. One line for people.
   std::string describe(const proto::peer& p) const;

@@ -109,13 +109,17 @@ void members::apply(const change& c) {
     mail_->post([this, c] { ended_(c.rank, c.what == change_kind::died); });
 }
 
-void members::lose(errc why, const std::string& detail) {
+void members::lose(errc why, std::string_view detail) noexcept {
   std::vector<waiter> told;
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(lost_, true)) return;
     why_lost_ = why;
-    lost_detail_ = detail;
+    try {
+      lost_detail_ = detail;
+    } catch (const std::bad_alloc&) {
+      // The code tells most of it.
+    }
     told.swap(waiters_);
     changed_.notify_all();
   }

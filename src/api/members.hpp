@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/membership.hpp>
@@ -63,7 +64,7 @@ class members {
   std::shared_ptr<wireup::member_line> follow();
   void listen();
   void apply(const wireup::change& c);
-  void lose(errc why, const std::string& detail);
+  void lose(errc why, std::string_view detail) noexcept;
   membership_view view() const;
 
   wireup::job& job_;

@@ -38,12 +38,6 @@ transports::traits common(const std::vector<transports::traits>& lanes) {
   return t;
 }
 
-/// Coroutines run with the baton held; the caller is in the middle of the peer's state.
-protocol fail_soon(std::shared_ptr<peer> p) {
-  co_await p->owner().yield();
-  p->fail(errc::out_of_memory, "no memory to keep what it has not received yet");
-}
-
 }  // namespace
 
 bundle::bundle(peer& p, const std::vector<transports::traits>& lanes)
@@ -200,7 +194,7 @@ post bundle::send(const frame_header& header, const frame_extension* extension,
     try {
       if (what.empty()) what.push_back(wrap(header, extension, data));
     } catch (const std::bad_alloc&) {
-      fail_soon(peer_.shared_from_this());
+      peer_.doom();
       return post::busy;
     }
     const post answer = put(*l, what);
@@ -225,7 +219,7 @@ post bundle::send_large(const frame_header& header, const frame_extension* exten
     try {
       if (what.empty()) what.emplace_back();
     } catch (const std::bad_alloc&) {
-      fail_soon(peer_.shared_from_this());
+      peer_.doom();
       return post::busy;
     }
     item& i = what.front();

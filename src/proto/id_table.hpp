@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 namespace weft::proto {
@@ -14,14 +15,9 @@ class id_table {
  public:
   static constexpr std::size_t most = 65535;
 
-  /// 0 when all numbers are taken.
-  std::uint16_t insert(T& what) {
-    if (free_.empty()) {
-      if (entries_.size() == most) return 0;
-      free_.reserve(entries_.size() + 1);
-      entries_.push_back(nullptr);
-      free_.push_back(static_cast<std::uint16_t>(entries_.size()));
-    }
+  /// 0 when all numbers are taken, or there is no memory for more.
+  std::uint16_t insert(T& what) noexcept {
+    if (free_.empty() && !add()) return 0;
     const std::uint16_t id = free_.back();
     free_.pop_back();
     entries_[id - 1u] = &what;
@@ -48,7 +44,22 @@ class id_table {
     return any_if([](const T&) { return true; });
   }
 
+  bool none() const noexcept { return free_.size() == entries_.size(); }
+
  private:
+  bool add() noexcept {
+    if (entries_.size() == most) return false;
+    try {
+      // Room to take back every number: `erase` cannot fail.
+      if (free_.capacity() == entries_.size()) free_.reserve(2 * entries_.size() + 1);
+      entries_.push_back(nullptr);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    free_.push_back(static_cast<std::uint16_t>(entries_.size()));
+    return true;
+  }
+
   std::vector<T*> entries_;
   std::vector<std::uint16_t> free_;
 };

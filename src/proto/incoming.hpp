@@ -66,6 +66,8 @@ struct incoming {
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
 
+  incoming* next_to_ask = nullptr;  ///< in peer::to_ask_
+
   // Unexpected only: neighbours with the same hash, and in order of arrival.
   incoming* before = nullptr;
   incoming* after = nullptr;

@@ -27,9 +27,8 @@ messenger::~messenger() {
 
 std::shared_ptr<peer> messenger::peer_of(peer_id id) {
   const runtime::engine::holder hold(engine_);
-  std::shared_ptr<peer>& p = peers_[id];
-  if (!p) p = make_peer(id);
-  return p;
+  const auto known = peers_.find(id);
+  return known != peers_.end() ? known->second : peers_.emplace(id, make_peer(id)).first->second;
 }
 
 std::shared_ptr<peer> messenger::new_peer() {
@@ -155,8 +154,13 @@ bool messenger::closed_operation::start() noexcept {
   if (cancel_requested_) status = errc::stopped;
   const peer::state now = whom_->now();
   if (cancel_requested_ || now == peer::state::closed || now == peer::state::lost) return true;
+  try {
+    whom_->closings.push_back(this);
+  } catch (const std::bad_alloc&) {
+    status = errc::out_of_memory;
+    return true;
+  }
   waiting_ = true;
-  whom_->closings.push_back(this);
   whom_->owner().engine().pending();
   return false;
 }
@@ -185,9 +189,23 @@ void messenger::close_all() noexcept {
 
 unsigned messenger::poll() noexcept {
   worth_polling = false;
+  if (has_doomed_) [[unlikely]]
+    fail_doomed();
   if (yielded_.empty()) return 0;
   yielded_.resume_all(true);
   return 1;
+}
+
+void messenger::fail_doomed() noexcept {
+  has_doomed_ = false;
+  for (auto& [id, p] : peers_)
+    if (p->doomed()) p->fail(errc::out_of_memory, "no memory for what it must be told");
+}
+
+void messenger::fail_unconnected() noexcept {
+  for (auto& [id, p] : peers_)
+    if (p->now() == peer::state::connecting)
+      p->fail(errc::out_of_memory, "no memory for a connection to it");
 }
 
 bool messenger::store(incoming& m) noexcept {

@@ -75,7 +75,7 @@ class messenger final : public runtime::source {
   void forget_peers() noexcept { peers_.clear(); }
 
   unsigned poll() noexcept override;
-  bool has_work() noexcept override { return !yielded_.empty(); }
+  bool has_work() noexcept override { return has_doomed_ || !yielded_.empty(); }
   void nudge() noexcept override {}
 
   /// For peers.
@@ -105,8 +105,14 @@ class messenger final : public runtime::source {
   };
   yield_waiter yield() noexcept { return yield_waiter(*this); }
 
+  /// A peer is to fail at the next pass.
+  void has_doomed() noexcept { has_doomed_ = worth_polling = true; }
+  /// There was no memory on the way to a link: those that wait for one fail.
+  void fail_unconnected() noexcept;
+
  private:
   bool start_anyhow(detail::recv_operation& op) noexcept;
+  void fail_doomed() noexcept;
   std::shared_ptr<peer> make_peer(peer_id id);
   errc no_message(const peer* from) const noexcept;
   template <class Match>
@@ -122,6 +128,7 @@ class messenger final : public runtime::source {
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
   peer_id next_id_ = 0;
   bool over_ = false;  // close_all was called
+  bool has_doomed_ = false;
   metrics counts_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t most_owed = 4096;
 }  // namespace
 
-peer::peer(messenger& owner, peer_id id) noexcept : owner_(owner), id_(id) {}
+peer::peer(messenger& owner, peer_id id) : owner_(owner), id_(id) {}
 
 peer::~peer() = default;
 
@@ -71,10 +71,21 @@ void peer::return_credit() noexcept {
     send_control(frame_kind::credit, 0);
 }
 
+/// A peer that is not told something it waits for would wait for ever.
+bool peer::add_control(const control& c) noexcept {
+  try {
+    controls_.push_back(c);
+    return true;
+  } catch (const std::bad_alloc&) {
+    doom();
+    return false;
+  }
+}
+
 void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexcept {
   const std::uint8_t flags = kind == frame_kind::credit ? 0 : transports::has_extension;
   if (state_ == state::lost || state_ == state::closed) return;
-  controls_.push_back({header_of(kind, 0, 0, flags), {a, b}});
+  if (!add_control({header_of(kind, 0, 0, flags), {a, b}})) return;
   if (state_ == state::open)
     flush_controls();
   else
@@ -134,7 +145,7 @@ void peer::on_room() noexcept {
   const bool flushed = flush_controls();
   if (state_ != state::open) return;
   if (flushed) {
-    for (incoming* m : std::exchange(to_ask_, {})) ask_for_rest(*m);
+    ask_again();
     resume_rooms();
   }
   if (!turn_taken_) pass_turn();
@@ -152,18 +163,28 @@ void peer::resume_rooms() noexcept {
 }
 
 void peer::on_broken(errc why) noexcept {
-  fail(why, why == errc::protocol_error ? "it sent something that no correct peer sends"
-            : why == errc::unreachable  ? "no connection to it came about"
-                                        : "its connection broke");
+  fail(why, why == errc::protocol_error  ? "it sent something that no correct peer sends"
+            : why == errc::unreachable   ? "no connection to it came about"
+            : why == errc::out_of_memory ? "no memory for what it sent"
+                                         : "its connection broke");
 }
 
-void peer::fail(errc why, std::string detail) noexcept {
+void peer::doom() noexcept {
+  doomed_ = true;
+  owner_.has_doomed();
+}
+
+void peer::fail(errc why, std::string_view detail) noexcept {
   if (state_ == state::lost || state_ == state::closed) return;
   const auto self = shared_from_this();
   state_ = why == errc::closed ? state::closed : state::lost;
   why_ = why;
   if (link_) link_->let_go();  // of memory of sends that end here, and the peer may not know it
-  detail_ = std::move(detail);
+  try {
+    detail_ = detail;
+  } catch (const std::bad_alloc&) {
+    // The code tells most of it.
+  }
 
   match_table& table = owner_.table();
   for (detail::matcher *m = table.take_posted(this), *next = nullptr; m; m = next) {
@@ -188,7 +209,9 @@ void peer::fail(errc why, std::string detail) noexcept {
     if (m == current_) current_ = nullptr;
     drop(*m);
   }
-  for (incoming* m : std::exchange(to_ask_, {})) {
+  last_to_ask_ = &to_ask_;
+  for (incoming *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
+    next = m->next_to_ask;
     if (m == current_) current_ = nullptr;
     drop(*m);
   }
@@ -211,7 +234,7 @@ void peer::fail(errc why, std::string detail) noexcept {
 
 void peer::close() noexcept {
   if (std::exchange(closing_, true) || state_ == state::lost || state_ == state::closed) return;
-  say_bye();
+  if (!say_bye().started) doom();
 }
 
 void peer::on_bye() noexcept {
@@ -220,7 +243,7 @@ void peer::on_bye() noexcept {
   fail(errc::closed, "the peer closed it");
   if (bye_left_) return;
   // The answer, for which a link may have to be made.
-  controls_.push_back({header_of(frame_kind::bye, 0, 0, transports::has_extension), {}});
+  if (!add_control({header_of(frame_kind::bye, 0, 0, transports::has_extension), {}})) return;
   if (link_)
     flush_controls();
   else if (needs_link)

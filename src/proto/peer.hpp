@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/id_table.hpp"
@@ -39,7 +40,8 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
     lost     ///< `why()` tells
   };
 
-  peer(messenger& owner, peer_id id) noexcept;
+  /// \throws std::bad_alloc
+  peer(messenger& owner, peer_id id);
   ~peer();
 
   messenger& owner() const noexcept { return owner_; }  ///< any thread
@@ -67,7 +69,11 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   /// another transport, when the first one did not work); none once it is gone.
   std::uint32_t grant_first_credit() noexcept;
   /// Ends everything with this peer. Later operations end the same way at once.
-  void fail(errc why, std::string detail) noexcept;
+  void fail(errc why, std::string_view detail) noexcept;
+  /// Something could not be kept for want of memory, so that this peer cannot be served any more.
+  /// It fails at the next pass: the caller may be in the middle of things.
+  void doom() noexcept;
+  bool doomed() const noexcept { return doomed_; }
   /// Frees the link, after fail.
   void drop_link() noexcept { link_.reset(); }
   /// The peer's process said good-bye or this side closes.
@@ -160,8 +166,9 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   void plan(detail::send_operation& op) noexcept;
   bool send_small(detail::send_operation& op) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;
-  protocol send_message(detail::send_operation& op, bool has_turn);
-  protocol say_bye();
+  void begin_message(detail::send_operation& op, bool has_turn) noexcept;
+  protocol send_message(detail::send_operation& op, bool has_turn) noexcept;
+  protocol say_bye() noexcept;
   void finish_send(detail::send_operation& op, errc status) noexcept;
 
   // Control frames: they wait in order when the link has no room or is not there yet.
@@ -169,6 +176,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
     frame_header header;
     frame_extension extension;
   };
+  bool add_control(const control& c) noexcept;
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0) noexcept;
   bool flush_controls() noexcept;
   void nudge() noexcept;
@@ -190,10 +198,13 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   bool on_cancel(const frame_extension& x) noexcept;
   void on_enough(const frame_extension& x) noexcept;
   void on_bye() noexcept;
+  incoming* take_incoming() noexcept;
   bool keep_unexpected(incoming& m) noexcept;
   void on_matched(incoming& m) noexcept;
   void continue_receive(incoming& m) noexcept;
   void ask_for_rest(incoming& m) noexcept;
+  void ask_later(incoming& m) noexcept;
+  void ask_again() noexcept;
   void fill_in(incoming& m) noexcept;
   void widen() noexcept;
   void finish_receive(incoming& m) noexcept;
@@ -214,6 +225,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   bool turn_taken_ = false;  // a message is being begun
   bool closing_ = false;     // close() was called: nothing new is begun
   bool bye_left_ = false;
+  bool doomed_ = false;
   waiters turns_;            // turn_waiters
   waiters rooms_;            // for room in the link, or for credit
   waiters numbers_;          // for a number in replies_: the message that is being begun, or none
@@ -223,14 +235,15 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   std::deque<control> controls_;
 
   // Receiving.
-  incoming* current_ = nullptr;    // the message that `more` frames continue
-  id_table<incoming> asked_;       // messages whose rest was asked for
-  std::vector<incoming*> to_ask_;  // matched, to be asked for when the link is open
-  std::uint32_t window_ = 0;       // units granted in all
-  std::uint32_t held_ = 0;         // of these, in messages not matched yet
-  std::uint32_t owed_ = 0;         // of these, free again and not told to the peer yet
-  std::uint32_t owed_limit_ = 0;   // then a frame of its own tells it: half of the window
-  bool starves_ = false;           // the peer wants credit, and has got none since
+  incoming* current_ = nullptr;  // the message that `more` frames continue
+  id_table<incoming> asked_;     // messages whose rest was asked for
+  incoming* to_ask_ = nullptr;   // matched, to be asked for when the link is open; the first
+  incoming** last_to_ask_ = &to_ask_;
+  std::uint32_t window_ = 0;      // units granted in all
+  std::uint32_t held_ = 0;        // of these, in messages not matched yet
+  std::uint32_t owed_ = 0;        // of these, free again and not told to the peer yet
+  std::uint32_t owed_limit_ = 0;  // then a frame of its own tells it: half of the window
+  bool starves_ = false;          // the peer wants credit, and has got none since
 
   bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
 };

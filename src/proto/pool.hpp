@@ -33,8 +33,8 @@ class pool {
   static constexpr std::size_t chunk = 64;
 
   void grow() {
+    free_.reserve((chunks_.size() + 1) * chunk);  // `give_back` cannot fail
     chunks_.push_back(std::make_unique<T[]>(chunk));
-    free_.reserve(chunks_.size() * chunk);
     for (std::size_t i = chunk; i-- != 0;) free_.push_back(&chunks_.back()[i]);
   }
 

@@ -11,8 +11,11 @@ namespace weft::proto {
 /// suspension and whenever what it awaits has come, on whichever thread polls. It ends the
 /// operation that it serves and frees itself. Nothing may be thrown out of it.
 struct protocol {
+  bool started = true;  ///< false: there was no memory for it
+
   struct promise_type {
     protocol get_return_object() const noexcept { return {}; }
+    static protocol get_return_object_on_allocation_failure() noexcept { return {false}; }
     std::suspend_never initial_suspend() const noexcept { return {}; }
     std::suspend_never final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}

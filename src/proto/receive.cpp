@@ -143,6 +143,15 @@ void peer::on_credit(std::uint16_t units) noexcept {
   if (!rooms_.empty()) resume_rooms();
 }
 
+/// Null: there is no memory for it.
+incoming* peer::take_incoming() noexcept {
+  try {
+    return &owner_.messages().take();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 /// A message begins.
 bool peer::on_message(const frame_header& h, const frame_extension* x,
                       const std::byte* data) noexcept {
@@ -157,9 +166,14 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
     return false;
   held_ += units;
 
+  incoming* const memory = take_incoming();
+  if (!memory) {
+    held_ -= units;
+    fail(errc::out_of_memory, "no memory to note that a message has begun");
+    return true;
+  }
+  incoming& in = *memory;
   recv_operation* receive = take_receive(h.tag, total);
-
-  incoming& in = owner_.messages().take();
   in.from = this;
   in.tag = h.tag;
   in.total = total;
@@ -306,16 +320,30 @@ void peer::continue_receive(incoming& m) noexcept {
     ask_for_rest(m);
 }
 
+void peer::ask_later(incoming& m) noexcept {
+  if (std::exchange(m.waits_for_link, true)) return;
+  m.next_to_ask = nullptr;
+  *last_to_ask_ = &m;
+  last_to_ask_ = &m.next_to_ask;
+}
+
+void peer::ask_again() noexcept {
+  last_to_ask_ = &to_ask_;
+  for (incoming *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
+    next = m->next_to_ask;
+    m->waits_for_link = false;
+    ask_for_rest(*m);
+  }
+}
+
 /// Answers an rts: by reading the rest without the sender's help where that is better, else by
 /// asking for it.
 void peer::ask_for_rest(incoming& m) noexcept {
   if (state_ != state::open) {
-    if (!m.waits_for_link) to_ask_.push_back(&m);
-    m.waits_for_link = true;
+    ask_later(m);
     want_link();
     return;
   }
-  m.waits_for_link = false;
   if (m.given_up) {
     if (!m.eager_done) return;  // as below
     send_control(frame_kind::fin_ack, m.sender_id);
@@ -337,8 +365,8 @@ void peer::ask_for_rest(incoming& m) noexcept {
   }
   m.id = asked_.insert(m);
   if (m.id == 0) {  // every number is taken: ask when one of the others is done
-    m.waits_for_link = true;
-    to_ask_.push_back(&m);
+    ask_later(m);
+    if (asked_.none()) doom();
     return;
   }
   ++owner_.counts().rendezvous;
@@ -370,8 +398,7 @@ void peer::finish_receive(incoming& m) noexcept {
     owner_.engine().end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
   }
   release(m);
-  if (!to_ask_.empty() && state_ == state::open)
-    for (incoming* waiting : std::exchange(to_ask_, {})) ask_for_rest(*waiting);
+  if (to_ask_ && state_ == state::open) ask_again();
 }
 
 void peer::release(incoming& m) noexcept {

@@ -147,8 +147,7 @@ bool peer::start(send_operation& op) noexcept {
       }
       if (answer == post::busy) {
         turn_taken_ = true;
-        owner_.engine().pending();
-        send_message(op, true);
+        begin_message(op, true);
         return false;
       }
     }
@@ -156,9 +155,18 @@ bool peer::start(send_operation& op) noexcept {
     op.status = why_ == errc::ok ? errc::closed : why_;
     return true;
   }
-  owner_.engine().pending();
-  send_message(op, false);
+  begin_message(op, false);
   return false;
+}
+
+void peer::begin_message(send_operation& op, bool has_turn) noexcept {
+  owner_.engine().pending();
+  if (send_message(op, has_turn).started) return;
+  if (op.begun)
+    doom();  // the peer waits for the rest; the turn is kept, so that it gets nothing else instead
+  else if (has_turn)
+    pass_turn();
+  finish_send(op, errc::out_of_memory);
 }
 
 void peer::finish_send(send_operation& op, errc status) noexcept {
@@ -173,7 +181,7 @@ void peer::finish_send(send_operation& op, errc status) noexcept {
 
 /// One message, from waiting for its turn to its end. `has_turn`: the caller took the turn and has
 /// begun to send.
-protocol peer::send_message(send_operation& op, bool has_turn) {
+protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
   const auto self = shared_from_this();  // the endpoint may be dropped meanwhile
   const auto ended_early = [&] { return op.cancel_requested ? errc::stopped : why_; };
 
@@ -195,7 +203,9 @@ protocol peer::send_message(send_operation& op, bool has_turn) {
     const bool needs_answer = op.rendezvous || op.request.mode == send_mode::synchronous;
     if (needs_answer) op.id = replies_.insert(answer);
     while (needs_answer && op.id == 0) {
-      // Every number is taken by a message that waits for its answer.
+      // Every number is taken by a message that waits for its answer, or there is no memory for the
+      // first.
+      if (replies_.none()) doom();
       if (!co_await number() || op.cancel_requested) {
         pass_turn();
         finish_send(op, ended_early());
@@ -308,7 +318,7 @@ void peer::on_enough(const frame_extension& x) noexcept {
   if (slot && slot->kind == frame_kind::cts && slot->extension.b == x.b) slot->enough = true;
 }
 
-protocol peer::say_bye() {
+protocol peer::say_bye() noexcept {
   const auto self = shared_from_this();
   if (!co_await turn(nullptr)) co_return;
   send_control(frame_kind::bye, 0);  // and the turn is kept: nothing is begun any more

@@ -92,13 +92,13 @@ void peer_channel::close_now() {
   connection_->finish();
 }
 
-void peer_channel::retire() {
+void peer_channel::retire(const std::string& why) {
   switch (stage_) {
     case stage::live:
       return close_now();
     case stage::asking:
       connection_->close();
-      return end(true, "this context is closing");
+      return end(true, why);
     case stage::expecting:
     case stage::waiting:
       if (closing_) return;  // a refusal is on its way

@@ -53,7 +53,7 @@ class peer_channel final : public channel,
   /// Ends at once; nobody is called.
   void abandon();
   /// The manager goes: ends in whichever way fits the stage.
-  void retire();
+  void retire(const std::string& why);
 
   std::uint64_t door() const noexcept { return door_; }
   const credentials& kernel_view() const noexcept { return connection_->peer(); }
@@ -65,6 +65,7 @@ class peer_channel final : public channel,
   void send(transports::parcel p) override;
   void close() override;
   void process_died() override;
+  bool is_live() const noexcept { return stage_ == stage::live; }
   bool left() const noexcept { return left_.load(std::memory_order_acquire); }
 
   // connection::user

@@ -37,21 +37,22 @@ std::string connection::peer_name() const {
 
 void connection::start(std::shared_ptr<user> whom) {
   user_ = std::move(whom);
-  wait_to_read();
+  guarded([this] { wait_to_read(); });
 }
 
 void connection::wait_to_read() {
   socket_.async_wait(asio::posix::descriptor_base::wait_read,
                      [self = shared_from_this()](const asio::error_code& fault) {
-                       if (!fault && self->user_) self->read_guarded();
+                       if (!fault && self->user_) self->guarded([&self] { self->read(); });
                      });
 }
 
-void connection::read_guarded() {
+/// Half of something may have been done when it throws: better no channel than a deaf one.
+template <class F>
+void connection::guarded(F f) {
   try {
-    read();
+    f();
   } catch (...) {
-    // Half of something may have been done: better no channel than a deaf one.
     end(ending::failed);
     throw;
   }
@@ -59,7 +60,7 @@ void connection::read_guarded() {
 
 void connection::process_died() {
   dead_ = true;
-  if (user_) read_guarded();
+  if (user_) guarded([this] { read(); });
 }
 
 void connection::read() {
@@ -92,8 +93,10 @@ void connection::read() {
 
 void connection::send(frame f) {
   if (!user_ || deaf_ || finishing_) return;
-  queue_.push_back(std::move(f));
-  if (!writing_) flush();
+  guarded([&] {
+    queue_.push_back(std::move(f));
+    if (!writing_) flush();
+  });
 }
 
 void connection::flush() {
@@ -128,12 +131,12 @@ void connection::say_no_more() {
 }
 
 void connection::wait_to_write() {
-  writing_ = true;
   socket_.async_wait(asio::posix::descriptor_base::wait_write,
                      [self = shared_from_this()](const asio::error_code& fault) {
                        self->writing_ = false;
-                       if (!fault && self->user_) self->flush();
+                       if (!fault && self->user_) self->guarded([&self] { self->flush(); });
                      });
+  writing_ = true;
 }
 
 void connection::retry_soon() {
@@ -141,7 +144,7 @@ void connection::retry_soon() {
   retry_.expires_after(resend_time);
   retry_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
     self->writing_ = false;
-    if (!fault && self->user_) self->flush();
+    if (!fault && self->user_) self->guarded([&self] { self->flush(); });
   });
 }
 

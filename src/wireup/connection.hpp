@@ -59,7 +59,8 @@ class connection : public std::enable_shared_from_this<connection> {
  private:
   void wait_to_read();
   void read();
-  void read_guarded();
+  template <class F>
+  void guarded(F f);
   void flush();
   void say_no_more();
   void linger();

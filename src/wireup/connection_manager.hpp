@@ -71,6 +71,9 @@ struct tcp_settings {
 class connection_manager {
  public:
   struct handlers {
+    /// There was no memory for something that was under way: what was asked of the manager and has
+    /// not been answered may never be. May throw std::bad_alloc, and is called again then.
+    std::function<void()> on_exhausted;
     /// A parcel arrived on a channel, ours or the peer's. The channel can be kept.
     std::function<void(const channel_ptr&, transports::parcel)> on_parcel;
     /// A channel ended: `orderly` if the peer closed it, else it broke or the peer died. Once per

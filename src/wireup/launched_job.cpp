@@ -19,6 +19,7 @@
 #include "wireup/job.hpp"
 #include "wireup/job_directory.hpp"
 #include "wireup/job_wire.hpp"
+#include "wireup/patiently.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {
@@ -54,11 +55,14 @@ class launcher_line final : public connection::user,
 
   void publish(const std::string& locator) { link_->send(encode_publish(locator)); }
 
-  void find(peer_id rank, found_handler found) {
+  void find(peer_id rank, const found_handler& found) try {
     if (lost_) return found({});
     std::vector<found_handler>& waiting = waiting_[rank];
-    waiting.push_back(std::move(found));
+    waiting.push_back(found);
     if (waiting.size() == 1) link_->send(encode_find(rank));
+  } catch (const std::bad_alloc&) {
+    found({});  // perhaps twice: it is among those that `stop` tells
+    throw;
   }
 
   void tell_ends(ended_handler handler) {
@@ -66,6 +70,7 @@ class launcher_line final : public connection::user,
     handlers_.push_back(std::move(handler));
   }
 
+  /// Also when there is no memory to go on. Can be called again.
   void stop() {
     link_->close();
     lose();
@@ -75,7 +80,7 @@ class launcher_line final : public connection::user,
     if (const auto found = decode_found(f)) {
       const auto waiting = waiting_.extract(found->rank);
       if (waiting.empty()) return;
-      for (const auto& handler : waiting.mapped()) handler(found->locator);
+      for (const auto& handler : waiting.mapped()) patiently([&] { handler(found->locator); });
     } else if (const auto e = decode_ended(f)) {
       ended_.push_back(*e);
       for (std::size_t i = 0; i < handlers_.size(); ++i) handlers_[i](e->rank, e->died);
@@ -92,7 +97,7 @@ class launcher_line final : public connection::user,
   void lose() {
     lost_ = true;
     for (const auto& [rank, waiting] : std::exchange(waiting_, {}))
-      for (const auto& handler : waiting) handler({});
+      for (const auto& handler : waiting) patiently([&] { handler({}); });
   }
 
   const std::shared_ptr<connection> link_;
@@ -104,7 +109,7 @@ class launcher_line final : public connection::user,
 
 class run_job final : public job {
  public:
-  run_job(job_facts facts, unique_fd socket) : facts_(facts) {
+  run_job(job_facts facts, unique_fd socket) : facts_(facts), loop_([this] { line_->stop(); }) {
     // Here and not on the thread, so that a failure reaches the caller; nothing runs there yet.
     line_ = std::make_shared<launcher_line>(loop_, std::move(socket));
     loop_.post([line = line_] { line->start(); });
@@ -126,8 +131,7 @@ class run_job final : public job {
     if (rank >= facts_.size)
       throw error(errc::invalid_argument,
                   fmt::format("there is no rank {} in a job of {} processes", rank, facts_.size));
-    loop_.post(
-        [this, rank, found = std::move(found)]() mutable { line_->find(rank, std::move(found)); });
+    loop_.post([this, rank, found = std::move(found)] { line_->find(rank, found); });
   }
 
   void on_end(std::function<void(peer_id rank, bool died)> ended) override {

@@ -32,12 +32,12 @@ void listener::resume() {
 
 void listener::wait() {
   if (waiting_ || paused_ || closed_) return;
-  waiting_ = true;
   socket_.async_wait(asio::posix::descriptor_base::wait_read,
                      [self = shared_from_this()](const asio::error_code& fault) {
                        self->waiting_ = false;
                        if (!fault) self->accept();
                      });
+  waiting_ = true;
 }
 
 void listener::accept() {
@@ -60,12 +60,12 @@ void listener::accept() {
 }
 
 void listener::rest() {
-  waiting_ = true;
   rest_.expires_after(rest_time);
   rest_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
     self->waiting_ = false;
     if (!fault) self->wait();
   });
+  waiting_ = true;
 }
 
 void listener::close() {

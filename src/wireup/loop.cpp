@@ -6,10 +6,12 @@
 
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 namespace weft::wireup {
 
-loop::loop() : work_(io_.get_executor()) {
+loop::loop(std::function<void()> recover)
+    : work_(io_.get_executor()), recover_(std::move(recover)) {
   // Asio opens its descriptors when they are first needed. Now is when a failure can be told.
   const asio::steady_timer first_need(io_);
   // A new thread inherits the mask of its creator.
@@ -36,11 +38,16 @@ void loop::run() {
       io_.run();
       return;
     } catch (const std::exception& e) {
-      // A handler of the application threw. The other connections have no part in that.
-      std::fprintf(stderr, "weft: an exception left a handler of the control plane: %s\n",
-                   e.what());
+      recover_from(e);
     }
   }
+}
+
+/// Whoever waits for what was under way is told, for which there may be no memory at the moment
+/// either. The data plane goes on meanwhile, and may give some back.
+void loop::recover_from(const std::exception& e) noexcept {
+  std::fprintf(stderr, "weft: the control plane gives up what is under way: %s\n", e.what());
+  patiently(recover_);
 }
 
 bool loop::enqueue(task_ptr t) {
@@ -51,9 +58,19 @@ bool loop::enqueue(task_ptr t) {
     first = tasks_.empty();
     tasks_.push_back(std::move(t));
     // Inside the lock, so that the context cannot run out of work and end in between.
-    if (first) asio::post(io_, [this] { drain(); });
+    if (first) call_drain();
   }
   return true;
+}
+
+/// Who empties the list has been called, or nothing is in it.
+void loop::call_drain() {
+  try {
+    asio::post(io_, [this] { drain(); });
+  } catch (...) {
+    tasks_.pop_back();
+    throw;
+  }
 }
 
 void loop::drain() {
@@ -66,7 +83,7 @@ void loop::drain() {
     try {
       batch[i]->run();
     } catch (const std::exception& e) {
-      std::fprintf(stderr, "weft: an exception left a task of the control plane: %s\n", e.what());
+      recover_from(e);
     }
   }
 }
@@ -75,8 +92,14 @@ void loop::finish_with(task_ptr last) {
   {
     const std::lock_guard lock(mutex_);
     finished_ = true;
-    tasks_.push_back(std::move(last));
-    if (tasks_.size() == 1) asio::post(io_, [this] { drain(); });
+    const bool enough = last && patiently([&] {
+                          tasks_.reserve(tasks_.size() + 1);
+                          if (tasks_.empty()) asio::post(io_, [this] { drain(); });
+                        });
+    if (enough)
+      tasks_.push_back(std::move(last));
+    else
+      io_.stop();
   }
   work_.reset();
   if (thread_.joinable()) thread_.join();

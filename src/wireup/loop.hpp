@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -11,6 +13,7 @@
 
 #include "wireup/asio.hpp"
 #include "wireup/frame.hpp"
+#include "wireup/patiently.hpp"
 
 namespace weft::wireup {
 
@@ -19,8 +22,10 @@ namespace weft::wireup {
 /// takes no signals: those belong to the application's threads.
 class loop {
  public:
+  /// \param recover called on the thread when a task or a handler ended by an exception (there was
+  /// no memory): what was under way there may never go on, and whoever waits for it has to be told
   /// \throws weft::error (system) when there is no descriptor or thread to be had
-  loop();
+  explicit loop(std::function<void()> recover = [] {});
   ~loop();
   loop(const loop&) = delete;
   loop& operator=(const loop&) = delete;
@@ -33,10 +38,12 @@ class loop {
   }
 
   /// Runs `last` on the thread, lets everything under way end (which is what `last` sees to), and
-  /// joins. Not on the thread itself.
+  /// joins. Not on the thread itself. Without memory for `last` everything ends at once instead.
   template <class F>
   void finish(F last) {
-    finish_with(std::make_unique<task_of<F>>(std::move(last)));
+    task_ptr t;
+    patiently([&] { t = std::make_unique<task_of<F>>(last); });
+    finish_with(std::move(t));
   }
 
   bool on_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
@@ -63,10 +70,13 @@ class loop {
   void finish_with(task_ptr last);
   void drain();
   void run();
+  void call_drain();
+  void recover_from(const std::exception& e) noexcept;
 
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::array<std::byte, frame_header::size + max_frame_body> scratch_;
+  const std::function<void()> recover_;
   std::mutex mutex_;
   std::vector<task_ptr> tasks_;  // guarded by mutex_
   bool finished_ = false;        // guarded by mutex_

@@ -29,8 +29,8 @@ constexpr std::size_t max_unknown = 64;
 // More questioners than this, and the one that has been silent longest has to go.
 constexpr std::size_t max_answering = 64;
 
-std::shared_ptr<loop> start_loop() try {
-  return std::make_shared<loop>();
+std::shared_ptr<loop> start_loop(std::function<void()> recover) try {
+  return std::make_shared<loop>(std::move(recover));
 } catch (const std::system_error& e) {
   throw error(
       errc::system,
@@ -42,7 +42,10 @@ std::shared_ptr<loop> start_loop() try {
 }  // namespace
 
 connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
-    : loop_(start_loop()), self_(std::move(self)), handlers_(std::move(h)), tcp_(std::move(tcp)) {
+    : loop_(start_loop([this] { give_up(); })),
+      self_(std::move(self)),
+      handlers_(std::move(h)),
+      tcp_(std::move(tcp)) {
   self_.pid = ::getpid();
   locator where{random_socket_name(), {}};
   opened socket = listen_abstract(where.socket_name);
@@ -55,22 +58,23 @@ connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
     const std::vector<std::string> hosts = addresses_of_host(tcp_.interfaces);
     unique_fd fd = listen_tcp(hosts, port);
     for (const std::string& host : hosts) where.places.push_back({host, port});
-    loop_->post([this, fd = std::move(fd)]() mutable { open_tcp_front(std::move(fd)); });
+    tcp_front_ = new_front(std::move(fd), &impl::on_tcp_newcomer);
   }
   self_.locator = to_text(where);
-  loop_->post([this, fd = std::move(socket.fd)]() mutable {
-    front_ = std::make_shared<listener>(
-        *loop_, std::move(fd), [this](unique_fd who) { on_newcomer(std::move(who), 0); },
-        [this](int fault) { notice_starved(fault); });
+  front_ = new_front(std::move(socket.fd), &impl::on_newcomer);
+  loop_->post([this] {
+    if (tcp_front_) tcp_front_->start();
     front_->start();
   });
 }
 
-void connection_manager::impl::open_tcp_front(unique_fd socket) {
-  tcp_front_ = std::make_shared<listener>(
-      *loop_, std::move(socket), [this](unique_fd who) { on_tcp_newcomer(std::move(who), 0); },
+/// While nothing runs on the thread yet, so that a failure reaches the caller.
+std::shared_ptr<listener> connection_manager::impl::new_front(unique_fd socket,
+                                                              void (impl::*take)(unique_fd,
+                                                                                 std::uint64_t)) {
+  return std::make_shared<listener>(
+      *loop_, std::move(socket), [this, take](unique_fd who) { (this->*take)(std::move(who), 0); },
       [this](int fault) { notice_starved(fault); });
-  tcp_front_->start();
 }
 
 connection_manager::impl::~impl() { end(); }
@@ -84,13 +88,33 @@ void connection_manager::impl::shut_down() {
   const std::string why = "this context is closing";
   if (front_) front_->close();
   if (tcp_front_) tcp_front_->close();
-  meetings_.cancel_all(why);
+  end_what_is_under_way(why);
   while (!doors_.empty()) close_door(doors_.begin()->first);
+  for (const auto& channel : std::vector(channels_.begin(), channels_.end())) channel->retire(why);
+}
+
+void connection_manager::impl::end_what_is_under_way(const std::string& why) {
+  meetings_.cancel_all(why);
   for (const auto& weak : attempts_)
     if (const auto one = weak.lock()) one->fail(why);
   for (const auto& weak : answering_)
     if (const auto answering = weak.lock()) answering->close();
-  for (const auto& channel : std::vector(channels_.begin(), channels_.end())) channel->retire();
+}
+
+/// Nobody can tell which of the things under way has lost its way. Channels that carry parcels look
+/// after themselves.
+void connection_manager::impl::give_up() {
+  const std::string why = "no memory for it";
+  end_what_is_under_way(why);
+  for (const auto& channel : std::vector(channels_.begin(), channels_.end()))
+    if (!channel->is_live()) channel->retire(why);
+  if (closing_) return;
+  if (front_) front_->start();
+  if (tcp_front_) tcp_front_->start();
+  for (const auto& [number, open] : doors_)
+    if (open.socket) open.socket->start();
+  balance();
+  if (handlers_.on_exhausted) handlers_.on_exhausted();
 }
 
 // Connecting.
@@ -254,6 +278,8 @@ void connection_manager::impl::on_newcomer(unique_fd socket, std::uint64_t door_
     return;
   }
   admit(std::move(socket), connection::medium::unix_packets, door_number);
+} catch (const std::bad_alloc&) {
+  throw;
 } catch (const std::exception& e) {
   notice(fmt::format("a connection had to be dropped: {}", e.what()));
 }
@@ -294,6 +320,8 @@ void connection_manager::impl::on_tcp_newcomer(unique_fd socket, std::uint64_t d
       std::make_shared<tcp_answering>(*loop_, std::move(socket), std::move(terms));
   answering_.push_back(answering);
   answering->start();
+} catch (const std::bad_alloc&) {
+  throw;
 } catch (const std::exception& e) {
   notice(fmt::format("a connection had to be dropped: {}", e.what()));
 }

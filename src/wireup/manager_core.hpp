@@ -64,7 +64,8 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void on_newcomer(runtime::unique_fd socket, std::uint64_t door_number);
   void on_tcp_newcomer(runtime::unique_fd socket, std::uint64_t door_number);
   void admit(runtime::unique_fd socket, connection::medium m, std::uint64_t door_number);
-  void open_tcp_front(runtime::unique_fd socket);
+  std::shared_ptr<listener> new_front(runtime::unique_fd socket,
+                                      void (impl::*take)(runtime::unique_fd, std::uint64_t));
   void on_knock(const std::shared_ptr<peer_channel>& who, std::uint64_t door_number, hello h);
   void announce(std::uint64_t door_number, const std::shared_ptr<peer_channel>& who, hello h);
   std::shared_ptr<attempt> new_attempt(hello says, connected done);
@@ -73,6 +74,8 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void notice(const std::string& text);
   void notice_starved(int error);
   void shut_down();
+  void give_up();
+  void end_what_is_under_way(const std::string& why);
 
   const std::shared_ptr<loop> loop_;  // first, because what follows is gone before it
   identity self_;                     // constant once constructed

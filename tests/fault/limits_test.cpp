@@ -96,3 +96,33 @@ TEST_CASE("limits: a peer whose messages do not fit into memory is ended, and no
   CHECK(count(o.output, "the flood ends: ") == 1);
   CHECK(count(o.output, "the other one is served") == 1);
 }
+
+namespace {
+
+/// \param refused how many allocations of rank 1 fail, from each `step`th on
+void refuse_memory(int step, int refused) {
+  enter_private_world();
+  const std::string transport = GENERATE(from_range(transports()));
+  for (int from = 0; from < 320; from += step) {
+    CAPTURE(transport, from, refused);
+    const outcome o =
+        run({bin + "/weft-run", "-n", "3", bin + "/tests/rationed"},
+            {"WEFT_TRANSPORTS=self," + transport, "WEFT_TEST_REFUSE_FROM=" + std::to_string(from),
+             "WEFT_TEST_REFUSE=" + std::to_string(refused)});
+    CAPTURE(o.output);
+    CHECK((o.status == 0 || o.status == 1));  // not hung, and not killed
+    if (o.status != 0) CHECK(count(o.output, "rationed: ") != 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("limits: whatever an allocation was for, its failure is an error or does no harm") {
+  if (sanitized) return weft::tests::skip("a sanitizer brings its own operator new");
+  refuse_memory(7, 1);
+}
+
+TEST_CASE("limits: any allocation fails", "[.soak]") {
+  if (sanitized) return weft::tests::skip("a sanitizer brings its own operator new");
+  refuse_memory(1, 1);
+}

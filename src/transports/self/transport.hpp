@@ -15,7 +15,7 @@ namespace weft::transports::self {
 /// inside the call that posted it. Baton held only.
 class self_transport final : public transport {
  public:
-  self_transport() noexcept { worth_polling = false; }
+  self_transport() { worth_polling = false; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;

@@ -42,9 +42,10 @@ void shm_transport::add_door(parcel& p) const {
 }
 
 pair& shm_transport::pair_of(inlet& peer, const counterpart& who) {
-  std::unique_ptr<pair>& p = pairs_[&peer];
-  if (!p) p = std::make_unique<pair>(*this, peer, who);
-  return *p;
+  auto known = pairs_.find(&peer);
+  if (known == pairs_.end())
+    known = pairs_.emplace(&peer, std::make_unique<pair>(*this, peer, who)).first;
+  return *known->second;
 }
 
 std::unique_ptr<link> shm_transport::open(inlet& from, const counterpart& who, parcel& offer) {

@@ -43,8 +43,10 @@ std::byte* outbox::append(std::size_t n, bool beyond) noexcept {
     if (present + n <= capacity_) {
       std::memmove(memory_.get(), memory_.get() + begin_, present);
     } else {
-      const std::size_t larger = std::max(usual, present + n);
+      std::size_t larger = std::max(usual, present + n);
       std::unique_ptr<std::byte[]> fresh(new (std::nothrow) std::byte[larger]);
+      if (!fresh && larger > present + n)  // memory is short, but a small message may still go
+        fresh.reset(new (std::nothrow) std::byte[larger = present + n]);
       if (!fresh) return nullptr;
       if (present != 0) std::memcpy(fresh.get(), memory_.get() + begin_, present);
       memory_ = std::move(fresh);
@@ -86,6 +88,7 @@ std::byte* stream_link::room_for(std::size_t n) noexcept {
   if (!ready() || held_left_ != 0) return nullptr;
   std::byte* at = outbox_.append(n);
   if (!at && !blocked_ && write()) at = outbox_.append(n);
+  if (!at && outbox_.size() == 0) pair_.starve();  // nothing leaves that could make room
   return at;
 }
 
@@ -149,7 +152,7 @@ void stream_link::let_go() noexcept {
   if (std::byte* const at = outbox_.append(held_left_, true))
     copy_out(at, held_, held_left_);
   else
-    pair_.lost();  // no memory: half a frame cannot be taken back
+    pair_.starve();  // half a frame cannot be taken back
   held_left_ = 0;
 }
 

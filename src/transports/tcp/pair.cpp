@@ -199,6 +199,8 @@ void pair::judge_port() noexcept {
       return end(errc::peer_lost);
     case port::state::broken:
       return end(errc::protocol_error);
+    case port::state::starved:
+      return end(errc::out_of_memory);
   }
 }
 

@@ -54,7 +54,8 @@ class pair final : public runtime::fd_watcher {
   void link_ended() noexcept;
   void link_blocked() noexcept;
   void write_failed() noexcept;
-  void lost() noexcept { end(errc::peer_lost); }
+  /// There is no memory for what has to be sent.
+  void starve() noexcept { end_soon(errc::out_of_memory); }
 
   stage now() const noexcept { return stage_; }
   /// It has ended without having been a connection at any time.

@@ -76,7 +76,7 @@ void port::parse(std::span<const std::byte> bytes, inlet& to) noexcept {
   try {
     kept_.assign(bytes.begin(), bytes.end());
   } catch (const std::bad_alloc&) {
-    state_ = state::lost;
+    state_ = state::starved;
   }
 }
 

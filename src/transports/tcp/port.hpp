@@ -19,6 +19,7 @@ class port {
     ended,   ///< the other side has closed it, or its process has died: other channels tell which
     lost,    ///< the network, or the other host, does not answer
     broken,  ///< what came makes no sense
+    starved  ///< there is no memory for what came
   };
 
   /// Memory that `read` wants: a whole frame that is not placed, and what is read beside it.

@@ -57,12 +57,13 @@ std::string tcp_transport::reach(bool is_self) const {
 
 pair& tcp_transport::pair_of(inlet& peer, const counterpart& who) {
   if (!scratch_) scratch_.reset(new std::byte[port::scratch_bytes]);
-  std::unique_ptr<pair>& p = pairs_[&peer];
-  if (!p) p = std::make_unique<pair>(*this, peer, who);
+  auto known = pairs_.find(&peer);
+  if (known == pairs_.end())
+    known = pairs_.emplace(&peer, std::make_unique<pair>(*this, peer, who)).first;
   hot_.reserve(pairs_.size());
   to_flush_.reserve(pairs_.size());
   worth_watching = true;
-  return *p;
+  return *known->second;
 }
 
 std::vector<address> tcp_transport::listen(std::uint32_t link) {

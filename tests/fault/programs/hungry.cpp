@@ -40,6 +40,7 @@ task<void> send_one(endpoint to, const bytes& out, std::string& end) {
 task<void> send_too_much(endpoint to) {
   const bytes out(30'000, std::byte{1});
   std::string end;
+  co_await to.send(const_buffer(out.data(), 8), well);
   co_await to.recv(mutable_buffer{}, hello);
   scope all;
   for (int i = 0; i < many; ++i) all.start(send_one(to, out, end));
@@ -50,6 +51,8 @@ task<void> send_too_much(endpoint to) {
 task<void> be_flooded(endpoint from, endpoint other) {
   bytes small(8);
   co_await other.recv(small, well);
+  co_await other.send(small, well);  // a connection takes memory
+  co_await from.recv(small, well);
   take_no_more_memory();
   co_await from.send(const_buffer{}, hello);
   const auto r = co_await as_result(from.recv(small, never));
@@ -61,6 +64,7 @@ task<void> be_flooded(endpoint from, endpoint other) {
 task<void> be_served(endpoint by) {
   bytes small(8);
   co_await by.send(small, well);
+  co_await by.recv(small, well);
   co_await by.recv(small, well);
   std::cout << "the other one is served" << std::endl;
 }
