@@ -10,24 +10,23 @@ using weft::tests::no_memory;
 
 namespace {
 
-/// Two nodes, and a link from the first to the second.
-struct linked_nodes : nodes {
-  linked_nodes() : nodes(2) {
-    const bytes out = pattern(8);
-    bytes in(8);
-    (*this)[0].send(1, out, tag{1});
-    (*this)[1].recv(0, in, tag{1});
-    settle();
-    REQUIRE(in == out);
-  }
-};
+/// From the first node to the second.
+void open_link(nodes& n) {
+  const bytes out = pattern(8);
+  bytes in(8);
+  n[0].send(1, out, tag{1});
+  n[1].recv(0, in, tag{1});
+  n.settle();
+  REQUIRE(in == out);
+}
 
 }  // namespace
 
 TEST_CASE("memory: a message that cannot be begun ends with out_of_memory, and the next one goes") {
   if (!weft::tests::counts_allocations())
     return weft::tests::skip("the sanitizer's operator new cannot be replaced");
-  linked_nodes n;
+  nodes n(2);
+  open_link(n);
   const bytes out = pattern(1'000'000);
   const send_mode mode = GENERATE(send_mode::standard, send_mode::synchronous);
   sending first(weft::detail::send_request{&n[0].to(1), tag{2}, weft::const_buffer(out), mode});
@@ -67,7 +66,8 @@ TEST_CASE("memory: a peer that cannot be told something is ended, with everythin
 TEST_CASE("memory: the wait for a peer's end that cannot be noted ends with out_of_memory") {
   if (!weft::tests::counts_allocations())
     return weft::tests::skip("the sanitizer's operator new cannot be replaced");
-  linked_nodes n;
+  nodes n(2);
+  open_link(n);
   tracked<messenger::closed_operation> closed(n[0].messages.closed(n[0].to(1)));
   {
     const no_memory none;
