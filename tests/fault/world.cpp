@@ -98,7 +98,7 @@ std::string look_for_leftovers() {
 }  // namespace
 
 const std::vector<std::string>& transports() {
-  static const std::vector<std::string> all{"self,shm"};
+  static const std::vector<std::string> all{"self,shm", "self,tcp"};
   return all;
 }
 

@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
+
+#include "runtime/cure.hpp"
 
 namespace weft::transports::tcp {
 
@@ -57,6 +60,7 @@ std::string tcp_transport::reach(bool is_self) const {
 
 pair& tcp_transport::pair_of(inlet& peer, const counterpart& who) {
   if (!scratch_) scratch_.reset(new std::byte[port::scratch_bytes]);
+  make_clock();
   auto known = pairs_.find(&peer);
   if (known == pairs_.end())
     known = pairs_.emplace(&peer, std::make_unique<pair>(*this, peer, who)).first;
@@ -256,18 +260,21 @@ void tcp_transport::update_busy() noexcept { busy = unfinished_ != 0 || !to_flus
 
 // --- time ----------------------------------------------------------------------------------------
 
+/// Before the first connection: once descriptors are short, ticks are what goes on with those that
+/// had to wait.
+void tcp_transport::make_clock() {
+  if (clock_.fd) return;
+  runtime::unique_fd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  if (!fd)
+    throw error(errc::system, fmt::format("timerfd_create failed: {}; {}", std::strerror(errno),
+                                          runtime::cure_for(errno)));
+  clock_.in = this;
+  sockets_->add(fd.get(), EPOLLIN, clock_);
+  clock_.fd = std::move(fd);
+}
+
 void tcp_transport::want_ticks() noexcept {
-  if (clock_.running) return;
-  if (!clock_.fd) {
-    clock_.in = this;
-    clock_.fd = runtime::unique_fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-    try {
-      if (clock_.fd) sockets_->add(clock_.fd.get(), EPOLLIN, clock_);
-    } catch (const error&) {
-      clock_.fd = {};
-    }
-    if (!clock_.fd) return;  // without it silence is noticed later, by the control plane
-  }
+  if (clock_.running || !clock_.fd) return;  // no peer yet
   itimerspec when{};
   when.it_value.tv_nsec = std::chrono::nanoseconds(tick_time).count();
   clock_.running = ::timerfd_settime(clock_.fd.get(), 0, &when, nullptr) == 0;

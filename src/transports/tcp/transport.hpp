@@ -74,6 +74,7 @@ class tcp_transport final : public transport {
   bool claim(const token& shown, runtime::unique_fd& fd) noexcept;
   unsigned poll_hot() noexcept;
   bool cool(pair& p) noexcept;
+  void make_clock();
   void tick() noexcept;
   void update_busy() noexcept;
 
