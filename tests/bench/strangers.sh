@@ -2,7 +2,7 @@
 # What strangers cost.
 . "$(dirname "$0")/common.sh"
 
-bench strangers --rounds 3 --effort 0.2 --json
+bench strangers --rounds 1 --effort 0.1 --json
 says '"bench":"strangers"'
 says '"connections":'
 says '"ratio":'

@@ -136,6 +136,7 @@ program::program(std::vector<std::string> command, std::vector<std::string> envi
   if (output_ < 0) throw std::runtime_error("memfd_create failed");
   pid_ = ::fork();
   if (pid_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves nobody behind
     ::setpgid(0, 0);
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, 0);
