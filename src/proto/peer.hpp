@@ -85,7 +85,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   bool start(detail::send_operation& op) noexcept;
   void cancel(detail::send_operation& op) noexcept;
 
-  // --- receiving (receive.cpp) ----------------------------------------------------------------
+  // --- receiving (receive.cpp, receive_matched.cpp) -------------------------------------------
 
   /// A receive takes a message that was unexpected so far. \return true if it is complete
   bool deliver(incoming& m, detail::recv_operation& op) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receiving: frames in, messages out.
+// Receiving: frames in, until a message has met its receive. The rest is in receive_matched.cpp.
 #include <algorithm>
 
 #include "proto/bundle.hpp"
@@ -13,9 +13,6 @@ using detail::recv_operation;
 using runtime::trace;
 
 namespace {
-// Beyond 64 MiB of unmatched messages more credit helps nobody.
-constexpr std::uint32_t largest_window = 1u << 20;
-
 /// Whether a fragment may be part of that message. Which bytes have come is not looked at: a peer
 /// that sends some twice and others never harms nothing but its own message.
 bool fits(const incoming& m, const frame_header& h, const frame_extension& x) noexcept {
@@ -283,139 +280,6 @@ bool peer::keep_unexpected(incoming& m) noexcept {
   }
   owner_.table().add(m);
   return true;
-}
-
-bool peer::deliver(incoming& m, recv_operation& op) noexcept {
-  owner_.table().remove(m);
-  owner_.unstore(m);
-  m.match(op);
-  const bool sender_gone = state_ == state::lost || state_ == state::closed;
-  if (m.whole() && m.eager_done && (m.sender_id == 0 || sender_gone)) {
-    // Nothing more will come and nobody waits for an answer.
-    owe(std::exchange(m.eager_units, 0));
-    op.status = m.total > m.room ? errc::truncated : errc::ok;
-    fill_in(m);
-    release(m);
-    return true;
-  }
-  owner_.engine().pending();
-  on_matched(m);
-  return false;
-}
-
-/// A message that is not simply complete has met its receive.
-void peer::on_matched(incoming& m) noexcept {
-  owe(std::exchange(m.eager_units, 0));
-  if (m.rendezvous)
-    owner_.engine().trace().begin(trace::kind::receive_rendezvous, id_, m.sender_id, m.total);
-  if (m.sender_id != 0 && !m.rendezvous) send_control(frame_kind::matched, m.sender_id);
-  continue_receive(m);
-}
-
-/// Whatever a matched message needs next.
-void peer::continue_receive(incoming& m) noexcept {
-  if (m.whole() && m.eager_done && !m.rendezvous)
-    finish_receive(m);
-  else if (m.rendezvous && m.id == 0 && !m.waits_for_link)
-    ask_for_rest(m);
-}
-
-void peer::ask_later(incoming& m) noexcept {
-  if (std::exchange(m.waits_for_link, true)) return;
-  m.next_to_ask = nullptr;
-  *last_to_ask_ = &m;
-  last_to_ask_ = &m.next_to_ask;
-}
-
-void peer::ask_again() noexcept {
-  last_to_ask_ = &to_ask_;
-  for (incoming *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
-    next = m->next_to_ask;
-    m->waits_for_link = false;
-    ask_for_rest(*m);
-  }
-}
-
-/// Answers an rts: by reading the rest without the sender's help where that is better, else by
-/// asking for it.
-void peer::ask_for_rest(incoming& m) noexcept {
-  if (state_ != state::open) {
-    ask_later(m);
-    want_link();
-    return;
-  }
-  if (m.given_up) {
-    if (!m.eager_done) return;  // as below
-    send_control(frame_kind::fin_ack, m.sender_id);
-    return finish_receive(m);
-  }
-  // Fragments could overtake the beginning, and tell their place by what has come before.
-  if (bundle_ && !m.eager_done) return;
-  const std::uint64_t wanted = std::min(m.total, m.room);
-  const std::uint64_t left = m.arrived < wanted ? wanted - m.arrived : 0;
-  if (m.readable && link_->prefers_get(m.at, m.total)) {
-    if (!m.eager_done) return;  // the beginning is still coming; then this is called again
-    const remote_address from{m.at.region, m.at.offset + m.arrived};
-    if (left == 0 || link_->get(m.into, from, left) == transports::post::done) {
-      m.arrived = m.total;
-      send_control(frame_kind::fin_ack, m.sender_id);
-      finish_receive(m);
-      return;
-    }
-  }
-  m.id = asked_.insert(m);
-  if (m.id == 0) {  // every number is taken: ask when one of the others is done
-    ask_later(m);
-    if (asked_.none()) doom();
-    return;
-  }
-  ++owner_.counts().rendezvous;
-  send_control(frame_kind::cts, m.sender_id, m.id);
-  if (m.whole() && m.eager_done) finish_receive(m);
-}
-
-void peer::fill_in(incoming& m) noexcept {
-  m.receive->message = nullptr;
-  m.receive->got = {id_, {m.tag}, m.total};
-  metrics& n = owner_.counts();
-  ++n.messages_received;
-  n.bytes_received += m.total;
-  owner_.engine().trace().instant(trace::kind::received, id_, m.total);
-}
-
-void peer::give_up(incoming& m) noexcept {
-  m.given_up = true;
-  m.receive->got = {id_, {m.tag}, m.total};
-  owner_.engine().end(m.unmatch(), errc::stopped);
-  // A rest that was not asked for yet is declined when it would be.
-  if (m.id != 0) send_control(frame_kind::enough, m.sender_id, m.id);
-}
-
-void peer::finish_receive(incoming& m) noexcept {
-  if (m.rendezvous) owner_.engine().trace().end(trace::kind::receive_rendezvous, id_, m.sender_id);
-  if (!m.given_up) {
-    fill_in(m);
-    owner_.engine().end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
-  }
-  release(m);
-  if (to_ask_ && state_ == state::open) ask_again();
-}
-
-void peer::release(incoming& m) noexcept {
-  if (m.id != 0) asked_.erase(m.id);
-  if (m.unexpected()) owner_.unstore(m);
-  owner_.messages().give_back(m);
-}
-
-/// The sender ran out of credit: gets back what it is owed, and twice the window if messages that
-/// nobody receives hold most of it and the budget has that much.
-void peer::widen() noexcept {
-  if (window_ < largest_window && held_ > window_ / 2) {
-    const std::uint32_t more = owner_.take_budget(window_);
-    set_window(window_ + more);
-    owed_ += more;
-  }
-  if (owed_ != 0) return_credit();
 }
 
 }  // namespace weft::proto
