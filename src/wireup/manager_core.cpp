@@ -5,16 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <future>
 #include <system_error>
 #include <weft/error.hpp>
 
 #include "runtime/cure.hpp"
-#include "wireup/door_visit.hpp"
 #include "wireup/tcp_socket.hpp"
 
 namespace weft::wireup {
@@ -23,11 +20,6 @@ using runtime::unique_fd;
 using transports::parcel;
 
 namespace {
-
-// More newcomers than this wait in the kernel's queue until some have said who they are.
-constexpr std::size_t max_unknown = 64;
-// More questioners than this, and the one that has been silent longest has to go.
-constexpr std::size_t max_answering = 64;
 
 std::shared_ptr<loop> start_loop(std::function<void()> recover) try {
   return std::make_shared<loop>(std::move(recover));
@@ -111,8 +103,7 @@ void connection_manager::impl::give_up() {
   if (closing_) return;
   if (front_) front_->start();
   if (tcp_front_) tcp_front_->start();
-  for (const auto& [number, open] : doors_)
-    if (open.socket) open.socket->start();
+  for (const auto& [number, open] : doors_) open.socket->start();
   balance();
   if (handlers_.on_exhausted) handlers_.on_exhausted();
 }
@@ -193,187 +184,6 @@ std::uint64_t connection_manager::impl::meet(std::string own, std::string other,
 
 void connection_manager::impl::cancel_meet(std::uint64_t meeting) {
   loop_->post([this, meeting] { meetings_.cancel(meeting, "the meeting was cancelled"); });
-}
-
-// Doors.
-
-unique_fd connection_manager::impl::open_socket(door_address& address) {
-  if (address.is_unix()) return listen_at_name(address);
-  if (address.how == door_address::scheme::tcp && tcp_.key.empty())
-    throw error(errc::invalid_argument,
-                fmt::format("nobody could come in at {} without a job key; set WEFT_JOB_KEY or "
-                            "WEFT_JOB_KEY_FILE, the same on both sides",
-                            to_text(address)));
-  return listen_at_port(address);
-}
-
-std::uint64_t connection_manager::impl::open_door(const std::string& address,
-                                                  std::string& actual_address) {
-  door_address where = parse_address(address);
-  unique_fd socket;
-  try {
-    socket = open_socket(where);
-  } catch (const error& e) {
-    if (e.kind() != errc::system || loop_->on_thread()) throw;
-    // Perhaps a door of our own that was shut a moment ago: let that happen first. Bounded, because
-    // a handler may be waiting for the caller.
-    const auto done = std::make_shared<std::promise<void>>();
-    loop_->post([done] { done->set_value(); });
-    done->get_future().wait_for(std::chrono::milliseconds(200));
-    socket = open_socket(where);
-  }
-  const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
-  actual_address = to_text(where);
-  loop_->post([this, number, where, fd = std::move(socket)]() mutable {
-    install_door(number, where, std::move(fd), false);
-  });
-  return number;
-}
-
-std::uint64_t connection_manager::impl::open_meeting_door(const std::string& address) {
-  door_address where = parse_address(address);
-  unique_fd socket = open_socket(where);
-  const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
-  install_door(number, where, std::move(socket), true);
-  return number;
-}
-
-void connection_manager::impl::install_door(std::uint64_t number, const door_address& address,
-                                            unique_fd socket, bool for_meetings) {
-  listener::accepted take;
-  if (address.is_unix()) {
-    take = [this, number](unique_fd who) { on_newcomer(std::move(who), number); };
-  } else {
-    take = [this, number](unique_fd who) { on_tcp_newcomer(std::move(who), number); };
-  }
-  const auto made = std::make_shared<listener>(*loop_, std::move(socket), std::move(take),
-                                               [this](int fault) { notice_starved(fault); });
-  doors_.emplace(number, door{made, for_meetings, address.is_unix(),
-                              address.how == door_address::scheme::any});
-  if (paused_ && address.is_unix()) made->pause();
-  made->start();
-}
-
-void connection_manager::impl::close_door_later(std::uint64_t number) {
-  loop_->post([this, number] { close_door(number); });
-}
-
-void connection_manager::impl::close_door(std::uint64_t number) {
-  const auto at = doors_.find(number);
-  if (at == doors_.end()) return;
-  at->second.socket->close();
-  doors_.erase(at);
-}
-
-// Newcomers.
-
-void connection_manager::impl::on_newcomer(unique_fd socket, std::uint64_t door_number) try {
-  const credentials who = credentials_of(socket.get());
-  if (!who.same_user) {
-    if (!std::exchange(told_of_stranger_, true))
-      notice(
-          fmt::format("{} of the user with id {} tried to connect and was turned away; only "
-                      "processes of the same user may (said once)",
-                      describe_process(who.pid), who.uid));
-    return;
-  }
-  admit(std::move(socket), connection::medium::unix_packets, door_number);
-} catch (const std::bad_alloc&) {
-  throw;
-} catch (const std::exception& e) {
-  notice(fmt::format("a connection had to be dropped: {}", e.what()));
-}
-
-/// It may talk: as the kernel or the key has it, it is one of us.
-void connection_manager::impl::admit(unique_fd socket, connection::medium m,
-                                     std::uint64_t door_number) {
-  const auto channel =
-      std::make_shared<peer_channel>(loop_, *this, std::move(socket), m, door_number);
-  channels_.insert(channel);
-  ++unknown_;
-  balance();
-  channel->expect();
-}
-
-void connection_manager::impl::on_tcp_newcomer(unique_fd socket, std::uint64_t door_number) try {
-  std::erase_if(answering_, [](const auto& weak) { return weak.expired(); });
-  if (answering_.size() >= max_answering) {
-    if (const auto oldest = answering_.front().lock()) oldest->close();
-    answering_.pop_front();
-  }
-  tcp_answering::terms terms;
-  terms.key = tcp_.key;
-  const auto at = doors_.find(door_number);
-  if (at != doors_.end() && at->second.answers)
-    terms.answer = door_answer{door_number, parse_locator(self_.locator)->socket_name};
-  terms.admit = [this, door_number](unique_fd who) {
-    if (closing_) return;
-    prepare_tcp(who.get(), tcp_.peer_timeout);
-    admit(std::move(who), connection::medium::tcp, door_number);
-  };
-  terms.turn_away = [this](const std::string& who, const std::string& what) {
-    if (std::exchange(told_of_tcp_stranger_, true)) return;
-    notice(fmt::format("{} was turned away: {} (said once; others will be turned away silently)",
-                       who, what));
-  };
-  const auto answering =
-      std::make_shared<tcp_answering>(*loop_, std::move(socket), std::move(terms));
-  answering_.push_back(answering);
-  answering->start();
-} catch (const std::bad_alloc&) {
-  throw;
-} catch (const std::exception& e) {
-  notice(fmt::format("a connection had to be dropped: {}", e.what()));
-}
-
-void connection_manager::impl::balance() {
-  const bool full = unknown_ >= max_unknown;
-  if (full == paused_ || closing_) return;
-  paused_ = full;
-  const auto turn = [full](listener& l) { full ? l.pause() : l.resume(); };
-  if (front_) turn(*front_);
-  for (auto& [number, d] : doors_)
-    if (d.is_unix) turn(*d.socket);
-}
-
-void connection_manager::impl::on_asking(const std::shared_ptr<peer_channel>& who) {
-  channels_.insert(who);
-}
-
-void connection_manager::impl::on_hello(const std::shared_ptr<peer_channel>& who, hello h) {
-  --unknown_;
-  balance();
-  if (closing_) return who->refuse("this context is closing");
-  if (h.why != purpose::connect) {
-    // Through its own socket, or through the common one after asking over TCP.
-    const std::uint64_t number = who->door() != 0 ? who->door() : h.door;
-    return on_knock(who, number, std::move(h));
-  }
-  if (who->door() != 0) return who->refuse("this is a door: knock");
-  who->admit(self_);
-}
-
-void connection_manager::impl::on_knock(const std::shared_ptr<peer_channel>& who,
-                                        std::uint64_t door_number, hello h) {
-  const auto at = doors_.find(door_number);
-  if (door_number == registrar_door && h.why == purpose::knock)
-    return announce(door_number, who, std::move(h));
-  if (at == doors_.end() || (who->door() == 0 && at->second.is_unix))
-    return who->refuse("that door is shut");
-  if (h.why == purpose::meet) {
-    if (!at->second.for_meetings) return who->refuse("a listener is there: use connect, not meet");
-    return meetings_.visit(door_number, who, h);
-  }
-  if (at->second.for_meetings)
-    return who->refuse("somebody waits to meet there: use meet, not connect");
-  announce(door_number, who, std::move(h));
-}
-
-void connection_manager::impl::announce(std::uint64_t door_number,
-                                        const std::shared_ptr<peer_channel>& who, hello h) {
-  if (!handlers_.on_visit) return who->refuse("nobody opens there");
-  handlers_.on_visit(door_number,
-                     std::make_unique<pending_visit>(loop_, who, self_, std::move(h.greeting)));
 }
 
 // Channels.
