@@ -89,8 +89,8 @@ class callback_operation;
 /// `begin` is called when the request is awaited, and sees to it that the mailbox gets something,
 /// once. Should all copies of the pointer that it gets be dropped before that, as the control plane
 /// does with what it is asked at the end of a context, or when it has no memory for it, the wait
-/// ends with errc::closed. `give_up`
-/// (may be empty) is called when the wait is stopped, on any thread.
+/// ends with errc::closed. `give_up` (may be empty) is called when the wait is stopped, on any
+/// thread.
 template <class T>
 struct callback_request {
   using value_type = T;

@@ -52,7 +52,8 @@ class peer_channel final : public channel,
   void refuse(const std::string& reason);
   /// Ends at once; nobody is called.
   void abandon();
-  /// The manager goes: ends in whichever way fits the stage.
+  /// The manager goes, or cannot go on with it: ends in whichever way fits the stage.
+  /// \param why told to those who wait for an answer
   void retire(const std::string& why);
 
   std::uint64_t door() const noexcept { return door_; }

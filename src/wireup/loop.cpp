@@ -38,16 +38,21 @@ void loop::run() {
       io_.run();
       return;
     } catch (const std::exception& e) {
-      recover_from(e);
+      tell(e);
     }
   }
 }
 
-/// Whoever waits for what was under way is told, for which there may be no memory at the moment
+/// An exception concerns the one whose handler or task it left. Want of memory may concern anybody:
+/// whoever waits for what was under way is told, for which there may be no memory at the moment
 /// either. The data plane goes on meanwhile, and may give some back.
-void loop::recover_from(const std::exception& e) noexcept {
-  std::fprintf(stderr, "weft: the control plane gives up what is under way: %s\n", e.what());
-  patiently(recover_);
+void loop::tell(const std::exception& e) noexcept {
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
+  std::fprintf(stderr,
+               no_memory ? "weft: the control plane gives up what is under way: %s\n"
+                         : "weft: an exception left a handler or task of the control plane: %s\n",
+               e.what());
+  if (no_memory) patiently(recover_);
 }
 
 bool loop::enqueue(task_ptr t) {
@@ -83,7 +88,7 @@ void loop::drain() {
     try {
       batch[i]->run();
     } catch (const std::exception& e) {
-      recover_from(e);
+      tell(e);
     }
   }
 }

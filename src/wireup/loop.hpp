@@ -22,8 +22,9 @@ namespace weft::wireup {
 /// takes no signals: those belong to the application's threads.
 class loop {
  public:
-  /// \param recover called on the thread when a task or a handler ended by an exception (there was
-  /// no memory): what was under way there may never go on, and whoever waits for it has to be told
+  /// \param recover called on the thread when there was no memory for a task or a handler: what was
+  /// under way there may never go on, and whoever waits for it has to be told. May throw
+  /// std::bad_alloc, and is called again then
   /// \throws weft::error (system) when there is no descriptor or thread to be had
   explicit loop(std::function<void()> recover = [] {});
   ~loop();
@@ -71,7 +72,7 @@ class loop {
   void drain();
   void run();
   void call_drain();
-  void recover_from(const std::exception& e) noexcept;
+  void tell(const std::exception& e) noexcept;
 
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;

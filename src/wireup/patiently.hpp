@@ -8,8 +8,8 @@
 
 namespace weft::wireup {
 
-/// Calls `f` until it has enough memory, for a second; on threads of the control plane, which
-/// others do not wait for. \return whether it had
+/// Calls `f` until it has enough memory, for a second at most. Sleeps in between: on threads of the
+/// control plane, and at a context's end. \return whether it had
 template <class F>
 bool patiently(const F& f) {
   for (int n = 0; n != 1000; ++n) try {

@@ -249,6 +249,21 @@ TEST_CASE("a handler that throws loses its channel, and nothing else") {
   CHECK(heard.next() == "catch");
 }
 
+/// Exceptions of a task stand for those of a handler: both end in the same place.
+TEST_CASE("an exception leaves what others wait for, want of memory ends it with a reason") {
+  node a;
+  record<outcome> met;
+  a->meet("unix://here-" + to_text(random_id()), "unix://there-" + to_text(random_id()), "x",
+          node::into(met));
+  a->post([] { throw std::runtime_error("the test's own"); });
+  REQUIRE(a.connect("no locator").failure != "");  // behind it in the same order
+  CHECK(met.empty());
+  a->post([] { throw std::bad_alloc(); });
+  CHECK(met.next().failure == "no memory for it");
+  node b;
+  CHECK(b.connect(a->self().locator).channel);  // and it goes on
+}
+
 TEST_CASE("a descriptor that is none ends the channel on both sides") {
   node a, b;
   const channel_ptr to_b = a.connect(b->self().locator).channel;
