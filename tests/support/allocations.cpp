@@ -8,7 +8,14 @@ namespace {
 
 thread_local std::size_t count = 0;
 thread_local std::size_t freed = 0;
-thread_local bool exhausted = false;
+thread_local std::size_t until_refused = 0;
+thread_local std::size_t to_refuse = 0;
+
+bool refused() noexcept {
+  if (to_refuse == 0) return false;
+  if (until_refused != 0) return --until_refused, false;
+  return --to_refuse, true;
+}
 
 }  // namespace
 
@@ -16,8 +23,11 @@ namespace weft::tests {
 
 std::size_t allocations() noexcept { return count; }
 std::size_t allocations_alive() noexcept { return count - freed; }
-no_memory::no_memory() noexcept { exhausted = true; }
-no_memory::~no_memory() { exhausted = false; }
+no_memory::no_memory(std::size_t after, std::size_t many) noexcept {
+  until_refused = after;
+  to_refuse = many;
+}
+no_memory::~no_memory() { to_refuse = 0; }
 
 }  // namespace weft::tests
 
@@ -42,7 +52,7 @@ bool counts_allocations() noexcept { return WEFT_TEST_OWNS_NEW; }
 
 void* operator new(std::size_t bytes) {
   ++count;
-  if (exhausted) throw std::bad_alloc();
+  if (refused()) throw std::bad_alloc();
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
@@ -50,7 +60,7 @@ void* operator new(std::size_t bytes) {
 // Sanitizers bring a nothrow one of their own, which would not match this operator delete.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++count;
-  return exhausted ? nullptr : std::malloc(bytes);
+  return refused() ? nullptr : std::malloc(bytes);
 }
 
 void operator delete(void* memory) noexcept {

@@ -18,7 +18,9 @@ std::size_t allocations_alive() noexcept;
 /// While it lives, operator new throws std::bad_alloc on the calling thread.
 class no_memory {
  public:
-  no_memory() noexcept;
+  /// \param after how many allocations still succeed
+  /// \param many  how many fail then
+  explicit no_memory(std::size_t after = 0, std::size_t many = ~std::size_t{0}) noexcept;
   no_memory(const no_memory&) = delete;
   no_memory& operator=(const no_memory&) = delete;
   ~no_memory();

@@ -25,8 +25,11 @@ reception::~reception() {
 
 const std::vector<address>& reception::open(const std::vector<std::string>& interfaces) {
   if (!doors_.empty()) return addresses_;
+  const std::vector<address> all = own_addresses(interfaces);
+  addresses_.reserve(all.size());  // no door without its address, should memory end here
   std::string refusals;
-  for (address at : own_addresses(interfaces)) {
+  for (const address& own : all) {
+    address at = own;
     try {
       runtime::unique_fd fd = listen_on(at);
       door& d = doors_.emplace_back();

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// A peer that sends what it likes, and an application that does what it likes: every operation ends
+// exactly once, buffers are left alone afterwards (AddressSanitizer sees to that), memory stays
+// within the budget, and the peer beside it keeps what is its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/bundle.hpp"
+#include "proto/messenger.hpp"
+#include "target.hpp"
+
+namespace weft::fuzz {
+
+using namespace transports;
+using namespace proto;
+using runtime::engine;
+
+constexpr std::size_t budget = 1u << 20;
+
+/// Takes what is sent, or not, as the input says.
+class scripted_link final : public link {
+ public:
+  explicit scripted_link(const std::uint8_t& mood) noexcept : link(kind()), mood_(mood) {}
+  std::string opened(parcel) override { return {}; }
+  post send(const frame_header& h, const frame_extension*, gather& data) noexcept override {
+    check(h.size <= traits().max_payload, "a frame has its limit");
+    if (mood_ & 1) return post::busy;
+    if (mood_ & 2) return post::failed;
+    for (std::size_t left = h.size; left != 0;) {
+      const const_buffer run = data.run(left);
+      check(!run.empty(), "a frame's bytes are there");
+      sum_ += static_cast<unsigned>(run.front()) + static_cast<unsigned>(run.back());
+      left -= run.size();
+      data.skip(run.size());
+    }
+    return post::done;
+  }
+  post get(scatter into, remote_address, std::size_t size) noexcept override {
+    if (mood_ & 4) return post::failed;
+    for (std::size_t left = size; left != 0;) {
+      const mutable_buffer run = into.run(left);
+      check(!run.empty(), "there is room for what is read");
+      std::memset(run.data(), 9, run.size());
+      left -= run.size();
+      into.skip(run.size());
+    }
+    return post::done;
+  }
+  bool prefers_get(remote_address, std::size_t) const noexcept override { return mood_ & 8; }
+  std::optional<remote_address> expose(const_buffer) noexcept override {
+    return remote_address{1, 64};
+  }
+  bool unseen() const noexcept override { return false; }
+  void nudge() noexcept override {}
+
+  static const transports::traits& kind() noexcept {
+    static constexpr transports::traits t{.name = "scripted", .max_payload = 1024, .fragment = 512};
+    return t;
+  }
+
+ private:
+  const std::uint8_t& mood_;
+  unsigned sum_ = 0;
+};
+
+template <class Op>
+class counted final : public Op {
+ public:
+  template <class Request>
+  explicit counted(const Request& r) : Op(r, &end) {}
+  void go() {
+    if (this->start()) ++ends;
+  }
+  int ends = 0;
+
+ private:
+  static void end(operation& op) noexcept {
+    check(++static_cast<counted&>(op).ends == 1, "an operation ends once");
+  }
+};
+using receiving = counted<detail::recv_operation>;
+using sending = counted<detail::send_operation>;
+using probing = counted<detail::probe_operation>;
+
+/// An operation and its memory, freed as soon as it has ended, so that a late touch is seen.
+template <class Op>
+struct posted {
+  std::unique_ptr<std::byte[]> memory;
+  std::unique_ptr<Op> op;
+};
+
+class conversation {
+ public:
+  /// \param links to the peer that sends what it likes; with more than one its frames are numbered
+  explicit conversation(std::size_t links) {
+    messages_.connector = [](peer&) {};
+    turns_.add(messages_);
+    const engine::holder hold(turns_);
+    bystander_->opened(one_link(), bystander_->grant_first_credit());
+    const std::uint32_t credit = villain_->grant_first_credit();
+    if (links == 1) {
+      lanes_.push_back(villain_.get());
+      villain_->opened(one_link(), credit);
+      return;
+    }
+    const std::vector<traits> kinds(links, scripted_link::kind());
+    auto several = std::make_unique<bundle>(*villain_, kinds);
+    for (std::size_t i = 0; i != links; ++i) {
+      lanes_.push_back(&several->inlet(i));
+      several->join(i, one_link());
+    }
+    villain_->opened(std::move(several), credit);
+  }
+
+  ~conversation() {
+    mood_ = 0;
+    {
+      const engine::holder hold(turns_);
+      check(!bystander_->gone(), "the bystander is as it was");
+      villain_->fail(errc::peer_lost, "gone");
+    }
+    receive_what_arrived();
+    {
+      const engine::holder hold(turns_);
+      messages_.close_all();
+    }
+    settle();
+    check(receives_.empty() && sends_.empty() && probes_.empty(), "every operation has ended");
+    const engine::holder hold(turns_);
+    check(messages_.messages().in_use() == 0, "no message is left");
+    check(messages_.counts().unexpected_bytes_now == 0, "no memory of messages is left");
+    check(messages_.counts().unexpected_bytes_peak <= budget + 1024, "the budget was kept");
+    check(turns_.outstanding() == 0, "nothing is outstanding");
+    const std::uint32_t all = messages_.take_budget(~0u);
+    check(all == budget / credit_unit, "the whole budget has come back");
+    messages_.return_budget(all);
+    messages_.forget_peers();
+    villain_->drop_link();
+    bystander_->drop_link();
+  }
+
+  void run(input in) {
+    while (!in.empty()) step(in);
+  }
+
+ private:
+  std::unique_ptr<scripted_link> one_link() { return std::make_unique<scripted_link>(mood_); }
+
+  /// What had arrived whole can still be received.
+  void receive_what_arrived() {
+    while (messages_.try_probe(nullptr, any_tag)) {
+      receiving r(detail::recv_request{&messages_, nullptr, any_tag, mutable_buffer{}});
+      r.go();
+      check(r.ends == 1, "a message that is left is whole");
+    }
+  }
+
+  void settle() {
+    for (int i = 0; i < 1000 && turns_.poll_once() != 0; ++i) {
+    }
+    const auto over = [](const auto& p) { return p.op->ends != 0; };
+    std::erase_if(receives_, over);
+    std::erase_if(sends_, over);
+    std::erase_if(probes_, over);
+  }
+
+  void frame(input& in) {
+    // As on every transport: an extension where the flag says so, and as many bytes as the size.
+    frame_header h{in.get<std::uint8_t>() % 4u, in.get<std::uint16_t>(), in.get<std::uint8_t>(),
+                   in.get<std::uint8_t>(), in.get<std::uint8_t>()};
+    if (h.kind >= 128) h.kind %= 12;
+    h.size %= h.flags & 4 ? 4097 : 64;
+    frame_extension x;
+    if (h.flags & has_extension) {
+      // Sizes, offsets and numbers that have a chance of being right, or anything at all.
+      const auto form = in.get<std::uint8_t>();
+      if (form & 1) {
+        x = in.get<frame_extension>();
+      } else {
+        x.a = in.get<std::uint16_t>() >> (form & 2 ? 8 : 0);
+        if (form & 4) x.a |= std::uint64_t{in.get<std::uint8_t>()} << 48;
+        x.b = in.get<std::uint16_t>() >> (form & 8 ? 8 : 0);
+      }
+    }
+    const frame_extension* const extension = h.flags & has_extension ? &x : nullptr;
+    if (lanes_.size() == 1) return arrive(*lanes_.front(), h, extension, {});
+    const auto how = in.get<std::uint8_t>();
+    inlet& lane = *lanes_[how % lanes_.size()];
+    if (how & 4) return number_and_arrive(lane, h, extension, how);
+    if (how & 8) h.tag = next_fragment_++;
+    arrive(lane, h, extension, {});
+  }
+
+  /// Inside an ordered frame, with the number whose turn it is, or nearly.
+  void number_and_arrive(inlet& lane, const frame_header& h, const frame_extension* x,
+                         std::uint8_t how) {
+    std::vector<std::byte> block(sizeof h + (x ? sizeof *x : 0) + h.size);
+    std::memcpy(block.data(), &h, sizeof h);
+    if (x) std::memcpy(block.data() + sizeof h, x, sizeof *x);
+    if (how & 16) block.resize(block.size() / 2);
+    const std::uint64_t number = how & 8 ? next_ordered_ + how / 32u : next_ordered_++;
+    arrive(lane, header_of(frame_kind::ordered, number, static_cast<std::uint32_t>(block.size())),
+           nullptr, block);
+  }
+
+  void arrive(inlet& lane, const frame_header& h, const frame_extension* x,
+              std::span<const std::byte> content) {
+    const engine::holder hold(turns_);
+    const bool placed = (mood_ & 16) != 0 && place(lane, h, x);
+    const std::unique_ptr<std::byte[]> bytes(new std::byte[h.size]());  // for AddressSanitizer
+    std::copy(content.begin(), content.end(), bytes.get());
+    if (!lane.on_frame(h, x, placed ? nullptr : bytes.get())) lane.on_broken(errc::protocol_error);
+  }
+
+  /// As a stream does: where it is told to. \return false: it was told nothing
+  static bool place(inlet& lane, const frame_header& h, const frame_extension* x) {
+    for (std::uint32_t already = 0; already != h.size;) {
+      const mutable_buffer into = lane.place(h, x, already);
+      if (into.empty()) return already != 0;
+      check(into.size() <= h.size - already, "no more is wanted than the frame has");
+      std::memset(into.data(), 5, into.size());
+      already += static_cast<std::uint32_t>(into.size());
+    }
+    return h.size != 0;
+  }
+
+  tag_mask some_tag(input& in) {
+    const auto which = in.get<std::uint8_t>();
+    return which & 4 ? tag_mask(any_tag) : tag_mask(tag{which % 4u});
+  }
+
+  void step(input& in) {
+    switch (in.get<std::uint8_t>() % 12) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+        return frame(in);
+      case 4: {
+        const std::size_t size = in.get<std::uint16_t>() % 6000u;
+        const auto who = in.get<std::uint8_t>() % 3;
+        peer* const from = who == 2 ? nullptr : who == 1 ? bystander_.get() : villain_.get();
+        posted<receiving> r{std::make_unique<std::byte[]>(size), nullptr};
+        r.op = std::make_unique<receiving>(detail::recv_request{
+            &messages_, from, some_tag(in), mutable_buffer(r.memory.get(), size)});
+        r.op->go();
+        receives_.push_back(std::move(r));
+        return;
+      }
+      case 5: {
+        const std::size_t size = in.get<std::uint16_t>() % 20000u;
+        const auto how = in.get<std::uint8_t>();
+        posted<sending> s{std::make_unique<std::byte[]>(size), nullptr};
+        s.op = std::make_unique<sending>(detail::send_request{
+            how & 1 ? bystander_.get() : villain_.get(), tag{1}, const_buffer(s.memory.get(), size),
+            how & 2 ? detail::send_mode::synchronous : detail::send_mode::standard});
+        s.op->go();
+        sends_.push_back(std::move(s));
+        return;
+      }
+      case 6: {
+        posted<probing> p;
+        p.op = std::make_unique<probing>(detail::probe_request{
+            &messages_, in.get<std::uint8_t>() & 1 ? villain_.get() : nullptr, some_tag(in)});
+        p.op->go();
+        probes_.push_back(std::move(p));
+        return;
+      }
+      case 7: {
+        const auto which = in.get<std::uint8_t>();
+        if (which & 1 && !receives_.empty())
+          receives_[which / 2u % receives_.size()].op->cancel();
+        else if (!sends_.empty())
+          sends_[which / 2u % sends_.size()].op->cancel();
+        return;
+      }
+      case 8:
+        mood_ = in.get<std::uint8_t>();
+        return;
+      case 9: {
+        const engine::holder hold(turns_);
+        villain_->on_room();
+        bystander_->on_room();
+        return;
+      }
+      case 10:
+        return settle();
+      default: {
+        const auto what = in.get<std::uint8_t>();
+        const engine::holder hold(turns_);
+        if (what == 0) villain_->close();
+        if (what == 1) villain_->fail(errc::peer_lost, "gone");
+        if (what >= 2 && lanes_.size() > 1)
+          lanes_[what % lanes_.size()]->on_broken(errc::peer_lost);
+        return;
+      }
+    }
+  }
+
+  std::uint8_t mood_ = 0;  // of the links
+  engine turns_{progress_mode::polling, {}, "epoll"};
+  messenger messages_{turns_, {budget, 4096}};
+  std::shared_ptr<peer> villain_ = messages_.peer_of(0), bystander_ = messages_.peer_of(1);
+  std::vector<inlet*> lanes_;  // by which the villain's frames come
+  std::uint64_t next_ordered_ = 0, next_fragment_ = 0;
+  std::vector<posted<receiving>> receives_;
+  std::vector<posted<sending>> sends_;
+  std::vector<posted<probing>> probes_;
+};
+
+}  // namespace weft::fuzz
