@@ -16,8 +16,8 @@ namespace {
 // A pass takes well under this many pauses; a holder that takes longer has lost its core.
 constexpr int spins_before_yield = 200;
 // Yielding this often in vain means that the holder may not run beside this thread at all: it has a
-// lower priority and the same core.
-constexpr int spins_before_sleep = 2000;
+// lower priority and the same core. Who goes on uses up its turn, and then waits for milliseconds.
+constexpr int spins_before_sleep = spins_before_yield + 64;
 constexpr timespec short_sleep{0, 50'000};
 
 constexpr std::uint32_t first_until_favoured = 1000;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "runtime/membarrier.hpp"
 
@@ -23,6 +24,12 @@ constexpr unsigned vain_turns_until_nudge = 4;
 constexpr unsigned turns_between_handles = 32;
 constexpr std::chrono::milliseconds shortest_until_nudge{1};
 constexpr std::chrono::milliseconds longest_until_nudge{256};
+// An absence that is over so soon was not worth a ring, which costs so much of the caller's core.
+constexpr std::chrono::nanoseconds short_absence = std::chrono::microseconds{20};
+constexpr std::chrono::nanoseconds cost_of_ring = std::chrono::microseconds{5};
+// What rings in vain may cost, of the time of absences that were long, and in a row.
+constexpr int share_for_vain_rings = 64;
+constexpr std::chrono::nanoseconds most_for_vain_rings = 64 * cost_of_ring;
 }  // namespace
 
 engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set,
@@ -77,11 +84,14 @@ bool engine::something_to_do() const noexcept {
   return false;
 }
 
-/// Gives the baton and then hands out what ended for other executors: they may take a lock, start a
-/// thread, or want the baton themselves.
+/// Gives the baton, and then wakes who is to be woken and hands out what ended for other executors:
+/// they may take a lock, start a thread, or want the baton themselves.
 [[gnu::noinline, gnu::cold]] void engine::hand_out(bool wake_caller) noexcept {
   operation_list others = elsewhere_.take();
+  const bool wake_progress = std::exchange(wake_progress_, false);
+  if (std::exchange(wake_caller_, false)) wake_caller = true;
   give();
+  if (wake_progress) door_.progress_bell().ring();
   if (wake_caller) door_.caller_bell().ring();
   while (operation* op = others.pop()) op->on->post(*op);
 }
@@ -141,11 +151,25 @@ void engine::go_away() noexcept {
   if (caller_asleep_.load(std::memory_order_relaxed)) return;
   door_.arm_away(false);
   if (!has_progress_thread_) return;
-  if (descriptors_in_use() &&
-      (long_absences_.load(std::memory_order_relaxed) || !ticks_.load(std::memory_order_relaxed)))
-    door_.progress_bell().ring();
-  else
+  if (!descriptors_in_use()) return tell_of_timers();
+  if (long_absences_.load(std::memory_order_relaxed)) {
+    foreseen_since_ = now();
+    wake_progress_ = true;
+  } else if (!ticks_.load(std::memory_order_relaxed)) {
+    wake_progress_ = true;
+  } else {
     tell_of_timers();
+  }
+}
+
+/// The caller is back. Long absences pay for rings in absences that were foreseen to be long, and
+/// were not: so little that an application that computes does not feel it.
+void engine::judge_absence() noexcept {
+  const std::chrono::nanoseconds away = now() - std::exchange(foreseen_since_, time_point{});
+  if (away > short_absence)
+    for_vain_rings_ = std::min(for_vain_rings_ + away / share_for_vain_rings, most_for_vain_rings);
+  else if ((for_vain_rings_ -= cost_of_ring) < cost_of_ring)
+    long_absences_.store(false, std::memory_order_relaxed);
 }
 
 /// The caller is about to leave the engine, for long perhaps.
@@ -164,11 +188,11 @@ void engine::go_to_user_code(bool to_do) noexcept {
 /// or is told now, that is enough; but that one may know already, and sleep.
 void engine::wake_somebody() noexcept {
   if (caller_asleep_.load(std::memory_order_relaxed))
-    door_.caller_bell().ring();
+    wake_caller_ = true;
   else if (!door_.is_away())
     go_away();
   else if (has_progress_thread_ && !(leads_here() && ticks_.load(std::memory_order_relaxed)))
-    door_.progress_bell().ring();
+    wake_progress_ = true;
 }
 
 /// Baton held, leading thread. With io_uring and nothing there it costs some loads.
@@ -229,6 +253,8 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
     if (!caller_polls_) {
       caller_polls_ = true;
       door_.disarm_away();
+      if (foreseen_since_ != time_point{}) [[unlikely]]
+        judge_absence();
     }
     // In vain passes the baton is kept, unless somebody asks for it: taking it costs as much as
     // a pass.

@@ -91,7 +91,7 @@ class engine final : public detail::timer_service, public executor, public detai
   /// Gives the baton back. Whoever something ended for learns of it: the caller if it slept, and
   /// other executors.
   void leave() noexcept {
-    if (!ended_.empty() || !elsewhere_.empty()) [[unlikely]]
+    if (!ended_.empty() || !elsewhere_.empty() || wake_progress_ || wake_caller_) [[unlikely]]
       hand_out(!ended_.empty() && caller_asleep_.load(std::memory_order_relaxed));
     else
       give();
@@ -226,7 +226,7 @@ class engine final : public detail::timer_service, public executor, public detai
   }
   void hand_out(bool wake_caller) noexcept;
   void give_and_hand_out() noexcept {
-    if (!elsewhere_.empty()) [[unlikely]]
+    if (!elsewhere_.empty() || wake_progress_ || wake_caller_) [[unlikely]]
       hand_out(false);
     else
       give();
@@ -246,7 +246,7 @@ class engine final : public detail::timer_service, public executor, public detai
   void progress_loop() noexcept;
   unsigned progress_sleeps(time_point deadline) noexcept;
   bool tick_finds_absence() noexcept;
-  void judge_ring(std::chrono::nanoseconds absence) noexcept;
+  void judge_absence() noexcept;
   void watch_handles() noexcept;
   unsigned progress_in_charge() noexcept;
   void caller_looks_at_handles() noexcept;
@@ -283,11 +283,16 @@ class engine final : public detail::timer_service, public executor, public detai
   bool timers_closed_ = false;
   std::uint32_t passes_ = 0;
   bool in_pass_ = false;
-  bool to_ring_ = false;                      // ring_later() was called, and nobody has rung since
-  std::chrono::milliseconds until_nudge_{1};  // doubles with each sleep that brought nothing
-  unsigned vain_turns_ = 0;                   // of the caller, since something happened
-  bool caller_polls_ = false;                 // a thread is in a polling loop inside run()
-  detail::time_point caller_deadline_{};      // until when the caller sleeps
+  bool to_ring_ = false;  // ring_later() was called, and nobody has rung since
+  // Whoever gives the baton rings then. A thread that is woken before may displace the holder from
+  // its core, and wait in vain for what only the holder can give until its turn is over.
+  bool wake_progress_ = false, wake_caller_ = false;
+  time_point foreseen_since_{};                // when the caller went for long, as it was thought
+  std::chrono::nanoseconds for_vain_rings_{};  // what they may still cost
+  std::chrono::milliseconds until_nudge_{1};   // doubles with each sleep that brought nothing
+  unsigned vain_turns_ = 0;                    // of the caller, since something happened
+  bool caller_polls_ = false;                  // a thread is in a polling loop inside run()
+  detail::time_point caller_deadline_{};       // until when the caller sleeps
   doorbell door_;
   engine_counters counters_;
   runtime::trace trace_;  // written when every thread that records has gone
@@ -329,10 +334,9 @@ class engine final : public detail::timer_service, public executor, public detai
   // looks now and then whether the caller has gone away; the caller rings it for itself if it does
   // not look, or if absences were long lately. docs/threading.md. Model: tests/models/away.pml.
   std::atomic<bool> ticks_{false};          // the progress thread looks by itself
-  std::atomic<bool> long_absences_{false};  // foreseen
+  std::atomic<bool> long_absences_{false};  // foreseen: worth a ring
   std::chrono::nanoseconds tick_{};         // progress thread's
   std::uint32_t away_at_last_tick_ = 0;     // progress thread's
-  unsigned rung_in_vain_ = 0;               // progress thread's
   std::thread progress_;
 };
 

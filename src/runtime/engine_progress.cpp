@@ -19,8 +19,11 @@ namespace weft::runtime {
 namespace {
 
 // In the middle of a transfer the other side answers within a microsecond or two; waiting for that
-// is cheaper than a sleep and a ring. Longer would take the core from the application.
-constexpr int passes_in_vain = 400;
+// is cheaper than a sleep and a ring. Longer would take the core from the application, and the turn
+// that this thread has (below): who has used it up is not asleep when something comes, so nothing
+// wakes it, and it waits until the application's turn is over, milliseconds.
+constexpr std::chrono::nanoseconds longest_in_vain = std::chrono::microseconds{10};
+constexpr int passes_between_clocks_in_vain = 16;
 
 // Ten times the share of a thread of the application.
 constexpr std::int32_t preferred_nice = -10;
@@ -45,14 +48,11 @@ void ask_for_the_processor() noexcept {
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-// How often this thread looks whether the caller has gone away, at first and at most.
+// How often this thread looks whether the caller has gone away, at first and at most; and how soon
+// again when it has just gone.
 constexpr std::chrono::nanoseconds shortest_tick = std::chrono::microseconds{100};
 constexpr std::chrono::nanoseconds longest_tick = std::chrono::milliseconds{1};
-
-// An absence that is over so soon was not worth a ring, and after two of these in a row the
-// caller does not ring any more.
-constexpr std::chrono::nanoseconds short_absence = std::chrono::microseconds{20};
-constexpr unsigned most_rings_in_vain = 2;
+constexpr std::chrono::nanoseconds second_look = std::chrono::microseconds{20};
 
 }  // namespace
 
@@ -119,10 +119,8 @@ void engine::progress_loop() noexcept {
       counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((woken - slept).count()),
                                              std::memory_order_relaxed);
     }
-    const bool rung = told != 0 && long_absences_.load(std::memory_order_relaxed);
     passes = progress_in_charge();
     done = now();
-    if (rung) judge_ring(done - woken);
   }
 }
 
@@ -143,13 +141,15 @@ void engine::watch_handles() noexcept {
 unsigned engine::progress_sleeps(time_point deadline) noexcept {
   tick_ = shortest_tick;
   away_at_last_tick_ = door_.away_word();
+  std::chrono::nanoseconds next = tick_;
   for (;;) {
     const bool ticking = ticks_.load(std::memory_order_relaxed);
     const unsigned told =
-        progress_wait_->wait(ticking ? std::min(deadline, now() + tick_) : deadline);
+        progress_wait_->wait(ticking ? std::min(deadline, now() + next) : deadline);
     if (told != 0 || !ticking || stopping_.load(std::memory_order_relaxed) || now() >= deadline ||
         tick_finds_absence())
       return told;
+    next = (away_at_last_tick_ & 1) != 0 ? second_look : tick_;
   }
 }
 
@@ -175,18 +175,18 @@ bool engine::tick_finds_absence() noexcept {
   return false;
 }
 
-/// Whether absences are worth a ring: after one that the caller foresaw.
-void engine::judge_ring(std::chrono::nanoseconds absence) noexcept {
-  if (absence > short_absence)
-    rung_in_vain_ = 0;
-  else if (++rung_in_vain_ >= most_rings_in_vain)
-    long_absences_.store(false, std::memory_order_relaxed);
-}
-
 /// \return how many passes it made
 unsigned engine::progress_in_charge() noexcept {
   unsigned passes = 0;
-  for (int vain = 0; vain < passes_in_vain && !stopping_.load(std::memory_order_relaxed);) {
+  time_point since{};
+  for (int vain = 0; !stopping_.load(std::memory_order_relaxed);) {
+    if (vain % passes_between_clocks_in_vain == 1) {
+      const time_point here = now();
+      if (vain == 1)
+        since = here;
+      else if (here - since > longest_in_vain)
+        break;
+    }
     if (!baton_.try_take()) {
       ++vain;
       cpu_pause();
@@ -194,7 +194,7 @@ unsigned engine::progress_in_charge() noexcept {
     }
     tell(progress_handles_);
     if (caller_polls_ || caller_asleep_) {
-      baton_.give();
+      leave();
       break;
     }
     ++passes;

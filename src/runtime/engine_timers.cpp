@@ -16,10 +16,10 @@ void engine::start(detail::timer& t) noexcept {
     return;
   }
   if (caller_asleep_.load(std::memory_order_relaxed)) {
-    if (t.when < caller_deadline_) door_.caller_bell().ring();
+    if (t.when < caller_deadline_) wake_caller_ = true;
   } else if (t.on && has_progress_thread_ && !caller_polls_ &&
              t.when < progress_deadline_.load(std::memory_order_relaxed)) {
-    door_.progress_bell().ring();
+    wake_progress_ = true;
   }
 }
 
@@ -40,7 +40,7 @@ void engine::end_due_timers() noexcept {
 /// From here on the progress thread ends timers; those of chains that live elsewhere wait for it.
 void engine::tell_of_timers() noexcept {
   if (has_progress_thread_ && next_deadline() < progress_deadline_.load(std::memory_order_relaxed))
-    door_.progress_bell().ring();
+    wake_progress_ = true;
 }
 
 void engine::close_timers() noexcept {

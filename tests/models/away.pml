@@ -119,12 +119,21 @@ inline go_away() {
 #ifdef GO_WITHOUT_RINGING
   :: tells && !load(TICKS)
 #else
-  :: tells && !load(TICKS) -> ring_progress()
+  :: tells && !load(TICKS) -> wakes = true
 #endif
-  :: tells -> ring_progress()  // long_absences_
+  :: tells -> wakes = true  // long_absences_
   :: tells && load(TICKS)
   fi;
   tells = false
+}
+
+// hand_out: rings when the baton is given, for who is woken wants it
+inline give_and_wake() {
+  give();
+  if
+  :: wakes -> wakes = false; ring_progress()
+  :: else
+  fi
 }
 
 inline pass() { atomic { received = has_come } }
@@ -141,7 +150,7 @@ inline post() {
     fi
   };
   if
-  :: goes -> go_away(); atomic { give(); goes = false }
+  :: goes -> goes = false; go_away(); give_and_wake()
   :: else
   fi
 }
@@ -170,7 +179,7 @@ inline go_to_user_code() {
   :: something_to_do -> go_away()
   :: else
   fi;
-  give()
+  give_and_wake()
 }
 
 inline caller_sleeps() {
@@ -188,7 +197,7 @@ inline caller_sleeps() {
 
 proctype caller(byte me) {
   byte word, leaves;
-  bool goes, tells;
+  bool goes, tells, wakes;
   do
   :: come_back();
     pass();
