@@ -19,6 +19,7 @@
 #include "report.hpp"
 #include "support/affinity.hpp"
 #include "support/clock.hpp"
+#include "support/crowd_batches.hpp"
 
 namespace weft::bench {
 namespace {
@@ -35,11 +36,6 @@ task<std::vector<double>> everybody(const group& world, std::size_t size, double
   const peer_id ranks = world.size();
   const peer_id me = world.rank();
   const std::size_t others = ranks - 1;
-  // Ranks without a core of their own may take milliseconds for a round, so short batches and a
-  // limit in time.
-  const std::size_t batches = std::max<std::size_t>(5, static_cast<std::size_t>(20 * effort));
-  constexpr std::size_t per_batch = 5;
-  constexpr double enough_us = 2e6;
   heap_buffers out(others, size);
   heap_buffers in(others, size);
   for (std::size_t i = 0; i < others; ++i) fill(out[i], me + 1);
@@ -61,16 +57,13 @@ task<std::vector<double>> everybody(const group& world, std::size_t size, double
       for (std::size_t i = 0; i < others; ++i) check_stamp(in[i], n);
     }
   };
-  co_await rounds(2);
-  std::vector<double> samples;
-  const auto messages = static_cast<double>(per_batch * others) * static_cast<double>(ranks);
-  const auto begin = now_ns();
+  crowd_batches batches(effort);
+  const auto messages =
+      static_cast<double>(crowd_batches::per_batch * others) * static_cast<double>(ranks);
   for (std::uint32_t more = 1; more != 0;) {
     const auto start = now_ns();
-    co_await rounds(per_batch);
-    const auto end = now_ns();
-    samples.push_back(us_between(start, end) / messages);
-    more = samples.size() < batches && (samples.size() < 5 || us_between(begin, end) < enough_us);
+    co_await rounds(crowd_batches::per_batch);
+    more = batches.add(start, now_ns(), messages) ? 1 : 0;
     const auto word = std::as_writable_bytes(std::span(&more, 1));
     if (me == 0)  // rank 0's clock decides for all
       for (const endpoint& peer : peers) fly.start(peer.send(word, ack_tag));
@@ -79,7 +72,7 @@ task<std::vector<double>> everybody(const group& world, std::size_t size, double
     co_await fly.join();
   }
   for (std::size_t i = 0; i < others; ++i) verify(in[i], std::uint64_t{rank_of(i)} + 1);
-  co_return samples;
+  co_return batches.take();
 }
 
 task<void> act(context& ctx, const request& wanted) {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "support/clock.hpp"
+#include "support/crowd_batches.hpp"
 #include "support/pattern.hpp"
 #include "support/plan.hpp"
 
@@ -152,11 +153,6 @@ std::vector<double> alltoall(std::size_t size, double effort) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int me = rank();
   const auto others = static_cast<std::size_t>(ranks - 1);
-  // Ranks without a core of their own may take milliseconds for a round, so short batches and a
-  // limit in time.
-  const std::size_t batches = std::max<std::size_t>(5, static_cast<std::size_t>(20 * effort));
-  constexpr std::size_t per_batch = 5;
-  constexpr double enough_us = 2e6;
   heap_buffers out(others, size);
   heap_buffers in(others, size);
   std::vector<MPI_Request> requests(2 * others);
@@ -179,24 +175,18 @@ std::vector<double> alltoall(std::size_t size, double effort) {
       for (std::size_t i = 0; i < others; ++i) check_stamp(in[i], n);
     }
   };
-  rounds(2);
-  std::vector<double> samples;
-  const auto messages = static_cast<double>(per_batch * others) * static_cast<double>(ranks);
-  const auto begin = now_ns();
+  crowd_batches batches(effort);
+  const auto messages =
+      static_cast<double>(crowd_batches::per_batch * others) * static_cast<double>(ranks);
   for (int more = 1; more != 0;) {
     const auto start = now_ns();
-    rounds(per_batch);
-    const auto end = now_ns();
-    samples.push_back(us_between(start, end) / messages);
-    more = samples.size() < batches && (samples.size() < 5 || us_between(begin, end) < enough_us)
-               ? 1
-               : 0;
+    rounds(crowd_batches::per_batch);
+    more = batches.add(start, now_ns(), messages) ? 1 : 0;
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);  // rank 0's clock decides for all
   }
   for (std::size_t i = 0; i < others; ++i)
     verify(in[i], static_cast<std::uint64_t>(peer_of(i)) + 1);
-  if (me != 0) samples.clear();
-  return samples;
+  return me == 0 ? batches.take() : std::vector<double>{};
 }
 
 }  // namespace weft::bench::mpi
