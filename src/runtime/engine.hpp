@@ -170,6 +170,9 @@ class engine final : public detail::timer_service, public executor, public detai
     if (!in_pass_ && !caller_polls_) wake_somebody();
   }
 
+  /// Whether somebody makes passes while the application computes.
+  bool has_progress_thread() const noexcept { return has_progress_thread_; }
+
   std::uint64_t outstanding() const noexcept { return outstanding_; }
 
   /// When the first timer is due; time_point::max(): there is none.

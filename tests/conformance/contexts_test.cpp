@@ -100,6 +100,30 @@ task<void> echo(endpoint other, tag t) {
   }
 }
 
+// After bursts a transport may expect another one, and wait for the rest of it.
+constexpr std::uint64_t bursts = 10, in_a_burst = 20;
+
+task<void> send_bursts_and_then_one(context&, endpoint other) {
+  const bytes out = pattern(60, 1);
+  for (std::uint64_t i = 0; i != bursts; ++i) {
+    scope fly;
+    for (std::uint64_t n = 0; n != in_a_burst; ++n) fly.start(other.send(out, tag{1}));
+    co_await fly.join();
+    co_await other.recv(mutable_buffer{}, tag{2});
+  }
+  co_await other.send(out, tag{3});
+  compute_until_the_other_got_there();
+}
+task<void> receive_bursts_and_then_one(context&, endpoint other) {
+  bytes in(60);
+  for (std::uint64_t i = 0; i != bursts; ++i) {
+    for (std::uint64_t n = 0; n != in_a_burst; ++n) co_await other.recv(in, tag{1});
+    co_await other.send(const_buffer{}, tag{2});
+  }
+  co_await other.recv(in, tag{3});
+  got_there = true;
+}
+
 }  // namespace
 
 TEST_CASE("contexts: close, and what was sent before arrives") {
@@ -131,6 +155,8 @@ TEST_CASE("contexts: messages move while either end computes") {
   CHECK_NOTHROW(converse(how, &post_receive_and_compute, &send_to_who_computes));
   got_there = false;
   CHECK_NOTHROW(converse(how, &send_and_compute, &receive_from_who_computes));
+  got_there = false;
+  CHECK_NOTHROW(converse(how, &send_bursts_and_then_one, &receive_bursts_and_then_one));
 }
 
 TEST_CASE("contexts: what is pending when the context ends, ends with errc::closed") {

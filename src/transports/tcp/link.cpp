@@ -95,7 +95,10 @@ std::byte* stream_link::room_for(std::size_t n) noexcept {
 /// After a frame was put into the outbox.
 post stream_link::leave() noexcept {
   if (blocked_) return post::done;
-  const bool burst = last_write_ == passes_;
+  if (std::exchange(last_frame_, passes_) != passes_)
+    expects_burst_ = std::exchange(frames_, 0) > 1;
+  ++frames_;
+  const bool burst = last_write_ == passes_ || (expects_burst_ && pair_.owner().looked_after());
   if (burst && outbox_.size() < bytes_per_write && pair_.owner().passes_soon()) {
     pair_.owner().flush_later(*this);
     return post::done;

@@ -41,8 +41,10 @@ class outbox {
 };
 
 /// Writes to a connection. The first frame after a pass leaves at once; those that follow it before
-/// the next pass gather and leave together. Long payloads are written from where they are. Owned by
-/// the protocol layer's peer; its pair outlives it. Baton held only.
+/// the next pass gather and leave together. So does the first one after a pass that was followed by
+/// several, if a progress thread sees to it that it leaves although the application may compute
+/// now. Long payloads are written from where they are. Owned by the protocol layer's peer; its pair
+/// outlives it. Baton held only.
 class stream_link final : public link {
  public:
   explicit stream_link(pair& with) noexcept;
@@ -95,6 +97,9 @@ class stream_link final : public link {
   pair& pair_;
   const std::uint32_t& passes_;   // of the transport
   std::uint32_t last_write_ = 0;  // the pass in which something was written last
+  std::uint32_t last_frame_ = 0;  // and after which the last frame came
+  std::uint32_t frames_ = 0;      // that came after it
+  bool expects_burst_ = false;
   outbox outbox_;
   gather held_;  // behind what is in the outbox
   std::size_t held_left_ = 0;

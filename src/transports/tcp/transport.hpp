@@ -51,6 +51,7 @@ class tcp_transport final : public transport {
   /// Counts passes, so that a link knows a burst: frames posted without a look in between.
   const std::uint32_t& passes() const noexcept { return passes_; }
   bool passes_soon() const noexcept { return engine_.passes_soon(); }
+  bool looked_after() const noexcept { return engine_.has_progress_thread(); }
   void flush_later(stream_link& l) noexcept;
   void heat(pair& p) noexcept;
   void unwatch(pair& p) noexcept;
