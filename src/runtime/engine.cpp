@@ -360,8 +360,19 @@ void engine::post(operation& work) noexcept {
   posting_.fetch_sub(1, std::memory_order_release);
 }
 
-void engine::watch_once(unique_fd fd, std::function<void()> fire) {
-  watches_.add(std::move(fd), std::move(fire));
+std::uint64_t engine::watch_once(unique_fd fd, std::function<void()> fire) {
+  const std::uint64_t watch = watches_.add(std::move(fd), std::move(fire));
+  ring_for_watches();
+  return watch;
+}
+
+void engine::unwatch(std::uint64_t watch) noexcept {
+  watches_.remove(watch);
+  ring_for_watches();
+}
+
+/// Whoever sleeps takes them up.
+void engine::ring_for_watches() noexcept {
   if (has_progress_thread_)
     door_.progress_bell().ring();
   else if (caller_asleep_.load(std::memory_order_seq_cst))

@@ -187,8 +187,11 @@ class engine final : public detail::timer_service, public executor, public detai
 
   // --- from any thread ---------------------------------------------------------------------
 
-  /// Calls `fire` once, without the baton, when the descriptor becomes readable.
-  void watch_once(unique_fd fd, std::function<void()> fire);
+  /// Calls `fire` once, without the baton, when the descriptor becomes readable. \return for
+  /// unwatch
+  std::uint64_t watch_once(unique_fd fd, std::function<void()> fire);
+  /// Closes the descriptor soon; `fire` may be under way.
+  void unwatch(std::uint64_t watch) noexcept;
 
   /// executor: the work is completed by the thread inside run().
   void post(operation& work) noexcept override;
@@ -246,6 +249,7 @@ class engine final : public detail::timer_service, public executor, public detai
   void progress_loop() noexcept;
   unsigned progress_sleeps(time_point deadline) noexcept;
   bool tick_finds_absence() noexcept;
+  void ring_for_watches() noexcept;
   void judge_ring(std::chrono::nanoseconds absence) noexcept;
   void watch_handles() noexcept;
   unsigned progress_in_charge() noexcept;
