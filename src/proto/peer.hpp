@@ -168,6 +168,7 @@ class peer final : public transports::inlet,
                        std::uint32_t already) noexcept override;
   bool on_frame(const frame_header& header, const frame_extension* extension,
                 const std::byte* payload) noexcept override;
+  std::uint64_t under_way() const noexcept override;
   void on_room() noexcept override;
   void on_broken(errc why) noexcept override;
 
