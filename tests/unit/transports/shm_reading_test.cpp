@@ -48,20 +48,20 @@ struct nobody final : inlet {
 };
 
 /// A process that sends to the receiver.
-struct sender {
+struct talker {
   runtime::doorbell door{true};
   shm_transport shm{door, large_way::automatic, 1};
   nobody in;
   const counterpart who{0, [](parcel) {}};
   std::unique_ptr<weft::transports::link> ring;
 
-  sender(transport& to, inlet& as) {
+  talker(transport& to, inlet& as) {
     parcel offer, answer;
     ring = shm.open(in, who, offer);
     REQUIRE(to.accept(as, who, std::move(offer), answer).empty());
     REQUIRE(ring->opened(std::move(answer)).empty());
   }
-  ~sender() { shm.forget(in); }
+  ~talker() { shm.forget(in); }
 
   void say(const std::string& kinds, std::uint64_t size) {
     for (const char kind : kinds) {
@@ -94,7 +94,7 @@ struct stage {
   runtime::doorbell door{true};
   std::unique_ptr<transport> shm;
   reader in1{log, '1'}, in2{log, '2'};
-  sender first{*shm, in1}, second{*shm, in2};
+  talker first{*shm, in1}, second{*shm, in2};
 };
 
 constexpr std::uint64_t longer_than_ring = bulk_bytes + 1;
