@@ -28,14 +28,15 @@ constexpr std::chrono::milliseconds longest_until_nudge{256};
 engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set,
                const clock* virtual_time)
     : mode_(mode),
-      has_progress_thread_(mode == progress_mode::dedicated),
-      virtual_time_(virtual_time),
-      door_(has_progress_thread_),
-      caller_patience_([&] {
+      waiting_([&] {
         waiting.never_sleep = mode == progress_mode::polling;
         waiting.never_spin = mode == progress_mode::interrupt;
         return waiting;
       }()),
+      has_progress_thread_(mode == progress_mode::dedicated),
+      virtual_time_(virtual_time),
+      door_(has_progress_thread_),
+      caller_patience_(waiting_),
       caller_bell_watcher_(door_.caller_bell()),
       progress_bell_watcher_(door_.progress_bell()),
       caller_ear_watcher_(door_.caller_ear()),
@@ -139,6 +140,7 @@ void engine::go_away() noexcept {
   // A caller that sleeps is rung for everything. It comes back polling and would leave the word
   // odd: peers that have rung for it would not ring again when it is away later.
   if (caller_asleep_.load(std::memory_order_relaxed)) return;
+  calls_soon_ = false;
   door_.arm_away(false);
   if (!has_progress_thread_) return;
   if (descriptors_in_use() &&
