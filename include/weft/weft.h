@@ -120,8 +120,8 @@ WEFT_API size_t weft_describe(weft_context* ctx, char* text, size_t size);
 
 /* --- peers ----------------------------------------------------------------------------------- */
 
-/* A peer stands for the same process as long as the context lives, and is never freed by the
- * caller. Connections are made on first use. */
+/* A peer stands for the same process until weft_peer_free or weft_close; asked for twice, it is the
+ * same handle. Connections are made on first use. */
 
 /* The peer with a number: a rank of the job, this process's own included, or the `source` of a
  * message. Operations with a rank that nobody has end with UNREACHABLE or PEER_LOST.
@@ -135,6 +135,10 @@ WEFT_API uint32_t weft_peer_number(const weft_peer* peer);
 /* Starts the orderly end: what was sent still arrives, later operations end with CLOSED on both
  * sides. Does not block. The handle stays valid. */
 WEFT_API void weft_peer_close(weft_peer* peer);
+
+/* Gives the handle back; none of its operations may be in flight. What the context keeps of a peer
+ * that came by address ends with it, once the peer has gone. Not needed before weft_close. */
+WEFT_API void weft_peer_free(weft_peer* peer);
 
 /* Opens a door. address: "unix://name", "any://host:port" or "tcp://host:port", port 0: any.
  * Errors: INVALID_ARGUMENT, SYSTEM (taken), OUT_OF_MEMORY. */

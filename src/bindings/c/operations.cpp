@@ -19,13 +19,8 @@ const_buffer bytes(const void* data, std::size_t size) noexcept {
 
 tag_mask matching(std::uint64_t tag, std::uint64_t ignore) noexcept { return {tag, ~ignore}; }
 
-proto::peer* state_of(const weft_peer* peer) noexcept { return peer ? peer->to.state() : nullptr; }
-
-int post_send(weft_peer* to, const void* data, std::size_t size, std::uint64_t t, weft_op* op,
-              void* user, detail::send_mode mode) noexcept {
-  if (!to || !op || (!data && size != 0)) return WEFT_INVALID_ARGUMENT;
-  return send_op::post(op, *to->owner,
-                       detail::send_request{to->to.state(), tag{t}, bytes(data, size), mode}, user);
+mutable_buffer room(void* memory, std::size_t size) noexcept {
+  return {static_cast<std::byte*>(memory), size};
 }
 
 void tell(const op_head& op, weft_completion& c) noexcept {
@@ -72,31 +67,32 @@ int milliseconds_until(steady_clock::time_point when) noexcept {
 }  // namespace
 
 int weft_send(weft_peer* to, const void* data, size_t size, uint64_t tag, weft_op* op, void* user) {
-  return post_send(to, data, size, tag, op, user, detail::send_mode::standard);
+  if (!to || !op || (!data && size != 0)) return WEFT_INVALID_ARGUMENT;
+  return send_op::post(op, *to->owner, to->to.send(bytes(data, size), weft::tag{tag}), user);
 }
 
 int weft_send_synchronous(weft_peer* to, const void* data, size_t size, uint64_t tag, weft_op* op,
                           void* user) {
-  return post_send(to, data, size, tag, op, user, detail::send_mode::synchronous);
+  if (!to || !op || (!data && size != 0)) return WEFT_INVALID_ARGUMENT;
+  return send_op::post(op, *to->owner, to->to.send_synchronous(bytes(data, size), weft::tag{tag}),
+                       user);
 }
 
 int weft_recv(weft_context* ctx, weft_peer* from, void* into, size_t size, uint64_t tag,
               uint64_t ignore, weft_op* op, void* user) {
   if (!ctx || !op || (!into && size != 0)) return WEFT_INVALID_ARGUMENT;
-  detail::recv_request r =
-      ctx->ctx.recv(mutable_buffer(static_cast<std::byte*>(into), size), matching(tag, ignore));
-  r.from = state_of(from);
-  if (from) r.at = nullptr;
-  return recv_op::post(op, *ctx, r, user);
+  const tag_mask wanted = matching(tag, ignore);
+  return recv_op::post(
+      op, *ctx,
+      from ? from->to.recv(room(into, size), wanted) : ctx->ctx.recv(room(into, size), wanted),
+      user);
 }
 
 int weft_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore, weft_op* op,
                void* user) {
   if (!ctx || !op) return WEFT_INVALID_ARGUMENT;
-  detail::probe_request r = ctx->ctx.probe(matching(tag, ignore));
-  r.from = state_of(from);
-  if (from) r.at = nullptr;
-  return probe_op::post(op, *ctx, r, user);
+  const tag_mask wanted = matching(tag, ignore);
+  return probe_op::post(op, *ctx, from ? from->to.probe(wanted) : ctx->ctx.probe(wanted), user);
 }
 
 int weft_try_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,

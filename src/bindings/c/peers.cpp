@@ -83,6 +83,16 @@ void weft_peer_close(weft_peer* peer) {
   peer->to.close();
 }
 
+void weft_peer_free(weft_peer* peer) {
+  if (!peer) return;
+  weft_context& ctx = *peer->owner;
+  guarded(ctx, [&] {
+    std::unique_lock lock(ctx.mutex);
+    const auto mine = ctx.peers.extract(peer->to.id());
+    lock.unlock();
+  });
+}
+
 int weft_listen(weft_context* ctx, const char* address, weft_listener** door) {
   if (!ctx || !address || !door) return WEFT_INVALID_ARGUMENT;
   *door = nullptr;
