@@ -19,7 +19,7 @@ ip link add here type veth peer name there || skip "links between network namesp
 ip addr add 10.77.0.1/24 dev here
 ip link set here up
 mount -t tmpfs slurm /run
-mkdir /run/state /run/spool
+mkdir /run/state /run/spool /run/tmp
 printf '127.0.0.1 localhost\n10.77.0.1 one\n' >/run/hosts
 mount --bind /run/hosts /etc/hosts
 cat >/run/slurm.conf <<'END'
@@ -42,6 +42,7 @@ SwitchType=switch/none
 MpiDefault=none
 StateSaveLocation=/run/state
 SlurmdSpoolDir=/run/spool
+TmpFS=/run/tmp
 SlurmctldPidFile=/run/slurmctld.pid
 SlurmdPidFile=/run/slurmd.pid
 END

@@ -39,7 +39,7 @@ struct reader final : inlet {
   std::uint64_t size_ = 0;
 };
 
-struct nobody final : inlet {
+struct deaf final : inlet {
   bool on_frame(const frame_header&, const frame_extension*, const std::byte*) noexcept override {
     return true;
   }
@@ -51,7 +51,7 @@ struct nobody final : inlet {
 struct talker {
   runtime::doorbell door{true};
   shm_transport shm{door, large_way::automatic, 1};
-  nobody in;
+  deaf in;
   const counterpart who{0, [](parcel) {}};
   std::unique_ptr<weft::transports::link> ring;
 
