@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order a receiver should look at its transports, while several bring something: weft's
-// own order and the two of SHIBA, in turns. The receiver has one process and one core; all senders
-// are threads of the other, with a context each, those of `shm` on the receiver's host and those of
-// `tcp` on another one (support/hosts.hpp).
+// In which order a receiver should look at its transports, and how much it should take out of a
+// ring at once, while several bring something: weft's own ways and those of SHIBA, in turns. The
+// receiver has one process and one core; all senders are threads of the other, with a context each,
+// those of `shm` on the receiver's host and those of `tcp` on another one (support/hosts.hpp).
 #include <fmt/format.h>
 
 #include <array>
@@ -26,8 +26,8 @@
 namespace weft::bench {
 namespace {
 
-constexpr std::size_t message = 8;
-constexpr std::size_t busy_window = 16;
+constexpr std::size_t short_one = 8;
+constexpr std::size_t long_one = 1 << 20;
 constexpr std::chrono::milliseconds silence{1};
 
 struct request {
@@ -41,32 +41,48 @@ struct request {
 struct sender {
   const char* transport;
   bool quiet = false;
-  std::size_t window() const { return quiet ? 1 : busy_window; }
+  std::size_t size = short_one;
+  bool is_shm() const { return std::string_view(transport) == "shm"; }
+  bool is_long() const { return size == long_one; }
+  std::size_t window() const { return quiet ? 1 : is_long() ? 4 : 16; }
 };
 
 struct scenario {
   const char* name;
   std::vector<sender> senders;
+  bool is_long() const { return senders.front().is_long(); }
+  std::size_t size() const { return senders.front().size; }
 };
 
 const std::vector<scenario>& scenarios() {
-  constexpr sender shm{"shm"}, tcp{"tcp"};
+  constexpr sender shm{"shm"}, tcp{"tcp"}, quiet_shm{"shm", true}, quiet_tcp{"tcp", true};
+  constexpr sender long_shm{"shm", false, long_one}, long_tcp{"tcp", false, long_one};
   static const std::vector<scenario> all{
       {"both busy", {shm, tcp}},
-      {"shm hot, tcp quiet", {shm, {"tcp", true}}},
-      {"tcp hot, shm quiet", {tcp, {"shm", true}}},
+      {"shm hot, tcp quiet", {shm, quiet_tcp}},
+      {"tcp hot, shm quiet", {tcp, quiet_shm}},
       {"many senders", {shm, shm, shm, shm, tcp, tcp, tcp, tcp}},
+      {"long, both busy", {long_shm, long_tcp}},
+      {"long, tcp quiet", {long_shm, quiet_tcp}},
+      {"long, shm quiet", {long_shm, quiet_shm}},
+      {"long, many senders", {long_shm, long_shm, long_shm, long_shm, quiet_shm}},
   };
   return all;
 }
 
 struct policy {
   const char* name;
-  poll_policy value;
+  poll_policy polling = poll_policy::in_order;
+  ring_reading reading = ring_reading::burst;
 };
-constexpr std::array<policy, 3> policies{{{"order", poll_policy::in_order},
-                                          {"adaptive", poll_policy::adaptive},
-                                          {"toggle", poll_policy::toggle}}};
+constexpr std::array<policy, 7> policies{
+    {{"order"},
+     {"adaptive", poll_policy::adaptive},
+     {"toggle", poll_policy::toggle},
+     {"single", poll_policy::in_order, ring_reading::single},
+     {"contiguous", poll_policy::in_order, ring_reading::contiguous},
+     {"post", poll_policy::in_order, ring_reading::post},
+     {"immediate", poll_policy::in_order, ring_reading::immediate}}};
 
 template <class T>
 std::span<std::byte> bytes_of(T& value) {
@@ -78,8 +94,8 @@ std::span<std::byte> bytes_of(T& value) {
 struct arrivals {
   std::int64_t begin = 0;  // what comes between these two counts
   std::int64_t end = 0;
-  double shm = 0;
-  double tcp = 0;
+  double shm = 0;  // messages; bytes in a scenario of long ones
+  double tcp = 0;  // the same
 };
 
 void check_way(const endpoint& from, const sender& other) {
@@ -94,8 +110,9 @@ task<void> take(endpoint from, const scenario& what, arrivals& all) {
   co_await from.recv(bytes_of(who), ack_tag);
   const sender& other = what.senders.at(who);
   const std::size_t window = other.window();
-  heap_buffers boxes(window, message);
-  double& count = std::string_view(other.transport) == "shm" ? all.shm : all.tcp;
+  heap_buffers boxes(window, other.size);
+  double& count = other.is_shm() ? all.shm : all.tcp;
+  const std::size_t worth = what.is_long() ? window * other.size : window;
   scope fly;
   std::uint64_t n = 0;
   for (std::uint32_t more = 1; more != 0;) {
@@ -103,7 +120,7 @@ task<void> take(endpoint from, const scenario& what, arrivals& all) {
     co_await fly.join();
     for (std::size_t i = 0; i < window; ++i, ++n) check_stamp(boxes[i], n);
     const auto time = now_ns();
-    if (time >= all.begin && time < all.end) count += static_cast<double>(window);
+    if (time >= all.begin && time < all.end) count += static_cast<double>(worth);
     more = time < all.end;
     co_await from.send(bytes_of(more), ack_tag);
     // Now this side has a link, too, and a sender that is to go on is still there.
@@ -129,7 +146,7 @@ task<void> send(context& ctx, const std::string& address, const scenario& what, 
   const sender& self = what.senders[me];
   const endpoint to = co_await ctx.connect(address);
   co_await to.send(bytes_of(me), ack_tag);
-  heap_buffers buffers(self.window(), message);
+  heap_buffers buffers(self.window(), self.size);
   scope fly;
   std::uint64_t n = 0;
   for (std::uint32_t more = 1; more != 0;) {
@@ -154,7 +171,7 @@ void send_all(const options& mine, const std::string& address, const scenario& w
   for (std::uint32_t i = 0; i < what.senders.size(); ++i)
     threads.emplace_back([&, i] {
       try {
-        apart.enter(std::string_view(what.senders[i].transport) == "shm" ? 0 : 1);
+        apart.enter(what.senders[i].is_shm() ? 0 : 1);
         context ctx(mine);
         run(ctx, send(ctx, address, what, i, member));
         --left;
@@ -173,7 +190,7 @@ void send_all(const options& mine, const std::string& address, const scenario& w
 
 /// What one policy did in one scenario; a value for each round.
 struct figures {
-  std::vector<double> shm;       // millions of messages a second
+  std::vector<double> shm;       // millions of messages a second; of long ones, megabytes
   std::vector<double> tcp;       // the same
   std::vector<double> all;       // both together
   std::vector<double> half_rtt;  // of the quiet sender, microseconds: medians
@@ -185,7 +202,8 @@ void measure(const request& wanted, const hosts& apart, const scenario& what, co
   theirs.transports = options{}.transports;
   theirs.job_key = wireup::job_key::random().to_text();
   options mine = theirs;
-  mine.polling = how.value;
+  mine.polling = how.polling;
+  mine.reading = how.reading;
   constexpr std::size_t longest_address = 256;
   const pair_options stage{
       .name = "policy", .shared_bytes = longest_address, .pin = wanted.chosen.pin, .apart = &apart};
@@ -221,15 +239,16 @@ void add_ratio(json& line, const char* key, const std::vector<double>& a,
 }
 
 void tell(report& out, const request& wanted, const scenario& what,
-          const std::array<figures, 3>& of) {
+          const std::array<figures, policies.size()>& of) {
   for (std::size_t p = 0; p < policies.size(); ++p) {
     settings named = wanted.chosen;
     named.transport = "shm+tcp";
-    auto line = make_line(head_of("policy", named, message), mmsg_s, of[p].all);
+    auto line =
+        make_line(head_of("policy", named, what.size()), what.is_long() ? mb_s : mmsg_s, of[p].all);
     line["scenario"] = what.name;
     line["policy"] = policies[p].name;
-    line["shm_mmsg_s"] = median(of[p].shm);
-    line["tcp_mmsg_s"] = median(of[p].tcp);
+    line["of_shm"] = median(of[p].shm);
+    line["of_tcp"] = median(of[p].tcp);
     add_ratio(line, "to_order", of[p].all, of[0].all);
     if (!of[p].half_rtt.empty()) {
       line["quiet_half_rtt_us"] = median(of[p].half_rtt);
@@ -244,18 +263,20 @@ void act(const request& wanted) {
   report out({{"scenario", "scenario"},
               {"policy", "policy"},
               {"M messages/s", "mmsg_s"},
+              {"MB/s", "mb_s"},
               {"p10", "p10"},
               {"p90", "p90"},
-              {"of shm", "shm_mmsg_s"},
-              {"of tcp", "tcp_mmsg_s"},
+              {"of shm", "of_shm"},
+              {"of tcp", "of_tcp"},
               {"to order", "to_order"},
               {"quiet one's half round trip µs", "quiet_half_rtt_us"},
               {"to order", "quiet_to_order"}},
              wanted.chosen.as_json);
-  out.title("8 bytes, into one receiver; medians of rounds in turns, ratios paired");
+  out.title(
+      "8 bytes, or 1 MiB (long), into one receiver; medians of rounds in turns, ratios paired");
   for (const auto& what : scenarios()) {
     out.measuring(what.name);
-    std::array<figures, 3> of;
+    std::array<figures, policies.size()> of;
     for (int round = 0; round < wanted.rounds; ++round)
       for (std::size_t turn = 0; turn < policies.size(); ++turn) {
         const std::size_t p = (turn + static_cast<std::size_t>(round)) % policies.size();
@@ -271,7 +292,9 @@ void act(const request& wanted) {
 void add_policy_command(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand(
-      "policy", "In which order to look at transports: WEFT_POLL_POLICY; needs what --hosts needs");
+      "policy",
+      "In which order to look at transports, and how to read rings: WEFT_POLL_POLICY and "
+      "WEFT_SHM_READING; needs what --hosts needs");
   sub->add_option("--rounds", wanted->rounds, "Turns of each policy")->check(CLI::PositiveNumber);
   sub->add_option("--milliseconds", wanted->milliseconds, "How long each turn is")
       ->check(CLI::PositiveNumber);

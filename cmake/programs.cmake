@@ -11,3 +11,15 @@ function(weft_program target)
   target_link_libraries(${target} PRIVATE weft_program_dependencies ${ARG_LIBS})
   weft_own_flags(${target})
 endfunction()
+
+# weft_c_program(<target> SOURCES <files>... [LIBS <libs>...]) is the same in C99, with nothing but what it names.
+enable_language(C)
+function(weft_c_program target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  set_target_properties(${target} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+  target_link_libraries(${target} PRIVATE ${ARG_LIBS})
+  weft_own_flags(${target})
+endfunction()

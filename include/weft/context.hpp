@@ -40,6 +40,17 @@ enum class poll_policy {
   toggle     ///< each once, and first those that were not the first to bring something last time
 };
 
+/// How much a thread that polls takes out of one peer's ring in shared memory before it looks
+/// elsewhere. For what arrives here; the peers may choose otherwise. Of use to measure (`weft-bench
+/// policy`). All but the first are of the SHIBA device (docs/adr/0011-reading-a-ring.md).
+enum class ring_reading {
+  burst,       ///< what is there, up to 64 frames (the default)
+  single,      ///< one frame
+  contiguous,  ///< one frame; all that is there of a message, if it had begun before this look
+  post,  ///< as contiguous; of a message longer than the ring also when all rings were looked at
+  immediate  ///< as contiguous; of a message longer than the ring also when it has just begun
+};
+
 /// Everything that can be chosen, with the defaults that suit most. `from_environment` applies the
 /// WEFT_* variables on top (docs/environment.md lists them; `weft-info` prints them).
 struct options {
@@ -51,6 +62,9 @@ struct options {
 
   /// How threads that poll share their looks among transports.
   poll_policy polling = poll_policy::in_order;
+
+  /// How threads that poll read the rings of shared memory.
+  ring_reading reading = ring_reading::burst;
 
   /// Memory for messages that arrive before their receive, over all peers, in bytes. Beyond it only
   /// headers travel and the data stays with the sender.

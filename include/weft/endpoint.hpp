@@ -28,16 +28,16 @@ class endpoint {
   /// Sends a message. Ends when `data` may be used again; the message may still be on its way.
   /// \param data any number of bytes, also none; unchanged by the caller until the end
   /// \param t    what the receiver selects by
-  detail::send_request send(const_buffer data, tag t) const { return {state(), t, data}; }
+  detail::send_request send(const_buffer data, tag t) const { return {name(), t, data}; }
 
   /// The same, gathered from several pieces, in order. `list` must live until the end too.
   detail::send_request send(std::span<const const_buffer> list, tag t) const {
-    return {state(), t, list};
+    return {name(), t, list};
   }
 
   /// As `send`, but ends only when the receiver has matched the message.
   detail::send_request send_synchronous(const_buffer data, tag t) const {
-    return {state(), t, data, detail::send_mode::synchronous};
+    return {name(), t, data, detail::send_mode::synchronous};
   }
 
   /// Receives a message from this peer. Stopped while the message arrives, it ends at once and the
@@ -45,16 +45,16 @@ class endpoint {
   /// \param into where it goes; a longer message fills it and ends with errc::truncated
   /// \param t    a tag, `any_tag`, or a value with a mask
   detail::recv_request recv(mutable_buffer into, tag_mask t) const {
-    return {nullptr, state(), t, into};
+    return {nullptr, name(), t, into};
   }
 
   /// The same, scattered over several pieces, in order. `list` must live until the end too.
   detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t) const {
-    return {nullptr, state(), t, list};
+    return {nullptr, name(), t, list};
   }
 
   /// Ends when a matching message is there, and leaves it there.
-  detail::probe_request probe(tag_mask t) const { return {nullptr, state(), t}; }
+  detail::probe_request probe(tag_mask t) const { return {nullptr, name(), t}; }
 
   /// The same without waiting: nothing, if no such message has arrived.
   std::optional<received> try_probe(tag_mask t) const;
@@ -67,7 +67,7 @@ class endpoint {
   task<void> closed();
 
   /// Number within the context: the rank in a job.
-  peer_id id() const noexcept;
+  peer_id id() const noexcept { return id_; }
 
   /// One line for people: which transport, and why not a better one.
   std::string describe() const;
@@ -76,11 +76,15 @@ class endpoint {
   friend bool operator==(const endpoint&, const endpoint&) = default;
 
   /// For the layers below; applications get endpoints from a context, group or listener.
-  explicit endpoint(std::shared_ptr<proto::peer> state) noexcept : state_(std::move(state)) {}
+  explicit endpoint(std::shared_ptr<proto::peer> state) noexcept
+      : state_(std::move(state)), id_(detail::peer_name(state_.get()).id) {}
   proto::peer* state() const noexcept { return state_.get(); }
 
  private:
+  detail::peer_name name() const noexcept { return {state(), id_}; }
+
   std::shared_ptr<proto::peer> state_;
+  peer_id id_ = no_peer;
 };
 
 }  // namespace weft

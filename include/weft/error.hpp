@@ -33,6 +33,9 @@ enum class errc : int {
 /// The category of `errc`; its messages are complete sentences for people.
 const std::error_category& error_category() noexcept;
 
+/// What a value means, in a complete sentence: the category's, without an allocation.
+const char* sentence_of(errc e) noexcept;
+
 inline std::error_code make_error_code(errc e) noexcept {
   return {static_cast<int>(e), error_category()};
 }

@@ -146,7 +146,8 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
       made = transports::self::make();
     } else if (name == "shm") {
       missing = transports::shm::probe();
-      if (missing.empty()) made = transports::shm::make(engine_.door(), options_.large_messages);
+      if (missing.empty())
+        made = transports::shm::make(engine_.door(), options_.large_messages, options_.reading);
       shm_ = made.get();
     } else if (name == "tcp") {
       if (options_.tcp_links < 1 || options_.tcp_links > proto::most_links)

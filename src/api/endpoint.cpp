@@ -21,8 +21,6 @@ task<void> endpoint::closed() {
   co_await p->owner().closed(*p);
 }
 
-peer_id endpoint::id() const noexcept { return state_->id(); }
-
 std::string endpoint::describe() const { return state_->owner().describe(*state_); }
 
 }  // namespace weft

@@ -90,7 +90,7 @@ bool links::is_impostor(const wireup::identity& who) const {
   if (who.pid != ::getpid() && claims(manager_->self())) return true;
   return std::any_of(parties_.begin(), parties_.end(), [&](const auto& known) {
     const party& other = known.second;
-    if (other.channels.empty()) return false;
+    if (other.channels.empty() || other.gone) return false;
     const wireup::identity& claimed = other.channels.front()->peer();
     return claimed.pid != 0 && claimed.pid != who.pid && claims(claimed);
   });
@@ -119,16 +119,17 @@ std::shared_ptr<peer> links::peer_behind(const channel_ptr& c) {
   if (is_new) {
     who.channels.push_back(c);
     // Over TCP the peer is elsewhere, and has no process to watch.
-    if (c->carries_descriptors() && !std::exchange(who.watched, true)) watch_death(c);
+    if (c->carries_descriptors() && !who.gone && who.watch == 0) who.watch = watch_death(c);
   }
   return who.peer;
 }
 
 /// The channel's end tells of most deaths; a process that has forked keeps it open beyond its own.
-void links::watch_death(const channel_ptr& c) {
+/// \return 0: it cannot be watched
+std::uint64_t links::watch_death(const channel_ptr& c) {
   runtime::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, c->peer().pid, 0)));
-  if (!pidfd) return;  // refused, or in another namespace: the channel has to do
-  engine_.watch_once(std::move(pidfd), [weak = std::weak_ptr(c)] {
+  if (!pidfd) return 0;  // refused, or in another namespace: the channel has to do
+  return engine_.watch_once(std::move(pidfd), [weak = std::weak_ptr(c)] {
     // A good-bye may still lie in the channel: it decides between `closed` and `peer_lost`.
     if (const channel_ptr channel = weak.lock()) try {
         channel->process_died();
@@ -140,8 +141,17 @@ void links::watch_death(const channel_ptr& c) {
 
 void links::on_gone(const channel_ptr& c, bool orderly) {
   const auto it = parties_.find(c->peer().id);
-  if (it == parties_.end() || it->second.gone || !has(it->second, c)) return;
+  if (it == parties_.end() || !has(it->second, c)) return;
   party& who = it->second;
+  std::erase(who.channels, c);
+  end(who, orderly);
+  if (who.channels.empty()) parties_.erase(it);
+}
+
+/// The other channels, if there are any, end soon.
+void links::end(party& who, bool orderly) {
+  if (std::exchange(who.gone, true)) return;
+  if (who.watch != 0) engine_.unwatch(std::exchange(who.watch, 0));
   {
     const engine::holder hold(engine_);
     who.opening.clear();
@@ -151,9 +161,9 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
                    orderly ? "it has left" : "its process died or its connection broke");
     who.peer->drop_link();
     who.unused_bundle.reset();
+    attempts_.erase(who.peer.get());
   }
-  who.gone = true;
-  for (const channel_ptr& other : std::exchange(who.channels, {})) other->close();
+  for (const channel_ptr& other : who.channels) other->close();
 }
 
 void links::on_exhausted() {
@@ -165,7 +175,7 @@ void links::on_rank_end(peer_id rank, bool died) {
   if (rank == job_.rank()) return;
   const std::shared_ptr<peer> p = messenger_.peer_of(rank);
   for (auto& [id, who] : parties_)
-    if (who.peer == p && !who.channels.empty()) return on_gone(who.channels.front(), !died);
+    if (who.peer == p && !who.gone) return end(who, !died);
   const engine::holder hold(engine_);
   if (p->now() == peer::state::idle || died)
     p->fail(died ? errc::peer_lost : errc::closed, died ? "its process died" : "it has left");

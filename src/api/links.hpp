@@ -74,7 +74,7 @@ class links {
 
   struct party {
     std::shared_ptr<proto::peer> peer;
-    std::vector<wireup::channel_ptr> channels;
+    std::vector<wireup::channel_ptr> channels;  // that have not ended; with the last one it goes
     // Offered, not answered yet; more than one where the transport offers several links at once.
     std::vector<std::unique_ptr<transports::link>> opening;
     // Several links, from the first offer in either direction until the peer sends on them: then
@@ -84,10 +84,11 @@ class links {
     bool wants_link = false;
     bool tried_unix = false;  // whether a Unix socket reaches it, too, is known
     std::string no_unix;      // why none does
-    bool watched = false;     // its process's end
+    std::uint64_t watch = 0;  // for its process's end; 0: none
     bool gone = false;
   };
 
+  void end(party& who, bool orderly);
   void connect(const std::shared_ptr<proto::peer>& p);
   void open_self(const std::shared_ptr<proto::peer>& p);
   void try_next_way(party& who);
@@ -106,7 +107,7 @@ class links {
   transports::counterpart counterpart_of(const wireup::channel_ptr& c, std::size_t index,
                                          std::size_t number);
   void fail(const std::shared_ptr<proto::peer>& p, errc why, const std::string& detail);
-  void watch_death(const wireup::channel_ptr& c);
+  std::uint64_t watch_death(const wireup::channel_ptr& c);
   party& party_of(const wireup::identity& who);
   bool is_ours(const wireup::identity& who) const noexcept;
   static bool has(const party& who, const wireup::channel_ptr& c) noexcept;

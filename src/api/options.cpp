@@ -2,8 +2,10 @@
 // WEFT_* variables: one table, which weft-info prints and docs/environment.md describes.
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 #include <weft/environment.hpp>
 
@@ -75,6 +77,22 @@ void set_poll_policy(options& o, const char* name, const std::string& value) {
     bad(name, value, "order, adaptive or toggle");
 }
 
+constexpr std::array<std::pair<const char*, ring_reading>, 5> readings{
+    {{"burst", ring_reading::burst},
+     {"single", ring_reading::single},
+     {"contiguous", ring_reading::contiguous},
+     {"post", ring_reading::post},
+     {"immediate", ring_reading::immediate}}};
+
+void set_reading(options& o, const char* name, const std::string& value) {
+  for (const auto& [word, reading] : readings)
+    if (value == word) {
+      o.reading = reading;
+      return;
+    }
+  bad(name, value, "burst, single, contiguous, post or immediate");
+}
+
 void set_spin(options& o, const char* name, const std::string& value) {
   long us = 0;
   const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), us);
@@ -110,6 +128,12 @@ std::string name_of(poll_policy p) {
   return p == poll_policy::in_order ? "order" : p == poll_policy::adaptive ? "adaptive" : "toggle";
 }
 
+std::string name_of(ring_reading r) {
+  for (const auto& [word, reading] : readings)
+    if (r == reading) return word;
+  return "?";
+}
+
 std::string join(const std::vector<std::string>& all) {
   std::string text;
   for (const std::string& w : all) text += (text.empty() ? "" : ",") + w;
@@ -127,6 +151,9 @@ const std::vector<environment_variable>& environment_variables() {
        [](const options& o) { return std::to_string(o.spin.count()); }},
       {"WEFT_POLL_POLICY", "how polling threads look at transports: order, adaptive, toggle",
        set_poll_policy, [](const options& o) { return name_of(o.polling); }},
+      {"WEFT_SHM_READING",
+       "what is taken out of a peer's ring at once: burst, single, contiguous, post, immediate",
+       set_reading, [](const options& o) { return name_of(o.reading); }},
       {"WEFT_TRANSPORTS", "transports to use, in order of preference: self, shm, tcp",
        [](options& o, const char*, const std::string& v) { o.transports = words(v); },
        [](const options& o) { return join(o.transports); }},

@@ -11,6 +11,9 @@ namespace weft::proto {
 
 namespace {
 constexpr const char* the_end = "the context has ended";
+
+/// Of a peer of whom only that is known.
+std::string text_of(errc why) { return make_error_code(why).message(); }
 }  // namespace
 
 messenger::messenger(runtime::engine& e, messenger_settings s)
@@ -27,21 +30,68 @@ messenger::~messenger() {
 
 std::shared_ptr<peer> messenger::peer_of(peer_id id) {
   const runtime::engine::holder hold(engine_);
-  const auto known = peers_.find(id);
-  return known != peers_.end() ? known->second : peers_.emplace(id, make_peer(id)).first->second;
+  if (const auto known = peers_.find(id); known != peers_.end()) return known->second;
+  std::shared_ptr<peer> p = peers_.emplace(id, make_peer(id)).first->second;
+  if (const errc why = why_gone(id); why != errc::ok) p->fail(why, text_of(why));
+  return p;
 }
 
 std::shared_ptr<peer> messenger::new_peer() {
   const runtime::engine::holder hold(engine_);
-  const peer_id id = next_id_++;
-  return peers_[id] = make_peer(id);
+  peer_id id = no_peer;
+  do {
+    if (ends_.size() == no_peer - first_new_)
+      throw error(errc::unsupported,
+                  "this context has met as many peers by address as there are numbers for");
+    id = first_new_ + static_cast<peer_id>(ends_.size());
+    ends_.push_back(static_cast<std::uint8_t>(errc::unreachable));
+    // Somebody may have asked for that number before it was given: then it stays nobody's.
+  } while (peers_.contains(id));
+  return peers_.emplace(id, make_peer(id)).first->second;
 }
 
 /// Nobody connects to a peer that is met when the context has ended.
 std::shared_ptr<peer> messenger::make_peer(peer_id id) {
-  auto p = std::make_shared<peer>(*this, id);
+  if (spare_.empty()) collect();
+  std::shared_ptr<peer> p;
+  if (spare_.empty()) {
+    p = std::make_shared<peer>(*this, id);
+  } else {
+    spare_.back()->become(id);
+    p = std::move(spare_.back());
+    spare_.pop_back();
+  }
   if (over_) p->fail(errc::closed, the_end);
   return p;
+}
+
+/// Peers that came by address, have gone, and are in nobody's hands become spare. Done when there
+/// are twice as many peers as the last time had left: what it costs is shared among those that were
+/// new since, however many endpoints of those that have gone are kept.
+void messenger::collect() {
+  constexpr std::size_t few = 16;
+  if (peers_.size() < std::max(collect_at_, few)) return;
+  spare_.reserve(peers_.size());
+  for (auto at = peers_.begin(); at != peers_.end();) {
+    auto& [id, p] = *at;
+    if (id < first_new_ || !p->finished() || p.use_count() != 1) {
+      ++at;
+      continue;
+    }
+    if (id - first_new_ < ends_.size())
+      ends_[id - first_new_] = static_cast<std::uint8_t>(p->why());
+    // Not moved: that a count falls shows us what those did who had it before.
+    spare_.push_back(p);
+    at = peers_.erase(at);
+    spare_.back()->shrink();
+  }
+  collect_at_ = 2 * peers_.size();
+}
+
+errc messenger::why_gone(peer_id id) const noexcept {
+  if (id < first_new_) return errc::ok;
+  const std::size_t number = id - first_new_;
+  return number < ends_.size() ? static_cast<errc>(ends_[number]) : errc::unreachable;
 }
 
 /// What a receive or probe that finds no message ends with, instead of waiting in vain; ok: it may
@@ -53,12 +103,12 @@ inline errc messenger::no_message(const peer* from) const noexcept {
 
 bool messenger::start(detail::send_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
-  return op.request.to->start(op);
+  return op.request.to.at->start(op);
 }
 
 void messenger::cancel(detail::send_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
-  op.request.to->cancel(op);
+  op.request.to.at->cancel(op);
 }
 
 /// What receives and probes have in common. `match` is called with a message that is there already.
@@ -67,6 +117,10 @@ inline bool messenger::start_matcher(detail::matcher& op, Match match) noexcept 
   const runtime::engine::holder hold(engine_);
   if (op.cancel_requested) {
     op.status = errc::stopped;
+    return true;
+  }
+  if (op.from && op.from->id() != op.from_id) {
+    op.status = why_gone(op.from_id);
     return true;
   }
   if (incoming* m = table_.find(op.from, op.tag)) return match(*m);
@@ -83,8 +137,8 @@ bool messenger::start(detail::recv_operation& op) noexcept {
   // Most receives are posted by the thread that leads, before their message comes, to a peer that
   // lives. Nothing is called here, so that no register needs saving.
   if (engine_.try_enter_leading()) [[likely]] {
-    const bool plain = op.from && !op.from->gone() && !op.cancel_requested &&
-                       table_.none_arrived() && engine_.expects_pending();
+    const bool plain = op.from && op.from->id() == op.from_id && !op.from->gone() &&
+                       !op.cancel_requested && table_.none_arrived() && engine_.expects_pending();
     if (plain) [[likely]] {
       table_.post(op);
       engine_.pending_expected();
@@ -252,9 +306,14 @@ std::uint32_t messenger::first_budget() noexcept {
   return taken;
 }
 
-std::string messenger::explain(errc status, const peer* with, const received* got,
+std::string messenger::detail_of(detail::peer_name gone) {
+  const runtime::engine::holder hold(engine_);
+  return gone.at->id() == gone.id ? gone.at->detail() : text_of(why_gone(gone.id));
+}
+
+std::string messenger::explain(errc status, detail::peer_name with, const received* got,
                                std::size_t room) {
-  const std::string who = with ? fmt::format("peer {}", with->id()) : std::string("any peer");
+  const std::string who = with.at ? fmt::format("peer {}", with.id) : std::string("any peer");
   switch (status) {
     case errc::truncated:
       return fmt::format(
@@ -272,16 +331,19 @@ std::string messenger::explain(errc status, const peer* with, const received* go
     default:
       break;
   }
-  if (!with) return status == errc::closed ? the_end : who;
-  return with->detail().empty() ? who : fmt::format("{}: {}", who, with->detail());
+  if (!with.at) return status == errc::closed ? the_end : who;
+  const std::string detail = with.at->owner().detail_of(with);
+  return detail.empty() ? who : fmt::format("{}: {}", who, detail);
 }
 
 }  // namespace weft::proto
 
 namespace weft::detail {
 
-bool send_operation::start() noexcept { return request.to->owner().start(*this); }
-void send_operation::cancel() noexcept { request.to->owner().cancel(*this); }
+peer_name::peer_name(proto::peer* p) noexcept : at(p), id(p ? p->id() : no_peer) {}
+
+bool send_operation::start() noexcept { return request.to.at->owner().start(*this); }
+void send_operation::cancel() noexcept { request.to.at->owner().cancel(*this); }
 std::string send_operation::explain() const {
   return proto::messenger::explain(status, request.to, nullptr, 0);
 }
@@ -295,13 +357,13 @@ proto::messenger& messenger_of(const matcher& m) noexcept {
 bool recv_operation::start() noexcept { return messenger_of(*this).start(*this); }
 void recv_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }
 std::string recv_operation::explain() const {
-  return proto::messenger::explain(status, from, &got, into.size());
+  return proto::messenger::explain(status, {from, from_id}, &got, into.size());
 }
 
 bool probe_operation::start() noexcept { return messenger_of(*this).start(*this); }
 void probe_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }
 std::string probe_operation::explain() const {
-  return proto::messenger::explain(status, from, &got, 0);
+  return proto::messenger::explain(status, {from, from_id}, &got, 0);
 }
 
 }  // namespace weft::detail

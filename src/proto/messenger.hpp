@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <weft/metrics.hpp>
 
@@ -40,9 +41,13 @@ class messenger final : public runtime::source {
   // --- any thread -----------------------------------------------------------------------------
 
   /// The peer with that number; made if it is new.
+  /// \throws std::bad_alloc
   std::shared_ptr<peer> peer_of(peer_id id);
-  std::shared_ptr<peer> new_peer();  ///< with the next number from `ranks` on
-  void reserve_ranks(peer_id ranks) noexcept { next_id_ = ranks; }
+  /// With the next number from `ranks` on. Once it has gone and nobody has it any more, its memory
+  /// is another one's; of its number the reason is remembered, in one byte.
+  /// \throws std::bad_alloc, weft::error (unsupported) when all numbers have been given
+  std::shared_ptr<peer> new_peer();
+  void reserve_ranks(peer_id ranks) noexcept { first_new_ = ranks; }
 
   bool start(detail::send_operation& op) noexcept;
   void cancel(detail::send_operation& op) noexcept;
@@ -65,18 +70,25 @@ class messenger final : public runtime::source {
   std::function<std::string(const peer&)> describer;
 
   /// One sentence for people about an operation with that peer (null: any) that failed.
-  static std::string explain(errc status, const peer* with, const received* got, std::size_t room);
+  static std::string explain(errc status, detail::peer_name with, const received* got,
+                             std::size_t room);
 
   // --- baton held -----------------------------------------------------------------------------
 
   /// Ends everything with everybody. What begins later ends at once.
   void close_all() noexcept;
   /// Lets go of all peers and their links, after close_all.
-  void forget_peers() noexcept { peers_.clear(); }
+  void forget_peers() noexcept {
+    peers_.clear();
+    spare_.clear();
+  }
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override { return has_doomed_ || !yielded_.empty(); }
   void nudge() noexcept override {}
+
+  /// Why there is no peer with that number: it was one of new_peer's.
+  errc why_gone(peer_id id) const noexcept;
 
   /// For peers.
   match_table& table() noexcept { return table_; }
@@ -114,6 +126,8 @@ class messenger final : public runtime::source {
   bool start_anyhow(detail::recv_operation& op) noexcept;
   void fail_doomed() noexcept;
   std::shared_ptr<peer> make_peer(peer_id id);
+  void collect();
+  std::string detail_of(detail::peer_name gone);
   errc no_message(const peer* from) const noexcept;
   template <class Match>
   bool start_matcher(detail::matcher& op, Match match) noexcept;
@@ -126,8 +140,11 @@ class messenger final : public runtime::source {
   pool<incoming> messages_;
   waiters yielded_;
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
-  peer_id next_id_ = 0;
-  bool over_ = false;  // close_all was called
+  std::vector<std::shared_ptr<peer>> spare_;  // gone, and to become others
+  std::size_t collect_at_ = 0;                // when there are so many, those that have gone go
+  peer_id first_new_ = peer_id{1} << 31;
+  std::vector<std::uint8_t> ends_;  // errc of each number that new_peer gave, once it is spare
+  bool over_ = false;               // close_all was called
   bool has_doomed_ = false;
   metrics counts_;
 };

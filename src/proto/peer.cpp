@@ -16,9 +16,20 @@ namespace {
 constexpr std::uint32_t most_owed = 4096;
 }  // namespace
 
-peer::peer(messenger& owner, peer_id id) : owner_(owner), id_(id) {}
+peer::peer(messenger& owner, peer_id id) : owner_(owner) { id_ = id; }
 
 peer::~peer() = default;
+
+void peer::shrink() noexcept {
+  replies_ = {};
+  asked_ = {};
+  closings = {};
+}
+
+void peer::become(peer_id id) {
+  static_cast<peer_record&>(*this) = peer_record();
+  id_ = id;
+}
 
 void peer::want_link() noexcept {
   if (state_ != state::idle) return;
@@ -209,7 +220,6 @@ void peer::fail(errc why, std::string_view detail) noexcept {
     if (m == current_) current_ = nullptr;
     drop(*m);
   }
-  last_to_ask_ = &to_ask_;
   for (incoming *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
     next = m->next_to_ask;
     if (m == current_) current_ = nullptr;

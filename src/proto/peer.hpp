@@ -27,10 +27,8 @@ struct reply_slot {
   bool enough = false;  ///< the receiver, having asked for the rest, wants no more of it
 };
 
-/// State of the protocols with one peer: the link, whose turn it is to begin a message, credit in
-/// both directions, and what is in flight. Owned by the messenger and by endpoints; baton held only
-/// unless it says otherwise.
-class peer final : public transports::inlet, public std::enable_shared_from_this<peer> {
+/// What is remembered of one peer and of nobody after it.
+class peer_record {
  public:
   enum class state : std::uint8_t {
     idle,        ///< never spoken to: no link, no memory
@@ -40,12 +38,63 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
     lost     ///< `why()` tells
   };
 
+ protected:
+  // Control frames: they wait in order when the link has no room or is not there yet.
+  struct control {
+    frame_header header;
+    frame_extension extension;
+  };
+
+  peer_id id_ = no_peer;
+  std::size_t small_limit_ = 0;  // bytes of what always goes in one frame
+  state state_ = state::idle;
+  errc why_ = errc::ok;
+  std::string detail_;
+  std::unique_ptr<transports::link> link_;
+
+  // Sending.
+  bool turn_taken_ = false;  // a message is being begun
+  bool closing_ = false;     // close() was called: nothing new is begun
+  bool bye_left_ = false;
+  bool doomed_ = false;
+  waiters turns_;            // turn_waiters
+  waiters rooms_;            // for room in the link, or for credit
+  waiters numbers_;          // for a number in replies_: the message that is being begun, or none
+  bool link_full_ = false;   // it refused the last frame, and will say when it has room
+  std::int64_t credit_ = 0;  // units that may still be sent
+  id_table<reply_slot> replies_;
+  std::deque<control> controls_;
+
+  // Receiving.
+  incoming* current_ = nullptr;  // the message that `more` frames continue
+  id_table<incoming> asked_;     // messages whose rest was asked for
+  incoming* to_ask_ = nullptr;   // matched, to be asked for when the link is open; the first
+  incoming* last_to_ask_ = nullptr;
+  std::uint32_t window_ = 0;      // units granted in all
+  std::uint32_t held_ = 0;        // of these, in messages not matched yet
+  std::uint32_t owed_ = 0;        // of these, free again and not told to the peer yet
+  std::uint32_t owed_limit_ = 0;  // then a frame of its own tells it: half of the window
+  bool starves_ = false;          // the peer wants credit, and has got none since
+
+  bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
+};
+
+/// State of the protocols with one peer: the link, whose turn it is to begin a message, credit in
+/// both directions, and what is in flight. Owned by the messenger and by endpoints; baton held only
+/// unless it says otherwise. When nobody owns it but the messenger, and it has gone, it becomes
+/// another peer: requests and operations may still hold its address (detail::peer_name).
+class peer final : public transports::inlet,
+                   public std::enable_shared_from_this<peer>,
+                   private peer_record {
+ public:
+  using peer_record::state;
+
   /// \throws std::bad_alloc
   peer(messenger& owner, peer_id id);
   ~peer();
 
   messenger& owner() const noexcept { return owner_; }  ///< any thread
-  peer_id id() const noexcept { return id_; }           ///< any thread
+  peer_id id() const noexcept { return id_; }           ///< any thread that owns it
   state now() const noexcept { return state_; }
   bool gone() const noexcept { return state_ >= state::closed; }
   errc why() const noexcept { return why_; }
@@ -54,6 +103,13 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
 
   /// A small send may go at once, past all queues.
   bool free_to_send() const noexcept { return state_ == state::open && !turn_taken_; }
+
+  /// Gone, and no message of its is left.
+  bool finished() const noexcept { return gone() && held_ == 0 && !link_; }
+  /// Gives back memory, once finished.
+  void shrink() noexcept;
+  /// Another one from now on; finished, and in nobody's hands. \throws std::bad_alloc
+  void become(peer_id id);
 
   // --- what the context tells -----------------------------------------------------------------
 
@@ -112,6 +168,7 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
                        std::uint32_t already) noexcept override;
   bool on_frame(const frame_header& header, const frame_extension* extension,
                 const std::byte* payload) noexcept override;
+  std::uint64_t under_way() const noexcept override;
   void on_room() noexcept override;
   void on_broken(errc why) noexcept override;
 
@@ -171,11 +228,6 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   protocol say_bye() noexcept;
   void finish_send(detail::send_operation& op, errc status) noexcept;
 
-  // Control frames: they wait in order when the link has no room or is not there yet.
-  struct control {
-    frame_header header;
-    frame_extension extension;
-  };
   bool add_control(const control& c) noexcept;
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0) noexcept;
   bool flush_controls() noexcept;
@@ -214,38 +266,6 @@ class peer final : public transports::inlet, public std::enable_shared_from_this
   void set_window(std::uint32_t units) noexcept;
 
   messenger& owner_;
-  const peer_id id_;
-  std::size_t small_limit_ = 0;  // bytes of what always goes in one frame
-  state state_ = state::idle;
-  errc why_ = errc::ok;
-  std::string detail_;
-  std::unique_ptr<transports::link> link_;
-
-  // Sending.
-  bool turn_taken_ = false;  // a message is being begun
-  bool closing_ = false;     // close() was called: nothing new is begun
-  bool bye_left_ = false;
-  bool doomed_ = false;
-  waiters turns_;            // turn_waiters
-  waiters rooms_;            // for room in the link, or for credit
-  waiters numbers_;          // for a number in replies_: the message that is being begun, or none
-  bool link_full_ = false;   // it refused the last frame, and will say when it has room
-  std::int64_t credit_ = 0;  // units that may still be sent
-  id_table<reply_slot> replies_;
-  std::deque<control> controls_;
-
-  // Receiving.
-  incoming* current_ = nullptr;  // the message that `more` frames continue
-  id_table<incoming> asked_;     // messages whose rest was asked for
-  incoming* to_ask_ = nullptr;   // matched, to be asked for when the link is open; the first
-  incoming** last_to_ask_ = &to_ask_;
-  std::uint32_t window_ = 0;      // units granted in all
-  std::uint32_t held_ = 0;        // of these, in messages not matched yet
-  std::uint32_t owed_ = 0;        // of these, free again and not told to the peer yet
-  std::uint32_t owed_limit_ = 0;  // then a frame of its own tells it: half of the window
-  bool starves_ = false;          // the peer wants credit, and has got none since
-
-  bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
 };
 
 }  // namespace weft::proto

@@ -62,6 +62,11 @@ mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
   return m->place(already, h.size - already);
 }
 
+std::uint64_t peer::under_way() const noexcept {
+  const incoming* const m = current_ ? current_ : asked_.none() ? nullptr : asked_.any();
+  return m ? m->total : 0;
+}
+
 /// What most frames are, a short message that its receive waits for, is dealt with here; whatever
 /// is different about one goes to on_any_frame. Nothing is called in between, which spares the
 /// saving of registers: a third of the way of a message.

@@ -52,12 +52,11 @@ void peer::continue_receive(incoming& m) noexcept {
 void peer::ask_later(incoming& m) noexcept {
   if (std::exchange(m.waits_for_link, true)) return;
   m.next_to_ask = nullptr;
-  *last_to_ask_ = &m;
-  last_to_ask_ = &m.next_to_ask;
+  (to_ask_ ? last_to_ask_->next_to_ask : to_ask_) = &m;
+  last_to_ask_ = &m;
 }
 
 void peer::ask_again() noexcept {
-  last_to_ask_ = &to_ask_;
   for (incoming *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
     next = m->next_to_ask;
     m->waits_for_link = false;

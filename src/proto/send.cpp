@@ -125,10 +125,15 @@ inline bool peer::send_small(send_operation& op) noexcept {
 
 bool peer::start(send_operation& op) noexcept {
   const auto& request = op.request;
-  if (request.data.single() && request.data.front().size() <= small_limit_ && free_to_send() &&
+  if (request.to.id == id_ && request.data.single() &&
+      request.data.front().size() <= small_limit_ && free_to_send() &&
       credit_ >= most_units_of_small && request.mode == send_mode::standard &&
       !op.cancel_requested && send_small(op)) [[likely]]
     return true;
+  if (request.to.id != id_) {
+    op.status = owner_.why_gone(request.to.id);
+    return true;
+  }
   op.size = request.data.size();
   if (op.cancel_requested || op.size > max_message) {
     op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;
@@ -282,6 +287,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
 void peer::cancel(send_operation& op) noexcept {
   if (op.cancel_requested) return;
   op.cancel_requested = true;
+  if (op.request.to.id != id_) return;  // it has ended, or will at its start
   if (op.begun) {
     // Only the receiver knows whether it is too late.
     if (op.id != 0 && op.sent >= op.eager_end) send_control(frame_kind::cancel, op.id);

@@ -35,14 +35,15 @@ constexpr std::chrono::nanoseconds most_for_vain_rings = 64 * cost_of_ring;
 engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set,
                const clock* virtual_time)
     : mode_(mode),
-      has_progress_thread_(mode == progress_mode::dedicated),
-      virtual_time_(virtual_time),
-      door_(has_progress_thread_),
-      caller_patience_([&] {
+      waiting_([&] {
         waiting.never_sleep = mode == progress_mode::polling;
         waiting.never_spin = mode == progress_mode::interrupt;
         return waiting;
       }()),
+      has_progress_thread_(mode == progress_mode::dedicated),
+      virtual_time_(virtual_time),
+      door_(has_progress_thread_),
+      caller_patience_(waiting_),
       caller_bell_watcher_(door_.caller_bell()),
       progress_bell_watcher_(door_.progress_bell()),
       caller_ear_watcher_(door_.caller_ear()),
@@ -149,6 +150,7 @@ void engine::go_away() noexcept {
   // A caller that sleeps is rung for everything. It comes back polling and would leave the word
   // odd: peers that have rung for it would not ring again when it is away later.
   if (caller_asleep_.load(std::memory_order_relaxed)) return;
+  calls_soon_ = false;
   door_.arm_away(false);
   if (!has_progress_thread_) return;
   if (!descriptors_in_use()) return tell_of_timers();
@@ -386,8 +388,19 @@ void engine::post(operation& work) noexcept {
   posting_.fetch_sub(1, std::memory_order_release);
 }
 
-void engine::watch_once(unique_fd fd, std::function<void()> fire) {
-  watches_.add(std::move(fd), std::move(fire));
+std::uint64_t engine::watch_once(unique_fd fd, std::function<void()> fire) {
+  const std::uint64_t watch = watches_.add(std::move(fd), std::move(fire));
+  ring_for_watches();
+  return watch;
+}
+
+void engine::unwatch(std::uint64_t watch) noexcept {
+  watches_.remove(watch);
+  ring_for_watches();
+}
+
+/// Whoever sleeps takes them up.
+void engine::ring_for_watches() noexcept {
   if (has_progress_thread_)
     door_.progress_bell().ring();
   else if (caller_asleep_.load(std::memory_order_seq_cst))

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -190,8 +191,11 @@ class engine final : public detail::timer_service, public executor, public detai
 
   // --- from any thread ---------------------------------------------------------------------
 
-  /// Calls `fire` once, without the baton, when the descriptor becomes readable.
-  void watch_once(unique_fd fd, std::function<void()> fire);
+  /// Calls `fire` once, without the baton, when the descriptor becomes readable. \return for
+  /// unwatch
+  std::uint64_t watch_once(unique_fd fd, std::function<void()> fire);
+  /// Closes the descriptor soon; `fire` may be under way.
+  void unwatch(std::uint64_t watch) noexcept;
 
   /// executor: the work is completed by the thread inside run().
   void post(operation& work) noexcept override;
@@ -217,6 +221,42 @@ class engine final : public detail::timer_service, public executor, public detai
   unsigned poll_once() noexcept;
 
   std::string describe() const;
+
+  // --- by calls: weft/pump.hpp (engine_calls.cpp) --------------------------------------------
+  // Nobody is inside run(). A loop that belongs to somebody else looks, and what it posts and how
+  // often it looks tell whether it is there or away.
+
+  /// From now on until end_calls(). \throws weft::error when a thread is inside run()
+  void begin_calls();
+  void end_calls() noexcept;
+
+  /// One pass; then `complete` is called on whatever has ended, with the baton held. Baton held.
+  /// \return how many operations have ended
+  unsigned look() noexcept;
+
+  /// How long one thread has looked in vain.
+  struct vain_looks {
+    explicit vain_looks(const engine& e) noexcept : waits(e.waiting_) {}
+    void reset() noexcept {
+      waits.reset();
+      count = 0;
+    }
+    patience waits;
+    unsigned count = 0;
+  };
+
+  /// After a look that brought nothing, without the baton: now and then lets others have the core,
+  /// and does what is too dear for every look. \return what to do next
+  patience::advice looked_in_vain(vain_looks& so_far) noexcept;
+
+  /// Announces that this thread is about to sleep until descriptor() is readable, and looks once
+  /// more. Its next look() takes that back.
+  /// \return until when it may sleep at most; nothing: not at all, look again
+  std::optional<time_point> arm() noexcept;
+  int descriptor() const noexcept { return caller_wait_->descriptor(); }
+
+  /// Arms and sleeps, at most until then. One thread at a time sleeps so; another one only naps.
+  void sleep_until(time_point when) noexcept;
 
  private:
   /// This thread leads: it is inside run() of this context, and favoured by the baton.
@@ -250,6 +290,12 @@ class engine final : public detail::timer_service, public executor, public detai
   unsigned progress_sleeps(time_point deadline) noexcept;
   bool tick_finds_absence() noexcept;
   void judge_absence() noexcept;
+  void ring_for_watches() noexcept;
+  bool tick_finds_no_looks() noexcept;
+  bool has_looked_lately() noexcept;
+  void end_look(unsigned ended) noexcept;
+  void look_around(bool others_had_a_turn) noexcept;
+  void wake_up() noexcept;
   void watch_handles() noexcept;
   unsigned progress_in_charge() noexcept;
   void caller_looks_at_handles() noexcept;
@@ -271,6 +317,7 @@ class engine final : public detail::timer_service, public executor, public detai
   time_point nudge_and_deadline() noexcept;
 
   const progress_mode mode_;
+  const patience::settings waiting_;
   const bool has_progress_thread_;
   const clock* const virtual_time_;
   std::vector<source*> sources_;
@@ -296,6 +343,10 @@ class engine final : public detail::timer_service, public executor, public detai
   unsigned vain_turns_ = 0;                    // of the caller, since something happened
   bool caller_polls_ = false;                  // a thread is in a polling loop inside run()
   detail::time_point caller_deadline_{};       // until when the caller sleeps
+  // By calls only:
+  bool by_calls_ = false;
+  bool calls_soon_ = false;        // the last look was in vain: whoever looked will look again
+  const void* sleeper_ = nullptr;  // the seat of the thread that sleeps, or is about to
   doorbell door_;
   engine_counters counters_;
   runtime::trace trace_;  // written when every thread that records has gone
@@ -338,6 +389,8 @@ class engine final : public detail::timer_service, public executor, public detai
   // not look, or if absences were long lately. docs/threading.md. Model: tests/models/away.pml.
   std::atomic<bool> ticks_{false};          // the progress thread looks by itself
   std::atomic<bool> long_absences_{false};  // foreseen: worth a ring
+  std::atomic<std::uint32_t> looks_{0};     // by calls; written with the baton held
+  std::uint32_t looks_at_last_tick_ = 0;    // progress thread's
   std::chrono::nanoseconds tick_{};         // progress thread's
   std::uint32_t away_at_last_tick_ = 0;     // progress thread's
   std::thread progress_;

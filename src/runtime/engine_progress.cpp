@@ -98,15 +98,16 @@ void engine::progress_loop() noexcept {
     trace_.slice(trace::kind::progress_sleeps, slept, woken, told);
     if (passes != 0) trace_.slice(trace::kind::in_charge, woken, done, passes);
     tell(progress_handles_);
-    const bool caller_away = !caller_polls_ && !caller_asleep_ && something_to_do();
+    const bool caller_away = !caller_polls_ && !calls_soon_ && !caller_asleep_ && something_to_do();
     if (caller_away) door_.arm_away(true);
     const bool work = caller_away && sources_have_work();
     if (caller_away && !work) watch_handles();
     // An absence without anything to do: the next operation counts as going away again. Peers that
     // have rung in it would not ring for the same value once more.
     if (!caller_away && !caller_polls_) door_.disarm_away();
-    ticks_.store(!caller_away && !caller_asleep_ && descriptors_in_use(),
-                 std::memory_order_relaxed);
+    ticks_.store(
+        !caller_away && !caller_asleep_ && (by_calls_ ? has_looked_lately() : descriptors_in_use()),
+        std::memory_order_relaxed);
     const auto deadline = caller_away || to_ring_ ? nudge_and_deadline() : next_deadline();
     progress_deadline_.store(deadline, std::memory_order_relaxed);
     leave();
@@ -149,7 +150,7 @@ unsigned engine::progress_sleeps(time_point deadline) noexcept {
     if (told != 0 || !ticking || stopping_.load(std::memory_order_relaxed) || now() >= deadline ||
         tick_finds_absence())
       return told;
-    next = (away_at_last_tick_ & 1) != 0 ? second_look : tick_;
+    next = !by_calls_ && (away_at_last_tick_ & 1) != 0 ? second_look : tick_;
   }
 }
 
@@ -157,6 +158,7 @@ unsigned engine::progress_sleeps(time_point deadline) noexcept {
 /// happened since the last time: then the caller rings when it goes away (go_away). Model:
 /// tests/models/away.pml.
 bool engine::tick_finds_absence() noexcept {
+  if (by_calls_) return tick_finds_no_looks();
   const std::uint32_t word = door_.away_word();
   if (word != away_at_last_tick_) {
     away_at_last_tick_ = word;
@@ -193,7 +195,7 @@ unsigned engine::progress_in_charge() noexcept {
       continue;
     }
     tell(progress_handles_);
-    if (caller_polls_ || caller_asleep_) {
+    if (caller_polls_ || calls_soon_ || caller_asleep_) {
       leave();
       break;
     }

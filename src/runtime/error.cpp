@@ -3,9 +3,7 @@
 
 namespace weft {
 
-namespace {
-
-const char* sentence(errc e) noexcept {
+const char* sentence_of(errc e) noexcept {
   switch (e) {
     case errc::ok:
       return "The operation ended well.";
@@ -37,11 +35,13 @@ const char* sentence(errc e) noexcept {
   return "This number is no error of weft.";
 }
 
+namespace {
+
 class category final : public std::error_category {
  public:
   constexpr category() = default;
   const char* name() const noexcept override { return "weft"; }
-  std::string message(int value) const override { return sentence(static_cast<errc>(value)); }
+  std::string message(int value) const override { return sentence_of(static_cast<errc>(value)); }
 
   /// So that `code == std::errc::timed_out` holds where the standard has a word for it.
   std::error_condition default_error_condition(int value) const noexcept override {

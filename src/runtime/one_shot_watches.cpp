@@ -4,41 +4,54 @@
 #include <sys/epoll.h>
 
 #include <exception>
+#include <utility>
 
 namespace weft::runtime {
 
-void one_shot_watches::add(unique_fd fd, std::function<void()> fire) {
+std::uint64_t one_shot_watches::add(unique_fd fd, std::function<void()> fire) {
   const std::lock_guard lock(mutex_);
-  watch& w = fresh_.emplace_back();
-  w.fd = std::move(fd);
-  w.fire = std::move(fire);
+  fresh_.emplace_back(*this, ++last_number_, std::move(fd), std::move(fire));
+  news_.store(true, std::memory_order_release);
+  return last_number_;
+}
+
+void one_shot_watches::remove(std::uint64_t number) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (std::list<watch>* all : {&fresh_, &watched_})
+    for (watch& w : *all)
+      if (w.number == number) w.wanted = false;
+  news_.store(true, std::memory_order_release);
 }
 
 void one_shot_watches::watch::on_ready(std::uint32_t /*events*/) noexcept {
   in->remove(fd.get());
   in = nullptr;
+  owner.news_.store(true, std::memory_order_release);
   if (fire) fire();
 }
 
 void one_shot_watches::take_up(wait_set& set) {
-  watched_.remove_if([](const watch& w) { return w.in == nullptr; });
-  std::list<watch> fresh;
-  {
-    const std::lock_guard lock(mutex_);
-    fresh.swap(fresh_);
-  }
-  for (watch& w : fresh) {
+  if (!news_.exchange(false, std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex_);
+  watched_.remove_if([&](const watch& w) {
+    if (w.in && !w.wanted) set.remove(w.fd.get());
+    return !w.in || !w.wanted;
+  });
+  fresh_.remove_if([](const watch& w) { return !w.wanted; });
+  for (watch& w : fresh_) {
     try {
       set.add(w.fd.get(), EPOLLIN, w);
       w.in = &set;
     } catch (const std::exception&) {
       // There is no descriptor or memory left. The channel's end tells of the same event, later.
+      news_.store(true, std::memory_order_relaxed);
     }
   }
-  watched_.splice(watched_.end(), fresh);
+  watched_.splice(watched_.end(), fresh_);
 }
 
 void one_shot_watches::withdraw(wait_set& set) noexcept {
+  const std::lock_guard lock(mutex_);
   for (watch& w : watched_)
     if (w.in) set.remove(w.fd.get());
   watched_.clear();

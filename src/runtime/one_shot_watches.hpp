@@ -2,6 +2,8 @@
 // Descriptors that become ready once: a process that dies.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <mutex>
@@ -16,11 +18,15 @@ namespace weft::runtime {
 class one_shot_watches {
  public:
   /// Any thread. `fire` is called once, on the sleeping thread, without the baton, when `fd` is
-  /// readable; then both are destroyed.
-  void add(unique_fd fd, std::function<void()> fire);
+  /// readable; then both are destroyed. \return a number for `remove`, never 0
+  std::uint64_t add(unique_fd fd, std::function<void()> fire);
+
+  /// Any thread: nobody wants to know any more. `fire` may be under way. Both are destroyed when
+  /// the sleeping thread takes it up; nothing happens if they were before.
+  void remove(std::uint64_t number) noexcept;
 
   /// The sleeping thread, before it waits: hands new descriptors to the set, frees those that
-  /// fired.
+  /// fired or are not wanted.
   void take_up(wait_set& set);
 
   /// The sleeping thread, for the last time: takes everything out of the set.
@@ -28,15 +34,22 @@ class one_shot_watches {
 
  private:
   struct watch final : fd_watcher {
+    watch(one_shot_watches& o, std::uint64_t n, unique_fd f, std::function<void()> then)
+        : owner(o), number(n), fd(std::move(f)), fire(std::move(then)) {}
+    one_shot_watches& owner;
+    const std::uint64_t number;
     unique_fd fd;
     std::function<void()> fire;
-    wait_set* in = nullptr;
+    wait_set* in = nullptr;  // the sleeping thread
+    bool wanted = true;      // guarded by mutex_
     void on_ready(std::uint32_t events) noexcept override;
   };
 
-  std::mutex mutex_;
-  std::list<watch> fresh_;  // guarded by mutex_
-  std::list<watch> watched_;
+  std::atomic<bool> news_{false};  // take_up has something to do
+  std::mutex mutex_;               // what follows
+  std::uint64_t last_number_ = 0;
+  std::list<watch> fresh_;
+  std::list<watch> watched_;  // in the set, or have fired
 };
 
 }  // namespace weft::runtime

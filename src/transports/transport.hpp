@@ -118,6 +118,10 @@ class inlet {
   virtual bool on_frame(const frame_header& header, const frame_extension* extension,
                         const std::byte* payload) noexcept = 0;
 
+  /// The size of a message that has begun to arrive and whose next frames come without any more
+  /// being done here: the one that is beginning, else one whose rest was asked for. 0: none.
+  virtual std::uint64_t under_way() const noexcept { return 0; }
+
   /// There is room again after `busy`.
   virtual void on_room() noexcept = 0;
 

@@ -44,7 +44,7 @@ class job {
 /// PMIx (PMIX_NAMESPACE); null: none did. \param key the user's choice; a job of PMIx takes rank
 /// 0's, or makes one \throws weft::error (invalid_argument) when the variables contradict each
 /// other, (unreachable) when the launcher does not answer, (unsupported) when libpmix cannot be
-/// loaded
+/// loaded, or when srun started several processes without PMIx
 std::unique_ptr<job> launched_job(const job_key& key = {});
 
 /// A job of one, for a process that no launcher started. Others may join it.
@@ -60,5 +60,9 @@ std::unique_ptr<job> weft_run_job();
 /// Of a PMIx launcher. Asks it for what it knows, and waits for rank 0 to say what the job's id and
 /// key are. Null also when weft was built without PMIx.
 std::unique_ptr<job> pmix_job(const job_key& key);
+
+/// For a process that no launcher gave a rank: Slurm's srun may have started several of them.
+/// \throws weft::error (unsupported) when it did
+void refuse_srun_without_pmix();
 
 }  // namespace weft::wireup

@@ -224,7 +224,9 @@ unique_fd enter_job(const std::string& locator, const job_facts& facts) {
 
 std::unique_ptr<job> launched_job(const job_key& key) {
   std::unique_ptr<job> found = weft_run_job();
-  return found ? std::move(found) : pmix_job(key);
+  if (!found) found = pmix_job(key);
+  if (!found) refuse_srun_without_pmix();
+  return found;
 }
 
 std::unique_ptr<job> weft_run_job() {

@@ -49,6 +49,7 @@ context setting::make_context() const {
   o.large_messages = large;
   o.transports = {"self", transport};
   o.tcp_links = tcp_links;
+  o.reading = reading;
   if (std::string_view(transport) != "fake") return context(std::move(o));
   const std::vector<weft::detail::guest_transport> guests{fake_transport()};
   return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
@@ -61,6 +62,7 @@ namespace {
 const std::vector<setting>& settings() {
   using enum place;
   using enum weft::progress_mode;
+  using enum weft::ring_reading;
   static const std::vector<setting> all{
       {"self", same_context},
       {"self, polling", same_context, polling},
@@ -90,6 +92,10 @@ const std::vector<setting>& settings() {
       {"tcp, two links, one process", same_process, dedicated, "auto", "auto", "tcp", 2},
       {"tcp, three links, two processes", two_processes, dedicated, "auto", "auto", "tcp", 3},
       {"tcp, two links, two processes, polling", two_processes, polling, "auto", "auto", "tcp", 2},
+      {"shm, single reading", two_processes, dedicated, "auto", "auto", "shm", 1, single},
+      {"shm, contiguous reading", two_processes, dedicated, "auto", "auto", "shm", 1, contiguous},
+      {"shm, post reading", two_processes, dedicated, "auto", "pipeline", "shm", 1, post},
+      {"shm, immediate reading", two_processes, polling, "auto", "auto", "shm", 1, immediate},
   };
   return all;
 }

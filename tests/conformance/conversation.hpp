@@ -31,6 +31,7 @@ struct setting {
   const char* large = "auto";
   const char* transport = "shm";  ///< besides `self`; `fake` works within one process
   unsigned tcp_links = 1;
+  weft::ring_reading reading = weft::ring_reading::burst;
 
   weft::context make_context() const;
 };

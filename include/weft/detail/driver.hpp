@@ -28,10 +28,16 @@ class driver {
   /// there needs no lock against those completions, since one thread at a time runs them.
   static driver* here() noexcept { return inside_of; }
 
+  /// Names the calling thread among those that live.
+  static const void* seat() noexcept { return &inside_of; }
+
   /// Held by the driver around completions, on the thread that runs them. Nests: the inner counts.
+  /// \param here false: does nothing
   class inside {
    public:
-    explicit inside(driver& d) noexcept : outer_(inside_of) { inside_of = &d; }
+    explicit inside(driver& d, bool here = true) noexcept : outer_(inside_of) {
+      if (here) inside_of = &d;
+    }
     inside(const inside&) = delete;
     inside& operator=(const inside&) = delete;
     ~inside() { inside_of = outer_; }
@@ -41,7 +47,9 @@ class driver {
   };
 
  private:
-  static inline constinit thread_local driver* inside_of = nullptr;
+  // Read in every call, also in a shared library, where the usual way would be a call of its own.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local driver* inside_of =
+      nullptr;
 };
 
 }  // namespace weft::detail

@@ -17,6 +17,17 @@ struct incoming;
 
 namespace weft::detail {
 
+/// A peer, or (null) nobody in particular. The memory of a peer that has gone becomes another
+/// peer's one day, for operations and requests are not counted; its number is never given again.
+/// Whoever holds the baton compares the two before it goes by the address.
+struct peer_name {
+  peer_name(proto::peer* p) noexcept;  // NOLINT: that peer, while it is known to be there
+  peer_name(proto::peer* p, peer_id its) noexcept : at(p), id(its) {}
+
+  proto::peer* at;
+  peer_id id;
+};
+
 /// One buffer or a list of them, for both directions. The list itself belongs to the caller and
 /// must live until the operation has ended, like the memory that it names.
 template <class Buffer>
@@ -56,7 +67,7 @@ class probe_operation;
 struct send_request {
   using value_type = void;
   using operation_type = send_operation;
-  proto::peer* to;
+  peer_name to;
   weft::tag tag;
   buffer_list<const_buffer> data;
   send_mode mode = send_mode::standard;
@@ -66,7 +77,7 @@ struct recv_request {
   using value_type = received;
   using operation_type = recv_operation;
   proto::messenger* at;  ///< null if `from` is given
-  proto::peer* from;     ///< null: any source
+  peer_name from;        ///< null: any source
   tag_mask tag;
   buffer_list<mutable_buffer> into;
 };
@@ -75,7 +86,7 @@ struct probe_request {
   using value_type = received;
   using operation_type = probe_operation;
   proto::messenger* at;  ///< null if `from` is given
-  proto::peer* from;     ///< null: any source
+  peer_name from;        ///< null: any source
   tag_mask tag;
 };
 
@@ -101,12 +112,13 @@ class send_operation : public operation {
 /// What recv_operation and probe_operation have in common: they wait in a matching queue.
 class matcher : public operation {
  public:
-  matcher(proto::messenger* m, proto::peer* p, tag_mask t, bool only_looks, complete_fn f) noexcept
-      : operation(f), at(m), from(p), tag(t), probe(only_looks) {}
+  matcher(proto::messenger* m, peer_name p, tag_mask t, bool only_looks, complete_fn f) noexcept
+      : operation(f), at(m), from(p.at), tag(t), from_id(p.id), probe(only_looks) {}
 
   proto::messenger* const at;  ///< null if `from` is given
   proto::peer* const from;     ///< null: any source
   const tag_mask tag;
+  const peer_id from_id;
   const bool probe;   ///< looks at a message and leaves it there
   received got = {};  ///< filled when matched
 

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "transports/shm/select.hpp"
+#include "transports/shm/shiba.hpp"
 #include "transports/shm/transport.hpp"
 
 namespace weft::transports::shm {
@@ -17,7 +18,8 @@ std::string probe() {
   }
 }
 
-std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large) {
+std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large,
+                                ring_reading reading) {
   large_way way{};
   if (large == "auto")
     way = large_way::automatic;
@@ -32,7 +34,9 @@ std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& larg
                 "WEFT_LARGE is \"" + large + "\"; it can be auto, pipeline, cma or direct");
   std::random_device dice;
   const std::uint64_t probe_value = std::uint64_t{dice()} << 32 | dice();
-  return std::make_unique<shm_transport>(door, way, probe_value);
+  if (reading == ring_reading::burst)
+    return std::make_unique<shm_transport>(door, way, probe_value);
+  return std::make_unique<shiba_transport>(door, way, probe_value, reading);
 }
 
 std::vector<large_route> explain_large(const transport& shm, bool cma, bool has_progress_thread) {

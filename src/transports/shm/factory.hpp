@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <weft/context.hpp>
+
 #include "runtime/doorbell.hpp"
 #include "transports/transport.hpp"
 
@@ -17,8 +19,10 @@ std::string probe();
 
 /// \param door the context's doorbell, which peers are handed; must outlive the transport
 /// \param large "auto", "pipeline", "cma" or "direct"
+/// \param reading how much is taken out of a ring at once
 /// \throws weft::error (invalid_argument) for another word
-std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large);
+std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large,
+                                ring_reading reading = ring_reading::burst);
 
 /// How the rest of a message that the receiver must ask for crosses.
 struct large_route {

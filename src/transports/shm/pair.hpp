@@ -44,6 +44,7 @@ class pair {
 
   /// Bookkeeping of the transport's polling order.
   bool hot = false;
+  bool rest_due = false;  // shiba_transport's
   std::uint32_t vain_looks = 0;
 
   std::string describe() const;

@@ -7,14 +7,6 @@ namespace weft::transports::shm {
 
 namespace {
 
-// Frames from one peer in one pass: enough to amortise the pass, few enough to be fair.
-constexpr unsigned frames_per_pass = 64;
-// A ring that brought nothing in this many looks goes to the quiet ones, if more than a few are
-// hot.
-constexpr std::uint32_t looks_until_quiet = 2000;
-constexpr std::size_t always_hot = 2;
-constexpr std::uint32_t passes_between_quiet_looks = 4;
-
 template <class T>
 void drop(std::vector<T*>& from, T* what) noexcept {
   from.erase(std::remove(from.begin(), from.end(), what), from.end());
@@ -120,26 +112,6 @@ void shm_transport::cool(std::size_t index) noexcept {
   hot_.pop_back();
 }
 
-unsigned shm_transport::poll_hot() noexcept {
-  unsigned events = 0;
-  for (std::size_t i = 0; i < hot_.size(); ++i) {
-    pair& p = *hot_[i];
-    const unsigned frames = p.incoming()->poll(frames_per_pass);
-    events += frames;
-    if (frames != 0) [[unlikely]] {
-      p.vain_looks = 0;
-      if (p.incoming()->broken()) {
-        report_broken(p);
-        return events;
-      }
-    } else if (++p.vain_looks > looks_until_quiet && hot_.size() > always_hot) [[unlikely]] {
-      p.vain_looks = 0;
-      cool(i--);
-    }
-  }
-  return events;
-}
-
 unsigned shm_transport::poll_quiet() noexcept {
   if (++next_quiet_ >= quiet_.size()) next_quiet_ = 0;
   pair& p = *quiet_[next_quiet_];
@@ -173,13 +145,7 @@ unsigned shm_transport::poll_waiting() noexcept {
 }
 
 unsigned shm_transport::poll() noexcept {
-  ++passes_;
-  unsigned events = poll_hot();
-  if (!waiting_.empty()) [[unlikely]]
-    events += poll_waiting();
-  if (!quiet_.empty() && passes_ % passes_between_quiet_looks == 0) [[unlikely]]
-    events += poll_quiet();
-  return events;
+  return pass([](pair& p) noexcept { return p.incoming()->poll(frames_per_pass); });
 }
 
 bool shm_transport::has_work() noexcept {

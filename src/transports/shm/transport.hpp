@@ -15,8 +15,9 @@ namespace weft::transports::shm {
 
 /// All pairs of a context. Rings that carry traffic ("hot") are looked at in every pass; the
 /// others in turn, one every few passes, so that a pass costs the same however many peers are
-/// connected (docs/adr/0002). Nothing exists for peers never spoken to.
-class shm_transport final : public transport {
+/// connected (docs/adr/0002). Nothing exists for peers never spoken to. Takes what is in a ring, up
+/// to `frames_per_pass`; shiba_transport reads otherwise.
+class shm_transport : public transport {
  public:
   shm_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value);
   ~shm_transport() override;
@@ -48,9 +49,33 @@ class shm_transport final : public transport {
   /// Counts passes, so that a link knows a burst: frames posted without a look in between.
   const std::uint32_t& passes() const noexcept { return passes_; }
 
+ protected:
+  // Frames from one peer in one pass: enough to amortise the pass, few enough to be fair.
+  static constexpr unsigned frames_per_pass = 64;
+
+  /// A pass. `look` takes frames out of the ring of a hot pair and says how many.
+  template <class Look>
+  unsigned pass(Look look) noexcept {
+    ++passes_;
+    unsigned events = poll_hot(look);
+    if (!waiting_.empty()) [[unlikely]]
+      events += poll_waiting();
+    if (!quiet_.empty() && passes_ % passes_between_quiet_looks == 0) [[unlikely]]
+      events += poll_quiet();
+    return events;
+  }
+  const std::vector<pair*>& hot() const noexcept { return hot_; }
+
  private:
+  // A ring that brought nothing in this many looks goes to the quiet ones, if more than a few are
+  // hot.
+  static constexpr std::uint32_t looks_until_quiet = 2000;
+  static constexpr std::size_t always_hot = 2;
+  static constexpr std::uint32_t passes_between_quiet_looks = 4;
+
   pair& pair_of(inlet& peer, const counterpart& who);
-  unsigned poll_hot() noexcept;
+  template <class Look>
+  unsigned poll_hot(Look look) noexcept;
   unsigned poll_quiet() noexcept;
   unsigned poll_waiting() noexcept;
   void cool(std::size_t index) noexcept;
@@ -69,5 +94,26 @@ class shm_transport final : public transport {
   std::size_t next_quiet_ = 0;
   std::uint32_t passes_ = 0;
 };
+
+template <class Look>
+unsigned shm_transport::poll_hot(Look look) noexcept {
+  unsigned events = 0;
+  for (std::size_t i = 0; i < hot_.size(); ++i) {
+    pair& p = *hot_[i];
+    const unsigned frames = look(p);
+    events += frames;
+    if (frames != 0) [[unlikely]] {
+      p.vain_looks = 0;
+      if (p.incoming()->broken()) {
+        report_broken(p);
+        return events;
+      }
+    } else if (++p.vain_looks > looks_until_quiet && hot_.size() > always_hot) [[unlikely]] {
+      p.vain_looks = 0;
+      cool(i--);
+    }
+  }
+  return events;
+}
 
 }  // namespace weft::transports::shm

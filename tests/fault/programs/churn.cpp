@@ -35,9 +35,9 @@ constexpr std::size_t guests = 2, contexts = 8;
 constexpr std::size_t longest = 100'000;
 constexpr tag word{1};
 constexpr auto one_round = 400ms;
-// A peer's number is not given to another one, and what it stands for is remembered: who it was,
-// and why it has gone (docs/reliability.md, known gaps). Nothing with buffers or descriptors.
-constexpr double most_kept = 2500;
+// Of a peer that has gone one byte is kept. The rest is what the heap is about to use again, and
+// does not grow with the number of peers.
+constexpr double most_kept = 100, noise = 64 * 1024;
 
 // --- a guest -------------------------------------------------------------------------------------
 
@@ -185,11 +185,11 @@ int keep_house(const char* program, clock_type::duration how_long) {
   while (clock_type::now() < until) h.receive();
   const traces after = settled();
   const std::uint64_t went = h.came() - warmed;
-  const double each = (static_cast<double>(after.bytes) - static_cast<double>(before.bytes)) /
-                      static_cast<double>(std::max<std::uint64_t>(went, 1));
+  const double more = static_cast<double>(after.bytes) - static_cast<double>(before.bytes);
   std::cout << went << " came and went; descriptors " << before.descriptors << ", then "
-            << after.descriptors << "; bytes kept for each: " << each << std::endl;
-  return went == 0 || after.descriptors > before.descriptors || each > most_kept ? 1 : 0;
+            << after.descriptors << "; bytes kept: " << more << std::endl;
+  const bool too_much = more > most_kept * static_cast<double>(went) + noise;
+  return went == 0 || after.descriptors > before.descriptors || too_much ? 1 : 0;
 }
 
 }  // namespace

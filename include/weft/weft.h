@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* weft.h: weft from C99 and from every language that can call C.
+ *
+ * A context is moved by calls: a loop of yours posts operations, looks with weft_poll, and computes
+ * in between. With the default progress thread messages move while it computes, too.
+ *
+ *     weft_op box;
+ *     int r = weft_recv(ctx, NULL, buffer, sizeof buffer, 7, 0, &box, my_request);
+ *     if (r == WEFT_DONE) ...          it was there already: weft_result(&box, &about)
+ *     while (r == WEFT_OK) {           it is in flight
+ *       weft_completion done[16];
+ *       int n = weft_poll(ctx, done, 16);
+ *       ...                            done[i].user is my_request, once
+ *     }
+ *
+ * What every call returns: WEFT_OK (0) or a positive value, as it says; or one of the negative
+ * codes below. weft_strerror tells what a code means, weft_last_error what happened, and what to
+ * do.
+ *
+ * Threads. Every call may be made from any thread unless it says otherwise; a weft_op belongs to
+ * one thread at a time. Nothing here takes a lock on a message's way. The thread that opened the
+ * context is its *home* thread and the fastest, others pay for a few locked instructions;
+ * weft_settle makes another one home. Calls that block say so. None may be made from a signal
+ * handler, nor in a child after fork.
+ *
+ * Who owns what. Handles (weft_context, weft_peer, ...) are weft's. A weft_op and the memory that
+ * it names are the caller's: leave both alone from the posting call until the operation's end has
+ * been told, by exactly one of: the posting call itself (it returned anything but WEFT_OK),
+ * weft_poll, weft_test or weft_wait. Whoever sees it first is told, and nobody else.
+ *
+ * Not here, because no transport has them yet: put, get, atomics, streams. Gather and scatter lists
+ * are C++'s (weft/endpoint.hpp).
+ *
+ * The library is libweft-c.so; its symbols have the version WEFT_1. Structures that may grow begin
+ * with their size, so that a program goes on with a newer library without being compiled anew. */
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define WEFT_API __attribute__((visibility("default")))
+#else
+#define WEFT_API
+#endif
+
+/* --- results --------------------------------------------------------------------------------- */
+
+enum {
+  WEFT_OK = 0,
+  WEFT_DONE = 1,            /* it has ended already */
+  WEFT_STOPPED = -1,        /* weft_cancel asked for it */
+  WEFT_TIMED_OUT = -2,      /* the time given to this call is over */
+  WEFT_PEER_LOST = -3,      /* the other process died, or its connection broke */
+  WEFT_CLOSED = -4,         /* this side or the peer, in good order, closed it */
+  WEFT_REFUSED = -5,        /* the peer's listener rejected the connection */
+  WEFT_TRUNCATED = -6,      /* the message was longer than the buffer, which holds its beginning */
+  WEFT_UNREACHABLE = -7,    /* no transport reaches that address */
+  WEFT_PROTOCOL_ERROR = -8, /* the peer sent something that no correct peer sends */
+  WEFT_INVALID_ARGUMENT = -9, /* the call itself is wrong */
+  WEFT_OUT_OF_MEMORY = -10,   /* an allocation or a memory budget failed */
+  WEFT_UNSUPPORTED = -11,     /* this transport, kernel or container cannot do it */
+  WEFT_SYSTEM = -12           /* a system call failed */
+};
+
+/* One sentence about a code; for 0 and above "success". Never NULL, never freed. */
+WEFT_API const char* weft_strerror(int code);
+
+/* --- contexts -------------------------------------------------------------------------------- */
+
+typedef struct weft_context weft_context;   /* all of a process's weft state; several may exist */
+typedef struct weft_peer weft_peer;         /* somebody to talk to */
+typedef struct weft_listener weft_listener; /* a door for peers that come by address */
+
+/* What can be chosen. Set it to zeros, then `size`. Strings are the caller's and not kept. */
+typedef struct weft_options {
+  size_t size;                 /* sizeof(weft_options) */
+  const char* const* settings; /* any of the WEFT_* variables of docs/environment.md, such as
+                                  {"WEFT_PROGRESS=polling", NULL}; they come before those of the
+                                  environment. NULL: none */
+  char* why;                   /* gets one line for people if opening fails; may be NULL */
+  size_t why_size;             /* bytes of `why` */
+} weft_options;
+
+/* Opens a context. In a job (weft-run, mpirun, srun) it belongs to it and has a rank. The calling
+ * thread becomes its home thread. Blocks for milliseconds.
+ * options: may be NULL. *made: the context, yours until weft_close.
+ * Errors: INVALID_ARGUMENT, SYSTEM, UNSUPPORTED, OUT_OF_MEMORY. */
+WEFT_API int weft_open(const weft_options* options, weft_context** made);
+
+/* As weft_open, but joins a running job and gets a rank there. Blocks up to ten seconds.
+ * address: what the job's rank 0 was told by weft_open_job. Errors: also REFUSED, UNREACHABLE. */
+WEFT_API int weft_join(const char* address, const weft_options* options, weft_context** made);
+
+/* Ends a context: peers are told good-bye, and what is in flight is over, untold; its memory is the
+ * caller's again. All handles of the context become invalid. No other thread may be inside one of
+ * its calls. Blocks, a second at most where peers do not answer. NULL: nothing happens. */
+WEFT_API void weft_close(weft_context* ctx);
+
+/* Makes the calling thread the home thread. The one that was it must not be inside a call. */
+WEFT_API void weft_settle(weft_context* ctx);
+
+/* This process's rank, and how many processes were started together; 0 and 1 without a job. A
+ * process that joined later has a rank of the size or more. */
+WEFT_API uint32_t weft_rank(const weft_context* ctx);
+WEFT_API uint32_t weft_size(const weft_context* ctx);
+
+/* Copies text for people: what this thread's or another's last failed call on the context met,
+ * cause and cure; of operations weft_explain tells. Ends with a zero, and is cut if `size` is too
+ * short. Returns how long the whole text is, without the zero. Empty: nothing has failed. */
+WEFT_API size_t weft_last_error(weft_context* ctx, char* text, size_t size);
+
+/* The same: what the context chose, and why. Several lines. */
+WEFT_API size_t weft_describe(weft_context* ctx, char* text, size_t size);
+
+/* --- peers ----------------------------------------------------------------------------------- */
+
+/* A peer stands for the same process until weft_peer_free or weft_close; asked for twice, it is the
+ * same handle. Connections are made on first use. */
+
+/* The peer with a number: a rank of the job, this process's own included, or the `source` of a
+ * message. Operations with a rank that nobody has end with UNREACHABLE or PEER_LOST.
+ * Errors: INVALID_ARGUMENT (a number of 2^31 or more that nobody has), OUT_OF_MEMORY. */
+WEFT_API int weft_peer_of(weft_context* ctx, uint32_t number, weft_peer** peer);
+
+/* Its number in the context: the rank, or, for peers by address, 2^31 and up. Equals
+ * weft_completion.source of what it sent. */
+WEFT_API uint32_t weft_peer_number(const weft_peer* peer);
+
+/* Starts the orderly end: what was sent still arrives, later operations end with CLOSED on both
+ * sides. Does not block. The handle stays valid. */
+WEFT_API void weft_peer_close(weft_peer* peer);
+
+/* Gives the handle back; none of its operations may be in flight. What the context keeps of a peer
+ * that came by address ends with it, once the peer has gone. Not needed before weft_close. */
+WEFT_API void weft_peer_free(weft_peer* peer);
+
+/* Opens a door. address: "unix://name", "any://host:port" or "tcp://host:port", port 0: any.
+ * Errors: INVALID_ARGUMENT, SYSTEM (taken), OUT_OF_MEMORY. */
+WEFT_API int weft_listen(weft_context* ctx, const char* address, weft_listener** door);
+
+/* Where it listens, with the port that the system chose; as long as the door exists. */
+WEFT_API const char* weft_listener_address(const weft_listener* door);
+
+/* Waits for somebody at the door, and lets them in. Blocks up to timeout_ms milliseconds (negative:
+ * for ever); messages move meanwhile only if there is a progress thread. greeting (may be NULL)
+ * gets what the visitor passed to weft_connect, cut to greeting_size bytes with a zero at the end.
+ * Errors: TIMED_OUT, CLOSED, OUT_OF_MEMORY. */
+WEFT_API int weft_accept(weft_listener* door, int timeout_ms, char* greeting, size_t greeting_size,
+                         weft_peer** peer);
+
+/* Shuts the door; whoever waits in front of it is rejected. No thread may be inside weft_accept.
+ * NULL: nothing happens. */
+WEFT_API void weft_listener_close(weft_listener* door);
+
+/* Goes through another process's door. Blocks, as weft_accept. greeting: up to 1 KiB of text for
+ * the other side; may be NULL. Errors: REFUSED, UNREACHABLE, PEER_LOST, TIMED_OUT,
+ * INVALID_ARGUMENT. */
+WEFT_API int weft_connect(weft_context* ctx, const char* address, const char* greeting,
+                          int timeout_ms, weft_peer** peer);
+
+/* Lets processes join the job through this one, which has rank 0. address: as for weft_listen.
+ * bound: gets the address for weft_join, with the port that the system chose.
+ * Errors: UNSUPPORTED (another rank), INVALID_ARGUMENT (or bound_size too short), SYSTEM. */
+WEFT_API int weft_open_job(weft_context* ctx, const char* address, char* bound, size_t bound_size);
+
+/* --- operations ------------------------------------------------------------------------------ */
+
+/* One operation. Memory of the caller's, of any content before it is posted; posting allocates
+ * nothing for it. Neither copied nor moved while in flight. */
+typedef struct weft_op {
+  uint64_t opaque[32];
+} weft_op;
+
+/* How an operation ended. */
+typedef struct weft_completion {
+  weft_op* op;     /* which */
+  void* user;      /* what was passed when it was posted */
+  int status;      /* WEFT_OK or a negative code */
+  uint32_t source; /* of a receive or probe: weft_peer_number of the sender */
+  uint64_t tag;    /* of a receive or probe: the message's */
+  size_t size;     /* of a receive or probe: bytes of the whole message, also if truncated */
+} weft_completion;
+
+/* All bits of a tag, for `ignore`. */
+#define WEFT_ANY_TAG (~(uint64_t)0)
+
+/* Posting. A message goes to the receive that was posted first among those that match; messages of
+ * one sender that match one receive are received in the order sent. Tags have 64 bits, those with
+ * the top byte 0xff are weft_barrier's.
+ *
+ * They return WEFT_OK: in flight. WEFT_DONE: it has ended well, and nobody will tell again; most
+ * small sends do. A negative code: it has failed, the same. Then weft_result has the details. */
+
+/* Sends size bytes (0 is a message, too). Ends when the memory may be used again; the message may
+ * still be on its way. Errors, here or when told: PEER_LOST, CLOSED, STOPPED, INVALID_ARGUMENT (too
+ * long), OUT_OF_MEMORY, PROTOCOL_ERROR. */
+WEFT_API int weft_send(weft_peer* to, const void* data, size_t size, uint64_t tag, weft_op* op,
+                       void* user);
+
+/* As weft_send, but ends only when the receiver has matched the message. */
+WEFT_API int weft_send_synchronous(weft_peer* to, const void* data, size_t size, uint64_t tag,
+                                   weft_op* op, void* user);
+
+/* Receives a message whose tag equals `tag` in every bit that is not set in `ignore`.
+ * from: the sender; NULL: anybody (such a receive does not end with PEER_LOST).
+ * Errors: TRUNCATED, PEER_LOST, CLOSED, STOPPED, PROTOCOL_ERROR, OUT_OF_MEMORY. */
+WEFT_API int weft_recv(weft_context* ctx, weft_peer* from, void* into, size_t size, uint64_t tag,
+                       uint64_t ignore, weft_op* op, void* user);
+
+/* Ends when a matching message is there, and leaves it there. */
+WEFT_API int weft_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
+                        weft_op* op, void* user);
+
+/* The same without waiting, and without an operation: looks, and returns WEFT_DONE and fills *about
+ * (op and user are NULL) or WEFT_OK: no such message has arrived. */
+WEFT_API int weft_try_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
+                            weft_completion* about);
+
+/* Asks an operation to end. It still ends by itself, with STOPPED unless it was too late, and that
+ * is told as always. A receive that is stopped while its message arrives takes the message with it.
+ */
+WEFT_API void weft_cancel(weft_op* op);
+
+/* The details of an operation whose end has been told, until its memory is used for another. */
+WEFT_API void weft_result(const weft_op* op, weft_completion* result);
+
+/* One line for people about an operation that failed; as weft_last_error. */
+WEFT_API size_t weft_explain(const weft_op* op, char* text, size_t size);
+
+/* --- progress and completions ---------------------------------------------------------------- */
+
+/* Moves messages, and gathers up to `n` operations that have ended. Never blocks; after many calls
+ * in vain it lets other threads have the core for a moment. Returns how many were filled. */
+WEFT_API int weft_poll(weft_context* ctx, weft_completion* done, int n);
+
+/* The same without gathering. Returns how many ended operations wait to be told. */
+WEFT_API int weft_progress(weft_context* ctx);
+
+/* Looks, and tells whether this operation has ended: WEFT_DONE (and *result, which may be NULL, is
+ * filled), or WEFT_OK: not yet. The operation's status is in the result. INVALID_ARGUMENT: its end
+ * has been told before. */
+WEFT_API int weft_test(weft_op* op, weft_completion* result);
+
+/* The same, but blocks: polls for a while, then sleeps; for timeout_ms milliseconds at most
+ * (negative: for ever). While a thread waits for it, weft_poll of another does not tell of it.
+ * Returns WEFT_DONE, or WEFT_TIMED_OUT: it is still in flight. */
+WEFT_API int weft_wait(weft_op* op, int timeout_ms, weft_completion* result);
+
+/* Ends when every process that was started together has come here. Blocks; for one thread at a
+ * time. Errors: PEER_LOST, CLOSED, OUT_OF_MEMORY; UNSUPPORTED in a process that joined later. */
+WEFT_API int weft_barrier(weft_context* ctx);
+
+/* --- inside another event loop --------------------------------------------------------------- */
+
+/* A descriptor for poll(), select() or epoll; watch it for input. It means something only while the
+ * context is armed. The same as long as the context lives; not the caller's to read or close. */
+WEFT_API int weft_wait_fd(const weft_context* ctx);
+
+/* To be called before each sleep. WEFT_OK: from now on whatever needs this process's attention
+ * makes the descriptor readable; sleep no longer than *timeout_ms (-1: as long as you like), then
+ * call weft_poll. WEFT_DONE: something has come meanwhile, or waits to be told: call weft_poll
+ * first. No wake-up is lost between the two: this looks once more after it has armed.
+ *
+ *     for (;;) {
+ *       while ((n = weft_poll(ctx, done, 16)) > 0) handle(done, n);
+ *       if (weft_arm(ctx, &timeout) == WEFT_OK) poll(fds, 2, timeout);     one of them weft's
+ *       ...                                                               the others'
+ *     }
+ *
+ * It costs some 15 microseconds. weft_poll by the same thread takes it back. One thread at a time:
+ * while another is armed or asleep in weft_wait this returns WEFT_DONE. */
+WEFT_API int weft_arm(weft_context* ctx, int* timeout_ms);
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+/* Memory from which a peer on the same host copies directly: a large message sent out of it crosses
+ * in one copy instead of two. Zeroed, whole pages. Peers can read and never write it.
+ * Errors: UNSUPPORTED (no shared memory here), OUT_OF_MEMORY, SYSTEM. */
+WEFT_API int weft_alloc(weft_context* ctx, size_t size, void** memory);
+
+/* Gives it back. No send from it may be in flight. NULL: nothing happens. Errors: INVALID_ARGUMENT
+ * (it is not weft_alloc's). What is left goes with the context. */
+WEFT_API int weft_free(weft_context* ctx, void* memory);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_WEFT_H */

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/pump.hpp>
+
+#include <sched.h>
+
+#include "api/core.hpp"
+
+namespace weft {
+
+using advice = runtime::patience::advice;
+using std::chrono::steady_clock;
+
+struct pump::patience {
+  runtime::engine::vain_looks looks;
+};
+
+pump::pump(context& of)
+    : core_(of.core()),
+      driver_(core_.engine()),
+      home_(detail::driver::seat()),
+      patience_(new patience{runtime::engine::vain_looks(core_.engine())}) {
+  core_.engine().begin_calls();
+}
+
+pump::~pump() { core_.engine().end_calls(); }
+
+pump::holding::holding(pump& p) noexcept : pump_(p), call_(p) { p.core_.engine().enter(); }
+pump::holding::~holding() { pump_.core_.engine().leave(); }
+
+unsigned pump::holding::look() noexcept {
+  const unsigned ended = pump_.core_.engine().look();
+  if (ended != 0 && detail::driver::here() == &pump_.driver_) pump_.patience_->looks.reset();
+  return ended;
+}
+
+void pump::looked_in_vain() noexcept {
+  const call here(*this);
+  if (detail::driver::here() != &driver_)
+    ::sched_yield();
+  else if (core_.engine().looked_in_vain(patience_->looks) == advice::sleep)
+    ::sched_yield();
+}
+
+bool pump::wait(steady_clock::time_point until, bool (*over)(void*), void* argument) {
+  runtime::engine& engine = core_.engine();
+  runtime::engine::vain_looks vain(engine);
+  for (;;) {
+    unsigned ended = 0;
+    {
+      holding hold(*this);
+      if (over(argument)) return true;
+      ended = hold.look();
+      if (ended != 0 && over(argument)) return true;
+    }
+    const call here(*this);
+    if (ended != 0) {
+      vain.reset();
+      continue;
+    }
+    const advice next = engine.looked_in_vain(vain);
+    if (vain.count != 0) continue;
+    if (until != steady_clock::time_point::max() && steady_clock::now() >= until) return false;
+    if (next == advice::sleep) engine.sleep_until(until);
+  }
+}
+
+int pump::descriptor() const noexcept { return core_.engine().descriptor(); }
+
+std::optional<steady_clock::time_point> pump::arm() noexcept {
+  const call here(*this);
+  return core_.engine().arm();
+}
+
+}  // namespace weft

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Behind the handles of weft.h.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <weft/weft.h>
+#include <weft/memory.hpp>
+#include <weft/pump.hpp>
+#include <weft/weft.hpp>
+
+#include "bindings/c/ended_list.hpp"
+
+struct weft_peer {
+  weft_context* owner;
+  weft::endpoint to;
+};
+
+struct weft_listener {
+  weft_context* owner;
+  weft::listener door;
+  std::string address;
+};
+
+/// What outlives what: operations end, and are noted, until the context is gone.
+struct weft_context {
+  explicit weft_context(weft::context made) : ctx(std::move(made)), pump(ctx) {}
+
+  weft::c::ended_list ended;  // under pump::holding
+  weft::context ctx;
+  weft::pump pump;
+
+  // Everything below is the control plane's, where a lock does not matter.
+  std::mutex mutex;
+  std::map<weft::peer_id, std::unique_ptr<weft_peer>> peers;
+  std::map<weft_listener*, std::unique_ptr<weft_listener>> doors;
+  std::map<void*, weft::shared_memory> memory;
+  weft::errc failed = weft::errc::ok;
+  std::string why;
+
+  /// The handle of an endpoint. \throws std::bad_alloc
+  weft_peer* handle_of(weft::endpoint e);
+
+  /// Remembers what went wrong. \return the code to return
+  int fail(weft::errc code, const char* text) noexcept;
+};
+
+namespace weft::c {
+
+constexpr int code_of(errc e) noexcept { return -static_cast<int>(e); }
+
+/// Calls `f`, and turns whatever it throws into a call of `failed(errc, text)`, whose result it
+/// returns.
+template <class F, class Failed>
+int guarded(F f, Failed failed) noexcept {
+  try {
+    f();
+    return WEFT_OK;
+  } catch (const error& e) {
+    return failed(e.kind(), e.what());
+  } catch (const std::bad_alloc&) {
+    return failed(errc::out_of_memory, "there was no memory for it");
+  } catch (const std::exception& e) {
+    return failed(errc::system, e.what());
+  }
+}
+
+/// The same for calls on a context.
+template <class F>
+int guarded(weft_context& at, F f) noexcept {
+  return guarded(f, [&at](errc code, const char* text) { return at.fail(code, text); });
+}
+
+/// As snprintf does. \return the length of all of it
+std::size_t copy_text(const std::string& from, char* text, std::size_t size) noexcept;
+
+}  // namespace weft::c

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies in a weft_op.
+#pragma once
+
+#include <new>
+#include <type_traits>
+
+#include "bindings/c/handles.hpp"
+
+namespace weft::c {
+
+/// One of weft's operations, with a caller's memory as its owner.
+template <class Operation, op_head::kind What>
+class op final : public op_head, public Operation {
+ public:
+  template <class Request>
+  op(weft_context& of, const Request& r, void* u) noexcept : Operation(r, &has_ended), owner(of) {
+    user = u;
+    what = What;
+  }
+
+  weft_context& owner;
+
+  /// Made in the caller's memory, and started. \return as weft_send
+  template <class Request>
+  static int post(weft_op* memory, weft_context& of, const Request& r, void* u) noexcept {
+    static_assert(sizeof(op) <= sizeof(weft_op) && alignof(op) <= alignof(weft_op));
+    static_assert(std::is_trivially_destructible_v<op>);
+    op& made = *::new (static_cast<void*>(memory)) op(of, r, u);
+    if (!of.pump.start(made)) return WEFT_OK;
+    made.now = stage::told;
+    return made.status == errc::ok ? WEFT_DONE : code_of(made.status);
+  }
+
+  static op& in(op_head& head) noexcept { return static_cast<op&>(head); }
+  static const op& in(const op_head& head) noexcept { return static_cast<const op&>(head); }
+
+ private:
+  /// Under pump::holding.
+  static void has_ended(operation& o) noexcept {
+    op& self = static_cast<op&>(o);
+    self.now = stage::ended;
+    if (!self.waited) self.owner.ended.push(self);
+  }
+};
+
+using send_op = op<detail::send_operation, op_head::kind::send>;
+using recv_op = op<detail::recv_operation, op_head::kind::recv>;
+using probe_op = op<detail::probe_operation, op_head::kind::probe>;
+
+inline op_head& head_of(weft_op* memory) noexcept {
+  // An op's first base, and so its beginning.
+  return *std::launder(reinterpret_cast<op_head*>(memory));
+}
+inline const op_head& head_of(const weft_op* memory) noexcept {
+  return *std::launder(reinterpret_cast<const op_head*>(memory));
+}
+
+/// Calls `f` with the operation as what it is.
+template <class Head, class F>
+decltype(auto) visit(Head& head, F f) {
+  switch (head.what) {
+    case op_head::kind::send:
+      return f(send_op::in(head));
+    case op_head::kind::recv:
+      return f(recv_op::in(head));
+    case op_head::kind::probe:
+      break;
+  }
+  return f(probe_op::in(head));
+}
+
+inline weft_context& owner_of(const op_head& head) noexcept {
+  return visit(head, [](const auto& op) -> weft_context& { return op.owner; });
+}
+
+}  // namespace weft::c

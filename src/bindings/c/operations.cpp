@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Posting operations, and their ends.
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "bindings/c/operation.hpp"
+
+using namespace weft;
+using namespace weft::c;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+const_buffer bytes(const void* data, std::size_t size) noexcept {
+  return {static_cast<const std::byte*>(data), size};
+}
+
+tag_mask matching(std::uint64_t tag, std::uint64_t ignore) noexcept { return {tag, ~ignore}; }
+
+mutable_buffer room(void* memory, std::size_t size) noexcept {
+  return {static_cast<std::byte*>(memory), size};
+}
+
+void tell(const op_head& op, weft_completion& c) noexcept {
+  c.op = reinterpret_cast<weft_op*>(const_cast<op_head*>(&op));
+  c.user = op.user;
+  const auto of_message = [&c](const received& got) {
+    c.source = got.source;
+    c.tag = got.tag.value;
+    c.size = got.size;
+  };
+  switch (op.what) {
+    case op_head::kind::send:
+      c.status = code_of(send_op::in(op).status);
+      of_message({no_peer, send_op::in(op).request.tag, send_op::in(op).request.data.size()});
+      return;
+    case op_head::kind::recv:
+      c.status = code_of(recv_op::in(op).status);
+      return of_message(recv_op::in(op).got);
+    case op_head::kind::probe:
+      c.status = code_of(probe_op::in(op).status);
+      return of_message(probe_op::in(op).got);
+  }
+}
+
+/// It is the caller's again.
+void tell_end(weft_context& at, op_head& op, weft_completion* result) noexcept {
+  if (op.listed) at.ended.remove(op);
+  op.now = op_head::stage::told;
+  if (result) tell(op, *result);
+}
+
+steady_clock::time_point moment(int timeout_ms) noexcept {
+  return timeout_ms < 0 ? steady_clock::time_point::max()
+                        : steady_clock::now() + milliseconds{timeout_ms};
+}
+
+/// Upwards, or a thread would look before the moment and sleep once more.
+int milliseconds_until(steady_clock::time_point when) noexcept {
+  if (when == steady_clock::time_point::max()) return -1;
+  const auto left = std::chrono::ceil<milliseconds>(when - steady_clock::now()).count();
+  return static_cast<int>(std::clamp<decltype(+left)>(left, 0, std::numeric_limits<int>::max()));
+}
+
+}  // namespace
+
+int weft_send(weft_peer* to, const void* data, size_t size, uint64_t tag, weft_op* op, void* user) {
+  if (!to || !op || (!data && size != 0)) return WEFT_INVALID_ARGUMENT;
+  return send_op::post(op, *to->owner, to->to.send(bytes(data, size), weft::tag{tag}), user);
+}
+
+int weft_send_synchronous(weft_peer* to, const void* data, size_t size, uint64_t tag, weft_op* op,
+                          void* user) {
+  if (!to || !op || (!data && size != 0)) return WEFT_INVALID_ARGUMENT;
+  return send_op::post(op, *to->owner, to->to.send_synchronous(bytes(data, size), weft::tag{tag}),
+                       user);
+}
+
+int weft_recv(weft_context* ctx, weft_peer* from, void* into, size_t size, uint64_t tag,
+              uint64_t ignore, weft_op* op, void* user) {
+  if (!ctx || !op || (!into && size != 0)) return WEFT_INVALID_ARGUMENT;
+  const tag_mask wanted = matching(tag, ignore);
+  return recv_op::post(
+      op, *ctx,
+      from ? from->to.recv(room(into, size), wanted) : ctx->ctx.recv(room(into, size), wanted),
+      user);
+}
+
+int weft_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore, weft_op* op,
+               void* user) {
+  if (!ctx || !op) return WEFT_INVALID_ARGUMENT;
+  const tag_mask wanted = matching(tag, ignore);
+  return probe_op::post(op, *ctx, from ? from->to.probe(wanted) : ctx->ctx.probe(wanted), user);
+}
+
+int weft_try_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
+                   weft_completion* about) {
+  if (!ctx) return WEFT_INVALID_ARGUMENT;
+  const tag_mask wanted = matching(tag, ignore);
+  std::optional<received> found;
+  {
+    const pump::call here(ctx->pump);
+    found = from ? from->to.try_probe(wanted) : ctx->ctx.try_probe(wanted);
+  }
+  if (!found) {
+    ctx->pump.looked_in_vain();
+    return WEFT_OK;
+  }
+  if (about) *about = {nullptr, nullptr, WEFT_OK, found->source, found->tag.value, found->size};
+  return WEFT_DONE;
+}
+
+void weft_cancel(weft_op* op) {
+  if (!op) return;
+  visit(head_of(op), [](auto& o) { o.owner.pump.cancel(o); });
+}
+
+void weft_result(const weft_op* op, weft_completion* result) {
+  if (op && result) tell(head_of(op), *result);
+}
+
+size_t weft_explain(const weft_op* op, char* text, size_t size) {
+  std::size_t length = 0;
+  if (!op) return copy_text({}, text, size);
+  const op_head& head = head_of(op);
+  guarded(
+      [&] {
+        length = visit(head, [&](const auto& o) {
+          return copy_text(o.status == errc::ok ? std::string() : o.explain(), text, size);
+        });
+      },
+      [&](errc, const char* why) {
+        length = copy_text(why, text, size);
+        return WEFT_OK;
+      });
+  return length;
+}
+
+int weft_poll(weft_context* ctx, weft_completion* done, int n) {
+  if (!ctx || (!done && n > 0)) return WEFT_INVALID_ARGUMENT;
+  int told = 0;
+  {
+    pump::holding hold(ctx->pump);
+    if (ctx->ended.empty()) hold.look();
+    for (; told < n; ++told) {
+      op_head* const op = ctx->ended.pop();
+      if (!op) break;
+      tell_end(*ctx, *op, &done[told]);
+    }
+  }
+  if (told == 0) ctx->pump.looked_in_vain();
+  return told;
+}
+
+int weft_progress(weft_context* ctx) {
+  if (!ctx) return WEFT_INVALID_ARGUMENT;
+  int waiting = 0;
+  {
+    pump::holding hold(ctx->pump);
+    hold.look();
+    waiting = ctx->ended.size();
+  }
+  if (waiting == 0) ctx->pump.looked_in_vain();
+  return waiting;
+}
+
+int weft_test(weft_op* op, weft_completion* result) {
+  if (!op) return WEFT_INVALID_ARGUMENT;
+  op_head& head = head_of(op);
+  weft_context& at = owner_of(head);
+  {
+    pump::holding hold(at.pump);
+    if (head.now == op_head::stage::told) return WEFT_INVALID_ARGUMENT;
+    if (head.now == op_head::stage::in_flight) hold.look();
+    if (head.now == op_head::stage::ended) {
+      tell_end(at, head, result);
+      return WEFT_DONE;
+    }
+  }
+  at.pump.looked_in_vain();
+  return WEFT_OK;
+}
+
+int weft_wait(weft_op* op, int timeout_ms, weft_completion* result) {
+  if (!op) return WEFT_INVALID_ARGUMENT;
+  op_head& head = head_of(op);
+  weft_context& at = owner_of(head);
+  const auto over = [](void* o) {
+    op_head& it = *static_cast<op_head*>(o);
+    it.waited = true;
+    return it.now != op_head::stage::in_flight;
+  };
+  const auto until = moment(timeout_ms);
+  at.pump.wait(until, over, &head);
+  const pump::holding hold(at.pump);
+  head.waited = false;
+  if (head.now == op_head::stage::in_flight) return WEFT_TIMED_OUT;
+  if (head.now == op_head::stage::told) return WEFT_INVALID_ARGUMENT;
+  tell_end(at, head, result);
+  return WEFT_DONE;
+}
+
+int weft_wait_fd(const weft_context* ctx) {
+  return ctx ? ctx->pump.descriptor() : WEFT_INVALID_ARGUMENT;
+}
+
+int weft_arm(weft_context* ctx, int* timeout_ms) {
+  if (!ctx) return WEFT_INVALID_ARGUMENT;
+  const auto to_tell = [ctx] {
+    const pump::holding hold(ctx->pump);
+    return !ctx->ended.empty();
+  };
+  if (to_tell()) return WEFT_DONE;
+  const auto until = ctx->pump.arm();
+  // Whoever ends something after that rings; before it, another thread may have.
+  if (!until || to_tell()) return WEFT_DONE;
+  if (timeout_ms) *timeout_ms = milliseconds_until(*until);
+  return WEFT_OK;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peers: by rank, by address, and all of them at a barrier.
+#include <algorithm>
+
+#include "bindings/c/blocking.hpp"
+#include "bindings/c/operation.hpp"
+
+using namespace weft;
+using namespace weft::c;
+
+namespace {
+
+constexpr peer_id first_stranger = peer_id{1} << 31;
+constexpr std::uint64_t barrier_tags = std::uint64_t{0xff} << 56;
+
+struct guest {
+  endpoint peer;
+  std::string greeting;
+};
+
+/// Those that leave before they are let in do not count.
+task<guest> next_guest(weft::listener& door) {
+  for (;;) {
+    listener::visitor v = co_await door.next();
+    std::string greeting = v.greeting();
+    result<endpoint> in = co_await as_result(v.accept());
+    if (in) co_return guest{std::move(in).value(), std::move(greeting)};
+    if (in.code() != errc::peer_lost) throw in.failure();
+  }
+}
+
+/// One step: a word to one neighbour, one from the other. Both operations are over afterwards.
+int meet(weft_context* ctx, weft_peer* to, weft_peer* from, std::uint64_t tag) {
+  weft_op out, in;
+  weft_completion ended{};
+  const int sent = weft_send(to, nullptr, 0, tag, &out, nullptr);
+  int got = weft_recv(ctx, from, nullptr, 0, tag, 0, &in, nullptr);
+  int status = sent < 0 ? sent : WEFT_OK;
+  if (sent == WEFT_OK) {
+    weft_wait(&out, -1, &ended);
+    status = ended.status;
+  }
+  if (status != WEFT_OK && got == WEFT_OK) weft_cancel(&in);
+  if (got == WEFT_OK) {
+    weft_wait(&in, -1, &ended);
+    got = ended.status;
+  }
+  return status != WEFT_OK ? status : std::min(got, 0);
+}
+
+}  // namespace
+
+weft_peer* weft_context::handle_of(endpoint e) {
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<weft_peer>& known = peers[e.id()];
+  if (!known) known.reset(new weft_peer{this, std::move(e)});
+  return known.get();
+}
+
+int weft_peer_of(weft_context* ctx, uint32_t number, weft_peer** peer) {
+  if (!ctx || !peer) return WEFT_INVALID_ARGUMENT;
+  *peer = nullptr;
+  return guarded(*ctx, [&] {
+    if (number >= first_stranger) {
+      const std::lock_guard lock(ctx->mutex);
+      const auto known = ctx->peers.find(number);
+      if (known == ctx->peers.end())
+        throw error(errc::invalid_argument, "there is no peer with the number " +
+                                                std::to_string(number) +
+                                                "; those come from weft_accept and weft_connect");
+      *peer = known->second.get();
+      return;
+    }
+    *peer = ctx->handle_of(ctx->ctx.peer(number));
+  });
+}
+
+uint32_t weft_peer_number(const weft_peer* peer) { return peer ? peer->to.id() : no_peer; }
+
+void weft_peer_close(weft_peer* peer) {
+  if (!peer) return;
+  const pump::call here(peer->owner->pump);
+  peer->to.close();
+}
+
+void weft_peer_free(weft_peer* peer) {
+  if (!peer) return;
+  weft_context& ctx = *peer->owner;
+  guarded(ctx, [&] {
+    std::unique_lock lock(ctx.mutex);
+    const auto mine = ctx.peers.extract(peer->to.id());
+    lock.unlock();
+  });
+}
+
+int weft_listen(weft_context* ctx, const char* address, weft_listener** door) {
+  if (!ctx || !address || !door) return WEFT_INVALID_ARGUMENT;
+  *door = nullptr;
+  return guarded(*ctx, [&] {
+    weft::listener open = blocking<weft::listener>().run(ctx->ctx.listen(address), -1);
+    std::string where = open.address();
+    auto made =
+        std::unique_ptr<weft_listener>(new weft_listener{ctx, std::move(open), std::move(where)});
+    const std::lock_guard lock(ctx->mutex);
+    weft_listener* const handle = made.get();
+    ctx->doors.emplace(handle, std::move(made));
+    *door = handle;
+  });
+}
+
+const char* weft_listener_address(const weft_listener* door) {
+  return door ? door->address.c_str() : "";
+}
+
+int weft_accept(weft_listener* door, int timeout_ms, char* greeting, size_t greeting_size,
+                weft_peer** peer) {
+  if (!door || !peer) return WEFT_INVALID_ARGUMENT;
+  *peer = nullptr;
+  return guarded(*door->owner, [&] {
+    guest in = blocking<guest>().run(next_guest(door->door), timeout_ms);
+    copy_text(in.greeting, greeting, greeting_size);
+    *peer = door->owner->handle_of(std::move(in.peer));
+  });
+}
+
+void weft_listener_close(weft_listener* door) {
+  if (!door) return;
+  weft_context& ctx = *door->owner;
+  guarded(ctx, [&] {
+    std::unique_lock lock(ctx.mutex);
+    const auto mine = ctx.doors.extract(door);
+    lock.unlock();
+  });
+}
+
+int weft_connect(weft_context* ctx, const char* address, const char* greeting, int timeout_ms,
+                 weft_peer** peer) {
+  if (!ctx || !address || !peer) return WEFT_INVALID_ARGUMENT;
+  *peer = nullptr;
+  return guarded(*ctx, [&] {
+    *peer = ctx->handle_of(
+        blocking<endpoint>().run(ctx->ctx.connect(address, greeting ? greeting : ""), timeout_ms));
+  });
+}
+
+int weft_open_job(weft_context* ctx, const char* address, char* bound, size_t bound_size) {
+  if (!ctx || !address || !bound) return WEFT_INVALID_ARGUMENT;
+  return guarded(*ctx, [&] {
+    if (copy_text(membership(ctx->ctx).open(address), bound, bound_size) >= bound_size)
+      throw error(errc::invalid_argument,
+                  "weft_open_job: the address does not fit into `bound`; 256 bytes are enough");
+  });
+}
+
+/// As group::barrier: in round k everybody tells the one 2^k further on.
+int weft_barrier(weft_context* ctx) {
+  if (!ctx) return WEFT_INVALID_ARGUMENT;
+  const std::uint32_t me = weft_rank(ctx), all = weft_size(ctx);
+  if (me >= all)
+    return ctx->fail(errc::unsupported,
+                     "a process that joined later is not among those that weft_barrier is for");
+  for (std::uint32_t step = 1, round = 0; step < all; step *= 2, ++round) {
+    weft_peer *to = nullptr, *from = nullptr;
+    int code = weft_peer_of(ctx, (me + step) % all, &to);
+    if (code == WEFT_OK) code = weft_peer_of(ctx, (me + all - step) % all, &from);
+    if (code == WEFT_OK) code = meet(ctx, to, from, barrier_tags | round);
+    if (code != WEFT_OK) return ctx->fail(static_cast<errc>(-code), "a member is gone");
+  }
+  return WEFT_OK;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's caller side for loops that belong to somebody else: one look at a time.
+//
+// Such a caller does not say when it goes away to compute. After a look that brought something, and
+// after a posting call, it counts as away, as between the completions of run(). After a look in
+// vain it is expected back soon, and the progress thread stays off duty; that one counts looks
+// meanwhile, every 0.1 to 1 ms, and takes over when there were none.
+#include <sched.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "runtime/engine.hpp"
+
+namespace weft::runtime {
+
+namespace {
+// How often quiet descriptors are looked at while there is a progress thread, too.
+constexpr unsigned looks_between_handles = 32;
+// A thread that waits while another one sleeps in the wait set looks this often.
+constexpr timespec nap{0, 100'000};
+constexpr std::chrono::milliseconds first_nudge{1};
+constexpr unsigned vain_looks_until_nudge = 4;  // times that look_around is called
+}  // namespace
+
+/// A loop that is not ours is to watch this one's wait set, which with io_uring needs a thread that
+/// enters the kernel. So the set is made anew.
+void engine::begin_calls() {
+  auto set = make_epoll_wait_set();
+  std::deque<handle_watcher> handles;
+  const holder hold(*this);
+  const std::lock_guard lock(lead_mutex_);
+  if (led_)
+    throw error(errc::invalid_argument,
+                "this context is inside run() or driven by calls already; it can be one of them");
+  set->add(door_.caller_bell().fd(), EPOLLIN, caller_bell_watcher_);
+  set->add(door_.caller_ear().fd(), EPOLLIN, caller_ear_watcher_);
+  for (source* s : sources_)
+    if (s->handle() >= 0) handles.emplace_back(*s, *set, true).watch();
+  caller_wait_.swap(set);
+  caller_handles_.swap(handles);
+  led_ = by_calls_ = true;
+  leader_ = std::this_thread::get_id();
+}
+
+void engine::end_calls() noexcept {
+  {
+    const holder hold(*this);
+    by_calls_ = calls_soon_ = false;
+    if (caller_asleep_.load(std::memory_order_relaxed)) wake_up();
+  }
+  stop_leading();
+}
+
+unsigned engine::look() noexcept {
+  if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ == seat()) [[unlikely]]
+    wake_up();
+  const bool another_sleeps = caller_asleep_.load(std::memory_order_relaxed);
+  if (!another_sleeps) [[likely]] {
+    caller_polls_ = true;
+    calls_soon_ = false;
+    door_.disarm_away();
+  }
+  looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const unsigned events = pass();
+  if (events == 0 && !another_sleeps &&
+      (!has_progress_thread_ || ++turns_ % looks_between_handles == 0))
+    caller_looks_at_handles();
+  flush_sources();
+  end_due_timers();
+  unsigned ended = 0;
+  for (operation_list batch = ended_.take(); operation* op = batch.pop(); ++ended) op->complete();
+  if (!another_sleeps) [[likely]]
+    end_look(ended);
+  else if (ended != 0)
+    wake_caller_ = true;
+  return ended;
+}
+
+void engine::end_look(unsigned ended) noexcept {
+  if (ended != 0) vain_turns_ = 0;
+  if (ended != 0 || !has_progress_thread_) return go_to_user_code(outstanding_ != 0);
+  caller_polls_ = false;
+  calls_soon_ = true;
+  if (ticks_.load(std::memory_order_relaxed) || !something_to_do()) [[likely]]
+    return;
+  ticks_.store(true, std::memory_order_relaxed);
+  wake_progress_ = true;
+}
+
+patience::advice engine::looked_in_vain(vain_looks& so_far) noexcept {
+  if (++so_far.count < so_far.waits.passes_in_turn()) return patience::advice::look_around;
+  so_far.count = 0;
+  const patience::advice next = so_far.waits.in_vain();
+  look_around(so_far.waits.others_had_a_turn());
+  return next;
+}
+
+/// As caller_looks_around, but several threads may come here.
+void engine::look_around(bool others_had_a_turn) noexcept {
+  const holder hold(*this);
+  if (caller_asleep_.load(std::memory_order_relaxed)) return;  // whoever sleeps has done it
+  end_due_timers();
+  if (++vain_turns_ >= vain_looks_until_nudge && others_had_a_turn) nudge_all();
+  if (has_progress_thread_) return;
+  const time_point when = now();
+  if (when < next_descriptor_look_) return;
+  next_descriptor_look_ = when + std::chrono::milliseconds{1};
+  watches_.take_up(*caller_wait_);
+  if (caller_wait_->poll() != 0) tell(caller_handles_);
+}
+
+std::optional<time_point> engine::arm() noexcept {
+  const holder hold(*this);
+  if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ != seat()) return std::nullopt;
+  sleeper_ = seat();
+  caller_asleep_.store(true, std::memory_order_seq_cst);
+  door_.arm_asleep();
+  if (!has_progress_thread_) watches_.take_up(*caller_wait_);
+  // Whatever rang before this look is seen by it.
+  if (caller_wait_->poll() != 0) until_nudge_ = first_nudge;
+  tell(caller_handles_);
+  flush_sources();
+  end_due_timers();
+  const bool work = !ended_.empty() || sources_have_work();
+  const time_point deadline = nudge_and_deadline();
+  if (work) {
+    wake_up();
+    return std::nullopt;
+  }
+  arm_sources();
+  caller_polls_ = calls_soon_ = false;
+  caller_deadline_ = deadline;
+  return deadline;
+}
+
+void engine::wake_up() noexcept {
+  caller_asleep_.store(false, std::memory_order_relaxed);
+  door_.disarm_asleep();
+  if (caller_wait_->poll() != 0) until_nudge_ = first_nudge;
+  tell(caller_handles_);
+}
+
+void engine::sleep_until(time_point when) noexcept {
+  const std::optional<time_point> at_most = arm();
+  if (!at_most) {
+    // Something is there; or another thread sleeps already, and this one looks for itself.
+    if (caller_asleep_.load(std::memory_order_relaxed)) ::nanosleep(&nap, nullptr);
+    return;
+  }
+  const time_point before = now();
+  const unsigned told = caller_wait_->wait(std::min(*at_most, when));
+  const time_point woken = now();
+  counters_.sleeps.fetch_add(1, std::memory_order_relaxed);
+  counters_.wake_ups.fetch_add(told != 0 ? 1 : 0, std::memory_order_relaxed);
+  counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((woken - before).count()),
+                                         std::memory_order_relaxed);
+  const holder hold(*this);
+  trace_.slice(trace::kind::caller_sleeps, before, woken, told);
+  if (told != 0) until_nudge_ = first_nudge;
+  wake_up();
+}
+
+// --- the progress thread's side ------------------------------------------------------------------
+
+/// As of the last time that it was asked. Baton held.
+bool engine::has_looked_lately() noexcept {
+  const std::uint32_t before = looks_at_last_tick_;
+  looks_at_last_tick_ = looks_.load(std::memory_order_relaxed);
+  return looks_at_last_tick_ != before;
+}
+
+/// Without the baton while there are looks, so that they are not disturbed.
+bool engine::tick_finds_no_looks() noexcept {
+  if (has_looked_lately()) {
+    tick_ = std::min(2 * tick_, std::chrono::nanoseconds(std::chrono::milliseconds{1}));
+    return false;
+  }
+  const holder hold(*this);
+  calls_soon_ = false;
+  return true;
+}
+
+}  // namespace weft::runtime

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every call about messages: over each transport and way of progress, with two ranks and with four.
+for transports in self,shm self,tcp; do
+  for progress in dedicated polling interrupt; do
+    for n in 2 4; do
+      WEFT_TRANSPORTS=$transports WEFT_PROGRESS=$progress timeout -s KILL 50 weft-run -n $n tests/c-calls
+    done
+  done
+done

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# A weft program runs unchanged under srun, and says so where it cannot. Brings up a Slurm of one machine in namespaces
+# of its own: what it starts, its files and its ports are gone with this process, however that ends.
+. "$(dirname "$0")/common.sh"
+PATH=$PATH:/usr/sbin
+for program in slurmctld slurmd srun ip; do
+  command -v $program >/dev/null || skip "$program is not installed (packages/test.txt, packages/build.txt)"
+done
+if [ "${1:-}" != inside ]; then
+  [ "$(id -u)" = 0 ] || skip "only root can make namespaces and start slurmd"
+  unshare --pid --fork --mount --net --uts true 2>/dev/null || skip "namespaces are forbidden here"
+  exec unshare --pid --fork --kill-child --mount-proc --net --uts bash -eu "$0" inside
+fi
+
+hostname one
+ip link set lo up
+# Slurm looks names up as glibc does where there is a network: the loopback does not count as one.
+ip link add here type veth peer name there || skip "links between network namespaces are forbidden here"
+ip addr add 10.77.0.1/24 dev here
+ip link set here up
+mount -t tmpfs slurm /run
+mkdir /run/state /run/spool /run/tmp
+printf '127.0.0.1 localhost\n10.77.0.1 one\n' >/run/hosts
+mount --bind /run/hosts /etc/hosts
+cat >/run/slurm.conf <<'END'
+ClusterName=weft
+SlurmctldHost=one
+NodeName=one CPUs=8 State=UNKNOWN
+PartitionName=all Nodes=one Default=YES State=UP
+SlurmdParameters=config_overrides
+SlurmUser=root
+SlurmdUser=root
+# Nobody else is in this network.
+AuthType=auth/none
+CredType=cred/none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SwitchType=switch/none
+MpiDefault=none
+StateSaveLocation=/run/state
+SlurmdSpoolDir=/run/spool
+TmpFS=/run/tmp
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd.pid
+END
+export SLURM_CONF=/run/slurm.conf
+slurmctld -D >/run/slurmctld.log 2>&1 &
+slurmd -D >/run/slurmd.log 2>&1 &
+
+for try in $(seq 100); do
+  if sinfo -h -o %t 2>/dev/null | grep -qx idle; then break; fi
+  if [ "$try" = 100 ]; then
+    tail -n 20 /run/slurmctld.log /run/slurmd.log
+    exit 1
+  fi
+  sleep 0.1
+done
+
+# 124: it did not end.
+job() { timeout -k 5 30 srun "$@"; }
+job --mpi=list 2>&1 | grep -qw pmix || skip "this Slurm has no plug-in for PMIx"
+
+job --mpi=pmix -n 4 hello >hello.txt
+cat hello.txt
+for rank in 0 1 2 3; do
+  [ "$(grep -c "hello from rank $rank" hello.txt)" = 1 ]
+done
+
+picture=$SAMPLES/heat/picture.pgm
+heat --steps 100 "$picture" alone.pgm
+job --mpi=pmix -n 4 heat --steps 100 "$picture" four.pgm >heat.txt
+cat heat.txt
+grep -q "4 processes" heat.txt
+cmp alone.pgm four.pgm
+
+# weft's own launcher under it counts as the launcher.
+job --mpi=pmix -n 1 weft-run -n 2 hello | grep -q "hello from rank 1"
+job --mpi=none -n 1 weft-run -n 2 hello | grep -q "hello from rank 1"
+
+# A rank that is killed ends the job, or the others' channels tell them.
+cat >victim.sh <<'END'
+if [ "$SLURM_PROCID" = 1 ]; then (sleep 1; kill -9 $$) & fi
+exec heat --steps 100000000 "$1" dead.pgm
+END
+code=0
+job --mpi=pmix -n 3 bash victim.sh "$picture" >victim.txt 2>&1 || code=$?
+if [ $code = 0 ] || [ $code = 124 ]; then
+  echo "a job whose rank was killed ended with $code: well, or not at all"
+  exit 1
+fi
+
+# Without PMIx each process would take itself for the only one.
+for kind in none pmi2; do
+  if job --mpi=$kind -n 2 hello >$kind.txt 2>&1; then
+    echo "processes that srun --mpi=$kind started should have said that they do not know each other"
+    exit 1
+  fi
+  cat $kind.txt
+  [ "$(grep -c "srun started this process as one of 2 and without PMIx (--mpi=$kind)" $kind.txt)" = 2 ]
+  [ "$(grep -c "use srun --mpi=pmix" $kind.txt)" = 2 ]
+done
+job --mpi=none -n 1 hello | grep -q "hello from rank 0"
+job --mpi=none -n 2 env -u SLURM_STEP_NUM_TASKS hello | grep -c "hello from rank 0" | grep -qx 2

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A context to which others connect and from which they part: nothing is left of them.
+#include <malloc.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include <weft/weft.hpp>
+
+// Of sanitizers, which bring a heap of their own.
+extern "C" [[gnu::weak]] std::size_t __sanitizer_get_current_allocated_bytes();
+
+using namespace weft;
+
+namespace {
+
+std::size_t bytes_in_use() {
+  if (__sanitizer_get_current_allocated_bytes) return __sanitizer_get_current_allocated_bytes();
+  const struct mallinfo2 heap = ::mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+/// So many come, say a word, hear it again, and go.
+task<void> receive(listener& door, int how_many) {
+  std::byte word{};
+  for (int i = 0; i != how_many; ++i) {
+    endpoint guest = co_await door.accept();
+    co_await guest.recv({&word, 1}, tag{1});
+    co_await guest.send({&word, 1}, tag{1});
+    co_await guest.closed();
+  }
+}
+
+task<void> visit(context& ctx, const std::string& address) {
+  endpoint host = co_await ctx.connect(address);
+  std::byte word{7};
+  co_await host.send({&word, 1}, tag{1});
+  co_await host.recv({&word, 1}, tag{1});
+}
+
+void pass_by(context& host, listener& door, const options& chosen, int how_many) {
+  std::thread receiver([&] { run(host, receive(door, how_many)); });
+  for (int i = 0; i != how_many; ++i) {
+    context guest(chosen);
+    run(guest, visit(guest, door.address()));
+  }
+  receiver.join();
+}
+
+}  // namespace
+
+TEST_CASE("passers-by: a context keeps nothing of peers that have gone") {
+  const std::string transport = GENERATE("shm", "tcp");
+  CAPTURE(transport);
+  options chosen;
+  chosen.transports = {transport};
+  chosen.job_key = std::string(32, 'a');
+  context host(chosen);
+  listener door = run(host, host.listen("unix://weft-passers-by-" + std::to_string(::getpid())));
+  constexpr int many = 300;
+  constexpr std::size_t for_each = 100, noise = 16 * 1024;  // bytes; a peer has more than 1000
+  pass_by(host, door, chosen, many);
+  const std::size_t bytes_before = bytes_in_use(), open_before = open_descriptors();
+  pass_by(host, door, chosen, many);
+  const std::size_t bytes_after = bytes_in_use();
+  CAPTURE(bytes_before, bytes_after);
+  CHECK(bytes_after <= bytes_before + many * for_each + noise);
+  // Those of the last ones may be closed a moment later.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (open_descriptors() > open_before && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(open_descriptors() <= open_before);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peers that come by address and go: what is left of them, and what their numbers and addresses
+// mean then.
+#include <set>
+
+#include <weft/endpoint.hpp>
+
+#include "net.hpp"
+
+using namespace net;
+using weft::endpoint;
+using weft::peer_id;
+using weft::detail::probe_request;
+using weft::detail::recv_request;
+using weft::detail::send_request;
+
+namespace {
+
+/// One messenger to which peers come.
+struct place {
+  nodes all{2};
+  side& here = all[0];
+  std::size_t links_wanted = 0;
+
+  place() {
+    here.messages.connector = [this](peer&) { ++links_wanted; };
+  }
+
+  endpoint come() { return endpoint(here.messages.new_peer()); }
+  void go(const endpoint& who, errc how, const char* why = "it went") {
+    const engine::holder hold(here.engine);
+    who.state()->fail(how, why);
+    who.state()->drop_link();
+  }
+  /// So many come and go. \return where they were
+  std::set<const peer*> pass_by(std::size_t how_many) {
+    std::set<const peer*> where;
+    for (std::size_t i = 0; i != how_many; ++i) {
+      const endpoint who = come();
+      where.insert(who.state());
+      go(who, errc::closed);
+    }
+    return where;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("gone: peers that nobody has any more take no memory") {
+  place p;
+  CHECK(p.pass_by(1000).size() < 40);
+}
+
+TEST_CASE("gone: numbers are never given twice") {
+  place p;
+  const peer_id first = p.come().id();
+  std::set<peer_id> numbers;
+  for (int i = 0; i != 100; ++i) {
+    const endpoint who = p.come();
+    numbers.insert(who.id());
+    p.go(who, errc::closed);
+  }
+  CHECK(numbers.size() == 100);
+  CHECK(*numbers.begin() == first + 1);
+}
+
+TEST_CASE("gone: an endpoint that is kept still tells who it was and why it has gone") {
+  place p;
+  const endpoint kept = p.come();
+  const peer_id number = kept.id();
+  p.go(kept, errc::protocol_error, "it sang");
+  CHECK(p.pass_by(200).count(kept.state()) == 0);
+  CHECK(kept.id() == number);
+  CHECK(endpoint(p.here.messages.peer_of(number)) == kept);
+  bytes data(8);
+  sending send(kept.send(data, tag{1}));
+  CHECK(send.go().ended_with(errc::protocol_error));
+  CHECK_THAT(send.explain(), Catch::Contains("it sang"));
+}
+
+TEST_CASE("gone: what is asked of one that nobody has any more reaches no other") {
+  place p;
+  const errc how = GENERATE(errc::closed, errc::peer_lost);
+  bytes data(8);
+  endpoint last = p.come();
+  const peer_id number = last.id();
+  const peer* const where = last.state();
+  sending send(last.send(data, tag{1}));
+  receiving receive(last.recv(data, tag{1}));
+  probing probe(last.probe(tag{1}));
+  p.go(last, how);
+  last = {};
+
+  std::vector<endpoint> others;  // among them the one that has its memory now
+  const auto in_its_place = [&] {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const endpoint& e) { return e.state() == where; });
+  };
+  while (others.size() < 100 && !in_its_place()) others.push_back(p.come());
+  REQUIRE(in_its_place());
+
+  CHECK(send.go().ended_with(how));
+  CHECK(receive.go().ended_with(how));
+  CHECK(probe.go().ended_with(how));
+  CHECK(p.links_wanted == 0);
+  send.cancel();
+  receive.cancel();
+  for (const std::string& text : {send.explain(), receive.explain(), probe.explain()})
+    CHECK_THAT(text, Catch::Contains(std::to_string(number)));
+
+  const endpoint again(p.here.messages.peer_of(number));
+  CHECK(again.id() == number);
+  CHECK(again == endpoint(p.here.messages.peer_of(number)));
+  CHECK(again.state()->gone());
+  CHECK(again.state()->why() == how);
+}
+
+TEST_CASE("gone: an operation that ended with it says so, whoever has its memory by then") {
+  place p;
+  bytes data(8);
+  endpoint last = p.come();
+  receiving receive(last.recv(data, tag{1}));
+  CHECK_FALSE(receive.go().ended());
+  p.go(last, errc::peer_lost);
+  p.here.engine.poll_once();
+  CHECK(receive.ended_with(errc::peer_lost));
+  const std::string who = std::to_string(last.id());
+  last = {};
+  p.pass_by(200);
+  CHECK_THAT(receive.explain(), Catch::Contains(who));
+}
+
+TEST_CASE("gone: a number that was asked for before it was given is nobody's") {
+  place p;
+  const peer_id next = p.come().id() + 1;
+  const endpoint early(p.here.messages.peer_of(next));
+  bytes data(8);
+  sending send(early.send(data, tag{1}));
+  CHECK(send.go().ended_with(errc::unreachable));
+  const endpoint met = p.come();
+  CHECK(met.id() == next + 1);
+  CHECK_FALSE(met == early);
+  CHECK_FALSE(met.state()->gone());
+}
+
+TEST_CASE("gone: a message that arrived whole waits for its receive, with the right source") {
+  place p;
+  side& there = p.all[1];
+  endpoint sender = p.come();
+  const peer_id number = sender.id();
+  weft::transports::parcel offer, answer;
+  peer& back = there.to(0);
+  {
+    const engine::holder hold(there.engine);
+    auto link = there.transport->open(back, {}, offer);
+    const engine::holder hold_here(p.here.engine);
+    REQUIRE(p.here.transport->accept(*sender.state(), {}, std::move(offer), answer).empty());
+    back.opened(std::move(link), sender.state()->grant_first_credit());
+  }
+  const bytes out = pattern(100);
+  there.send(0, out, tag{5});
+  p.all.settle();
+  {
+    const engine::holder hold(p.here.engine);
+    p.here.transport->forget(*sender.state());
+  }
+  p.go(sender, errc::peer_lost);
+  const peer* const where = sender.state();
+  sender = {};
+  CHECK(p.pass_by(200).count(where) == 0);
+
+  bytes in(100);
+  const auto receive = p.here.recv_any(in, tag{5});
+  p.all.settle();
+  CHECK(receive->ended_with(errc::ok));
+  CHECK(receive->got.source == number);
+  CHECK(in == out);
+  p.pass_by(40);
+  CHECK(p.pass_by(40).count(where) == 1);
+}
