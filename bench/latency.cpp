@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include "c_interface.hpp"
 #include "commands.hpp"
 #include "loops.hpp"
 #include "report.hpp"
@@ -15,11 +16,16 @@ struct request {
   job what{.bench = "latency",
            .sizes = {0, 8, 64, 256, kib, 4 * kib, 8 * kib, 16 * kib, 64 * kib, 256 * kib, kib* kib,
                      4 * kib* kib}};
+  bool in_c = false;
 };
 
+report table_of(const request& wanted) {
+  return report(with_percentiles({{"size", "size"}, {"half round trip µs", "half_rtt_us"}}),
+                wanted.chosen.as_json);
+}
+
 task<void> act(side& me, const request& wanted) {
-  report out(with_percentiles({{"size", "size"}, {"half round trip µs", "half_rtt_us"}}),
-             wanted.chosen.as_json);
+  report out = table_of(wanted);
   const bool tells = me.rank == 0;
   co_await barrier(me);  // so that they are connected, and it is known how
   if (tells) out.title(me.peer.describe());
@@ -32,6 +38,21 @@ task<void> act(side& me, const request& wanted) {
   if (tells) out.finish();
 }
 
+void act_in_c(const c_side& me, const request& wanted) {
+  report out = table_of(wanted);
+  const bool tells = me.rank == 0;
+  if (tells) out.title("through weft.h");
+  for (const auto size : wanted.what.sizes) {
+    if (tells) out.measuring(size_text(size));
+    const auto samples = half_round_trips_in_c(me, size, latency_plan(size, wanted.what.effort));
+    if (!tells) continue;
+    auto line = make_line(head_of("latency", wanted.chosen, size), half_rtt_us, samples);
+    line["api"] = "c";
+    out.add(line);
+  }
+  if (tells) out.finish();
+}
+
 }  // namespace
 
 void add_latency_command(CLI::App& app) {
@@ -39,7 +60,12 @@ void add_latency_command(CLI::App& app) {
   auto* sub = app.add_subcommand("latency", "Half a round trip between two processes");
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
+  sub->add_flag("--c", wanted->in_c, "Through weft.h, by a loop in the manner of C")
+      ->excludes("--hosts");
   sub->callback([wanted] {
+    if (wanted->in_c)
+      return on_c_stage("latency", wanted->chosen,
+                        [&](const c_side& me) { act_in_c(me, *wanted); });
     on_stage("latency", wanted->chosen, wanted->what.hosts,
              [&](side& me) { return act(me, *wanted); });
   });

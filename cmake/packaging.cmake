@@ -11,6 +11,7 @@ get_property(layers GLOBAL PROPERTY WEFT_LAYERS)
 
 install(DIRECTORY include/weft DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS ${layers} EXPORT weft ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS weft_c EXPORT weft LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT weft FILE weftTargets.cmake NAMESPACE weft:: DESTINATION "${WEFT_CMAKE_DIR}")
 
 configure_package_config_file(cmake/weftConfig.cmake.in weftConfig.cmake INSTALL_DESTINATION "${WEFT_CMAKE_DIR}")
@@ -35,3 +36,7 @@ file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 set(WEFT_PC_PREFIX "\${pcfiledir}/${up}")
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+# For C: one shared library, which needs nothing said of what it stands on.
+configure_file(cmake/weft-c.pc.in weft-c.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/weft-c.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

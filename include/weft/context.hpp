@@ -150,9 +150,10 @@ class context {
   detail::recv_request recv(mutable_buffer into, tag_mask t);
   detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t);
 
-  /// As `endpoint::probe` and `try_probe`, for any source.
+  /// As `endpoint::probe`, `try_probe` and `try_claim`, for any source.
   detail::probe_request probe(tag_mask t);
   std::optional<received> try_probe(tag_mask t);
+  std::optional<claimed_message> try_claim(tag_mask t);
 
   /// The endpoint with that number, for the `source` of something received.
   endpoint peer(peer_id id);

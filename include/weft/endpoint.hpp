@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <weft/claim.hpp>
 #include <weft/detail/message_ops.hpp>
 #include <weft/task.hpp>
 
@@ -58,6 +59,9 @@ class endpoint {
 
   /// The same without waiting: nothing, if no such message has arrived.
   std::optional<received> try_probe(tag_mask t) const;
+
+  /// As `try_probe`, but takes the message out: whoever has it receives it, and nobody else does.
+  std::optional<claimed_message> try_claim(tag_mask t) const;
 
   /// Starts the orderly end: what was sent before still arrives, later operations end with
   /// errc::closed on both sides. Never blocks.

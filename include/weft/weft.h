@@ -222,6 +222,24 @@ WEFT_API int weft_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64
 WEFT_API int weft_try_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
                             weft_completion* about);
 
+/* A message that was found and is nobody else's any more. Memory of the caller's, filled by
+ * weft_claim; not copied from then until it is received or discarded, one of which must come. */
+typedef struct weft_message {
+  uint64_t opaque[8];
+} weft_message;
+
+/* As weft_try_probe, but takes the message out of matching: no other receive or probe sees it. Only
+ * after WEFT_DONE is there something in *message. about: may be NULL. */
+WEFT_API int weft_claim(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
+                        weft_message* message, weft_completion* about);
+
+/* Receives a claimed message; as weft_recv otherwise. *message may be used again at once. */
+WEFT_API int weft_recv_claimed(weft_context* ctx, weft_message* message, void* into, size_t size,
+                               weft_op* op, void* user);
+
+/* Drops a claimed message. To its sender it is received. *message may be used again at once. */
+WEFT_API void weft_discard(weft_context* ctx, weft_message* message);
+
 /* Asks an operation to end. It still ends by itself, with STOPPED unless it was too late, and that
  * is told as always. A receive that is stopped while its message arrives takes the message with it.
  */

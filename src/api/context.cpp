@@ -73,6 +73,11 @@ std::optional<received> context::try_probe(tag_mask t) {
   return core_->messenger().try_probe(nullptr, t);
 }
 
+std::optional<claimed_message> context::try_claim(tag_mask t) {
+  core_->engine().poll_once();
+  return core_->messenger().try_claim(nullptr, t);
+}
+
 endpoint context::peer(peer_id id) { return endpoint(core_->messenger().peer_of(id)); }
 
 metrics context::snapshot() const { return core_->messenger().snapshot(); }

@@ -11,6 +11,11 @@ std::optional<received> endpoint::try_probe(tag_mask t) const {
   return state_->owner().try_probe(state(), t);
 }
 
+std::optional<claimed_message> endpoint::try_claim(tag_mask t) const {
+  state_->owner().engine().poll_once();
+  return state_->owner().try_claim(state(), t);
+}
+
 void endpoint::close() {
   const runtime::engine::holder hold(state_->owner().engine());
   state_->close();

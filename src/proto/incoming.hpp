@@ -63,6 +63,8 @@ struct incoming {
   bool eager_done = false;        ///< the part that was not asked for is all here
   bool waits_for_link = false;    ///< the rest will be asked for when the link is open
   bool given_up = false;          ///< was matched, but nobody wants it any more
+  bool claimed = false;           ///< unexpected, and will be received by whoever claimed it
+  bool cut_short = false;         ///< claimed, and its peer has gone: it will never be whole
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
 
@@ -89,6 +91,7 @@ struct incoming {
     eager_units = 0;
     sender_id = id = 0;
     rendezvous = eager_done = waits_for_link = given_up = readable = false;
+    claimed = cut_short = false;
   }
 
   /// Takes the next `n` bytes; null: they lie where `place` said. The caller checked that they do

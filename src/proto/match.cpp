@@ -68,6 +68,17 @@ void match_table::remove(incoming& m) noexcept {
   unlink<incoming, &incoming::earlier, &incoming::later>(by_arrival_, m);
 }
 
+void match_table::claim(incoming& m) noexcept {
+  remove(m);
+  m.claimed = true;
+  link_last<incoming, &incoming::earlier, &incoming::later>(claimed_, m);
+}
+
+void match_table::unclaim(incoming& m) noexcept {
+  m.claimed = false;
+  unlink<incoming, &incoming::earlier, &incoming::later>(claimed_, m);
+}
+
 incoming* match_table::find_arrived(const peer* from, tag_mask tag) const noexcept {
   if (from && tag.exact()) {
     incoming* m = unexpected_[hash(from, tag.value)].first;

@@ -71,6 +71,12 @@ class match_table {
   /// `after`, in order of posting.
   detail::matcher* take_posted(const peer* from) noexcept;
 
+  /// Takes an unexpected message out for one who will receive or discard it, until unclaim.
+  void claim(incoming& m) noexcept;
+  void unclaim(incoming& m) noexcept;
+  /// Claimed ones, a list by `later`.
+  incoming* claimed() const noexcept { return claimed_.first; }
+
   /// The oldest unexpected message from a peer, or (null) from anybody.
   incoming* any_unexpected(const peer* from) const noexcept;
 
@@ -106,6 +112,7 @@ class match_table {
   std::uint64_t posted_ = 0;
   std::array<list<incoming>, buckets> unexpected_{};
   list<incoming> by_arrival_{};
+  list<incoming> claimed_{};
 };
 
 }  // namespace weft::proto

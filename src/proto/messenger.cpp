@@ -179,6 +179,28 @@ std::optional<received> messenger::try_probe(peer* from, tag_mask tag) noexcept 
   return received{m->from->id(), {m->tag}, m->total};
 }
 
+std::optional<claimed_message> messenger::try_claim(peer* from, tag_mask tag) noexcept {
+  const runtime::engine::holder hold(engine_);
+  incoming* const m = table_.find(from, tag);
+  if (!m) return {};
+  table_.claim(*m);
+  return claimed_message(*m, m->from, {m->from->id(), {m->tag}, m->total});
+}
+
+bool messenger::start(detail::claimed_operation& op, incoming*& claimed) noexcept {
+  const runtime::engine::holder hold(engine_);
+  incoming* const m = std::exchange(claimed, nullptr);
+  if (m && !op.cancel_requested) return m->from->deliver(*m, op);
+  if (m) m->from->discard(*m);
+  op.status = m ? errc::stopped : errc::invalid_argument;
+  return true;
+}
+
+void messenger::discard(incoming& claimed) noexcept {
+  const runtime::engine::holder hold(engine_);
+  claimed.from->discard(claimed);
+}
+
 metrics messenger::snapshot() const {
   const runtime::engine::holder hold(engine_);
   metrics now = counts_;
@@ -360,6 +382,8 @@ std::string recv_operation::explain() const {
   return proto::messenger::explain(status, {from, from_id}, &got, into.size());
 }
 
+bool claimed_operation::start() noexcept { return from->owner().start(*this, *claimed_); }
+
 bool probe_operation::start() noexcept { return messenger_of(*this).start(*this); }
 void probe_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }
 std::string probe_operation::explain() const {
@@ -367,3 +391,7 @@ std::string probe_operation::explain() const {
 }
 
 }  // namespace weft::detail
+
+void weft::claimed_message::discard() noexcept {
+  if (proto::incoming* const m = std::exchange(message_, nullptr)) from_.at->owner().discard(*m);
+}

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <weft/claim.hpp>
 #include <weft/metrics.hpp>
 
 #include "proto/match.hpp"
@@ -55,6 +56,10 @@ class messenger final : public runtime::source {
   bool start(detail::probe_operation& op) noexcept;
   void cancel(detail::matcher& op) noexcept;
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
+  std::optional<claimed_message> try_claim(peer* from, tag_mask tag) noexcept;
+  /// \param claimed null afterwards; null before: the message is not there any more
+  bool start(detail::claimed_operation& op, incoming*& claimed) noexcept;
+  void discard(incoming& claimed) noexcept;
   metrics snapshot() const;
 
   /// Whether a peer has yet to be told something, such as that its message was received.

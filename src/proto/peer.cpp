@@ -210,6 +210,11 @@ void peer::fail(errc why, std::string_view detail) noexcept {
     held_ -= m->eager_units;
     release(*m);
   }
+  for (incoming* m = table.claimed(); m; m = m->later) {
+    if (m->from != this || (m->whole() && m->eager_done)) continue;
+    if (m == current_) current_ = nullptr;
+    m->cut_short = true;
+  }
   const auto drop = [this, why](incoming& m) {
     if (m.receive) owner_.engine().end(m.unmatch(), why);
     release(m);

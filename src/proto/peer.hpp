@@ -145,6 +145,8 @@ class peer final : public transports::inlet,
 
   /// A receive takes a message that was unexpected so far. \return true if it is complete
   bool deliver(incoming& m, detail::recv_operation& op) noexcept;
+  /// As if a receive without memory took a claimed message.
+  void discard(incoming& m) noexcept;
   /// Ends the receive of a matched message with errc::stopped, at once. What is still to come of
   /// the message is dropped, and its sender told that it need not come.
   void give_up(incoming& m) noexcept;

@@ -15,11 +15,19 @@ constexpr std::uint32_t largest_window = 1u << 20;
 }  // namespace
 
 bool peer::deliver(incoming& m, recv_operation& op) noexcept {
-  owner_.table().remove(m);
+  if (m.claimed)
+    owner_.table().unclaim(m);
+  else
+    owner_.table().remove(m);
+  if (m.cut_short) {
+    owe(std::exchange(m.eager_units, 0));
+    op.status = why_;
+    release(m);
+    return true;
+  }
   owner_.unstore(m);
   m.match(op);
-  const bool sender_gone = state_ == state::lost || state_ == state::closed;
-  if (m.whole() && m.eager_done && (m.sender_id == 0 || sender_gone)) {
+  if (m.whole() && m.eager_done && (m.sender_id == 0 || gone())) {
     // Nothing more will come and nobody waits for an answer.
     owe(std::exchange(m.eager_units, 0));
     op.status = m.total > m.room ? errc::truncated : errc::ok;
@@ -32,7 +40,18 @@ bool peer::deliver(incoming& m, recv_operation& op) noexcept {
   return false;
 }
 
-/// A message that is not simply complete has met its receive.
+void peer::discard(incoming& m) noexcept {
+  owner_.table().unclaim(m);
+  owner_.unstore(m);
+  m.stored = nullptr;
+  m.allocated.reset();
+  m.given_up = true;
+  if (!m.cut_short && !(m.whole() && m.eager_done && gone())) return on_matched(m);
+  owe(std::exchange(m.eager_units, 0));
+  release(m);
+}
+
+/// A message that is not simply complete has met its receive, or is not wanted.
 void peer::on_matched(incoming& m) noexcept {
   owe(std::exchange(m.eager_units, 0));
   if (m.rendezvous)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Several threads in one context.
+. "$(dirname "$0")/common.sh"
 for transports in self,shm self,tcp; do
-  WEFT_TRANSPORTS=$transports timeout -s KILL 50 weft-run -n 2 tests/c-threads
+  WEFT_TRANSPORTS=$transports timeout -s KILL 80 weft-run -n 2 "$programs/c-threads"
 done

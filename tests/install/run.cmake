@@ -11,6 +11,7 @@ set(prefix "${WORK}/prefix")
 run(${CMAKE_COMMAND} --install "${BUILD}" --config "${CONFIG}" --prefix "${prefix}")
 
 run(${CMAKE_COMMAND} -S "${CONSUMER}" -B "${WORK}/build" -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}"
+  "-DCMAKE_C_COMPILER=${CC}"
   "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --build "${WORK}/build")
 run("${WORK}/build/consumer")
@@ -21,3 +22,12 @@ execute_process(COMMAND pkg-config --cflags --libs --static weft
 separate_arguments(flags UNIX_COMMAND "${flags}")
 run("${CXX}" -std=c++20 -O2 "${CONSUMER}/main.cpp" -o "${WORK}/by-pkg-config" ${flags})
 run("${WORK}/by-pkg-config")
+
+# From C, by pkg-config and by the CMake package.
+execute_process(COMMAND pkg-config --cflags --libs weft-c
+  OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+run("${CC}" -std=c99 -pedantic -Wall -Wextra -Werror "${CONSUMER}/main.c" -o "${WORK}/in-c" ${flags}
+  "-Wl,-rpath,${prefix}/${LIBDIR}")
+run("${WORK}/in-c")
+run("${WORK}/build/consumer-in-c")

@@ -63,6 +63,7 @@ enum class send_mode : std::uint8_t {
 class send_operation;
 class recv_operation;
 class probe_operation;
+class claimed_operation;
 
 struct send_request {
   using value_type = void;
@@ -88,6 +89,14 @@ struct probe_request {
   proto::messenger* at;  ///< null if `from` is given
   peer_name from;        ///< null: any source
   tag_mask tag;
+};
+
+struct claimed_request {
+  using value_type = received;
+  using operation_type = claimed_operation;
+  proto::incoming** message;  ///< the claimed_message's; null there once it has been started
+  peer_name from;
+  buffer_list<mutable_buffer> into;
 };
 
 /// A send in flight. Everything below `request` is touched with the baton held only.
@@ -144,6 +153,17 @@ class recv_operation : public matcher {
 
   const buffer_list<mutable_buffer> into;
   proto::incoming* message = nullptr;  ///< what fills it, once matched and not yet whole
+};
+
+/// A receive that knows its message: it never waits in a queue.
+class claimed_operation : public recv_operation {
+ public:
+  claimed_operation(const claimed_request& r, complete_fn f) noexcept
+      : recv_operation({nullptr, r.from, any_tag, r.into}, f), claimed_(r.message) {}
+  bool start() noexcept;
+
+ private:
+  proto::incoming** const claimed_;
 };
 
 class probe_operation : public matcher {

@@ -46,6 +46,7 @@ class op final : public op_head, public Operation {
 
 using send_op = op<detail::send_operation, op_head::kind::send>;
 using recv_op = op<detail::recv_operation, op_head::kind::recv>;
+using claimed_op = op<detail::claimed_operation, op_head::kind::claimed>;
 using probe_op = op<detail::probe_operation, op_head::kind::probe>;
 
 inline op_head& head_of(weft_op* memory) noexcept {
@@ -64,6 +65,8 @@ decltype(auto) visit(Head& head, F f) {
       return f(send_op::in(head));
     case op_head::kind::recv:
       return f(recv_op::in(head));
+    case op_head::kind::claimed:
+      return f(claimed_op::in(head));
     case op_head::kind::probe:
       break;
   }

@@ -23,6 +23,10 @@ mutable_buffer room(void* memory, std::size_t size) noexcept {
   return {static_cast<std::byte*>(memory), size};
 }
 
+claimed_message& message_in(weft_message* memory) noexcept {
+  return *std::launder(reinterpret_cast<claimed_message*>(memory));
+}
+
 void tell(const op_head& op, weft_completion& c) noexcept {
   c.op = reinterpret_cast<weft_op*>(const_cast<op_head*>(&op));
   c.user = op.user;
@@ -31,18 +35,14 @@ void tell(const op_head& op, weft_completion& c) noexcept {
     c.tag = got.tag.value;
     c.size = got.size;
   };
-  switch (op.what) {
-    case op_head::kind::send:
-      c.status = code_of(send_op::in(op).status);
-      of_message({no_peer, send_op::in(op).request.tag, send_op::in(op).request.data.size()});
-      return;
-    case op_head::kind::recv:
-      c.status = code_of(recv_op::in(op).status);
-      return of_message(recv_op::in(op).got);
-    case op_head::kind::probe:
-      c.status = code_of(probe_op::in(op).status);
-      return of_message(probe_op::in(op).got);
+  c.status = visit(op, [](const auto& o) { return code_of(o.status); });
+  if (op.what == op_head::kind::send) {
+    const detail::send_request& sent = send_op::in(op).request;
+    return of_message({no_peer, sent.tag, sent.data.size()});
   }
+  visit(op, [&](const auto& o) {
+    if constexpr (requires { o.got; }) of_message(o.got);
+  });
 }
 
 /// It is the caller's again.
@@ -110,6 +110,39 @@ int weft_try_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ig
   }
   if (about) *about = {nullptr, nullptr, WEFT_OK, found->source, found->tag.value, found->size};
   return WEFT_DONE;
+}
+
+int weft_claim(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
+               weft_message* message, weft_completion* about) {
+  static_assert(sizeof(claimed_message) <= sizeof(weft_message) &&
+                alignof(claimed_message) <= alignof(weft_message));
+  if (!ctx || !message) return WEFT_INVALID_ARGUMENT;
+  const tag_mask wanted = matching(tag, ignore);
+  std::optional<claimed_message> found;
+  {
+    const pump::call here(ctx->pump);
+    found = from ? from->to.try_claim(wanted) : ctx->ctx.try_claim(wanted);
+  }
+  if (!found) {
+    ctx->pump.looked_in_vain();
+    return WEFT_OK;
+  }
+  const received& got = found->about();
+  if (about) *about = {nullptr, nullptr, WEFT_OK, got.source, got.tag.value, got.size};
+  ::new (static_cast<void*>(message)) claimed_message(std::move(*found));
+  return WEFT_DONE;
+}
+
+int weft_recv_claimed(weft_context* ctx, weft_message* message, void* into, size_t size,
+                      weft_op* op, void* user) {
+  if (!ctx || !message || !op || (!into && size != 0)) return WEFT_INVALID_ARGUMENT;
+  return claimed_op::post(op, *ctx, message_in(message).recv(room(into, size)), user);
+}
+
+void weft_discard(weft_context* ctx, weft_message* message) {
+  if (!ctx || !message) return;
+  const pump::call here(ctx->pump);
+  message_in(message).discard();
 }
 
 void weft_cancel(weft_op* op) {

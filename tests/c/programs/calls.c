@@ -5,7 +5,16 @@
 #include "check.h"
 
 static const size_t sizes[] = {0, 8, 1000, 60000, 1000000};
-enum { tag_exchange = 1, tag_once, tag_never, tag_unwanted, tag_probe, tag_late, tag_order };
+enum {
+  tag_exchange = 1,
+  tag_once,
+  tag_never,
+  tag_unwanted,
+  tag_probe,
+  tag_claim,
+  tag_late,
+  tag_order
+};
 
 /* Everybody sends to everybody, itself included; ends are gathered by weft_poll. */
 static void exchange(weft_context* ctx, size_t size) {
@@ -128,6 +137,42 @@ static void probing(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   CHECK(end_of(s, &sent, &about) == WEFT_OK);
 }
 
+/* A claimed message is received past others, and nobody else sees it; a discarded one is gone. */
+static void claiming(weft_context* ctx, weft_peer* next, weft_peer* previous) {
+  static unsigned char out[4][300000], in[300000];
+  static const size_t lengths[4] = {40, 40, 300000, 300000};
+  weft_op sent[4], op;
+  weft_message found[4];
+  weft_completion about;
+  int posted[4];
+  CHECK(weft_claim(ctx, NULL, tag_never, 0, &found[0], &about) == WEFT_OK);
+  for (int i = 0; i < 4; ++i) {
+    fill(out[i], lengths[i], (uint32_t)i, 5);
+    posted[i] = weft_send(next, out[i], lengths[i], tag_claim, &sent[i], NULL);
+    CHECK(posted[i] >= 0);
+  }
+  for (int i = 0; i < 4; ++i) {
+    while (weft_claim(ctx, i % 2 ? previous : NULL, tag_claim, 0, &found[i], &about) != WEFT_DONE) {
+    }
+    CHECK(about.size == lengths[i] && about.tag == tag_claim);
+    CHECK(about.source == weft_peer_number(previous));
+  }
+  CHECK(weft_try_probe(ctx, NULL, tag_claim, 0, NULL) == WEFT_OK);
+  for (int i = 3; i >= 0; --i) {
+    if (i % 2 == 0) {
+      weft_discard(ctx, &found[i]);
+      weft_discard(ctx, &found[i]);
+      continue;
+    }
+    const int code = weft_recv_claimed(ctx, &found[i], in, sizeof in, &op, NULL);
+    CHECK(end_of(code, &op, &about) == WEFT_OK && about.size == lengths[i]);
+    CHECK(about.source == weft_peer_number(previous) && about.tag == tag_claim);
+    check_filled(in, lengths[i], (uint32_t)i, 5);
+    CHECK(weft_recv_claimed(ctx, &found[i], in, 1, &op, NULL) == WEFT_INVALID_ARGUMENT);
+  }
+  for (int i = 0; i < 4; ++i) CHECK(end_of(posted[i], &sent[i], &about) == WEFT_OK);
+}
+
 /* weft_test and weft_wait take their end out of the middle of what weft_poll has yet to tell. */
 static void out_of_order(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   weft_op in[3], out;
@@ -217,6 +262,7 @@ int main(void) {
   any_source(ctx);
   CHECK(weft_barrier(ctx) == WEFT_OK);
   probing(ctx, next, previous);
+  claiming(ctx, next, previous);
   out_of_order(ctx, next, previous);
   sleeping(ctx);
   memory(ctx, next, previous);

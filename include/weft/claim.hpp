@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// claimed_message: a message that was found and is nobody else's any more.
+#pragma once
+
+#include <utility>
+
+#include <weft/detail/message_ops.hpp>
+
+namespace weft {
+
+/// A message that `try_claim` took out of matching: no other receive or probe sees it. It is
+/// received once, or discarded; to its sender it is received either way. Move-only; must not
+/// outlive the context. Used by one thread at a time.
+class claimed_message {
+ public:
+  claimed_message(proto::incoming& m, detail::peer_name from, const received& about) noexcept
+      : message_(&m), from_(from), about_(about) {}
+  claimed_message(claimed_message&& other) noexcept
+      : message_(std::exchange(other.message_, nullptr)),
+        from_(other.from_),
+        about_(other.about_) {}
+  claimed_message& operator=(claimed_message&& other) noexcept {
+    std::swap(message_, other.message_);
+    std::swap(from_, other.from_);
+    std::swap(about_, other.about_);
+    return *this;
+  }
+  ~claimed_message() { discard(); }
+
+  /// Who sent it, with which tag, how long it is.
+  const received& about() const noexcept { return about_; }
+
+  /// Receives it, as `endpoint::recv`; all of it may not have arrived yet. This object lives until
+  /// that has been started, and is empty then: a second time ends with errc::invalid_argument.
+  detail::claimed_request recv(mutable_buffer into) noexcept { return {&message_, from_, into}; }
+  detail::claimed_request recv(std::span<const mutable_buffer> list) noexcept {
+    return {&message_, from_, list};
+  }
+
+  /// Drops the message. Nothing happens if it was received or discarded.
+  void discard() noexcept;
+
+  /// Neither received nor discarded yet.
+  explicit operator bool() const noexcept { return message_ != nullptr; }
+
+ private:
+  proto::incoming* message_;
+  detail::peer_name from_;
+  received about_;
+};
+
+}  // namespace weft

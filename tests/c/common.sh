@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+programs=$(dirname "$(command -v weft-run)")/tests

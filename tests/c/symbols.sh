@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# libweft-c.so shows what weft.h declares, with a version, and nothing else.
+. "$(dirname "$0")/common.sh"
+library=$(ldd "$programs/c-calls" | awk '/libweft-c/ { print $3 }')
+shown=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }')
+declared=$(grep -o 'WEFT_API [^(]*(' "$SAMPLES/../include/weft/weft.h" | grep -o 'weft_[a-z_]*(' | tr -d '(' | sort -u)
+[[ $(grep -cv '^weft_[a-z_]*@@WEFT_1$' <<<"$shown") == 0 ]]
+diff <(sed 's/@@.*//' <<<"$shown" | sort) <(echo "$declared")
