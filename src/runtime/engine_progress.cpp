@@ -105,9 +105,9 @@ void engine::progress_loop() noexcept {
     // An absence without anything to do: the next operation counts as going away again. Peers that
     // have rung in it would not ring for the same value once more.
     if (!caller_away && !caller_polls_) door_.disarm_away();
-    ticks_.store(
-        !caller_away && !caller_asleep_ && (by_calls_ ? has_looked_lately() : descriptors_in_use()),
-        std::memory_order_relaxed);
+    ticks_.store(!caller_away && !caller_asleep_ &&
+                     (by_calls_ ? has_looked_lately() || calls_soon_ : descriptors_in_use()),
+                 std::memory_order_relaxed);
     const auto deadline = caller_away || to_ring_ ? nudge_and_deadline() : next_deadline();
     progress_deadline_.store(deadline, std::memory_order_relaxed);
     leave();
