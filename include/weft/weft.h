@@ -171,8 +171,10 @@ WEFT_API int weft_open_job(weft_context* ctx, const char* address, char* bound, 
 
 /* --- operations ------------------------------------------------------------------------------ */
 
-/* One operation. Memory of the caller's, of any content before it is posted; posting allocates
- * nothing for it. Neither copied nor moved while in flight. */
+/* One operation. Memory of the caller's, of any content before it is posted; nothing is allocated
+ * for it, nor for a message that leaves in one piece or finds its receive posted, over shm and tcp.
+ * A send that has to wait or is long needs some memory of weft's. Neither copied nor moved while in
+ * flight. */
 typedef struct weft_op {
   uint64_t opaque[32];
 } weft_op;
@@ -240,8 +242,9 @@ WEFT_API int weft_recv_claimed(weft_context* ctx, weft_message* message, void* i
 /* Drops a claimed message. To its sender it is received. *message may be used again at once. */
 WEFT_API void weft_discard(weft_context* ctx, weft_message* message);
 
-/* Asks an operation to end. It still ends by itself, with STOPPED unless it was too late, and that
- * is told as always. A receive that is stopped while its message arrives takes the message with it.
+/* Asks an operation in flight to end. It still ends by itself, with STOPPED unless it was too late,
+ * and that is told as always. A receive that is stopped while its message arrives takes the message
+ * with it.
  */
 WEFT_API void weft_cancel(weft_op* op);
 

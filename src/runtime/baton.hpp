@@ -12,13 +12,13 @@ namespace weft::runtime {
 /// runs. It is a spin lock, and not a mutex, whose waiters yield: the holder may be the thread
 /// that a waiter displaces.
 ///
-/// One thread at a time, the one that leads inside run(), is *favoured*: it takes the baton with
-/// two plain stores and a load. A locked instruction would have to wait until the message written
-/// before it has crossed to the other core, which costs more than everything else that a small
-/// message needs. Any other thread first *revokes* the favour: it makes the favoured thread pass a
-/// fence (membarrier, some microseconds), and from then on both use the locked word, until the
-/// favoured thread has taken it many times with nobody in the way. docs/adr/0001. Model:
-/// tests/models/baton.pml.
+/// One thread at a time, the one that leads inside run() or the home of a pump, is *favoured*: it
+/// takes the baton with two plain stores and a load. A locked instruction would have to wait until
+/// the message written before it has crossed to the other core, which costs more than everything
+/// else that a small message needs. Any other thread first *revokes* the favour: it makes the
+/// favoured thread pass a fence (membarrier, some microseconds), and from then on both use the
+/// locked word, until the favoured thread has taken it many times with nobody in the way.
+/// docs/adr/0001. Model: tests/models/baton.pml.
 class baton {
  public:
   baton() noexcept;

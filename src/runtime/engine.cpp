@@ -18,11 +18,8 @@ namespace weft::runtime {
 namespace {
 // Under steady traffic the clock is read once in so many passes.
 constexpr std::uint32_t passes_between_clocks = 256;
-// How often the caller looks before it considers whether to go on looking.
-constexpr unsigned vain_turns_until_nudge = 4;
 // How often the caller looks at quiet descriptors while it has other things to do.
 constexpr unsigned turns_between_handles = 32;
-constexpr std::chrono::milliseconds shortest_until_nudge{1};
 constexpr std::chrono::milliseconds longest_until_nudge{256};
 // An absence that is over so soon was not worth a ring, which costs so much of the caller's core.
 constexpr std::chrono::nanoseconds short_absence = std::chrono::microseconds{20};

@@ -316,6 +316,10 @@ class engine final : public detail::timer_service, public executor, public detai
   /// Until when to sleep: the next timer, or earlier while a peer has yet to see what it was sent.
   time_point nudge_and_deadline() noexcept;
 
+  // How often the caller looks before it considers whether to go on looking.
+  static constexpr unsigned vain_turns_until_nudge = 4;
+  static constexpr std::chrono::milliseconds shortest_until_nudge{1};
+
   const progress_mode mode_;
   const patience::settings waiting_;
   const bool has_progress_thread_;

@@ -20,8 +20,6 @@ namespace {
 constexpr unsigned looks_between_handles = 32;
 // A thread that waits while another one sleeps in the wait set looks this often.
 constexpr timespec nap{0, 100'000};
-constexpr std::chrono::milliseconds first_nudge{1};
-constexpr unsigned vain_looks_until_nudge = 4;  // times that look_around is called
 }  // namespace
 
 /// A loop that is not ours is to watch this one's wait set, which with io_uring needs a thread that
@@ -102,7 +100,7 @@ void engine::look_around(bool others_had_a_turn) noexcept {
   const holder hold(*this);
   if (caller_asleep_.load(std::memory_order_relaxed)) return;  // whoever sleeps has done it
   end_due_timers();
-  if (++vain_turns_ >= vain_looks_until_nudge && others_had_a_turn) nudge_all();
+  if (++vain_turns_ >= vain_turns_until_nudge && others_had_a_turn) nudge_all();
   if (has_progress_thread_) return;
   const time_point when = now();
   if (when < next_descriptor_look_) return;
@@ -119,7 +117,7 @@ std::optional<time_point> engine::arm() noexcept {
   door_.arm_asleep();
   if (!has_progress_thread_) watches_.take_up(*caller_wait_);
   // Whatever rang before this look is seen by it.
-  if (caller_wait_->poll() != 0) until_nudge_ = first_nudge;
+  if (caller_wait_->poll() != 0) until_nudge_ = shortest_until_nudge;
   tell(caller_handles_);
   flush_sources();
   end_due_timers();
@@ -138,7 +136,7 @@ std::optional<time_point> engine::arm() noexcept {
 void engine::wake_up() noexcept {
   caller_asleep_.store(false, std::memory_order_relaxed);
   door_.disarm_asleep();
-  if (caller_wait_->poll() != 0) until_nudge_ = first_nudge;
+  if (caller_wait_->poll() != 0) until_nudge_ = shortest_until_nudge;
   tell(caller_handles_);
 }
 
@@ -158,7 +156,7 @@ void engine::sleep_until(time_point when) noexcept {
                                          std::memory_order_relaxed);
   const holder hold(*this);
   trace_.slice(trace::kind::caller_sleeps, before, woken, told);
-  if (told != 0) until_nudge_ = first_nudge;
+  if (told != 0) until_nudge_ = shortest_until_nudge;
   wake_up();
 }
 

@@ -99,11 +99,11 @@ void weft_settle(weft_context* ctx) {
 }
 
 uint32_t weft_rank(const weft_context* ctx) {
-  return membership(const_cast<weft_context*>(ctx)->ctx).rank();
+  return ctx ? membership(const_cast<weft_context*>(ctx)->ctx).rank() : no_peer;
 }
 
 uint32_t weft_size(const weft_context* ctx) {
-  return const_cast<weft_context*>(ctx)->ctx.world().size();
+  return ctx ? const_cast<weft_context*>(ctx)->ctx.world().size() : 0;
 }
 
 size_t weft_last_error(weft_context* ctx, char* text, size_t size) {
