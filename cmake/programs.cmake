@@ -20,6 +20,9 @@ function(weft_c_program target)
   set_target_properties(${target} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
     POSITION_INDEPENDENT_CODE ON)
   target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+  if(WEFT_SANITIZE)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)  # the library wants the sanitizer's part for C++
+  endif()
   target_link_libraries(${target} PRIVATE ${ARG_LIBS})
   weft_own_flags(${target})
 endfunction()

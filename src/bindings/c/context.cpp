@@ -38,7 +38,7 @@ weft::options options_of(const weft_options* given) {
 }
 
 template <class Make>
-int open(const weft_options* given, weft_context** made, Make make) noexcept {
+int open(const weft_options* given, weft_context** made, Make make) {
   if (!made) return WEFT_INVALID_ARGUMENT;
   *made = nullptr;
   return guarded([&] { *made = new weft_context(make(options_of(given))); },
