@@ -62,10 +62,12 @@ class membership {
 };
 
 /// Joins a running job and returns a context that belongs to it, with a rank of its own. Blocks
-/// until rank 0 has told the members, or has not answered for ten seconds. Not inside a coroutine.
+/// until rank 0 has told the members, or has not answered for `options::peer_timeout`. Not inside a
+/// coroutine.
 /// \param address what membership::open returned on rank 0
 /// \param chosen  as for a context; `job_key` must be the job's when the address is "tcp://"
-/// \throws weft::error  refused (nobody there, or another key), unreachable, invalid_argument
+/// \throws weft::error  refused (nobody there, or another key), unreachable (no answer, too),
+///         peer_lost or closed (rank 0 ended meanwhile), invalid_argument
 context join(const std::string& address, options chosen = options::from_environment());
 
 }  // namespace weft

@@ -162,10 +162,12 @@ void members::leave() {
   if (const auto line = follow()) line->leave();
 }
 
-void members::await_entry() {
+bool members::await_entry(std::chrono::seconds patience) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return lost_ || book_.members().contains(rank()); });
+  const bool told =
+      changed_.wait_for(lock, patience, [&] { return lost_ || book_.members().contains(rank()); });
   if (lost_) throw error(why_lost_, lost_detail_);
+  return told;
 }
 
 void members::find(peer_id rank, std::function<void(std::string locator)> found) {

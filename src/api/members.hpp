@@ -2,6 +2,7 @@
 // What a context knows of its job's members, on rank 0 and elsewhere.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -43,8 +44,9 @@ class members {
   membership_view now();
   void wait(std::uint64_t since, const view_box& box);
   void leave();
-  /// Blocks until this process is a member. \throws weft::error
-  void await_entry();
+  /// Blocks until this process is a member. \return false: it is not after so long
+  /// \throws weft::error rank 0 has gone
+  bool await_entry(std::chrono::seconds patience);
   /// As job::find, for every rank.
   void find(peer_id rank, std::function<void(std::string locator)> found);
 

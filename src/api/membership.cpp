@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/membership.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
 #include <future>
 
 #include "api/core.hpp"
@@ -39,15 +42,32 @@ task<void> membership::leave() {
   for (membership_view v = all.now(); v.contains(all.rank());) v = co_await known.changed(v.epoch);
 }
 
+namespace {
+
+error no_answer(const std::string& address, std::chrono::seconds patience) {
+  return error(errc::unreachable,
+               fmt::format("rank 0 at {} has not answered for {} s; it may be stopped or very busy "
+                           "(WEFT_PEER_TIMEOUT says how long that is waited for)",
+                           address, patience.count()));
+}
+
+}  // namespace
+
 context join(const std::string& address, options chosen) {
   static_cast<void>(wireup::parse_address(address));  // says what is wrong with it
   auto line = std::make_shared<wireup::member_line>(detail::tcp_settings_of(chosen, {}));
+  const std::chrono::seconds patience = chosen.peer_timeout;
   std::promise<std::string> answer;
+  std::future<std::string> told = answer.get_future();
   line->join(address, [&answer](std::string failure) { answer.set_value(std::move(failure)); });
-  if (const std::string failure = answer.get_future().get(); !failure.empty())
+  if (told.wait_for(patience) != std::future_status::ready) {
+    line->end();  // and nobody sets the answer any more
+    throw no_answer(address, patience);
+  }
+  if (const std::string failure = told.get(); !failure.empty())
     throw error(failure.starts_with("refused: ") ? errc::refused : errc::unreachable, failure);
   auto made = std::make_unique<detail::core>(std::move(chosen), std::move(line));
-  made->members().await_entry();
+  if (!made->members().await_entry(patience)) throw no_answer(address, patience);
   return context(std::move(made));
 }
 

@@ -2,9 +2,17 @@
 // Why a process cannot join a job: each reason is told, with what to do.
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
+#include <future>
 #include <string>
+#include <vector>
 
 #include <weft/weft.hpp>
+
+#include "wireup/connection_manager.hpp"
+#include "wireup/roster.hpp"
+#include "wireup/unix_socket.hpp"
 
 using namespace weft;
 
@@ -59,4 +67,65 @@ TEST_CASE("join: a process without the job's key is told so") {
   CHECK_THAT(why_not(door, errc::unreachable, {}), Contains("WEFT_JOB_KEY"));
   context good = join(door, with_key(our_key));
   CHECK(membership(good).rank() == 1);
+}
+
+namespace {
+
+/// Stands where rank 0 should be, and stops to answer at some point, as a process that is stopped
+/// does.
+class silent_rank_zero {
+ public:
+  enum class until : std::uint8_t { the_knock, the_welcome, the_news };
+
+  explicit silent_rank_zero(until when) : when_(when) {
+    wireup::identity self;
+    self.id = wireup::random_id();
+    wireup::connection_manager::handlers h;
+    h.on_visit = [this](std::uint64_t, std::unique_ptr<wireup::door_visit> v) {
+      if (when_ != until::the_knock) {
+        const wireup::channel_ptr c = v->accept();
+        if (when_ == until::the_news) c->send(encode(wireup::roster_welcome{{}, 1, 1}));
+      }
+      visits_.push_back(std::move(v));
+    };
+    manager_ = std::make_unique<wireup::connection_manager>(std::move(self), std::move(h));
+    static int count = 0;
+    manager_->open_door(
+        "unix://weft-join-silent-" + std::to_string(::getpid()) + "-" + std::to_string(++count),
+        address_);
+  }
+  const std::string& address() const noexcept { return address_; }
+
+ private:
+  const until when_;
+  std::string address_;
+  std::vector<std::unique_ptr<wireup::door_visit>> visits_;
+  std::unique_ptr<wireup::connection_manager> manager_;
+};
+
+}  // namespace
+
+TEST_CASE("join: a rank 0 that does not answer is not waited for without end") {
+  using Catch::Contains;
+  using until = silent_rank_zero::until;
+  options chosen;
+  chosen.peer_timeout = std::chrono::seconds(2);
+  std::vector<std::future<std::string>> ends;
+  std::vector<std::unique_ptr<silent_rank_zero>> hosts;
+  for (const until when : {until::the_knock, until::the_welcome, until::the_news}) {
+    hosts.push_back(std::make_unique<silent_rank_zero>(when));
+    ends.push_back(std::async(std::launch::async, [&chosen, address = hosts.back()->address()] {
+      try {
+        const context never = join(address, chosen);
+        return std::string("joined");
+      } catch (const error& e) {
+        return (e.kind() == errc::unreachable ? "" : "another kind: ") + std::string(e.what());
+      }
+    }));
+  }
+  for (auto& end : ends) {
+    const std::string text = end.get();
+    CHECK_THAT(text, Catch::StartsWith("rank 0 at unix://weft-join-silent"));
+    CHECK_THAT(text, Contains("2 s") && Contains("WEFT_PEER_TIMEOUT"));
+  }
 }
