@@ -229,13 +229,14 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
     finish_send(op, status);
     if (free_again && !numbers_.empty()) numbers_.resume_first(true);
   };
+  // A link that fails is told of soon, and why: the peer may have left in good order.
   post pushed = post::failed;
-  while (state_ == state::open && (pushed = push_eager(op)) == post::busy)
+  while (state_ == state::open && (pushed = push_eager(op)) != post::done)
     if (!co_await room() || (op.cancel_requested && !op.begun)) break;
   if (pushed != post::done) {
-    const bool taken_back = op.cancel_requested && !op.begun && state_ == state::open;
+    const bool taken_back = state_ == state::open;
     pass_turn();
-    finish(taken_back ? errc::stopped : why_ == errc::ok ? errc::peer_lost : why_);
+    finish(taken_back ? errc::stopped : why_);
     co_return;
   }
   pass_turn();
@@ -260,7 +261,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
         if ((this_turn += n) < bytes_per_turn || op.sent == op.size) continue;
         this_turn = 0;
         co_await owner_.yield();
-      } else if (taken == post::failed || !co_await room()) {
+      } else if (!co_await room()) {
         break;
       }
       if (state_ != state::open) break;
@@ -274,7 +275,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
       op.sent = op.size;
     }
     // By then `fail` has made the link let go of it.
-    finish(op.sent == op.size ? errc::ok : why_ == errc::ok ? errc::peer_lost : why_);
+    finish(op.sent == op.size ? errc::ok : why_);
   } else if (kind == frame_kind::fin_ack || kind == frame_kind::matched) {
     finish(errc::ok);
   } else if (kind == frame_kind::cancelled) {
