@@ -329,3 +329,114 @@ TEST_CASE(
   CHECK(receive->ended_with(errc::ok));
   CHECK(receive->got.source == 2);
 }
+
+namespace {
+
+/// To a peer that has gone, which nobody has said yet.
+class dead_link final : public weft::transports::link {
+ public:
+  /// \param takes so many frames before
+  explicit dead_link(int takes) noexcept : link(kind()), takes_(takes) {}
+  std::string opened(weft::transports::parcel) override { return {}; }
+  weft::transports::post send(const weft::transports::frame_header& h,
+                              const weft::transports::frame_extension*,
+                              weft::transports::gather& data) noexcept override {
+    if (takes_-- <= 0) return weft::transports::post::failed;
+    data.skip(h.size);
+    return weft::transports::post::done;
+  }
+  weft::transports::post get(weft::transports::scatter, weft::transports::remote_address,
+                             std::size_t) noexcept override {
+    return weft::transports::post::failed;
+  }
+  bool prefers_get(weft::transports::remote_address, std::size_t) const noexcept override {
+    return false;
+  }
+  std::optional<weft::transports::remote_address> expose(weft::const_buffer) noexcept override {
+    return {};
+  }
+  bool unseen() const noexcept override { return false; }
+  void nudge() noexcept override {}
+
+ private:
+  static const weft::transports::traits& kind() noexcept {
+    static constexpr weft::transports::traits t{
+        .name = "dead", .max_payload = 1024, .fragment = 512};
+    return t;
+  }
+  int takes_;
+};
+
+}  // namespace
+
+TEST_CASE("failure: a send that its link fails ends as the peer does, in good order or not") {
+  nodes n(1);
+  const errc how = GENERATE(errc::closed, errc::peer_lost);
+  const std::size_t size = GENERATE(8u, 5000u, 1'000'000u);
+  const int frames = GENERATE(0, 1, 3);
+  CAPTURE(size, frames);
+  const auto p = n[0].messages.new_peer();
+  const bytes out = pattern(size);
+  const auto with_baton = [&](auto what) {
+    const engine::holder hold(n[0].engine);
+    what();
+  };
+  with_baton([&] { p->opened(std::make_unique<dead_link>(frames), 10'000); });
+  sending small(weft::detail::send_request{p.get(), tag{1}, weft::const_buffer(out)});
+  sending stopped(weft::detail::send_request{p.get(), tag{1}, weft::const_buffer(out)});
+  small.go();
+  stopped.go();
+  n.settle();
+  if (frames == 0) {
+    CHECK(stopped.ends == 0);
+    stopped.cancel();
+    n.settle();
+    CHECK(stopped.ended_with(errc::stopped));
+  }
+  const bool sent = frames != 0 && size == 8;
+  CHECK(small.ended_with(errc::ok) == sent);
+  with_baton([&] { p->fail(how, "now it is said"); });
+  n.settle();
+  if (!sent) CHECK(small.ended_with(how));
+  with_baton([&] { p->drop_link(); });
+}
+
+TEST_CASE("failure: a receive from any source outlives the sender that it had met") {
+  fake::settings s;
+  s.memory = fake::memory::hidden;  // else it would be read at once
+  const bool is_there = GENERATE(false, true);  // the message that it takes instead
+  CAPTURE(is_there);
+  nodes n(3, s);
+  const bytes broken = pattern(1'000'000), whole = pattern(5000), small = pattern(7);
+  bytes first(broken.size()), second(broken.size());
+  // Both meet messages that will never be whole.
+  const auto earlier = n[0].recv_any(first, tag{1});
+  const auto later = n[0].recv_any(second, tag{1});
+  n[1].send(0, broken, tag{1});
+  n[1].send(0, broken, tag{1});
+  while (!earlier->message || !later->message) REQUIRE(n.step());
+  REQUIRE(earlier->ends + later->ends == 0);
+  const auto send = [&] {
+    n[2].send(0, whole, tag{1});
+    n[2].send(0, small, tag{1});
+  };
+  if (is_there) {
+    send();
+    for (int i = 0; i != 3; ++i) n.step();
+  }
+  n.world.kill(1);
+  n.settle();
+  if (!is_there) {
+    CHECK(earlier->ends + later->ends == 0);
+    send();
+    n.settle();
+  }
+  REQUIRE(earlier->ended_with(errc::ok));
+  REQUIRE(later->ended_with(errc::ok));
+  CHECK(earlier->got.source == 2);
+  CHECK(earlier->got.size == whole.size());
+  CHECK(std::equal(whole.begin(), whole.end(), first.begin()));
+  CHECK(later->got.size == small.size());
+  CHECK(std::equal(small.begin(), small.end(), second.begin()));
+  CHECK(n[0].clean());
+}
