@@ -202,7 +202,9 @@ void core::start_control_plane() {
   manager_ = std::make_unique<wireup::connection_manager>(std::move(self), std::move(h),
                                                           tcp_settings_of(options_, job_.get()));
   links_.attach(*manager_);
-  members_.attach(*manager_, [this](peer_id rank, bool died) { links_.on_rank_end(rank, died); });
+  members_.attach(*manager_, [this](peer_id rank, bool died) {
+    died ? links_.on_rank_end(rank, died) : links_.on_leave(rank);
+  });
   links_.finder = [this](peer_id rank, std::function<void(std::string)> found) {
     members_.find(rank, std::move(found));
   };

@@ -181,6 +181,12 @@ void links::on_rank_end(peer_id rank, bool died) {
     p->fail(died ? errc::peer_lost : errc::closed, died ? "its process died" : "it has left");
 }
 
+void links::on_leave(peer_id rank) {
+  const std::shared_ptr<peer> p = messenger_.peer_of(rank);
+  const engine::holder hold(engine_);
+  if (p->now() == peer::state::idle) p->fail(errc::closed, "it has left");
+}
+
 std::string links::describe(const peer& p) const {
   if (p.now() == peer::state::lost || p.now() == peer::state::closed) return p.detail();
   if (!p.link()) return "not connected yet";

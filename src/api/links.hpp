@@ -53,7 +53,10 @@ class links {
 
   void on_parcel(const wireup::channel_ptr& c, transports::parcel p);
   void on_gone(const wireup::channel_ptr& c, bool orderly);
+  /// Its process has ended, says the launcher or rank 0.
   void on_rank_end(peer_id rank, bool died);
+  /// It is no member of the job any more, but may have something to finish with those it has met.
+  void on_leave(peer_id rank);
   /// The control plane had no memory for something: who waits for a link waits in vain.
   void on_exhausted();
 
