@@ -350,9 +350,9 @@ class engine final : public detail::timer_service, public executor, public detai
   bool caller_polls_ = false;                  // a thread is in a polling loop inside run()
   detail::time_point caller_deadline_{};       // until when the caller sleeps
   // By calls only:
-  bool by_calls_ = false;
-  bool calls_soon_ = false;        // the last look was in vain: whoever looked will look again
-  const void* sleeper_ = nullptr;  // the seat of the thread that sleeps, or is about to
+  std::atomic<bool> by_calls_{false};  // written with the baton held
+  bool calls_soon_ = false;            // the last look was in vain: whoever looked will look again
+  const void* sleeper_ = nullptr;      // the seat of the thread that sleeps, or is about to
   doorbell door_;
   engine_counters counters_;
   runtime::trace trace_;  // written when every thread that records has gone

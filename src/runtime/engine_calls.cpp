@@ -38,7 +38,7 @@ void engine::begin_calls() {
     if (s->handle() >= 0) handles.emplace_back(*s, *set, true).watch();
   caller_wait_.swap(set);
   caller_handles_.swap(handles);
-  led_ = by_calls_ = true;
+  by_calls_ = led_ = true;
   leader_ = std::this_thread::get_id();
 }
 
