@@ -209,8 +209,13 @@ unsigned engine::poll_once() noexcept {
     std::optional<inside> here;
     if (lead) here.emplace(*this);
     enter();
-    if (lead) caller_looks_at_handles();
     events = pass();
+    // Who calls this in a loop, and has posted nothing, has nobody else who would look there.
+    const bool at_home = leads_here() && !caller_asleep_.load(std::memory_order_relaxed);
+    if (lead || (at_home && events == 0 && ++turns_ % turns_between_handles == 0)) {
+      caller_looks_at_handles();
+      events += pass();
+    }
     flush_sources();  // the next pass may be long in coming
     end_due_timers();
     if (to_ring_) nudge_all();
