@@ -214,6 +214,7 @@ unsigned engine::poll_once() noexcept {
     flush_sources();  // the next pass may be long in coming
     end_due_timers();
     if (to_ring_) nudge_all();
+    if (caller_asleep_.load(std::memory_order_relaxed)) arm_sources();
     operation_list batch;
     if (lead) batch = ended_.take();
     leave();
@@ -270,7 +271,7 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
     }
     // A scope's destructor, deep inside a completion, may wait for the next one of that batch.
     if (!batch.empty() || !completing_.empty()) {
-      go_to_user_code(outstanding_ != 0);
+      go_to_user_code(something_to_do());
       give_and_hand_out();
       complete_all(batch);
       caller_patience_.reset();
