@@ -17,9 +17,9 @@ using std::chrono::steady_clock;
 
 namespace {
 
-struct work final : operation {
-  explicit work(std::function<void()> f)
-      : operation([](operation& op) noexcept { static_cast<work&>(op).what(); }),
+struct chore final : operation {
+  explicit chore(std::function<void()> f)
+      : operation([](operation& op) noexcept { static_cast<chore&>(op).what(); }),
         what(std::move(f)) {}
   std::function<void()> what;
 };
@@ -75,7 +75,7 @@ TEST_CASE("engine: what no operation waits for goes on, too, while the caller co
   e.start();
   std::atomic<bool> done{false};
   bool meanwhile = false;
-  work computes([&] {
+  chore computes([&] {
     const auto until = steady_clock::now() + std::chrono::seconds(20);
     while (!left.finished && steady_clock::now() < until) std::this_thread::yield();
     meanwhile = left.finished;
@@ -111,7 +111,7 @@ TEST_CASE("engine: a look beside a caller that sleeps leaves it armed") {
     engine sleeps(progress_mode::interrupt, {}, "epoll");
     sleeps.add(source);
     std::atomic<bool> done{false};
-    work last([&] { done = true; });
+    chore last([&] { done = true; });
     std::thread caller([&] { sleeps.drive_until(done); });
     const auto is_armed = [&] {
       const engine::holder hold(sleeps);
