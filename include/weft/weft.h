@@ -197,7 +197,8 @@ typedef struct weft_completion {
  * the top byte 0xff are weft_barrier's.
  *
  * They return WEFT_OK: in flight. WEFT_DONE: it has ended well, and nobody will tell again; most
- * small sends do. A negative code: it has failed, the same. Then weft_result has the details. */
+ * small sends do. A negative code: it has failed, the same. Then weft_result has the details, but
+ * not where a pointer was NULL that must not be: *op is as it was. */
 
 /* Sends size bytes (0 is a message, too). Ends when the memory may be used again; the message may
  * still be on its way. Errors, here or when told: PEER_LOST, CLOSED, STOPPED, INVALID_ARGUMENT (too

@@ -88,9 +88,12 @@ bool engine::something_to_do() const noexcept {
   operation_list others = elsewhere_.take();
   const bool wake_progress = std::exchange(wake_progress_, false);
   if (std::exchange(wake_caller_, false)) wake_caller = true;
+  // Who has the baton next may end what leads to the end of the context.
+  ringing_.fetch_add(1, std::memory_order_relaxed);
   give();
   if (wake_progress) door_.progress_bell().ring();
   if (wake_caller) door_.caller_bell().ring();
+  ringing_.fetch_sub(1, std::memory_order_release);
   while (operation* op = others.pop()) op->on->post(*op);
 }
 
@@ -167,7 +170,7 @@ void engine::judge_absence() noexcept {
   const std::chrono::nanoseconds away = now() - std::exchange(foreseen_since_, time_point{});
   if (away > short_absence)
     for_vain_rings_ = std::min(for_vain_rings_ + away / share_for_vain_rings, most_for_vain_rings);
-  else if ((for_vain_rings_ -= cost_of_ring) < cost_of_ring)
+  else if ((for_vain_rings_ = std::max(for_vain_rings_ - cost_of_ring, {})) < cost_of_ring)
     long_absences_.store(false, std::memory_order_relaxed);
 }
 
@@ -219,6 +222,7 @@ unsigned engine::poll_once() noexcept {
     flush_sources();  // the next pass may be long in coming
     end_due_timers();
     if (to_ring_) nudge_all();
+    if (caller_asleep_.load(std::memory_order_relaxed)) arm_sources();
     operation_list batch;
     if (lead) batch = ended_.take();
     leave();
@@ -275,7 +279,7 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
     }
     // A scope's destructor, deep inside a completion, may wait for the next one of that batch.
     if (!batch.empty() || !completing_.empty()) {
-      go_to_user_code(outstanding_ != 0);
+      go_to_user_code(something_to_do());
       give_and_hand_out();
       complete_all(batch);
       caller_patience_.reset();
@@ -383,11 +387,11 @@ void engine::drive_until(const std::atomic<bool>& done) noexcept {
 
 void engine::post(operation& work) noexcept {
   // The work may lead to the end of the context before this call has returned.
-  posting_.fetch_add(1, std::memory_order_relaxed);
+  ringing_.fetch_add(1, std::memory_order_relaxed);
   inbox_.push(work);
   // The push is a full fence: either this load sees the sleeper, or its last look sees the push.
   if (caller_asleep_.load(std::memory_order_seq_cst)) door_.caller_bell().ring();
-  posting_.fetch_sub(1, std::memory_order_release);
+  ringing_.fetch_sub(1, std::memory_order_release);
 }
 
 std::uint64_t engine::watch_once(unique_fd fd, std::function<void()> fire) {

@@ -360,7 +360,8 @@ class engine final : public detail::timer_service, public executor, public detai
   inbox inbox_;                             // the completion queue's entrance for other threads
   operation_list completing_;               // taken out of both; the leader's own
   std::atomic<bool> caller_asleep_{false};  // the caller sleeps, or looks once more before it does
-  std::atomic<std::uint32_t> posting_{0};   // threads inside post(), which the engine outlives
+  std::atomic<std::uint32_t> ringing_{0};   // threads that may ring without the baton, and do not
+                                            // outlive the engine
   patience caller_patience_;
   detail::time_point next_descriptor_look_{};  // caller only
 

@@ -39,13 +39,15 @@ void engine::begin_calls() {
   caller_wait_.swap(set);
   caller_handles_.swap(handles);
   by_calls_ = led_ = true;
+  long_absences_ = false;  // nobody would find out here that they are not long any more
   leader_ = std::this_thread::get_id();
 }
 
 void engine::end_calls() noexcept {
   {
     const holder hold(*this);
-    by_calls_ = calls_soon_ = false;
+    by_calls_ = false;
+    calls_soon_ = false;
     if (caller_asleep_.load(std::memory_order_relaxed)) wake_up();
   }
   stop_leading();
@@ -69,16 +71,18 @@ unsigned engine::look() noexcept {
   end_due_timers();
   unsigned ended = 0;
   for (operation_list batch = ended_.take(); operation* op = batch.pop(); ++ended) op->complete();
-  if (!another_sleeps) [[likely]]
+  if (!another_sleeps) [[likely]] {
     end_look(ended);
-  else if (ended != 0)
-    wake_caller_ = true;
+  } else {
+    arm_sources();  // nobody may look here again for long
+    if (ended != 0) wake_caller_ = true;
+  }
   return ended;
 }
 
 void engine::end_look(unsigned ended) noexcept {
   if (ended != 0) vain_turns_ = 0;
-  if (ended != 0 || !has_progress_thread_) return go_to_user_code(outstanding_ != 0);
+  if (ended != 0 || !has_progress_thread_) return go_to_user_code(something_to_do());
   caller_polls_ = false;
   calls_soon_ = true;
   if (ticks_.load(std::memory_order_relaxed) || !something_to_do()) [[likely]]

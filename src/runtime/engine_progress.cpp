@@ -83,7 +83,7 @@ void engine::stop() noexcept {
 
 engine::~engine() {
   stop();
-  while (posting_.load(std::memory_order_acquire) != 0) cpu_pause();
+  while (ringing_.load(std::memory_order_acquire) != 0) cpu_pause();
   watches_.withdraw(has_progress_thread_ ? *progress_wait_ : *caller_wait_);
 }
 

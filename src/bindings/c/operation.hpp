@@ -22,11 +22,14 @@ class op final : public op_head, public Operation {
   weft_context& owner;
 
   /// Made in the caller's memory, and started. \return as weft_send
+  /// \param ours weft_wait follows, and weft_poll of another thread does not tell of it before
   template <class Request>
-  static int post(weft_op* memory, weft_context& of, const Request& r, void* u) noexcept {
+  static int post(weft_op* memory, weft_context& of, const Request& r, void* u,
+                  bool ours = false) noexcept {
     static_assert(sizeof(op) <= sizeof(weft_op) && alignof(op) <= alignof(weft_op));
     static_assert(std::is_trivially_destructible_v<op>);
     op& made = *::new (static_cast<void*>(memory)) op(of, r, u);
+    made.waited = ours;
     if (!of.pump.start(made)) return WEFT_OK;
     made.now = stage::told;
     return made.status == errc::ok ? WEFT_DONE : code_of(made.status);

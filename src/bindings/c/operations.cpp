@@ -176,7 +176,7 @@ int weft_poll(weft_context* ctx, weft_completion* done, int n) {
   int told = 0;
   {
     pump::holding hold(ctx->pump);
-    if (ctx->ended.empty()) hold.look();
+    hold.look();  // also where something waits to be told: this thread may be armed
     for (; told < n; ++told) {
       op_head* const op = ctx->ended.pop();
       if (!op) break;

@@ -33,8 +33,10 @@ task<guest> next_guest(weft::listener& door) {
 int meet(weft_context* ctx, weft_peer* to, weft_peer* from, std::uint64_t tag) {
   weft_op out, in;
   weft_completion ended{};
-  const int sent = weft_send(to, nullptr, 0, tag, &out, nullptr);
-  int got = weft_recv(ctx, from, nullptr, 0, tag, 0, &in, nullptr);
+  const int sent =
+      send_op::post(&out, *ctx, to->to.send(const_buffer{}, weft::tag{tag}), nullptr, true);
+  int got =
+      recv_op::post(&in, *ctx, from->to.recv(mutable_buffer{}, weft::tag{tag}), nullptr, true);
   int status = sent < 0 ? sent : WEFT_OK;
   if (sent == WEFT_OK) {
     weft_wait(&out, -1, &ended);
@@ -52,9 +54,10 @@ int meet(weft_context* ctx, weft_peer* to, weft_peer* from, std::uint64_t tag) {
 
 weft_peer* weft_context::handle_of(endpoint e) {
   const std::lock_guard lock(mutex);
-  std::unique_ptr<weft_peer>& known = peers[e.id()];
-  if (!known) known.reset(new weft_peer{this, std::move(e)});
-  return known.get();
+  const peer_id id = e.id();
+  if (const auto known = peers.find(id); known != peers.end()) return known->second.get();
+  std::unique_ptr<weft_peer> made(new weft_peer{this, std::move(e)});
+  return peers.emplace(id, std::move(made)).first->second.get();
 }
 
 int weft_peer_of(weft_context* ctx, uint32_t number, weft_peer** peer) {

@@ -134,6 +134,40 @@ static void by_address(weft_context* ctx, const char* address) {
   weft_peer_free(guest);
 }
 
+static void* helps(void* argument) {
+  weft_context* ctx = argument;
+  weft_op op;
+  weft_completion about;
+  CHECK(end_of(weft_send(peer_or_exit(ctx, 0), NULL, 0, 5, &op, NULL), &op, &about) == WEFT_OK);
+  while (weft_progress(ctx) != 1) {
+  }
+  return NULL;
+}
+
+static void* arms(void* argument) {
+  weft_context* ctx = argument;
+  weft_completion about;
+  int looks = 0;
+  for (; weft_arm(ctx, NULL) != WEFT_OK; ++looks) {
+    CHECK(weft_poll(ctx, &about, 1) == 0);
+    CHECK(looks < 1000);
+  }
+  CHECK(weft_poll(ctx, &about, 1) == 0);
+  return NULL;
+}
+
+/* Another thread ends what the armed one waits for. weft_poll then takes back that it sleeps. */
+static void armed(weft_context* ctx) {
+  weft_op op;
+  weft_completion about;
+  pthread_t thread;
+  CHECK(weft_recv(ctx, NULL, NULL, 0, 5, 0, &op, NULL) == WEFT_OK);
+  while (weft_arm(ctx, NULL) != WEFT_OK) CHECK(weft_poll(ctx, &about, 1) == 0);
+  CHECK(pthread_create(&thread, NULL, helps, ctx) == 0 && pthread_join(thread, NULL) == 0);
+  CHECK(weft_poll(ctx, &about, 1) == 1 && about.op == &op);
+  CHECK(pthread_create(&thread, NULL, arms, ctx) == 0 && pthread_join(thread, NULL) == 0);
+}
+
 /* A context that is closed with everything in flight. */
 static void closed_in_flight(void) {
   weft_context* ctx = open_or_exit();
@@ -174,6 +208,7 @@ int main(void) {
   by_address(ctx, address);
   by_address(ctx, "any://127.0.0.1:0");
   joining(ctx);
+  armed(ctx);
   closed_in_flight();
   weft_close(ctx);
   return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Three threads of each of two ranks talk at once: the home thread gathers, another waits, a third
- * tests; then a thread becomes home. */
+ * tests; then a thread becomes home. Whoever polls beside barriers is told nothing of them. */
 #include <pthread.h>
 
 #include "check.h"
 
-enum { rounds = 2000, threads = 3 };
+enum { rounds = 2000, barriers = 5000, threads = 3 };
 
 struct part {
   weft_context* ctx;
@@ -51,6 +51,16 @@ static void* settles(void* argument) {
   return NULL;
 }
 
+/* Until this rank sends itself a word. Ours have a `user`. */
+static void* polls(void* argument) {
+  weft_op op;
+  weft_completion about = {0};
+  CHECK(weft_recv(argument, NULL, NULL, 0, threads + 1, 0, &op, argument) == WEFT_OK);
+  while (about.op != &op)
+    if (weft_poll(argument, &about, 1) == 1) CHECK(about.user == argument);
+  return NULL;
+}
+
 int main(void) {
   weft_context* ctx = open_or_exit();
   pthread_t others[2];
@@ -71,7 +81,12 @@ int main(void) {
   CHECK(pthread_join(others[0], NULL) == 0);
   weft_settle(ctx);
   for (int i = 0; i <= threads; ++i) CHECK(parts[i].seen == rounds);
-  CHECK(weft_barrier(ctx) == WEFT_OK);
+
+  CHECK(pthread_create(&others[0], NULL, polls, ctx) == 0);
+  for (int i = 0; i < barriers; ++i) CHECK(weft_barrier(ctx) == WEFT_OK);
+  weft_op last;
+  CHECK(weft_send(peer_or_exit(ctx, weft_rank(ctx)), NULL, 0, threads + 1, &last, ctx) >= 0);
+  CHECK(pthread_join(others[0], NULL) == 0);
   weft_close(ctx);
   return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What peers see of an engine whose caller computes: the word `away` of its doorbell.
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <thread>
 
@@ -76,14 +77,14 @@ TEST_CASE("engine: a second operation of an absence can be rung for, too") {
   const auto peer_rings = [&] { return peer.ring_if_away(); };
 
   // Nobody is inside run(): the application computes. It posts something, which ends.
-  work first([] {});
-  {
+  // Again, where the progress thread has only begun and found nothing outstanding.
+  std::deque<work> first;
+  do {
     const engine::holder hold(e);
     e.pending();
-    e.end(first);
-  }
+    e.end(first.emplace_back([] {}));
+  } while (!wakes(peer_rings));
   // A ring for nothing; after one more wake-up the progress thread has found out that it was.
-  CHECK(wakes(peer_rings));
   wakes([&] {
     e.door().progress_bell().ring();
     return true;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done for a caller that computes or sleeps.
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/engine.hpp"
+#include "runtime/event_fd.hpp"
+
+using namespace weft;
+using namespace weft::runtime;
+using std::chrono::steady_clock;
+
+namespace {
+
+struct chore final : operation {
+  explicit chore(std::function<void()> f)
+      : operation([](operation& op) noexcept { static_cast<chore&>(op).what(); }),
+        what(std::move(f)) {}
+  std::function<void()> what;
+};
+
+/// When it has brought what the caller waits for, something is left that no operation waits for.
+/// The thread that makes it is the caller.
+class straggler final : public source {
+ public:
+  explicit straggler(engine& e) : engine_(e) { worth_watching = true; }
+  unsigned poll() noexcept override {
+    if (std::this_thread::get_id() != caller_) {
+      if (std::exchange(busy, false)) finished = true;
+    } else if (to_end && steady_clock::now() >= when) {
+      busy = true;
+      engine_.end(*std::exchange(to_end, nullptr));
+    }
+    return 0;
+  }
+  bool has_work() noexcept override { return to_end != nullptr; }
+  int handle() const noexcept override { return never_.fd(); }
+  void nudge() noexcept override {}
+
+  operation* to_end = nullptr;
+  steady_clock::time_point when{};
+  std::atomic<bool> finished{false};
+
+ private:
+  engine& engine_;
+  event_fd never_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+};
+
+/// Like sockets that a pass takes out of what tells a thread that sleeps.
+class forgetful final : public source {
+ public:
+  unsigned poll() noexcept override {
+    armed = false;
+    return 0;
+  }
+  bool has_work() noexcept override { return false; }
+  void arm() noexcept override { armed = true; }
+  void nudge() noexcept override {}
+
+  bool armed = false;
+};
+
+}  // namespace
+
+TEST_CASE("engine: what no operation waits for goes on, too, while the caller computes") {
+  engine e(progress_mode::dedicated, {}, "epoll");
+  straggler left(e);
+  e.add(left);
+  e.start();
+  std::atomic<bool> done{false};
+  bool meanwhile = false;
+  chore computes([&] {
+    const auto until = steady_clock::now() + std::chrono::seconds(20);
+    while (!left.finished && steady_clock::now() < until) std::this_thread::yield();
+    meanwhile = left.finished;
+    done = true;
+  });
+  {
+    const engine::holder hold(e);
+    left.to_end = &computes;
+    left.when = steady_clock::now() + std::chrono::milliseconds(20);  // the progress thread rests
+    e.pending();
+  }
+  e.drive_until(done);
+  CHECK(meanwhile);
+  e.stop();
+}
+
+TEST_CASE("engine: a look beside a caller that sleeps leaves it armed") {
+  engine e(progress_mode::polling, {}, "epoll");
+  forgetful source;
+  e.add(source);
+  SECTION("by calls") {
+    e.begin_calls();
+    REQUIRE(e.arm());
+    REQUIRE(source.armed);
+    std::thread([&] {
+      const engine::holder hold(e);
+      e.look();
+    }).join();
+    CHECK(source.armed);
+    e.end_calls();
+  }
+  SECTION("inside run()") {
+    engine sleeps(progress_mode::interrupt, {}, "epoll");
+    sleeps.add(source);
+    std::atomic<bool> done{false};
+    chore last([&] { done = true; });
+    std::thread caller([&] { sleeps.drive_until(done); });
+    const auto is_armed = [&] {
+      const engine::holder hold(sleeps);
+      return source.armed;
+    };
+    while (!is_armed()) std::this_thread::yield();
+    sleeps.poll_once();
+    CHECK(is_armed());
+    sleeps.post(last);
+    caller.join();
+  }
+}
