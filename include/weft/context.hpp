@@ -145,8 +145,9 @@ class context {
   /// \param discriminator up to 1 KiB that must be equal on both sides
   task<endpoint> meet(std::string own, std::string other, std::string discriminator);
 
-  /// Receives from whoever sends a matching message first. As `endpoint::recv` otherwise, but never
-  /// ends with peer_lost: peers that come later, and this process, can still send.
+  /// Receives from whoever sends a matching message first. As `endpoint::recv` otherwise, but no
+  /// peer's death ends it: peers that come later, and this process, can still send. Only that of
+  /// the sender of a message that it has met already does, with peer_lost.
   detail::recv_request recv(mutable_buffer into, tag_mask t);
   detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t);
 

@@ -58,16 +58,6 @@ matcher* match_table::take_wild(const peer* from, std::uint64_t tag, matcher* fo
   return found;
 }
 
-void match_table::post_again(matcher& m) noexcept {
-  matcher* next = wild_.first;
-  while (next && next->posted_at < m.posted_at) next = next->after;
-  m.after = next;
-  m.before = next ? next->before : wild_.last;
-  (m.before ? m.before->after : wild_.first) = &m;
-  (next ? next->before : wild_.last) = &m;
-  m.queued = true;
-}
-
 void match_table::add(incoming& m) noexcept {
   link_last<incoming, &incoming::before, &incoming::after>(unexpected_[hash(m.from, m.tag)], m);
   link_last<incoming, &incoming::earlier, &incoming::later>(by_arrival_, m);

@@ -27,9 +27,6 @@ class match_table {
     home.last = &m;
   }
 
-  /// Puts back a receive from any source that a message had taken out, in its old place.
-  void post_again(detail::matcher& m) noexcept;
-
   /// Takes it out again. Only while m.queued.
   void withdraw(detail::matcher& m) noexcept { withdraw(home_of(m), m); }
 

@@ -172,16 +172,6 @@ void messenger::cancel(detail::matcher& op) noexcept {
   }
 }
 
-void messenger::receive_again(detail::recv_operation& op) noexcept {
-  engine_.not_pending();
-  if (incoming* m = table_.find(nullptr, op.tag)) {
-    if (m->from->deliver(*m, op)) engine_.end_unposted(op, op.status);
-    return;
-  }
-  table_.post_again(op);
-  engine_.pending();
-}
-
 std::optional<received> messenger::try_probe(peer* from, tag_mask tag) noexcept {
   const runtime::engine::holder hold(engine_);
   const incoming* m = table_.find(from, tag);

@@ -95,9 +95,6 @@ class messenger final : public runtime::source {
   /// Why there is no peer with that number: it was one of new_peer's.
   errc why_gone(peer_id id) const noexcept;
 
-  /// A receive from any source whose message broke off waits for another one, in its old place.
-  void receive_again(detail::recv_operation& op) noexcept;
-
   /// For peers.
   match_table& table() noexcept { return table_; }
   pool<incoming>& messages() noexcept { return messages_; }

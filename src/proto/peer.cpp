@@ -215,18 +215,8 @@ void peer::fail(errc why, std::string_view detail) noexcept {
     if (m == current_) current_ = nullptr;
     m->cut_short = true;
   }
-  // Those from any source that had met a message of this peer, by when they were posted.
-  detail::matcher* to_others = nullptr;
-  const auto drop = [&](incoming& m) {
-    if (m.receive && m.receive->from) {
-      owner_.engine().end(m.unmatch(), why);
-    } else if (m.receive) {
-      detail::recv_operation& op = m.unmatch();
-      detail::matcher** at = &to_others;
-      while (*at && (*at)->posted_at < op.posted_at) at = &(*at)->after;
-      op.after = *at;
-      *at = &op;
-    }
+  const auto drop = [this, why](incoming& m) {
+    if (m.receive) owner_.engine().end(m.unmatch(), why);
     release(m);
   };
   while (incoming* m = asked_.any()) {
@@ -255,10 +245,6 @@ void peer::fail(errc why, std::string_view detail) noexcept {
   owed_ = 0;
   owed_limit_ = 1;
   for (operation* op : std::exchange(closings, {})) owner_.engine().end(*op);
-  for (detail::matcher *m = to_others, *next = nullptr; m; m = next) {
-    next = m->after;
-    owner_.receive_again(static_cast<detail::recv_operation&>(*m));
-  }
 }
 
 void peer::close() noexcept {

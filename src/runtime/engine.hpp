@@ -129,8 +129,6 @@ class engine final : public detail::timer_service, public executor, public detai
   /// Whether somebody is sure to look while operations are pending; then `pending_expected` does.
   bool expects_pending() const noexcept { return caller_polls_ || door_.is_away(); }
   void pending_expected() noexcept { ++outstanding_; }
-  /// One that was pending begins anew.
-  void not_pending() noexcept { --outstanding_; }
 
   /// Ends a pending operation: the completion queue has it from now on.
   void end(operation& op, errc status = errc::ok) noexcept {
