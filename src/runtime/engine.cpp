@@ -197,7 +197,7 @@ void engine::wake_somebody() noexcept {
     wake_progress_ = true;
 }
 
-/// Baton held, leading thread. With io_uring and nothing there it costs some loads.
+/// Baton held, leading thread or by calls. With io_uring and nothing there it costs some loads.
 void engine::caller_looks_at_handles() noexcept {
   if (!descriptors_in_use()) return;
   if (caller_wait_->poll() != 0) tell(caller_handles_);
@@ -212,7 +212,9 @@ unsigned engine::poll_once() noexcept {
     std::optional<inside> here;
     if (lead) here.emplace(*this);
     enter();
-    if (lead) caller_looks_at_handles();
+    // Whoever else is inside run() looks for itself, as does whoever sleeps by calls.
+    if ((lead || leads_here() || by_calls_) && !caller_asleep_.load(std::memory_order_relaxed))
+      caller_looks_at_handles();
     events = pass();
     flush_sources();  // the next pass may be long in coming
     end_due_timers();
