@@ -197,7 +197,7 @@ void engine::wake_somebody() noexcept {
     wake_progress_ = true;
 }
 
-/// Baton held, leading thread. With io_uring and nothing there it costs some loads.
+/// Baton held, leading thread or by calls. With io_uring and nothing there it costs some loads.
 void engine::caller_looks_at_handles() noexcept {
   if (!descriptors_in_use()) return;
   if (caller_wait_->poll() != 0) tell(caller_handles_);
@@ -212,13 +212,10 @@ unsigned engine::poll_once() noexcept {
     std::optional<inside> here;
     if (lead) here.emplace(*this);
     enter();
-    events = pass();
-    // Who calls this in a loop, and has posted nothing, has nobody else who would look there.
-    const bool at_home = leads_here() && !caller_asleep_.load(std::memory_order_relaxed);
-    if (lead || (at_home && events == 0 && ++turns_ % turns_between_handles == 0)) {
+    // Whoever else is inside run() looks for itself, as does whoever sleeps by calls.
+    if ((lead || leads_here() || by_calls_) && !caller_asleep_.load(std::memory_order_relaxed))
       caller_looks_at_handles();
-      events += pass();
-    }
+    events = pass();
     flush_sources();  // the next pass may be long in coming
     end_due_timers();
     if (to_ring_) nudge_all();

@@ -36,6 +36,7 @@ void engine::begin_calls() {
   set->add(door_.caller_ear().fd(), EPOLLIN, caller_ear_watcher_);
   for (source* s : sources_)
     if (s->handle() >= 0) handles.emplace_back(*s, *set, true).watch();
+  if (!has_progress_thread_) watches_.withdraw(*caller_wait_);
   caller_wait_.swap(set);
   caller_handles_.swap(handles);
   by_calls_ = led_ = true;

@@ -52,9 +52,13 @@ void one_shot_watches::take_up(wait_set& set) {
 
 void one_shot_watches::withdraw(wait_set& set) noexcept {
   const std::lock_guard lock(mutex_);
-  for (watch& w : watched_)
-    if (w.in) set.remove(w.fd.get());
-  watched_.clear();
+  watched_.remove_if([](const watch& w) { return !w.in; });
+  for (watch& w : watched_) {
+    set.remove(w.fd.get());
+    w.in = nullptr;
+  }
+  fresh_.splice(fresh_.begin(), watched_);
+  news_.store(true, std::memory_order_release);
 }
 
 }  // namespace weft::runtime

@@ -29,7 +29,7 @@ class one_shot_watches {
   /// fired or are not wanted.
   void take_up(wait_set& set);
 
-  /// The sleeping thread, for the last time: takes everything out of the set.
+  /// The sleeping thread: takes everything out of the set. The next take_up hands it to another.
   void withdraw(wait_set& set) noexcept;
 
  private:

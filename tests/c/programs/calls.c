@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every call of weft.h about messages, between all ranks of a job of two or more. */
 #include <poll.h>
+#include <pthread.h>
 
 #include "check.h"
 
@@ -11,6 +12,7 @@ enum {
   tag_never,
   tag_unwanted,
   tag_probe,
+  tag_elsewhere,
   tag_claim,
   tag_late,
   tag_order
@@ -135,6 +137,46 @@ static void probing(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   CHECK(end_of(posted, &op, &about) == WEFT_OK);
   CHECK(weft_try_probe(ctx, previous, tag_probe, 0, &again) == WEFT_OK);
   CHECK(end_of(s, &sent, &about) == WEFT_OK);
+}
+
+struct search {
+  weft_context* ctx;
+  weft_peer* from;
+  weft_peer* to;
+  weft_op sent;
+  int posted;
+};
+
+static void* sends_later(void* argument) {
+  struct search* s = argument;
+  nap(20);
+  s->posted = weft_send(s->to, NULL, 0, tag_elsewhere, &s->sent, NULL);
+  return NULL;
+}
+
+static void* searches(void* argument) {
+  const struct search* s = argument;
+  const time_t until = time(NULL) + 20;
+  while (weft_try_probe(s->ctx, s->from, tag_elsewhere, 0, NULL) != WEFT_DONE)
+    CHECK(time(NULL) < until);
+  return NULL;
+}
+
+/* One thread probes for something that comes late, and nobody else looks: first another thread than
+ * the home thread, then that one. */
+static void probing_alone(weft_context* ctx, weft_peer* next, weft_peer* previous) {
+  struct search s = {ctx, previous, next, {{0}}, 0};
+  void* (*const roles[])(void*) = {searches, sends_later, searches};
+  for (int i = 0; i < 2; ++i) {
+    weft_op op;
+    weft_completion about;
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, roles[i], &s) == 0);
+    roles[i + 1](&s);
+    CHECK(pthread_join(thread, NULL) == 0);
+    const int r = weft_recv(ctx, previous, NULL, 0, tag_elsewhere, 0, &op, NULL);
+    CHECK(end_of(r, &op, &about) == WEFT_OK && end_of(s.posted, &s.sent, &about) == WEFT_OK);
+  }
 }
 
 /* A claimed message is received past others, and nobody else sees it; a discarded one is gone. */
@@ -262,6 +304,7 @@ int main(void) {
   any_source(ctx);
   CHECK(weft_barrier(ctx) == WEFT_OK);
   probing(ctx, next, previous);
+  probing_alone(ctx, next, previous);
   claiming(ctx, next, previous);
   out_of_order(ctx, next, previous);
   sleeping(ctx);

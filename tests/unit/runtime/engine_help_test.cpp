@@ -92,6 +92,35 @@ TEST_CASE("engine: what no operation waits for goes on, too, while the caller co
   e.stop();
 }
 
+TEST_CASE("engine: what is watched once is watched on when calls drive it") {
+  engine e(progress_mode::polling, {}, "epoll");
+  event_fd happens;
+  std::atomic<bool> told{false};
+  e.watch_once(duplicate(happens.fd()), [&] { told = true; });
+  std::atomic<bool> done{false};
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it is in the wait set by then
+    chore last([&] { done = true; });
+    e.post(last);
+    while (!done) std::this_thread::yield();
+  });
+  e.drive_until(done);
+  later.join();
+  e.begin_calls();
+  happens.ring();
+  engine::vain_looks vain(e);
+  const auto until = steady_clock::now() + std::chrono::seconds(20);
+  while (!told && steady_clock::now() < until) {
+    {
+      const engine::holder hold(e);
+      e.look();
+    }
+    e.looked_in_vain(vain);
+  }
+  CHECK(told);
+  e.end_calls();
+}
+
 TEST_CASE("engine: a look beside a caller that sleeps leaves it armed") {
   engine e(progress_mode::polling, {}, "epoll");
   forgetful source;
