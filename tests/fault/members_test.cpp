@@ -144,7 +144,7 @@ TEST_CASE("members: one that joined is killed at work, and all others are told")
     program* const joined[] = {&job.start(), &job.start(), &job.start()};
     std::vector<std::string> ranks;
     for (program* p : joined) ranks.push_back(job.rank_of(*p));
-    for (int i = 0; i != 3; ++i) {
+    for (std::size_t i = 0; i != 3; ++i) {
       for (const std::string& other : ranks)
         if (other != ranks[i]) CHECK(job.said(*joined[i], line(ranks[i], " sees +", other)));
       CHECK(job.said(*joined[i], ranks[i] + " met all"));
@@ -158,7 +158,7 @@ TEST_CASE("members: one that joined is killed at work, and all others are told")
       CHECK(job.said(job.first(), line(who, " sees -", gone)));
       CHECK(job.said(job.first(), who + (" lost " + gone + ": peer_lost,")));
     }
-    for (const int i : {0, 2}) {
+    for (const std::size_t i : {0u, 2u}) {
       CHECK(job.said(*joined[i], line(ranks[i], " sees -", gone)));
       CHECK(job.said(*joined[i], ranks[i] + " lost " + gone + ": peer_lost,"));
     }
@@ -167,7 +167,8 @@ TEST_CASE("members: one that joined is killed at work, and all others are told")
     const std::string rank = job.rank_of(late);
     CHECK(rank == "5");
     CHECK(job.said(late, rank + " met all"));
-    for (const int i : {0, 2}) CHECK(job.said(*joined[i], line(ranks[i], " sees +", rank)));
+    for (const std::size_t i : {0u, 2u})
+      CHECK(job.said(*joined[i], line(ranks[i], " sees +", rank)));
     for (program* p : {joined[0], joined[2], &late}) CHECK(job.leaves(*p));
     CHECK(job.ends());
     CHECK(count(job.story(), " lost ") ==

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Absence (src/runtime/engine.cpp, engine_progress.cpp; docs/threading.md, "States of a process"): the caller goes to
-// user code with operations outstanding, the progress thread takes over when it is rung or when its tick finds the
-// absence, and the caller comes back. Frames that need a reaction come through a ring, whose sender rings once per odd
-// value of `away` and nudges as long as nobody has seen them; or on a socket, for which nobody rings (SOCKETS).
+// Absence (src/runtime/engine_away.cpp, engine.cpp, engine_progress.cpp; docs/threading.md, "States of a process"): the
+// caller goes to user code with operations outstanding, the progress thread takes over when it is rung or when its tick
+// finds the absence, and the caller comes back. Frames that need a reaction come through a ring, whose sender rings once
+// per odd value of `away` and nudges as long as nobody has seen them; or on a socket, for which nobody rings (SOCKETS).
 // IDLE_SOCKETS: through the ring while sockets are in use, so that there are ticks.
 // The model is wrong if everybody stands still although a frame has come for an operation that is outstanding; if the
 // progress thread, in an absence that it knows of, sleeps until the sender rings a second time; if it runs the engine

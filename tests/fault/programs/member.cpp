@@ -121,6 +121,7 @@ class member {
     for (;;) {
       auto came = co_await as_result(ctx_.recv(in, ask));
       if (came.code() == errc::stopped) co_return;
+      if (came.code() == errc::peer_lost) continue;  // the sender died in the middle of it
       if (!came) wrong(std::string("a receive from anybody ended: ") + came.failure().what());
       const received got = came.value();
       head h{};
