@@ -51,6 +51,7 @@ extern "C" {
 
 /* --- results --------------------------------------------------------------------------------- */
 
+/* NOLINTBEGIN(readability-identifier-naming): as C has it */
 enum {
   WEFT_OK = 0,
   WEFT_DONE = 1,            /* it has ended already */
@@ -67,6 +68,7 @@ enum {
   WEFT_UNSUPPORTED = -11,     /* this transport, kernel or container cannot do it */
   WEFT_SYSTEM = -12           /* a system call failed */
 };
+/* NOLINTEND(readability-identifier-naming) */
 
 /* One sentence about a code; for 0 and above "success". Never NULL, never freed. */
 WEFT_API const char* weft_strerror(int code);

@@ -14,6 +14,7 @@
 #include <weft/weft.hpp>
 
 // Of sanitizers, which bring a heap of their own.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): theirs
 extern "C" [[gnu::weak]] std::size_t __sanitizer_get_current_allocated_bytes();
 
 using namespace weft;

@@ -10,9 +10,6 @@
 using namespace net;
 using weft::endpoint;
 using weft::peer_id;
-using weft::detail::probe_request;
-using weft::detail::recv_request;
-using weft::detail::send_request;
 
 namespace {
 
