@@ -11,7 +11,7 @@ thread_local std::size_t freed = 0;
 thread_local std::size_t until_refused = 0;
 thread_local std::size_t to_refuse = 0;
 
-bool refused() noexcept {
+[[maybe_unused]] bool refused() noexcept {
   if (to_refuse == 0) return false;
   if (until_refused != 0) return --until_refused, false;
   return --to_refuse, true;
