@@ -134,22 +134,6 @@ task<void> receive_too_little(context&, endpoint other) {
   }
 }
 
-// Long enough for a transport to take its connection for quiet.
-constexpr auto silence = std::chrono::milliseconds(30);
-task<void> send_after_a_silence(context&, endpoint other) {
-  co_await other.recv(mutable_buffer{}, tag{1});
-  co_await sleep_for(silence);
-  co_await other.send(const_buffer{}, tag{2});
-}
-task<void> look_in_a_loop(context&, endpoint other) {
-  co_await other.send(const_buffer{}, tag{1});
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!other.try_probe(tag{2}) && std::chrono::steady_clock::now() < limit) {
-  }
-  expect(other.try_probe(tag{2}).has_value(), "a loop of try_probe sees what comes later");
-  co_await other.recv(mutable_buffer{}, tag{2});
-}
-
 task<void> wait_in_vain(context& here, endpoint other) {
   bytes in(100);
   using namespace std::chrono_literals;
@@ -313,13 +297,6 @@ CONFORMS("receives that are stopped while their message arrives", send_long_ones
 CONFORMS("synchronous sends", send_synchronously, receive_late)
 CONFORMS("many in flight both ways at once", flood_left, flood_right)
 CONFORMS("several tasks at once", many_tasks_left, many_tasks_right)
-
-TEST_CASE("conformance: a message that comes while its receiver looks in a loop") {
-  const setting how = every_setting();
-  if (how.where != place::same_process) return;  // where the other end has a thread of its own
-  CAPTURE(how);
-  CHECK_NOTHROW(converse(how, &look_in_a_loop, &send_after_a_silence));
-}
 
 TEST_CASE("conformance: out of shared memory") {
   const setting how = every_setting();

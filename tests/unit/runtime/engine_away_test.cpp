@@ -2,27 +2,15 @@
 // What peers see of an engine whose caller computes: the word `away` of its doorbell.
 #include <atomic>
 #include <deque>
-#include <functional>
 #include <thread>
 
 #include <catch2/catch.hpp>
 
+#include "chore.hpp"
 #include "runtime/engine.hpp"
 
 using namespace weft;
 using namespace weft::runtime;
-
-namespace {
-
-/// An operation whose completion is user code.
-struct work final : operation {
-  explicit work(std::function<void()> f)
-      : operation([](operation& op) noexcept { static_cast<work&>(op).what(); }),
-        what(std::move(f)) {}
-  std::function<void()> what;
-};
-
-}  // namespace
 
 TEST_CASE("engine: a peer can ring whoever computes with something outstanding") {
   engine e(progress_mode::dedicated, {.spin = std::chrono::nanoseconds(0)}, "epoll");
@@ -35,8 +23,8 @@ TEST_CASE("engine: a peer can ring whoever computes with something outstanding")
 
   std::atomic<bool> done{false};
   bool rang = false;
-  work second([&] { done = true; });
-  work first([&] {
+  chore second([&] { done = true; });
+  chore first([&] {
     // Nothing is outstanding. Now the application posts something, and computes.
     {
       const engine::holder hold(e);
@@ -78,7 +66,7 @@ TEST_CASE("engine: a second operation of an absence can be rung for, too") {
 
   // Nobody is inside run(): the application computes. It posts something, which ends.
   // Again, where the progress thread has only begun and found nothing outstanding.
-  std::deque<work> first;
+  std::deque<chore> first;
   do {
     const engine::holder hold(e);
     e.pending();
@@ -94,7 +82,7 @@ TEST_CASE("engine: a second operation of an absence can be rung for, too") {
     e.pending();
   }
   CHECK(wakes(peer_rings));
-  work second([] {});
+  chore second([] {});
   const engine::holder hold(e);
   e.end(second);
 }

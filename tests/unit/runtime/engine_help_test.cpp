@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "chore.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/event_fd.hpp"
 
@@ -16,13 +17,6 @@ using namespace weft::runtime;
 using std::chrono::steady_clock;
 
 namespace {
-
-struct chore final : operation {
-  explicit chore(std::function<void()> f)
-      : operation([](operation& op) noexcept { static_cast<chore&>(op).what(); }),
-        what(std::move(f)) {}
-  std::function<void()> what;
-};
 
 /// When it has brought what the caller waits for, something is left that no operation waits for.
 /// The thread that makes it is the caller.
@@ -97,9 +91,14 @@ TEST_CASE("engine: what is watched once is watched on when calls drive it") {
   event_fd happens;
   std::atomic<bool> told{false};
   e.watch_once(duplicate(happens.fd()), [&] { told = true; });
+  // Taken up together: when this one is told, the other is in the wait set.
+  event_fd happened;
+  happened.ring();
+  std::atomic<bool> taken_up{false};
+  e.watch_once(duplicate(happened.fd()), [&] { taken_up = true; });
   std::atomic<bool> done{false};
   std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it is in the wait set by then
+    while (!taken_up) std::this_thread::yield();
     chore last([&] { done = true; });
     e.post(last);
     while (!done) std::this_thread::yield();
