@@ -11,3 +11,20 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=no
 command -v mpirun.openmpi >/dev/null || skip "mpirun.openmpi is not installed (openmpi-bin)"
 # 124: it did not end.
 mpi() { timeout -k 5 100 mpirun.openmpi "$@"; }
+
+picture=$SAMPLES/heat/picture.pgm
+
+# same_as_alone LAUNCHER...: four ranks greet, each once, and heat gives the picture that one process gives.
+same_as_alone() {
+  local rank
+  "$@" -n 4 hello >hello.txt
+  cat hello.txt
+  for rank in 0 1 2 3; do
+    [ "$(grep -c "hello from rank $rank" hello.txt)" = 1 ]
+  done
+  heat --steps 100 "$picture" alone.pgm
+  "$@" -n 4 heat --steps 100 "$picture" four.pgm >heat.txt
+  cat heat.txt
+  grep -q "4 processes" heat.txt
+  cmp alone.pgm four.pgm
+}

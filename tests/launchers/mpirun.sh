@@ -2,18 +2,7 @@
 # A weft program runs unchanged under mpirun: the same result, the same ranks, and no hang when one dies.
 . "$(dirname "$0")/common.sh"
 
-mpi -n 4 hello >hello.txt
-cat hello.txt
-for rank in 0 1 2 3; do
-  [ "$(grep -c "hello from rank $rank" hello.txt)" = 1 ]
-done
-
-picture=$SAMPLES/heat/picture.pgm
-heat --steps 100 "$picture" alone.pgm
-mpi -n 4 heat --steps 100 "$picture" four.pgm >heat.txt
-cat heat.txt
-grep -q "4 processes" heat.txt
-cmp alone.pgm four.pgm
+same_as_alone mpi
 
 # weft's own launcher under it counts as the launcher.
 mpi -n 1 weft-run -n 2 hello | grep -q "hello from rank 1"

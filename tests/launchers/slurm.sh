@@ -63,18 +63,7 @@ done
 job() { timeout -k 5 30 srun "$@"; }
 job --mpi=list 2>&1 | grep -qw pmix || skip "this Slurm has no plug-in for PMIx"
 
-job --mpi=pmix -n 4 hello >hello.txt
-cat hello.txt
-for rank in 0 1 2 3; do
-  [ "$(grep -c "hello from rank $rank" hello.txt)" = 1 ]
-done
-
-picture=$SAMPLES/heat/picture.pgm
-heat --steps 100 "$picture" alone.pgm
-job --mpi=pmix -n 4 heat --steps 100 "$picture" four.pgm >heat.txt
-cat heat.txt
-grep -q "4 processes" heat.txt
-cmp alone.pgm four.pgm
+same_as_alone job --mpi=pmix
 
 # weft's own launcher under it counts as the launcher.
 job --mpi=pmix -n 1 weft-run -n 2 hello | grep -q "hello from rank 1"

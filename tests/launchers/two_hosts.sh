@@ -33,7 +33,6 @@ hosts() {
     --host 10.77.0.1:2,10.77.0.2:2 -x PATH "$@"
 }
 
-picture=$SAMPLES/heat/picture.pgm
 if weft-info | grep -q "transport: tcp"; then
   heat --steps 100 "$picture" alone.pgm
   hosts -n 4 heat --steps 100 "$picture" "$PWD/four.pgm"
