@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
 #include <utility>
 #include <weft/error.hpp>
+
+#include "runtime/cure.hpp"
 
 namespace weft::wireup {
 
@@ -174,6 +177,9 @@ void peer_channel::on_end(connection::ending why) {
       return end(true, fault_);
     case connection::ending::broken:
       return end(false, "it sent bytes that are no frame, or more than a frame may hold");
+    case connection::ending::no_room:
+      return end(false, fmt::format("too few file descriptors are free here for those it sent; {}",
+                                    runtime::cure_for(EMFILE)));
     case connection::ending::failed:
       return end(false, "this side failed at a parcel of it or for it");
     case connection::ending::left:

@@ -84,6 +84,8 @@ void connection::read() {
         break;
       case arrival::end:
         return end(silent_ ? ending::finished : ending::left);
+      case arrival::no_room:
+        return end(ending::no_room);
       case arrival::broken:
         return end(ending::broken);
     }

@@ -19,6 +19,7 @@ class connection : public std::enable_shared_from_this<connection> {
   enum class ending {
     left,     ///< the other side closed or died; all that it sent before was delivered
     broken,   ///< it sent what is no frame
+    no_room,  ///< this process had too few descriptors free for those of a parcel
     failed,   ///< we could not go on: a handler threw, or a parcel's descriptor was none
     finished  ///< `finish` was called, and what was queued is sent (or cannot be)
   };

@@ -182,8 +182,11 @@ arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
     }
   }
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    // The kernel cuts off what does not fit into `control`, and what finds no free number here.
+    const bool no_room =
+        (message.msg_flags & MSG_TRUNC) == 0 && into.fds.size() < transports::parcel::max_fds;
     into.fds.clear();
-    return arrival::broken;
+    return no_room ? arrival::no_room : arrival::broken;
   }
   if (got == 0 && into.fds.empty()) return arrival::end;
   into.bytes = buffer.first(static_cast<std::size_t>(got));

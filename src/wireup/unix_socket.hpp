@@ -66,7 +66,8 @@ enum class arrival {
   nothing,  ///< none is there
   end,      ///< the other side closed or died
   reset,    ///< it did so without reading what we sent; what it sent before can still be read
-  broken    ///< too long, too many descriptors, or no room for them here; descriptors are closed
+  no_room,  ///< this process has too few descriptors free for those that came; they are closed
+  broken    ///< too long, or more descriptors than a parcel may carry; they are closed
 };
 
 struct packet {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Too many newcomers, and too few descriptors.
 #include <netinet/in.h>
-#include <sys/resource.h>
 
+#include "famine.hpp"
 #include "raw.hpp"
 #include "support/skip.hpp"
 #include "wireup/asio.hpp"
@@ -41,35 +41,6 @@ TEST_CASE("those who say nothing are dropped, and keep nobody out") {
   }
   check_still_well(host);
 }
-
-namespace {
-
-/// While it lives this process can open `spare` more descriptors.
-class descriptor_famine {
- public:
-  explicit descriptor_famine(std::size_t spare) {
-    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
-    rlimit low = before_;
-    low.rlim_cur = open_descriptors() + spare + 10;
-    REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
-    for (;;) {
-      unique_fd fd(::dup(0));
-      if (!fd) break;
-      hoard_.push_back(std::move(fd));
-    }
-    hoard_.resize(hoard_.size() - spare);
-  }
-  ~descriptor_famine() {
-    hoard_.clear();
-    ::setrlimit(RLIMIT_NOFILE, &before_);
-  }
-
- private:
-  rlimit before_{};
-  std::vector<unique_fd> hoard_;
-};
-
-}  // namespace
 
 TEST_CASE("without descriptors to spare newcomers wait, are told of once, and get their turn") {
   if (WEFT_TEST_SANITIZED) return tests::skip("the sanitizer needs descriptors of its own");

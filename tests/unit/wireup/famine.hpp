@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that is short of descriptors, for as long as a test wants it.
+#pragma once
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "raw.hpp"
+
+namespace weft::wireup::test {
+
+using runtime::unique_fd;
+
+/// While it lives this process can open `spare` more descriptors.
+class descriptor_famine {
+ public:
+  explicit descriptor_famine(std::size_t spare) {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    rlimit low = before_;
+    low.rlim_cur = open_descriptors() + spare + 10;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+    for (;;) {
+      unique_fd fd(::dup(0));
+      if (!fd) break;
+      hoard_.push_back(std::move(fd));
+    }
+    hoard_.resize(hoard_.size() - spare);
+  }
+  ~descriptor_famine() {
+    hoard_.clear();
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+
+ private:
+  rlimit before_{};
+  std::vector<unique_fd> hoard_;
+};
+
+}  // namespace weft::wireup::test
