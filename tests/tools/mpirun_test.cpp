@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What weft-mpirun makes of its command line, and how it recognises that a job runs on weft.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "weft-mpirun/command.hpp"
+#include "weft-mpirun/options.hpp"
+#include "weft-mpirun/provider.hpp"
+#include "weft-mpirun/watch.hpp"
+
+using namespace weft::mpirun;
+
+namespace {
+
+options parsed(std::vector<std::string> words) {
+  words.insert(words.begin(), "weft-mpirun");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  options chosen;
+  int status = 0;
+  REQUIRE(parse(static_cast<int>(argv.size()), argv.data(), chosen, status));
+  return chosen;
+}
+
+surroundings here() {
+  surroundings all;
+  all.mpirun = "/usr/bin/mpirun.openmpi";
+  all.provider_path = "/opt/weft/lib";
+  all.cores = 2;
+  all.self = "/opt/weft/bin/weft-mpirun";
+  return all;
+}
+
+bool has(const std::vector<std::string>& all, const std::vector<std::string>& part) {
+  return std::search(all.begin(), all.end(), part.begin(), part.end()) != all.end();
+}
+
+std::vector<std::string> command(const std::vector<std::string>& words) {
+  return build_command(parsed(words), here());
+}
+
+}  // namespace
+
+TEST_CASE("options of our own come first, all others belong to mpirun") {
+  const options all =
+      parsed({"--quiet", "--mpirun", "/x/mpirun", "-np", "4", "-host", "a", "./p", "--print"});
+  CHECK(all.quiet);
+  CHECK(all.mpirun == "/x/mpirun");
+  CHECK_FALSE(all.print);
+  CHECK(all.rest == std::vector<std::string>{"-np", "4", "-host", "a", "./p", "--print"});
+  CHECK(parsed({"--mpirun=/y", "./p"}).mpirun == "/y");
+  CHECK(parsed({"--default", "p"}).rest == std::vector<std::string>{"p"});
+}
+
+TEST_CASE("weft is selected in front of what mpirun was given") {
+  const auto all = command({"-n", "2", "./program", "an argument"});
+  CHECK(all.front() == "/usr/bin/mpirun.openmpi");
+  CHECK(has(all, {"--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include",
+                  "weft", "-x", "FI_PROVIDER_PATH=/opt/weft/lib", "-x", "WEFT_OFI_ANNOUNCE=1"}));
+  CHECK(std::vector<std::string>(all.end() - 4, all.end()) ==
+        std::vector<std::string>{"-n", "2", "./program", "an argument"});
+  CHECK_FALSE(has(all, {"--oversubscribe"}));
+  CHECK_FALSE(has(all, {"--allow-run-as-root"}));
+  CHECK_FALSE(has(command({"--quiet", "p"}), {"WEFT_OFI_ANNOUNCE=1"}));
+}
+
+TEST_CASE("without weft there is nothing of it on the command line") {
+  CHECK(command({"--default", "-n", "2", "p"}) ==
+        std::vector<std::string>{"/usr/bin/mpirun.openmpi", "-n", "2", "p"});
+}
+
+TEST_CASE("more ranks than cores are allowed, unless hosts are named") {
+  CHECK(has(command({"-n", "3", "p"}), {"--oversubscribe"}));
+  CHECK(has(command({"--np", "3", "p"}), {"--oversubscribe"}));
+  CHECK_FALSE(has(command({"-n", "3", "--host", "a:3", "p"}), {"--oversubscribe"}));
+  CHECK_FALSE(has(command({"-n", "3", "--nooversubscribe", "p"}), {"--oversubscribe"}));
+  const auto once = command({"-n", "3", "--oversubscribe", "p"});
+  CHECK(std::count(once.begin(), once.end(), "--oversubscribe") == 1);
+  CHECK(ranks_asked({"-np", "12"}) == 12u);
+  CHECK(ranks_asked({"-n", "many"}) == std::nullopt);
+  CHECK(ranks_asked({"-n"}) == std::nullopt);
+}
+
+TEST_CASE("root is allowed, and variables of weft reach all ranks") {
+  surroundings all = here();
+  all.root = true;
+  all.variables = {"WEFT_SPIN", "HOME", "WEFT_RANK", "WEFT_JOB_KEY", "WEFT_JOB", "XWEFT_"};
+  const auto words = build_command(parsed({"-n", "2", "p"}), all);
+  CHECK(has(words, {"--allow-run-as-root"}));
+  CHECK(has(words, {"-x", "WEFT_SPIN", "-x", "WEFT_JOB_KEY"}));
+  for (const char* other : {"HOME", "WEFT_RANK", "WEFT_JOB", "XWEFT_"})
+    CHECK_FALSE(has(words, {other}));
+}
+
+TEST_CASE("the check runs on two ranks, or on as many as one wants") {
+  const auto two = command({"--verify"});
+  CHECK(std::vector<std::string>(two.end() - 4, two.end()) ==
+        std::vector<std::string>{"-n", "2", "/opt/weft/bin/weft-mpirun", "--verify-rank"});
+  const auto eight = command({"--verify", "-n", "8"});
+  CHECK(std::vector<std::string>(eight.end() - 4, eight.end()) ==
+        std::vector<std::string>{"-n", "8", "/opt/weft/bin/weft-mpirun", "--verify-rank"});
+}
+
+TEST_CASE("what is shown can be typed") {
+  CHECK(shell_line({"mpirun", "-n", "2", "a b", "it's", "", "$HOME"}) ==
+        "mpirun -n 2 'a b' 'it'\\''s' '' '$HOME'");
+}
+
+TEST_CASE("a user's other providers stay") {
+  CHECK(provider_path("/w", "") == "/w");
+  CHECK(provider_path("/w", "/a:/b") == "/w:/a:/b");
+}
+
+TEST_CASE("the provider is looked for in the own tree, then where the user says") {
+  namespace fs = std::filesystem;
+  const fs::path tree = fs::temp_directory_path() / ("weft-mpirun-" + std::to_string(::getpid()));
+  fs::create_directories(tree / "lib");
+  fs::create_directories(tree / "other");
+  const auto folders =
+      provider_folders(tree / "bin" / "weft-mpirun", "@" + (tree / "other").string());
+  CHECK_THROWS_WITH(find_provider(folders),
+                    Catch::Contains("--provider") && Catch::Contains((tree / "other").string()));
+  std::ofstream(tree / "other" / provider_file) << "x";
+  CHECK(find_provider(folders) == tree / "other");
+  std::ofstream(tree / "lib" / provider_file) << "x";
+  CHECK(find_provider(folders) == tree / "lib");
+  CHECK_THROWS_WITH(check_provider(tree / "lib", (tree / "lib").string()),
+                    Catch::Contains("cannot be loaded"));
+  fs::remove_all(tree);
+}
+
+TEST_CASE("the announcement is found however it comes") {
+  const std::string said = "other words\nweft: MPI runs on weft (shm)\n";
+  for (const std::size_t piece : {1, 3, 7, 100}) {
+    finder f(announcement);
+    for (std::size_t at = 0; at < said.size(); at += piece)
+      f.look_at(std::string_view(said).substr(at, piece));
+    CHECK(f.found());
+  }
+  finder f(announcement);
+  f.look_at("weft: MPI runs");
+  f.look_at("on weft");
+  CHECK_FALSE(f.found());
+}
+
+TEST_CASE("the end of what is watched is the end of what it ran") {
+  CHECK(watch({"/bin/sh", "-c", "exit 3"}).status == 3);
+  CHECK(watch({"/bin/sh", "-c", "kill -9 $$"}).status == 128 + 9);
+  CHECK(watch({"/weft/no/such/program"}).status == 127);
+  const outcome told = watch({"/bin/sh", "-c", "echo 'weft: MPI runs on weft' >&2"});
+  CHECK(told.status == 0);
+  CHECK(told.announced);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace weft::mpirun {
+
+namespace {
+
+/// Open MPI spells its options with one dash or two.
+std::string_view bare(std::string_view word) {
+  if (!word.starts_with('-')) return {};
+  return word.substr(word.starts_with("--") ? 2 : 1);
+}
+
+bool says(const std::vector<std::string>& arguments,
+          std::initializer_list<std::string_view> names) {
+  return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& word) {
+    return std::find(names.begin(), names.end(), bare(word)) != names.end();
+  });
+}
+
+bool is_plain(std::string_view word) {
+  constexpr std::string_view safe =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  return !word.empty() && word.find_first_not_of(safe) == word.npos;
+}
+
+}  // namespace
+
+std::optional<unsigned> ranks_asked(const std::vector<std::string>& arguments) {
+  constexpr std::array<std::string_view, 4> names{"n", "np", "c", "N"};
+  for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+    if (std::find(names.begin(), names.end(), bare(arguments[i])) == names.end()) continue;
+    const std::string& text = arguments[i + 1];
+    unsigned count = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (failure == std::errc{} && end == text.data() + text.size()) return count;
+  }
+  return std::nullopt;
+}
+
+bool forwarded(std::string_view variable) {
+  constexpr std::array<std::string_view, 5> of_a_launcher{
+      "WEFT_RANK", "WEFT_SIZE", "WEFT_LOCAL_SIZE", "WEFT_JOB", "WEFT_OFI_ANNOUNCE"};  // below
+  return variable.starts_with("WEFT_") &&
+         std::find(of_a_launcher.begin(), of_a_launcher.end(), variable) == of_a_launcher.end();
+}
+
+std::vector<std::string> build_command(const options& chosen, const surroundings& here) {
+  std::vector<std::string> all{here.mpirun};
+  const auto add = [&all](std::initializer_list<std::string> words) {
+    all.insert(all.end(), words);
+  };
+  if (here.root && !says(chosen.rest, {"allow-run-as-root"})) add({"--allow-run-as-root"});
+
+  const unsigned ranks = ranks_asked(chosen.rest).value_or(chosen.verify ? 2 : 1);
+  // Hosts that are named come with their own number of slots.
+  const bool hosts_named =
+      says(chosen.rest, {"host", "H", "hostfile", "machinefile", "default-hostfile"});
+  if (ranks > here.cores && !hosts_named &&
+      !says(chosen.rest, {"oversubscribe", "nooversubscribe"}))
+    add({"--oversubscribe"});
+
+  if (!chosen.plain) {
+    // Debian's openmpi-mca-params.conf says `mtl = ^ofi`: it has to be named.
+    add({"--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "weft"});
+    add({"-x", "FI_PROVIDER_PATH=" + here.provider_path});
+    if (!chosen.quiet) add({"-x", "WEFT_OFI_ANNOUNCE=1"});
+    for (const std::string& name : here.variables)
+      if (forwarded(name)) add({"-x", name});
+  }
+
+  if (chosen.verify && !ranks_asked(chosen.rest)) add({"-n", "2"});
+  all.insert(all.end(), chosen.rest.begin(), chosen.rest.end());
+  if (chosen.verify) add({here.self, "--verify-rank"});
+  return all;
+}
+
+std::string provider_path(const std::string& folder, std::string_view present) {
+  if (present.empty()) return folder;
+  return folder + ":" + std::string(present);
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    if (is_plain(word)) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace weft::mpirun

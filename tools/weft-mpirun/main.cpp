@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft-mpirun: starts an MPI program under Open MPI with weft below it.
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+#include <string_view>
+
+#include "command.hpp"
+#include "options.hpp"
+#include "provider.hpp"
+#include "verify.hpp"
+#include "watch.hpp"
+
+namespace {
+
+using namespace weft::mpirun;
+
+std::string find_mpirun(const std::string& asked) {
+  if (!asked.empty()) {
+    if (const std::string found = find_on_path(asked); !found.empty()) return found;
+    throw std::runtime_error(
+        fmt::format("--mpirun {}: there is no such program, or it may not be run", asked));
+  }
+  for (const char* name : {"mpirun.openmpi", "mpirun"})
+    if (const std::string found = find_on_path(name); !found.empty()) return found;
+  throw std::runtime_error(
+      "neither mpirun.openmpi nor mpirun is on PATH: install openmpi-bin, or name it with "
+      "--mpirun");
+}
+
+unsigned cores() {
+  int count = 0;
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) == 0) {
+    if (hwloc_topology_load(topology) == 0)
+      count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+    hwloc_topology_destroy(topology);
+  }
+  return count > 0 ? static_cast<unsigned>(count) : 1;
+}
+
+std::vector<std::string> variables() {
+  std::vector<std::string> names;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view text = *one;
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
+}
+
+/// What to say when mpirun has ended and nobody said that he runs on weft.
+void explain(const outcome& ended) {
+  if (ended.status == 0) {
+    fmt::print(stderr,
+               "weft-mpirun: the job ended well, but no rank said that it runs on weft. Is the "
+               "program linked with Open MPI (ldd PROGRAM shows libmpi.so.40), and does it call "
+               "MPI_Init?\n");
+    return;
+  }
+  fmt::print(stderr,
+             "weft-mpirun: the job failed with status {}, and no rank got through MPI_Init on "
+             "weft. What Open MPI says of it is above.\n"
+             "  weft-mpirun --verify            shows whether weft works here at all\n"
+             "  weft-mpirun --default ...       the same without weft: does the program run?\n"
+             "  FI_LOG_LEVEL=warn weft-mpirun -x FI_LOG_LEVEL ...   what weft itself says\n",
+             ended.status);
+}
+
+int start(const options& chosen) {
+  surroundings here;
+  here.self = std::filesystem::read_symlink("/proc/self/exe").string();
+  here.mpirun = find_mpirun(chosen.mpirun);
+  here.variables = variables();
+  here.cores = cores();
+  here.root = ::geteuid() == 0;
+  if (!chosen.plain) {
+    const char* set = std::getenv("FI_PROVIDER_PATH");
+    const std::string_view present = set == nullptr ? "" : set;
+    const auto folder = find_provider(chosen.provider.empty()
+                                          ? provider_folders(here.self, present)
+                                          : std::vector<std::filesystem::path>{chosen.provider});
+    here.provider_path = provider_path(folder.string(), present);
+    check_provider(folder, here.provider_path);
+  }
+  const auto command = build_command(chosen, here);
+  if (chosen.print) {
+    fmt::print("{}\n", shell_line(command));
+    return 0;
+  }
+  if (chosen.quiet || chosen.plain) return become(command);
+  const outcome ended = watch(command);
+  if (!ended.announced) explain(ended);
+  return ended.status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--verify-rank") return verify_rank();
+  options chosen;
+  int status = 0;
+  if (!parse(argc, argv, chosen, status)) return status;
+  try {
+    return start(chosen);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "weft-mpirun: {}\n", e.what());
+    return 1;
+  }
+}
