@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
     add_stripe_command(app);
     raw::add_raw_command(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
+    add_mpi_command(app, exit_code);
     CLI11_PARSE(app, argc, argv);
   } catch (const std::exception& error) {
     fmt::print(stderr, "weft-bench: {}\n", error.what());

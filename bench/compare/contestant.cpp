@@ -27,6 +27,34 @@ std::vector<json> run_for_lines(const command& what) {
   return lines;
 }
 
+/// An MPI falls back to something else where it can: what was measured must be what was asked for.
+void check_ranks(const std::vector<json>& lines, bool on_weft) {
+  for (const auto& line : lines) {
+    const int ranks = line.at("ranks").get<int>();
+    const int with_weft = line.at(std::string(ranks_on_weft)).get<int>();
+    if (with_weft != (on_weft ? ranks : 0))
+      throw std::runtime_error(fmt::format(
+          "{} of its {} ranks had libweft-fi.so loaded, so it is not what it should be; {}",
+          with_weft, ranks,
+          on_weft
+              ? "weft-mpirun --verify tells more"
+              : "unset FI_PROVIDER_PATH, FI_PROVIDER and the variables that begin with OMPI_MCA_"));
+  }
+}
+
+contestant make_peer(const peer& one, const std::filesystem::path& bin) {
+  return {.name = one.name,
+          .part = one.on_weft ? role::own : role::peer,
+          .about = one.about,
+          .run =
+              [one, bin](const job& what) {
+                auto lines = run_for_lines(peer_command(one, what, bin));
+                if (one.is_mpi()) check_ranks(lines, one.on_weft);
+                return lines;
+              },
+          .takes_part = [one](const job& what) { return one.takes_part(what); }};
+}
+
 }  // namespace
 
 contestant make_own(const own_contestant& own) {
@@ -42,13 +70,20 @@ contestant make_own(const own_contestant& own) {
 
 std::vector<contestant> make_peers(const std::string& transport, const std::filesystem::path& bin) {
   std::vector<contestant> result;
-  for (const auto& one : known_peers(transport))
-    result.push_back(
-        {.name = one.name,
-         .part = role::peer,
-         .about = one.about,
-         .run = [one, bin](const job& what) { return run_for_lines(peer_command(one, what, bin)); },
-         .takes_part = [one](const job& what) { return one.takes_part(what); }});
+  for (const auto& one : known_peers(transport)) result.push_back(make_peer(one, bin));
+  return result;
+}
+
+std::vector<contestant> make_mpi(const std::string& transport, const std::filesystem::path& bin) {
+  std::vector<contestant> result{make_peer(openmpi_on_weft(transport), bin)};
+  for (const auto& one : known_peers(transport)) {
+    if (!one.is_mpi() || one.name == "Open MPI UCX") continue;  // as they come, and no more
+    auto who = make_peer(one, bin);
+    // Its own progress thread is what the overlap is compared to, and minutes for crowded ranks.
+    if (one.progress == "async")
+      who.takes_part = [](const job& what) { return what.bench == "overlap"; };
+    result.push_back(std::move(who));
+  }
   return result;
 }
 

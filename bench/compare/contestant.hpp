@@ -45,6 +45,11 @@ contestant make_own(const own_contestant& own);
 /// Every configuration of every other library for `transport`; their programs lie in `bin`.
 std::vector<contestant> make_peers(const std::string& transport, const std::filesystem::path& bin);
 
+/// MPI alone, for `transport`: Open MPI on weft, which is role::own, Open MPI on its own
+/// transports, and MPICH. That the ranks of the first, and of no other, have weft's provider in
+/// them is checked each time.
+std::vector<contestant> make_mpi(const std::string& transport, const std::filesystem::path& bin);
+
 /// The raw limits of `transport`. They run in forks of this process, which must have one thread.
 std::vector<contestant> make_limits(const std::string& transport);
 

@@ -20,6 +20,7 @@ std::string unit_of(const std::string& metric) {
   if (metric == "excess_us") return "wait beyond the transfer, µs";
   if (metric == "beyond_copy") return "slow-down beyond the copy";
   if (metric == "us_per_message") return "µs a message";
+  if (metric == us_per_call) return "µs a call";
   return metric;
 }
 
@@ -28,6 +29,13 @@ std::string bench_of(const std::string& series) { return series.substr(0, series
 std::string title_of(const cell& where) {
   return where.pattern.empty() ? where.series : where.series + ' ' + where.pattern;
 }
+
+std::string shown_metric(const cell& where) {
+  return metric_of(bench_of(where.series), where.pattern);
+}
+
+/// A barrier has no size.
+std::string size_of(const cell& where) { return where.size == 0 ? "" : size_text(where.size); }
 
 std::string figure_or_gap(std::optional<double> value) { return value ? figure_text(*value) : "-"; }
 
@@ -56,8 +64,8 @@ const char* outcome_text(verdict::outcome outcome) {
 
 /// A table for each series, because each has its own contestants: all limits do not speak about
 /// everything.
-void print_figures(const results& measured, const std::vector<contestant>& contestants,
-                   const std::string& series) {
+void print_series(const results& measured, const std::vector<contestant>& contestants,
+                  const std::string& series) {
   std::vector<cell> cells;
   for (const auto& where : measured.cells())
     if (where.series == series) cells.push_back(where);
@@ -72,8 +80,8 @@ void print_figures(const results& measured, const std::vector<contestant>& conte
   headers.insert(headers.end(), columns.begin(), columns.end());
   table out(headers);
   for (const auto& where : cells) {
-    const auto metric = metric_of(bench_of(where.series), where.pattern);
-    std::vector<std::string> row{where.pattern, size_text(where.size), unit_of(metric)};
+    const auto metric = shown_metric(where);
+    std::vector<std::string> row{where.pattern, size_of(where), unit_of(metric)};
     for (const auto& name : columns)
       row.push_back(figure_or_gap(measured.median_of(where, name, metric)));
     out.row(std::move(row));
@@ -84,13 +92,14 @@ void print_figures(const results& measured, const std::vector<contestant>& conte
 
 /// The figure that every line carries, whatever else it says.
 void add_carried_figure(json& line, const json& from) {
-  for (const auto key : {half_rtt_us, mmsg_s, mb_s})
+  for (const auto key : {half_rtt_us, mmsg_s, mb_s, us_per_call})
     if (from.is_object() && from.contains(key)) line[std::string(key)] = from[std::string(key)];
 }
 
-json head_of(const cell& where, const std::string& transport, const json& from) {
+json head_of(const std::string& bench, const cell& where, const std::string& transport,
+             const json& from) {
   json line = {
-      {"bench", "compare"},
+      {"bench", bench},
       {"transport", transport},
       {"progress", from.is_object() ? from.value("progress", std::string()) : std::string()},
       {"size", where.size},
@@ -102,13 +111,12 @@ json head_of(const cell& where, const std::string& transport, const json& from) 
 
 }  // namespace
 
-void print_tables(const results& measured, const std::vector<contestant>& contestants,
-                  const std::vector<verdict>& verdicts) {
+void print_figures(const results& measured, const std::vector<contestant>& contestants) {
   std::vector<std::string> seen;
   for (const auto& where : measured.cells()) {
     if (std::find(seen.begin(), seen.end(), where.series) != seen.end()) continue;
     seen.push_back(where.series);
-    print_figures(measured, contestants, where.series);
+    print_series(measured, contestants, where.series);
   }
 
   table about({"contestant", "what it is"});
@@ -116,13 +124,45 @@ void print_tables(const results& measured, const std::vector<contestant>& contes
   for (const auto& who : contestants) about.row({who.name, who.about});
   about.print(stdout);
   fmt::print("\n");
+}
 
+void print_ratios(const results& measured, const std::vector<contestant>& contestants,
+                  const std::string& own) {
+  std::vector<std::string> headers{own + " to", "size"};
+  for (const auto& who : contestants)
+    if (who.name != own) headers.push_back(who.name);
+  headers.emplace_back("of");
+  table out(headers);
+  out.left_from(headers.size() - 1);
+  for (const auto& where : measured.cells()) {
+    const auto metric = shown_metric(where);
+    if (!where.pattern.empty() || !measured.sample_line(where, own).is_object()) continue;
+    std::vector<std::string> row{where.series, size_of(where)};
+    for (const auto& who : contestants)
+      if (who.name != own)
+        row.push_back(ratio_text(paired_ratio(measured.rounds_of(where, own, metric),
+                                              measured.rounds_of(where, who.name, metric))));
+    row.push_back(unit_of(metric));
+    out.row(std::move(row));
+  }
+  out.print(stdout);
+  fmt::print("\n");
+}
+
+void print_failures(const results& measured) {
+  if (!measured.failures().empty()) fmt::print("\nLeft out:\n");
+  for (const auto& one : measured.failures())
+    fmt::print("{}, from {} on: {}\n", one.contestant, one.series, one.reason);
+}
+
+void print_verdicts(const std::vector<verdict>& verdicts) {
+  if (verdicts.empty()) return;
   table out(
       {"target", "size", "weft", "other", "ratio (p10–p90)", "target is", "", "against", "unit"});
   out.left_from(6);
   for (const auto& one : verdicts) {
     const bool absolute = one.promise.to == target::reference::absolute;
-    out.row({title_of(one.where), size_text(one.where.size), figure_or_gap(one.own),
+    out.row({title_of(one.where), size_of(one.where), figure_or_gap(one.own),
              figure_or_gap(one.other), absolute ? "" : ratio_text(one.to_other),
              bound_text(one.promise), outcome_text(one.result), one.reference,
              unit_of(one.promise.metric)});
@@ -130,25 +170,26 @@ void print_tables(const results& measured, const std::vector<contestant>& contes
   out.print(stdout);
 }
 
-void print_json(const results& measured, const std::vector<contestant>& contestants,
-                const std::vector<verdict>& verdicts, const std::string& transport) {
+void print_json(const std::string& bench, const std::string& transport, const results& measured,
+                const std::vector<contestant>& contestants, const std::vector<verdict>& verdicts) {
   for (const auto& where : measured.cells()) {
-    const auto metric = metric_of(bench_of(where.series), where.pattern);
+    const auto metric = shown_metric(where);
     for (const auto& who : contestants) {
       const auto sample = measured.sample_line(where, who.name);
       if (!sample.is_object()) continue;
-      json line = head_of(where, transport, sample);
+      json line = head_of(bench, where, transport, sample);
       line["contestant"] = who.name;
       line["about"] = who.about;
       line["metric"] = metric;
       line[metric] = measured.median_of(where, who.name, metric).value_or(std::nan(""));
       line["rounds"] = measured.rounds_of(where, who.name, metric);
-      if (sample.contains("library")) line["library"] = sample["library"];
+      for (const char* key : {"library", "ranks"})
+        if (sample.contains(key)) line[key] = sample[key];
       print_line(line);
     }
   }
   for (const auto& one : verdicts) {
-    json line = head_of(one.where, transport, {});
+    json line = head_of(bench, one.where, transport, {});
     line["metric"] = one.promise.metric;
     line[one.promise.metric] = one.own ? json(*one.own) : json();
     line["target"] = bound_text(one.promise);
@@ -159,6 +200,12 @@ void print_json(const results& measured, const std::vector<contestant>& contesta
     line["outcome"] = outcome_text(one.result);
     print_line(line);
   }
+  for (const auto& one : measured.failures())
+    print_line({{"bench", bench},
+                {"transport", transport},
+                {"series", one.series},
+                {"contestant", one.contestant},
+                {"left_out", one.reason}});
 }
 
 }  // namespace weft::bench

@@ -10,13 +10,24 @@
 
 namespace weft::bench {
 
-/// Two tables on stdout: the medians of everybody, and weft's figures beside the targets.
-void print_tables(const results& measured, const std::vector<contestant>& contestants,
-                  const std::vector<verdict>& verdicts);
+/// On stdout: a table of everybody's medians for each series, and what each contestant is.
+void print_figures(const results& measured, const std::vector<contestant>& contestants);
 
-/// The same as JSON lines: one for each contestant and cell (with the figure of every round in
-/// "rounds"), and one for each verdict ("target", "ratio", "met").
-void print_json(const results& measured, const std::vector<contestant>& contestants,
-                const std::vector<verdict>& verdicts, const std::string& transport);
+/// A table of the ratios of `own` to each of the others, where a ratio says something: waits beyond
+/// the transfer are about nothing.
+void print_ratios(const results& measured, const std::vector<contestant>& contestants,
+                  const std::string& own);
+
+/// A table of weft's figures beside the targets, if there are any.
+void print_verdicts(const std::vector<verdict>& verdicts);
+
+/// Who was left out of what, and why; nothing if nobody was.
+void print_failures(const results& measured);
+
+/// All of it as JSON lines of the benchmark `bench`: one for each contestant and cell (with the
+/// figure of every round in "rounds"), one for each verdict ("target", "ratio", "outcome"), and one
+/// for each that was left out ("left_out").
+void print_json(const std::string& bench, const std::string& transport, const results& measured,
+                const std::vector<contestant>& contestants, const std::vector<verdict>& verdicts);
 
 }  // namespace weft::bench

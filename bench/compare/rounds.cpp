@@ -118,6 +118,7 @@ results run_rounds(const std::vector<series>& all, const std::vector<contestant>
           left_out.insert(who.name);
           const bool never = !worked.contains(who.name);
           if (never) given_up.insert(who.name);
+          measured.add_failure({who.name, one.name, error.what()});
           progress.say(fmt::format("{} is left out of {}: {}", who.name,
                                    never ? std::string("the comparison") : one.name, error.what()));
         }

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compare/contestant.hpp"
@@ -24,6 +25,13 @@ struct cell {
 
   // NOLINTNEXTLINE(modernize-use-nullptr): the zero that the compiler compares with is no pointer
   auto operator<=>(const cell&) const = default;
+};
+
+/// A contestant that was left out of a series, or of the rest of it.
+struct failure {
+  std::string contestant;
+  std::string series;
+  std::string reason;
 };
 
 /// All that was measured: for each cell and contestant one JSON line a round, a null where there
@@ -48,8 +56,12 @@ class results {
   /// there is none.
   json sample_line(const cell& where, const std::string& contestant) const;
 
+  void add_failure(failure what) { failures_.push_back(std::move(what)); }
+  const std::vector<failure>& failures() const noexcept { return failures_; }
+
  private:
   std::vector<cell> cells_;
+  std::vector<failure> failures_;
   std::map<std::pair<cell, std::string>, std::vector<json>> lines_;
 };
 

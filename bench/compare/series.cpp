@@ -5,11 +5,25 @@
 #include <stdexcept>
 #include <utility>
 
+#include "support/json_lines.hpp"
+
 namespace weft::bench {
 namespace {
 
 constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = kib * kib;
+
+using to = target::reference;
+using sense = target::sense;
+
+const std::vector<std::size_t> middle_sizes{kib, 4 * kib, 8 * kib, 16 * kib, 64 * kib};
+const std::vector<std::size_t> large_sizes{256 * kib, mib, 4 * mib};
+const std::vector<std::size_t> overlap_sizes{8, 64 * kib, mib, 8 * mib};
+
+/// The blocked side of every overlap pattern may wait this much longer than the transfer takes.
+constexpr double overlap_excess_us = 50;
+
+}  // namespace
 
 job make_job(const char* bench, std::vector<std::size_t> sizes, std::size_t window,
              const char* buffers, double effort) {
@@ -22,25 +36,14 @@ job make_job(const char* bench, std::vector<std::size_t> sizes, std::size_t wind
   return result;
 }
 
-using to = target::reference;
-using sense = target::sense;
-
-const std::vector<std::size_t> middle_sizes{kib, 4 * kib, 8 * kib, 16 * kib, 64 * kib};
-const std::vector<std::size_t> large_sizes{256 * kib, mib, 4 * mib};
-const std::vector<std::size_t> overlap_sizes{8, 64 * kib, mib, 8 * mib};
-
-/// The blocked side of every overlap pattern may wait this much longer than the transfer takes.
-constexpr double overlap_excess_us = 50;
-
-void add_overlap(std::vector<target>& targets) {
+void add_overlap_targets(std::vector<target>& targets, const std::vector<std::size_t>& sizes,
+                         double slow_down) {
   for (const char* pattern : {"both_compute", "receiver_blocked", "sender_blocked"})
-    targets.push_back({"overlap", overlap_sizes, pattern, "excess_us", to::absolute, "",
-                       sense::at_most, overlap_excess_us});
-  targets.push_back({"overlap", overlap_sizes, "slow_down", "beyond_copy", to::absolute, "",
-                     sense::at_most, 0.02});
+    targets.push_back({"overlap", sizes, pattern, "excess_us", to::absolute, "", sense::at_most,
+                       overlap_excess_us});
+  targets.push_back(
+      {"overlap", sizes, "slow_down", "beyond_copy", to::absolute, "", sense::at_most, slow_down});
 }
-
-}  // namespace
 
 std::vector<series> series_for(const std::string& transport, int rounds, double effort) {
   const int fewer = std::max(1, rounds / 2);
@@ -97,7 +100,7 @@ std::vector<target> targets_for(const std::string& transport) {
   for (const char* metric : {"half_rtt_us", "mean"})
     targets.push_back(
         {"latency", {8, 4 * kib}, "", metric, to::named, weft_polling, sense::at_most, 1.05});
-  add_overlap(targets);
+  add_overlap_targets(targets, overlap_sizes, 0.02);
   return targets;
 }
 
@@ -108,6 +111,7 @@ std::string metric_of(const std::string& bench, const std::string& pattern) {
   if (bench == "rate") return "mmsg_s";
   if (bench == "bandwidth") return "mb_s";
   if (bench == "alltoall") return "us_per_message";
+  if (bench != "overlap") return std::string(us_per_call);
   return pattern == "slow_down" ? "beyond_copy" : "excess_us";
 }
 

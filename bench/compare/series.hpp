@@ -17,6 +17,9 @@ struct series {
   int rounds;
 };
 
+job make_job(const char* bench, std::vector<std::size_t> sizes, std::size_t window,
+             const char* buffers, double effort);
+
 /// The series of a transport, `rounds` rounds each (fewer of those that take long), `effort` as in
 /// job.
 std::vector<series> series_for(const std::string& transport, int rounds, double effort);
@@ -40,6 +43,11 @@ struct target {
   sense direction;
   double bound;
 };
+
+/// Adds what holds of every pattern of overlap: how long the blocked side may wait beyond the
+/// transfer, and how much longer an application may take beyond the copy, as a share.
+void add_overlap_targets(std::vector<target>& targets, const std::vector<std::size_t>& sizes,
+                         double slow_down);
 
 /// Names that targets know contestants by.
 inline constexpr const char* weft_dedicated = "weft dedicated";

@@ -66,7 +66,21 @@ std::vector<std::string> launch_arguments(const peer& which, int ranks) {
   return result;
 }
 
+/// Open MPI's settings are those of weft-mpirun, as for any user.
+constexpr const char* weft_launcher = "weft-mpirun";
+
 }  // namespace
+
+peer openmpi_on_weft(const std::string& transport) {
+  return {.name = "Open MPI on weft",
+          .transport = transport,
+          .progress = "dedicated",
+          .about = "libweft-fi.so under Open MPI's mtl ofi (weft-mpirun)",
+          .library = family::openmpi,
+          .launcher_arguments = {},
+          .environment = {{"WEFT_TRANSPORTS", "self," + transport}},
+          .on_weft = true};
+}
 
 std::vector<peer> known_peers(const std::string& transport) {
   if (transport == "shm")
@@ -145,6 +159,7 @@ namespace {
 /// Open MPI reach the launcher through the other one, too.
 void choose_interface(command& run, const peer& which, bool apart) {
   const char* const interface = apart ? hosts::interface : "lo";
+  if (which.on_weft) run.environment["WEFT_TCP_INTERFACES"] = interface;
   if (which.library == family::openmpi) {
     run.environment["OMPI_MCA_btl_tcp_if_include"] = interface;
     if (apart) run.environment["PMIX_MCA_ptl_base_if_include"] = interface;
@@ -158,6 +173,7 @@ void choose_interface(command& run, const peer& which, bool apart) {
 command peer_command(const peer& which, const job& what, const std::filesystem::path& bin) {
   const auto files = installed_as(which.library);
   const auto launcher = files.launcher ? find_program(files.launcher) : std::nullopt;
+  const auto weft = which.on_weft ? find_program((bin / weft_launcher).string()) : std::nullopt;
   if (files.launcher && !launcher)
     throw std::runtime_error(
         fmt::format("{} was not found; apt-get install {}", files.launcher, files.packages));
@@ -167,10 +183,17 @@ command peer_command(const peer& which, const job& what, const std::filesystem::
         fmt::format("{} was not built; apt-get install {}, then configure and build again",
                     (bin / files.program).string(), files.packages));
 
+  if (which.on_weft && !weft)
+    throw std::runtime_error(fmt::format(
+        "{} was not built; build the target weft-mpirun, or say where it lies with --bin",
+        (bin / weft_launcher).string()));
+
   command result;
   if (launcher) {
-    result.argv = {launcher->string()};
-    const int ranks = what.bench == "alltoall" ? what.ranks : 2;
+    // --quiet: it becomes mpirun. Whether weft took effect the ranks tell.
+    if (weft) result.argv = {weft->string(), "--quiet", "--mpirun"};
+    result.argv.push_back(launcher->string());
+    const int ranks = what.among_many() ? what.ranks : 2;
     for (auto& argument : launch_arguments(which, ranks))
       result.argv.push_back(std::move(argument));
   }

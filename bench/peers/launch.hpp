@@ -21,16 +21,21 @@ struct peer {
   enum class family { openmpi, mpich, asio, zeromq } library = family::openmpi;
   std::vector<std::string> launcher_arguments;
   std::map<std::string, std::string> environment;
+  bool on_weft = false;  ///< its messages are weft's: started with weft-mpirun
+
+  bool is_mpi() const { return library == family::openmpi || library == family::mpich; }
 
   /// Those without a launcher have two processes, which take turns or not, but do not compute.
   bool takes_part(const job& what) const {
-    return library == family::openmpi || library == family::mpich || what.bench == "latency" ||
-           what.bench == "rate" || what.bench == "bandwidth";
+    return is_mpi() || what.bench == "latency" || what.bench == "rate" || what.bench == "bandwidth";
   }
 };
 
 /// The peers that speak `transport` ("shm" or "tcp"), in the order in which tables show them.
 std::vector<peer> known_peers(const std::string& transport);
+
+/// Open MPI with its messages on weft, over `transport` and nothing else.
+peer openmpi_on_weft(const std::string& transport);
 
 /// The command that makes `which` do `what`; the peer programs are looked for in `bin`. Throws
 /// std::runtime_error, with the cure, when its program or launcher is not installed.

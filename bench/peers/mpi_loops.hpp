@@ -29,6 +29,12 @@ std::vector<double> windows(std::size_t size, const job& what);
 /// everybody else.
 std::vector<double> alltoall(std::size_t size, double effort);
 
+/// Microseconds for each call of one of mpi_collectives (support/job.hpp), one call right after the
+/// other. The root of a broadcast goes round, so that each has to wait for the one before.
+/// \param crowded whether ranks share cores: they wait for each other's turns, so fewer calls do
+std::vector<double> collective(const std::string& which, std::size_t size, double effort,
+                               bool crowded);
+
 /// One line for the pattern (support/job.hpp) at this size; an empty object on other ranks.
 json overlap(const std::string& pattern, std::size_t size, const job& what, const line_head& head);
 

@@ -12,8 +12,10 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "peers/mpi_loops.hpp"
+#include "peers/mpi_provider.hpp"
 #include "support/affinity.hpp"
 #include "support/hosts.hpp"
 #include "support/job.hpp"
@@ -49,9 +51,18 @@ std::string library() {
   return first;
 }
 
-void tell(json line, const job& what) {
+/// How many ranks have weft's provider in them; all call it.
+int ranks_with_weft() {
+  int count = mpi::weft_is_loaded() ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return count;
+}
+
+void tell(json line, const job& what, int on_weft) {
   if (line.empty()) return;
   line["library"] = library();
+  line["ranks"] = what.ranks;
+  line[std::string(ranks_on_weft)] = on_weft;
   if (what.bench == "rate" || what.bench == "bandwidth") {
     line["window"] = what.window;
     line["buffers"] = what.buffers;
@@ -59,11 +70,12 @@ void tell(json line, const job& what) {
   print_line(line);
 }
 
-void run(const job& what, line_head head) {
+void run(const job& what, line_head head, bool crowded) {
+  const int on_weft = ranks_with_weft();
   for (const auto size : what.sizes) {
     head.size = size;
     const auto tell_samples = [&](std::string_view metric, const std::vector<double>& samples) {
-      if (!samples.empty()) tell(make_line(head, metric, samples), what);
+      if (!samples.empty()) tell(make_line(head, metric, samples), what, on_weft);
     };
     if (what.bench == "latency") {
       tell_samples(half_rtt_us, mpi::latency(size, what.effort));
@@ -76,14 +88,15 @@ void run(const job& what, line_head head) {
     } else if (what.bench == "overlap") {
       for (const auto& pattern : overlap_patterns)
         if (what.pattern == "all" || what.pattern == pattern)
-          tell(mpi::overlap(pattern, size, what, head), what);
+          tell(mpi::overlap(pattern, size, what, head), what, on_weft);
+    } else if (what.bench != "alltoall") {
+      tell_samples(us_per_call, mpi::collective(what.bench, size, what.effort, crowded));
     } else {
       const auto samples = mpi::alltoall(size, what.effort);
       if (samples.empty()) continue;
       auto line = make_line(head, "us_per_message", samples);
       line[std::string(mmsg_s)] = 1.0 / line["us_per_message"].get<double>();
-      line["ranks"] = what.ranks;
-      tell(std::move(line), what);
+      tell(std::move(line), what, on_weft);
     }
   }
 }
@@ -96,10 +109,11 @@ int main(int argc, char** argv) {
 
   CLI::App app("The work of weft-bench, done by an MPI");
   app.require_subcommand(1);
-  job jobs[5];
   line_head head{.bench = {}, .transport = "shm", .progress = "polling"};
-  const char* names[] = {"latency", "rate", "bandwidth", "overlap", "alltoall"};
-  for (std::size_t i = 0; i < 5; ++i) {
+  std::vector<std::string> names{"latency", "rate", "bandwidth", "overlap", "alltoall"};
+  names.insert(names.end(), mpi_collectives.begin(), mpi_collectives.end());
+  std::vector<job> jobs(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
     jobs[i].bench = names[i];
     if (jobs[i].bench == "rate") jobs[i].window = 64;
     auto* sub = app.add_subcommand(names[i]);
@@ -109,21 +123,22 @@ int main(int argc, char** argv) {
     sub->add_flag("--json")->description("Accepted for symmetry: the output always is JSON lines");
   }
   CLI11_PARSE(app, argc, argv);
-  job* what = jobs;
+  auto what = jobs.begin();
   while (!app.got_subcommand(what->bench)) ++what;
   head.bench = what->bench;
 
   try {
+    const auto cores = allowed_cores().size();
     pin_rank(rank_from_launcher());
     if (what->hosts) go_to_host(rank_from_launcher());
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &what->ranks);
-    const bool pairwise = what->bench != "alltoall";
+    const bool pairwise = !what->among_many();
     if (what->ranks < 2 || (pairwise && what->ranks != 2))
       throw std::runtime_error(fmt::format("{} needs {} processes and was started with {}",
                                            what->bench, pairwise ? "two" : "at least two",
                                            what->ranks));
-    run(*what, head);
+    run(*what, head, static_cast<std::size_t>(what->ranks) > cores);
     MPI_Finalize();
     return 0;
   } catch (const std::exception& error) {

@@ -4,7 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace weft::bench {
+
+bool job::among_many() const {
+  return bench == "alltoall" ||
+         std::find(mpi_collectives.begin(), mpi_collectives.end(), bench) != mpi_collectives.end();
+}
 
 std::vector<std::string> job::arguments() const {
   std::vector<std::string> result{"--size", fmt::format("{}", fmt::join(sizes, ",")), "--effort",
@@ -19,7 +26,7 @@ std::vector<std::string> job::arguments() const {
   } else if (bench == "overlap") {
     add("--pattern", pattern);
     add("--compute-us", fmt::format("{}", compute_us));
-  } else if (bench == "alltoall") {
+  } else if (among_many()) {
     add("--ranks", fmt::format("{}", ranks));
   }
   if (hosts) result.emplace_back("--hosts");
@@ -51,11 +58,11 @@ void add_job_options(CLI::App& app, job& into) {
         ->check(CLI::IsMember(patterns));
     app.add_option("--compute-us", into.compute_us, "How long the application computes")
         ->check(CLI::NonNegativeNumber);
-  } else if (into.bench == "alltoall") {
+  } else if (into.among_many()) {
     app.add_option("--ranks", into.ranks, "Processes, shared out over the allowed cores")
         ->check(CLI::Range(2, 1024));
   }
-  if (into.bench != "alltoall") add_hosts_option(app, into.hosts);
+  if (!into.among_many()) add_hosts_option(app, into.hosts);
 }
 
 }  // namespace weft::bench

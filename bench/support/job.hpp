@@ -12,16 +12,20 @@ namespace weft::bench {
 
 /// What to measure.
 struct job {
-  std::string bench;                  ///< "latency", "rate", "bandwidth", "overlap" or "alltoall"
+  std::string bench;  ///< "latency", "rate", "bandwidth", "overlap", "alltoall" or, of MPI alone,
+                      ///< one of mpi_collectives
   std::vector<std::size_t> sizes{8};  ///< bytes of a message; measured one after the other
   std::size_t window = 1;             ///< messages in flight
   std::string buffers =
       "warm";  ///< "warm": `window` buffers, used again and again; "cold": see buffer_count()
   std::string pattern = "all";  ///< of overlap: one of overlap_patterns, or "all"
   double compute_us = 5000;     ///< of overlap: how long the application computes
-  int ranks = 2;                ///< of alltoall
+  int ranks = 2;                ///< of those that among_many()
   bool hosts = false;           ///< the two processes on two hosts (support/hosts.hpp)
   double effort = 1.0;          ///< factor on the number of samples
+
+  /// Whether any number of ranks can do it; the others are for two.
+  bool among_many() const;
 
   /// How many different buffers each side walks through. Cold ones are at least 32, whatever is in
   /// flight.
@@ -37,6 +41,9 @@ struct job {
 /// The four patterns of overlap.
 inline const std::vector<std::string> overlap_patterns{"both_compute", "receiver_blocked",
                                                        "sender_blocked", "slow_down"};
+
+/// Calls of MPI that all ranks make together.
+inline const std::vector<std::string> mpi_collectives{"barrier", "bcast", "allreduce"};
 
 /// Adds the options of a job to a (sub)command: --size (a list; 8, 64K, 1M), --window, --buffers,
 /// --pattern,

@@ -29,6 +29,11 @@ inline constexpr std::string_view half_rtt_us = "half_rtt_us";
 inline constexpr std::string_view mmsg_s = "mmsg_s";  ///< millions of messages in a second
 inline constexpr std::string_view mb_s = "mb_s";      ///< megabytes (10^6) in a second
 
+/// Of collective calls.
+inline constexpr std::string_view us_per_call = "us_per_call";
+/// In the lines of an MPI: how many of its ranks had weft's provider loaded.
+inline constexpr std::string_view ranks_on_weft = "ranks_on_weft";
+
 /// A line with `metric` as the median of `samples`, and their count, percentiles and mean in the
 /// unit of the metric (samples, p10, p50, p90, p99, mean).
 json make_line(const line_head& head, std::string_view metric, const std::vector<double>& samples);

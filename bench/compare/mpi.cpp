@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// An unmodified MPI program over what its MPI comes with, and over weft.
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "compare/compare.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t kib = 1024;
+constexpr std::size_t mib = kib * kib;
+
+const std::vector<std::size_t> large_sizes{64 * kib, 256 * kib, mib, 4 * mib};
+const std::vector<std::size_t> overlap_sizes{8, 64 * kib, mib, 8 * mib};
+const std::vector<std::size_t> collective_sizes{8, 4 * kib, mib};
+
+std::vector<std::size_t> sizes_of(const std::string& bench) {
+  if (bench == "barrier") return {0};
+  if (bench == "alltoall") return {kib};
+  return collective_sizes;
+}
+
+std::string among(const std::string& bench, int ranks) {
+  return fmt::format("{} {} ranks", bench, ranks);
+}
+
+std::vector<series> mpi_series(int rounds, double effort) {
+  std::vector<series> all{
+      {"latency",
+       make_job("latency", {8, 64, kib, 4 * kib, 16 * kib, 64 * kib, 256 * kib, mib, 4 * mib}, 1,
+                "warm", effort),
+       rounds},
+      {"rate", make_job("rate", {8}, 64, "warm", effort), rounds},
+      {"bandwidth", make_job("bandwidth", large_sizes, 1, "warm", effort), rounds},
+      {"bandwidth cold", make_job("bandwidth", large_sizes, 32, "cold", effort), rounds},
+      // Its samples take milliseconds each, whatever the library: fewer of them.
+      {"overlap", make_job("overlap", overlap_sizes, 1, "warm", effort * 0.4), rounds}};
+  for (const int ranks : {2, 4, 8})
+    for (const char* bench : {"barrier", "bcast", "allreduce", "alltoall"}) {
+      auto what = make_job(bench, sizes_of(bench), 1, "warm", effort);
+      what.ranks = ranks;
+      all.push_back({among(bench, ranks), std::move(what), rounds});
+    }
+  return all;
+}
+
+std::vector<target> mpi_targets(const std::string& transport) {
+  using to = target::reference;
+  using sense = target::sense;
+  std::vector<target> targets;
+  if (transport == "shm") {
+    const std::string vader = "Open MPI vader";
+    targets = {
+        {"latency", {8}, "", "half_rtt_us", to::named, vader, sense::at_most, 1.4},
+        {"bandwidth", large_sizes, "", "mb_s", to::named, vader, sense::at_least, 3},
+    };
+    for (const char* bench : {"barrier", "bcast", "allreduce", "alltoall"})
+      targets.push_back({among(bench, 8), sizes_of(bench), "", metric_of(bench, ""), to::named,
+                         vader, sense::at_most, 1});
+  }
+  add_overlap_targets(targets, overlap_sizes, 0.03);
+  return targets;
+}
+
+}  // namespace
+
+void add_mpi_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<compare_options>();
+  auto* sub = app.add_subcommand(
+      "mpi", "One MPI program on Open MPI, on Open MPI with weft, and on MPICH, side by side");
+  add_compare_options(*sub, *options);
+  sub->callback([options, &exit_code] {
+    exit_code = compare(*options, {.bench = "mpi",
+                                   .all = mpi_series(options->rounds, options->effort),
+                                   .contestants = make_mpi(options->transport, options->programs()),
+                                   .targets = mpi_targets(options->transport),
+                                   .shows_ratios = true});
+  });
+}
+
+}  // namespace weft::bench
