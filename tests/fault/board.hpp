@@ -32,7 +32,9 @@ struct rank_notes {
 /// Zeros are a board on which nothing has happened.
 struct board {
   std::array<rank_notes, ranks> rank;
-  std::atomic<std::uint32_t> please_end;  ///< written by the test
+  // Written by the test:
+  std::atomic<std::uint32_t> please_end;
+  std::atomic<std::uint32_t> please_stay;  ///< who has nothing to do any more does not leave yet
 
   /// Whether this rank and each other one have had `enough` messages from each other.
   bool flows_with(std::size_t one, std::uint64_t enough) const {

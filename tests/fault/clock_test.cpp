@@ -21,6 +21,6 @@ TEST_CASE("clock: a job while the wall clock jumps by hours") {
   const outcome seen = run({"/bin/date", "+%s"}, {preload});
   CAPTURE(seen.output);
   REQUIRE(std::abs(std::atoll(seen.output.c_str()) - before) > 1800);  // it does jump
-  job j(transport, "dedicated", "300", {"/usr/bin/env", preload});
+  job j({transport}, "dedicated", "300", {"/usr/bin/env", preload});
   CHECK(j.launcher().wait() == 0);
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "board.hpp"
+#include "hosts.hpp"
+#include "wireup/job_key.hpp"
 #include "world.hpp"
 
 namespace fault {
@@ -39,14 +41,15 @@ class shared_board {
 /// `weft-run -n 4 traffic`, started; killed by the destructor if it has not ended.
 class job {
  public:
-  /// \param transport,mode values of WEFT_TRANSPORTS and WEFT_PROGRESS
+  /// \param where          its transports and hosts
+  /// \param mode           a value of WEFT_PROGRESS
   /// \param messages       after how many a rank leaves; empty: never
   /// \param wrapper        what to put in front of the command
   /// \param environment    NAME=value besides
-  job(const std::string& transport, const std::string& mode, const std::string& messages,
+  job(const setting& where, const std::string& mode, const std::string& messages,
       std::vector<std::string> wrapper = {}, std::vector<std::string> environment = {})
-      : launcher_(command(std::move(wrapper), messages),
-                  with(std::move(environment), transport, mode)) {}
+      : launcher_(command(where, std::move(wrapper), messages),
+                  with(std::move(environment), where, mode)) {}
   program& launcher() noexcept { return launcher_; }
   board& notes() noexcept { return board_.notes(); }
 
@@ -54,18 +57,24 @@ class job {
   std::vector<pid_t> pids() const { return launcher_.children(); }
 
  private:
-  static std::vector<std::string> with(std::vector<std::string> environment,
-                                       const std::string& transport, const std::string& mode) {
-    environment.push_back("WEFT_TRANSPORTS=" + transport);
+  static std::vector<std::string> with(std::vector<std::string> environment, const setting& where,
+                                       const std::string& mode) {
+    environment.push_back("WEFT_TRANSPORTS=" + where.transports);
     environment.push_back("WEFT_PROGRESS=" + mode);
+    if (where.hosts == 2)
+      environment.push_back("WEFT_JOB_KEY=" + weft::wireup::job_key::random().to_text());
     return environment;
   }
 
-  std::vector<std::string> command(std::vector<std::string> all,
+  std::vector<std::string> command(const setting& where, std::vector<std::string> all,
                                    const std::string& messages) const {
-    for (const std::string& word :
-         {std::string(WEFT_TEST_BIN_DIR "/weft-run"), std::string("-n"), std::to_string(ranks),
-          std::string(WEFT_TEST_BIN_DIR "/tests/traffic"), std::to_string(board_.fd())})
+    for (const std::string& word : {bin + "/weft-run", std::string("-n"), std::to_string(ranks)})
+      all.push_back(word);
+    if (where.hosts == 2)
+      for (const std::string& word :
+           {bin + "/tests/on_host", std::to_string(second_host()), std::to_string(ranks / 2)})
+        all.push_back(word);
+    for (const std::string& word : {bin + "/tests/traffic", std::to_string(board_.fd())})
       all.push_back(word);
     if (!messages.empty()) all.push_back(messages);
     return all;

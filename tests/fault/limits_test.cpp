@@ -58,7 +58,7 @@ TEST_CASE("limits: a job whose ranks run out of descriptors ends, and says why")
   for (int n = 14; n <= 74; n += 4) {
     CAPTURE(n);
     {
-      job j(transport, "dedicated", "300", {refuse_program, "nofile=" + std::to_string(n), "--"});
+      job j({transport}, "dedicated", "300", {refuse_program, "nofile=" + std::to_string(n), "--"});
       const int status = j.launcher().wait();
       const std::string text = j.launcher().output();
       CAPTURE(text);
@@ -81,7 +81,7 @@ TEST_CASE("limits: a job whose ranks run out of descriptors ends, and says why")
 TEST_CASE("limits: no locked memory") {
   enter_private_world();
   const std::string transport = GENERATE(from_range(transports()));
-  job j(transport, "dedicated", "300", {refuse_program, "memlock=0", "--"});
+  job j({transport}, "dedicated", "300", {refuse_program, "memlock=0", "--"});
   CHECK(j.launcher().wait() == 0);
 }
 

@@ -60,7 +60,7 @@ std::size_t users_of_cma(const std::string& transport) {
 outcome short_job(const std::string& transport, std::vector<std::string> what) {
   what.insert(what.begin(), refuse_program);
   what.emplace_back("--");
-  job j(transport, "dedicated", "300", std::move(what));
+  job j({transport}, "dedicated", "300", std::move(what));
   const int status = j.launcher().wait();
   return {status, j.launcher().output()};
 }

@@ -38,16 +38,15 @@ bool all_flow(job& j, std::size_t without) {
 }
 
 void stop_some(int rounds, std::chrono::milliseconds how_long) {
-  enter_private_world();
-  const std::string transport = GENERATE(from_range(transports()));
+  const setting where = GENERATE(from_range(settings()));
   const auto seed = std::random_device{}();
   std::mt19937 dice(seed);
   const auto random = [&](int below) {
     return std::uniform_int_distribution<>(0, below - 1)(dice);
   };
-  CAPTURE(seed, transport);
+  CAPTURE(seed, where);
   {
-    job j(transport, "dedicated", "");
+    job j(where, "dedicated", "");
     REQUIRE(eventually([&] { return j.pids().size() == ranks || j.launcher().has_ended(); }));
     const std::vector<pid_t> pids = j.pids();
     REQUIRE(pids.size() == ranks);

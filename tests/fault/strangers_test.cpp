@@ -26,7 +26,8 @@ void withstand(int many, const std::string& mode) {
   const auto seed = std::random_device{}();
   CAPTURE(seed, mode, missing);
   {
-    job j("self,tcp", mode, "", {}, {"WEFT_JOB_KEY=" + weft::wireup::job_key::random().to_text()});
+    job j({"self,tcp"}, mode, "", {},
+          {"WEFT_JOB_KEY=" + weft::wireup::job_key::random().to_text()});
     REQUIRE(eventually([&] {
       return j.launcher().has_ended() || std::ranges::all_of(std::array{0, 1, 2, 3}, [&](int r) {
                return j.notes().flows_with(static_cast<std::size_t>(r), 3);

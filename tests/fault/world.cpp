@@ -44,6 +44,8 @@ std::vector<std::string> names_in(const std::string& folder) {
 
 /// Whether the namespaces are ours alone, so that whatever is in them was made by our children.
 bool alone = false;
+/// Another network namespace of ours.
+int other_network = -1;
 
 /// A new network namespace has a loopback, which is down.
 bool raise_loopback() {
@@ -70,6 +72,16 @@ std::string enter() {
   return {};
 }
 
+/// The abstract sockets of the network namespace that the calling thread is in.
+std::string sockets_here() {
+  std::ostringstream found;
+  std::ifstream sockets("/proc/thread-self/net/unix");
+  std::string line;
+  std::getline(sockets, line);  // the heading
+  while (std::getline(sockets, line)) found << "socket " << line << '\n';
+  return found.str();
+}
+
 std::string look_for_leftovers() {
   std::ostringstream found;
   siginfo_t info{};
@@ -87,10 +99,11 @@ std::string look_for_leftovers() {
       }
     }
   if (!alone) return found.str();
-  std::ifstream sockets("/proc/self/net/unix");
-  std::string line;
-  std::getline(sockets, line);  // the heading
-  while (std::getline(sockets, line)) found << "socket " << line << '\n';
+  found << sockets_here();
+  if (other_network >= 0)
+    std::thread([&] {
+      if (::setns(other_network, CLONE_NEWNET) == 0) found << sockets_here();
+    }).join();
   for (const std::string& name : names_in("/dev/shm")) found << "/dev/shm/" << name << '\n';
   return found.str();
 }
@@ -115,6 +128,8 @@ std::string leftovers() {
   }
   return found;
 }
+
+void look_for_leftovers_in(int network) { other_network = network; }
 
 std::size_t open_descriptors(pid_t of) {
   return names_in("/proc/" + (of == 0 ? "self" : std::to_string(of)) + "/fd").size();

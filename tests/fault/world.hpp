@@ -34,6 +34,9 @@ const std::string& enter_private_world();
 /// and names in /dev/shm. Waits a moment for what the kernel clears away on its own time. Empty:
 /// nothing.
 std::string leftovers();
+/// From now on also abstract sockets of another network namespace, which nobody else uses.
+/// \param network a descriptor of it, which stays open
+void look_for_leftovers_in(int network);
 
 /// How many descriptors a process has.
 std::size_t open_descriptors(pid_t of = 0);  // 0: this one

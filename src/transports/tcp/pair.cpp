@@ -255,7 +255,9 @@ void pair::forget() noexcept {
   // The peer may have been let in, have sent all that it had to say, and have left meanwhile.
   while (stage_ == stage::connecting && clock::now() < until) owner_.sockets().wait(until);
   attempts_.reset();
-  if (stage_ == stage::up) {
+  // A host that has fallen silent has no last words, and may have had many peers: others would wait
+  // for the sum.
+  if (stage_ == stage::up && !is_asked_in_vain(fd(), time_to_answer)) {
     if (link_) link_->drain();
     ::shutdown(socket_.get(), SHUT_WR);
     enter(stage::ended);

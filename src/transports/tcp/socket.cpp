@@ -26,6 +26,19 @@ runtime::unique_fd new_socket(int family) noexcept {
       ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
 }
 
+/// Zeros if it cannot be had.
+tcp_info info_of(int fd) noexcept {
+  tcp_info now{};
+  socklen_t size = sizeof now;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &now, &size) != 0) return {};
+  return now;
+}
+
+/// How many milliseconds ago anything came.
+std::uint32_t heard(const tcp_info& now) noexcept {
+  return std::min(now.tcpi_last_ack_recv, now.tcpi_last_data_recv);
+}
+
 }  // namespace
 
 runtime::unique_fd listen_on(address& at) {
@@ -84,13 +97,16 @@ std::size_t unacknowledged(int fd) noexcept {
 }
 
 std::chrono::milliseconds silence(int fd) noexcept {
-  tcp_info now{};
-  socklen_t size = sizeof now;
-  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &now, &size) != 0) return {};
-  const std::uint32_t heard = std::min(now.tcpi_last_ack_recv, now.tcpi_last_data_recv);
-  const bool owes_acknowledgement = now.tcpi_unacked != 0 && now.tcpi_last_data_sent < heard;
+  const tcp_info now = info_of(fd);
+  const bool owes_acknowledgement = now.tcpi_unacked != 0 && now.tcpi_last_data_sent < heard(now);
   const bool was_probed = now.tcpi_probes != 0;  // zero again with its answer
-  return std::chrono::milliseconds(owes_acknowledgement || was_probed ? heard : 0);
+  return std::chrono::milliseconds(owes_acknowledgement || was_probed ? heard(now) : 0);
+}
+
+bool is_asked_in_vain(int fd, std::chrono::milliseconds patience) noexcept {
+  const tcp_info now = info_of(fd);
+  const bool again = now.tcpi_retransmits != 0 || now.tcpi_probes != 0;
+  return again && std::chrono::milliseconds(heard(now)) > patience;
 }
 
 }  // namespace weft::transports::tcp

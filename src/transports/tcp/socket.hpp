@@ -37,4 +37,7 @@ std::size_t unacknowledged(int fd) noexcept;
 /// owes no answer. A question may have been asked a moment ago: ask twice.
 std::chrono::milliseconds silence(int fd) noexcept;
 
+/// Whether the kernel has asked more than once, and nothing has been heard for `patience`.
+bool is_asked_in_vain(int fd, std::chrono::milliseconds patience) noexcept;
+
 }  // namespace weft::transports::tcp

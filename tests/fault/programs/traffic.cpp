@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -63,6 +64,7 @@ class traffic {
     }
     own_.began = fault::now();
     co_await streams.join();
+    while (board_.please_stay != 0) co_await sleep_for(std::chrono::milliseconds(1));
     done.request_stop();
     co_await watches.join();
   }
