@@ -29,6 +29,8 @@ bool holds(const List& list, const std::string& name) {
 
 /// What the user left of the series, done where the user wants it.
 void choose_series(const compare_options& options, lineup& who) {
+  if (options.hosts)
+    std::erase_if(who.all, [](const series& one) { return one.what.among_many(); });
   for (auto& one : who.all) one.what.hosts = options.hosts;
   if (options.only.empty()) return;
   std::vector<std::string> names;

@@ -152,7 +152,7 @@ void print_ratios(const results& measured, const std::vector<contestant>& contes
 void print_failures(const results& measured) {
   if (!measured.failures().empty()) fmt::print("\nLeft out:\n");
   for (const auto& one : measured.failures())
-    fmt::print("{}, from {} on: {}\n", one.contestant, one.series, one.reason);
+    fmt::print("{}, of {}: {}\n", one.contestant, one.of, one.reason);
 }
 
 void print_verdicts(const std::vector<verdict>& verdicts) {
@@ -203,9 +203,9 @@ void print_json(const std::string& bench, const std::string& transport, const re
   for (const auto& one : measured.failures())
     print_line({{"bench", bench},
                 {"transport", transport},
-                {"series", one.series},
                 {"contestant", one.contestant},
-                {"left_out", one.reason}});
+                {"left_out", one.of},
+                {"reason", one.reason}});
 }
 
 }  // namespace weft::bench

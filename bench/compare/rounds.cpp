@@ -118,9 +118,10 @@ results run_rounds(const std::vector<series>& all, const std::vector<contestant>
           left_out.insert(who.name);
           const bool never = !worked.contains(who.name);
           if (never) given_up.insert(who.name);
-          measured.add_failure({who.name, one.name, error.what()});
-          progress.say(fmt::format("{} is left out of {}: {}", who.name,
-                                   never ? std::string("the comparison") : one.name, error.what()));
+          failure what{who.name, never ? std::string("the comparison") : one.name, error.what()};
+          progress.say(
+              fmt::format("{} is left out of {}: {}", what.contestant, what.of, what.reason));
+          measured.add_failure(std::move(what));
         }
       }
     }

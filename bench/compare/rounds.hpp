@@ -27,10 +27,10 @@ struct cell {
   auto operator<=>(const cell&) const = default;
 };
 
-/// A contestant that was left out of a series, or of the rest of it.
+/// A contestant that was left out, from the round on in which it failed.
 struct failure {
   std::string contestant;
-  std::string series;
+  std::string of;  ///< the series, or "the comparison": it never worked
   std::string reason;
 };
 
