@@ -2,6 +2,7 @@
 #include "runtime/cure.hpp"
 
 #include <cerrno>
+#include <cstring>
 
 namespace weft::runtime {
 
@@ -17,11 +18,17 @@ const char* cure_for(int code) noexcept {
     case ENFILE:
       return "the whole system has too many open files; raise the sysctl fs.file-max";
     case ENOMEM:
+    case ENOBUFS:
     case ENOSPC:
       return "raise the limit on memory or address space (ulimit -v, the container's)";
     default:
       return "nothing like it is known to weft; the call's manual page may tell";
   }
+}
+
+std::string told(int code) {
+  const bool want = code == EMFILE || code == ENFILE || code == ENOMEM || code == ENOBUFS;
+  return std::string(std::strerror(code)) + (want ? std::string("; ") + cure_for(code) : "");
 }
 
 }  // namespace weft::runtime

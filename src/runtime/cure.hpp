@@ -2,9 +2,15 @@
 // What to do about a system call that failed, for the messages of errors.
 #pragma once
 
+#include <string>
+
 namespace weft::runtime {
 
 /// Half a sentence for people. \param code the errno of a call that makes something new
 const char* cure_for(int code) noexcept;
+
+/// What happened, and the cure if it was want of descriptors or memory; for errors that can have
+/// other reasons, too. \param code an errno
+std::string told(int code);
 
 }  // namespace weft::runtime

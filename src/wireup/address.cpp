@@ -13,6 +13,7 @@
 #include <string_view>
 #include <weft/error.hpp>
 
+#include "runtime/cure.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {
@@ -118,7 +119,7 @@ unique_fd listen_at_name(const door_address& address) {
                                           to_text(address), holder.empty() ? "" : " by ", holder));
   }
   throw error(errc::system, fmt::format("cannot listen at {}: {}", to_text(address),
-                                        std::strerror(socket.error)));
+                                        runtime::told(socket.error)));
 }
 
 unique_fd listen_at_port(door_address& address) {
@@ -136,7 +137,7 @@ unique_fd listen_at_port(door_address& address) {
   }
   const bool taken = error_number == EADDRINUSE;
   throw error(errc::system, fmt::format("cannot listen at {}: {}{}", to_text(address),
-                                        std::strerror(error_number),
+                                        runtime::told(error_number),
                                         taken ? "; choose another port, or 0 for a free one" : ""));
 }
 

@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "runtime/cure.hpp"
 #include "wireup/tcp_socket.hpp"
 
 namespace weft::wireup {
@@ -152,7 +153,7 @@ void attempt::on_channel(channel_ptr got, std::string failure) {
 }
 
 void attempt::give_up(int error) {
-  const char* text = std::strerror(error);
+  const std::string text = runtime::told(error);
   if (error != ECONNREFUSED)
     return fail(
         fmt::format("no channel to {}: {}{}", where_, text,

@@ -41,7 +41,8 @@ class job_directory::server {
                               std::strerror(socket.error), runtime::cure_for(socket.error)));
     loop_->post([this, fd = std::move(socket.fd)]() mutable {
       front_ = std::make_shared<listener>(
-          *loop_, std::move(fd), [this](unique_fd who) { on_newcomer(std::move(who)); }, nullptr);
+          *loop_, std::move(fd), [this](unique_fd who) { on_newcomer(std::move(who)); },
+          [this](int fault) { on_starving(fault); }, nullptr);
       front_->start();
     });
   }
@@ -103,6 +104,12 @@ class job_directory::server {
     std::fprintf(stderr, "weft-run: a connection had to be dropped: %s\n", e.what());
   }
 
+  void on_starving(int fault) {
+    if (!std::exchange(told_of_starving_, true))
+      std::fprintf(stderr, "weft-run: cannot accept the connection of a rank: %s (said once)\n",
+                   runtime::told(fault).c_str());
+  }
+
   void on_frame(const client_ptr& c, const frame& f) {
     if (c->rank == no_peer) return on_hello(c, f);
     if (const auto locator = decode_publish(f)) return on_publish(c->rank, *locator);
@@ -162,6 +169,7 @@ class job_directory::server {
   std::vector<entry> ranks_;
   std::set<client_ptr> clients_;
   bool told_ = false;
+  bool told_of_starving_ = false;
 };
 
 job_directory::job_directory(peer_id size)

@@ -15,6 +15,7 @@
 #include <vector>
 #include <weft/error.hpp>
 
+#include "runtime/cure.hpp"
 #include "wireup/connection.hpp"
 #include "wireup/job.hpp"
 #include "wireup/job_directory.hpp"
@@ -176,7 +177,7 @@ unique_fd connect_to(const std::string& locator) {
     opened socket = connect_abstract(locator);
     if (socket.fd) return std::move(socket.fd);
     if (socket.error != EAGAIN || std::chrono::steady_clock::now() > give_up)
-      no_answer(std::strerror(socket.error));
+      no_answer(runtime::told(socket.error));
     // Its queue is full for the moment: many ranks start at once.
     std::this_thread::sleep_for(2ms);
   }
@@ -187,7 +188,7 @@ std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& f
   const frame hello = encode(job_hello{facts.id, facts.rank});
   const int fault = send_packet(socket.get(), frame_header::of(hello), hello.body, {});
   if (fault == EPIPE || fault == ECONNRESET) return {};
-  if (fault != 0) no_answer(std::strerror(fault));
+  if (fault != 0) no_answer(runtime::told(fault));
   pollfd ready{socket.get(), POLLIN, 0};
   int n = 0;
   do {
@@ -217,7 +218,7 @@ unique_fd enter_job(const std::string& locator, const job_facts& facts) {
                                 facts.size));
     return socket;
   }
-  no_answer("it turned this process away");
+  no_answer("it turned this process away, perhaps for want of file descriptors (ulimit -n)");
 }
 
 }  // namespace

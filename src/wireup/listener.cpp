@@ -13,10 +13,17 @@ namespace {
 constexpr int accepts_at_once = 32;
 // Long enough to cost nothing, short enough that a newcomer hardly notices.
 constexpr auto rest_time = std::chrono::milliseconds(50);
+// How long newcomers wait for descriptors.
+constexpr auto time_to_starve = std::chrono::seconds(2);
 }  // namespace
 
-listener::listener(loop& on, runtime::unique_fd socket, accepted take, starved warn)
-    : socket_(on.io()), rest_(on.io()), take_(std::move(take)), warn_(std::move(warn)) {
+listener::listener(loop& on, runtime::unique_fd socket, accepted take, starved warn, sorry regret)
+    : socket_(on.io()),
+      rest_(on.io()),
+      take_(std::move(take)),
+      warn_(std::move(warn)),
+      regret_(std::move(regret)),
+      spare_(socket.get()) {
   asio::error_code fault;
   socket_.assign(socket.get(), fault);
   if (fault) throw std::system_error(fault, "epoll_ctl");
@@ -44,6 +51,7 @@ void listener::accept() {
   for (int n = 0; n < accepts_at_once && !paused_ && !closed_; ++n) {
     opened next = accept_one(socket_.native_handle());
     if (next.fd) {
+      starved_since_.reset();
       take_(std::move(next.fd));
       continue;
     }
@@ -51,12 +59,24 @@ void listener::accept() {
     if (next.error == EMFILE || next.error == ENFILE || next.error == ENOBUFS ||
         next.error == ENOMEM) {
       // The connection stays in the queue and the socket readable: waiting at once would spin.
-      if (warn_) warn_(next.error);
+      starve(next.error);
       return rest();
     }
     // Anything else concerns the one that wanted to connect, which is gone.
   }
   wait();
+}
+
+void listener::starve(int error) {
+  if (warn_) warn_(error);
+  const auto now = std::chrono::steady_clock::now();
+  if (!starved_since_) starved_since_ = now;
+  if (now - *starved_since_ < time_to_starve) return;
+  const auto say = [this](int socket) {
+    if (regret_) regret_(socket);
+  };
+  for (int n = 0; n < accepts_at_once && spare_.turn_away(socket_.native_handle(), say); ++n) {
+  }
 }
 
 void listener::rest() {
@@ -70,6 +90,7 @@ void listener::rest() {
 
 void listener::close() {
   closed_ = true;
+  spare_.give_up();
   asio::error_code ignored;
   socket_.close(ignored);
   rest_.cancel();

@@ -2,10 +2,13 @@
 // Accepts connections, and keeps calm when it cannot.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "runtime/fd.hpp"
+#include "runtime/spare_fd.hpp"
 #include "wireup/loop.hpp"
 
 namespace weft::wireup {
@@ -16,9 +19,13 @@ class listener : public std::enable_shared_from_this<listener> {
   using accepted = std::function<void(runtime::unique_fd)>;
   /// Told the errno once when accepting fails for want of descriptors or memory.
   using starved = std::function<void(int error)>;
+  /// Says something to somebody who is then hung up on. The socket is not the callee's.
+  using sorry = std::function<void(int socket)>;
 
-  /// \throws std::system_error when the socket cannot be watched
-  listener(loop& on, runtime::unique_fd socket, accepted take, starved warn);
+  /// \param regret called for newcomers that have waited for descriptors for seconds; may be empty
+  /// \throws weft::error, std::system_error when the socket cannot be watched, or there is no
+  ///   spare descriptor
+  listener(loop& on, runtime::unique_fd socket, accepted take, starved warn, sorry regret);
 
   void start();
   /// Leaves newcomers in the kernel's queue until `resume`.
@@ -30,11 +37,15 @@ class listener : public std::enable_shared_from_this<listener> {
   void wait();
   void accept();
   void rest();
+  void starve(int error);
 
   asio::posix::stream_descriptor socket_;
   asio::steady_timer rest_;
   accepted take_;
   starved warn_;
+  sorry regret_;
+  runtime::spare_fd spare_;
+  std::optional<std::chrono::steady_clock::time_point> starved_since_;
   bool paused_ = false;
   bool waiting_ = false;
   bool closed_ = false;

@@ -66,7 +66,8 @@ std::shared_ptr<listener> connection_manager::impl::new_front(unique_fd socket,
                                                                                  std::uint64_t)) {
   return std::make_shared<listener>(
       *loop_, std::move(socket), [this, take](unique_fd who) { (this->*take)(std::move(who), 0); },
-      [this](int fault) { notice_starved(fault); });
+      [this](int fault) { notice_starved(fault); },
+      take == &impl::on_newcomer ? &impl::say_no_room : nullptr);
 }
 
 connection_manager::impl::~impl() { end(); }
@@ -213,9 +214,17 @@ void connection_manager::impl::notice(const std::string& text) {
 void connection_manager::impl::notice_starved(int fault) {
   if (std::exchange(told_of_starving_, true)) return;
   notice(
-      fmt::format("cannot accept a connection: {}; it waits until that changes. Raise the limit "
-                  "on open files (ulimit -n) (said once)",
-                  std::strerror(fault)));
+      fmt::format("cannot accept a connection: {}. Others wait for some seconds, and are turned "
+                  "away then (said once)",
+                  runtime::told(fault)));
+}
+
+/// To somebody who came through a Unix socket. Over TCP nothing is said before the key is known.
+void connection_manager::impl::say_no_room(int socket) {
+  const frame no = encode_refusal(
+      "it has no file descriptor left for another connection; raise its limit on open files "
+      "(ulimit -n)");
+  static_cast<void>(send_packet(socket, frame_header::of(no), no.body, {}));
 }
 
 }  // namespace weft::wireup

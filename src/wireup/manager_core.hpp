@@ -73,6 +73,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void balance();
   void notice(const std::string& text);
   void notice_starved(int error);
+  static void say_no_room(int socket);
   void shut_down();
   void give_up();
   void end_what_is_under_way(const std::string& why);

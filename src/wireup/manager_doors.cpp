@@ -76,8 +76,9 @@ void connection_manager::impl::install_door(std::uint64_t number, const door_add
   } else {
     take = [this, number](unique_fd who) { on_tcp_newcomer(std::move(who), number); };
   }
-  const auto made = std::make_shared<listener>(*loop_, std::move(socket), std::move(take),
-                                               [this](int fault) { notice_starved(fault); });
+  const auto made = std::make_shared<listener>(
+      *loop_, std::move(socket), std::move(take), [this](int fault) { notice_starved(fault); },
+      address.is_unix() ? &impl::say_no_room : nullptr);
   doors_.emplace(number, door{made, for_meetings, address.is_unix(),
                               address.how == door_address::scheme::any});
   if (paused_ && address.is_unix()) made->pause();

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/cure.hpp"
+
 namespace weft::wireup {
 
 using asio::ip::tcp;
@@ -15,7 +17,8 @@ using runtime::unique_fd;
 namespace {
 constexpr auto time_to_answer = std::chrono::seconds(10);
 constexpr const char* no_answer =
-    "it hung up without an answer; the door has just been shut, or is not weft's";
+    "it hung up without an answer; the door has just been shut, is not weft's, or has no file "
+    "descriptor left (ulimit -n)";
 constexpr const char* not_admitted =
     "it hung up: this side's job key is not that job's (WEFT_JOB_KEY)";
 }  // namespace
@@ -62,7 +65,7 @@ void tcp_asking::connect_next() {
   if (next_ == found_.end()) {
     if (last_fault_ == asio::error::connection_refused)
       return fail("nobody listens there; start the other side first, or check the port", true);
-    return fail(last_fault_.message(), false);
+    return fail(runtime::told(last_fault_.value()), false);
   }
   const tcp::endpoint to = *next_++;
   asio::error_code ignored;
@@ -119,7 +122,8 @@ void tcp_asking::read_answer() {
 
 void tcp_asking::read_challenge() {
   read(challenge_,
-       "it hung up without a challenge; it has no job key (WEFT_JOB_KEY), or is not weft",
+       "it hung up without a challenge; it has no job key (WEFT_JOB_KEY), no file descriptor left "
+       "(ulimit -n), or is not weft",
        [](tcp_asking& self) {
          const auto made = self.prover_.answer(self.challenge_);
          if (!made) return self.fail("what listens there is not this version of weft", false);

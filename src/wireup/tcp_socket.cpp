@@ -16,6 +16,7 @@
 #include <memory>
 #include <weft/error.hpp>
 
+#include "runtime/cure.hpp"
 #include "wireup/byte_io.hpp"
 
 namespace weft::wireup {
@@ -105,7 +106,7 @@ unique_fd listen_tcp(const std::vector<std::string>& addresses, std::uint16_t& p
   if (!fd)
     throw error(errc::system,
                 fmt::format("cannot listen over TCP at {}: {}",
-                            one ? addresses.front() : "any address", std::strerror(errno)));
+                            one ? addresses.front() : "any address", runtime::told(errno)));
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound), &size);
@@ -116,7 +117,7 @@ unique_fd listen_tcp(const std::vector<std::string>& addresses, std::uint16_t& p
 std::vector<std::string> addresses_of_host(const std::vector<std::string>& interfaces) {
   ifaddrs* first = nullptr;
   if (::getifaddrs(&first) != 0)
-    throw error(errc::system, fmt::format("getifaddrs: {}", std::strerror(errno)));
+    throw error(errc::system, fmt::format("getifaddrs: {}", runtime::told(errno)));
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(first, &::freeifaddrs);
   std::vector<std::string> v4, v6;
   for (const ifaddrs* i = first; i != nullptr; i = i->ifa_next) {

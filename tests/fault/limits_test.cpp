@@ -53,10 +53,10 @@ TEST_CASE("limits: a context with any amount of address space works, or says wha
 TEST_CASE("limits: a job whose ranks run out of descriptors ends, and says why") {
   if (sanitized) return weft::tests::skip("a sanitizer needs descriptors of its own");
   enter_private_world();
-  const std::string transport = transports().front();  // over TCP: docs/reliability.md, known gaps
+  const std::string transport = GENERATE(from_range(transports()));
   int failed = 0;
   for (int n = 14; n <= 74; n += 4) {
-    CAPTURE(n);
+    CAPTURE(transport, n);
     {
       job j({transport}, "dedicated", "300", {refuse_program, "nofile=" + std::to_string(n), "--"});
       const int status = j.launcher().wait();

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "runtime/cure.hpp"
+
 namespace weft::transports::tcp {
 
 std::optional<address> address::of_interface(const sockaddr* a) noexcept {
@@ -80,7 +82,7 @@ std::string address::text() const {
 std::vector<address> own_addresses(const std::vector<std::string>& interfaces) {
   ifaddrs* raw = nullptr;
   if (::getifaddrs(&raw) != 0)
-    throw error(errc::system, fmt::format("getifaddrs failed: {}", std::strerror(errno)));
+    throw error(errc::system, fmt::format("getifaddrs failed: {}", runtime::told(errno)));
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(raw, &::freeifaddrs);
 
   for (const std::string& name : interfaces) {

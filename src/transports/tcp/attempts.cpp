@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/cure.hpp"
+
 namespace weft::transports::tcp {
 
 attempts::attempts(runtime::wait_set& sockets, std::vector<address> to, const token& shown,
@@ -26,7 +28,7 @@ bool attempts::try_next() noexcept {
     const address& at = to_[next_++];
     runtime::unique_fd fd = begin_connect(at, patience_);
     if (!fd) {
-      note(at, std::strerror(errno));
+      note(at, errno);
       continue;
     }
     try {
@@ -51,6 +53,14 @@ attempts::~attempts() {
     if (a.fd) sockets_.remove(a.fd.get());
 }
 
+void attempts::note(const address& to, int code) noexcept {
+  try {
+    note(to, runtime::told(code).c_str());
+  } catch (const std::bad_alloc&) {
+    note(to, std::strerror(code));
+  }
+}
+
 void attempts::note(const address& to, const char* why) noexcept {
   try {
     reasons_ += fmt::format("{}{}: {}", reasons_.empty() ? "" : "; ", to.text(), why);
@@ -73,8 +83,11 @@ void attempts::go_on(attempt& a) noexcept {
   auto* const into = reinterpret_cast<std::byte*>(&a.heard);
   const ssize_t n = ::recv(a.fd.get(), into + a.heard_bytes, sizeof a.heard - a.heard_bytes, 0);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n < 0) return give_up(a, std::strerror(errno));
-  if (n == 0) return give_up(a, "it was somebody else, who hung up");
+  // A reset: it has not even read the greeting.
+  if (n < 0 && errno != ECONNRESET) return give_up(a, std::strerror(errno));
+  if (n <= 0)
+    return give_up(a,
+                   "it hung up: it has no file descriptor left (ulimit -n), or was somebody else");
   a.heard_bytes += static_cast<std::size_t>(n);
   if (a.heard_bytes < sizeof a.heard) return;
   if (a.heard.magic != magic || a.heard.version != version)

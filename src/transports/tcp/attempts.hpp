@@ -53,6 +53,7 @@ class attempts {
   void go_on(attempt& a) noexcept;
   void greet(attempt& a);
   void give_up(attempt& a, const char* why) noexcept;
+  void note(const address& to, int code) noexcept;
   void note(const address& to, const char* why) noexcept;
 
   runtime::wait_set& sockets_;

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t most_visitors = 64;
 // Those who come faster than they can be let in must not keep the baton from messages.
 constexpr int accepts_at_once = 32;
+// How long peers wait for descriptors.
+constexpr auto time_to_starve = std::chrono::seconds(2);
 }  // namespace
 
 reception::~reception() {
@@ -32,6 +34,7 @@ const std::vector<address>& reception::open(const std::vector<std::string>& inte
     address at = own;
     try {
       runtime::unique_fd fd = listen_on(at);
+      if (!spare_) spare_.emplace(fd.get());
       door& d = doors_.emplace_back();
       d.in = this;
       d.fd = std::move(fd);
@@ -62,13 +65,20 @@ void reception::door::on_ready(std::uint32_t /*events*/) noexcept {
   for (int n = 0; n != accepts_at_once; ++n) {
     runtime::unique_fd next = accept_one(fd.get());
     if (!next) return refused(errno);
+    in->starved_since_.reset();
     in->admit(std::move(next));
   }
 }
 
 void reception::door::refused(int code) noexcept {
   if (code == EAGAIN || code == EINTR || code == ECONNABORTED) return;
-  // Out of descriptors: whoever stands there would keep this awake.
+  // Out of descriptors. They may be held by peers that wait for this one, in vain as well.
+  const auto now = std::chrono::steady_clock::now();
+  if (!in->starved_since_) in->starved_since_ = now;
+  if (now - *in->starved_since_ >= time_to_starve)
+    for (int n = 0; n != accepts_at_once && in->spare_->turn_away(fd.get(), [](int) {}); ++n) {
+    }
+  // Whoever stands there would keep this awake.
   in->sockets_.remove(fd.get());
   in->rests_ = true;
 }

@@ -2,11 +2,14 @@
 // Where peers connect to, and where strangers are turned away.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <list>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/spare_fd.hpp"
 #include "runtime/wait_set.hpp"
 #include "transports/tcp/socket.hpp"
 
@@ -31,7 +34,8 @@ class reception {
   /// \param interfaces see own_addresses \throws weft::error
   const std::vector<address>& open(const std::vector<std::string>& interfaces);
 
-  /// Whether descriptors ran out, so that nobody can come in until `resume`.
+  /// Whether descriptors ran out, so that nobody can come in until `resume`. Who has waited for
+  /// seconds is hung up on.
   bool rests() const noexcept { return rests_; }
   void resume() noexcept;
 
@@ -66,6 +70,8 @@ class reception {
   std::list<visitor> visitors_;
   std::uint64_t strangers_ = 0;
   bool rests_ = false;
+  std::optional<runtime::spare_fd> spare_;
+  std::optional<std::chrono::steady_clock::time_point> starved_since_;
 };
 
 }  // namespace weft::transports::tcp

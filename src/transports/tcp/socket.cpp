@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/cure.hpp"
+
 namespace weft::transports::tcp {
 
 namespace {
@@ -47,7 +49,7 @@ runtime::unique_fd listen_on(address& at) {
   if (fd && at.family() == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
   if (!fd || ::bind(fd.get(), at.get(), at.size()) != 0 || ::listen(fd.get(), backlog) != 0)
     throw error(errc::system,
-                fmt::format("cannot listen on {}: {}", at.text(), std::strerror(errno)));
+                fmt::format("cannot listen on {}: {}", at.text(), runtime::told(errno)));
   const auto bound = address::of_socket(fd.get(), false);
   if (!bound) throw error(errc::system, fmt::format("getsockname: {}", std::strerror(errno)));
   at = *bound;

@@ -62,6 +62,26 @@ TEST_CASE("without descriptors to spare newcomers wait, are told of once, and ge
   CHECK(host.notices.empty());
 }
 
+TEST_CASE("without descriptors for long newcomers are turned away, and told what to raise") {
+  if (WEFT_TEST_SANITIZED) return tests::skip("the sanitizer needs descriptors of its own");
+  node host;
+  check_still_well(host);
+  opened first, second;
+  {
+    const descriptor_famine famine(2);
+    first = connect_abstract(host->self().locator);
+    second = connect_abstract(host->self().locator);
+    REQUIRE((first.fd && second.fd));
+    for (const opened* one : {&first, &second}) {
+      REQUIRE(::fcntl(one->fd.get(), F_SETFL, 0) == 0);
+      const frame answer = receive_one(one->fd);
+      CHECK(answer.kind == frame_kind::refusal);
+      CHECK_THAT(decode_refusal(answer), Catch::Contains("ulimit -n"));
+    }
+  }
+  check_still_well(host);
+}
+
 TEST_CASE("a starved listener rests between its attempts") {
   using clock = std::chrono::steady_clock;
   const std::string name = random_socket_name();
@@ -74,7 +94,7 @@ TEST_CASE("a starved listener rests between its attempts") {
   thread.post([&] {
     l = std::make_shared<listener>(
         thread, std::move(socket.fd), [&](unique_fd) { accepted.add(true); },
-        [&](int) { starved.add(clock::now()); });
+        [&](int) { starved.add(clock::now()); }, nullptr);
     l->start();
     started.add(true);
   });

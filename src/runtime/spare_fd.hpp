@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A descriptor for the day on which there is no other.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "runtime/fd.hpp"
+
+namespace weft::runtime {
+
+/// Kept by whoever accepts connections. When descriptors have run out, whoever wants to connect
+/// would wait in the kernel's queue until there are some, which may be for ever: several processes
+/// can wait for each other. With the spare one each can be accepted, told so, and hung up on. One
+/// thread at a time.
+class spare_fd {
+ public:
+  /// \param listening a socket on which connections are accepted. Kept open until this goes, or
+  ///   until `give_up`.
+  /// \throws weft::error (system) when there is no descriptor for it
+  explicit spare_fd(int listening) : spare_(duplicate(listening)) {}
+
+  /// Accepts one, lets `say` have its socket, and hangs up.
+  /// \return false: nobody waits, or another thread was faster to use the descriptor
+  template <class Say>
+  bool turn_away(int listening, const Say& say) noexcept {
+    spare_ = unique_fd();
+    unique_fd next(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!next) {
+      spare_ = unique_fd(::fcntl(listening, F_DUPFD_CLOEXEC, 0));
+      return false;
+    }
+    say(next.get());
+    // Hangs up and is the spare one again in one step: nobody gets the number in between.
+    static_cast<void>(::dup3(listening, next.get(), O_CLOEXEC));
+    spare_ = std::move(next);
+    return true;
+  }
+
+  void give_up() noexcept { spare_ = unique_fd(); }
+
+ private:
+  unique_fd spare_;
+};
+
+}  // namespace weft::runtime
