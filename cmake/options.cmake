@@ -14,11 +14,12 @@ option(WEFT_ASSERTIONS "Let the standard library check its own preconditions" OF
 set(WEFT_SANITIZE "" CACHE STRING "Sanitizers for everything, for example address,undefined or thread")
 
 # Programs and tests are for those who work on weft, not for projects that include it.
-option(WEFT_BUILD_TOOLS "Build weft-run and weft-info" ${PROJECT_IS_TOP_LEVEL})
+option(WEFT_BUILD_TOOLS "Build weft-run, weft-mpirun and weft-info" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BUILD_SAMPLES "Build the samples" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BUILD_BENCH "Build weft-bench" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WEFT_LONG_TESTS "Also register the soak tests, tagged [.soak]" OFF)
+option(WEFT_MPI_PROGRAMS "Also run Debian's programs that use MPI (packages/mpi.txt)" OFF)
 option(WEFT_FUZZ "Link the fuzz targets with libFuzzer (clang), instead of replaying their corpus" OFF)
 option(WEFT_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 

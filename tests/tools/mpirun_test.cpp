@@ -62,12 +62,20 @@ TEST_CASE("weft is selected in front of what mpirun was given") {
   const auto all = command({"-n", "2", "./program", "an argument"});
   CHECK(all.front() == "/usr/bin/mpirun.openmpi");
   CHECK(has(all, {"--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include",
-                  "weft", "-x", "FI_PROVIDER_PATH=/opt/weft/lib", "-x", "WEFT_OFI_ANNOUNCE=1"}));
+                  "weft", "--mca", "osc", "sm,pt2pt", "-x", "FI_PROVIDER_PATH=/opt/weft/lib", "-x",
+                  "WEFT_OFI_ANNOUNCE=1"}));
   CHECK(std::vector<std::string>(all.end() - 4, all.end()) ==
         std::vector<std::string>{"-n", "2", "./program", "an argument"});
   CHECK_FALSE(has(all, {"--oversubscribe"}));
   CHECK_FALSE(has(all, {"--allow-run-as-root"}));
   CHECK_FALSE(has(command({"--quiet", "p"}), {"WEFT_OFI_ANNOUNCE=1"}));
+}
+
+TEST_CASE("the way of one-sided calls is the user's, if he says it") {
+  CHECK_FALSE(has(command({"--mca", "osc", "rdma", "-n", "2", "p"}), {"sm,pt2pt"}));
+  surroundings all = here();
+  all.variables = {"OMPI_MCA_osc"};
+  CHECK_FALSE(has(build_command(parsed({"-n", "2", "p"}), all), {"sm,pt2pt"}));
 }
 
 TEST_CASE("without weft there is nothing of it on the command line") {

@@ -22,6 +22,16 @@ bool says(const std::vector<std::string>& arguments,
   });
 }
 
+/// Whether the user sets a parameter of Open MPI himself.
+bool sets(const options& chosen, const surroundings& here, std::string_view parameter) {
+  const auto& words = chosen.rest;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i)
+    if ((bare(words[i]) == "mca" || bare(words[i]) == "gmca") && words[i + 1] == parameter)
+      return true;
+  const std::string variable = "OMPI_MCA_" + std::string(parameter);
+  return std::find(here.variables.begin(), here.variables.end(), variable) != here.variables.end();
+}
+
 bool is_plain(std::string_view word) {
   constexpr std::string_view safe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
@@ -67,6 +77,9 @@ std::vector<std::string> build_command(const options& chosen, const surroundings
   if (!chosen.plain) {
     // Debian's openmpi-mca-params.conf says `mtl = ^ofi`: it has to be named.
     add({"--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "weft"});
+    // One-sided calls as messages: of Open MPI 4.1's ways only this one stands on weft, and Debian
+    // leaves it out. Between ranks of one host, memory that MPI has allocated is shared.
+    if (!sets(chosen, here, "osc")) add({"--mca", "osc", "sm,pt2pt"});
     add({"-x", "FI_PROVIDER_PATH=" + here.provider_path});
     if (!chosen.quiet) add({"-x", "WEFT_OFI_ANNOUNCE=1"});
     for (const std::string& name : here.variables)
