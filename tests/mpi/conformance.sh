@@ -4,6 +4,6 @@
 limit=280
 ranks=$1
 shift
-on_weft -n "$ranks" mpi-conformance "$@" 2>said.txt || { cat said.txt; fail "mpi-conformance $* on $ranks ranks"; }
+on_weft -n "$ranks" mpi-conformance -persistent_buffered "$@" 2>said.txt || { cat said.txt; fail "mpi-conformance $* on $ranks ranks"; }
 cat said.txt
 grep -q "MPI runs on weft" said.txt || fail "it did not run on weft"

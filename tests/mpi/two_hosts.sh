@@ -4,4 +4,4 @@
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/../support/two_hosts.sh"
 
-on_first weft-mpirun "${hosts_for_mpirun[@]}" -n 4 mpi-conformance "$@"
+on_first weft-mpirun "${hosts_for_mpirun[@]}" -n 4 mpi-conformance -persistent_buffered "$@"

@@ -76,8 +76,8 @@ constexpr std::size_t lengths[] = {0, 1, 64, 4097, 65536, 65537, 300000};
 
 }  // namespace
 
-// A subject of its own: Open MPI 4.1's ob1 sends zeros from the second start on, where its
-// rendezvous begins.
+// A subject of its own, since Open MPI 4.1 fails it: its ob1 sends zeros from the second start on
+// where its rendezvous begins, its cm the data of the first start.
 void persistent_buffered(check& c) {
   const int other = partner(c);
   if (other < 0) return;

@@ -43,12 +43,19 @@ void self(check& c) {
     MPI_Mrecv(&got, 1, MPI_INT, &message, &s);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     c.equal("probe of oneself", 17, got);
-    // Blocking sends of small messages, in order.
-    for (int i = 0; i < 50; ++i) MPI_Send(&i, 1, MPI_INT, me, 4, comm);
-    for (int i = 0; i < 50; ++i) {
+    // Many small ones, in order.
+    std::vector<int> numbers(50);
+    std::vector<MPI_Request> many(numbers.size());
+    for (int i = 0; i < as_int(numbers.size()); ++i) {
+      numbers[static_cast<std::size_t>(i)] = i;
+      MPI_Isend(&numbers[static_cast<std::size_t>(i)], 1, MPI_INT, me, 4, comm,
+                &many[static_cast<std::size_t>(i)]);
+    }
+    for (int i = 0; i < as_int(numbers.size()); ++i) {
       MPI_Recv(&got, 1, MPI_INT, me, 4, comm, &s);
       c.equal("the order of messages to oneself", i, got);
     }
+    MPI_Waitall(as_int(many.size()), many.data(), MPI_STATUSES_IGNORE);
   }
 }
 

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# weft-mpirun as people start it: what it says, when, and what it passes on.
+. "$(dirname "$0")/common.sh"
+says() { grep -qE -- "$1" said.txt || { cat said.txt; fail "missing: $1"; }; }
+silent() { if grep -qE -- "$1" said.txt; then cat said.txt; fail "should not be there: $1"; fi; }
+# ends STATUS ARGUMENTS...: weft-mpirun ends with that status; what it said is in said.txt.
+ends() {
+  local code=0
+  timeout -k 5 50 weft-mpirun "${@:2}" >said.txt 2>&1 || code=$?
+  [ $code = "$1" ] || { cat said.txt; fail "ended with $code, not $1: weft-mpirun ${*:2}"; }
+}
+
+ends 0 --verify
+says "MPI runs on weft"
+says "verified: 2 ranks"
+ends 0 --verify -n 3
+says "verified: 3 ranks"
+ends 0 --default --verify
+silent "MPI runs on weft"
+
+ends 0 --quiet -n 2 mpi-conformance self
+silent "MPI runs on weft"
+says "^self +ok"
+
+ends 0 --print -n 2 ./a.out "two words"
+says "^/.*mpirun.* --mca mtl_ofi_provider_include weft .* -n 2 ./a.out 'two words'$"
+
+# A program that is none of Open MPI's, and one that fails by itself on weft.
+ends 0 -n 2 true
+says "no rank said that it runs on weft"
+ends 3 -n 2 sh -c 'exit 3'
+says "no rank got through MPI_Init on weft"
+ends 1 -n 2 mpi-conformance no-such-subject
+silent "no rank got through"
+
+# weft cannot be used: it is said at once, or with MPI_Init.
+ends 1 --provider /nowhere -n 2 true
+says "libweft-fi.so was not found"
+WEFT_TRANSPORTS=nonsense
+export WEFT_TRANSPORTS
+ends 1 -n 2 mpi-conformance self
+says "weft-mpirun: .*(cannot be|does not offer|no rank got through MPI_Init)"
+unset WEFT_TRANSPORTS
+ends 2
+says "program"
+
+# A signal reaches mpirun, which ends the job.
+weft-mpirun -n 2 endless >ranks.txt 2>said.txt &
+job=$!
+for try in $(seq 200); do
+  if [ "$(grep -c "is process" ranks.txt)" = 2 ]; then break; fi
+  sleep 0.1
+done
+kill -TERM $job
+code=0
+wait $job || code=$?
+[ $code != 0 ] || fail "a job that was ended with SIGTERM ended well"
+for pid in $(sed 's/.*process //' ranks.txt); do
+  if grep -qs endless "/proc/$pid/cmdline"; then fail "process $pid is left after SIGTERM"; fi
+done
