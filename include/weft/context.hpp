@@ -74,6 +74,19 @@ struct options {
   /// behind their first bytes.
   std::size_t eager_limit = std::size_t{64} << 10;
 
+  /// Bits of a tag by which receives from one source are found without a search. A receive that
+  /// ignores one of these is looked for among all that do, in the order of posting. Whoever has
+  /// bits that every receive ignores takes them out here.
+  std::uint64_t hashed_tag_bits = ~std::uint64_t{0};
+
+  /// No job, whatever started this process: a libfabric endpoint inside a process whose launcher is
+  /// somebody else's, for example. Rank 0 of 1.
+  bool alone = false;
+
+  /// How many processes that use weft share this host, where no launcher of weft's tells; 0: not
+  /// known. With more than there are cores, waiting threads give way to each other sooner.
+  unsigned neighbours = 0;
+
   /// Which transports, in order of preference: any of "self", "shm", "tcp".
   std::vector<std::string> transports = {"self", "shm", "tcp"};
 

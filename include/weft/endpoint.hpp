@@ -29,16 +29,22 @@ class endpoint {
   /// Sends a message. Ends when `data` may be used again; the message may still be on its way.
   /// \param data any number of bytes, also none; unchanged by the caller until the end
   /// \param t    what the receiver selects by
-  detail::send_request send(const_buffer data, tag t) const { return {name(), t, data}; }
+  /// \param immediate a word that goes along, and that the receiver gets in received::immediate;
+  ///             nobody selects by it (InfiniBand's immediate data, libfabric's remote CQ data)
+  detail::send_request send(const_buffer data, tag t, std::uint64_t immediate = 0) const {
+    return {name(), t, data, detail::send_mode::standard, immediate};
+  }
 
   /// The same, gathered from several pieces, in order. `list` must live until the end too.
-  detail::send_request send(std::span<const const_buffer> list, tag t) const {
-    return {name(), t, list};
+  detail::send_request send(std::span<const const_buffer> list, tag t,
+                            std::uint64_t immediate = 0) const {
+    return {name(), t, list, detail::send_mode::standard, immediate};
   }
 
   /// As `send`, but ends only when the receiver has matched the message.
-  detail::send_request send_synchronous(const_buffer data, tag t) const {
-    return {name(), t, data, detail::send_mode::synchronous};
+  detail::send_request send_synchronous(const_buffer data, tag t,
+                                        std::uint64_t immediate = 0) const {
+    return {name(), t, data, detail::send_mode::synchronous, immediate};
   }
 
   /// Receives a message from this peer. Stopped while the message arrives, it ends at once and the

@@ -38,9 +38,10 @@ inline constexpr peer_id no_peer = std::numeric_limits<peer_id>::max();
 
 /// What a receive or a probe tells about a message.
 struct received {
-  peer_id source = no_peer;  ///< who sent it
-  weft::tag tag = {};        ///< with which tag
-  std::size_t size = 0;      ///< bytes of the whole message, also when it was truncated
+  peer_id source = no_peer;     ///< who sent it
+  weft::tag tag = {};           ///< with which tag
+  std::size_t size = 0;         ///< bytes of the whole message, also when it was truncated
+  std::uint64_t immediate = 0;  ///< what its sender gave along; 0: nothing
 };
 
 /// Memory that a send reads from. Must stay unchanged until the send has ended.

@@ -72,6 +72,15 @@ class pump {
     op.cancel();
   }
 
+  /// Takes a receive or probe back that no message has met: it ends with errc::stopped, in some
+  /// look(). Unlike `cancel`, it never costs a message. Not while holding.
+  /// \return false: a message has met it, or it has ended
+  template <class Operation>
+  bool withdraw(Operation& op) noexcept {
+    const call here(*this);
+    return op.withdraw();
+  }
+
   /// Holds the baton. Not twice by one thread, and not for long: nothing else moves meanwhile.
   class holding {
    public:

@@ -15,7 +15,9 @@
 #include "transports/self/factory.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
+#include "wireup/contact.hpp"
 #include "wireup/patiently.hpp"
+#include "wireup/unix_socket.hpp"
 
 namespace weft::detail {
 
@@ -41,7 +43,7 @@ unsigned cores_of_the_host() noexcept {
 runtime::patience::settings waiting(const options& o, const wireup::job* j) {
   runtime::patience::settings s;
   s.spin = o.spin;
-  s.crowded = j->local_size() > cores_of_the_host();
+  s.crowded = std::max<std::size_t>(j->local_size(), o.neighbours) > cores_of_the_host();
   return s;
 }
 
@@ -63,6 +65,7 @@ std::string trace_file(const std::string& chosen, const wireup::job* j) {
 std::unique_ptr<wireup::job> job_of(const options& o,
                                     const std::shared_ptr<wireup::member_line>& line) {
   if (line) return wireup::joined_job(line);
+  if (o.alone) return wireup::lone_job(wireup::job_key::random(wireup::contact_key_bytes));
   std::unique_ptr<wireup::job> launched = wireup::launched_job(key_of(o));
   return launched ? std::move(launched) : wireup::lone_job();
 }
@@ -83,7 +86,8 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line,
     : options_(std::move(chosen)),
       job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
-      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit}),
+      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
+                           options_.hashed_tag_bits}),
       links_(engine_, messenger_, ways_, *job_),
       members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
   messenger_.reserve_ranks(wireup::first_stranger);
@@ -180,6 +184,7 @@ void core::start_control_plane() {
   self.id = fresh_id();
   self.job = job_->id();
   self.rank = job_->rank();
+  if (options_.alone) self.locator = wireup::socket_name_of(self.id);
   wireup::connection_manager::handlers h;
   h.on_exhausted = [this] { links_.on_exhausted(); };
   h.on_parcel = [this](const wireup::channel_ptr& c, transports::parcel p) {

@@ -42,24 +42,56 @@ void links::connect(const std::shared_ptr<peer>& p) {
     who.wants_link = true;
     return try_next_way(who);
   }
-  if (p->id() >= wireup::first_stranger)
-    return fail(p, errc::unreachable, "nothing is known about where it is");
+  if (p->id() >= wireup::first_stranger) return connect_to_place(p);
   finder(p->id(), [this, p, mail = mail_](const std::string& locator) {
     mail->post([this, p, locator] {
       if (locator.empty()) return fail(p, errc::peer_lost, "it ended before it could be reached");
       manager_->connect(locator, [this, p](const channel_ptr& c, const std::string& failure) {
-        // It listened there when it told the launcher so.
-        if (!c)
-          return fail(p, failure.starts_with("gone: ") ? errc::peer_lost : errc::unreachable,
-                      failure);
-        if (peer_behind(c) != p)
-          return fail(p, errc::protocol_error, "another process answers where it should be");
-        party& who = party_of(c->peer());
-        who.wants_link = true;
-        try_next_way(who);
+        on_connected(p, c, failure);
       });
     });
   });
+}
+
+void links::connect_to_place(const std::shared_ptr<peer>& p) {
+  std::optional<wireup::known_place> where;
+  {
+    const std::lock_guard lock(strangers_mutex_);
+    const auto known = std::find_if(strangers_.begin(), strangers_.end(),
+                                    [&](const auto& one) { return one.second.peer == p; });
+    if (known != strangers_.end()) where = known->second.where;
+  }
+  if (!where) return fail(p, errc::unreachable, "nothing is known about where it is");
+  manager_->connect(
+      where->where, where->key,
+      [this, p](const channel_ptr& c, const std::string& failure) { on_connected(p, c, failure); });
+}
+
+void links::on_connected(const std::shared_ptr<peer>& p, const channel_ptr& c,
+                         const std::string& failure) {
+  // It listened there when it told others so.
+  if (!c)
+    return fail(p, failure.starts_with("gone: ") ? errc::peer_lost : errc::unreachable, failure);
+  if (peer_behind(c) != p)
+    return fail(p, errc::protocol_error, "another process answers where it should be");
+  party& who = party_of(c->peer());
+  who.wants_link = true;
+  try_next_way(who);
+}
+
+std::shared_ptr<peer> links::stranger(const wireup::context_id& id) {
+  const std::lock_guard lock(strangers_mutex_);
+  acquaintance& known = strangers_[id];
+  if (!known.peer) known.peer = messenger_.new_peer();
+  return known.peer;
+}
+
+std::shared_ptr<peer> links::peer_at(const wireup::known_place& where) {
+  if (where.id == manager_->self().id) return messenger_.peer_of(job_.rank());
+  std::shared_ptr<peer> known = stranger(where.id);
+  const std::lock_guard lock(strangers_mutex_);
+  if (const auto it = strangers_.find(where.id); it != strangers_.end()) it->second.where = where;
+  return known;
 }
 
 void links::open_self(const std::shared_ptr<peer>& p) {
@@ -99,7 +131,7 @@ bool links::is_impostor(const wireup::identity& who) const {
 links::party& links::party_of(const wireup::identity& who) {
   party& found = parties_[who.id];
   if (!found.peer) {
-    found.peer = is_ours(who) ? messenger_.peer_of(who.rank) : messenger_.new_peer();
+    found.peer = is_ours(who) ? messenger_.peer_of(who.rank) : stranger(who.id);
   }
   return found;
 }
@@ -145,7 +177,10 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
   party& who = it->second;
   std::erase(who.channels, c);
   end(who, orderly);
-  if (who.channels.empty()) parties_.erase(it);
+  if (!who.channels.empty()) return;
+  const std::lock_guard lock(strangers_mutex_);
+  strangers_.erase(it->first);
+  parties_.erase(it);
 }
 
 /// The other channels, if there are any, end soon.

@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "proto/messenger.hpp"
 #include "transports/transport.hpp"
 #include "wireup/connection_manager.hpp"
+#include "wireup/contact.hpp"
 #include "wireup/job.hpp"
 
 namespace weft::detail {
@@ -46,6 +49,9 @@ class links {
 
   /// Any thread, baton held: the messenger wants a link to that peer.
   void want(proto::peer& p);
+
+  /// Any thread, baton not held: the peer that has that contact. \throws std::bad_alloc
+  std::shared_ptr<proto::peer> peer_at(const wireup::known_place& where);
 
   /// The peer behind a channel; known from now on. Null, and the channel is closed, if it says that
   /// it is somebody else.
@@ -93,6 +99,10 @@ class links {
 
   void end(party& who, bool orderly);
   void connect(const std::shared_ptr<proto::peer>& p);
+  void connect_to_place(const std::shared_ptr<proto::peer>& p);
+  void on_connected(const std::shared_ptr<proto::peer>& p, const wireup::channel_ptr& c,
+                    const std::string& failure);
+  std::shared_ptr<proto::peer> stranger(const wireup::context_id& id);
   void open_self(const std::shared_ptr<proto::peer>& p);
   void try_next_way(party& who);
   void offer_links(party& who, const wireup::channel_ptr& c);
@@ -124,6 +134,15 @@ class links {
   wireup::connection_manager* manager_ = nullptr;
   const std::shared_ptr<mail_slot> mail_ = std::make_shared<mail_slot>();
   std::map<wireup::context_id, party> parties_;
+
+  // Peers that are no ranks: those that came, and those that may be met, and where.
+  struct acquaintance {
+    std::shared_ptr<proto::peer> peer;
+    std::optional<wireup::known_place> where;
+  };
+  std::mutex strangers_mutex_;
+  std::map<wireup::context_id, acquaintance> strangers_;  // guarded by strangers_mutex_
+
   std::map<const proto::peer*, std::vector<attempt>> attempts_;  // baton held
 };
 

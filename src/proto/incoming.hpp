@@ -42,6 +42,7 @@ struct incoming {
 
   peer* from = nullptr;
   std::uint64_t tag = 0;
+  std::uint64_t immediate = 0;
   std::uint64_t total = 0;    ///< bytes of the message
   std::uint64_t arrived = 0;  ///< bytes here or, beyond the receive's buffers, dropped
 
@@ -77,6 +78,7 @@ struct incoming {
   incoming* later = nullptr;
 
   bool whole() const noexcept { return arrived == total; }
+  received about() const noexcept;
   bool unexpected() const noexcept { return !receive && !given_up; }
 
   /// Back to the beginning, for the pool; `brief` keeps its garbage.

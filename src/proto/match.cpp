@@ -80,9 +80,9 @@ void match_table::unclaim(incoming& m) noexcept {
 }
 
 incoming* match_table::find_arrived(const peer* from, tag_mask tag) const noexcept {
-  if (from && tag.exact()) {
+  if (is_hashed(from, tag)) {
     incoming* m = unexpected_[hash(from, tag.value)].first;
-    while (m && (m->from != from || m->tag != tag.value)) m = m->after;
+    while (m && (m->from != from || !tag.matches({m->tag}))) m = m->after;
     return m;
   }
   incoming* m = by_arrival_.first;

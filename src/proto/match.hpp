@@ -11,11 +11,15 @@
 namespace weft::proto {
 
 /// Both queues of a context. Receives for one source and one tag, and messages, are hashed by
-/// (source, tag); receives with a wildcard are few and kept in order of posting. A message goes to
-/// the receive posted first among those that match, a receive takes the message that arrived first.
-/// Baton held only; nothing is allocated.
+/// (source, hashed bits of the tag); receives with a wildcard are few and kept in order of posting.
+/// A message goes to the receive posted first among those that match, a receive takes the message
+/// that arrived first. Baton held only; nothing is allocated.
 class match_table {
  public:
+  /// \param hashed bits of a tag that the hash goes by: a receive that ignores none of these, and
+  ///   names its source, is found by it
+  explicit match_table(std::uint64_t hashed = ~std::uint64_t{0}) noexcept : hashed_(hashed) {}
+
   /// Posts a receive or a probe.
   void post(detail::matcher& m) noexcept {
     m.posted_at = ++posted_;
@@ -34,7 +38,7 @@ class match_table {
   detail::matcher* take_match(const peer* from, std::uint64_t tag) noexcept {
     list<detail::matcher>& home = exact_[hash(from, tag)];
     detail::matcher* found = home.first;
-    while (found && (found->from != from || found->tag.value != tag)) found = found->after;
+    while (found && (found->from != from || !found->tag.matches({tag}))) found = found->after;
     if (wild_.first) [[unlikely]]
       return take_wild(from, tag, found);
     if (found) withdraw(home, *found);
@@ -46,7 +50,7 @@ class match_table {
   detail::matcher* take_match_if(const peer* from, std::uint64_t tag, Suits suits) noexcept {
     list<detail::matcher>& home = exact_[hash(from, tag)];
     detail::matcher* found = home.first;
-    while (found && (found->from != from || found->tag.value != tag)) found = found->after;
+    while (found && (found->from != from || !found->tag.matches({tag}))) found = found->after;
     if (!found || wild_.first || !suits(*found)) [[unlikely]]
       return nullptr;
     withdraw(home, *found);
@@ -88,16 +92,18 @@ class match_table {
   };
   static constexpr std::size_t buckets = 1024;
 
-  static std::size_t hash(const peer* from, std::uint64_t tag) noexcept {
+  std::size_t hash(const peer* from, std::uint64_t tag) const noexcept {
     const std::uint64_t mixed =
-        (reinterpret_cast<std::uintptr_t>(from) >> 6 ^ tag) * 0x9e3779b97f4a7c15u;
+        (reinterpret_cast<std::uintptr_t>(from) >> 6 ^ (tag & hashed_)) * 0x9e3779b97f4a7c15u;
     return mixed >> 54;  // the top bits, as many as index the buckets
   }
   static_assert(buckets == std::size_t{1} << (64 - 54));
-  static bool wild(const detail::matcher& m) noexcept { return !m.from || !m.tag.exact(); }
+  bool is_hashed(const peer* from, tag_mask tag) const noexcept {
+    return from && (tag.mask & hashed_) == hashed_;
+  }
 
   list<detail::matcher>& home_of(const detail::matcher& m) noexcept {
-    return wild(m) ? wild_ : exact_[hash(m.from, m.tag.value)];
+    return is_hashed(m.from, m.tag) ? exact_[hash(m.from, m.tag.value)] : wild_;
   }
   static void withdraw(list<detail::matcher>& home, detail::matcher& m) noexcept {
     m.queued = false;
@@ -107,6 +113,7 @@ class match_table {
   detail::matcher* take_wild(const peer* from, std::uint64_t tag, detail::matcher* found) noexcept;
   incoming* find_arrived(const peer* from, tag_mask tag) const noexcept;
 
+  const std::uint64_t hashed_;
   std::array<list<detail::matcher>, buckets> exact_{};
   list<detail::matcher> wild_{};
   std::uint64_t posted_ = 0;

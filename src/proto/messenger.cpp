@@ -21,7 +21,8 @@ messenger::messenger(runtime::engine& e, messenger_settings s)
       settings_(s),
       budget_(static_cast<std::int64_t>(
           std::min<std::size_t>(s.unexpected_budget / credit_unit, 1u << 30))),
-      budget_left_(budget_) {}
+      budget_left_(budget_),
+      table_(s.hashed_tag_bits) {}
 
 messenger::~messenger() {
   const runtime::engine::holder hold(engine_);
@@ -156,7 +157,7 @@ bool messenger::start_anyhow(detail::recv_operation& op) noexcept {
 
 bool messenger::start(detail::probe_operation& op) noexcept {
   return start_matcher(op, [&op](const incoming& m) {
-    op.got = {m.from->id(), {m.tag}, m.total};
+    op.got = m.about();
     return true;
   });
 }
@@ -172,11 +173,19 @@ void messenger::cancel(detail::matcher& op) noexcept {
   }
 }
 
+bool messenger::withdraw(detail::matcher& op) noexcept {
+  const runtime::engine::holder hold(engine_);
+  if (!op.queued) return false;
+  table_.withdraw(op);
+  engine_.end(op, errc::stopped);
+  return true;
+}
+
 std::optional<received> messenger::try_probe(peer* from, tag_mask tag) noexcept {
   const runtime::engine::holder hold(engine_);
   const incoming* m = table_.find(from, tag);
   if (!m) return {};
-  return received{m->from->id(), {m->tag}, m->total};
+  return m->about();
 }
 
 std::optional<claimed_message> messenger::try_claim(peer* from, tag_mask tag) noexcept {
@@ -184,7 +193,7 @@ std::optional<claimed_message> messenger::try_claim(peer* from, tag_mask tag) no
   incoming* const m = table_.find(from, tag);
   if (!m) return {};
   table_.claim(*m);
-  return claimed_message(*m, m->from, {m->from->id(), {m->tag}, m->total});
+  return claimed_message(*m, m->from, m->about());
 }
 
 bool messenger::start(detail::claimed_operation& op, incoming*& claimed) noexcept {
@@ -375,6 +384,8 @@ proto::messenger& messenger_of(const matcher& m) noexcept {
   return m.from ? m.from->owner() : *m.at;
 }
 }  // namespace
+
+bool matcher::withdraw() noexcept { return messenger_of(*this).withdraw(*this); }
 
 bool recv_operation::start() noexcept { return messenger_of(*this).start(*this); }
 void recv_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }

@@ -20,10 +20,11 @@
 
 namespace weft::proto {
 
-/// Choices that the protocols need. Bytes.
+/// Choices that the protocols need. Sizes in bytes.
 struct messenger_settings {
   std::size_t unexpected_budget = 0;
   std::size_t eager_limit = 0;
+  std::uint64_t hashed_tag_bits = ~std::uint64_t{0};  ///< as options::hashed_tag_bits
 };
 
 /// The protocol layer of a context. Owned by it. Functions take the baton themselves where they say
@@ -55,6 +56,7 @@ class messenger final : public runtime::source {
   bool start(detail::recv_operation& op) noexcept;
   bool start(detail::probe_operation& op) noexcept;
   void cancel(detail::matcher& op) noexcept;
+  bool withdraw(detail::matcher& op) noexcept;
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
   std::optional<claimed_message> try_claim(peer* from, tag_mask tag) noexcept;
   /// \param claimed null afterwards; null before: the message is not there any more

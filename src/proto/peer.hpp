@@ -239,7 +239,7 @@ class peer final : public transports::inlet,
 
   // Receiving.
   void on_credit(std::uint16_t units) noexcept;
-  detail::recv_operation* take_receive(std::uint64_t tag, std::uint64_t size) noexcept;
+  detail::recv_operation* take_receive(const frame_header& h, std::uint64_t size) noexcept;
   bool whole_message(const frame_header& h, const frame_extension* x) const noexcept;
   bool on_any_frame(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept;

@@ -21,11 +21,13 @@ bool fits(const incoming& m, const frame_header& h, const frame_extension& x) no
 }
 }  // namespace
 
+received incoming::about() const noexcept { return {from->id(), {tag}, total, immediate}; }
+
 /// The receive for a message, if one waits. Probes that were posted before it learn of the message.
-recv_operation* peer::take_receive(std::uint64_t tag, std::uint64_t size) noexcept {
-  matcher* m = owner_.table().take_match(this, tag);
-  for (; m && m->probe; m = owner_.table().take_match(this, tag)) {
-    m->got = {id_, {tag}, size};
+recv_operation* peer::take_receive(const frame_header& h, std::uint64_t size) noexcept {
+  matcher* m = owner_.table().take_match(this, h.tag);
+  for (; m && m->probe; m = owner_.table().take_match(this, h.tag)) {
+    m->got = {id_, {h.tag}, size, h.immediate};
     owner_.engine().end(*m);
   }
   return static_cast<recv_operation*>(m);
@@ -33,7 +35,7 @@ recv_operation* peer::take_receive(std::uint64_t tag, std::uint64_t size) noexce
 
 /// The receive has all of its message, which is accounted for here.
 inline void peer::fill_small(const frame_header& h, recv_operation& op) noexcept {
-  op.got = {id_, {h.tag}, h.size};
+  op.got = {id_, {h.tag}, h.size, h.immediate};
   metrics& counts = owner_.counts();
   ++counts.messages_received;
   counts.bytes_received += h.size;
@@ -97,7 +99,7 @@ inline bool peer::whole_message(const frame_header& h, const frame_extension* x)
 bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
                         const std::byte* data) noexcept {
   if (whole_message(h, x)) {
-    if (recv_operation* op = take_receive(h.tag, h.size)) {
+    if (recv_operation* op = take_receive(h, h.size)) {
       transports::scatter pieces(op->into.parts());
       copy_in(pieces, data, h.size);
       fill_small(h, *op);
@@ -175,9 +177,10 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
     return true;
   }
   incoming& in = *memory;
-  recv_operation* receive = take_receive(h.tag, total);
+  recv_operation* receive = take_receive(h, total);
   in.from = this;
   in.tag = h.tag;
+  in.immediate = h.immediate;
   in.total = total;
   in.eager_units = units;
   in.rendezvous = rendezvous;

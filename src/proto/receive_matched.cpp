@@ -123,7 +123,7 @@ void peer::ask_for_rest(incoming& m) noexcept {
 
 void peer::fill_in(incoming& m) noexcept {
   m.receive->message = nullptr;
-  m.receive->got = {id_, {m.tag}, m.total};
+  m.receive->got = m.about();
   metrics& n = owner_.counts();
   ++n.messages_received;
   n.bytes_received += m.total;
@@ -132,7 +132,7 @@ void peer::fill_in(incoming& m) noexcept {
 
 void peer::give_up(incoming& m) noexcept {
   m.given_up = true;
-  m.receive->got = {id_, {m.tag}, m.total};
+  m.receive->got = m.about();
   owner_.engine().end(m.unmatch(), errc::stopped);
   // A rest that was not asked for yet is declined when it would be.
   if (m.id != 0) send_control(frame_kind::enough, m.sender_id, m.id);

@@ -80,6 +80,7 @@ post peer::push_eager(send_operation& op) noexcept {
     const frame_extension* extension = nullptr;
     if (!op.begun) {
       h.kind = static_cast<std::uint8_t>(op.rendezvous ? frame_kind::rts : frame_kind::eager);
+      h.immediate = request.immediate;
       if (op.rendezvous) {
         x.a = std::uint64_t{op.id} << 48 | op.size;
         const auto where =
@@ -110,9 +111,12 @@ post peer::push_eager(send_operation& op) noexcept {
 inline bool peer::send_small(send_operation& op) noexcept {
   const const_buffer data = op.request.data.front();
   const std::uint32_t returned = std::min<std::uint32_t>(owed_, 0xffff);
-  const frame_header h{op.request.tag.value, static_cast<std::uint32_t>(data.size()),
-                       static_cast<std::uint8_t>(frame_kind::eager), eager_ends,
-                       static_cast<std::uint16_t>(returned)};
+  const frame_header h{op.request.tag.value,
+                       static_cast<std::uint32_t>(data.size()),
+                       static_cast<std::uint8_t>(frame_kind::eager),
+                       eager_ends,
+                       static_cast<std::uint16_t>(returned),
+                       op.request.immediate};
   if (link_->send_together(h, data.data()) != post::done) return false;
   owed_ -= returned;
   credit_ -= units_of(data.size());

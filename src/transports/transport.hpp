@@ -23,7 +23,7 @@
 
 namespace weft::transports {
 
-/// First 16 bytes of every frame, on every transport. `kind` and `flags` belong to the protocol
+/// First 24 bytes of every frame, on every transport. `kind` and `flags` belong to the protocol
 /// layer, except that `has_extension` says whether 16 bytes more follow. docs/wire-format.md.
 struct frame_header {
   std::uint64_t tag = 0;
@@ -31,8 +31,9 @@ struct frame_header {
   std::uint8_t kind = 0;
   std::uint8_t flags = 0;
   std::uint16_t credit = 0;  ///< eager credit returned, in units of 64 bytes
+  std::uint64_t immediate = 0;  ///< of the first frame of a message: goes to the receiver beside it
 };
-static_assert(sizeof(frame_header) == 16);
+static_assert(sizeof(frame_header) == 24);
 
 inline constexpr std::uint8_t has_extension = 0x80;  ///< in frame_header::flags
 

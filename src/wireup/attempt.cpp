@@ -27,13 +27,15 @@ attempt::attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, const tcp
     : loop_(std::move(on)),
       owner_(whose),
       tcp_(tcp),
+      key_(tcp.key),
       says_(std::move(says)),
       done_(std::move(done)),
       retry_(loop_->io()),
       give_up_at_(std::chrono::steady_clock::now() + time_to_connect) {}
 
-void attempt::to_locator(const locator& where) {
+void attempt::to_locator(const locator& where, job_key key) {
   route_ = route::locator;
+  if (!key.empty()) key_ = std::move(key);
   where_ = socket_name_ = where.socket_name;
   places_ = where.places;
   connect();
@@ -49,7 +51,7 @@ void attempt::to_door(const door_address& address) {
   places_ = {{address.host, address.port}};
   if (address.how == door_address::scheme::tcp) {
     route_ = route::tcp_door;
-    if (tcp_.key.empty())
+    if (key_.empty())
       return fail(
           fmt::format("cannot reach {}: this process has no job key; set WEFT_JOB_KEY or "
                       "WEFT_JOB_KEY_FILE to that of the other side",
@@ -77,7 +79,7 @@ void attempt::ask(const tcp_place& where, job_key key, tcp_asking::answered done
 }
 
 void attempt::prove_at(const tcp_place& where) {
-  ask(where, tcp_.key, [self = shared_from_this()](tcp_asking::outcome got) {
+  ask(where, key_, [self = shared_from_this()](tcp_asking::outcome got) {
     if (got.socket) return self->take(std::move(got.socket), connection::medium::tcp);
     if (self->route_ != route::locator) return self->end(nullptr, std::move(got.failure));
     self->next_place(got.failure);
@@ -160,7 +162,7 @@ void attempt::give_up(int error) {
                     error == EAGAIN ? " (it does not accept connections fast enough)" : ""));
   switch (route_) {
     case route::locator:
-      if (!places_.empty() && !tcp_.key.empty()) return next_place({});
+      if (!places_.empty() && !key_.empty()) return next_place({});
       return fail(
           fmt::format("gone: nobody listens at {}; that process has ended, or is in another "
                       "container or on another host, which takes TCP and a job key (WEFT_JOB_KEY)",
@@ -171,7 +173,7 @@ void attempt::give_up(int error) {
                       "the name and the user",
                       where_));
     case route::any_door:
-      if (!tcp_.key.empty()) return prove_at(places_.front());
+      if (!key_.empty()) return prove_at(places_.front());
       return fail(fmt::format(
           "{} answers, but its Unix socket is out of reach: it runs on another host, or "
           "in a container with a network of its own; for TCP both sides need the same "

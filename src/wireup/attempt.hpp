@@ -20,7 +20,8 @@ class attempt : public std::enable_shared_from_this<attempt> {
   attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, const tcp_settings& tcp, hello says,
           connection_manager::connected done);
 
-  void to_locator(const locator& where);
+  /// \param key of whoever listens there; empty: this side's
+  void to_locator(const locator& where, job_key key = {});
   void to_door(const door_address& address);
 
   /// Ends at once; nobody is called.
@@ -41,6 +42,7 @@ class attempt : public std::enable_shared_from_this<attempt> {
   const std::shared_ptr<loop> loop_;
   peer_channel::owner& owner_;
   const tcp_settings& tcp_;
+  job_key key_;
   hello says_;
   connection_manager::connected done_;
   asio::steady_timer retry_;

@@ -20,6 +20,10 @@ void connection_manager::connect(const std::string& locator, connected done) {
   impl_->connect(locator, std::move(done));
 }
 
+void connection_manager::connect(const locator& where, const job_key& key, connected done) {
+  impl_->connect(where, key, std::move(done));
+}
+
 std::uint64_t connection_manager::open_door(const std::string& address,
                                             std::string& actual_address) {
   return impl_->open_door(address, actual_address);

@@ -11,6 +11,7 @@
 #include "transports/parcel.hpp"
 #include "wireup/identity.hpp"
 #include "wireup/job_key.hpp"
+#include "wireup/locator.hpp"
 
 namespace weft::wireup {
 
@@ -89,8 +90,9 @@ class connection_manager {
   /// `failure` is empty on success, else one sentence: what was tried, why it failed, the cure.
   using connected = std::function<void(channel_ptr, std::string failure)>;
 
-  /// Starts listening under a fresh abstract name, with a key also over TCP, and starts the thread.
-  /// \param self id, job and rank of this context; pid and locator are filled in
+  /// Starts listening under an abstract name, a fresh one unless it is given, with a key also over TCP, and starts the thread.
+  /// \param self id, job and rank of this context; pid and locator are filled in. A locator that is
+  ///   given is the name of the Unix socket to listen at
   /// \throws weft::error (system) when no socket can be had
   connection_manager(identity self, handlers h, tcp_settings tcp = {});
   ~connection_manager();  ///< does what end() does
@@ -110,6 +112,8 @@ class connection_manager {
   /// reached, else over TCP. `done` is called on the manager's thread. `failure` begins with "gone:
   /// " when that context has ended, before or while it was asked.
   void connect(const std::string& locator, connected done);
+  /// The same for a context with a key of its own. \param key empty: this side's
+  void connect(const locator& where, const job_key& key, connected done);
 
   /// Opens a door. \param address "unix://name", "any://host:port" or "tcp://host:port" (port 0:
   /// any free one;

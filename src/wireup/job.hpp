@@ -48,7 +48,8 @@ class job {
 std::unique_ptr<job> launched_job(const job_key& key = {});
 
 /// A job of one, for a process that no launcher started. Others may join it.
-std::unique_ptr<job> lone_job();
+/// \param key whose holders may connect over TCP; empty: the user's choice, if any
+std::unique_ptr<job> lone_job(job_key key = {});
 
 class member_line;
 /// The job of a process that joined. \param line rank 0 has given this process its rank there

@@ -30,12 +30,20 @@ constexpr std::string_view how_to =
 
 }  // namespace
 
-job_key job_key::random() {
+job_key job_key::random() { return random(32); }
+
+job_key job_key::random(std::size_t bytes) {
   job_key key;
-  key.bytes_.resize(32);
+  key.bytes_.resize(bytes);
   if (::getrandom(key.bytes_.data(), key.bytes_.size(), 0) !=
       static_cast<ssize_t>(key.bytes_.size()))
     throw error(errc::system, fmt::format("getrandom: {}", std::strerror(errno)));
+  return key;
+}
+
+job_key job_key::of(std::span<const std::byte> bytes) {
+  job_key key;
+  key.bytes_.assign(bytes.begin(), bytes.end());
   return key;
 }
 

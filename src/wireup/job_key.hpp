@@ -26,6 +26,10 @@ class job_key {
 
   /// 32 fresh bytes from the kernel. \throws weft::error (system)
   static job_key random();
+  static job_key random(std::size_t bytes);
+
+  /// Of these bytes. The caller knows that they are neither too few nor too many.
+  static job_key of(std::span<const std::byte> bytes);
 
   /// From hexadecimal digits; spaces and line ends around them do not matter.
   /// \param from what the text is called in messages: "WEFT_JOB_KEY"
@@ -37,6 +41,7 @@ class job_key {
   static job_key from_file(const std::string& path);
 
   bool empty() const noexcept { return bytes_.empty(); }
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }
   /// For the launcher's channel and for files only, never for messages.
   std::string to_text() const;
 

@@ -39,7 +39,7 @@ connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
       handlers_(std::move(h)),
       tcp_(std::move(tcp)) {
   self_.pid = ::getpid();
-  locator where{random_socket_name(), {}};
+  locator where{self_.locator.empty() ? random_socket_name() : self_.locator, {}};
   opened socket = listen_abstract(where.socket_name);
   if (!socket.fd)
     throw error(errc::system,
@@ -122,6 +122,15 @@ void connection_manager::impl::connect(std::string locator, connected done) {
   hello says;
   says.who = self_;
   go_to(std::move(says), std::move(locator), std::move(done));
+}
+
+void connection_manager::impl::connect(locator where, job_key key, connected done) {
+  loop_->post(
+      [this, where = std::move(where), key = std::move(key), done = std::move(done)]() mutable {
+        hello says;
+        says.who = self_;
+        new_attempt(std::move(says), std::move(done))->to_locator(where, std::move(key));
+      });
 }
 
 void connection_manager::impl::knock_at_registrar(std::string locator, std::string greeting,

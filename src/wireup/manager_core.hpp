@@ -30,6 +30,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   const identity& self() const noexcept override { return self_; }
   void post(std::function<void()> f) { loop_->post(std::move(f)); }
   void connect(std::string locator, connected done);
+  void connect(locator where, job_key key, connected done);
   std::uint64_t open_door(const std::string& address, std::string& actual_address);
   void close_door_later(std::uint64_t door);
   void knock(std::string address, std::string greeting, connected done);

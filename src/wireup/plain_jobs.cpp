@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs without a launcher: a process alone, and one that joined.
+#include <utility>
+
 #include "wireup/job.hpp"
 #include "wireup/member_line.hpp"
 #include "wireup/unix_socket.hpp"
@@ -11,17 +13,21 @@ namespace {
 /// A job of one, which others may join.
 class job_of_one final : public job {
  public:
+  explicit job_of_one(job_key key) : key_(std::move(key)) {}
+
   context_id id() const noexcept override { return id_; }
   peer_id rank() const noexcept override { return 0; }
   peer_id size() const noexcept override { return 1; }
   peer_id local_size() const noexcept override { return 1; }
   bool launched() const noexcept override { return false; }
+  job_key key() const override { return key_; }
   void publish(const std::string&) override {}
   void find(peer_id, std::function<void(std::string locator)> found) override { found({}); }
   void on_end(std::function<void(peer_id rank, bool died)>) override {}
 
  private:
   const context_id id_ = random_id();
+  const job_key key_;
 };
 
 /// Rank 0 is its launcher, so to say; ends are told by the line to the members.
@@ -48,7 +54,9 @@ class joined final : public job {
 
 }  // namespace
 
-std::unique_ptr<job> lone_job() { return std::make_unique<job_of_one>(); }
+std::unique_ptr<job> lone_job(job_key key) {
+  return std::make_unique<job_of_one>(std::move(key));
+}
 
 std::unique_ptr<job> joined_job(std::shared_ptr<member_line> line) {
   return std::make_unique<joined>(std::move(line));

@@ -65,7 +65,8 @@ std::optional<context_id> id_from_text(std::string_view text) {
   return id;
 }
 
-std::string random_socket_name() { return std::string(name_prefix) + to_text(random_id()); }
+std::string socket_name_of(const context_id& id) { return std::string(name_prefix) + to_text(id); }
+std::string random_socket_name() { return socket_name_of(random_id()); }
 
 bool is_socket_name(const std::string& text) {
   return text.starts_with(name_prefix) &&

@@ -29,6 +29,8 @@ context_id random_id();
 
 /// A name for a socket that nobody can guess: "weft-" and 32 hexadecimal digits.
 std::string random_socket_name();
+/// One that those know who know the context.
+std::string socket_name_of(const context_id& id);
 /// Whether a text has the form that `random_socket_name` gives. Peers' words are checked with it.
 bool is_socket_name(const std::string& text);
 

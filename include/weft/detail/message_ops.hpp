@@ -72,6 +72,7 @@ struct send_request {
   weft::tag tag;
   buffer_list<const_buffer> data;
   send_mode mode = send_mode::standard;
+  std::uint64_t immediate = 0;
 };
 
 struct recv_request {
@@ -128,6 +129,9 @@ class matcher : public operation {
   proto::peer* const from;     ///< null: any source
   const tag_mask tag;
   const peer_id from_id;
+  /// \return whether it was still waiting for a message
+  bool withdraw() noexcept;
+
   const bool probe;   ///< looks at a message and leaves it there
   received got = {};  ///< filled when matched
 

@@ -11,13 +11,13 @@
 namespace weft::transports::shm {
 
 inline constexpr std::uint32_t ring_magic = 0x676e6972;  // "ring"
-inline constexpr std::uint32_t ring_version = 2;
+inline constexpr std::uint32_t ring_version = 3;
 
 inline constexpr std::uint32_t slot_count = 256;         // a power of two
 inline constexpr std::uint32_t bulk_bytes = 128 * 1024;  // a power of two
 inline constexpr std::uint32_t max_payload = 32 * 1024;  // of one frame
 inline constexpr std::uint32_t line = 64;                // of the cache
-inline constexpr std::uint32_t inline_bytes = 44;        // payload within a slot
+inline constexpr std::uint32_t inline_bytes = 36;        // payload within a slot
 
 /// One frame, or the head of one whose payload lies in the bulk area: one cache line, so that a
 /// small message crosses in a single transfer. `turn` is written last: it tells the receiver that

@@ -15,7 +15,7 @@ namespace weft::transports::tcp {
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr std::uint32_t magic = 0x74666577;  // "weft"
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = 2;
 
 inline constexpr std::uint32_t max_payload = 256 * 1024;  // of one frame
 inline constexpr std::size_t max_addresses = 8;           // in an offer

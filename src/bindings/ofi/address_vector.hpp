@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// fi_av(3): the contacts of peers, numbered as they were inserted. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include <weft/contact.hpp>
+
+#include "bindings/ofi/object.hpp"
+
+namespace weft::ofi {
+
+class domain;
+
+class address_vector final : public fid_av {
+ public:
+  address_vector(domain& of, fi_av_type type, void* context);
+  ~address_vector();
+
+  /// fi_ops_domain::av_open
+  static int open(fid_domain* of, fi_av_attr* attr, fid_av** made, void* context) noexcept;
+
+  /// Nothing: there is none, or it was removed.
+  std::optional<contact> at(fi_addr_t address) const;
+  std::size_t size() const;
+
+  users used;  // endpoints
+
+ private:
+  static int insert(fid_av* av, const void* addresses, std::size_t count, fi_addr_t* made,
+                    std::uint64_t flags, void* context) noexcept;
+  static int remove(fid_av* av, fi_addr_t* which, std::size_t count, std::uint64_t flags) noexcept;
+  static int lookup(fid_av* av, fi_addr_t which, void* address, std::size_t* size) noexcept;
+  static const char* to_text(fid_av* av, const void* address, char* text,
+                             std::size_t* size) noexcept;
+  static fi_ops object_ops;
+  static fi_ops_av av_ops;
+
+  domain& domain_;
+  mutable std::mutex mutex_;
+  std::vector<std::optional<contact>> contacts_;
+};
+
+}  // namespace weft::ofi

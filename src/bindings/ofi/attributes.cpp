@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// fi_getinfo: what is offered, and what of somebody's wishes cannot be. Whatever is not supported
+// is refused here and nowhere later.
+#include "bindings/ofi/attributes.hpp"
+
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+
+#include <cstring>
+#include <string_view>
+
+#include <weft/contact.hpp>
+
+namespace weft::ofi {
+
+namespace {
+
+constexpr std::uint32_t own_address_format = FI_PROV_SPECIFIC | 0x7765;
+constexpr std::size_t longest_message = std::size_t{1} << 47;
+constexpr std::size_t queue_size = 1 << 16;  // there is no limit but memory
+constexpr std::size_t many = 1 << 10;
+// Of the modes of registration: those that demand nothing but what needs no registration.
+constexpr std::uint64_t order = FI_ORDER_SAS;
+
+bool is(const char* name, const char* wanted) noexcept {
+  return !wanted || std::string_view(name) == wanted;
+}
+
+template <class T>
+bool within(T asked, T offered) noexcept {
+  return (asked & ~offered) == 0;
+}
+
+bool suits(const fi_ep_attr* e) noexcept {
+  if (!e) return true;
+  const auto alone = [](std::size_t contexts) { return contexts <= 1; };
+  return (e->type == FI_EP_UNSPEC || e->type == FI_EP_RDM) && e->protocol == FI_PROTO_UNSPEC &&
+         e->max_msg_size <= longest_message && e->msg_prefix_size == 0 && alone(e->tx_ctx_cnt) &&
+         alone(e->rx_ctx_cnt) && e->auth_key_size == 0;
+}
+
+bool suits(const fi_domain_attr* d) noexcept {
+  if (!d) return true;
+  const auto progress = [](fi_progress p) {
+    return p == FI_PROGRESS_UNSPEC || p == FI_PROGRESS_AUTO || p == FI_PROGRESS_MANUAL;
+  };
+  return is(provider_name, d->name) && d->threading <= FI_THREAD_ENDPOINT &&
+         progress(d->control_progress) && progress(d->data_progress) &&
+         (d->av_type == FI_AV_UNSPEC || d->av_type == FI_AV_MAP || d->av_type == FI_AV_TABLE) &&
+         d->cq_data_size <= cq_data_size && d->max_ep_tx_ctx <= 1 && d->max_ep_rx_ctx <= 1 &&
+         d->max_ep_stx_ctx == 0 && d->max_ep_srx_ctx == 0 &&
+         within<std::uint64_t>(d->caps, FI_LOCAL_COMM | FI_REMOTE_COMM) && d->auth_key_size == 0;
+}
+
+bool suits(const fi_tx_attr* t) noexcept {
+  return !t || (within(t->caps, all_caps) && within(t->op_flags, operation_flags) &&
+                within(t->msg_order, order) && t->comp_order == FI_ORDER_NONE &&
+                t->inject_size <= inject_size && t->iov_limit <= most_pieces &&
+                t->rma_iov_limit == 0 && t->size <= queue_size);
+}
+
+bool suits(const fi_rx_attr* r) noexcept {
+  return !r ||
+         (within(r->caps, all_caps) && within(r->op_flags, operation_flags) &&
+          within(r->msg_order, order) && r->comp_order == FI_ORDER_NONE &&
+          r->iov_limit <= most_pieces && r->total_buffered_recv == 0 && r->size <= queue_size);
+}
+
+bool suits(const fi_info& hints) noexcept {
+  return within(hints.caps, all_caps) &&
+         (hints.addr_format == FI_FORMAT_UNSPEC || hints.addr_format == own_address_format) &&
+         (!hints.fabric_attr || is(provider_name, hints.fabric_attr->name)) &&
+         suits(hints.ep_attr) && suits(hints.domain_attr) && suits(hints.tx_attr) &&
+         suits(hints.rx_attr);
+}
+
+/// Kinds of messages without a direction mean both directions.
+std::uint64_t caps_for(std::uint64_t asked) noexcept {
+  if (asked == 0) return all_caps;
+  if ((asked & (FI_SEND | FI_RECV)) == 0) asked |= FI_SEND | FI_RECV;
+  return asked | FI_LOCAL_COMM | FI_REMOTE_COMM;
+}
+
+template <class T>
+T chosen(const T* wanted, T otherwise) noexcept {
+  return wanted && *wanted != T{} ? *wanted : otherwise;
+}
+
+void fill(fi_tx_attr& t, std::uint64_t caps, const fi_tx_attr* asked) noexcept {
+  t.caps = caps & (FI_MSG | FI_TAGGED | FI_SEND);
+  t.op_flags = asked ? asked->op_flags : 0;
+  t.msg_order = order;
+  t.inject_size = inject_size;
+  t.size = queue_size;
+  t.iov_limit = most_pieces;
+}
+
+void fill(fi_rx_attr& r, std::uint64_t caps, const fi_rx_attr* asked) noexcept {
+  r.caps = caps & (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_SOURCE);
+  r.op_flags = asked ? asked->op_flags : 0;
+  r.msg_order = order;
+  r.size = queue_size;
+  r.iov_limit = most_pieces;
+}
+
+void fill(fi_domain_attr& d, const fi_domain_attr* asked) noexcept {
+  d.threading = chosen(asked ? &asked->threading : nullptr, FI_THREAD_SAFE);
+  d.data_progress = chosen(asked ? &asked->data_progress : nullptr, FI_PROGRESS_AUTO);
+  d.control_progress = chosen(asked ? &asked->control_progress : nullptr, FI_PROGRESS_AUTO);
+  d.resource_mgmt = FI_RM_ENABLED;
+  d.av_type = chosen(asked ? &asked->av_type : nullptr, FI_AV_TABLE);
+  d.mr_mode = 0;
+  d.mr_key_size = sizeof(std::uint64_t);
+  d.cq_data_size = cq_data_size;
+  d.cq_cnt = d.ep_cnt = d.cntr_cnt = d.tx_ctx_cnt = d.rx_ctx_cnt = many;
+  d.max_ep_tx_ctx = d.max_ep_rx_ctx = 1;
+  d.mr_iov_limit = most_pieces;
+  d.mr_cnt = many;
+  d.caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
+}
+
+}  // namespace
+
+int get_info(std::uint32_t version, const char* /*node*/, const char* /*service*/,
+             std::uint64_t /*flags*/, const fi_info* hints, fi_info** info) noexcept {
+  // Modes of registration were said in another way before.
+  if (FI_VERSION_LT(version, FI_VERSION(1, 5)) || (hints && !suits(*hints))) return -FI_ENODATA;
+  fi_info* const made = fi_allocinfo();
+  if (!made) return -FI_ENOMEM;
+  made->caps = caps_for(hints ? hints->caps : 0);
+  made->addr_format = own_address_format;
+  made->ep_attr->type = FI_EP_RDM;
+  made->ep_attr->protocol = FI_PROTO_UNSPEC;
+  made->ep_attr->protocol_version = 1;
+  made->ep_attr->max_msg_size = longest_message;
+  made->ep_attr->mem_tag_format = ~untagged;
+  made->ep_attr->tx_ctx_cnt = made->ep_attr->rx_ctx_cnt = 1;
+  fill(*made->tx_attr, made->caps, hints ? hints->tx_attr : nullptr);
+  fill(*made->rx_attr, made->caps, hints ? hints->rx_attr : nullptr);
+  fill(*made->domain_attr, hints ? hints->domain_attr : nullptr);
+  made->domain_attr->name = ::strdup(provider_name);
+  made->fabric_attr->name = ::strdup(provider_name);
+  made->fabric_attr->prov_version = provider_version;
+  made->fabric_attr->api_version = version;
+  if (!made->domain_attr->name || !made->fabric_attr->name) {
+    fi_freeinfo(made);
+    return -FI_ENOMEM;
+  }
+  *info = made;
+  return 0;
+}
+
+}  // namespace weft::ofi

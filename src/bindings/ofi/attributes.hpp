@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the provider offers, in numbers that several files need. fi_getinfo(3).
+#pragma once
+
+#include <rdma/fabric.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::ofi {
+
+inline constexpr const char* provider_name = "weft";
+inline constexpr std::uint32_t provider_version = FI_VERSION(1, 0);
+
+/// Messages without a tag are messages with this bit set in weft's tag; tags leave it alone.
+inline constexpr std::uint64_t untagged = std::uint64_t{1} << 63;
+
+/// Open MPI's tags have two bits for its own protocol (a synchronous send and its answer), which
+/// its receives ignore: what is hashed leaves them out. mtl/ofi, "ofi_tag_full".
+inline constexpr std::uint64_t hashed_tag_bits = ~(std::uint64_t{3} << 32);
+
+/// Of remote CQ data. It travels in weft's immediate word, with a bit that says that there is some.
+inline constexpr std::size_t cq_data_size = 4;
+inline constexpr std::uint64_t has_cq_data = std::uint64_t{1} << 32;
+
+/// Messages up to this many bytes are copied by fi_inject, and the caller's memory is free at once.
+inline constexpr std::size_t inject_size = 256;
+
+/// Pieces of one message.
+inline constexpr std::size_t most_pieces = 4;
+
+inline constexpr std::uint64_t message_caps =
+    FI_MSG | FI_TAGGED | FI_SEND | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV;
+inline constexpr std::uint64_t all_caps = message_caps | FI_SOURCE | FI_LOCAL_COMM | FI_REMOTE_COMM;
+
+/// What an operation or an endpoint may ask for.
+inline constexpr std::uint64_t operation_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
+                                                 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |
+                                                 FI_MULTI_RECV;
+
+/// fi_provider::getinfo. Cheap, and without effect: every layered provider calls it, too.
+int get_info(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
+             const fi_info* hints, fi_info** info) noexcept;
+
+}  // namespace weft::ofi

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/ofi/counter.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace weft::ofi {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace {
+// A sleep costs about as much.
+constexpr auto time_to_spin = microseconds(50);
+}  // namespace
+
+fi_ops counter::object_ops{
+    .size = sizeof(fi_ops),
+    .close = [](fid_t f) { return close(object_of<counter, fid_cntr>(f)); },
+    .bind = no,
+    .control = no,
+    .ops_open = no,
+    .tostr = no,
+    .ops_set = no,
+};
+
+fi_ops_cntr counter::cntr_ops{
+    .size = sizeof(fi_ops_cntr),
+    .read = [](fid_cntr* c) -> std::uint64_t {
+      object<counter>(c).look();
+      return object<counter>(c).ended_.load();
+    },
+    .readerr = [](fid_cntr* c) -> std::uint64_t { return object<counter>(c).failed_.load(); },
+    .add =
+        [](fid_cntr* c, std::uint64_t n) {
+          object<counter>(c).ended_.fetch_add(n);
+          return 0;
+        },
+    .set =
+        [](fid_cntr* c, std::uint64_t n) {
+          object<counter>(c).ended_.store(n);
+          return 0;
+        },
+    .wait = [](fid_cntr* c, std::uint64_t threshold,
+               int timeout) { return object<counter>(c).wait(threshold, timeout); },
+    .adderr =
+        [](fid_cntr* c, std::uint64_t n) {
+          object<counter>(c).failed_.fetch_add(n);
+          return 0;
+        },
+    .seterr =
+        [](fid_cntr* c, std::uint64_t n) {
+          object<counter>(c).failed_.store(n);
+          return 0;
+        },
+};
+
+counter::counter(domain& of, void* context) noexcept
+    : fid_cntr{{FI_CLASS_CNTR, context, &object_ops}, &cntr_ops}, domain_(of) {
+  domain_.used.add();
+}
+
+counter::~counter() { domain_.used.remove(); }
+
+int counter::open(fid_domain* of, fi_cntr_attr* attr, fid_cntr** made, void* context) noexcept {
+  if (attr && (attr->events != FI_CNTR_EVENTS_COMP || attr->flags != 0 ||
+               (attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_UNSPEC)))
+    return -FI_ENOSYS;
+  return guarded([&] {
+    *made = new counter(object<domain>(of), context);
+    return 0;
+  });
+}
+
+void counter::add(pump& p) {
+  const std::lock_guard lock(mutex_);
+  if (std::find(pumps_.begin(), pumps_.end(), &p) != pumps_.end()) return;
+  pumps_.push_back(&p);
+  sleeper_.add(p);
+}
+
+void counter::remove(pump& p) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(pumps_, &p);
+  sleeper_.remove(p);
+}
+
+void counter::look() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (pump* p : pumps_) {
+    unsigned ended = 0;
+    {
+      pump::holding hold(*p);
+      ended = hold.look();
+    }
+    if (ended == 0) p->looked_in_vain();
+  }
+}
+
+/// An operation that fails meanwhile ends the wait: the threshold may never be reached.
+int counter::wait(std::uint64_t threshold, int timeout) noexcept {
+  const auto begin = steady_clock::now();
+  const auto end = timeout < 0 ? steady_clock::time_point::max() : begin + milliseconds(timeout);
+  const std::uint64_t failed = failed_.load();
+  for (;;) {
+    look();
+    if (failed_.load() != failed) return -FI_EAVAIL;
+    if (ended_.load() >= threshold) return 0;
+    const auto now = steady_clock::now();
+    if (now >= end) return -FI_ETIMEDOUT;
+    if (now < begin + time_to_spin) continue;
+    const int slept = guarded([&] {
+      if (!sleeper_.arm() || ended_.load() >= threshold) return 0;
+      const auto left = std::chrono::ceil<milliseconds>(end - now).count();
+      sleeper_.sleep(timeout < 0 ? -1 : static_cast<int>(left));
+      return 0;
+    });
+    if (slept != 0) return slept;
+  }
+}
+
+}  // namespace weft::ofi

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// fi_cntr(3)
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "bindings/ofi/domain.hpp"
+#include "bindings/ofi/sleeper.hpp"
+
+namespace weft::ofi {
+
+class counter final : public fid_cntr {
+ public:
+  counter(domain& of, void* context) noexcept;
+  ~counter();
+
+  /// fi_ops_domain::cntr_open
+  static int open(fid_domain* of, fi_cntr_attr* attr, fid_cntr** made, void* context) noexcept;
+
+  /// Whoever reads or waits moves these endpoints.
+  void add(pump& p);
+  void remove(pump& p) noexcept;
+
+  /// An operation ended. Any thread.
+  void count(bool well) noexcept { (well ? ended_ : failed_).fetch_add(1); }
+
+  users used;
+
+ private:
+  void look() noexcept;
+  int wait(std::uint64_t threshold, int timeout) noexcept;
+  static fi_ops object_ops;
+  static fi_ops_cntr cntr_ops;
+
+  domain& domain_;
+  std::mutex mutex_;
+  std::vector<pump*> pumps_;
+  sleeper sleeper_;
+  std::atomic<std::uint64_t> ended_{0};
+  std::atomic<std::uint64_t> failed_{0};
+};
+
+}  // namespace weft::ofi

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/ofi/domain.hpp"
+
+#include <cstdlib>
+
+#include "bindings/ofi/address_vector.hpp"
+#include "bindings/ofi/attributes.hpp"
+#include "bindings/ofi/completion_queue.hpp"
+#include "bindings/ofi/counter.hpp"
+#include "bindings/ofi/endpoint.hpp"
+#include "bindings/ofi/memory_region.hpp"
+
+namespace weft::ofi {
+
+namespace {
+
+/// As launchers of MPI programs say it.
+unsigned processes_of_the_job_here() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
+    if (const char* text = std::getenv(name))
+      return static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+  return 0;
+}
+
+}  // namespace
+
+fi_ops domain::object_ops{
+    .size = sizeof(fi_ops),
+    .close = [](fid_t f) { return close(object_of<domain, fid_domain>(f)); },
+    .bind = no,
+    .control = no,
+    .ops_open = no,
+    .tostr = no,
+    .ops_set = no,
+};
+
+fi_ops_domain domain::domain_ops{
+    .size = sizeof(fi_ops_domain),
+    .av_open = &address_vector::open,
+    .cq_open = &completion_queue::open,
+    .endpoint = &endpoint::open,
+    .scalable_ep = no,
+    .cntr_open = &counter::open,
+    .poll_open = no,
+    .stx_ctx = no,
+    .srx_ctx = no,
+    .query_atomic = no,
+    .query_collective = no,
+    .endpoint2 =
+        [](fid_domain* of, fi_info* info, fid_ep** made, std::uint64_t flags, void* context) {
+          return flags != 0 ? -FI_EBADFLAGS : endpoint::open(of, info, made, context);
+        },
+};
+
+domain::domain(fabric& of, const fi_info& info, void* context) noexcept
+    : fid_domain{{FI_CLASS_DOMAIN, context, &object_ops}, &domain_ops, &memory_region::domain_ops},
+      fabric_(of),
+      manual_progress_(info.domain_attr && info.domain_attr->data_progress == FI_PROGRESS_MANUAL) {
+  fabric_.used.add();
+}
+
+domain::~domain() { fabric_.used.remove(); }
+
+int domain::open(fid_fabric* of, fi_info* info, fid_domain** made, void* context) noexcept {
+  return guarded([&] {
+    *made = new domain(object<fabric>(of), *info, context);
+    return 0;
+  });
+}
+
+options domain::chosen() const {
+  options o = options::from_environment();
+  o.alone = true;
+  o.hashed_tag_bits = hashed_tag_bits;
+  o.neighbours = processes_of_the_job_here();
+  // What completes in a ring interrupts the thread that the ring belongs to: in somebody else's
+  // program, system calls that never were interrupted before would be (those of sockets with a
+  // time-out are not restarted).
+  if (!std::getenv("WEFT_WAIT_SET")) o.wait_set = "epoll";
+  if (manual_progress_ && !std::getenv("WEFT_PROGRESS")) o.progress = progress_mode::polling;
+  return o;
+}
+
+}  // namespace weft::ofi

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// fi_domain(3)
+#pragma once
+
+#include <weft/context.hpp>
+
+#include "bindings/ofi/fabric.hpp"
+
+namespace weft::ofi {
+
+class domain final : public fid_domain {
+ public:
+  domain(fabric& of, const fi_info& info, void* context) noexcept;
+  ~domain();
+
+  /// fi_ops_fabric::domain
+  static int open(fid_fabric* of, fi_info* info, fid_domain** made, void* context) noexcept;
+
+  /// For the contexts of its endpoints: those of the environment, and what the application said.
+  options chosen() const;
+
+  users used;  // endpoints, queues, counters, address vectors, memory regions
+
+ private:
+  static fi_ops object_ops;
+  static fi_ops_domain domain_ops;
+  fabric& fabric_;
+  const bool manual_progress_;
+};
+
+}  // namespace weft::ofi

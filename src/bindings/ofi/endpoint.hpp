@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// fi_endpoint(3): a context of weft, and what libfabric says of its operations.
+#pragma once
+
+#include <array>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <weft/claim.hpp>
+
+#include "bindings/ofi/completion_queue.hpp"
+#include "bindings/ofi/counter.hpp"
+#include "bindings/ofi/peer_table.hpp"
+
+namespace weft::ofi {
+
+/// A receive buffer for several messages (FI_MULTI_RECV). One message at a time is received into
+/// what is left of it, by an operation that is renewed when the last one's end is read.
+class multi_buffer {
+ public:
+  multi_buffer(std::span<std::byte> memory, const record& first) : rest(memory), about(first) {}
+  std::span<std::byte> rest;  // with the pump held, once it is posted
+  const record about;
+  fi_addr_t from = FI_ADDR_UNSPEC;
+};
+
+/// What is asked of one message, in either direction and by any of libfabric's calls.
+struct message_call {
+  std::span<const iovec> pieces;
+  fi_addr_t peer = FI_ADDR_UNSPEC;
+  std::uint64_t tag = 0;     // as weft has it
+  std::uint64_t ignore = 0;  // of a receive
+  std::uint64_t data = 0;    // of a send: as weft has it
+  void* context = nullptr;
+  std::uint64_t flags = 0;
+  bool silent = false;  // its end is told only if it fails, whatever the flags say
+};
+
+class endpoint final : public fid_ep {
+ public:
+  endpoint(domain& of, const fi_info& info, void* context);
+  ~endpoint();
+
+  /// fi_ops_domain::endpoint
+  static int open(fid_domain* of, fi_info* info, fid_ep** made, void* context) noexcept;
+
+  ssize_t send(const message_call& m) noexcept;
+  ssize_t receive(const message_call& m) noexcept;
+
+  /// Flags of an operation that is posted without any.
+  std::uint64_t send_flags() const noexcept { return send_flags_; }
+  std::uint64_t receive_flags() const noexcept { return receive_flags_; }
+
+  // For completion queues and records.
+  pump& moved() noexcept { return *pump_; }
+  fi_addr_t address_of(peer_id id) noexcept {
+    return id == no_peer ? FI_ADDR_UNSPEC : peers_->address_of(id);
+  }
+  void note_end(record& r) noexcept;  ///< with the pump held
+  void recycle(record& r) noexcept;   ///< with the pump held: it has been read
+  void renew(multi_buffer& b) noexcept;
+
+  users used;
+
+ private:
+  /// One direction, as fi_ep_bind set it.
+  struct direction {
+    completion_queue* queue = nullptr;
+    bool selective = false;
+    counter* counted = nullptr;
+    completions* ended = nullptr;
+  };
+
+  static int close(fid_t f) noexcept;
+  static int bind(fid_t f, fid_t to, std::uint64_t flags) noexcept;
+  static int control(fid_t f, int command, void* argument) noexcept;
+  static ssize_t cancel(fid_t f, void* context) noexcept;
+  static int get_option(fid_t f, int level, int name, void* value, std::size_t* size) noexcept;
+  static int set_option(fid_t f, int level, int name, const void* value, std::size_t size) noexcept;
+  static int get_name(fid_t f, void* address, std::size_t* size) noexcept;
+  static fi_ops object_ops;
+  static fi_ops_ep ep_ops;
+  static fi_ops_cm cm_ops;
+  static fi_ops_msg msg_ops;
+  static fi_ops_tagged tagged_ops;
+
+  int enable();
+  void bind_queue(completion_queue& q, std::uint64_t flags);
+  void announce() const;
+  const direction& direction_of(const record& r) const noexcept {
+    return r.what == record::kind::send ? sends_ : receives_;
+  }
+  bool is_told(const record& r) const noexcept;
+  bool wants_entry(const direction& d, std::uint64_t flags) const noexcept {
+    return d.queue && (!d.selective || (flags & FI_COMPLETION) != 0);
+  }
+  template <class Record, class Request>
+  ssize_t post(slot& memory, const record& about, const Request& r) noexcept;
+  slot* take_slot() noexcept;
+  ssize_t receive_in_turn(const message_call& m) noexcept;
+  ssize_t peek(const message_call& m) noexcept;
+  ssize_t receive_claimed(const message_call& m) noexcept;
+  ssize_t tell(const record& about) noexcept;
+  detail::recv_request receive_request(slot& memory, const message_call& m,
+                                       const weft::endpoint* from) noexcept;
+  bool directed(const message_call& m) const noexcept {
+    return directed_ && m.peer != FI_ADDR_UNSPEC;
+  }
+
+  domain& domain_;
+  const bool directed_;
+  const std::uint64_t send_flags_, receive_flags_;
+  address_vector* names_ = nullptr;
+  direction sends_, receives_;
+  std::size_t least_room_ = 64;  // FI_OPT_MIN_MULTI_RECV
+
+  // Once it is enabled.
+  std::optional<weft::context> context_;
+  std::optional<peer_table> peers_;
+  std::optional<pump> pump_;
+
+  // With the pump held.
+  slots slots_;
+  record_list in_flight_;  // receives
+  std::array<completions, 2> ended_;
+
+  std::mutex claims_mutex_;
+  std::list<std::pair<void*, claimed_message>> claims_;  // found by their contexts
+};
+
+}  // namespace weft::ofi

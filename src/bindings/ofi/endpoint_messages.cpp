@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an endpoint does: messages with and without tags. fi_msg(3), fi_tagged(3).
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "bindings/ofi/endpoint.hpp"
+
+namespace weft::ofi {
+
+namespace {
+
+std::size_t size_of(std::span<const iovec> pieces) noexcept {
+  return std::accumulate(pieces.begin(), pieces.end(), std::size_t{0},
+                         [](std::size_t n, const iovec& p) { return n + p.iov_len; });
+}
+
+std::uint64_t kind_of(std::uint64_t tag) noexcept {
+  return (tag & untagged) != 0 ? FI_MSG : FI_TAGGED;
+}
+
+/// Immediate words of this provider are remote CQ data; of others, nothing.
+void tell_data(record& r, std::uint64_t immediate) noexcept {
+  if ((immediate & has_cq_data) == 0) return;
+  r.flags |= FI_REMOTE_CQ_DATA;
+  r.data = immediate & (has_cq_data - 1);
+}
+
+void tell_message(record& r, const received& got) noexcept {
+  r.source = got.source;
+  r.tag = got.tag.value;
+  r.size = got.size;
+  tell_data(r, got.immediate);
+}
+
+/// Over which its multi_buffer goes on, or has come to its end.
+bool uses_up(multi_buffer& b, std::size_t size, std::size_t least) noexcept {
+  b.rest = b.rest.subspan(std::min(size, b.rest.size()));
+  return b.rest.size() < std::max<std::size_t>(least, 1);
+}
+
+record about(const message_call& m, endpoint& of, record::kind what, std::uint64_t flags) noexcept {
+  record r;
+  r.owner = &of;
+  r.context = m.context;
+  r.what = what;
+  r.flags = flags | kind_of(m.tag);
+  r.tag = m.tag;
+  if (!m.pieces.empty()) r.buffer = m.pieces.front().iov_base;
+  r.room = size_of(m.pieces);
+  return r;
+}
+
+}  // namespace
+
+template <class Operation>
+void in_flight<Operation>::settle() noexcept {
+  ended = true;
+  record::status = Operation::status;
+  error = errno_of(Operation::status);
+  if constexpr (requires { this->got; }) tell_message(*this, this->got);
+}
+
+template <class Operation>
+void in_flight<Operation>::has_ended(operation& o) noexcept {
+  auto& self = static_cast<in_flight&>(o);
+  self.settle();
+  self.owner->note_end(self);
+}
+
+// --- ends, with the pump held ---------------------------------------------------------------
+
+void endpoint::note_end(record& r) noexcept {
+  const bool receive = r.what == record::kind::receive;
+  if (receive) in_flight_.remove(r);
+  const direction& d = direction_of(r);
+  if (r.multi && (r.error != 0 || uses_up(*r.multi, r.size, least_room_))) r.flags |= FI_MULTI_RECV;
+  if (d.counted) d.counted->count(r.error == 0);
+  if (is_told(r))
+    d.ended->waiting.push(r);
+  else if (!r.pinned)
+    recycle(r);
+}
+
+/// A failure is told whatever was asked for; a buffer goes on only when its last end is read.
+bool endpoint::is_told(const record& r) const noexcept {
+  return direction_of(r).queue && (r.tells || r.error != 0 || r.multi);
+}
+
+void endpoint::recycle(record& r) noexcept {
+  if (r.multi && (r.flags & FI_MULTI_RECV) != 0) delete r.multi;
+  slots_.give_back(slot::around(r));
+}
+
+// --- posting ---------------------------------------------------------------------------------
+
+slot* endpoint::take_slot() noexcept {
+  const pump::holding hold(*pump_);
+  try {
+    return &slots_.take();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+template <class Record, class Request>
+ssize_t endpoint::post(slot& memory, const record& its, const Request& r) noexcept {
+  Record& made = *::new (static_cast<void*>(memory.memory.data())) Record(its, r);
+  if constexpr (std::is_same_v<Record, receive_record>) {
+    const pump::holding hold(*pump_);
+    in_flight_.push(made);
+  }
+  if (!pump_->start(made)) return 0;
+  const pump::holding hold(*pump_);
+  made.settle();
+  note_end(made);
+  return 0;
+}
+
+ssize_t endpoint::send(const message_call& m) noexcept {
+  const weft::endpoint* const to = peers_ ? peers_->find(m.peer) : nullptr;
+  const bool injected = (m.flags & FI_INJECT) != 0;
+  if (!to || m.pieces.size() > most_pieces) return -FI_EINVAL;
+  record its = about(m, *this, record::kind::send, FI_SEND);
+  if (injected && its.room > inject_size) return -FI_EINVAL;
+  its.size = its.room;
+  its.tells = !m.silent && wants_entry(sends_, m.flags);
+
+  slot* const memory = take_slot();
+  if (!memory) return -FI_ENOMEM;
+  detail::send_request request{{nullptr, no_peer}, tag{m.tag}, const_buffer()};
+  if (injected) {
+    std::byte* at = memory->copied.data();
+    for (const iovec& p : m.pieces) {
+      if (p.iov_len != 0) std::memcpy(at, p.iov_base, p.iov_len);
+      at += p.iov_len;
+    }
+    request = to->send(const_buffer(memory->copied.data(), its.room), tag{m.tag}, m.data);
+  } else if (m.pieces.size() <= 1) {
+    request = to->send(const_buffer(static_cast<const std::byte*>(its.buffer), its.room),
+                       tag{m.tag}, m.data);
+  } else {
+    for (std::size_t i = 0; i != m.pieces.size(); ++i)
+      memory->sent_pieces[i] = {static_cast<const std::byte*>(m.pieces[i].iov_base),
+                                m.pieces[i].iov_len};
+    request = to->send(std::span<const const_buffer>(memory->sent_pieces.data(), m.pieces.size()),
+                       tag{m.tag}, m.data);
+  }
+  if ((m.flags & FI_DELIVERY_COMPLETE) != 0) request.mode = detail::send_mode::synchronous;
+  return post<send_record>(*memory, its, request);
+}
+
+detail::recv_request endpoint::receive_request(slot& memory, const message_call& m,
+                                               const weft::endpoint* from) noexcept {
+  const tag_mask wanted(m.tag, ~m.ignore);
+  if (m.pieces.size() > 1) {
+    for (std::size_t i = 0; i != m.pieces.size(); ++i)
+      memory.received_pieces[i] = {static_cast<std::byte*>(m.pieces[i].iov_base),
+                                   m.pieces[i].iov_len};
+    const std::span<const mutable_buffer> list(memory.received_pieces.data(), m.pieces.size());
+    return from ? from->recv(list, wanted) : context_->recv(list, wanted);
+  }
+  const mutable_buffer one =
+      m.pieces.empty() ? mutable_buffer()
+                       : mutable_buffer(static_cast<std::byte*>(m.pieces.front().iov_base),
+                                        m.pieces.front().iov_len);
+  return from ? from->recv(one, wanted) : context_->recv(one, wanted);
+}
+
+ssize_t endpoint::receive(const message_call& m) noexcept {
+  if (!pump_ || m.pieces.size() > most_pieces) return -FI_EINVAL;
+  if ((m.flags & FI_PEEK) != 0) return peek(m);
+  if ((m.flags & FI_CLAIM) != 0) return receive_claimed(m);
+  return receive_in_turn(m);
+}
+
+ssize_t endpoint::receive_in_turn(const message_call& m) noexcept {
+  const weft::endpoint* const from = directed(m) ? peers_->find(m.peer) : nullptr;
+  if (directed(m) && !from) return -FI_EINVAL;
+  record its = about(m, *this, record::kind::receive, FI_RECV);
+  its.tells = wants_entry(receives_, m.flags);
+  if ((m.flags & FI_MULTI_RECV) != 0) {
+    if (m.pieces.size() != 1 || kind_of(m.tag) != FI_MSG) return -FI_EINVAL;
+    const int made = guarded([&] {
+      its.multi = new multi_buffer({static_cast<std::byte*>(its.buffer), its.room}, its);
+      its.multi->from = m.peer;
+      return 0;
+    });
+    if (made != 0) return made;
+  }
+  slot* const memory = take_slot();
+  if (!memory) {
+    delete its.multi;
+    return -FI_ENOMEM;
+  }
+  return post<receive_record>(*memory, its, receive_request(*memory, m, from));
+}
+
+/// Its last message was read: on with the rest. Without memory it ends here, and says so.
+void endpoint::renew(multi_buffer& b) noexcept {
+  record its = b.about;
+  its.multi = &b;
+  its.buffer = b.rest.data();
+  its.room = b.rest.size();
+  const iovec rest{b.rest.data(), b.rest.size()};
+  const message_call m{{&rest, 1}, b.from, its.tag, 0, 0, its.context, 0};
+  slot* const memory = take_slot();
+  if (!memory) return warn("no memory to receive into the rest of a buffer of FI_MULTI_RECV");
+  post<receive_record>(*memory, its,
+                       receive_request(*memory, m, directed(m) ? peers_->find(m.peer) : nullptr));
+}
+
+// --- peeking and claiming: fi_tagged(3) ------------------------------------------------------
+
+/// An event without an operation.
+ssize_t endpoint::tell(const record& its) noexcept {
+  slot* const memory = take_slot();
+  if (!memory) return -FI_ENOMEM;
+  record& told = *::new (static_cast<void*>(memory->memory.data())) record(its);
+  const pump::holding hold(*pump_);
+  receives_.ended->waiting.push(told);
+  return 0;
+}
+
+ssize_t endpoint::peek(const message_call& m) noexcept {
+  if (!receives_.queue) return -FI_ENOCQ;
+  const weft::endpoint* const from = directed(m) ? peers_->find(m.peer) : nullptr;
+  if (directed(m) && !from) return -FI_EINVAL;
+  const tag_mask wanted(m.tag, ~m.ignore);
+  const bool takes = (m.flags & (FI_CLAIM | FI_DISCARD)) != 0;
+  std::optional<claimed_message> claimed;
+  std::optional<received> found;
+  {
+    const pump::call here(*pump_);
+    if (takes) {
+      claimed = from ? from->try_claim(wanted) : context_->try_claim(wanted);
+      if (claimed) found = claimed->about();
+    } else {
+      found = from ? from->try_probe(wanted) : context_->try_probe(wanted);
+    }
+    if (claimed && (m.flags & FI_DISCARD) != 0) claimed->discard();
+  }
+  record its = about(m, *this, record::kind::told, FI_RECV);
+  if (found) {
+    tell_message(its, *found);
+    its.room = its.size;  // nothing is cut off: its length is what was asked for
+    if ((m.flags & (FI_CLAIM | FI_DISCARD)) == FI_CLAIM) {
+      const int kept = guarded([&] {
+        const std::lock_guard lock(claims_mutex_);
+        claims_.emplace_back(m.context, std::move(*claimed));
+        return 0;
+      });
+      if (kept != 0) return kept;
+    }
+  } else {
+    its.error = FI_ENOMSG;
+  }
+  return tell(its);
+}
+
+ssize_t endpoint::receive_claimed(const message_call& m) noexcept {
+  std::list<std::pair<void*, claimed_message>> mine;
+  {
+    const std::lock_guard lock(claims_mutex_);
+    const auto found = std::find_if(claims_.begin(), claims_.end(),
+                                    [&](const auto& c) { return c.first == m.context; });
+    if (found == claims_.end()) return -FI_EINVAL;
+    mine.splice(mine.begin(), claims_, found);
+  }
+  claimed_message& claimed = mine.front().second;
+  record its = about(m, *this, record::kind::claimed, FI_RECV);
+  its.tells = wants_entry(receives_, m.flags);
+  const pump::call here(*pump_);
+  if ((m.flags & FI_DISCARD) != 0) {
+    tell_message(its, claimed.about());
+    claimed.discard();
+    its.what = record::kind::told;
+    return its.tells ? tell(its) : 0;
+  }
+  slot* const memory = take_slot();
+  if (!memory) return -FI_ENOMEM;
+  if (m.pieces.size() > 1) {
+    const auto request = receive_request(*memory, m, nullptr);
+    return post<claimed_record>(*memory, its, claimed.recv(request.into.parts()));
+  }
+  return post<claimed_record>(
+      *memory, its, claimed.recv(mutable_buffer(static_cast<std::byte*>(its.buffer), its.room)));
+}
+
+/// \return 0: it will end with FI_ECANCELED; else it has ended, or a message has met it already
+ssize_t endpoint::cancel(fid_t f, void* context) noexcept {
+  endpoint& self = object_of<endpoint, fid_ep>(f);
+  if (!self.pump_) return -FI_EOPBADSTATE;
+  record* found = nullptr;
+  {
+    const pump::holding hold(*self.pump_);
+    for (found = self.in_flight_.first(); found && found->context != context;) found = found->after;
+    if (!found) return -FI_ENOENT;
+    found->pinned = true;  // its memory is not another operation's meanwhile
+  }
+  const bool withdrawn = self.pump_->withdraw(receive_record::of(*found));
+  const pump::holding hold(*self.pump_);
+  found->pinned = false;
+  if (found->ended && !self.is_told(*found)) self.recycle(*found);
+  return withdrawn ? 0 : -FI_ENOENT;
+}
+
+}  // namespace weft::ofi

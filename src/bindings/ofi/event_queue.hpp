@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// fi_eq(3): for programs that open one as a matter of course. Endpoints without connections and
+// synchronous address vectors have nothing to tell there.
+#pragma once
+
+#include "bindings/ofi/fabric.hpp"
+
+namespace weft::ofi {
+
+class event_queue final : public fid_eq {
+ public:
+  event_queue(fabric& of, void* context) noexcept;
+  ~event_queue();
+
+  /// fi_ops_fabric::eq_open
+  static int open(fid_fabric* of, fi_eq_attr* attr, fid_eq** made, void* context) noexcept;
+
+  users used;
+
+ private:
+  static fi_ops object_ops;
+  static fi_ops_eq eq_ops;
+  fabric& fabric_;
+};
+
+}  // namespace weft::ofi

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/ofi/memory_region.hpp"
+
+namespace weft::ofi {
+
+fi_ops memory_region::object_ops{
+    .size = sizeof(fi_ops),
+    .close = [](fid_t f) { return close(object_of<memory_region, fid_mr>(f)); },
+    .bind = no,
+    .control = no,
+    .ops_open = no,
+    .tostr = no,
+    .ops_set = no,
+};
+
+fi_ops_mr memory_region::domain_ops{
+    .size = sizeof(fi_ops_mr),
+    .reg = [](fid_t of, const void*, std::size_t, std::uint64_t access, std::uint64_t,
+              std::uint64_t key, std::uint64_t flags, fid_mr** made,
+              void* context) { return make(of, access, key, flags, made, context); },
+    .regv = [](fid_t of, const iovec*, std::size_t, std::uint64_t access, std::uint64_t,
+               std::uint64_t key, std::uint64_t flags, fid_mr** made,
+               void* context) { return make(of, access, key, flags, made, context); },
+    .regattr =
+        [](fid_t of, const fi_mr_attr* attr, std::uint64_t flags, fid_mr** made) {
+          return make(of, attr->access, attr->requested_key, flags, made, attr->context);
+        },
+};
+
+memory_region::memory_region(domain& of, std::uint64_t its_key, void* context) noexcept
+    : fid_mr{{FI_CLASS_MR, context, &object_ops}, nullptr, its_key}, domain_(of) {
+  domain_.used.add();
+}
+
+memory_region::~memory_region() { domain_.used.remove(); }
+
+int memory_region::make(fid_t of, std::uint64_t access, std::uint64_t key, std::uint64_t flags,
+                        fid_mr** made, void* context) noexcept {
+  if ((access & ~(FI_SEND | FI_RECV)) != 0) return -FI_EOPNOTSUPP;  // no remote access: no FI_RMA
+  if (flags != 0) return -FI_EBADFLAGS;
+  return guarded([&] {
+    *made = new memory_region(object_of<domain, fid_domain>(of), key, context);
+    return 0;
+  });
+}
+
+}  // namespace weft::ofi

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/ofi/peer_table.hpp"
+
+namespace weft::ofi {
+
+const weft::endpoint* peer_table::meet(fi_addr_t address) noexcept {
+  const weft::endpoint* met = nullptr;
+  guarded([&] {
+    const auto where = names_.at(address);
+    if (!where || address >= blocks * per_block) return -FI_EINVAL;
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<block>& b = owned_[address / per_block];
+    if (!b) b = std::make_unique<block>();
+    blocks_[address / per_block].store(b.get(), std::memory_order_release);
+    weft::endpoint& peer = b->owned[address % per_block];
+    if (!peer) {
+      peer = peer_at(context_, *where);
+      addresses_.try_emplace(peer.id(), address);
+      b->peers[address % per_block].store(&peer, std::memory_order_release);
+    }
+    met = &peer;
+    return 0;
+  });
+  return met;
+}
+
+fi_addr_t peer_table::address_of(peer_id id) noexcept {
+  const auto known = [&] {
+    const std::lock_guard lock(mutex_);
+    const auto found = addresses_.find(id);
+    return found == addresses_.end() ? FI_ADDR_NOTAVAIL : found->second;
+  };
+  const fi_addr_t found = known();
+  if (found != FI_ADDR_NOTAVAIL) return found;
+  // Somebody who sent first: whichever of those not met yet it is.
+  for (const std::size_t n = names_.size(); met_up_to_ < n; ++met_up_to_) meet(met_up_to_);
+  return known();
+}
+
+}  // namespace weft::ofi

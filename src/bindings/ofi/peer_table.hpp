@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Endpoints of weft by fi_addr_t, and the other way round.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include <weft/contact.hpp>
+
+#include "bindings/ofi/address_vector.hpp"
+
+namespace weft::ofi {
+
+/// What one endpoint has met of its address vector. Each address is looked up there once; after
+/// that, finding it is two loads. Any thread.
+class peer_table {
+ public:
+  peer_table(context& of, const address_vector& names) noexcept : context_(of), names_(names) {}
+
+  /// Null: there is no such address, or no memory for it.
+  const weft::endpoint* find(fi_addr_t address) noexcept {
+    if (address < blocks * per_block) [[likely]] {
+      const block* const b = blocks_[address / per_block].load(std::memory_order_acquire);
+      const weft::endpoint* const known =
+          b ? b->peers[address % per_block].load(std::memory_order_acquire) : nullptr;
+      if (known) [[likely]]
+        return known;
+    }
+    return meet(address);
+  }
+
+  /// Of the sender of a message; FI_ADDR_NOTAVAIL: it is not in the address vector.
+  fi_addr_t address_of(peer_id id) noexcept;
+
+ private:
+  static constexpr std::size_t blocks = 1024;
+  static constexpr std::size_t per_block = 1024;
+  struct block {
+    std::array<std::atomic<const weft::endpoint*>, per_block> peers{};
+    std::array<weft::endpoint, per_block> owned;
+  };
+
+  const weft::endpoint* meet(fi_addr_t address) noexcept;
+
+  context& context_;
+  const address_vector& names_;
+  std::mutex mutex_;  // what follows; `blocks_` is written under it
+  std::array<std::atomic<block*>, blocks> blocks_{};
+  std::array<std::unique_ptr<block>, blocks> owned_;
+  std::unordered_map<peer_id, fi_addr_t> addresses_;
+  std::size_t met_up_to_ = 0;  // all before were met, if they are still there
+};
+
+}  // namespace weft::ofi

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations of an endpoint, from their posting until somebody has read how they ended.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+#include <weft/pump.hpp>
+
+#include "bindings/ofi/attributes.hpp"
+
+namespace weft::ofi {
+
+class endpoint;
+class multi_buffer;
+
+/// What a completion tells, and where the record is now. With the endpoint's pump held, except for
+/// its poster until it is in flight.
+struct record {
+  enum class kind : std::uint8_t { send, receive, claimed, told };
+
+  record* before = nullptr;  // in a list of records
+  record* after = nullptr;
+  endpoint* owner = nullptr;
+  void* context = nullptr;
+  void* buffer = nullptr;
+  std::uint64_t flags = 0;  // as fi_cq(3) has them
+  std::uint64_t tag = 0;
+  std::uint64_t data = 0;  // remote CQ data
+  std::size_t size = 0;    // bytes of the message
+  std::size_t room = 0;    // bytes of the buffer
+  multi_buffer* multi = nullptr;
+  peer_id source = no_peer;
+  int error = 0;  // of fi_errno.h
+  errc status = errc::ok;
+  kind what = kind::told;
+  bool tells = true;    // leaves an entry in its completion queue also when it ends well
+  bool pinned = false;  // somebody is at it: nobody reads it now
+  bool ended = false;
+};
+
+/// Records in the order in which they came. Does not own them.
+class record_list {
+ public:
+  record* first() const noexcept { return first_; }
+  bool empty() const noexcept { return !first_; }
+
+  void push(record& r) noexcept {
+    r.before = last_;
+    r.after = nullptr;
+    (last_ ? last_->after : first_) = &r;
+    last_ = &r;
+  }
+
+  void remove(record& r) noexcept {
+    (r.before ? r.before->after : first_) = r.after;
+    (r.after ? r.after->before : last_) = r.before;
+  }
+
+ private:
+  record* first_ = nullptr;
+  record* last_ = nullptr;
+};
+
+/// A record that is one of weft's operations.
+template <class Operation>
+class in_flight final : public record, public Operation {
+ public:
+  template <class Request>
+  in_flight(const record& about, const Request& asked) noexcept
+      : record(about), Operation(asked, &has_ended) {}
+
+  static in_flight& of(record& r) noexcept { return static_cast<in_flight&>(r); }
+
+  /// Notes how it ended.
+  void settle() noexcept;
+
+ private:
+  static void has_ended(operation& o) noexcept;
+};
+
+using send_record = in_flight<detail::send_operation>;
+using receive_record = in_flight<detail::recv_operation>;
+using claimed_record = in_flight<detail::claimed_operation>;
+
+/// Memory for one record of any kind, and for what its operation refers to.
+struct slot {
+  static constexpr std::size_t record_size =
+      std::max({sizeof(send_record), sizeof(receive_record), sizeof(claimed_record)});
+
+  alignas(std::max_align_t) std::array<std::byte, record_size> memory;
+  union {
+    slot* next_free;
+    std::array<std::byte, inject_size> copied;                // of an injected message
+    std::array<const_buffer, most_pieces> sent_pieces;        // of a message in pieces
+    std::array<mutable_buffer, most_pieces> received_pieces;  // the same of a receive
+  };
+
+  slot() noexcept : next_free(nullptr) {}
+  static slot& around(record& r) noexcept { return reinterpret_cast<slot&>(r); }
+};
+static_assert(std::is_trivially_destructible_v<send_record> &&
+              std::is_trivially_destructible_v<receive_record> &&
+              std::is_trivially_destructible_v<claimed_record>);
+
+/// Slots of an endpoint. Grows, so that posting never has to be refused, and keeps what it has:
+/// memory of many operations in flight at once is needed again. With the pump held.
+class slots {
+ public:
+  /// \throws std::bad_alloc
+  slot& take() {
+    if (!free_) grow();
+    slot& taken = *free_;
+    free_ = taken.next_free;
+    return taken;
+  }
+
+  void give_back(slot& s) noexcept {
+    s.next_free = free_;
+    free_ = &s;
+  }
+
+ private:
+  static constexpr std::size_t at_once = 64;
+  void grow() {
+    blocks_.push_back(std::make_unique<slot[]>(at_once));
+    for (std::size_t i = 0; i != at_once; ++i) give_back(blocks_.back()[i]);
+  }
+
+  std::vector<std::unique_ptr<slot[]>> blocks_;
+  slot* free_ = nullptr;
+};
+
+}  // namespace weft::ofi
