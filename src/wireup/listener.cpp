@@ -55,11 +55,15 @@ void listener::accept() {
       take_(std::move(next.fd));
       continue;
     }
-    if (next.error == EAGAIN || next.error == EWOULDBLOCK) break;
+    if (next.error == EAGAIN || next.error == EWOULDBLOCK) {
+      starved_since_.reset();
+      break;
+    }
     if (next.error == EMFILE || next.error == ENFILE || next.error == ENOBUFS ||
         next.error == ENOMEM) {
+      if (warn_) warn_(next.error);
+      if (turn_away_one()) continue;  // perhaps there is a descriptor for the next one
       // The connection stays in the queue and the socket readable: waiting at once would spin.
-      starve(next.error);
       return rest();
     }
     // Anything else concerns the one that wanted to connect, which is gone.
@@ -67,16 +71,16 @@ void listener::accept() {
   wait();
 }
 
-void listener::starve(int error) {
-  if (warn_) warn_(error);
+/// \return false: nobody has waited for long enough
+bool listener::turn_away_one() {
   const auto now = std::chrono::steady_clock::now();
   if (!starved_since_) starved_since_ = now;
-  if (now - *starved_since_ < time_to_starve) return;
-  const auto say = [this](int socket) {
+  if (now - *starved_since_ < time_to_starve) return false;
+  const bool done = spare_.turn_away(socket_.native_handle(), [this](int socket) {
     if (regret_) regret_(socket);
-  };
-  for (int n = 0; n < accepts_at_once && spare_.turn_away(socket_.native_handle(), say); ++n) {
-  }
+  });
+  if (!done) starved_since_.reset();  // nobody is there any more
+  return done;
 }
 
 void listener::rest() {

@@ -37,7 +37,7 @@ class listener : public std::enable_shared_from_this<listener> {
   void wait();
   void accept();
   void rest();
-  void starve(int error);
+  bool turn_away_one();
 
   asio::posix::stream_descriptor socket_;
   asio::steady_timer rest_;

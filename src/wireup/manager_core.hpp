@@ -74,6 +74,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void balance();
   void notice(const std::string& text);
   void notice_starved(int error);
+  void notice_tcp_stranger(int socket, std::string_view what);
   static void say_no_room(int socket);
   void shut_down();
   void give_up();

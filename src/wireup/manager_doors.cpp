@@ -127,6 +127,10 @@ void connection_manager::impl::admit(unique_fd socket, connection::medium m,
 }
 
 void connection_manager::impl::on_tcp_newcomer(unique_fd socket, std::uint64_t door_number) try {
+  if (const auto wrong = tcp_answering::is_nobody(socket.get())) {
+    if (!wrong->empty()) notice_tcp_stranger(socket.get(), *wrong);
+    return;
+  }
   std::erase_if(answering_, [](const auto& weak) { return weak.expired(); });
   if (answering_.size() >= max_answering) {
     if (const auto oldest = answering_.front().lock()) oldest->close();
@@ -142,11 +146,7 @@ void connection_manager::impl::on_tcp_newcomer(unique_fd socket, std::uint64_t d
     prepare_tcp(who.get(), tcp_.peer_timeout);
     admit(std::move(who), connection::medium::tcp, door_number);
   };
-  terms.turn_away = [this](const std::string& who, const std::string& what) {
-    if (std::exchange(told_of_tcp_stranger_, true)) return;
-    notice(fmt::format("{} was turned away: {} (said once; others will be turned away silently)",
-                       who, what));
-  };
+  terms.turn_away = [this](int who, const std::string& what) { notice_tcp_stranger(who, what); };
   const auto answering =
       std::make_shared<tcp_answering>(*loop_, std::move(socket), std::move(terms));
   answering_.push_back(answering);
@@ -155,6 +155,12 @@ void connection_manager::impl::on_tcp_newcomer(unique_fd socket, std::uint64_t d
   throw;
 } catch (const std::exception& e) {
   notice(fmt::format("a connection had to be dropped: {}", e.what()));
+}
+
+void connection_manager::impl::notice_tcp_stranger(int socket, std::string_view what) {
+  if (std::exchange(told_of_tcp_stranger_, true)) return;
+  notice(fmt::format("{} was turned away: {} (said once; others will be turned away silently)",
+                     name_of_peer(socket), what));
 }
 
 void connection_manager::impl::balance() {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wireup/tcp_answering.hpp"
 
+#include <sys/socket.h>
+
 #include <chrono>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
-
-#include "wireup/tcp_socket.hpp"
 
 namespace weft::wireup {
 
@@ -14,14 +16,23 @@ using runtime::unique_fd;
 
 namespace {
 constexpr auto time_to_talk = std::chrono::seconds(5);
+constexpr std::string_view not_ours = "it does not speak this version of weft's protocol";
 }  // namespace
 
 tcp_answering::tcp_answering(loop& on, unique_fd socket, terms t)
-    : socket_(on.io()), patience_(on.io()), terms_(std::move(t)), who_(name_of_peer(socket.get())) {
+    : socket_(on.io()), patience_(on.io()), terms_(std::move(t)) {
   asio::error_code fault;
   socket_.assign(tcp::v4(), socket.get(), fault);
   if (fault) throw std::system_error(fault, "epoll_ctl");
   socket.release();
+}
+
+std::optional<std::string_view> tcp_answering::is_nobody(int socket) noexcept {
+  opening said{};
+  const ssize_t n = ::recv(socket, said.data(), said.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (n == 0) return std::string_view{};
+  if (n != std::ssize(said) || decode_opening(said)) return std::nullopt;
+  return not_ours;
 }
 
 /// Goes on with `next` when the array is full. Who hangs up before is a stranger who said too
@@ -47,7 +58,7 @@ void tcp_answering::start() {
 
 void tcp_answering::on_opening() {
   const auto wanted = decode_opening(opening_);
-  if (!wanted) return turn_away("it does not speak this version of weft's protocol");
+  if (!wanted) return turn_away(std::string(not_ours));
   if (*wanted == approach::ask) {
     if (!terms_.answer) return turn_away("it asked at a door that answers no questions");
     answer_ = encode(*terms_.answer);
@@ -82,8 +93,8 @@ void tcp_answering::on_proof() {
 
 void tcp_answering::turn_away(std::string what) {
   if (!socket_.is_open()) return;
+  if (terms_.turn_away) terms_.turn_away(socket_.native_handle(), std::move(what));
   close();
-  if (terms_.turn_away) terms_.turn_away(who_, std::move(what));
 }
 
 void tcp_answering::close() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "wireup/handshake.hpp"
 #include "wireup/hello.hpp"
@@ -24,12 +25,18 @@ class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
     std::optional<door_answer> answer;              ///< nothing: questions are not answered here
     job_key key;                                    ///< empty: nobody comes in
     std::function<void(runtime::unique_fd)> admit;  ///< it knows the key
-    /// It does not: who it is, and what it did instead, for people. Not called for those who were
-    /// answered or who hung up without a word.
-    std::function<void(std::string who, std::string what)> turn_away;
+    /// It does not: its socket, which is closed then, and what it did instead, for people. Not
+    /// called for those who were answered or who hung up without a word.
+    std::function<void(int socket, std::string what)> turn_away;
   };
 
   tcp_answering(loop& on, runtime::unique_fd socket, terms t);
+
+  /// Whether somebody who has just been accepted has said too much already to be anybody, or has
+  /// left. Most strangers have, and are to cost no more than this look; who has not spoken yet may
+  /// still be somebody. \return what was wrong, for people; empty: it left without a word
+  static std::optional<std::string_view> is_nobody(int socket) noexcept;
+
   void start();
   /// Ends at once; nobody is called.
   void close();
@@ -44,7 +51,6 @@ class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
   asio::ip::tcp::socket socket_;
   asio::steady_timer patience_;
   terms terms_;
-  std::string who_;
   opening opening_{};
   proof proof_{};
   std::optional<challenger> challenger_;

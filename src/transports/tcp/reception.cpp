@@ -18,6 +18,8 @@ constexpr std::size_t most_visitors = 64;
 constexpr int accepts_at_once = 32;
 // How long peers wait for descriptors.
 constexpr auto time_to_starve = std::chrono::seconds(2);
+
+bool is_want(int code) noexcept { return code == EMFILE || code == ENFILE; }
 }  // namespace
 
 reception::~reception() {
@@ -64,21 +66,31 @@ std::string reception::describe() const {
 void reception::door::on_ready(std::uint32_t /*events*/) noexcept {
   for (int n = 0; n != accepts_at_once; ++n) {
     runtime::unique_fd next = accept_one(fd.get());
-    if (!next) return refused(errno);
+    if (!next) {
+      const int code = errno;
+      if (is_want(code) && in->turn_away_one(fd.get())) continue;
+      return refused(code);
+    }
     in->starved_since_.reset();
     in->admit(std::move(next));
   }
 }
 
-void reception::door::refused(int code) noexcept {
-  if (code == EAGAIN || code == EINTR || code == ECONNABORTED) return;
-  // Out of descriptors. They may be held by peers that wait for this one, in vain as well.
+/// Peers that are out of descriptors, too, may wait for this one. \return false: nobody has waited
+/// for long enough
+bool reception::turn_away_one(int listening) noexcept {
   const auto now = std::chrono::steady_clock::now();
-  if (!in->starved_since_) in->starved_since_ = now;
-  if (now - *in->starved_since_ >= time_to_starve)
-    for (int n = 0; n != accepts_at_once && in->spare_->turn_away(fd.get(), [](int) {}); ++n) {
-    }
-  // Whoever stands there would keep this awake.
+  if (!starved_since_) starved_since_ = now;
+  if (now - *starved_since_ < time_to_starve) return false;
+  const bool done = spare_->turn_away(listening, [](int) {});
+  if (!done) starved_since_.reset();  // nobody is there any more
+  return done;
+}
+
+void reception::door::refused(int code) noexcept {
+  if (code == EAGAIN) in->starved_since_.reset();
+  if (code == EAGAIN || code == EINTR || code == ECONNABORTED) return;
+  // Out of descriptors: whoever stands there would keep this awake.
   in->sockets_.remove(fd.get());
   in->rests_ = true;
 }
@@ -95,7 +107,19 @@ void reception::resume() noexcept {
   }
 }
 
+/// Most strangers have said something wrong, or left, when they are accepted: they cost no more
+/// than a look at that. What a peer has said stays to be read.
+bool reception::is_nobody(int fd) noexcept {
+  greeting said{};
+  const ssize_t n = ::recv(fd, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT);
+  if (n == 0) return true;
+  if (n != sizeof said || (said.magic == magic && said.version == version)) return false;
+  count_stranger();
+  return true;
+}
+
 void reception::admit(runtime::unique_fd fd) noexcept {
+  if (is_nobody(fd.get())) return;
   if (visitors_.size() == most_visitors) dismiss(visitors_.front(), true);
   try {
     std::list<visitor> fresh(1);
@@ -128,12 +152,15 @@ void reception::hear(visitor& v) noexcept {
 
 void reception::dismiss(visitor& v, bool stranger) noexcept {
   if (v.fd) sockets_.remove(v.fd.get());
-  if (stranger && strangers_++ == 0) {
-    std::fprintf(stderr,
-                 "weft: somebody connected to the TCP transport without having been offered to, "
-                 "and was turned away (said once; context::describe() counts them)\n");
-  }
+  if (stranger) count_stranger();
   visitors_.erase(v.self);
+}
+
+void reception::count_stranger() noexcept {
+  if (strangers_++ != 0) return;
+  std::fprintf(stderr,
+               "weft: somebody connected to the TCP transport without having been offered to, "
+               "and was turned away (said once; context::describe() counts them)\n");
 }
 
 }  // namespace weft::transports::tcp

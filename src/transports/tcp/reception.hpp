@@ -60,8 +60,11 @@ class reception {
   };
 
   void admit(runtime::unique_fd fd) noexcept;
+  bool is_nobody(int fd) noexcept;
+  bool turn_away_one(int listening) noexcept;
   void hear(visitor& v) noexcept;
   void dismiss(visitor& v, bool stranger) noexcept;
+  void count_stranger() noexcept;
 
   runtime::wait_set& sockets_;
   const std::function<bool(const token&, runtime::unique_fd&)> claim_;
