@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 namespace conformance {
 
@@ -63,8 +64,9 @@ std::vector<std::size_t> sizes(std::size_t most) {
   std::vector<std::size_t> all{0, 1, 2, 3, 5, 1000, 99991, (4 << 20) + 1, 16 << 20};
   // 8 and 44: a cache line of the ring; 192 and 4096: what is injected; 64 KiB: eager; the others:
   // fragments.
-  for (const std::size_t limit : {8, 44, 64, 128, 192, 256, 512, 1024, 4096, 8192, 16384, 32768,
-                                  65536, 131072, 262144, 1 << 20})
+  for (const std::size_t limit :
+       std::initializer_list<std::size_t>{8, 44, 64, 128, 192, 256, 512, 1024, 4096, 8192, 16384,
+                                          32768, 65536, 131072, 262144, 1 << 20})
     for (const std::size_t n : {limit - 1, limit, limit + 1}) all.push_back(n);
   std::erase_if(all, [most](std::size_t n) { return n > most; });
   std::sort(all.begin(), all.end());

@@ -76,7 +76,7 @@ bool transform(std::ptrdiff_t nx, std::ptrdiff_t ny, bool beside_definition, int
   off = over_all(off, MPI_MAX);
   const bool right = std::abs(before - after) < 1e-9 * before && off < 1e-9;
   if (rank == 0)
-    std::printf("%td x %td: energy %.9f, transformed %.9f, %s\n", nx, ny, before, after,
+    std::printf("%td x %td: energy %.5f, transformed %.5f, %s\n", nx, ny, before, after,
                 right ? "right" : "WRONG");
   return right;
 }
