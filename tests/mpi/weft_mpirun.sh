@@ -30,7 +30,8 @@ ends 0 -n 2 true
 says "no rank said that it runs on weft"
 ends 3 -n 2 sh -c 'exit 3'
 says "no rank got through MPI_Init on weft"
-ends 1 -n 2 mpi-conformance no-such-subject
+# One that fails after MPI_Init.
+ends 1 -n 2 sh -c 'mpi-conformance self && exit 1'
 silent "no rank got through"
 
 # weft cannot be used: it is said at once, or with MPI_Init.
