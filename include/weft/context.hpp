@@ -169,7 +169,8 @@ class context {
   std::optional<received> try_probe(tag_mask t);
   std::optional<claimed_message> try_claim(tag_mask t);
 
-  /// The endpoint with that number, for the `source` of something received.
+  /// The endpoint with that number: a rank, or the `source` of something received.
+  /// \throws weft::error (invalid_argument) for a number from 2^31 on that nobody has had here
   endpoint peer(peer_id id);
 
   /// Counters since construction. A snapshot; cheap enough to call every second.

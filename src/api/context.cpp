@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <weft/context.hpp>
 #include <weft/group.hpp>
 
@@ -78,7 +80,15 @@ std::optional<claimed_message> context::try_claim(tag_mask t) {
   return core_->messenger().try_claim(nullptr, t);
 }
 
-endpoint context::peer(peer_id id) { return endpoint(core_->messenger().peer_of(id)); }
+endpoint context::peer(peer_id id) {
+  if (!core_->messenger().has_given(id))
+    throw error(
+        errc::invalid_argument,
+        fmt::format("there is no peer with the number {}; below 2^31 numbers are ranks, and "
+                    "others come from connect, accept, meet and what was received",
+                    id));
+  return endpoint(core_->messenger().peer_of(id));
+}
 
 metrics context::snapshot() const { return core_->messenger().snapshot(); }
 

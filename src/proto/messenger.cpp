@@ -37,6 +37,11 @@ std::shared_ptr<peer> messenger::peer_of(peer_id id) {
   return p;
 }
 
+bool messenger::has_given(peer_id id) const {
+  const runtime::engine::holder hold(engine_);
+  return id < first_new_ || id - first_new_ < ends_.size();
+}
+
 std::shared_ptr<peer> messenger::new_peer() {
   const runtime::engine::holder hold(engine_);
   peer_id id = no_peer;

@@ -45,6 +45,8 @@ class messenger final : public runtime::source {
   /// The peer with that number; made if it is new.
   /// \throws std::bad_alloc
   std::shared_ptr<peer> peer_of(peer_id id);
+  /// Whether a number is that of a rank, or somebody who came by address has or had it.
+  bool has_given(peer_id id) const;
   /// With the next number from `ranks` on. Once it has gone and nobody has it any more, its memory
   /// is another one's; of its number the reason is remembered, in one byte.
   /// \throws std::bad_alloc, weft::error (unsupported) when all numbers have been given

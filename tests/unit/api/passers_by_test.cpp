@@ -83,3 +83,14 @@ TEST_CASE("passers-by: a context keeps nothing of peers that have gone") {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(open_descriptors() <= open_before);
 }
+
+TEST_CASE("passers-by: a number that nobody has had is no peer's, and the error names it") {
+  context ctx;
+  for (const peer_id number : {peer_id{1} << 31, no_peer}) try {
+      ctx.peer(number);
+      FAIL("there is an endpoint for " << number);
+    } catch (const error& e) {
+      CHECK(e.kind() == errc::invalid_argument);
+      CHECK_THAT(e.what(), Catch::Contains(std::to_string(number)));
+    }
+}
