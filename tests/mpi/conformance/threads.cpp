@@ -108,11 +108,11 @@ void threads(check& c) {
   guarded guard(c);
   const int other = partner(c);
   if (other >= 0) {
-    by_tag(guard, c.rank, other, c.thorough ? 300 : 20);
-    shared_stream(guard, c.rank, other, c.thorough ? 300 : 20);
+    by_tag(guard, c.rank, other, c.thorough ? 100 : 20);
+    shared_stream(guard, c.rank, other, c.thorough ? 100 : 20);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  own_communicators(guard, c.size, c.thorough ? 200 : 15);
+  own_communicators(guard, c.size, c.thorough ? 100 : 15);
 }
 
 }  // namespace conformance
