@@ -12,6 +12,10 @@ get_property(layers GLOBAL PROPERTY WEFT_LAYERS)
 install(DIRECTORY include/weft DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS ${layers} EXPORT weft ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS weft_c EXPORT weft LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+# Where a libfabric of the same prefix looks by itself, and weft-mpirun in any case.
+if(TARGET weft_fi)
+  install(TARGETS weft_fi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/libfabric")
+endif()
 install(EXPORT weft FILE weftTargets.cmake NAMESPACE weft:: DESTINATION "${WEFT_CMAKE_DIR}")
 
 configure_package_config_file(cmake/weftConfig.cmake.in weftConfig.cmake INSTALL_DESTINATION "${WEFT_CMAKE_DIR}")

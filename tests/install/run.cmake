@@ -31,3 +31,9 @@ run("${CC}" -std=c99 -pedantic -Wall -Wextra -Werror "${CONSUMER}/main.c" -o "${
   "-Wl,-rpath,${prefix}/${LIBDIR}")
 run("${WORK}/in-c")
 run("${WORK}/build/consumer-in-c")
+
+# MPI on what was installed.
+find_program(mpirun mpirun.openmpi)
+if(MPI AND mpirun)
+  run("${prefix}/bin/weft-mpirun" --verify)
+endif()
