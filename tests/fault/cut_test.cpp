@@ -16,9 +16,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int timeout = 3;  // seconds, WEFT_PEER_TIMEOUT; the news comes after two
+constexpr int peer_timeout = 3;  // seconds, WEFT_PEER_TIMEOUT; the news comes after two
 // The promise; a sanitizer makes no promises.
-constexpr std::int64_t news_limit = (sanitized ? 40 : timeout) * std::int64_t{1'000'000'000};
+constexpr std::int64_t cut_off_limit =
+    (sanitized ? 40 : peer_timeout) * std::int64_t{1'000'000'000};
 
 bool same_host(std::size_t one, std::size_t other) {
   return (one < ranks / 2) == (other < ranks / 2);
@@ -54,7 +55,7 @@ void cut_off(int rounds) {
     CAPTURE(round);
     {
       job j(settings().back(), round % 2 == 0 ? "dedicated" : "interrupt", "", {},
-            {"WEFT_PEER_TIMEOUT=" + std::to_string(timeout)});
+            {"WEFT_PEER_TIMEOUT=" + std::to_string(peer_timeout)});
       // weft-run would tell who has left sooner than the silence does.
       j.notes().please_stay = 1;
       REQUIRE(all_flows(j, 10));
@@ -88,7 +89,7 @@ void cut_off(int rounds) {
           if (lost != 0) slowest = std::max(slowest, lost - cut_at);
         }
       }
-      CHECK(slowest < news_limit);
+      CHECK(slowest < cut_off_limit);
       std::cout << "the slowest news took " << slowest / 1'000'000 << " ms\n";
     }
     CHECK(leftovers() == "");

@@ -58,7 +58,7 @@ std::array<std::byte, N> hear(const unique_fd& from) {
 }
 
 /// Reads until the other side hangs up. \return how many bytes came
-std::size_t last_words(const unique_fd& from) {
+std::size_t bytes_until_end(const unique_fd& from) {
   std::array<std::byte, 4096> buffer;
   std::size_t all = 0;
   for (;;) {
@@ -80,7 +80,7 @@ unique_fd admitted(const std::string& address, const job_key& key) {
   return socket;
 }
 
-std::vector<std::byte> bytes_of(const frame& f) {
+std::vector<std::byte> stream_of(const frame& f) {
   const auto head = frame_header::of(f);
   std::vector<std::byte> all(head.size() + f.body.size());
   std::ranges::copy(f.body, std::ranges::copy(head, all.begin()).out);
@@ -165,7 +165,7 @@ TEST_CASE("a process that vanishes breaks its TCP channel") {
   const std::string address = open(host);
   {
     const unique_fd socket = admitted(address, key);
-    say(socket, bytes_of(good_hello(purpose::knock)));
+    say(socket, stream_of(good_hello(purpose::knock)));
     REQUIRE(host.visits.next().visitor->accept());
   }
   CHECK_FALSE(host.ends.next().orderly);
@@ -250,7 +250,7 @@ TEST_CASE("an impostor that listens is found out") {
   hear<proof_size>(caller);
   say(caller, digest{});
   CHECK_THAT(guest.outcomes.next().failure, Catch::Contains("does not know the job's key"));
-  CHECK(last_words(caller) == 0);  // no hello, no greeting: nothing before it is sure
+  CHECK(bytes_until_end(caller) == 0);  // no hello, no greeting: nothing before it is sure
 }
 
 TEST_CASE("an earlier conversation cannot be repeated") {
@@ -268,7 +268,7 @@ TEST_CASE("an earlier conversation cannot be repeated") {
   say(second, encode_opening(approach::prove));
   hear<challenge_size>(second);
   say(second, overheard);
-  CHECK(last_words(second) == 0);
+  CHECK(bytes_until_end(second) == 0);
   CHECK_THAT(host.notices.next(), Catch::Contains("does not know the job's key"));
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("garbage, too little and too much instead of a handshake end that conn
     say(s, noise);
     ::shutdown(s.get(), SHUT_WR);
     // A challenge at most, and never more.
-    CHECK(last_words(s) <= challenge_size);
+    CHECK(bytes_until_end(s) <= challenge_size);
   }
   CHECK(host.visits.empty());
   check_still_well(host, address, key);
@@ -297,17 +297,17 @@ TEST_CASE("garbage behind a good handshake ends that connection only") {
   const std::string address = open(host);
   const std::vector<std::vector<std::byte>> bad{
       std::vector<std::byte>(64, std::byte{0xff}),  // an enormous length
-      bytes_of({frame_kind::parcel, 1, {}, {}}),    // before the hello
-      bytes_of(encode_refusal("no")),               // from the wrong side
+      stream_of({frame_kind::parcel, 1, {}, {}}),   // before the hello
+      stream_of(encode_refusal("no")),              // from the wrong side
       [] {                                          // descriptors over TCP
-        auto b = bytes_of(good_hello(purpose::knock));
+        auto b = stream_of(good_hello(purpose::knock));
         b[2] = std::byte{1};
         return b;
       }()};
   for (const auto& what : bad) {
     const unique_fd s = admitted(address, key);
     say(s, what);
-    last_words(s);
+    bytes_until_end(s);
     CHECK_FALSE(host.notices.next().empty());
   }
   CHECK(host.visits.empty());
@@ -318,10 +318,11 @@ TEST_CASE("a frame that arrives byte by byte is a frame") {
   const job_key key = job_key::random();
   node host(fresh_identity(), with(key));
   const unique_fd s = admitted(open(host), key);
-  for (const std::byte b : bytes_of(good_hello(purpose::knock))) say(s, {&b, 1});
+  for (const std::byte b : stream_of(good_hello(purpose::knock))) say(s, {&b, 1});
   REQUIRE(host.visits.next().visitor->accept());
   hear<frame_header::size>(s);  // the welcome: before it nothing else may be said
-  for (const std::byte b : bytes_of({frame_kind::parcel, 3, {std::byte{'x'}}, {}})) say(s, {&b, 1});
+  for (const std::byte b : stream_of({frame_kind::parcel, 3, {std::byte{'x'}}, {}}))
+    say(s, {&b, 1});
   CHECK(text_of(host.parcels.next().parcel) == "x");
 }
 
@@ -339,7 +340,7 @@ TEST_CASE("those who are slow at the handshake are dropped, and keep nobody out"
   // The silent, too, are hung up on; a byte now and then does not make it longer.
   const std::byte one{0x57};
   say(slow.back(), {&one, 1});
-  CHECK(last_words(slow.back()) == 0);
+  CHECK(bytes_until_end(slow.back()) == 0);
 }
 
 TEST_CASE("nothing of what strangers did stays open") {
