@@ -20,9 +20,6 @@ const std::vector<std::size_t> middle_sizes{kib, 4 * kib, 8 * kib, 16 * kib, 64 
 const std::vector<std::size_t> large_sizes{256 * kib, mib, 4 * mib};
 const std::vector<std::size_t> overlap_sizes{8, 64 * kib, mib, 8 * mib};
 
-/// The blocked side of every overlap pattern may wait this much longer than the transfer takes.
-constexpr double overlap_excess_us = 50;
-
 }  // namespace
 
 job make_job(const char* bench, std::vector<std::size_t> sizes, std::size_t window,

@@ -44,6 +44,9 @@ struct target {
   double bound;
 };
 
+/// The blocked side of every overlap pattern may wait this much longer than the transfer takes.
+constexpr double overlap_excess_us = 50;
+
 /// Adds what holds of every pattern of overlap: how long the blocked side may wait beyond the
 /// transfer, and how much longer an application may take beyond the copy, as a share.
 void add_overlap_targets(std::vector<target>& targets, const std::vector<std::size_t>& sizes,

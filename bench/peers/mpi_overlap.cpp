@@ -184,8 +184,8 @@ json overlap(const std::string& pattern, std::size_t size, const job& what, cons
                .post = [&] { return post_receive(box, 0); },
                .block =
                    [&] {
-                     MPI_Ssend(message.data(), count_of(message), MPI_BYTE, 1, data_tag,
-                               MPI_COMM_WORLD);
+                     const auto send = what.standard_send ? MPI_Send : MPI_Ssend;
+                     send(message.data(), count_of(message), MPI_BYTE, 1, data_tag, MPI_COMM_WORLD);
                    }};
       received = me == 1;
     } else {

@@ -118,6 +118,9 @@ int main(int argc, char** argv) {
     if (jobs[i].bench == "rate") jobs[i].window = 64;
     auto* sub = app.add_subcommand(names[i]);
     add_job_options(*sub, jobs[i]);
+    if (jobs[i].bench == "overlap")
+      sub->add_flag("--standard-send", jobs[i].standard_send,
+                    "A blocked sender is in MPI_Send instead of MPI_Ssend");
     sub->add_option("--transport", head.transport, "What to call the transport in the output");
     sub->add_option("--progress", head.progress, "What to call the mode of progress in the output");
     sub->add_flag("--json")->description("Accepted for symmetry: the output always is JSON lines");

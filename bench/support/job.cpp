@@ -26,6 +26,7 @@ std::vector<std::string> job::arguments() const {
   } else if (bench == "overlap") {
     add("--pattern", pattern);
     add("--compute-us", fmt::format("{}", compute_us));
+    if (standard_send) result.emplace_back("--standard-send");
   } else if (among_many()) {
     add("--ranks", fmt::format("{}", ranks));
   }

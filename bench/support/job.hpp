@@ -20,9 +20,11 @@ struct job {
       "warm";  ///< "warm": `window` buffers, used again and again; "cold": see buffer_count()
   std::string pattern = "all";  ///< of overlap: one of overlap_patterns, or "all"
   double compute_us = 5000;     ///< of overlap: how long the application computes
-  int ranks = 2;                ///< of those that among_many()
-  bool hosts = false;           ///< the two processes on two hosts (support/hosts.hpp)
-  double effort = 1.0;          ///< factor on the number of samples
+  bool standard_send =
+      false;            ///< of overlap, for MPI: a blocked sender is in MPI_Send, not MPI_Ssend
+  int ranks = 2;        ///< of those that among_many()
+  bool hosts = false;   ///< the two processes on two hosts (support/hosts.hpp)
+  double effort = 1.0;  ///< factor on the number of samples
 
   /// Whether any number of ranks can do it; the others are for two.
   bool among_many() const;

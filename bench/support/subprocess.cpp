@@ -93,7 +93,8 @@ std::string command::text() const {
 
 std::string command_result::reason() const {
   if (ok()) return {};
-  const std::string said = last_lines(err.empty() ? out : err, 12);
+  // Launchers put two dozen lines of their own after those of the program.
+  const std::string said = last_lines(err.empty() ? out : err, 30);
   const std::string how = timed_out      ? std::string("did not finish in time")
                           : status > 128 ? fmt::format("died by signal {} ({})", status - 128,
                                                        ::strsignal(status - 128))
