@@ -37,6 +37,10 @@ silent "no rank got through"
 # weft cannot be used: it is said at once, or with MPI_Init.
 ends 1 --provider /nowhere -n 2 true
 says "libweft-fi.so was not found"
+export WEFT_SPIN=long
+ends 1 -n 2 true
+says "WEFT_SPIN=.long. makes no sense"
+unset WEFT_SPIN
 WEFT_TRANSPORTS=nonsense
 export WEFT_TRANSPORTS
 ends 1 -n 2 mpi-conformance self

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include <weft/context.hpp>
+
 #include "command.hpp"
 #include "options.hpp"
 #include "provider.hpp"
@@ -80,6 +82,7 @@ int start(const options& chosen) {
   here.cores = cores();
   here.root = ::geteuid() == 0;
   if (!chosen.plain) {
+    weft::options::from_environment();  // what makes no sense is said now, and once
     const char* set = std::getenv("FI_PROVIDER_PATH");
     const std::string_view present = set == nullptr ? "" : set;
     const auto folder = find_provider(chosen.provider.empty()
