@@ -14,23 +14,25 @@ using namespace weft;
 namespace {
 
 constexpr std::array<std::size_t, 20> sizes{
-    0,    1,    8,      43,     44,     45,     63,     64,      1000,     3072,
+    0,    1,    8,      35,     36,     37,     63,     64,      1000,     3072,
     3073, 4096, 16'384, 40'001, 65'535, 65'536, 65'537, 300'001, 1u << 20, 8u << 20};
 
 task<void> ping(context&, endpoint other) {
   for (const std::size_t size : sizes) {
     const bytes out = pattern(size, size);
     bytes in(size);
-    co_await other.send(out, tag{1});
+    co_await other.send(out, tag{1}, ~size);
     const received r = co_await other.recv(in, tag{2});
-    expect(r.size == size && r.source == other.id() && r.tag == tag{2}, "what a receive tells");
+    expect(r.size == size && r.source == other.id() && r.tag == tag{2} && r.immediate == 0,
+           "what a receive tells");
     expect(in == out, "a message of " + std::to_string(size) + " bytes comes back as it was");
   }
 }
 task<void> pong(context&, endpoint other) {
   for (const std::size_t size : sizes) {
     bytes in(size);
-    co_await other.recv(in, tag{1});
+    const received r = co_await other.recv(in, tag{1});
+    expect(r.immediate == ~size, "the immediate word goes along");
     expect(in == pattern(size, size), "a message of " + std::to_string(size) + " bytes arrives");
     co_await other.send(in, tag{2});
   }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the provider offers, and what it refuses at once.
+#include <functional>
+
+#include "side.hpp"
+
+using namespace ofi_test;
+
+TEST_CASE("ofi: what Open MPI asks for is offered") {
+  const info_ptr h = hints();
+  h->ep_attr->type = FI_EP_RDM;
+  h->caps = FI_TAGGED | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_DIRECTED_RECV;
+  h->mode = FI_CONTEXT | FI_CONTEXT2;
+  h->tx_attr->msg_order = h->rx_attr->msg_order = FI_ORDER_SAS;
+  h->tx_attr->op_flags = h->rx_attr->op_flags = FI_COMPLETION;
+  h->domain_attr->threading = FI_THREAD_DOMAIN;
+  h->domain_attr->av_type = FI_AV_MAP;
+  h->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  h->domain_attr->cq_data_size = 4;
+  const info_ptr found = offered(*h);
+  REQUIRE(found);
+  CHECK((found->caps & h->caps) == h->caps);
+  CHECK(found->mode == 0);
+  CHECK(found->domain_attr->threading == FI_THREAD_DOMAIN);
+  CHECK(found->domain_attr->av_type == FI_AV_MAP);
+  CHECK(found->domain_attr->mr_mode == 0);
+  CHECK(found->domain_attr->data_progress == FI_PROGRESS_AUTO);
+  CHECK(found->ep_attr->mem_tag_format >> 62 == 1);
+}
+
+TEST_CASE("ofi: what is not supported is refused before anything is made") {
+  const std::vector<std::function<void(fi_info&)>> wishes{
+      [](fi_info& i) { i.ep_attr->type = FI_EP_MSG; },
+      [](fi_info& i) { i.ep_attr->type = FI_EP_DGRAM; },
+      [](fi_info& i) { i.ep_attr->tx_ctx_cnt = 2; },
+      [](fi_info& i) { i.caps = FI_MSG | FI_RMA; },
+      [](fi_info& i) { i.caps = FI_ATOMIC; },
+      [](fi_info& i) { i.caps = FI_TAGGED | FI_HMEM; },
+      [](fi_info& i) { i.addr_format = FI_SOCKADDR_IN; },
+      [](fi_info& i) { i.tx_attr->msg_order = FI_ORDER_WAW; },
+      [](fi_info& i) { i.tx_attr->comp_order = FI_ORDER_STRICT; },
+      [](fi_info& i) { i.tx_attr->inject_size = 1 << 20; },
+      [](fi_info& i) { i.tx_attr->op_flags = FI_FENCE; },
+      [](fi_info& i) { i.rx_attr->total_buffered_recv = 1; },
+      [](fi_info& i) { i.rx_attr->iov_limit = 100; },
+      [](fi_info& i) { i.domain_attr->cq_data_size = 8; },
+      [](fi_info& i) { i.domain_attr->name = ::strdup("mlx5_0"); },
+  };
+  REQUIRE(offered(*hints()));
+  for (std::size_t i = 0; i != wishes.size(); ++i) {
+    CAPTURE(i);
+    const info_ptr h = hints();
+    wishes[i](*h);
+    CHECK_FALSE(offered(*h));
+  }
+}
+
+TEST_CASE("ofi: objects in use cannot be closed, and nothing is enabled half bound") {
+  side s;
+  CHECK(fi_close(&s.domain->fid) == -FI_EBUSY);
+  CHECK(fi_close(&s.cq->fid) == -FI_EBUSY);
+  CHECK(fi_close(&s.av->fid) == -FI_EBUSY);
+  CHECK(fi_close(&s.fabric->fid) == -FI_EBUSY);
+
+  const auto bare =
+      made<fid_ep>([&](auto e) { return fi_endpoint(s.domain.get(), s.info.get(), e, nullptr); });
+  CHECK(fi_enable(bare.get()) == -FI_ENOAV);
+  CHECK(fi_ep_bind(bare.get(), &s.av->fid, 0) == 0);
+  CHECK(fi_enable(bare.get()) == -FI_ENOCQ);
+  std::array<char, 64> name{};
+  std::size_t size = name.size();
+  CHECK(fi_getname(&bare->fid, name.data(), &size) == -FI_EOPBADSTATE);
+  CHECK(fi_send(bare.get(), name.data(), 1, nullptr, 0, nullptr) == -FI_EINVAL);
+}
+
+TEST_CASE("ofi: addresses: a wrong one is told, a removed one is none any more") {
+  side s, other;
+  const fi_addr_t there = s.meet(other);
+  std::array<std::array<std::byte, 56>, 2> names{};
+  std::size_t size = 56;
+  REQUIRE(fi_getname(&other.ep->fid, names[1].data(), &size) == 0);
+  CHECK(size == 56);
+  std::array<fi_addr_t, 2> made_of{};
+  CHECK(fi_av_insert(s.av.get(), names.data(), 2, made_of.data(), 0, nullptr) == 1);
+  CHECK(made_of[0] == FI_ADDR_NOTAVAIL);
+  CHECK(made_of[1] != FI_ADDR_NOTAVAIL);
+
+  std::array<std::byte, 56> looked_up{};
+  size = looked_up.size();
+  CHECK(fi_av_lookup(s.av.get(), there, looked_up.data(), &size) == 0);
+  CHECK(looked_up == names[1]);
+  std::array<char, 100> text{};
+  size = text.size();
+  fi_av_straddr(s.av.get(), looked_up.data(), text.data(), &size);
+  CHECK_THAT(std::string(text.data()), Catch::StartsWith("weft-"));
+
+  fi_addr_t gone = made_of[1];
+  CHECK(fi_av_remove(s.av.get(), &gone, 1, 0) == 0);
+  CHECK(fi_av_lookup(s.av.get(), gone, looked_up.data(), &size) == -FI_EINVAL);
+  CHECK(fi_send(s.ep.get(), nullptr, 0, nullptr, gone, nullptr) == -FI_EINVAL);
+  CHECK(fi_send(s.ep.get(), nullptr, 0, nullptr, 4711, nullptr) == -FI_EINVAL);
+}

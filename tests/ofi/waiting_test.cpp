@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sleeping until something has ended, and counting it.
+#include <poll.h>
+
+#include <atomic>
+#include <thread>
+
+#include "side.hpp"
+
+using namespace ofi_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Moves a side in a thread of its own, so that the other may sleep.
+class mover {
+ public:
+  explicit mover(side& s)
+      : thread_([this, &s] {
+          fi_cq_tagged_entry e{};
+          while (!over_) fi_cq_sread(s.cq.get(), &e, 1, nullptr, 1);
+        }) {}
+  ~mover() {
+    over_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("ofi: a reader sleeps until something has ended, or its time is over") {
+  pair p;
+  fi_cq_tagged_entry e{};
+  CHECK(fi_cq_sread(p.b.cq.get(), &e, 1, nullptr, 0) == -FI_EAGAIN);
+  CHECK(fi_cq_sread(p.b.cq.get(), &e, 1, nullptr, 20) == -FI_EAGAIN);
+  for (int i = 0; i != 20; ++i) {
+    int in = 0;
+    REQUIRE(fi_recv(p.b.ep.get(), &in, sizeof in, nullptr, FI_ADDR_UNSPEC, &in) == 0);
+    std::thread sender([&] {
+      std::this_thread::sleep_for(i * 100us);
+      REQUIRE(fi_inject(p.a.ep.get(), &i, sizeof i, p.to_b) == 0);
+      pair::move(p.a);
+    });
+    const mover a(p.a);
+    CHECK(fi_cq_sread(p.b.cq.get(), &e, 1, nullptr, 30'000) == 1);
+    CHECK(in == i);
+    sender.join();
+  }
+}
+
+TEST_CASE("ofi: a signal ends a sleep") {
+  side s;
+  fi_cq_tagged_entry e{};
+  std::thread other([&] {
+    std::this_thread::sleep_for(5ms);
+    REQUIRE(fi_cq_signal(s.cq.get()) == 0);
+  });
+  CHECK(fi_cq_sread(s.cq.get(), &e, 1, nullptr, -1) == -FI_EAGAIN);
+  other.join();
+}
+
+TEST_CASE("ofi: a descriptor tells a foreign loop") {
+  settings how;
+  how.waits = FI_WAIT_FD;
+  pair p(how);
+  int fd = -1;
+  REQUIRE(fi_control(&p.b.cq->fid, FI_GETWAIT, &fd) == 0);
+  const mover a(p.a);
+  for (int i = 0; i != 50; ++i) {
+    int in = -1;
+    REQUIRE(fi_recv(p.b.ep.get(), &in, sizeof in, nullptr, FI_ADDR_UNSPEC, &in) == 0);
+    REQUIRE(fi_inject(p.a.ep.get(), &i, sizeof i, p.to_b) == 0);
+    const auto late = std::chrono::steady_clock::now() + 30s;
+    for (;;) {
+      fi_cq_tagged_entry e{};
+      const ssize_t n = fi_cq_read(p.b.cq.get(), &e, 1);
+      if (n == 1) break;
+      REQUIRE(n == -FI_EAGAIN);
+      REQUIRE(std::chrono::steady_clock::now() < late);
+      fid* queue = &p.b.cq->fid;
+      if (fi_trywait(p.b.fabric.get(), &queue, 1) != 0) continue;
+      pollfd one{fd, POLLIN, 0};
+      REQUIRE(::poll(&one, 1, 30'000) == 1);
+    }
+    CHECK(in == i);
+  }
+}
+
+TEST_CASE("ofi: counters count what has ended, and can be waited for") {
+  settings s;
+  s.counts = true;
+  s.bind_flags |= FI_SELECTIVE_COMPLETION;
+  pair p(s);
+  const mover a(p.a);
+  std::array<int, 10> in{};
+  for (int& one : in)
+    REQUIRE(fi_recv(p.b.ep.get(), &one, sizeof one, nullptr, FI_ADDR_UNSPEC, nullptr) == 0);
+  CHECK(fi_cntr_wait(p.b.received.get(), 1, 10) == -FI_ETIMEDOUT);
+  for (int i = 0; i != 10; ++i) REQUIRE(fi_inject(p.a.ep.get(), &i, sizeof i, p.to_b) == 0);
+  CHECK(fi_cntr_wait(p.a.sent.get(), 10, 30'000) == 0);
+  CHECK(fi_cntr_wait(p.b.received.get(), 10, 30'000) == 0);
+  CHECK(fi_cntr_read(p.b.received.get()) == 10);
+  CHECK(std::accumulate(in.begin(), in.end(), 0) == 45);
+
+  int never = 0;
+  REQUIRE(fi_trecv(p.b.ep.get(), &never, 1, nullptr, FI_ADDR_UNSPEC, 1, 0, &never) == 0);
+  REQUIRE(fi_cancel(&p.b.ep->fid, &never) == 0);
+  CHECK(fi_cntr_wait(p.b.received.get(), 11, 30'000) == -FI_EAVAIL);
+  CHECK(fi_cntr_readerr(p.b.received.get()) == 1);
+}
