@@ -117,9 +117,10 @@ void completion_queue::remove(completions& from) noexcept {
   sleeper_.remove(from.owner->moved());
 }
 
-/// One endpoint's. \return how many entries; -FI_EAVAIL: an error is the first
-ssize_t completion_queue::take(completions& c, std::byte* into, std::size_t count,
-                               fi_addr_t* from) noexcept {
+/// One endpoint's. `left` becomes true when there are more.
+/// \return how many entries; -FI_EAVAIL: an error is the first
+ssize_t completion_queue::take(completions& c, std::byte* into, std::size_t count, fi_addr_t* from,
+                               bool& left) noexcept {
   const std::size_t size = entry_size(format_);
   std::array<multi_buffer*, most_renewed> to_renew;
   std::size_t renewals = 0;
@@ -139,6 +140,7 @@ ssize_t completion_queue::take(completions& c, std::byte* into, std::size_t coun
       if (r->multi && (r->flags & FI_MULTI_RECV) == 0) to_renew[renewals++] = r->multi;
       c.owner->recycle(*r);
     }
+    left = left || !c.waiting.empty();
   }
   if (from)
     for (std::size_t i = 0; i != told; ++i)
@@ -148,14 +150,23 @@ ssize_t completion_queue::take(completions& c, std::byte* into, std::size_t coun
 }
 
 ssize_t completion_queue::read(void* into, std::size_t count, fi_addr_t* from) noexcept {
+  // Programs read until there is nothing: the look for that would cost as much as a message.
+  if (emptied_.load(std::memory_order_relaxed)) {
+    emptied_.store(false, std::memory_order_relaxed);
+    return -FI_EAGAIN;
+  }
   std::size_t told = 0;
+  bool left = false;
   for (completions* c : sources_) {
     const ssize_t n = take(*c, static_cast<std::byte*>(into) + told * entry_size(format_),
-                           count - told, from ? from + told : nullptr);
+                           count - told, from ? from + told : nullptr, left);
     if (n < 0 && told == 0) return n;
     if (n > 0) told += static_cast<std::size_t>(n);
   }
-  if (told != 0) return static_cast<ssize_t>(told);
+  if (told != 0) {
+    if (!left && told != count) emptied_.store(true, std::memory_order_relaxed);
+    return static_cast<ssize_t>(told);
+  }
   for (const completions* c : sources_) c->owner->moved().looked_in_vain();
   return -FI_EAGAIN;
 }

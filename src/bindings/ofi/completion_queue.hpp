@@ -2,6 +2,7 @@
 // fi_cq(3)
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -41,7 +42,8 @@ class completion_queue final : public fid_cq {
   ssize_t read(void* into, std::size_t count, fi_addr_t* from) noexcept;
   ssize_t read_error(fi_cq_err_entry& into) noexcept;
   ssize_t read_patiently(void* into, std::size_t count, fi_addr_t* from, int timeout) noexcept;
-  ssize_t take(completions& c, std::byte* into, std::size_t count, fi_addr_t* from) noexcept;
+  ssize_t take(completions& c, std::byte* into, std::size_t count, fi_addr_t* from,
+               bool& left) noexcept;
   static int control(fid_t f, int command, void* argument) noexcept;
   static const char* explain(fid_cq* cq, int code, const void* data, char* text,
                              std::size_t size) noexcept;
@@ -53,6 +55,7 @@ class completion_queue final : public fid_cq {
   std::mutex mutex_;  // who is added; readers have that settled between themselves and closers
   std::vector<completions*> sources_;
   sleeper sleeper_;
+  std::atomic<bool> emptied_ = false;  // by the last read, which looked: the next one need not
 };
 
 }  // namespace weft::ofi
