@@ -57,6 +57,15 @@ for try in $(seq 200); do
   sleep 0.1
 done
 kill -TERM $job
+for try in $(seq 300); do
+  if ! kill -0 $job 2>/dev/null; then break; fi
+  sleep 0.1
+done
+if kill -0 $job 2>/dev/null; then
+  ps -eo pid,ppid,stat,wchan:20,args | grep -E "mpirun|endless" || true
+  kill -9 $job
+  fail "SIGTERM did not end the job within 30 s"
+fi
 code=0
 wait $job || code=$?
 [ $code != 0 ] || fail "a job that was ended with SIGTERM ended well"
