@@ -89,6 +89,12 @@ class pump {
     holding& operator=(const holding&) = delete;
     ~holding();
 
+    /// As pump::start, under the same holding as what is noted before and after: messages only.
+    template <class Operation>
+    bool start(Operation& op) noexcept {
+      return op.start_held();
+    }
+
     /// Moves messages and tells of the operations that have ended. Never blocks.
     /// \return how many have ended
     unsigned look() noexcept;

@@ -120,7 +120,6 @@ void messenger::cancel(detail::send_operation& op) noexcept {
 /// What receives and probes have in common. `match` is called with a message that is there already.
 template <class Match>
 inline bool messenger::start_matcher(detail::matcher& op, Match match) noexcept {
-  const runtime::engine::holder hold(engine_);
   if (op.cancel_requested) {
     op.status = errc::stopped;
     return true;
@@ -153,14 +152,20 @@ bool messenger::start(detail::recv_operation& op) noexcept {
     if (plain) [[likely]]
       return false;
   }
-  return start_anyhow(op);
+  const runtime::engine::holder hold(engine_);
+  return start_held(op);
 }
 
-bool messenger::start_anyhow(detail::recv_operation& op) noexcept {
+[[gnu::noinline]] bool messenger::start_held(detail::recv_operation& op) noexcept {
   return start_matcher(op, [&op](incoming& m) { return m.from->deliver(m, op); });
 }
 
 bool messenger::start(detail::probe_operation& op) noexcept {
+  const runtime::engine::holder hold(engine_);
+  return start_held(op);
+}
+
+bool messenger::start_held(detail::probe_operation& op) noexcept {
   return start_matcher(op, [&op](const incoming& m) {
     op.got = m.about();
     return true;
@@ -201,8 +206,7 @@ std::optional<claimed_message> messenger::try_claim(peer* from, tag_mask tag) no
   return claimed_message(*m, m->from, m->about());
 }
 
-bool messenger::start(detail::claimed_operation& op, incoming*& claimed) noexcept {
-  const runtime::engine::holder hold(engine_);
+bool messenger::start_held(detail::claimed_operation& op, incoming*& claimed) noexcept {
   incoming* const m = std::exchange(claimed, nullptr);
   if (m && !op.cancel_requested) return m->from->deliver(*m, op);
   if (m) m->from->discard(*m);
@@ -379,6 +383,7 @@ namespace weft::detail {
 peer_name::peer_name(proto::peer* p) noexcept : at(p), id(p ? p->id() : no_peer) {}
 
 bool send_operation::start() noexcept { return request.to.at->owner().start(*this); }
+bool send_operation::start_held() noexcept { return request.to.at->start(*this); }
 void send_operation::cancel() noexcept { request.to.at->owner().cancel(*this); }
 std::string send_operation::explain() const {
   return proto::messenger::explain(status, request.to, nullptr, 0);
@@ -393,14 +398,22 @@ proto::messenger& messenger_of(const matcher& m) noexcept {
 bool matcher::withdraw() noexcept { return messenger_of(*this).withdraw(*this); }
 
 bool recv_operation::start() noexcept { return messenger_of(*this).start(*this); }
+bool recv_operation::start_held() noexcept { return messenger_of(*this).start_held(*this); }
 void recv_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }
 std::string recv_operation::explain() const {
   return proto::messenger::explain(status, {from, from_id}, &got, into.size());
 }
 
-bool claimed_operation::start() noexcept { return from->owner().start(*this, *claimed_); }
+bool claimed_operation::start() noexcept {
+  const runtime::engine::holder hold(from->owner().engine());
+  return start_held();
+}
+bool claimed_operation::start_held() noexcept {
+  return proto::messenger::start_held(*this, *claimed_);
+}
 
 bool probe_operation::start() noexcept { return messenger_of(*this).start(*this); }
+bool probe_operation::start_held() noexcept { return messenger_of(*this).start_held(*this); }
 void probe_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }
 std::string probe_operation::explain() const {
   return proto::messenger::explain(status, {from, from_id}, &got, 0);

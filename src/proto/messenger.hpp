@@ -61,8 +61,6 @@ class messenger final : public runtime::source {
   bool withdraw(detail::matcher& op) noexcept;
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
   std::optional<claimed_message> try_claim(peer* from, tag_mask tag) noexcept;
-  /// \param claimed null afterwards; null before: the message is not there any more
-  bool start(detail::claimed_operation& op, incoming*& claimed) noexcept;
   void discard(incoming& claimed) noexcept;
   metrics snapshot() const;
 
@@ -83,6 +81,11 @@ class messenger final : public runtime::source {
                              std::size_t room);
 
   // --- baton held -----------------------------------------------------------------------------
+
+  bool start_held(detail::recv_operation& op) noexcept;
+  bool start_held(detail::probe_operation& op) noexcept;
+  /// \param claimed null afterwards; null before: the message is not there any more
+  static bool start_held(detail::claimed_operation& op, incoming*& claimed) noexcept;
 
   /// Ends everything with everybody. What begins later ends at once.
   void close_all() noexcept;
@@ -132,7 +135,6 @@ class messenger final : public runtime::source {
   void fail_unconnected() noexcept;
 
  private:
-  bool start_anyhow(detail::recv_operation& op) noexcept;
   void fail_doomed() noexcept;
   std::shared_ptr<peer> make_peer(peer_id id);
   void collect();

@@ -105,6 +105,7 @@ class send_operation : public operation {
  public:
   send_operation(const send_request& r, complete_fn f) noexcept : operation(f), request(r) {}
   bool start() noexcept;
+  bool start_held() noexcept;  ///< the baton is held
   void cancel() noexcept;
   void take() const noexcept {}
   std::string explain() const;
@@ -151,6 +152,7 @@ class recv_operation : public matcher {
   recv_operation(const recv_request& r, complete_fn f) noexcept
       : matcher(r.at, r.from, r.tag, false, f), into(r.into) {}
   bool start() noexcept;
+  bool start_held() noexcept;  ///< the baton is held
   void cancel() noexcept;
   received take() const noexcept { return got; }
   std::string explain() const;
@@ -165,6 +167,7 @@ class claimed_operation : public recv_operation {
   claimed_operation(const claimed_request& r, complete_fn f) noexcept
       : recv_operation({nullptr, r.from, any_tag, r.into}, f), claimed_(r.message) {}
   bool start() noexcept;
+  bool start_held() noexcept;  ///< the baton is held
 
  private:
   proto::incoming** const claimed_;
@@ -175,6 +178,7 @@ class probe_operation : public matcher {
   probe_operation(const probe_request& r, complete_fn f) noexcept
       : matcher(r.at, r.from, r.tag, true, f) {}
   bool start() noexcept;
+  bool start_held() noexcept;  ///< the baton is held
   void cancel() noexcept;
   received take() const noexcept { return got; }
   std::string explain() const;

@@ -99,8 +99,8 @@ class endpoint final : public fid_ep {
     return d.queue && (!d.selective || (flags & FI_COMPLETION) != 0);
   }
   template <class Record, class Request>
-  ssize_t post(slot& memory, const record& about, const Request& r) noexcept;
-  slot* take_slot() noexcept;
+  void post(pump::holding& hold, slot& memory, const record& about, const Request& r) noexcept;
+  slot* take_slot() noexcept;  // with the pump held; null: no memory
   ssize_t receive_in_turn(const message_call& m) noexcept;
   ssize_t peek(const message_call& m) noexcept;
   ssize_t receive_claimed(const message_call& m) noexcept;

@@ -95,7 +95,6 @@ void endpoint::recycle(record& r) noexcept {
 // --- posting ---------------------------------------------------------------------------------
 
 slot* endpoint::take_slot() noexcept {
-  const pump::holding hold(*pump_);
   try {
     return &slots_.take();
   } catch (const std::bad_alloc&) {
@@ -104,17 +103,13 @@ slot* endpoint::take_slot() noexcept {
 }
 
 template <class Record, class Request>
-ssize_t endpoint::post(slot& memory, const record& its, const Request& r) noexcept {
+void endpoint::post(pump::holding& hold, slot& memory, const record& its,
+                    const Request& r) noexcept {
   Record& made = *::new (static_cast<void*>(memory.memory.data())) Record(its, r);
-  if constexpr (std::is_same_v<Record, receive_record>) {
-    const pump::holding hold(*pump_);
-    in_flight_.push(made);
-  }
-  if (!pump_->start(made)) return 0;
-  const pump::holding hold(*pump_);
+  if constexpr (std::is_same_v<Record, receive_record>) in_flight_.push(made);
+  if (!hold.start(made)) return;
   made.settle();
   note_end(made);
-  return 0;
 }
 
 ssize_t endpoint::send(const message_call& m) noexcept {
@@ -126,6 +121,7 @@ ssize_t endpoint::send(const message_call& m) noexcept {
   its.size = its.room;
   its.tells = !m.silent && wants_entry(sends_, m.flags);
 
+  pump::holding hold(*pump_);
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
   detail::send_request request{{nullptr, no_peer}, tag{m.tag}, const_buffer()};
@@ -147,7 +143,8 @@ ssize_t endpoint::send(const message_call& m) noexcept {
                        tag{m.tag}, m.data);
   }
   if ((m.flags & FI_DELIVERY_COMPLETE) != 0) request.mode = detail::send_mode::synchronous;
-  return post<send_record>(*memory, its, request);
+  post<send_record>(hold, *memory, its, request);
+  return 0;
 }
 
 detail::recv_request endpoint::receive_request(slot& memory, const message_call& m,
@@ -188,12 +185,14 @@ ssize_t endpoint::receive_in_turn(const message_call& m) noexcept {
     });
     if (made != 0) return made;
   }
+  pump::holding hold(*pump_);
   slot* const memory = take_slot();
   if (!memory) {
     delete its.multi;
     return -FI_ENOMEM;
   }
-  return post<receive_record>(*memory, its, receive_request(*memory, m, from));
+  post<receive_record>(hold, *memory, its, receive_request(*memory, m, from));
+  return 0;
 }
 
 /// Its last message was read: on with the rest. Without memory it ends here, and says so.
@@ -204,20 +203,21 @@ void endpoint::renew(multi_buffer& b) noexcept {
   its.room = b.rest.size();
   const iovec rest{b.rest.data(), b.rest.size()};
   const message_call m{{&rest, 1}, b.from, its.tag, 0, 0, its.context, 0};
+  const weft::endpoint* const from = directed(m) ? peers_->find(m.peer) : nullptr;
+  pump::holding hold(*pump_);
   slot* const memory = take_slot();
   if (!memory) return warn("no memory to receive into the rest of a buffer of FI_MULTI_RECV");
-  post<receive_record>(*memory, its,
-                       receive_request(*memory, m, directed(m) ? peers_->find(m.peer) : nullptr));
+  post<receive_record>(hold, *memory, its, receive_request(*memory, m, from));
 }
 
 // --- peeking and claiming: fi_tagged(3) ------------------------------------------------------
 
 /// An event without an operation.
 ssize_t endpoint::tell(const record& its) noexcept {
+  const pump::holding hold(*pump_);
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
   record& told = *::new (static_cast<void*>(memory->memory.data())) record(its);
-  const pump::holding hold(*pump_);
   receives_.ended->waiting.push(told);
   return 0;
 }
@@ -270,21 +270,27 @@ ssize_t endpoint::receive_claimed(const message_call& m) noexcept {
   claimed_message& claimed = mine.front().second;
   record its = about(m, *this, record::kind::claimed, FI_RECV);
   its.tells = wants_entry(receives_, m.flags);
-  const pump::call here(*pump_);
   if ((m.flags & FI_DISCARD) != 0) {
     tell_message(its, claimed.about());
-    claimed.discard();
+    {
+      const pump::call here(*pump_);
+      claimed.discard();
+    }
     its.what = record::kind::told;
     return its.tells ? tell(its) : 0;
   }
+  pump::holding hold(*pump_);
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
   if (m.pieces.size() > 1) {
     const auto request = receive_request(*memory, m, nullptr);
-    return post<claimed_record>(*memory, its, claimed.recv(request.into.parts()));
+    post<claimed_record>(hold, *memory, its, claimed.recv(request.into.parts()));
+  } else {
+    post<claimed_record>(
+        hold, *memory, its,
+        claimed.recv(mutable_buffer(static_cast<std::byte*>(its.buffer), its.room)));
   }
-  return post<claimed_record>(
-      *memory, its, claimed.recv(mutable_buffer(static_cast<std::byte*>(its.buffer), its.room)));
+  return 0;
 }
 
 /// \return 0: it will end with FI_ECANCELED; else it has ended, or a message has met it already
