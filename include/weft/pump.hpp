@@ -96,8 +96,10 @@ class pump {
     }
 
     /// Moves messages and tells of the operations that have ended. Never blocks.
+    /// \param passes how often it looks at most until something has ended, if operations are in
+    ///   flight; a loop that does much between its looks finds messages earlier with a few
     /// \return how many have ended
-    unsigned look() noexcept;
+    unsigned look(unsigned passes = 1) noexcept;
 
    private:
     pump& pump_;
@@ -106,7 +108,8 @@ class pump {
 
   /// After a look that brought nothing, not while holding: where processes are more than cores it
   /// lets others have this one now and then. Without it a loop that looks stands in their way.
-  void looked_in_vain() noexcept;
+  /// \param passes as they were given to look
+  void looked_in_vain(unsigned passes = 1) noexcept;
 
   /// Waits until `over(argument)`, which is called while holding, is true. Polls for a while, then
   /// sleeps.

@@ -86,8 +86,8 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line,
     : options_(std::move(chosen)),
       job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
-      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
-                           options_.hashed_tag_bits}),
+      messenger_(engine_,
+                 {options_.unexpected_budget, options_.eager_limit, options_.hashed_tag_bits}),
       links_(engine_, messenger_, ways_, *job_),
       members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
   messenger_.reserve_ranks(wireup::first_stranger);

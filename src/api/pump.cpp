@@ -27,17 +27,17 @@ pump::~pump() { core_.engine().end_calls(); }
 pump::holding::holding(pump& p) noexcept : pump_(p), call_(p) { p.core_.engine().enter(); }
 pump::holding::~holding() { pump_.core_.engine().leave(); }
 
-unsigned pump::holding::look() noexcept {
-  const unsigned ended = pump_.core_.engine().look();
+unsigned pump::holding::look(unsigned passes) noexcept {
+  const unsigned ended = pump_.core_.engine().look(passes);
   if (ended != 0 && detail::driver::here() == &pump_.driver_) pump_.patience_->looks.reset();
   return ended;
 }
 
-void pump::looked_in_vain() noexcept {
+void pump::looked_in_vain(unsigned passes) noexcept {
   const call here(*this);
   if (detail::driver::here() != &driver_)
     ::sched_yield();
-  else if (core_.engine().looked_in_vain(patience_->looks) == advice::sleep)
+  else if (core_.engine().looked_in_vain(patience_->looks, passes) == advice::sleep)
     ::sched_yield();
 }
 

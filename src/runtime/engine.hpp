@@ -230,9 +230,10 @@ class engine final : public detail::timer_service, public executor, public detai
   void begin_calls();
   void end_calls() noexcept;
 
-  /// One pass; then `complete` is called on whatever has ended, with the baton held. Baton held.
+  /// One pass, or up to `passes` until something has ended while operations are pending; then
+  /// `complete` is called on whatever has, with the baton held. Baton held.
   /// \return how many operations have ended
-  unsigned look() noexcept;
+  unsigned look(unsigned passes = 1) noexcept;
 
   /// How long one thread has looked in vain.
   struct vain_looks {
@@ -247,7 +248,7 @@ class engine final : public detail::timer_service, public executor, public detai
 
   /// After a look that brought nothing, without the baton: now and then lets others have the core,
   /// and does what is too dear for every look. \return what to do next
-  patience::advice looked_in_vain(vain_looks& so_far) noexcept;
+  patience::advice looked_in_vain(vain_looks& so_far, unsigned passes = 1) noexcept;
 
   /// Announces that this thread is about to sleep until descriptor() is readable, and looks once
   /// more. Its next look() takes that back.

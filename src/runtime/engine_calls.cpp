@@ -54,7 +54,7 @@ void engine::end_calls() noexcept {
   stop_leading();
 }
 
-unsigned engine::look() noexcept {
+unsigned engine::look(unsigned passes) noexcept {
   if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ == seat()) [[unlikely]]
     wake_up();
   const bool another_sleeps = caller_asleep_.load(std::memory_order_relaxed);
@@ -64,7 +64,8 @@ unsigned engine::look() noexcept {
     door_.disarm_away();
   }
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  const unsigned events = pass();
+  unsigned events = pass();
+  while (ended_.empty() && outstanding_ != 0 && --passes != 0) events += pass();
   if (events == 0 && !another_sleeps &&
       (!has_progress_thread_ || ++turns_ % looks_between_handles == 0))
     caller_looks_at_handles();
@@ -92,8 +93,9 @@ void engine::end_look(unsigned ended) noexcept {
   wake_progress_ = true;
 }
 
-patience::advice engine::looked_in_vain(vain_looks& so_far) noexcept {
-  if (++so_far.count < so_far.waits.passes_in_turn()) return patience::advice::look_around;
+patience::advice engine::looked_in_vain(vain_looks& so_far, unsigned passes) noexcept {
+  if ((so_far.count += passes) < so_far.waits.passes_in_turn())
+    return patience::advice::look_around;
   so_far.count = 0;
   const patience::advice next = so_far.waits.in_vain();
   look_around(so_far.waits.others_had_a_turn());

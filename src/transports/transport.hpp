@@ -30,7 +30,7 @@ struct frame_header {
   std::uint32_t size = 0;  ///< bytes of payload in this frame
   std::uint8_t kind = 0;
   std::uint8_t flags = 0;
-  std::uint16_t credit = 0;  ///< eager credit returned, in units of 64 bytes
+  std::uint16_t credit = 0;     ///< eager credit returned, in units of 64 bytes
   std::uint64_t immediate = 0;  ///< of the first frame of a message: goes to the receiver beside it
 };
 static_assert(sizeof(frame_header) == 24);

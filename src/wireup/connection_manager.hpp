@@ -90,8 +90,9 @@ class connection_manager {
   /// `failure` is empty on success, else one sentence: what was tried, why it failed, the cure.
   using connected = std::function<void(channel_ptr, std::string failure)>;
 
-  /// Starts listening under an abstract name, a fresh one unless it is given, with a key also over TCP, and starts the thread.
-  /// \param self id, job and rank of this context; pid and locator are filled in. A locator that is
+  /// Starts listening under an abstract name, a fresh one unless it is given, with a key also over
+  /// TCP, and starts the thread. \param self id, job and rank of this context; pid and locator are
+  /// filled in. A locator that is
   ///   given is the name of the Unix socket to listen at
   /// \throws weft::error (system) when no socket can be had
   connection_manager(identity self, handlers h, tcp_settings tcp = {});

@@ -54,9 +54,7 @@ class joined final : public job {
 
 }  // namespace
 
-std::unique_ptr<job> lone_job(job_key key) {
-  return std::make_unique<job_of_one>(std::move(key));
-}
+std::unique_ptr<job> lone_job(job_key key) { return std::make_unique<job_of_one>(std::move(key)); }
 
 std::unique_ptr<job> joined_job(std::shared_ptr<member_line> line) {
   return std::make_unique<joined>(std::move(line));

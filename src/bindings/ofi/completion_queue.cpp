@@ -22,6 +22,9 @@ constexpr auto time_to_spin = microseconds(50);
 // Renewed at once; the others of one read wait for the next.
 constexpr std::size_t most_renewed = 16;
 
+// An MPI does much between two reads: without a few passes each, a message would wait for that.
+constexpr unsigned passes = 4;
+
 std::size_t entry_size(fi_cq_format f) noexcept {
   switch (f) {
     case FI_CQ_FORMAT_CONTEXT:
@@ -128,7 +131,7 @@ ssize_t completion_queue::take(completions& c, std::byte* into, std::size_t coun
   bool failure = false;
   {
     pump::holding hold(c.owner->moved());
-    hold.look();
+    hold.look(passes);
     for (record* r = c.waiting.first(); r && told != count; r = c.waiting.first()) {
       if (r->pinned || renewals == most_renewed) break;
       if ((failure = r->error != 0)) break;
@@ -167,7 +170,7 @@ ssize_t completion_queue::read(void* into, std::size_t count, fi_addr_t* from) n
     if (!left && told != count) emptied_.store(true, std::memory_order_relaxed);
     return static_cast<ssize_t>(told);
   }
-  for (const completions* c : sources_) c->owner->moved().looked_in_vain();
+  for (const completions* c : sources_) c->owner->moved().looked_in_vain(passes);
   return -FI_EAGAIN;
 }
 

@@ -43,7 +43,7 @@ constexpr subject subjects[] = {
 };
 
 constexpr unsigned too_long_s = 50;  // and four times that when thorough
-char stuck_text[128];  // ready made: a signal handler may only write it
+char stuck_text[128];                // ready made: a signal handler may only write it
 
 void stuck(int) {
   const auto written = ::write(STDERR_FILENO, stuck_text, std::strlen(stuck_text));
