@@ -236,6 +236,25 @@ TEST_CASE("ofi: a buffer for several messages is given back with its last one") 
   }
 }
 
+TEST_CASE("ofi: an endpoint can be closed with everything in flight") {
+  pair p;
+  bytes room(1000);
+  const bytes large = pattern(1'000'000);
+  iovec piece{room.data(), room.size()};
+  fi_msg m{};
+  m.msg_iov = &piece;
+  m.iov_count = 1;
+  m.addr = FI_ADDR_UNSPEC;
+  REQUIRE(fi_recvmsg(p.b.ep.get(), &m, FI_MULTI_RECV) == 0);
+  REQUIRE(fi_inject(p.a.ep.get(), large.data(), 10, p.to_b) == 0);
+  const bool read = GENERATE(true, false);
+  if (read) p.next(p.b);
+  REQUIRE(fi_trecv(p.b.ep.get(), room.data(), 10, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr) == 0);
+  REQUIRE(fi_tsend(p.b.ep.get(), large.data(), large.size(), nullptr, p.to_a, 1, nullptr) == 0);
+  CHECK(fi_close(&p.b.ep.release()->fid) == 0);
+  CHECK(fi_close(&p.b.cq.release()->fid) == 0);
+}
+
 TEST_CASE("ofi: completions that were not asked for are not told; failures are") {
   settings s;
   s.bind_flags |= FI_SELECTIVE_COMPLETION;
