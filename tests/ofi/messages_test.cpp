@@ -7,7 +7,7 @@ using namespace ofi_test;
 TEST_CASE("ofi: messages of all sizes, with and without tags, both ways") {
   pair p;
   const auto both = [&](bool tagged) {
-    for (const std::size_t size : {0, 1, 8, 36, 37, 256, 4096, 70'000, 3'000'000}) {
+    for (const std::size_t size : {0u, 1u, 8u, 36u, 37u, 256u, 4096u, 70'000u, 3'000'000u}) {
       CAPTURE(tagged, size);
       const bytes out = pattern(size), back = pattern(size, 2);
       bytes in(size), in_back(size);

@@ -145,7 +145,7 @@ TEST_CASE("the provider is looked for in the own tree, then where the user says"
 
 TEST_CASE("the announcement is found however it comes") {
   const std::string said = "other words\nweft: MPI runs on weft (shm)\n";
-  for (const std::size_t piece : {1, 3, 7, 100}) {
+  for (const std::size_t piece : {1u, 3u, 7u, 100u}) {
     finder f(announcement);
     for (std::size_t at = 0; at < said.size(); at += piece)
       f.look_at(std::string_view(said).substr(at, piece));

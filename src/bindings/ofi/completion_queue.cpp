@@ -11,14 +11,11 @@
 
 namespace weft::ofi {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 namespace {
 
-// A sleep costs about as much.
-constexpr auto time_to_spin = microseconds(50);
 // Renewed at once; the others of one read wait for the next.
 constexpr std::size_t most_renewed = 16;
 

@@ -6,14 +6,8 @@
 
 namespace weft::ofi {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-namespace {
-// A sleep costs about as much.
-constexpr auto time_to_spin = microseconds(50);
-}  // namespace
 
 fi_ops counter::object_ops{
     .size = sizeof(fi_ops),

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <vector>
 
 #include <weft/pump.hpp>
 
 namespace weft::ofi {
+
+/// How long to look in vain before a sleep, which costs about as much.
+inline constexpr std::chrono::microseconds time_to_spin{50};
 
 /// One descriptor for all of them: of each endpoint's pump, of a timer for when they want to be
 /// looked after at the latest, and of a signal. Made when it is first needed.

@@ -53,28 +53,29 @@ errc failure(context& at, const endpoint& to) {
 TEST_CASE("contact: contexts that know each other's contacts are one peer each, whoever begins") {
   const std::string transport = GENERATE("shm", "tcp");
   CAPTURE(transport);
-  constexpr int count = 4;
+  constexpr std::size_t count = 4;
   std::vector<std::unique_ptr<context>> contexts;
   std::vector<contact> contacts;
-  for (int i = 0; i != count; ++i) {
+  for (std::size_t i = 0; i != count; ++i) {
     contexts.push_back(std::make_unique<context>(alone(transport)));
     contacts.push_back(contact_of(*contexts.back()));
   }
   std::vector<int> sums(count);
   std::vector<std::thread> threads;
-  for (int i = 0; i != count; ++i)
+  for (std::size_t i = 0; i != count; ++i)
     threads.emplace_back([&, i] {
       context& here = *contexts[i];
       std::vector<endpoint> others;
       for (const contact& c : contacts) others.push_back(peer_at(here, c));
-      for (int round = 0; round != 20; ++round) sums[i] += run(here, exchange(others, i + 1));
+      for (int round = 0; round != 20; ++round)
+        sums[i] += run(here, exchange(others, static_cast<int>(i) + 1));
     });
   for (std::thread& t : threads) t.join();
   // Itself among them.
-  for (int i = 0; i != count; ++i) CHECK(sums[i] == 20 * (1 + 2 + 3 + 4));
-  for (int i = 0; i != count; ++i) {
+  for (std::size_t i = 0; i != count; ++i) CHECK(sums[i] == 20 * (1 + 2 + 3 + 4));
+  for (std::size_t i = 0; i != count; ++i) {
     CHECK(peer_at(*contexts[i], contacts[i]).id() == 0);
-    for (int j = 0; j != count; ++j) {
+    for (std::size_t j = 0; j != count; ++j) {
       const endpoint once = peer_at(*contexts[i], contacts[j]);
       CHECK(once == peer_at(*contexts[i], contacts[j]));
     }
