@@ -163,12 +163,12 @@ post bundle::not_now() noexcept {
 /// A whole frame in one block.
 bundle::item bundle::wrap(const frame_header& header, const frame_extension* extension,
                           gather data) const {
-  const std::size_t head = sizeof header + (extension ? sizeof *extension : 0);
+  const std::size_t head = sizeof header + transports::extension_size(header);
   item i;
   i.block.resize(head + header.size);
   std::byte* to = i.block.data();
   std::memcpy(to, &header, sizeof header);
-  if (extension) std::memcpy(to + sizeof header, extension, sizeof *extension);
+  if (extension) std::memcpy(to + sizeof header, extension, head - sizeof header);
   to += head;
   for (std::size_t left = header.size; left != 0;) {
     const const_buffer run = data.run(left);

@@ -50,14 +50,13 @@ bool bundle::take_ordered(const frame_header& outer, const std::byte* block) noe
 /// A block: header, extension if there is one, payload.
 bool bundle::deliver(const std::byte* block, std::size_t size) noexcept {
   frame_header h;
-  frame_extension x;
+  frame_extension x{};
   if (size < sizeof h) return false;
   std::memcpy(&h, block, sizeof h);
-  const bool extended = (h.flags & transports::has_extension) != 0;
-  const std::size_t head = sizeof h + (extended ? sizeof x : 0);
+  const std::size_t head = sizeof h + transports::extension_size(h);
   if (size < head || size - head != h.size) return false;
-  if (extended) std::memcpy(&x, block + sizeof h, sizeof x);
-  return peer_.on_frame(h, extended ? &x : nullptr, block + head);
+  std::memcpy(&x, block + sizeof h, head - sizeof h);
+  return peer_.on_frame(h, transports::extension_of(h, x), block + head);
 }
 
 bool bundle::take_fragment(const frame_header& h, const frame_extension& x,

@@ -58,7 +58,7 @@ using local_id = std::uint16_t;
 
 constexpr frame_header header_of(frame_kind kind, std::uint64_t tag = 0, std::uint32_t size = 0,
                                  std::uint8_t flags = 0) noexcept {
-  return {tag, size, static_cast<std::uint8_t>(kind), flags, 0, 0};
+  return {tag, size, static_cast<std::uint8_t>(kind), flags, 0};
 }
 
 }  // namespace weft::proto

@@ -96,7 +96,7 @@ bool peer::add_control(const control& c) noexcept {
 void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexcept {
   const std::uint8_t flags = kind == frame_kind::credit ? 0 : transports::has_extension;
   if (state_ == state::lost || state_ == state::closed) return;
-  if (!add_control({header_of(kind, 0, 0, flags), {a, b}})) return;
+  if (!add_control({header_of(kind, 0, 0, flags), {a, b, 0}})) return;
   if (state_ == state::open)
     flush_controls();
   else

@@ -239,11 +239,12 @@ class peer final : public transports::inlet,
 
   // Receiving.
   void on_credit(std::uint16_t units) noexcept;
-  detail::recv_operation* take_receive(const frame_header& h, std::uint64_t size) noexcept;
+  detail::recv_operation* take_receive(const received& what) noexcept;
   bool whole_message(const frame_header& h, const frame_extension* x) const noexcept;
   bool on_any_frame(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept;
-  void fill_small(const frame_header& h, detail::recv_operation& op) noexcept;
+  void fill_small(const frame_header& h, const frame_extension* x,
+                  detail::recv_operation& op) noexcept;
   bool settle_credit(std::uint16_t returned) noexcept;
   bool on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
   bool on_more(const frame_header& h, const std::byte* data) noexcept;

@@ -13,6 +13,11 @@ using detail::recv_operation;
 using runtime::trace;
 
 namespace {
+/// An eager message that has an extension for nothing but its immediate word.
+bool is_whole(const frame_header& h, const frame_extension& x) noexcept {
+  return x.a == h.size && x.b == 0 && (h.flags & eager_ends) != 0;
+}
+
 /// Whether a fragment may be part of that message. Which bytes have come is not looked at: a peer
 /// that sends some twice and others never harms nothing but its own message.
 bool fits(const incoming& m, const frame_header& h, const frame_extension& x) noexcept {
@@ -24,18 +29,19 @@ bool fits(const incoming& m, const frame_header& h, const frame_extension& x) no
 received incoming::about() const noexcept { return {from->id(), {tag}, total, immediate}; }
 
 /// The receive for a message, if one waits. Probes that were posted before it learn of the message.
-recv_operation* peer::take_receive(const frame_header& h, std::uint64_t size) noexcept {
-  matcher* m = owner_.table().take_match(this, h.tag);
-  for (; m && m->probe; m = owner_.table().take_match(this, h.tag)) {
-    m->got = {id_, {h.tag}, size, h.immediate};
+recv_operation* peer::take_receive(const received& what) noexcept {
+  matcher* m = owner_.table().take_match(this, what.tag.value);
+  for (; m && m->probe; m = owner_.table().take_match(this, what.tag.value)) {
+    m->got = what;
     owner_.engine().end(*m);
   }
   return static_cast<recv_operation*>(m);
 }
 
 /// The receive has all of its message, which is accounted for here.
-inline void peer::fill_small(const frame_header& h, recv_operation& op) noexcept {
-  op.got = {id_, {h.tag}, h.size, h.immediate};
+inline void peer::fill_small(const frame_header& h, const frame_extension* x,
+                             recv_operation& op) noexcept {
+  op.got = {id_, {h.tag}, h.size, x ? x->immediate : 0};
   metrics& counts = owner_.counts();
   ++counts.messages_received;
   counts.bytes_received += h.size;
@@ -85,24 +91,24 @@ bool peer::on_frame(const frame_header& h, const frame_extension* x,
     return on_any_frame(h, x, data);
   auto& op = static_cast<recv_operation&>(*m);
   runtime::small_copy(op.into.front().data(), data, h.size);
-  fill_small(h, op);
+  fill_small(h, x, op);
   owner_.engine().end_at_home(op);
   return owed_ < owed_limit_ && h.credit == 0 ? true : settle_credit(h.credit);
 }
 
 /// Whether a frame is a message that needs neither more frames nor an answer.
 inline bool peer::whole_message(const frame_header& h, const frame_extension* x) const noexcept {
-  return h.kind == static_cast<std::uint8_t>(frame_kind::eager) && !x && state_ < state::closed &&
-         !current_ && units_of(h.size) <= window_ - held_;
+  return h.kind == static_cast<std::uint8_t>(frame_kind::eager) && (!x || is_whole(h, *x)) &&
+         state_ < state::closed && !current_ && units_of(h.size) <= window_ - held_;
 }
 
 bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
                         const std::byte* data) noexcept {
   if (whole_message(h, x)) {
-    if (recv_operation* op = take_receive(h, h.size)) {
+    if (recv_operation* op = take_receive({id_, {h.tag}, h.size, x ? x->immediate : 0})) {
       transports::scatter pieces(op->into.parts());
       copy_in(pieces, data, h.size);
-      fill_small(h, *op);
+      fill_small(h, x, *op);
       owner_.engine().trace().instant(trace::kind::received, id_, h.size);
       owner_.engine().end(*op, h.size > op->into.size() ? errc::truncated : errc::ok);
       return settle_credit(h.credit);
@@ -177,10 +183,11 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
     return true;
   }
   incoming& in = *memory;
-  recv_operation* receive = take_receive(h, total);
+  const std::uint64_t immediate = x ? x->immediate : 0;
+  recv_operation* receive = take_receive({id_, {h.tag}, total, immediate});
   in.from = this;
   in.tag = h.tag;
-  in.immediate = h.immediate;
+  in.immediate = immediate;
   in.total = total;
   in.eager_units = units;
   in.rendezvous = rendezvous;

@@ -80,7 +80,6 @@ post peer::push_eager(send_operation& op) noexcept {
     const frame_extension* extension = nullptr;
     if (!op.begun) {
       h.kind = static_cast<std::uint8_t>(op.rendezvous ? frame_kind::rts : frame_kind::eager);
-      h.immediate = request.immediate;
       if (op.rendezvous) {
         x.a = std::uint64_t{op.id} << 48 | op.size;
         const auto where =
@@ -92,7 +91,11 @@ post peer::push_eager(send_operation& op) noexcept {
         x.a = op.size;
         x.b = op.id;
       }
-      if (op.rendezvous || op.id != 0 || n != op.size) {
+      if (request.immediate != 0) {
+        h.flags |= transports::has_immediate;
+        x.immediate = request.immediate;
+      }
+      if (op.rendezvous || op.id != 0 || n != op.size || request.immediate != 0) {
         h.flags |= transports::has_extension;
         extension = &x;
       }
@@ -111,12 +114,9 @@ post peer::push_eager(send_operation& op) noexcept {
 inline bool peer::send_small(send_operation& op) noexcept {
   const const_buffer data = op.request.data.front();
   const std::uint32_t returned = std::min<std::uint32_t>(owed_, 0xffff);
-  const frame_header h{op.request.tag.value,
-                       static_cast<std::uint32_t>(data.size()),
-                       static_cast<std::uint8_t>(frame_kind::eager),
-                       eager_ends,
-                       static_cast<std::uint16_t>(returned),
-                       op.request.immediate};
+  const frame_header h{op.request.tag.value, static_cast<std::uint32_t>(data.size()),
+                       static_cast<std::uint8_t>(frame_kind::eager), eager_ends,
+                       static_cast<std::uint16_t>(returned)};
   if (link_->send_together(h, data.data()) != post::done) return false;
   owed_ -= returned;
   credit_ -= units_of(data.size());
@@ -132,7 +132,7 @@ bool peer::start(send_operation& op) noexcept {
   if (request.to.id == id_ && request.data.single() &&
       request.data.front().size() <= small_limit_ && free_to_send() &&
       credit_ >= most_units_of_small && request.mode == send_mode::standard &&
-      !op.cancel_requested && send_small(op)) [[likely]]
+      request.immediate == 0 && !op.cancel_requested && send_small(op)) [[likely]]
     return true;
   if (request.to.id != id_) {
     op.status = owner_.why_gone(request.to.id);
@@ -257,7 +257,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
     gather data(op.request.data.parts(), op.sent);
     for (std::size_t this_turn = 0; op.sent != op.size && !answer.enough;) {
       const std::uint32_t n = next_piece(link_->traits(), op.sent, op.size - op.sent);
-      const frame_extension x{receiver_id, op.sent};
+      const frame_extension x{receiver_id, op.sent, 0};
       const post taken = post_frame(header_of(frame_kind::data, 0, n, transports::has_extension),
                                     &x, data, op.size - op.sent);
       if (taken == post::done || taken == post::posted) {

@@ -23,26 +23,40 @@
 
 namespace weft::transports {
 
-/// First 24 bytes of every frame, on every transport. `kind` and `flags` belong to the protocol
-/// layer, except that `has_extension` says whether 16 bytes more follow. docs/wire-format.md.
+/// First 16 bytes of every frame, on every transport. `kind` and `flags` belong to the protocol
+/// layer, except for the two that say what follows. docs/wire-format.md.
 struct frame_header {
   std::uint64_t tag = 0;
   std::uint32_t size = 0;  ///< bytes of payload in this frame
   std::uint8_t kind = 0;
   std::uint8_t flags = 0;
-  std::uint16_t credit = 0;     ///< eager credit returned, in units of 64 bytes
-  std::uint64_t immediate = 0;  ///< of the first frame of a message: goes to the receiver beside it
+  std::uint16_t credit = 0;  ///< eager credit returned, in units of 64 bytes
 };
-static_assert(sizeof(frame_header) == 24);
+static_assert(sizeof(frame_header) == 16);
 
-inline constexpr std::uint8_t has_extension = 0x80;  ///< in frame_header::flags
+// In frame_header::flags.
+inline constexpr std::uint8_t has_extension = 0x80;  ///< a and b of the extension follow
+inline constexpr std::uint8_t has_immediate = 0x40;  ///< then its third word, too
 
-/// More room for headers of protocol frames; its meaning depends on `kind`.
+/// More room for headers of protocol frames; the meaning of a and b depends on `kind`.
 struct frame_extension {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
+  std::uint64_t immediate = 0;  ///< the sender's word beside the tag; 0 where it does not travel
 };
-static_assert(sizeof(frame_extension) == 16);
+static_assert(sizeof(frame_extension) == 24);
+
+/// How much of the extension travels with a frame. Bytes.
+constexpr std::size_t extension_size(const frame_header& h) noexcept {
+  if ((h.flags & has_extension) == 0) return 0;
+  return (h.flags & has_immediate) == 0 ? 2 * sizeof(std::uint64_t) : sizeof(frame_extension);
+}
+
+/// What a frame's receiver is given: `x`, if the frame has an extension.
+constexpr const frame_extension* extension_of(const frame_header& h,
+                                              const frame_extension& x) noexcept {
+  return (h.flags & has_extension) != 0 ? &x : nullptr;
+}
 
 /// Walks over the pieces of a message. A value; the pieces belong to the operation.
 template <class Buffer>

@@ -13,9 +13,9 @@ using namespace weft;
 
 namespace {
 
-constexpr std::array<std::size_t, 20> sizes{
-    0,    1,    8,      35,     36,     37,     63,     64,      1000,     3072,
-    3073, 4096, 16'384, 40'001, 65'535, 65'536, 65'537, 300'001, 1u << 20, 8u << 20};
+constexpr std::array<std::size_t, 22> sizes{
+    0,    1,    8,    20,     21,     43,     44,     45,     63,      64,       1000,
+    3072, 3073, 4096, 16'384, 40'001, 65'535, 65'536, 65'537, 300'001, 1u << 20, 8u << 20};
 
 task<void> ping(context&, endpoint other) {
   for (const std::size_t size : sizes) {

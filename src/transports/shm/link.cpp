@@ -111,10 +111,11 @@ post ring_link::send(const frame_header& header, const frame_extension* extensio
   if (!has_room(place.end)) [[unlikely]]
     return no_room(place.end);
   slot& s = ring_->slots[position_ % slot_count];
+  const std::size_t beside = extension_size(header);
+  if (extension) std::memcpy(s.body, extension, beside);
   if (small) {
-    copy_out(s.body, data, header.size);
+    copy_out(s.body + beside, data, header.size);
   } else {
-    if (extension) std::memcpy(s.body, extension, sizeof *extension);
     copy_out(ring_->bulk + place.begin % bulk_bytes, data, header.size);
     bulk_position_ = place.end;
   }

@@ -17,14 +17,18 @@ inline bool port::deliver_one(slot& s) noexcept {
   const frame_header header = s.header;
   // The sender could change the slot while we look: use the copy, which nobody can.
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (fits_slot(header)) return to_.on_frame(header, nullptr, s.body);
+  const std::size_t beside = extension_size(header);
+  const bool small = fits_slot(header);
+  if (small && beside == 0) [[likely]]
+    return to_.on_frame(header, nullptr, s.body);
   if (header.size > max_payload) return false;
-  frame_extension extension;
-  std::memcpy(&extension, s.body, sizeof extension);
+  frame_extension x{};
+  std::memcpy(&x, s.body, beside);
+  const frame_extension* const extension = extension_of(header, x);
+  if (small) return to_.on_frame(header, extension, s.body + beside);
   const bulk_place place = bulk_place::after(bulk_position_, header.size);
   if (header.size != 0) bulk_position_ = place.end;
-  return to_.on_frame(header, (header.flags & has_extension) != 0 ? &extension : nullptr,
-                      ring_->bulk + place.begin % bulk_bytes);
+  return to_.on_frame(header, extension, ring_->bulk + place.begin % bulk_bytes);
 }
 
 unsigned port::deliver(unsigned budget) noexcept {

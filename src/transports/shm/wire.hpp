@@ -17,14 +17,14 @@ inline constexpr std::uint32_t slot_count = 256;         // a power of two
 inline constexpr std::uint32_t bulk_bytes = 128 * 1024;  // a power of two
 inline constexpr std::uint32_t max_payload = 32 * 1024;  // of one frame
 inline constexpr std::uint32_t line = 64;                // of the cache
-inline constexpr std::uint32_t inline_bytes = 36;        // payload within a slot
+inline constexpr std::uint32_t inline_bytes = 44;        // payload within a slot
 
 /// One frame, or the head of one whose payload lies in the bulk area: one cache line, so that a
 /// small message crosses in a single transfer. `turn` is written last: it tells the receiver that
 /// the slot is valid, and for which lap around the ring.
 struct alignas(line) slot {
   frame_header header;
-  std::byte body[inline_bytes];  // payload; or an extension, and the payload is in the bulk area
+  std::byte body[inline_bytes];  // extension, and payload unless that is in the bulk area
   std::atomic<std::uint32_t> turn;
 };
 static_assert(sizeof(slot) == line);
@@ -72,9 +72,9 @@ struct bulk_place {
   }
 };
 
-/// Whether a frame's payload fits into its slot.
+/// Whether a frame's payload fits into its slot, behind its extension.
 constexpr bool fits_slot(const frame_header& h) noexcept {
-  return (h.flags & has_extension) == 0 && h.size <= inline_bytes;
+  return extension_size(h) + h.size <= inline_bytes;
 }
 
 /// Bytes of an offer: tells the receiver whether process_vm_readv reaches the sender.

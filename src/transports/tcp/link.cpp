@@ -117,12 +117,12 @@ post stream_link::send_together(frame_header header, const std::byte* data) noex
 
 post stream_link::append_frame(const frame_header& header, const frame_extension* extension,
                                gather& data) noexcept {
-  const std::size_t head = sizeof header + (extension ? sizeof *extension : 0);
+  const std::size_t head = sizeof header + extension_size(header);
   const bool copied = header.size <= longest_copied;
   std::byte* const at = room_for(head + (copied ? header.size : 0));
   if (!at) return not_now();
   std::memcpy(at, &header, sizeof header);
-  if (extension) std::memcpy(at + sizeof header, extension, sizeof *extension);
+  if (extension) std::memcpy(at + sizeof header, extension, head - sizeof header);
   if (copied) {
     copy_out(at + head, data, header.size);
     data.skip(header.size);

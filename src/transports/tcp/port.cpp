@@ -18,11 +18,6 @@ constexpr std::size_t bytes_per_read = 32 * 1024;
 constexpr std::size_t bytes_per_read_in_bulk = 4 * 1024;
 // Shorter ones are as well copied as asked about.
 constexpr std::uint32_t shortest_placed = 2 * 1024;
-
-const frame_extension* extension_of(const frame_header& h, const frame_extension& x) noexcept {
-  return (h.flags & has_extension) != 0 ? &x : nullptr;
-}
-
 }  // namespace
 
 /// \return whether there are bytes
@@ -51,17 +46,16 @@ bool port::read(int fd, inlet& to, std::span<std::byte> scratch) noexcept {
 void port::parse(std::span<const std::byte> bytes, inlet& to) noexcept {
   while (bytes.size() >= sizeof(frame_header)) {
     frame_header h;
-    frame_extension x;
+    frame_extension x{};
     std::memcpy(&h, bytes.data(), sizeof h);
-    const bool extended = (h.flags & has_extension) != 0;
-    const std::size_t head = sizeof h + (extended ? sizeof x : 0);
+    const std::size_t head = sizeof h + extension_size(h);
     if (h.size > max_payload) {
       state_ = state::broken;
       return;
     }
     if (bytes.size() < head) break;
-    if (extended) std::memcpy(&x, bytes.data() + sizeof h, sizeof x);
-    const frame_extension* const extension = extended ? &x : nullptr;
+    std::memcpy(&x, bytes.data() + sizeof h, head - sizeof h);
+    const frame_extension* const extension = extension_of(h, x);
     const std::span<const std::byte> there = bytes.subspan(head);
     if (there.size() < h.size) {
       if (begin_placing(h, extension, there, to)) return;
