@@ -9,13 +9,6 @@
 
 namespace weft::proto {
 
-namespace {
-constexpr const char* the_end = "the context has ended";
-
-/// Of a peer of whom only that is known.
-std::string text_of(errc why) { return make_error_code(why).message(); }
-}  // namespace
-
 messenger::messenger(runtime::engine& e, messenger_settings s)
     : engine_(e),
       settings_(s),
@@ -27,77 +20,6 @@ messenger::messenger(runtime::engine& e, messenger_settings s)
 messenger::~messenger() {
   const runtime::engine::holder hold(engine_);
   close_all();
-}
-
-std::shared_ptr<peer> messenger::peer_of(peer_id id) {
-  const runtime::engine::holder hold(engine_);
-  if (const auto known = peers_.find(id); known != peers_.end()) return known->second;
-  std::shared_ptr<peer> p = peers_.emplace(id, make_peer(id)).first->second;
-  if (const errc why = why_gone(id); why != errc::ok) p->fail(why, text_of(why));
-  return p;
-}
-
-bool messenger::has_given(peer_id id) const {
-  const runtime::engine::holder hold(engine_);
-  return id < first_new_ || id - first_new_ < ends_.size();
-}
-
-std::shared_ptr<peer> messenger::new_peer() {
-  const runtime::engine::holder hold(engine_);
-  peer_id id = no_peer;
-  do {
-    if (ends_.size() == no_peer - first_new_)
-      throw error(errc::unsupported,
-                  "this context has met as many peers by address as there are numbers for");
-    id = first_new_ + static_cast<peer_id>(ends_.size());
-    ends_.push_back(static_cast<std::uint8_t>(errc::unreachable));
-    // Somebody may have asked for that number before it was given: then it stays nobody's.
-  } while (peers_.contains(id));
-  return peers_.emplace(id, make_peer(id)).first->second;
-}
-
-/// Nobody connects to a peer that is met when the context has ended.
-std::shared_ptr<peer> messenger::make_peer(peer_id id) {
-  if (spare_.empty()) collect();
-  std::shared_ptr<peer> p;
-  if (spare_.empty()) {
-    p = std::make_shared<peer>(*this, id);
-  } else {
-    spare_.back()->become(id);
-    p = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  if (over_) p->fail(errc::closed, the_end);
-  return p;
-}
-
-/// Peers that came by address, have gone, and are in nobody's hands become spare. Done when there
-/// are twice as many peers as the last time had left: what it costs is shared among those that were
-/// new since, however many endpoints of those that have gone are kept.
-void messenger::collect() {
-  constexpr std::size_t few = 16;
-  if (peers_.size() < std::max(collect_at_, few)) return;
-  spare_.reserve(peers_.size());
-  for (auto at = peers_.begin(); at != peers_.end();) {
-    auto& [id, p] = *at;
-    if (id < first_new_ || !p->finished() || p.use_count() != 1) {
-      ++at;
-      continue;
-    }
-    if (id - first_new_ < ends_.size())
-      ends_[id - first_new_] = static_cast<std::uint8_t>(p->why());
-    // Not moved: that a count falls shows us what those did who had it before.
-    spare_.push_back(p);
-    at = peers_.erase(at);
-    spare_.back()->shrink();
-  }
-  collect_at_ = 2 * peers_.size();
-}
-
-errc messenger::why_gone(peer_id id) const noexcept {
-  if (id < first_new_) return errc::ok;
-  const std::size_t number = id - first_new_;
-  return number < ends_.size() ? static_cast<errc>(ends_[number]) : errc::unreachable;
 }
 
 /// What a receive or probe that finds no message ends with, instead of waiting in vain; ok: it may
@@ -348,7 +270,8 @@ std::uint32_t messenger::first_budget() noexcept {
 
 std::string messenger::detail_of(detail::peer_name gone) {
   const runtime::engine::holder hold(engine_);
-  return gone.at->id() == gone.id ? gone.at->detail() : text_of(why_gone(gone.id));
+  return gone.at->id() == gone.id ? gone.at->detail()
+                                  : make_error_code(why_gone(gone.id)).message();
 }
 
 std::string messenger::explain(errc status, detail::peer_name with, const received* got,

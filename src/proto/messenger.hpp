@@ -155,7 +155,8 @@ class messenger final : public runtime::source {
   std::size_t collect_at_ = 0;                // when there are so many, those that have gone go
   peer_id first_new_ = peer_id{1} << 31;
   std::vector<std::uint8_t> ends_;  // errc of each number that new_peer gave, once it is spare
-  bool over_ = false;               // close_all was called
+  static constexpr const char* the_end = "the context has ended";
+  bool over_ = false;  // close_all was called
   bool has_doomed_ = false;
   metrics counts_;
 };
