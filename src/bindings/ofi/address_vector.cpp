@@ -18,16 +18,6 @@ contact contact_at(const void* address) noexcept {
 
 }  // namespace
 
-fi_ops address_vector::object_ops{
-    .size = sizeof(fi_ops),
-    .close = [](fid_t f) { return close(object_of<address_vector, fid_av>(f)); },
-    .bind = no,
-    .control = no,
-    .ops_open = no,
-    .tostr = no,
-    .ops_set = no,
-};
-
 fi_ops_av address_vector::av_ops{
     .size = sizeof(fi_ops_av),
     .insert = &address_vector::insert,
@@ -40,7 +30,7 @@ fi_ops_av address_vector::av_ops{
 };
 
 address_vector::address_vector(domain& of, fi_av_type type, void* context)
-    : fid_av{{FI_CLASS_AV, context, &object_ops}, &av_ops}, domain_(of) {
+    : fid_av{{FI_CLASS_AV, context, &only_closes<address_vector, fid_av>}, &av_ops}, domain_(of) {
   static_cast<void>(type);  // an index serves as either
   domain_.used.add();
 }

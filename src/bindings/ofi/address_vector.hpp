@@ -36,7 +36,6 @@ class address_vector final : public fid_av {
   static int lookup(fid_av* av, fi_addr_t which, void* address, std::size_t* size) noexcept;
   static const char* to_text(fid_av* av, const void* address, char* text,
                              std::size_t* size) noexcept;
-  static fi_ops object_ops;
   static fi_ops_av av_ops;
 
   domain& domain_;

@@ -9,16 +9,6 @@ namespace weft::ofi {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-fi_ops counter::object_ops{
-    .size = sizeof(fi_ops),
-    .close = [](fid_t f) { return close(object_of<counter, fid_cntr>(f)); },
-    .bind = no,
-    .control = no,
-    .ops_open = no,
-    .tostr = no,
-    .ops_set = no,
-};
-
 fi_ops_cntr counter::cntr_ops{
     .size = sizeof(fi_ops_cntr),
     .read = [](fid_cntr* c) -> std::uint64_t {
@@ -51,7 +41,7 @@ fi_ops_cntr counter::cntr_ops{
 };
 
 counter::counter(domain& of, void* context) noexcept
-    : fid_cntr{{FI_CLASS_CNTR, context, &object_ops}, &cntr_ops}, domain_(of) {
+    : fid_cntr{{FI_CLASS_CNTR, context, &only_closes<counter, fid_cntr>}, &cntr_ops}, domain_(of) {
   domain_.used.add();
 }
 

@@ -31,7 +31,6 @@ class counter final : public fid_cntr {
  private:
   void look() noexcept;
   int wait(std::uint64_t threshold, int timeout) noexcept;
-  static fi_ops object_ops;
   static fi_ops_cntr cntr_ops;
 
   domain& domain_;

@@ -24,16 +24,6 @@ unsigned processes_of_the_job_here() {
 
 }  // namespace
 
-fi_ops domain::object_ops{
-    .size = sizeof(fi_ops),
-    .close = [](fid_t f) { return close(object_of<domain, fid_domain>(f)); },
-    .bind = no,
-    .control = no,
-    .ops_open = no,
-    .tostr = no,
-    .ops_set = no,
-};
-
 fi_ops_domain domain::domain_ops{
     .size = sizeof(fi_ops_domain),
     .av_open = &address_vector::open,
@@ -53,7 +43,9 @@ fi_ops_domain domain::domain_ops{
 };
 
 domain::domain(fabric& of, const fi_info& info, void* context) noexcept
-    : fid_domain{{FI_CLASS_DOMAIN, context, &object_ops}, &domain_ops, &memory_region::domain_ops},
+    : fid_domain{{FI_CLASS_DOMAIN, context, &only_closes<domain, fid_domain>},
+                 &domain_ops,
+                 &memory_region::domain_ops},
       fabric_(of),
       manual_progress_(info.domain_attr && info.domain_attr->data_progress == FI_PROGRESS_MANUAL) {
   fabric_.used.add();

@@ -22,7 +22,6 @@ class domain final : public fid_domain {
   users used;  // endpoints, queues, counters, address vectors, memory regions
 
  private:
-  static fi_ops object_ops;
   static fi_ops_domain domain_ops;
   fabric& fabric_;
   const bool manual_progress_;

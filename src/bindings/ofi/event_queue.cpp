@@ -5,16 +5,6 @@
 
 namespace weft::ofi {
 
-fi_ops event_queue::object_ops{
-    .size = sizeof(fi_ops),
-    .close = [](fid_t f) { return close(object_of<event_queue, fid_eq>(f)); },
-    .bind = no,
-    .control = no,
-    .ops_open = no,
-    .tostr = no,
-    .ops_set = no,
-};
-
 fi_ops_eq event_queue::eq_ops{
     .size = sizeof(fi_ops_eq),
     .read = [](fid_eq*, std::uint32_t*, void*, std::size_t, std::uint64_t) -> ssize_t {
@@ -31,7 +21,7 @@ fi_ops_eq event_queue::eq_ops{
 };
 
 event_queue::event_queue(fabric& of, void* context) noexcept
-    : fid_eq{{FI_CLASS_EQ, context, &object_ops}, &eq_ops}, fabric_(of) {
+    : fid_eq{{FI_CLASS_EQ, context, &only_closes<event_queue, fid_eq>}, &eq_ops}, fabric_(of) {
   fabric_.used.add();
 }
 

@@ -18,7 +18,6 @@ class event_queue final : public fid_eq {
   users used;
 
  private:
-  static fi_ops object_ops;
   static fi_ops_eq eq_ops;
   fabric& fabric_;
 };

@@ -7,16 +7,6 @@
 
 namespace weft::ofi {
 
-fi_ops fabric::object_ops{
-    .size = sizeof(fi_ops),
-    .close = [](fid_t f) { return close(object_of<fabric, fid_fabric>(f)); },
-    .bind = no,
-    .control = no,
-    .ops_open = no,
-    .tostr = no,
-    .ops_set = no,
-};
-
 fi_ops_fabric fabric::fabric_ops{
     .size = sizeof(fi_ops_fabric),
     .domain = &domain::open,
@@ -31,7 +21,9 @@ fi_ops_fabric fabric::fabric_ops{
 };
 
 fabric::fabric(void* context) noexcept
-    : fid_fabric{{FI_CLASS_FABRIC, context, &object_ops}, &fabric_ops, FI_VERSION(0, 0)} {}
+    : fid_fabric{{FI_CLASS_FABRIC, context, &only_closes<fabric, fid_fabric>},
+                 &fabric_ops,
+                 FI_VERSION(0, 0)} {}
 
 int fabric::open(fi_fabric_attr* attr, fid_fabric** made, void* context) noexcept {
   return guarded([&] {

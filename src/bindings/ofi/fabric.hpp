@@ -18,7 +18,6 @@ class fabric final : public fid_fabric {
  private:
   /// Whether a thread may sleep on the descriptors of these queues and counters. fi_poll(3)
   static int try_wait(fid_fabric* fabric, fid_t* waited_for, int count) noexcept;
-  static fi_ops object_ops;
   static fi_ops_fabric fabric_ops;
 };
 

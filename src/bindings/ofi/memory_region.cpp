@@ -3,16 +3,6 @@
 
 namespace weft::ofi {
 
-fi_ops memory_region::object_ops{
-    .size = sizeof(fi_ops),
-    .close = [](fid_t f) { return close(object_of<memory_region, fid_mr>(f)); },
-    .bind = no,
-    .control = no,
-    .ops_open = no,
-    .tostr = no,
-    .ops_set = no,
-};
-
 fi_ops_mr memory_region::domain_ops{
     .size = sizeof(fi_ops_mr),
     .reg = [](fid_t of, const void*, std::size_t, std::uint64_t access, std::uint64_t,
@@ -28,7 +18,8 @@ fi_ops_mr memory_region::domain_ops{
 };
 
 memory_region::memory_region(domain& of, std::uint64_t its_key, void* context) noexcept
-    : fid_mr{{FI_CLASS_MR, context, &object_ops}, nullptr, its_key}, domain_(of) {
+    : fid_mr{{FI_CLASS_MR, context, &only_closes<memory_region, fid_mr>}, nullptr, its_key},
+      domain_(of) {
   domain_.used.add();
 }
 

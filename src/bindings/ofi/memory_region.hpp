@@ -17,7 +17,6 @@ class memory_region final : public fid_mr {
  private:
   static int make(fid_t of, std::uint64_t access, std::uint64_t key, std::uint64_t flags,
                   fid_mr** made, void* context) noexcept;
-  static fi_ops object_ops;
   domain& domain_;
 };
 

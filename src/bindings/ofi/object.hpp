@@ -79,4 +79,16 @@ int close(Object& it) noexcept {
   return 0;
 }
 
+/// What a `fid` can do of an object that can be closed and nothing else.
+template <class Object, class Base>
+inline fi_ops only_closes{
+    .size = sizeof(fi_ops),
+    .close = [](fid_t f) { return close(object_of<Object, Base>(f)); },
+    .bind = no,
+    .control = no,
+    .ops_open = no,
+    .tostr = no,
+    .ops_set = no,
+};
+
 }  // namespace weft::ofi
