@@ -113,14 +113,7 @@ TEST_CASE("cut off: a short silence is no loss") {
       std::this_thread::sleep_for(500ms);
     }
     CHECK(all_flows(j, most_received(j.notes()) + 10));
-    j.notes().please_end = 1;
-    const int status = j.launcher().wait();
-    CAPTURE(j.launcher().output());
-    CHECK(status == 0);
-    for (const rank_notes& r : j.notes().rank) {
-      CHECK(r.ended_well == 1);
-      for (const auto& lost : r.lost) CHECK(lost == 0);
-    }
+    j.end_well();
   }
   CHECK(leftovers() == "");
 }

@@ -51,6 +51,8 @@ class job {
       : launcher_(command(where, std::move(wrapper), messages),
                   with(std::move(environment), where, mode)) {}
   program& launcher() noexcept { return launcher_; }
+  /// Asks the ranks to leave, and checks that each does in good order and has lost nobody.
+  void end_well();
   board& notes() noexcept { return board_.notes(); }
 
   /// The ranks that have been started and have not ended, in their order.

@@ -64,14 +64,7 @@ void stop_some(int rounds, std::chrono::milliseconds how_long) {
       CAPTURE(j.launcher().output());
       REQUIRE(!j.launcher().has_ended());
     }
-    j.notes().please_end = 1;
-    const int status = j.launcher().wait();
-    CAPTURE(j.launcher().output());
-    CHECK(status == 0);
-    for (const rank_notes& r : j.notes().rank) {
-      CHECK(r.ended_well == 1);
-      for (const auto& lost : r.lost) CHECK(lost == 0);
-    }
+    j.end_well();
   }
   CHECK(leftovers() == "");
 }

@@ -94,21 +94,7 @@ TEST_CASE("too many bytes or descriptors, before and after the hello; none of th
     }
     {  // More descriptors than there is room for.
       const unique_fd socket = fresh();
-      constexpr std::size_t count = transports::parcel::max_fds + 20;
-      alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * count)> control{};
-      bytes said = parcel;
-      iovec piece{said.data(), said.size()};
-      msghdr message{};
-      message.msg_iov = &piece;
-      message.msg_iovlen = 1;
-      message.msg_control = control.data();
-      message.msg_controllen = control.size();
-      cmsghdr* rights = CMSG_FIRSTHDR(&message);
-      rights->cmsg_level = SOL_SOCKET;
-      rights->cmsg_type = SCM_RIGHTS;
-      rights->cmsg_len = CMSG_LEN(sizeof(int) * count);
-      std::fill_n(reinterpret_cast<int*>(CMSG_DATA(rights)), count, 0);
-      REQUIRE(::sendmsg(socket.get(), &message, MSG_NOSIGNAL) > 0);
+      REQUIRE(send_descriptors(socket.get(), parcel, transports::parcel::max_fds + 20) > 0);
       expect_end(socket);
     }
   }

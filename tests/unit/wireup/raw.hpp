@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <filesystem>
 #include <random>
 
@@ -33,6 +34,24 @@ inline int send_raw(const unique_fd& to, const bytes& what, std::size_t fd_count
   std::vector<unique_fd> fds;
   for (std::size_t i = 0; i < fd_count; ++i) fds.emplace_back(::dup(0));
   return send_packet(to.get(), what, {}, fds);
+}
+
+/// As a peer may that minds no limit of ours: with `count` times its own socket.
+inline ssize_t send_descriptors(int socket, bytes what, std::size_t count) {
+  std::vector<char> control(CMSG_SPACE(sizeof(int) * count));
+  iovec piece{what.data(), what.size()};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int) * count);
+  const std::vector<int> fds(count, socket);
+  std::memcpy(CMSG_DATA(rights), fds.data(), sizeof(int) * count);
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
 inline bytes bytes_of(const frame& f) {

@@ -6,8 +6,6 @@
 
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstring>
-#include <vector>
 
 #include "famine.hpp"
 #include "support/skip.hpp"
@@ -31,25 +29,6 @@ struct ends {
   unique_fd near, far;
 };
 
-/// As a peer may that minds no limit of ours: `count` times one descriptor, and one byte.
-void send_descriptors(int socket, std::size_t count) {
-  std::vector<char> control(CMSG_SPACE(sizeof(int) * count));
-  char byte = 'x';
-  iovec piece{&byte, 1};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* rights = CMSG_FIRSTHDR(&message);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof(int) * count);
-  const std::vector<int> fds(count, socket);
-  std::memcpy(CMSG_DATA(rights), fds.data(), sizeof(int) * count);
-  REQUIRE(::sendmsg(socket, &message, 0) == 1);
-}
-
 int lowest_free() {
   const unique_fd fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   REQUIRE(fd);
@@ -63,14 +42,14 @@ TEST_CASE("unix socket: descriptors that find no room here are not called the pe
   const ends e;
   std::array<std::byte, 64> buffer{};
   packet p;
-  send_descriptors(e.far.get(), 3);
+  REQUIRE(send_descriptors(e.far.get(), bytes(1), 3) == 1);
   {
     const descriptor_famine famine(0);
     CHECK(receive_packet(e.near.get(), buffer, p) == arrival::no_room);
   }
   CHECK(p.fds.empty());
 
-  send_descriptors(e.far.get(), 3);
+  REQUIRE(send_descriptors(e.far.get(), bytes(1), 3) == 1);
   CHECK(receive_packet(e.near.get(), buffer, p) == arrival::packet);
   CHECK(p.fds.size() == 3);
 }
@@ -80,7 +59,7 @@ TEST_CASE("unix socket: more descriptors than a parcel may carry are, and none s
   std::array<std::byte, 64> buffer{};
   packet p;
   const int before = lowest_free();
-  send_descriptors(e.far.get(), parcel::max_fds + 1);
+  REQUIRE(send_descriptors(e.far.get(), bytes(1), parcel::max_fds + 1) == 1);
   CHECK(receive_packet(e.near.get(), buffer, p) == arrival::broken);
   CHECK(p.fds.empty());
   CHECK(lowest_free() == before);
