@@ -16,9 +16,12 @@ endforeach()
 function(weft_own_flags target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion
     $<$<BOOL:${WEFT_WERROR}>:-Werror>)
-  # Files that are compiled together see each other's names. The presets that do so come after `dev`, which does not.
+  # Files that are compiled together see each other's names, and g++ takes what is theirs alone for a header's. Stage
+  # `dev` compiles the library alone, file by file.
   if(NOT CMAKE_UNITY_BUILD)
     target_compile_options(${target} PRIVATE -Wshadow)
+  elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
   if(WEFT_ASSERTIONS)
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)

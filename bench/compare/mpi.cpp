@@ -10,11 +10,7 @@
 namespace weft::bench {
 namespace {
 
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = kib * kib;
-
-const std::vector<std::size_t> large_sizes{64 * kib, 256 * kib, mib, 4 * mib};
-const std::vector<std::size_t> overlap_sizes{8, 64 * kib, mib, 8 * mib};
+const std::vector<std::size_t> rendezvous_sizes{64 * kib, 256 * kib, mib, 4 * mib};
 const std::vector<std::size_t> large_overlap_sizes{256 * kib, mib, 8 * mib};
 const std::vector<std::size_t> collective_sizes{8, 4 * kib, mib};
 
@@ -38,8 +34,8 @@ std::vector<series> mpi_series(int rounds, double effort) {
                 "warm", effort),
        rounds},
       {"rate", make_job("rate", {8}, 64, "warm", effort), rounds},
-      {"bandwidth", make_job("bandwidth", large_sizes, 1, "warm", effort), rounds},
-      {"bandwidth cold", make_job("bandwidth", large_sizes, 32, "cold", effort), rounds},
+      {"bandwidth", make_job("bandwidth", rendezvous_sizes, 1, "warm", effort), rounds},
+      {"bandwidth cold", make_job("bandwidth", rendezvous_sizes, 32, "cold", effort), rounds},
       // Its samples take milliseconds each, whatever the library: fewer of them.
       {"overlap", make_job("overlap", overlap_sizes, 1, "warm", effort * 0.4), rounds}};
   // Open MPI's mtl acknowledges synchronous sends itself, inside the receiver's calls.
@@ -64,7 +60,7 @@ std::vector<target> mpi_targets(const std::string& transport) {
     const std::string vader = "Open MPI vader";
     targets = {
         {"latency", {8}, "", "half_rtt_us", to::named, vader, sense::at_most, 1.4},
-        {"bandwidth", large_sizes, "", "mb_s", to::named, vader, sense::at_least, 3},
+        {"bandwidth", rendezvous_sizes, "", "mb_s", to::named, vader, sense::at_least, 3},
     };
     for (const char* bench : {"barrier", "bcast", "allreduce", "alltoall"})
       targets.push_back({among(bench, 8), sizes_of(bench), "", metric_of(bench, ""), to::named,

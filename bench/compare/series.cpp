@@ -10,15 +10,11 @@
 namespace weft::bench {
 namespace {
 
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = kib * kib;
-
 using to = target::reference;
 using sense = target::sense;
 
 const std::vector<std::size_t> middle_sizes{kib, 4 * kib, 8 * kib, 16 * kib, 64 * kib};
 const std::vector<std::size_t> large_sizes{256 * kib, mib, 4 * mib};
-const std::vector<std::size_t> overlap_sizes{8, 64 * kib, mib, 8 * mib};
 
 }  // namespace
 

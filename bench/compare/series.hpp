@@ -10,6 +10,12 @@
 
 namespace weft::bench {
 
+inline constexpr std::size_t kib = 1024;
+inline constexpr std::size_t mib = kib * kib;
+
+/// Of messages that meet computing processes.
+inline const std::vector<std::size_t> overlap_sizes{8, 64 * kib, mib, 8 * mib};
+
 /// One benchmark with its sizes; every contestant does all of it once in each round.
 struct series {
   std::string name;  ///< "latency", "bandwidth cold": targets refer to it

@@ -17,7 +17,6 @@
 namespace weft::bench::mpi {
 namespace {
 
-constexpr int data_tag = 1;
 constexpr int ack_tag = 2;
 
 void send(std::span<const std::byte> message, int to, int tag) {

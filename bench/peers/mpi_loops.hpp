@@ -14,6 +14,9 @@
 
 namespace weft::bench::mpi {
 
+/// Of the messages that are measured.
+inline constexpr int data_tag = 1;
+
 /// Rank in MPI_COMM_WORLD.
 int rank();
 

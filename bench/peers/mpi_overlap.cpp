@@ -20,7 +20,6 @@
 namespace weft::bench::mpi {
 namespace {
 
-constexpr int data_tag = 1;
 constexpr int time_tag = 2;
 constexpr int sample_tag = 3;
 
