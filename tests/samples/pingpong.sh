@@ -6,6 +6,7 @@ weft-run -n 3 pingpong --rounds 20
 
 # The first to come waits at the door; the second tries until the door is there.
 door=unix://pingpong-$$
+: >listen.txt
 pingpong --listen $door >listen.txt &
 listening=$!
 trap 'kill $listening 2>/dev/null || true' EXIT
