@@ -298,7 +298,7 @@ void add_policy_command(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of each policy")->check(CLI::PositiveNumber);
   sub->add_option("--milliseconds", wanted->milliseconds, "How long each turn is")
       ->check(CLI::PositiveNumber);
-  add_settings(*sub, wanted->chosen, false);
+  add_settings(*sub, wanted->chosen, {.transport = false});
   sub->callback([wanted] { act(*wanted); });
 }
 

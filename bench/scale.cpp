@@ -29,12 +29,12 @@ struct request {
 };
 
 /// One context and its peer in the other process.
-struct place {
+struct open_place {
   context ctx;
   listener door;  ///< on process 0, and for the crowd on both
   endpoint peer = {};
 
-  place(const settings& chosen, const std::string& address)
+  open_place(const settings& chosen, const std::string& address)
       : ctx(options_of(chosen)), door(run(ctx, ctx.listen(address))) {}
 };
 
@@ -63,8 +63,8 @@ struct growth {
 };
 
 /// Brings the crowd in and tells what it takes.
-growth fill_up(place& at, crowd& many, std::vector<endpoint>& guests, const std::string& address,
-               const request& wanted) {
+growth fill_up(open_place& at, crowd& many, std::vector<endpoint>& guests,
+               const std::string& address, const request& wanted) {
   const auto each = [&](const process_memory& before, const process_memory& after) {
     const auto n = static_cast<double>(wanted.peers);
     return process_memory{(after.rss - before.rss) / n, (after.pss - before.pss) / n};
@@ -114,10 +114,10 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
   crowd many(wanted.peers, silent);
 
   const auto crowded_address = address_of(stage, rank, true);
-  place alone(wanted.chosen, address_of(stage, rank, false));
-  place crowded(wanted.chosen, crowded_address);
+  open_place alone(wanted.chosen, address_of(stage, rank, false));
+  open_place crowded(wanted.chosen, crowded_address);
   member.barrier();
-  for (place* at : {&alone, &crowded})
+  for (open_place* at : {&alone, &crowded})
     at->peer = rank == 0 ? run(at->ctx, at->door.accept())
                          : run(at->ctx, at->ctx.connect(address_of(stage, 0, at == &crowded)));
   std::vector<endpoint> guests;
@@ -128,7 +128,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
   std::array<std::vector<double>, 2> samples;
   for (int round = 0; round < wanted.rounds; ++round)
     for (std::size_t which = 0; which < 2; ++which) {
-      place& at = which == 0 ? alone : crowded;
+      open_place& at = which == 0 ? alone : crowded;
       const side me{at.ctx, at.peer, rank};
       const auto one = run(at.ctx, half_round_trips(me, message, loops));
       if (rank == 0) samples[which].push_back(median(one));

@@ -18,10 +18,11 @@ constexpr std::size_t longest_address = 256;
 
 }  // namespace
 
-void add_settings(CLI::App& app, settings& into, bool any_transport) {
-  if (any_transport) app.add_option("--transport", into.transport, "Over this transport");
-  app.add_option("--progress", into.progress, "Who moves messages: dedicated, polling, interrupt")
-      ->check(CLI::IsMember({"dedicated", "polling", "interrupt"}));
+void add_settings(CLI::App& app, settings& into, choices open) {
+  if (open.transport) app.add_option("--transport", into.transport, "Over this transport");
+  if (open.progress)
+    app.add_option("--progress", into.progress, "Who moves messages: dedicated, polling, interrupt")
+        ->check(CLI::IsMember({"dedicated", "polling", "interrupt"}));
   app.add_flag_callback(
       "--no-pin", [&into] { into.pin = false; }, "Let the scheduler choose the cores");
   app.add_flag("--json", into.as_json, "JSON lines instead of a table");
@@ -38,6 +39,17 @@ options options_of(const settings& chosen) {
 
 line_head head_of(const std::string& bench, const settings& chosen, std::size_t size) {
   return {.bench = bench, .transport = chosen.transport, .progress = chosen.progress, .size = size};
+}
+
+void place::meet(pair_member& member, const std::string& address) {
+  if (member.rank() == 0) {
+    listener door = run(ctx, ctx.listen(address));
+    member.barrier();
+    peer = run(ctx, door.accept());
+  } else {
+    member.barrier();
+    peer = run(ctx, ctx.connect(address));
+  }
 }
 
 void on_stage(const std::string& name, const settings& chosen, bool apart,

@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <utility>
 #include <weft/weft.hpp>
 
 #include "support/json_lines.hpp"
+#include "support/pair.hpp"
 
 namespace weft::bench {
 
@@ -19,9 +21,15 @@ struct settings {
   bool as_json = false;
 };
 
-/// Adds --transport, --progress, --no-pin and --json. `into` must outlive the parsing.
-/// \param any_transport false: the benchmark chooses itself, and there is no --transport
-void add_settings(CLI::App& app, settings& into, bool any_transport = true);
+/// What a benchmark does not choose itself.
+struct choices {
+  bool transport = true;
+  bool progress = true;
+};
+
+/// Adds --transport and --progress, where there is a choice, --no-pin and --json. `into` must
+/// outlive the parsing.
+void add_settings(CLI::App& app, settings& into, choices open = {true, true});
 
 /// What a context is made with: the defaults and WEFT_* variables, with `chosen` on top.
 options options_of(const settings& chosen);
@@ -34,6 +42,19 @@ struct side {
   context& ctx;
   endpoint peer;
   int rank;  ///< 0 (on the first core) or 1 (on the second)
+};
+
+/// One of several contexts of a process, and its peer in the other one: for what is measured by
+/// turns on contexts that differ.
+struct place {
+  context ctx;
+  endpoint peer = {};
+
+  explicit place(options chosen) : ctx(std::move(chosen)) {}
+
+  /// Both processes, in the same order of places.
+  /// \param address for a door that only this place uses
+  void meet(pair_member& member, const std::string& address);
 };
 
 /// Tags of the benchmarks' own messages.

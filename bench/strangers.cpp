@@ -120,7 +120,7 @@ void add_strangers_command(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
-  add_settings(*sub, wanted->chosen, false);
+  add_settings(*sub, wanted->chosen, {.transport = false});
   sub->callback([wanted] {
     const std::string key = wireup::job_key::random().to_text();
     intruder stranger(wanted->rate);

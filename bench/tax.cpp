@@ -8,12 +8,12 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
 #include "loops.hpp"
 #include "report.hpp"
-#include "support/pair.hpp"
 
 namespace weft::bench {
 namespace {
@@ -27,29 +27,11 @@ struct request {
   double effort = 1;
 };
 
-/// One context of a process and its peer in the other one.
-struct place {
-  context ctx;
-  endpoint peer = {};
-
-  place(const settings& chosen, std::vector<std::string> transports)
-      : ctx([&] {
-          options wanted = options_of(chosen);
-          wanted.transports = std::move(transports);
-          return wanted;
-        }()) {}
-
-  void meet(pair_member& member, const std::string& address) {
-    if (member.rank() == 0) {
-      listener door = run(ctx, ctx.listen(address));
-      member.barrier();
-      peer = run(ctx, door.accept());
-    } else {
-      member.barrier();
-      peer = run(ctx, ctx.connect(address));
-    }
-  }
-};
+options with(const settings& chosen, std::vector<std::string> transports) {
+  options result = options_of(chosen);
+  result.transports = std::move(transports);
+  return result;
+}
 
 /// Of one context, a value for each round.
 struct figures {
@@ -91,8 +73,8 @@ void tell(const request& wanted, const std::string& all, const std::array<figure
 
 void act(pair_member& member, pid_t stage, const request& wanted) {
   const std::vector<std::string> everything = options{}.transports;
-  std::array<place, 2> places{place(wanted.chosen, {"self", "shm"}),
-                              place(wanted.chosen, everything)};
+  std::array<place, 2> places{place(with(wanted.chosen, {"self", "shm"})),
+                              place(with(wanted.chosen, everything))};
   for (std::size_t i = 0; i < 2; ++i)
     places[i].meet(member, fmt::format("unix://weft-bench-{}-{}", stage, i));
 
@@ -132,7 +114,7 @@ void add_tax_command(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
-  add_settings(*sub, wanted->chosen, false);
+  add_settings(*sub, wanted->chosen, {.transport = false});
   sub->callback([wanted] {
     const pair_options stage{
         .name = "tax", .time_limit = std::chrono::minutes(10), .pin = wanted->chosen.pin};

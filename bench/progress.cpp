@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What asynchronous progress costs: half round trips with nobody's help (polling), with sleep in
+// every wait (interrupt), and with threads that make progress. The paper on Open MPI over Elan4
+// (Yu, Woodall, Graham, Panda: "Design and Implementation of Open MPI over Quadrics/Elan4") has the
+// same in its table 1. Both processes have a context for each way, and all ways take turns, so that
+// drift of the machine meets all of them.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "loops.hpp"
+#include "report.hpp"
+#include "support/pair.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr double bound =
+    1.05;  // of the design, for a thread that the application does not wait for
+constexpr std::array<std::size_t, 2> sizes{4, 4096};
+
+struct request {
+  settings chosen;
+  int rounds = 15;
+  double effort = 1;
+};
+
+/// Who gets the application thread out of its wait.
+enum class waiting : std::uint8_t {
+  in_weft,      ///< itself: it takes the baton
+  on_condition  ///< another thread that moves everything: the paper's way
+};
+
+struct way {
+  const char* name;
+  const char* progress;  ///< settings::progress
+  waiting waits = waiting::in_weft;
+  std::array<double, sizes.size()> paper_us;  ///< what its table 1 says for 4 B and 4 KiB
+};
+constexpr std::array<double, sizes.size()> paper_one_thread{22.76, 32.80};
+constexpr std::array<way, 4> ways{{
+    {"basic", "polling", waiting::in_weft, {3.87, 15.25}},
+    {"interrupt", "interrupt", waiting::in_weft, {14.70, 27.16}},
+    {"one thread", "dedicated", waiting::in_weft, paper_one_thread},
+    {"one thread", "dedicated", waiting::on_condition, paper_one_thread},
+}};
+
+options options_for(const request& wanted, const way& how) {
+  settings chosen = wanted.chosen;
+  chosen.progress = how.progress;
+  options result = options_of(chosen);
+  // Nobody waits for what comes but a thread that is to sleep for it.
+  if (how.waits == waiting::on_condition) result.spin = std::chrono::microseconds{0};
+  return result;
+}
+
+/// The application thread of the paper: asleep on a condition variable until another thread tells
+/// it that something has ended. What is posted runs on the thread inside work().
+class sleeper final : public executor {
+ public:
+  void post(operation& ended) noexcept override {
+    const std::lock_guard lock(mutex_);
+    ended_.push(ended);
+    changed_.notify_one();  // with the lock: what ended may be the last thing before this object
+  }
+
+  void close() noexcept {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_one();
+  }
+
+  /// Until somebody closes it.
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return closed_ || !ended_.empty(); });
+      operation* const next = ended_.pop();
+      if (!next) return;
+      lock.unlock();
+      next->complete();
+      lock.lock();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  operation_list ended_;
+  bool closed_ = false;
+};
+
+/// The same coroutine as everywhere, on the thread inside here.work().
+task<std::vector<double>> half_round_trips_on(sleeper& here, const side& me, std::size_t size,
+                                              plan loops) {
+  struct closing {
+    sleeper& which;
+    ~closing() { which.close(); }
+  } const at_the_end{here};
+  co_await resume_on(here);
+  co_return co_await half_round_trips(me, size, loops);
+}
+
+std::vector<double> measure(const way& how, const side& me, std::size_t size, plan loops) {
+  if (how.waits == waiting::in_weft) return run(me.ctx, half_round_trips(me, size, loops));
+  // A thread that sleeps inside run() until something comes, moves it, and tells this one.
+  sleeper here;
+  auto samples = std::async(
+      std::launch::async, [&] { return run(me.ctx, half_round_trips_on(here, me, size, loops)); });
+  here.work();
+  return samples.get();
+}
+
+using figures = std::array<std::array<std::vector<double>, ways.size()>, sizes.size()>;
+
+void tell(report& out, const request& wanted, const figures& of) {
+  for (std::size_t s = 0; s < sizes.size(); ++s)
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      const way& how = ways[w];
+      settings named = wanted.chosen;
+      named.progress = how.progress;
+      auto line = make_line(head_of("progress", named, sizes[s]), half_rtt_us, of[s][w]);
+      const double to_basic = median(paired_ratios(of[s][w], of[s][0]));
+      line["way"] = how.name;
+      line["waits"] = how.waits == waiting::in_weft ? "in weft" : "condition variable";
+      line["to_basic"] = to_basic;
+      line["paper_us"] = how.paper_us[s];
+      line["paper_to_basic"] = how.paper_us[s] / ways[0].paper_us[s];
+      if (how.waits == waiting::in_weft && how.progress == std::string_view("dedicated"))
+        line["target"] = fmt::format("≤ {}: {}", bound, to_basic <= bound ? "met" : "falls short");
+      out.add(line);
+    }
+}
+
+void act(pair_member& member, pid_t stage, const request& wanted) {
+  std::deque<place> places;
+  for (const way& how : ways) {
+    const auto i = places.size();
+    places.emplace_back(options_for(wanted, how))
+        .meet(member, fmt::format("unix://weft-bench-{}-{}", stage, i));
+  }
+  report out({{"way", "way"},
+              {"waits", "waits"},
+              {"size", "size"},
+              {"half round trip µs", "half_rtt_us"},
+              {"p10", "p10"},
+              {"p90", "p90"},
+              {"to basic", "to_basic"},
+              {"paper µs", "paper_us"},
+              {"paper to basic", "paper_to_basic"},
+              {"target", "target"}},
+             wanted.chosen.as_json);
+  const bool tells = member.rank() == 0;
+  if (tells)
+    out.title(fmt::format("{}; {} rounds in turns; ratios: medians of the paired ones",
+                          wanted.chosen.transport, wanted.rounds));
+  const plan loops = plan{.warm_up = 100, .batches = 5, .per_batch = 200}.scaled(wanted.effort);
+  figures of;
+  for (std::size_t s = 0; s < sizes.size(); ++s)
+    for (int round = 0; round < wanted.rounds; ++round)
+      for (std::size_t turn = 0; turn < ways.size(); ++turn) {
+        // Who comes first changes, so that none is always the one after the same other.
+        const std::size_t w = (turn + static_cast<std::size_t>(round)) % ways.size();
+        if (tells) out.measuring(fmt::format("{}, {}", size_text(sizes[s]), ways[w].name));
+        const side me{places[w].ctx, places[w].peer, member.rank()};
+        const auto samples = measure(ways[w], me, sizes[s], loops);
+        if (tells) of[s][w].push_back(median(samples));
+        member.barrier();
+      }
+  if (tells) {
+    tell(out, wanted, of);
+    out.finish();
+  }
+  member.barrier();
+}
+
+}  // namespace
+
+void add_progress_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand(
+      "progress", "What asynchronous progress costs: with and without threads that make it");
+  sub->add_option("--rounds", wanted->rounds, "Turns of each way")->check(CLI::PositiveNumber);
+  sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
+      ->check(CLI::PositiveNumber);
+  add_settings(*sub, wanted->chosen, {.progress = false});
+  sub->callback([wanted] {
+    const pair_options stage{
+        .name = "progress", .time_limit = std::chrono::minutes(10), .pin = wanted->chosen.pin};
+    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+  });
+}
+
+}  // namespace weft::bench

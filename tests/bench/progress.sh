@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# What asynchronous progress costs, on every transport between two processes.
+. "$(dirname "$0")/common.sh"
+
+bench progress --rounds 1 --effort 0.02
+says "condition variable"
+says "paper to basic"
+for transport in shm tcp; do
+  bench progress --rounds 1 --effort 0.02 --transport $transport --json
+  says "\"bench\":\"progress\",\"transport\":\"$transport\""
+  for way in basic interrupt "one thread"; do says "\"way\":\"$way\""; done
+  for size in 4 4096; do says "\"size\":$size"; done
+  says '"to_basic":'
+  says '"paper_to_basic":'
+done
