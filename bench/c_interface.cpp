@@ -10,8 +10,7 @@
 
 #include <weft/weft.h>
 
-#include "loops.hpp"
-#include "support/clock.hpp"
+#include "plain_loop.hpp"
 #include "support/pair.hpp"
 
 namespace weft::bench {
@@ -89,33 +88,13 @@ void on_c_stage(const std::string& name, const settings& chosen,
 }
 
 std::vector<double> half_round_trips_in_c(const c_side& me, std::size_t size, plan loops) {
-  heap_buffers out(1, size);
-  heap_buffers in(1, size);
-  fill_all(out);
+  struct {
+    const c_side& me;
+    void send(std::span<const std::byte> data) const { bench::send(me, data); }
+    std::size_t receive(std::span<std::byte> into) const { return bench::receive(me, into); }
+  } const by_calls{me};
   barrier(me);
-
-  std::uint64_t n = 0;
-  const auto round_trips = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i, ++n) {
-      const auto message = out.next();
-      const auto box = in.next();
-      stamp(message, n);
-      if (me.rank == 0) send(me, message);
-      if (receive(me, box) != size) throw std::runtime_error("a message came with another length");
-      check_stamp(box, n);
-      if (me.rank == 1) send(me, message);
-    }
-  };
-  round_trips(loops.warm_up);
-  std::vector<double> samples;
-  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
-    const auto start = now_ns();
-    round_trips(loops.per_batch);
-    if (me.rank == 0)
-      samples.push_back(us_between(start, now_ns()) / 2.0 / static_cast<double>(loops.per_batch));
-  }
-  verify_all(in, n);
-  return samples;
+  return half_round_trips_by(by_calls, me.rank, size, loops);
 }
 
 }  // namespace weft::bench

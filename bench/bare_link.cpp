@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bare_link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "plain_loop.hpp"
+#include "runtime/small_copy.hpp"
+#include "support/spin.hpp"
+#include "transports/shm/factory.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace weft::bench {
+
+using transports::parcel;
+using transports::post;
+
+namespace {
+
+void check(bool well, const std::string& why) {
+  if (!well) throw std::runtime_error("a link of its own: " + why);
+}
+
+void hand_over(int line, const parcel& what) {
+  const int error = wireup::send_packet(line, {}, what.bytes, what.fds);
+  check(error == 0, std::strerror(error));
+}
+
+parcel take(int line) {
+  std::vector<std::byte> room(parcel::max_bytes);
+  wireup::packet got;
+  wireup::arrival came{};
+  spin_until([&] {
+    came = wireup::receive_packet(line, room, got);
+    return came != wireup::arrival::nothing;
+  });
+  check(came == wireup::arrival::packet, "the other process has gone");
+  parcel result;
+  result.bytes.assign(got.bytes.begin(), got.bytes.end());
+  result.fds = std::move(got.fds);
+  return result;
+}
+
+}  // namespace
+
+bare_link::bare_link(progress_mode mode, int line)
+    : engine_(mode, {}, "auto"), shm_(transports::shm::make(engine_.door(), "auto")) {
+  const transports::counterpart other{0, [](parcel) {}};
+  parcel offer, answer;
+  link_ = shm_->open(*this, other, offer);
+  hand_over(line, offer);
+  const std::string refusal = shm_->accept(*this, other, take(line), answer);
+  check(refusal.empty(), refusal);
+  hand_over(line, answer);
+  const std::string trouble = link_->opened(take(line));
+  check(trouble.empty(), trouble);
+  engine_.add(*shm_);
+  engine_.start();
+  engine_.begin_calls();
+}
+
+bare_link::~bare_link() {
+  engine_.end_calls();
+  engine_.stop();
+  link_.reset();
+  shm_->forget(*this);
+}
+
+void bare_link::send(std::span<const std::byte> message) {
+  const detail::driver::inside here(engine_);
+  const runtime::engine::holder hold(engine_);
+  transports::frame_header header;
+  header.size = static_cast<std::uint32_t>(message.size());
+  if (link_->send_together(header, message.data()) != post::done)
+    throw std::runtime_error("a ring with room took no message");
+}
+
+std::size_t bare_link::receive(std::span<std::byte> into) {
+  const detail::driver::inside here(engine_);
+  {
+    const runtime::engine::holder hold(engine_);
+    awaited_.into = into;
+    awaited_.over = false;
+    engine_.pending();
+  }
+  while (!awaited_.over) {
+    const runtime::engine::holder hold(engine_);
+    engine_.look(passes_in_turn);
+  }
+  if (awaited_.status != errc::ok) throw error(awaited_.status, "the other process has gone");
+  return awaited_.size;
+}
+
+bool bare_link::on_frame(const transports::frame_header& header, const transports::frame_extension*,
+                         const std::byte* payload) noexcept {
+  awaited_.size = header.size;
+  const std::size_t fits = std::min(awaited_.size, awaited_.into.size());
+  // As the protocol layer does it.
+  if (fits <= 64)
+    runtime::small_copy(awaited_.into.data(), payload, fits);
+  else
+    std::memcpy(awaited_.into.data(), payload, fits);
+  engine_.end_at_home(awaited_);
+  return true;
+}
+
+}  // namespace weft::bench

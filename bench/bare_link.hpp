@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared memory between two processes and no protocol above it: a link, a port, and an engine that
+// looks at them as it looks at every transport.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "runtime/engine.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::bench {
+
+/// One process's end. One thread. Messages are single frames, one at a time: an answer is sent when
+/// its question has been received.
+class bare_link final : transports::inlet {
+ public:
+  /// Meets the other end, which is made at the same time.
+  /// \param line a connected socket, SOCK_SEQPACKET, to the other process
+  /// \throws weft::error, std::runtime_error when there is no shared memory to be had
+  bare_link(progress_mode mode, int line);
+  bare_link(const bare_link&) = delete;
+  bare_link& operator=(const bare_link&) = delete;
+  ~bare_link();
+
+  void send(std::span<const std::byte> message);
+  /// Waits for a message. \return its length
+  /// \throws std::runtime_error when it does not fit, or the other end has gone
+  std::size_t receive(std::span<std::byte> into);
+
+ private:
+  bool on_frame(const transports::frame_header& header,
+                const transports::frame_extension* extension,
+                const std::byte* payload) noexcept override;
+  void on_room() noexcept override {}
+  void on_broken(errc why) noexcept override { engine_.end(awaited_, why); }
+
+  /// The message that is waited for.
+  struct arrival final : operation {
+    arrival() noexcept
+        : operation([](operation& op) noexcept { static_cast<arrival&>(op).over = true; }) {}
+    std::span<std::byte> into;
+    std::size_t size = 0;
+    bool over = false;
+  };
+
+  runtime::engine engine_;
+  std::unique_ptr<transports::transport> shm_;
+  std::unique_ptr<transports::link> link_;
+  arrival awaited_;
+};
+
+}  // namespace weft::bench

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each layer adds to a message of 8 bytes over shared memory: the transport by itself, with
+// the protocols above it, with coroutines above these. The paper on Open MPI over Elan4 asks the
+// same of its layers in section 6.3. All take turns, so that drift of the machine meets all of
+// them.
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <weft/pump.hpp>
+
+#include "bare_link.hpp"
+#include "commands.hpp"
+#include "plain_loop.hpp"
+#include "report.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t message = 8;
+constexpr double bound_ns = 25;   // of the design, for protocol and API together
+constexpr double paper_ns = 500;  // "PML layer cost" in section 6.3
+
+struct request {
+  settings chosen{.progress = "polling"};
+  int rounds = 31;
+  double effort = 1;
+};
+
+/// Messages by operations of the protocol layer, started by hand.
+class by_hand {
+ public:
+  explicit by_hand(place& at) : peer_(at.peer), pump_(at.ctx) {}
+
+  void send(std::span<const std::byte> data) {
+    started<detail::send_operation> op(peer_.send(data, data_tag));
+    end(op);
+  }
+  std::size_t receive(std::span<std::byte> into) {
+    started<detail::recv_operation> op(peer_.recv(into, data_tag));
+    end(op);
+    return op.take().size;
+  }
+
+ private:
+  template <class Operation>
+  struct started : Operation {
+    template <class Request>
+    explicit started(const Request& r) : Operation(r, &ended) {}
+    static void ended(operation& op) noexcept { static_cast<started&>(op).over = true; }
+    bool over = false;
+  };
+
+  template <class Operation>
+  void end(started<Operation>& op) {
+    if (!pump_.start(op))
+      while (!op.over) pump::holding(pump_).look(passes_in_turn);
+    if (op.status != errc::ok) throw error(op.status, op.explain());
+  }
+
+  const endpoint peer_;
+  pump pump_;
+};
+
+/// The contestants: each builds on the one before.
+enum layer : std::size_t { transport, protocol, coroutines, layer_count };
+constexpr std::array<const char*, layer_count> names{"transport", "with protocol",
+                                                     "with coroutines"};
+using figures = std::array<std::vector<double>, layer_count>;
+
+/// Nanoseconds that `a` takes longer than `b`, in the middle of the rounds.
+double longer_by(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < a.size(); ++i) all.push_back((a[i] - b[i]) * 1000);
+  return median(std::move(all));
+}
+
+void tell(report& out, const request& wanted, const figures& of) {
+  for (std::size_t i = 0; i < layer_count; ++i) {
+    auto line = make_line(head_of("layers", wanted.chosen, message), half_rtt_us, of[i]);
+    line["layer"] = names[i];
+    if (i != transport) {
+      const double above = longer_by(of[i], of[transport]);
+      line["layer_ns"] = longer_by(of[i], of[i - 1]);
+      line["above_transport_ns"] = above;
+      if (i == coroutines) {
+        line["paper_ns"] = paper_ns;
+        line["target"] =
+            fmt::format("≤ {} ns: {}", bound_ns, above <= bound_ns ? "met" : "falls short");
+      }
+    }
+    out.add(line);
+  }
+}
+
+void act(pair_member& member, pid_t stage, int line, const request& wanted) {
+  bare_link bare(options_of(wanted.chosen).progress, line);
+  place for_hand(options_of(wanted.chosen));
+  place for_coroutines(options_of(wanted.chosen));
+  for_hand.meet(member, fmt::format("unix://weft-bench-{}-hand", stage));
+  for_coroutines.meet(member, fmt::format("unix://weft-bench-{}-run", stage));
+  by_hand hand(for_hand);
+  const side me{for_coroutines.ctx, for_coroutines.peer, member.rank()};
+
+  const bool tells = member.rank() == 0;
+  report out({{"layers", "layer"},
+              {"half round trip µs", "half_rtt_us"},
+              {"p10", "p10"},
+              {"p90", "p90"},
+              {"this layer, ns", "layer_ns"},
+              {"above the transport, ns", "above_transport_ns"},
+              {"paper, ns", "paper_ns"},
+              {"target", "target"}},
+             wanted.chosen.as_json);
+  if (tells)
+    out.title(
+        fmt::format("shm, 8 bytes; {} rounds in turns; differences: medians of the paired ones",
+                    wanted.rounds));
+  const plan loops = plan{.warm_up = 500, .batches = 9, .per_batch = 1000}.scaled(wanted.effort);
+  const auto measure = [&](std::size_t which) {
+    member.barrier();
+    if (which == transport) return half_round_trips_by(bare, me.rank, message, loops);
+    if (which == protocol) return half_round_trips_by(hand, me.rank, message, loops);
+    return run(me.ctx, half_round_trips(me, message, loops));
+  };
+  figures of;
+  for (int round = 0; round < wanted.rounds; ++round)
+    for (std::size_t turn = 0; turn < layer_count; ++turn) {
+      // Who comes first changes, so that none is always the one after the same other.
+      const std::size_t which = (turn + static_cast<std::size_t>(round)) % layer_count;
+      if (tells) out.measuring(names[which]);
+      const auto samples = measure(which);
+      if (tells) of[which].push_back(median(samples));
+    }
+  if (tells) {
+    tell(out, wanted, of);
+    out.finish();
+  }
+  member.barrier();
+}
+
+void measure(const request& wanted) {
+  std::array<int, 2> line{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line.data()) != 0)
+    throw std::system_error(errno, std::generic_category(), "socketpair");
+  const std::array<runtime::unique_fd, 2> ends{runtime::unique_fd{line[0]},
+                                               runtime::unique_fd{line[1]}};
+  const pair_options stage{
+      .name = "layers", .time_limit = std::chrono::minutes(10), .pin = wanted.chosen.pin};
+  run_pair(stage, [&, self = ::getpid()](pair_member& member) {
+    act(member, self, ends[static_cast<std::size_t>(member.rank())].get(), wanted);
+  });
+}
+
+}  // namespace
+
+void add_layers_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand("layers", "What each layer of weft adds to a small message");
+  sub->add_option("--rounds", wanted->rounds, "Turns of each layer")->check(CLI::PositiveNumber);
+  sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
+      ->check(CLI::PositiveNumber);
+  add_settings(*sub, wanted->chosen, {.transport = false});
+  sub->callback([wanted] { measure(*wanted); });
+}
+
+}  // namespace weft::bench

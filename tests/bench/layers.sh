@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# What each layer adds to a small message.
+. "$(dirname "$0")/common.sh"
+
+bench layers --rounds 1 --effort 0.02
+says "above the transport"
+for progress in polling dedicated; do
+  bench layers --rounds 1 --effort 0.02 --progress $progress --json
+  says "\"bench\":\"layers\",\"transport\":\"shm\",\"progress\":\"$progress\""
+  for layer in transport "with protocol" "with coroutines"; do says "\"layer\":\"$layer\""; done
+  says '"above_transport_ns":'
+done
