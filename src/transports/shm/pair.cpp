@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "runtime/foreign_memory.hpp"
 #include "runtime/membarrier.hpp"
 #include "transports/shm/transport.hpp"
 
@@ -65,7 +66,7 @@ std::string pair::accept(parcel offer, parcel& answer) {
   } catch (const error& e) {
     return e.what();
   }
-  probe(body.probe_address, body.probe_value);
+  no_cma_ = runtime::try_foreign_memory(who_.pid, body.probe_address, body.probe_value);
   return {};
 }
 
@@ -76,22 +77,6 @@ std::string pair::take_answer(parcel answer) {
     return e.what();
   }
   return {};
-}
-
-/// Tries process_vm_readv on a word whose value the peer told: containers and hardened kernels
-/// refuse it, and process numbers mean something else in another namespace.
-bool pair::probe(std::uint64_t address, std::uint64_t expected) noexcept {
-  std::uint64_t seen = 0;
-  iovec local{&seen, sizeof seen};
-  iovec remote{reinterpret_cast<void*>(address), sizeof seen};
-  const ssize_t n = ::process_vm_readv(who_.pid, &local, 1, &remote, 1, 0);
-  if (n != sizeof seen)
-    no_cma_ = fmt::format("process_vm_readv: {}", std::strerror(errno));
-  else if (seen != expected)
-    no_cma_ = "process_vm_readv reached another process (another namespace of process numbers)";
-  else
-    no_cma_.clear();
-  return no_cma_.empty();
 }
 
 bool pair::prefers_get(remote_address from, std::size_t size) const noexcept {

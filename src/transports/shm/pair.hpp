@@ -51,7 +51,6 @@ class pair {
 
  private:
   void learn_door(const parcel& p, std::size_t page_fd);
-  bool probe(std::uint64_t address, std::uint64_t expected) noexcept;
   post read(scatter into, remote_address from, std::size_t size) noexcept;
 
   shm_transport& owner_;
