@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device's events: counting, triggering, and whoever waits.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "transports/qdma/device.hpp"
+
+namespace weft::transports::qdma {
+
+using weft::qdma::detail::trigger_operation;
+
+namespace {
+
+constexpr unsigned signals_per_pass = 64;
+constexpr std::uint32_t most_events = 1u << 20;
+
+std::uint64_t key_of(std::uint32_t generation, std::size_t index) noexcept {
+  return std::uint64_t{generation} << 32 | (index + 1);
+}
+
+/// What another process says that went wrong; anything else is a broken rule.
+errc status_of(std::uint32_t word) noexcept {
+  return word <= static_cast<std::uint32_t>(errc::system) ? static_cast<errc>(word)
+                                                          : errc::protocol_error;
+}
+
+}  // namespace
+
+counted_event* device::find(std::uint64_t key) noexcept {
+  const std::uint64_t low = key & 0xffffffff;
+  if (low == 0 || low > events_.size()) return nullptr;
+  counted_event& e = events_[low - 1];
+  return e.open && e.generation == key >> 32 ? &e : nullptr;
+}
+
+std::uint64_t device::make_event(std::uint64_t completions, bool repeat) {
+  std::size_t index = events_.size();
+  if (!free_events_.empty()) {
+    index = free_events_.back();
+  } else {
+    if (index == most_events)
+      throw error(errc::out_of_memory,
+                  fmt::format("a device has {} events; drop those that are not needed", index));
+    free_events_.reserve(index + 1);  // so that dropping one cannot fail
+    // Keys of other processes, and of earlier ones with this id, should not fit.
+    events_.emplace_back().generation = static_cast<std::uint32_t>(probe_word_ + index);
+  }
+  if (!free_events_.empty()) free_events_.pop_back();
+  counted_event& e = events_[index];
+  e.open = true;
+  e.wanted = completions;
+  e.again = repeat ? completions : 0;
+  return key_of(e.generation, index);
+}
+
+void device::drop_event(std::uint64_t key) noexcept {
+  counted_event* e = find(key);
+  if (!e) return;
+  const std::uint32_t next = e->generation + 1;
+  *e = counted_event{};
+  e->generation = next;
+  free_events_.push_back(static_cast<std::uint32_t>((key & 0xffffffff) - 1));
+}
+
+void device::arm(std::uint64_t key, std::uint64_t completions) noexcept {
+  counted_event* e = find(key);
+  if (!e) return;
+  e->arm(completions);
+  for (const vpid v : e->depends_on)
+    if (!knows(v)) miss(*e, v);
+  trigger(*e);
+  if (!ready_.empty()) engine_.look_after();
+}
+
+void device::hang(std::uint64_t key, chain_steps steps) {
+  if (counted_event* e = find(key)) e->chains.push_back(std::move(steps));
+}
+
+void device::depend(std::uint64_t key, vpid on) {
+  counted_event* e = find(key);
+  if (!e) return;
+  e->depends_on.push_back(on);
+  if (knows(on)) return;
+  miss(*e, on);
+  trigger(*e);
+}
+
+/// Nobody knows how many of its completions are missing: it triggers when it is armed.
+void device::miss(counted_event& e, vpid who) noexcept {
+  if (e.failed == errc::ok) {
+    e.failed = errc::peer_lost;
+    try {
+      e.why = fmt::format("process {:#x}, on which the event depends, has ended", who);
+    } catch (const std::exception&) {
+      // The code tells most of it.
+    }
+  }
+  e.arrived = std::max(e.arrived, e.wanted);
+}
+
+bool device::wait(trigger_operation& op) noexcept {
+  counted_event* e = find(op.event);
+  if (closed_ || op.cancel_requested || !e) {
+    op.status = closed_ ? errc::closed : e ? errc::stopped : errc::invalid_argument;
+    return true;
+  }
+  if (e->triggers != 0 && e->waiting.empty()) {
+    --e->triggers;
+    op.status = std::exchange(e->untold, errc::ok);
+    op.why = std::exchange(e->untold_why, {});
+    return true;
+  }
+  e->waiting.push_back(&op);
+  op.queued = true;
+  engine_.pending();
+  return false;
+}
+
+void device::cancel(trigger_operation& op) noexcept {
+  op.cancel_requested = true;
+  if (!op.queued) return;
+  op.queued = false;
+  if (counted_event* e = find(op.event)) std::erase(e->waiting, &op);
+  engine_.end(op, errc::stopped);
+}
+
+/// A completion, from here or from elsewhere.
+void device::count(std::uint64_t key, std::uint32_t hops, errc failed,
+                   const std::string& why) noexcept {
+  counted_event* e = find(key);
+  if (!e) {
+    ++refused_signals_;
+    return;
+  }
+  ++e->arrived;
+  e->hops = std::max(e->hops, hops);
+  if (failed != errc::ok && e->failed == errc::ok) {
+    e->failed = failed;
+    try {
+      e->why = why;
+    } catch (const std::bad_alloc&) {
+      // The code tells most of it.
+    }
+  }
+  trigger(*e);
+}
+
+void device::trigger(counted_event& e) noexcept {
+  while (e.take_trigger()) fire(e);
+}
+
+/// Chains first: who waits may drop the event. A failure goes on along the chains' signals.
+void device::fire(counted_event& e) noexcept {
+  for (const chain_steps& steps : e.chains) {
+    run r;
+    r.steps = steps;
+    r.hops = e.hops + 1;
+    r.failed = e.failed;
+    try {
+      r.why = e.why;
+    } catch (const std::bad_alloc&) {
+      // The code tells most of it.
+    }
+    add(std::move(r));
+  }
+  e.hops = 0;
+  const errc failed = std::exchange(e.failed, errc::ok);
+  std::string why = std::exchange(e.why, {});
+  if (e.waiting.empty()) {
+    ++e.triggers;
+    if (failed == errc::ok) return;
+    e.untold = failed;
+    e.untold_why = std::move(why);
+    return;
+  }
+  trigger_operation& op = *e.waiting.front();
+  e.waiting.pop_front();
+  op.queued = false;
+  op.why = std::move(why);
+  engine_.end(op, failed);
+}
+
+unsigned device::take_signals() noexcept {
+  unsigned events = 0;
+  queue_reader& own = boxes_[0].reader;
+  for (unsigned left = signals_per_pass; left != 0; --left) {
+    const auto m = own.peek();
+    if (!m) break;
+    signal_body body{};
+    const vpid from = m->from;
+    const bool fits = m->bytes.size() == sizeof body;
+    if (fits) std::memcpy(&body, m->bytes.data(), sizeof body);
+    own.pop();
+    ++events;
+    // Who was not met has nothing to say here.
+    if (!fits || !knows(from)) {
+      ++refused_signals_;
+      continue;
+    }
+    const errc failed = status_of(body.status);
+    std::string why;
+    if (failed != errc::ok) {
+      try {
+        why = fmt::format("process {:#x} tells that a descriptor failed there: {}", from,
+                          sentence_of(failed));
+      } catch (const std::exception&) {
+        // The code tells most of it.
+      }
+    }
+    count(body.event, std::min(body.hops, 2 * most_hops), failed, why);
+  }
+  tell_of_room(boxes_[0]);
+  return events;
+}
+
+}  // namespace weft::transports::qdma

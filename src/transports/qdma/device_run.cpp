@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device at work: chains under way, in fair slices.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "transports/qdma/device.hpp"
+
+namespace weft::transports::qdma {
+
+using weft::qdma::descriptor;
+using what = weft::qdma::descriptor::what;
+using weft::qdma::rights;
+
+namespace {
+
+// In one pass: enough to amortise it, few enough that others have their turn.
+constexpr unsigned visits_per_pass = 16;
+// Of one chain before others have their turn.
+constexpr unsigned steps_per_visit = 8;
+constexpr std::uint64_t most_together = 4096;  // bytes copied after which a visit ends
+
+}  // namespace
+
+void device::start(chain_steps steps) noexcept {
+  if (closed_ || steps->empty()) return;
+  run r;
+  r.steps = std::move(steps);
+  if (!ready_.empty() || visit(r) == visit_end::again) add(std::move(r));
+  if (!ready_.empty()) engine_.look_after();
+}
+
+void device::add(run r) noexcept {
+  try {
+    if (ready_.size() + parked_runs_ < most_runs) {
+      ready_.push_back(std::move(r));
+      return;
+    }
+    fail(r, errc::out_of_memory,
+         fmt::format("{} chains are under way; begin fewer at once", most_runs));
+  } catch (const std::bad_alloc&) {
+    fail(r, errc::out_of_memory, "no memory for a chain");
+  }
+  // Its events of this process learn of it. For others there is no room to wait.
+  for (; r.next != r.steps->size(); ++r.next)
+    if (const descriptor& d = (*r.steps)[r.next]; d.kind == what::signal) send_signal(r, d);
+}
+
+/// Goes on with a chain. `parked`: it was put where it waits for room.
+device::visit_end device::visit(run& r) noexcept {
+  for (unsigned left = steps_per_visit; left != 0; --left) {
+    if (r.next == r.steps->size()) return visit_end::over;
+    const descriptor& d = (*r.steps)[r.next];
+    if (r.failed == errc::ok && r.hops >= most_hops)
+      fail(r, errc::invalid_argument,
+           fmt::format("{} descriptors have led to each other without the application: a cycle? "
+                       "Begin each round of it from the application",
+                       most_hops));
+    // A failure goes round once more, so that every event of the cycle is told of it.
+    if (r.hops >= 2 * most_hops) return visit_end::over;
+    if (r.failed == errc::ok || d.kind == what::signal) {
+      const outcome o = step(r, d);
+      if (o == outcome::later) {
+        if (d.kind == what::write || d.kind == what::read) return visit_end::again;
+        const std::uint32_t queue = d.kind == what::signal ? 0 : d.queue;
+        if (park(r, {static_cast<vpid>(d.to), queue})) return visit_end::parked;
+        continue;  // it has failed
+      }
+      if (o == outcome::done && r.copied != 0 && r.copied < d.size) return visit_end::again;
+    }
+    const bool long_one = r.copied > most_together;
+    ++r.next;
+    ++r.hops;
+    r.copied = 0;
+    if (long_one) break;
+  }
+  return r.next == r.steps->size() ? visit_end::over : visit_end::again;
+}
+
+outcome device::fail(run& r, errc kind, std::string why) noexcept {
+  ++failures_;
+  if (r.failed == errc::ok) {
+    r.failed = kind;
+    r.why = std::move(why);
+    try {
+      last_failure_ = r.why;
+    } catch (const std::bad_alloc&) {
+      // The count tells of it.
+    }
+  }
+  return outcome::failed;
+}
+
+outcome device::fail_unknown(run& r, vpid to) noexcept {
+  if (table_.lives(to))
+    return fail(r, errc::invalid_argument,
+                fmt::format("process {:#x} was not met; co_await device::meet first", to));
+  return fail(r, errc::peer_lost, fmt::format("process {:#x} has ended", to));
+}
+
+outcome device::step(run& r, const descriptor& d) noexcept {
+  switch (d.kind) {
+    case what::signal:
+      return send_signal(r, d);
+    case what::post:
+      return post(r, static_cast<vpid>(d.to), d.queue, d.payload);
+    case what::write:
+    case what::read:
+      return copy(r, d);
+  }
+  return fail(r, errc::invalid_argument, "a descriptor of no kind that there is");
+}
+
+outcome device::send_signal(run& r, const descriptor& d) noexcept {
+  if (static_cast<vpid>(d.to) == self_) {
+    count(d.event, r.hops, r.failed, r.why);
+    return outcome::done;
+  }
+  const signal_body body{d.event, r.hops, static_cast<std::uint32_t>(r.failed)};
+  return post(r, static_cast<vpid>(d.to), 0, std::as_bytes(std::span(&body, 1)));
+}
+
+outcome device::post(run& r, vpid to, std::uint32_t queue,
+                     std::span<const std::byte> bytes) noexcept {
+  if (queue >= queue_count || bytes.size() > max_payload)
+    return fail(r, errc::invalid_argument, "there is no such queue, or the message is too long");
+  if (const auto waiting = parked_.find({to, queue});
+      waiting != parked_.end() && !waiting->second.empty() && &waiting->second.front() != &r)
+    return outcome::later;  // not before those that wait
+  if (to == self_) {
+    queue_memory& q = office_->queue[queue];
+    const auto at = claim_slot(q, self_);
+    return at && fill_slot(q, *at, self_, bytes) ? outcome::done : outcome::later;
+  }
+  const auto p = peers_.find(to);
+  if (p == peers_.end()) return fail_unknown(r, to);
+  return p->second->post(queue, bytes);
+}
+
+outcome device::copy(run& r, const descriptor& d) noexcept {
+  const std::uint64_t n = std::min<std::uint64_t>(d.size - std::min(r.copied, d.size), slice);
+  const bool write = d.kind == what::write;
+  const char* why = nullptr;
+  // Both as a whole, so that nothing is copied of what could not be copied to its end.
+  std::byte* here = regions_.find(d.local_key, d.local_offset, d.size, why);
+  if (!here) return fail(r, errc::invalid_argument, fmt::format("region of this process: {}", why));
+  here += r.copied;
+  outcome o = outcome::done;
+  if (static_cast<vpid>(d.to) == self_) {
+    region_view v;
+    why = find_region(regions_.catalog(), d.remote_key, d.remote_offset, d.size,
+                      write ? rights::write : rights::read, v);
+    std::byte* there =
+        why ? nullptr : regions_.find(d.remote_key, d.remote_offset + r.copied, n, why);
+    if (there) std::memmove(write ? there : here, write ? here : there, n);
+    if (!there) o = outcome::failed;
+  } else {
+    const auto p = peers_.find(static_cast<vpid>(d.to));
+    if (p == peers_.end()) return fail_unknown(r, static_cast<vpid>(d.to));
+    // The part that is copied now ends where the whole does, which is checked with the first.
+    if (r.copied == 0 && d.remote_offset + d.size < d.remote_offset)
+      return fail(r, errc::invalid_argument, "beyond the end of the region");
+    if (r.copied == 0) why = p->second->check(write, d.remote_key, d.remote_offset, d.size);
+    o = why ? outcome::failed
+            : p->second->copy(write, d.remote_key, d.remote_offset + r.copied, here, n, why);
+  }
+  if (o == outcome::failed) {
+    const bool gone = static_cast<vpid>(d.to) != self_ && !table_.lives(static_cast<vpid>(d.to));
+    return fail(r, gone ? errc::peer_lost : errc::invalid_argument,
+                fmt::format("region of process {:#x}: {}", static_cast<vpid>(d.to), why));
+  }
+  if (o == outcome::done) r.copied += n;
+  return o;
+}
+
+/// Where it waits, behind those that have waited longer. False: it has failed for want of memory.
+bool device::park(run& r, destination where) noexcept {
+  const auto waiting = parked_.find(where);
+  if (waiting != parked_.end() && !waiting->second.empty() && &waiting->second.front() == &r)
+    return true;  // is there already
+  try {
+    if (ready_.size() + parked_runs_ >= most_runs) throw std::bad_alloc();
+    parked_[where].push_back(r);
+    ++parked_runs_;
+    return true;
+  } catch (const std::bad_alloc&) {
+    fail(r, errc::out_of_memory, "no memory for what waits for room in a queue");
+    ++r.next;
+    return false;
+  }
+}
+
+unsigned device::run_some() noexcept {
+  unsigned events = 0;
+  // Those that are there now; what they lead to has its turn in the next pass.
+  for (std::size_t left = std::min<std::size_t>(ready_.size(), visits_per_pass); left != 0;
+       --left) {
+    run r = std::move(ready_.front());
+    ready_.pop_front();
+    ++events;
+    if (visit(r) == visit_end::again) add(std::move(r));
+  }
+  return events;
+}
+
+/// The first of each line tries again; the others follow when it has gone.
+unsigned device::retry_parked() noexcept {
+  unsigned events = 0;
+  for (auto at = parked_.begin(); at != parked_.end();) {
+    while (!at->second.empty()) {
+      const visit_end end = visit(at->second.front());
+      if (end == visit_end::parked && at->second.front().steps) {
+        // It may have gone on to a step that waits elsewhere, where a copy of it is now.
+        run& first = at->second.front();
+        const descriptor& d = (*first.steps)[first.next];
+        const destination here{static_cast<vpid>(d.to), d.kind == what::signal ? 0 : d.queue};
+        if (here == at->first) break;
+      }
+      run r = std::move(at->second.front());
+      at->second.pop_front();
+      --parked_runs_;
+      ++events;
+      if (end == visit_end::again) add(std::move(r));
+    }
+    at = at->second.empty() ? parked_.erase(at) : std::next(at);
+  }
+  return events;
+}
+
+}  // namespace weft::transports::qdma

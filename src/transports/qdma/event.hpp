@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counted events: how many completions have come, and what starts when that is enough.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/qdma.hpp>
+
+#include "transports/qdma/wire.hpp"
+
+namespace weft::transports::qdma {
+
+using chain_steps = std::shared_ptr<const std::vector<weft::qdma::descriptor>>;
+
+/// One event. Owned by the device; baton held only, so that completions and arming never meet. What
+/// has arrived and what is wanted are two numbers: whoever arms adds to the one and takes nothing
+/// of the other, so a completion between a trigger and the next arming is not lost, as it is where
+/// a count is set anew. Model: tests/models/qdma_event.pml.
+struct counted_event {
+  std::uint32_t generation = 0;
+  bool open = false;
+  std::uint64_t arrived = 0;
+  std::uint64_t wanted = 0;    ///< 0: not armed
+  std::uint64_t again = 0;     ///< armed for that many at each trigger
+  std::uint64_t triggers = 0;  ///< that nobody has waited for yet
+  std::uint32_t hops = 0;      ///< of the longest way to the next trigger
+  errc failed = errc::ok;      ///< of the first completion that failed
+  std::string why;
+  errc untold = errc::ok;  ///< of a trigger that nobody has waited for yet
+  std::string untold_why;
+  std::vector<chain_steps> chains;
+  std::vector<vpid> depends_on;
+  std::deque<weft::qdma::detail::trigger_operation*> waiting;
+
+  void arm(std::uint64_t n) noexcept { wanted += n; }
+
+  /// Whether it triggers now; then what comes next counts anew.
+  bool take_trigger() noexcept {
+    if (wanted == 0 || arrived < wanted) return false;
+    arrived -= wanted;
+    wanted = again;
+    return true;
+  }
+};
+
+}  // namespace weft::transports::qdma

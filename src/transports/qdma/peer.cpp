@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/qdma/peer.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/foreign_memory.hpp"
+
+namespace weft::transports::qdma {
+
+using weft::qdma::rights;
+
+namespace {
+// More address space than that is not believed.
+constexpr std::uint64_t most_arena_bytes = std::uint64_t{1} << 36;
+}  // namespace
+
+peer::peer(vpid me, const card_body& card, const parcel& p, pid_t pid, bool fence_always)
+    : me_(me), who_(card.who), pid_(pid) {
+  if (card.arena_bytes > most_arena_bytes)
+    throw error(errc::protocol_error, "the peer's arena is larger than an arena can be");
+  // [0] is the table.
+  office_mapping_ = runtime::map_from_peer(p.fds[1], sizeof(office_memory), true);
+  catalog_mapping_ = runtime::map_from_peer(p.fds[2], sizeof(catalog_memory), false);
+  office_ = static_cast<office_memory*>(office_mapping_.get());
+  catalog_ = static_cast<const catalog_memory*>(catalog_mapping_.get());
+  if (office_->magic != office_magic || office_->queues != queue_count)
+    throw error(errc::protocol_error, "the peer's queues are not of this version");
+  if (catalog_->magic != catalog_magic || catalog_->records != region_count)
+    throw error(errc::protocol_error, "the peer's catalog of regions is not of this version");
+  door_ = std::make_unique<runtime::remote_doorbell>(p.fds[3]);
+  if (fence_always || card.fences_for_itself != 0) door_->fence_always();
+  arena_ = runtime::map_from_peer(p.fds[4], card.arena_bytes, true);
+  no_cma_ = runtime::try_foreign_memory(pid, card.probe_address, card.probe_value);
+}
+
+outcome peer::post(std::uint32_t queue, std::span<const std::byte> bytes) noexcept {
+  queue_memory& q = office_->queue[queue];
+  std::optional<std::uint64_t> at = claim_slot(q, me_);
+  if (!at) {
+    if (!want_room(q, me_)) any_unseen_ = true;  // nobody will ring: nudge makes passes
+    at = claim_slot(q, me_);
+  }
+  if (!at || !fill_slot(q, *at, me_, bytes)) {
+    ring();  // whoever has filled it may have rung nobody
+    return outcome::later;
+  }
+  unseen_[queue] = *at;
+  any_unseen_ = true;
+  ring();
+  return outcome::done;
+}
+
+void peer::ring() noexcept {
+  if (!door_->ring_if_asleep()) door_->ring_if_away();
+}
+
+void peer::nudge() noexcept {
+  any_unseen_ = false;
+  for (std::uint32_t q = 0; q != queue_count; ++q) {
+    if (unseen_[q] == nothing) continue;
+    if (is_unseen(office_->queue[q], unseen_[q], me_))
+      any_unseen_ = true;
+    else
+      unseen_[q] = nothing;
+  }
+  if (any_unseen_) ring();
+}
+
+const char* peer::check(bool write, std::uint64_t key, std::uint64_t offset,
+                        std::uint64_t size) const noexcept {
+  region_view r;
+  return find_region(*catalog_, key, offset, size, write ? rights::write : rights::read, r);
+}
+
+outcome peer::copy(bool write, std::uint64_t key, std::uint64_t offset, std::byte* here,
+                   std::size_t size, const char*& why) noexcept {
+  region_view r;
+  const rights need = write ? rights::write : rights::read;
+  if (why = find_region(*catalog_, key, offset, size, need, r); why) return outcome::failed;
+  const region_hold hold(*office_, key, me_);
+  if (!hold) return outcome::later;
+  // Once more, under the hold.
+  if (why = find_region(*catalog_, key, offset, size, need, r); why) return outcome::failed;
+  if (r.in_arena) {
+    // The catalog is its owner's word.
+    if (r.base > arena_.size() || r.size > arena_.size() - r.base) {
+      why = "the region lies outside of its owner's arena";
+      return outcome::failed;
+    }
+    std::byte* there = static_cast<std::byte*>(arena_.get()) + r.base + offset;
+    std::memcpy(write ? there : here, write ? here : there, size);
+    return outcome::done;
+  }
+  if (!no_cma_.empty()) {
+    why =
+        "memory of the other process's own cannot be reached here; it should allocate the "
+        "region from its device";
+    return outcome::failed;
+  }
+  const int code = write ? runtime::write_foreign(pid_, r.base + offset, here, size)
+                         : runtime::read_foreign(pid_, here, r.base + offset, size);
+  if (code == 0) return outcome::done;
+  why = code == ESRCH ? "the process has ended" : "the kernel could not copy all of it";
+  return outcome::failed;
+}
+
+}  // namespace weft::transports::qdma

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another context that was met: its queues, its regions, its doorbell.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <weft/error.hpp>
+
+#include "runtime/doorbell.hpp"
+#include "transports/parcel.hpp"
+#include "transports/qdma/receive_queue.hpp"
+#include "transports/qdma/regions.hpp"
+
+namespace weft::transports::qdma {
+
+/// How a piece of work with a peer went.
+enum class outcome : std::uint8_t {
+  done,
+  later,  ///< a full queue, or a region that too many hold: try again
+  failed  ///< and `why` says it
+};
+
+/// Owned by the device; baton held only. Made from a card that is checked here; what lies in the
+/// memory that came with it is checked at each use.
+class peer {
+ public:
+  /// \param pid from the kernel, not from the peer
+  /// \throws weft::error (protocol_error) naming what is wrong with the card; (system)
+  peer(vpid me, const card_body& card, const parcel& p, pid_t pid, bool fence_always);
+
+  vpid who() const noexcept { return who_; }
+
+  /// Posts a message. `later`: and it will ring when there is room, or see nudge.
+  outcome post(std::uint32_t queue, std::span<const std::byte> bytes) noexcept;
+
+  /// Whether such a copy is allowed, as things are now. \return null, or why not
+  const char* check(bool write, std::uint64_t key, std::uint64_t offset,
+                    std::uint64_t size) const noexcept;
+
+  /// Copies between here and a region of the peer's, if the key, its bounds and rights allow it.
+  outcome copy(bool write, std::uint64_t key, std::uint64_t offset, std::byte* here,
+               std::size_t size, const char*& why) noexcept;
+
+  /// There is room again in a queue of this process, or a message.
+  void ring() noexcept;
+
+  /// Rings it if it does not look and has not seen all that was posted.
+  void nudge() noexcept;
+  bool has_unseen() const noexcept { return any_unseen_; }
+  std::uint64_t bells_rung() const noexcept { return door_->rung(); }
+
+  const std::string& no_cma() const noexcept { return no_cma_; }
+
+ private:
+  static constexpr std::uint64_t nothing = ~std::uint64_t{0};
+
+  const vpid me_;
+  const vpid who_;
+  const pid_t pid_;
+  runtime::mapping office_mapping_, catalog_mapping_, arena_;
+  office_memory* office_;
+  const catalog_memory* catalog_;
+  std::unique_ptr<runtime::remote_doorbell> door_;
+  std::string no_cma_;  // why its own memory cannot be reached; empty: it can
+  std::uint64_t unseen_[queue_count] = {nothing, nothing, nothing, nothing};
+  bool any_unseen_ = false;
+};
+
+}  // namespace weft::transports::qdma

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/qdma/receive_queue.hpp"
+
+#include <cstring>
+
+namespace weft::transports::qdma {
+
+namespace {
+
+constexpr auto acquire = std::memory_order_acquire;
+constexpr auto acq_rel = std::memory_order_acq_rel;
+
+/// Helps the tail on; whoever comes first does it.
+void move_on(queue_memory& q, std::uint64_t from) noexcept {
+  q.tail.compare_exchange_strong(from, from + 1, acq_rel);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> claim_slot(queue_memory& q, vpid me) noexcept {
+  // Others may be quicker each time, but not in a ring that nobody empties.
+  for (std::uint32_t tries = 4 * slot_count; tries != 0; --tries) {
+    const std::uint64_t t = q.tail.load(acquire);
+    slot& s = q.slots[t % slot_count];
+    std::uint64_t seen = s.word.load(acquire);
+    const slot_word w = slot_word::unpack(seen);
+    const bool this_lap = w.lap == lap_of(t);
+    if (w.state == slot_state::free && this_lap) {
+      const slot_word mine{w.lap, slot_state::claimed, me};
+      if (!s.word.compare_exchange_strong(seen, mine.packed(), acq_rel)) continue;
+      move_on(q, t);
+      return t;
+    }
+    if (w.state == slot_state::withheld || (w.state != slot_state::free && this_lap))
+      move_on(q, t);
+    else if (q.tail.load(acquire) == t)
+      return {};
+  }
+  return {};
+}
+
+bool fill_slot(queue_memory& q, std::uint64_t position, vpid me,
+               std::span<const std::byte> bytes) noexcept {
+  slot& s = q.slots[position % slot_count];
+  s.size = static_cast<std::uint32_t>(bytes.size());
+  if (!bytes.empty()) std::memcpy(s.payload, bytes.data(), bytes.size());
+  const std::uint32_t lap = lap_of(position);
+  std::uint64_t mine = slot_word{lap, slot_state::claimed, me}.packed();
+  if (s.word.compare_exchange_strong(mine, slot_word{lap, slot_state::full, me}.packed(), acq_rel))
+    return true;
+  // The owner has gone on without it; from now on nobody writes there.
+  std::uint64_t withheld = slot_word{lap, slot_state::withheld, me}.packed();
+  s.word.compare_exchange_strong(withheld, slot_word{lap, slot_state::withheld, 0}.packed(),
+                                 acq_rel);
+  return false;
+}
+
+bool is_unseen(const queue_memory& q, std::uint64_t position, vpid me) noexcept {
+  return q.slots[position % slot_count].word.load(std::memory_order_relaxed) ==
+         slot_word{lap_of(position), slot_state::full, me}.packed();
+}
+
+/// The exchange is a full fence: either the try that follows finds the room, or the owner, who
+/// fences after it has made room, finds the wish.
+bool want_room(queue_memory& q, vpid me) noexcept {
+  for (std::atomic<vpid>& w : q.waiting) {
+    vpid nobody = 0;
+    if (w.compare_exchange_strong(nobody, me) || nobody == me) return true;
+  }
+  return false;
+}
+
+std::optional<queue_reader::view> queue_reader::peek() noexcept {
+  for (std::uint32_t tries = slot_count; tries != 0; --tries) {
+    slot& s = at_head();
+    std::uint64_t seen = s.word.load(acquire);
+    const slot_word w = slot_word::unpack(seen);
+    if (w.state == slot_state::withheld) {
+      // Those that post pass over it, and so does this, but not before they have.
+      if (queue_.tail.load(acquire) <= head_) return {};
+      if (w.producer == 0)
+        s.word.store(slot_word{lap_of(head_ + slot_count), slot_state::free, 0}.packed(),
+                     std::memory_order_release);
+      ++head_;
+      continue;
+    }
+    if (w.lap != lap_of(head_) || (w.state == slot_state::free && w.producer != 0)) {
+      ++put_right_;
+      s.word.compare_exchange_strong(seen, slot_word{lap_of(head_), slot_state::free, 0}.packed(),
+                                     acq_rel);
+      return {};
+    }
+    if (w.state == slot_state::free) {
+      std::uint64_t tail = queue_.tail.load(acquire);
+      // Those that post find their way from here.
+      if (tail - head_ > slot_count && queue_.tail.compare_exchange_strong(tail, head_, acq_rel))
+        ++put_right_;
+      return {};
+    }
+    if (w.state == slot_state::claimed) return {};
+    const std::uint32_t size = s.size;
+    if (size <= max_payload) return view{w.producer, {s.payload, size}};
+    ++put_right_;
+    pop();
+  }
+  return {};
+}
+
+void queue_reader::pop() noexcept {
+  at_head().word.store(slot_word{lap_of(head_ + slot_count), slot_state::free, 0}.packed(),
+                       std::memory_order_release);
+  ++head_;
+  freed_ = true;
+}
+
+bool queue_reader::held_up() const noexcept {
+  const slot_word w = slot_word::unpack(at_head().word.load(acquire));
+  return w.state == slot_state::claimed && w.lap == lap_of(head_);
+}
+
+void queue_reader::look_after(const table& who_lives, clock::time_point now) noexcept {
+  constexpr auto between_looks = std::chrono::milliseconds(1);
+  if (!held_up()) return;
+  if (held_up_at_ != head_) {
+    held_up_at_ = head_;
+    held_up_since_ = looked_ = now;
+    return;
+  }
+  if (now - looked_ < between_looks) return;
+  looked_ = now;
+  slot& s = at_head();
+  std::uint64_t seen = s.word.load(acquire);
+  const slot_word w = slot_word::unpack(seen);
+  if (w.state != slot_state::claimed) return;
+  if (!who_lives.lives(w.producer)) {
+    if (s.word.compare_exchange_strong(
+            seen, slot_word{lap_of(head_ + slot_count), slot_state::free, 0}.packed(), acq_rel)) {
+      ++head_;
+      freed_ = true;
+    }
+  } else if (now - held_up_since_ > patience) {
+    s.word.compare_exchange_strong(
+        seen, slot_word{w.lap, slot_state::withheld, w.producer}.packed(), acq_rel);
+  }
+}
+
+}  // namespace weft::transports::qdma
