@@ -18,10 +18,6 @@
 #include <weft/message.hpp>
 #include <weft/operation.hpp>
 
-namespace weft::transports::qdma {
-class device;
-}
-
 namespace weft::qdma {
 
 namespace detail {
@@ -119,7 +115,7 @@ namespace detail {
 class waiting : public operation {
  public:
   waiting(port* p, complete_fn f) noexcept : operation(f), at(p) {}
-  std::string explain() const { return why; }
+  std::string explain() const { return why.empty() ? sentence_of(status) : why; }
 
   port* const at;
   std::string why;

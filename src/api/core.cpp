@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "api/door.hpp"
+#include "api/qdma_port.hpp"
 #include "proto/select.hpp"
 #include "transports/self/factory.hpp"
 #include "transports/shm/factory.hpp"
@@ -126,6 +127,7 @@ core::~core() {
   engine_.stop();
   {
     const runtime::engine::holder hold(engine_);
+    if (qdma_) qdma_->shut();
     messenger_.close_all();
     engine_.close_timers();
   }
@@ -222,6 +224,20 @@ void core::start_control_plane() {
       });
     });
   });
+}
+
+qdma::detail::port& core::open_qdma(transports::qdma::table t) {
+  auto made = qdma::detail::port::make(engine_, std::move(t));
+  const runtime::engine::holder hold(engine_);
+  if (qdma_ || ended()) {
+    made->shut();
+    if (ended()) throw error(errc::closed, "the context has ended");
+    throw error(errc::invalid_argument, "this context has a qdma device already; use that one");
+  }
+  engine_.add(made->device());
+  qdma_ = std::move(made);
+  engine_.look_after();
+  return *qdma_;
 }
 
 void core::add_door(std::uint64_t number, std::shared_ptr<door_state> d) {

@@ -21,6 +21,13 @@
 #include "wireup/connection_manager.hpp"
 #include "wireup/job.hpp"
 
+namespace weft::transports::qdma {
+class table;
+}
+namespace weft::qdma::detail {
+class port;
+}
+
 namespace weft::detail {
 
 struct door_state;
@@ -80,6 +87,9 @@ class core {
   std::span<std::byte> allocate_shared(std::size_t size);
   void free_shared(std::span<std::byte> memory) noexcept;
 
+  /// The context's qdma device, which lives until its end. \throws weft::error
+  qdma::detail::port& open_qdma(transports::qdma::table t);
+
   // Doors, by the connection manager's number. Any thread.
   /// \throws weft::error (closed) once the context is on its way out
   void add_door(std::uint64_t number, std::shared_ptr<door_state> d);
@@ -108,6 +118,7 @@ class core {
   std::map<std::uint64_t, std::shared_ptr<door_state>> doors_;  // guarded by doors_mutex_
   bool doors_closed_ = false;                                   // guarded by doors_mutex_
   std::unique_ptr<wireup::connection_manager> manager_;
+  std::shared_ptr<qdma::detail::port> qdma_;  // null: none was opened; set with the baton held
 };
 
 }  // namespace weft::detail

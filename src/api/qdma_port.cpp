@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/qdma_port.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace weft::qdma::detail {
+
+using runtime::unique_fd;
+using transports::parcel;
+using transports::qdma::socket_id;
+using transports::qdma::vpid;
+
+namespace {
+
+// What goes over a connection: one packet in each direction. A card is the other kind.
+constexpr std::uint32_t ask_magic = 0x61646471;     // "qdda": hand me the table
+constexpr std::uint32_t answer_magic = 0x74646471;  // "qddt": here it is
+constexpr std::uint32_t no_magic = 0x6e646471;      // "qddn", and why not
+constexpr std::size_t most_bytes = 512;
+constexpr unsigned newcomers_at_once = 16;
+
+std::string socket_name(const socket_id& id) {
+  return wireup::socket_name_of(wireup::context_id{{id[0], id[1]}});
+}
+
+std::span<const std::byte> bytes_of(const std::uint32_t& word) {
+  return std::as_bytes(std::span(&word, 1));
+}
+
+std::uint32_t magic_of(std::span<const std::byte> bytes) noexcept {
+  std::uint32_t magic = 0;
+  if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
+  return magic;
+}
+
+/// No descriptor: the queue is full. \throws weft::error
+unique_fd connect_to(const socket_id& where) {
+  wireup::opened to = wireup::connect_abstract(socket_name(where));
+  if (to.fd) {
+    if (!wireup::credentials_of(to.fd.get()).same_user)
+      throw error(errc::refused, "another user's process is at that address");
+    return std::move(to.fd);
+  }
+  if (to.error == EAGAIN) return {};
+  if (to.error == ECONNREFUSED) throw error(errc::peer_lost, "the process there has ended");
+  throw error(errc::system,
+              fmt::format("connecting to a qdma device: {}", std::strerror(to.error)));
+}
+
+}  // namespace
+
+bool ask_for_table(runtime::engine& e, const socket_id& where, const table_box& box) {
+  auto fd = std::make_shared<unique_fd>(connect_to(where));
+  if (!*fd) return false;
+  if (const int code = wireup::send_packet(fd->get(), bytes_of(ask_magic), {}, {}); code != 0)
+    throw error(errc::peer_lost, "the process there has ended");
+  e.watch_once(runtime::duplicate(fd->get()), [fd, box] {
+    std::array<std::byte, most_bytes> buffer;
+    wireup::packet p;
+    const auto what = wireup::receive_packet(fd->get(), buffer, p);
+    if (what == wireup::arrival::no_room)
+      box->fail(errc::system, "no more file descriptors; raise `ulimit -n`");
+    else if (what != wireup::arrival::packet)
+      box->fail(errc::peer_lost, "the process there ended before it handed on its table");
+    else if (magic_of(p.bytes) != answer_magic || p.fds.size() != 1)
+      box->fail(errc::protocol_error, "what is there is no qdma device of this version");
+    else
+      box->deliver(std::make_shared<unique_fd>(std::move(p.fds[0])));
+  });
+  return true;
+}
+
+std::shared_ptr<port> port::make(runtime::engine& e, transports::qdma::table t) {
+  std::shared_ptr<port> made(new port(e));
+  const wireup::context_id id = wireup::random_id();
+  made->name_ = {id.words[0], id.words[1]};
+  // Before the table names it.
+  wireup::opened at = wireup::listen_abstract(socket_name(made->name_));
+  if (!at.fd)
+    throw error(errc::system,
+                fmt::format("listening for qdma devices: {}", std::strerror(at.error)));
+  made->listener_ = std::move(at.fd);
+  made->device_ = std::make_unique<transports::qdma::device>(e, std::move(t), made->name_);
+  made->listen();
+  return made;
+}
+
+port::~port() = default;
+
+contact port::where() const noexcept {
+  const std::uint32_t head[] = {0x6d647177, 1, device_->self(), 0};  // "wqdm", version
+  contact c;
+  std::memcpy(c.bytes.data(), head, sizeof head);
+  std::memcpy(c.bytes.data() + sizeof head, name_.data(), sizeof name_);
+  return c;
+}
+
+void port::listen() {
+  listener_watch_ =
+      engine_.watch_once(runtime::duplicate(listener_.get()), [self = weak_from_this()] {
+        if (const auto here = self.lock()) here->on_newcomers();
+      });
+}
+
+/// Whoever finds the listener readable; without the baton. Without descriptors or memory they wait
+/// until the next one comes.
+void port::on_newcomers() {
+  std::vector<connection_ptr> fresh;
+  try {
+    for (unsigned left = newcomers_at_once; left != 0; --left) {
+      wireup::opened in = wireup::accept_one(listener_.get());
+      if (!in.fd) break;
+      const wireup::credentials who = wireup::credentials_of(in.fd.get());
+      if (!who.same_user) continue;
+      auto c = std::make_shared<connection>();
+      c->fd = std::move(in.fd);
+      c->pid = who.pid;
+      fresh.push_back(std::move(c));
+    }
+    {
+      const runtime::engine::holder hold(engine_);
+      if (shut_) return;
+      for (const connection_ptr& c : fresh) connections_.push_back(c);
+    }
+    for (const connection_ptr& c : fresh) watch(c);
+    listen();
+  } catch (const std::exception&) {
+    // A connection that is not watched is never answered: its other side ends it.
+  }
+}
+
+void port::watch(const connection_ptr& c) {
+  const auto number = engine_.watch_once(runtime::duplicate(c->fd.get()),
+                                         [self = weak_from_this(), weak = std::weak_ptr(c)] {
+                                           const auto here = self.lock();
+                                           const auto it = weak.lock();
+                                           if (here && it) here->on_packets(it);
+                                         });
+  const runtime::engine::holder hold(engine_);
+  c->watch = number;
+}
+
+void port::on_packets(const connection_ptr& c) {
+  std::array<std::byte, most_bytes> buffer;
+  wireup::packet p;
+  bool good = false;
+  {
+    const runtime::engine::holder hold(engine_);
+    if (shut_ || !c->fd) return;
+    try {
+      const auto what = wireup::receive_packet(c->fd.get(), buffer, p);
+      good = what == wireup::arrival::nothing ||
+             (what == wireup::arrival::packet && take(*c, std::move(p)));
+    } catch (const std::exception&) {
+      good = false;  // no memory, or no descriptor for the answer
+    }
+    if (!good) drop(c);
+  }
+  if (!good) return;
+  try {
+    watch(c);
+  } catch (const std::exception&) {
+    const runtime::engine::holder hold(engine_);
+    drop(c);
+  }
+}
+
+/// One packet. \return false: nothing more is wanted from there
+bool port::take(connection& c, wireup::packet p) {
+  const arrival_box waits = std::exchange(c.waits, nullptr);
+  const std::uint32_t magic = magic_of(p.bytes);
+  if (!waits && magic == ask_magic && p.fds.empty()) {
+    std::vector<unique_fd> table;
+    table.push_back(runtime::duplicate(device_->contexts().fd()));
+    return wireup::send_packet(c.fd.get(), bytes_of(answer_magic), {}, table) == 0;
+  }
+  if (waits && magic == no_magic) {
+    const auto text = p.bytes.subspan(sizeof magic);
+    waits->fail(errc::refused,
+                std::string_view(reinterpret_cast<const char*>(text.data()), text.size()));
+    return false;
+  }
+  parcel card;
+  card.bytes.assign(p.bytes.begin(), p.bytes.end());
+  card.fds = std::move(p.fds);
+  try {
+    // Both may have connected to each other; then they have met already.
+    transports::qdma::card_body body{};
+    if (card.bytes.size() == sizeof body) std::memcpy(&body, card.bytes.data(), sizeof body);
+    const bool known = body.who != 0 && body.who != device_->self() && device_->knows(body.who);
+    if (!known) c.peer = device_->meet(card, c.pid);
+    if (waits) {
+      waits->deliver(static_cast<process>(body.who));
+      return true;
+    }
+    const parcel own = device_->card();
+    return wireup::send_packet(c.fd.get(), own.bytes, {}, own.fds) == 0;
+  } catch (const error& e) {
+    if (waits) {
+      waits->fail(e.kind(), e.what());
+    } else {
+      const std::string_view why(e.what());
+      wireup::send_packet(c.fd.get(), bytes_of(no_magic),
+                          std::as_bytes(std::span(why.substr(0, most_bytes - sizeof magic))), {});
+    }
+    return false;
+  }
+}
+
+/// With the baton held.
+void port::drop(const connection_ptr& c) noexcept {
+  c->fd = {};
+  if (c->watch != 0) engine_.unwatch(c->watch);
+  if (const arrival_box waits = std::exchange(c->waits, nullptr))
+    waits->fail(errc::peer_lost, "the process there ended before the two had met");
+  if (c->peer != 0) device_->lose(std::exchange(c->peer, 0));
+  connections_.remove(c);
+}
+
+bool port::meet(process who, const arrival_box& box) {
+  const auto v = static_cast<vpid>(who);
+  {
+    const runtime::engine::holder hold(engine_);
+    if (shut_) throw error(errc::closed, "the context has ended");
+    if (device_->knows(v)) {
+      box->deliver(who);
+      return true;
+    }
+  }
+  const socket_id where = device_->contexts().name_of(v);
+  if (where == socket_id{})
+    throw error(errc::peer_lost, fmt::format("no process has the id {:#x} now", v));
+  auto c = std::make_shared<connection>();
+  c->fd = connect_to(where);
+  if (!c->fd) return false;
+  c->pid = wireup::credentials_of(c->fd.get()).pid;
+  const parcel own = device_->card();
+  if (wireup::send_packet(c->fd.get(), own.bytes, {}, own.fds) != 0)
+    throw error(errc::peer_lost, "the process there has ended");
+  c->waits = box;
+  {
+    const runtime::engine::holder hold(engine_);
+    connections_.push_back(c);
+  }
+  watch(c);
+  return true;
+}
+
+void port::shut() noexcept {
+  shut_ = true;
+  engine_.unwatch(listener_watch_);
+  while (!connections_.empty()) drop(connection_ptr(connections_.front()));
+  listener_ = {};
+  device_->close();
+}
+
+}  // namespace weft::qdma::detail
