@@ -128,7 +128,7 @@ remote_event event::id() const noexcept {
 
 void event::arm(std::uint64_t completions) {
   const engine::holder hold(port_->engine());
-  port_->device().arm(key_, completions);
+  port_->device().arm_event(key_, completions);
 }
 
 void event::on_trigger(const chain& c) {

@@ -65,7 +65,7 @@ class device final : public runtime::source {
 
   std::uint64_t make_event(std::uint64_t completions, bool repeat);
   void drop_event(std::uint64_t key) noexcept;  ///< nobody waits for it
-  void arm(std::uint64_t key, std::uint64_t completions) noexcept;
+  void arm_event(std::uint64_t key, std::uint64_t completions) noexcept;
   void hang(std::uint64_t key, chain_steps steps);
   void depend(std::uint64_t key, vpid on);
 

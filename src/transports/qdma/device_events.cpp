@@ -64,7 +64,7 @@ void device::drop_event(std::uint64_t key) noexcept {
   free_events_.push_back(static_cast<std::uint32_t>((key & 0xffffffff) - 1));
 }
 
-void device::arm(std::uint64_t key, std::uint64_t completions) noexcept {
+void device::arm_event(std::uint64_t key, std::uint64_t completions) noexcept {
   counted_event* e = find(key);
   if (!e) return;
   e->arm(completions);

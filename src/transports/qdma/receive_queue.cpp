@@ -31,7 +31,7 @@ std::optional<std::uint64_t> claim_slot(queue_memory& q, vpid me) noexcept {
       move_on(q, t);
       return t;
     }
-    if (w.state == slot_state::withheld || (w.state != slot_state::free && this_lap))
+    if (w.state != slot_state::free && this_lap)
       move_on(q, t);
     else if (q.tail.load(acquire) == t)
       return {};
@@ -48,10 +48,12 @@ bool fill_slot(queue_memory& q, std::uint64_t position, vpid me,
   std::uint64_t mine = slot_word{lap, slot_state::claimed, me}.packed();
   if (s.word.compare_exchange_strong(mine, slot_word{lap, slot_state::full, me}.packed(), acq_rel))
     return true;
-  // The owner has gone on without it; from now on nobody writes there.
-  std::uint64_t withheld = slot_word{lap, slot_state::withheld, me}.packed();
-  s.word.compare_exchange_strong(withheld, slot_word{lap, slot_state::withheld, 0}.packed(),
-                                 acq_rel);
+  // The owner has gone on without it, and may have passed it since; from now on nobody writes
+  // there.
+  std::uint64_t seen = s.word.load(acquire);
+  for (slot_word w = slot_word::unpack(seen); w.state == slot_state::withheld && w.producer == me;
+       w = slot_word::unpack(seen))
+    if (s.word.compare_exchange_strong(seen, slot_word{w.lap, w.state, 0}.packed(), acq_rel)) break;
   return false;
 }
 
@@ -75,15 +77,6 @@ std::optional<queue_reader::view> queue_reader::peek() noexcept {
     slot& s = at_head();
     std::uint64_t seen = s.word.load(acquire);
     const slot_word w = slot_word::unpack(seen);
-    if (w.state == slot_state::withheld) {
-      // Those that post pass over it, and so does this, but not before they have.
-      if (queue_.tail.load(acquire) <= head_) return {};
-      if (w.producer == 0)
-        s.word.store(slot_word{lap_of(head_ + slot_count), slot_state::free, 0}.packed(),
-                     std::memory_order_release);
-      ++head_;
-      continue;
-    }
     if (w.lap != lap_of(head_) || (w.state == slot_state::free && w.producer != 0)) {
       ++put_right_;
       s.word.compare_exchange_strong(seen, slot_word{lap_of(head_), slot_state::free, 0}.packed(),
@@ -98,6 +91,15 @@ std::optional<queue_reader::view> queue_reader::peek() noexcept {
       return {};
     }
     if (w.state == slot_state::claimed) return {};
+    if (w.state == slot_state::withheld) {
+      // As a message that is not one. Those that post pass over it, and so does this, but not
+      // before they have.
+      if (queue_.tail.load(acquire) <= head_) return {};
+      const auto then = w.producer == 0 ? slot_state::free : slot_state::withheld;
+      const slot_word next{lap_of(head_ + slot_count), then, w.producer};
+      if (s.word.compare_exchange_strong(seen, next.packed(), acq_rel)) ++head_;
+      continue;
+    }
     const std::uint32_t size = s.size;
     if (size <= max_payload) return view{w.producer, {s.payload, size}};
     ++put_right_;

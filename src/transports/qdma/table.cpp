@@ -19,8 +19,6 @@ namespace weft::transports::qdma {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-
 /// When a process started, in ticks since boot. 0: there is none, or nobody may know.
 std::uint64_t start_of(pid_t pid) noexcept {
   std::array<char, 32> path{};
@@ -82,17 +80,17 @@ vpid table::claim(socket_id name) {
   const std::uint64_t started = start_of(::getpid());
   for (std::uint32_t i = 0; i != entry_count; ++i) {
     table_entry& e = memory_->entry[i];
-    std::uint64_t seen = e.word.load(relaxed);
+    std::uint64_t seen = e.word.load(std::memory_order_relaxed);
     const entry_word now = entry_word::unpack(seen);
     // The next generation; an entry that has had the last one is used up.
     if (now.claimed || now.generation >= last_generation) continue;
     const entry_word mine{now.generation + 1, static_cast<std::uint32_t>(::getpid()),
                           static_cast<std::uint32_t>(started) & entry_word::started_mask, true};
     if (!e.word.compare_exchange_strong(seen, mine.packed(), std::memory_order_acq_rel)) continue;
-    e.started.store(started, relaxed);
-    e.pid_space.store(own_pid_space(), relaxed);
-    e.name[0].store(name[0], relaxed);
-    e.name[1].store(name[1], relaxed);
+    e.started.store(started, std::memory_order_relaxed);
+    e.pid_space.store(own_pid_space(), std::memory_order_relaxed);
+    e.name[0].store(name[0], std::memory_order_relaxed);
+    e.name[1].store(name[1], std::memory_order_relaxed);
     e.complete.store(mine.generation, std::memory_order_release);
     return vpid_of(mine.generation, i);
   }
@@ -103,7 +101,7 @@ vpid table::claim(socket_id name) {
 
 void table::release(vpid v) noexcept {
   table_entry& e = memory_->entry[index_of(v)];
-  std::uint64_t seen = e.word.load(relaxed);
+  std::uint64_t seen = e.word.load(std::memory_order_relaxed);
   const entry_word now = entry_word::unpack(seen);
   if (!now.claimed || now.generation != generation_of(v)) return;
   e.word.compare_exchange_strong(seen, entry_word{now.generation, 0, 0, false}.packed(),
@@ -114,7 +112,7 @@ bool table::owner_lives(const table_entry& e, entry_word w) const noexcept {
   const bool complete = e.complete.load(std::memory_order_acquire) == w.generation;
   // A number of another namespace says nothing here. Before the entry is complete its owner is
   // believed to be of this one: it has a few instructions left until then.
-  if (complete && e.pid_space.load(relaxed) != own_pid_space()) return true;
+  if (complete && e.pid_space.load(std::memory_order_relaxed) != own_pid_space()) return true;
   const auto pid = static_cast<pid_t>(w.pid);
   if (pid <= 0) return false;
   const std::uint64_t started = start_of(pid);
@@ -125,7 +123,7 @@ bool table::owner_lives(const table_entry& e, entry_word w) const noexcept {
   }
   if (w.started == 0) return true;  // it could not read its own
   if ((started & entry_word::started_mask) != w.started) return false;
-  return !complete || e.started.load(relaxed) == started;
+  return !complete || e.started.load(std::memory_order_relaxed) == started;
 }
 
 bool table::lives(vpid v) const noexcept {
@@ -139,7 +137,7 @@ socket_id table::name_of(vpid v) const noexcept {
   const entry_word w = entry_word::unpack(e.word.load(std::memory_order_acquire));
   if (v == 0 || !w.claimed || w.generation != generation_of(v)) return {};
   if (e.complete.load(std::memory_order_acquire) != w.generation) return {};
-  return {e.name[0].load(relaxed), e.name[1].load(relaxed)};
+  return {e.name[0].load(std::memory_order_relaxed), e.name[1].load(std::memory_order_relaxed)};
 }
 
 unsigned table::sweep() noexcept {
@@ -159,7 +157,7 @@ unsigned table::sweep() noexcept {
 unsigned table::claimed() const noexcept {
   unsigned n = 0;
   for (const table_entry& e : memory_->entry)
-    n += entry_word::unpack(e.word.load(relaxed)).claimed ? 1 : 0;
+    n += entry_word::unpack(e.word.load(std::memory_order_relaxed)).claimed ? 1 : 0;
   return n;
 }
 

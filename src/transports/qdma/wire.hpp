@@ -76,7 +76,7 @@ enum class slot_state : std::uint32_t {
   free = 0,     ///< whoever changes it to `claimed` may write into the slot
   claimed = 1,  ///< somebody writes into it
   full = 2,     ///< the owner may read it
-  withheld = 3  ///< its writer has taken too long: nobody uses the slot until it says that it ended
+  withheld = 3  ///< its writer has taken too long: passed over until it says that it has ended
 };
 
 /// lap 30 bits, state 2, vpid of the producer 32.

@@ -180,14 +180,14 @@ TEST_CASE("qdma device: completions between a trigger and the next arming count"
   CHECK_FALSE(second.over);
   {
     const weft::runtime::engine::holder hold(n[1].engine);
-    n[1].device.arm(e, 3);
+    n[1].device.arm_event(e, 3);
   }
   n.settle();
   CHECK(second.over);
   trigger third(n[1], e);
   {
     const weft::runtime::engine::holder hold(n[1].engine);
-    n[1].device.arm(e, 1);
+    n[1].device.arm_event(e, 1);
   }
   n.settle();
   CHECK_FALSE(third.over);

@@ -140,6 +140,26 @@ TEST_CASE("qdma queue: one that takes too long loses its slot for a while, and n
   CHECK(n == qd::slot_count);
 }
 
+TEST_CASE("qdma queue: a withheld slot that producers have passed twice is not waited for",
+          "[qdma]") {
+  queue q;
+  qd::table t = qd::table::make();
+  const qd::vpid slow = t.claim({1, 2}), quick = t.claim({1, 3});
+  const auto slot = qd::claim_slot(q.memory, slow);
+  const auto now = qd::queue_reader::clock::now();
+  q.reader.look_after(t, now);
+  q.reader.look_after(t, now + 2 * qd::queue_reader::patience);
+  unsigned n = 0;
+  while (q.post(std::to_string(n), quick)) ++n;  // the tail passes the slot again
+  CHECK(n == qd::slot_count - 1);
+  CHECK_FALSE(qd::fill_slot(q.memory, *slot, slow, bytes_of("late")));
+  for (unsigned i = 0; i != n; ++i) REQUIRE(q.take() == std::to_string(i));
+  for (unsigned i = 0; i != 3 * qd::slot_count; ++i) {
+    REQUIRE(q.post(std::to_string(i), quick));
+    REQUIRE(q.take() == std::to_string(i));
+  }
+}
+
 TEST_CASE("qdma queue: whatever is written into it, it goes on", "[qdma]") {
   queue q;
   const auto recovers = [&q] {
