@@ -2,6 +2,8 @@
 #include "api/qdma_port.hpp"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -135,14 +137,44 @@ void port::on_newcomers() {
 }
 
 void port::watch(const connection_ptr& c) {
-  const auto number = engine_.watch_once(runtime::duplicate(c->fd.get()),
-                                         [self = weak_from_this(), weak = std::weak_ptr(c)] {
-                                           const auto here = self.lock();
-                                           const auto it = weak.lock();
-                                           if (here && it) here->on_packets(it);
-                                         });
+  runtime::unique_fd fd;
+  {
+    const runtime::engine::holder hold(engine_);
+    if (!c->fd) return;
+    fd = runtime::duplicate(c->fd.get());
+  }
+  const auto number =
+      engine_.watch_once(std::move(fd), [self = weak_from_this(), weak = std::weak_ptr(c)] {
+        const auto here = self.lock();
+        const auto it = weak.lock();
+        if (here && it) here->on_packets(it);
+      });
   const runtime::engine::holder hold(engine_);
-  c->watch = number;
+  if (c->fd)
+    c->watch = number;
+  else
+    engine_.unwatch(number);  // it has ended meanwhile
+}
+
+/// The connection's end tells of most deaths; a process that has forked keeps it open beyond its
+/// own.
+void port::watch_death(const connection_ptr& c) {
+  if (c->peer == 0 || c->death_watch != 0) return;
+  runtime::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, c->pid, 0)));
+  if (!pidfd) return;  // refused, or in another namespace: the connection has to do
+  const auto number =
+      engine_.watch_once(std::move(pidfd), [self = weak_from_this(), weak = std::weak_ptr(c)] {
+        const auto here = self.lock();
+        const auto it = weak.lock();
+        if (!here || !it) return;
+        const runtime::engine::holder hold(here->engine_);
+        if (it->fd) here->drop(it);
+      });
+  const runtime::engine::holder hold(engine_);
+  if (c->fd)
+    c->death_watch = number;
+  else
+    engine_.unwatch(number);  // it has ended meanwhile
 }
 
 void port::on_packets(const connection_ptr& c) {
@@ -164,6 +196,7 @@ void port::on_packets(const connection_ptr& c) {
   if (!good) return;
   try {
     watch(c);
+    watch_death(c);
   } catch (const std::exception&) {
     const runtime::engine::holder hold(engine_);
     drop(c);
@@ -216,6 +249,7 @@ bool port::take(connection& c, wireup::packet p) {
 void port::drop(const connection_ptr& c) noexcept {
   c->fd = {};
   if (c->watch != 0) engine_.unwatch(c->watch);
+  if (c->death_watch != 0) engine_.unwatch(c->death_watch);
   if (const arrival_box waits = std::exchange(c->waits, nullptr))
     waits->fail(errc::peer_lost, "the process there ended before the two had met");
   if (c->peer != 0) device_->lose(std::exchange(c->peer, 0));

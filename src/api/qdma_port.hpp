@@ -24,7 +24,7 @@ bool ask_for_table(runtime::engine& e, const transports::qdma::socket_id& where,
                    const table_box& box);
 
 /// Two that meet keep the connection over which they have exchanged cards: when it ends, the other
-/// one is lost, however it came to its end and whoever has its process number then. Owned by the
+/// one is lost, however it came to its end. Owned by the
 /// core; whoever watches a socket holds it weakly. docs/wire-format.md, "QDMA".
 class port final : public std::enable_shared_from_this<port> {
  public:
@@ -52,6 +52,7 @@ class port final : public std::enable_shared_from_this<port> {
     pid_t pid = 0;
     arrival_box waits;  // of whoever has connected
     std::uint64_t watch = 0;
+    std::uint64_t death_watch = 0;
   };
   using connection_ptr = std::shared_ptr<connection>;
 
@@ -61,6 +62,7 @@ class port final : public std::enable_shared_from_this<port> {
   void on_packets(const connection_ptr& c);
   bool take(connection& c, wireup::packet p);
   void watch(const connection_ptr& c);
+  void watch_death(const connection_ptr& c);
   void drop(const connection_ptr& c) noexcept;
 
   runtime::engine& engine_;

@@ -161,6 +161,7 @@ TEST_CASE("qdma processes: one that is written to is killed: done, or lost", "[q
     h.device.start(many.then(qdma::signal(done.id())));
     victim.kill();
     const errc end = h.end_of(done);
+    CAPTURE(which, static_cast<int>(end), h.device.describe());
     // Memory that it shared can be written as long as its end was not seen.
     CHECK((end == errc::peer_lost || (which == 0 && end == errc::ok)));
     victim.wait();
@@ -170,6 +171,18 @@ TEST_CASE("qdma processes: one that is written to is killed: done, or lost", "[q
     CHECK(h.end_of(late) == errc::peer_lost);
   }
   CHECK(h.is_alone());
+}
+
+TEST_CASE("qdma processes: one whose child keeps its sockets is lost when it dies", "[qdma]") {
+  host h;
+  card_process parent(h, {"parent"});
+  pid_t child = 0;
+  const qdma::process who = h.hear(child);
+  qdma::event lost = h.device.make_event();
+  lost.depends_on(who);
+  parent.kill();
+  CHECK(h.end_of(lost) == errc::peer_lost);
+  ::kill(child, SIGKILL);
 }
 
 /// Each joins, says so and leaves; every third is killed instead of leaving in good order.

@@ -94,7 +94,10 @@ vpid device::meet(const parcel& p, pid_t pid) {
 }
 
 void device::lose(vpid v) noexcept {
-  if (peers_.erase(v) == 0) return;
+  if (!peers_.contains(v)) return;
+  take_signals();  // it may have signalled before it ended
+  peers_.erase(v);
+  last_lost_[lost_++ % last_lost_.size()] = v;
   // They fail at their next turn.
   for (std::uint32_t q = 0; q != queue_count; ++q)
     if (const auto at = parked_.find({v, q}); at != parked_.end()) {

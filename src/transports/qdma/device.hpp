@@ -2,6 +2,7 @@
 // The card in software: takes descriptors, runs them in slices, counts events, starts chains.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -153,6 +154,8 @@ class device final : public runtime::source {
   vpid self_ = 0;
   bool closed_ = false;
   std::unordered_map<vpid, std::unique_ptr<peer>> peers_;
+  std::array<vpid, 64> last_lost_{};  // whose entries may not show it yet: sockets close earlier
+  std::size_t lost_ = 0;
   std::deque<counted_event> events_;
   std::vector<std::uint32_t> free_events_;
   std::vector<box> boxes_;

@@ -93,7 +93,8 @@ outcome device::fail(run& r, errc kind, std::string why) noexcept {
 }
 
 outcome device::fail_unknown(run& r, vpid to) noexcept {
-  if (table_.lives(to))
+  const bool lost = std::find(last_lost_.begin(), last_lost_.end(), to) != last_lost_.end();
+  if (!lost && table_.lives(to))
     return fail(r, errc::invalid_argument,
                 fmt::format("process {:#x} was not met; co_await device::meet first", to));
   return fail(r, errc::peer_lost, fmt::format("process {:#x} has ended", to));
@@ -165,8 +166,9 @@ outcome device::copy(run& r, const descriptor& d) noexcept {
     o = why ? outcome::failed
             : p->second->copy(write, d.remote_key, d.remote_offset + r.copied, here, n, why);
   }
-  if (o == outcome::failed) {
-    const bool gone = static_cast<vpid>(d.to) != self_ && !table_.lives(static_cast<vpid>(d.to));
+  if (o == outcome::failed || o == outcome::lost) {
+    const auto to = static_cast<vpid>(d.to);
+    const bool gone = o == outcome::lost || (to != self_ && !table_.lives(to));
     return fail(r, gone ? errc::peer_lost : errc::invalid_argument,
                 fmt::format("region of process {:#x}: {}", static_cast<vpid>(d.to), why));
   }

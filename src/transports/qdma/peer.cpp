@@ -101,8 +101,9 @@ outcome peer::copy(bool write, std::uint64_t key, std::uint64_t offset, std::byt
   const int code = write ? runtime::write_foreign(pid_, r.base + offset, here, size)
                          : runtime::read_foreign(pid_, here, r.base + offset, size);
   if (code == 0) return outcome::done;
+  // Its memory goes before it can be seen to be dead.
   why = code == ESRCH ? "the process has ended" : "the kernel could not copy all of it";
-  return outcome::failed;
+  return code == ESRCH ? outcome::lost : outcome::failed;
 }
 
 }  // namespace weft::transports::qdma

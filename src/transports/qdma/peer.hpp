@@ -19,8 +19,9 @@ namespace weft::transports::qdma {
 /// How a piece of work with a peer went.
 enum class outcome : std::uint8_t {
   done,
-  later,  ///< a full queue, or a region that too many hold: try again
-  failed  ///< and `why` says it
+  later,   ///< a full queue, or a region that too many hold: try again
+  failed,  ///< and `why` says it
+  lost     ///< the same, and the process is ending: its table entry may not show it yet
 };
 
 /// Owned by the device; baton held only. Made from a card that is checked here; what lies in the

@@ -48,6 +48,15 @@ task<void> play(context& ctx, std::vector<std::string> args) {
     d.start(say(both));
     for (;;) ::pause();
   }
+  if (args[1] == "parent") {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::sleep(300);
+      ::_exit(0);
+    }
+    d.start(say(child));
+    for (;;) ::pause();
+  }
   const qdma::remote_region there{owner, std::stoull(args[4]), std::stoull(args[5])};
   const qdma::region here = d.allocate(there.size, qdma::rights::none);
   for (unsigned char n = 1;; ++n) {

@@ -295,6 +295,33 @@ TEST_CASE("qdma device: who is lost ends what depends on it, and nothing else", 
   CHECK(outcome_of(n, {posting(static_cast<wq::process>(lost), 1, "x")}, &why) == errc::peer_lost);
   CHECK_THAT(why, Catch::Contains("has ended"));
   CHECK(outcome_of(n, {posting(n[2].id(), 1, "x")}) == errc::ok);
+  // Also while the table does not show it yet: sockets close before a process is seen to be dead.
+  {
+    const weft::runtime::engine::holder hold(n[0].engine);
+    n[0].device.lose(n[2].device.self());
+  }
+  CHECK(n[0].device.contexts().lives(n[2].device.self()));
+  CHECK(outcome_of(n, {posting(n[2].id(), 1, "x")}) == errc::peer_lost);
+}
+
+TEST_CASE("qdma device: what a process signalled before its end counts", "[qdma]") {
+  node n;
+  const std::uint64_t e = event_of(n[1]);
+  trigger t(n[1], e);
+  n[0].start({signalling(n[1].id(), e)});
+  const auto gone = n[0].device.self();
+  {
+    const weft::runtime::engine::holder hold(n[0].engine);
+    n[0].device.close();
+  }
+  {
+    const weft::runtime::engine::holder hold(n[1].engine);
+    n[1].device.depend(e, gone);
+    n[1].device.lose(gone);
+  }
+  n.settle();
+  CHECK(t.over);
+  CHECK(t.status == errc::ok);
 }
 
 TEST_CASE("qdma device: long copies let small ones pass", "[qdma]") {
