@@ -136,6 +136,8 @@ end:
       at(head).state = FREE;
       head++
     }
+  // What put_tail_right relies on.
+  :: atomic { at(head).state == FREE && at(head).lap == lap_of(head) && tail > head -> assert(false) }
 #ifndef DEAD_NOT_FREED
   :: atomic { at(head).state == CLAIMED && dead[at(head).who] ->
       at(head).halves = 0;

@@ -2,6 +2,7 @@
 #include "transports/qdma/receive_queue.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace weft::transports::qdma {
 
@@ -72,6 +73,16 @@ bool want_room(queue_memory& q, vpid me) noexcept {
   return false;
 }
 
+/// The slot at the head is free. Behind it the tail has not been helped on yet; beyond it nobody
+/// can have moved it, since that takes a slot that is not free (the model asserts that). From the
+/// head those that post find their way.
+void queue_reader::put_tail_right(std::uint64_t seen) noexcept {
+  std::uint64_t tail = queue_.tail.load(acquire);
+  if (tail == head_ || at_head().word.load(acquire) != seen) return;
+  const bool behind = head_ - tail <= slot_count;
+  if (queue_.tail.compare_exchange_strong(tail, head_, acq_rel) && !behind) ++put_right_;
+}
+
 std::optional<queue_reader::view> queue_reader::peek() noexcept {
   for (std::uint32_t tries = slot_count; tries != 0; --tries) {
     slot& s = at_head();
@@ -84,10 +95,7 @@ std::optional<queue_reader::view> queue_reader::peek() noexcept {
       return {};
     }
     if (w.state == slot_state::free) {
-      std::uint64_t tail = queue_.tail.load(acquire);
-      // Those that post find their way from here.
-      if (tail - head_ > slot_count && queue_.tail.compare_exchange_strong(tail, head_, acq_rel))
-        ++put_right_;
+      put_tail_right(seen);
       return {};
     }
     if (w.state == slot_state::claimed) return {};
@@ -98,6 +106,7 @@ std::optional<queue_reader::view> queue_reader::peek() noexcept {
       const auto then = w.producer == 0 ? slot_state::free : slot_state::withheld;
       const slot_word next{lap_of(head_ + slot_count), then, w.producer};
       if (s.word.compare_exchange_strong(seen, next.packed(), acq_rel)) ++head_;
+      passed_withheld_ = true;
       continue;
     }
     const std::uint32_t size = s.size;
@@ -120,8 +129,19 @@ bool queue_reader::held_up() const noexcept {
   return w.state == slot_state::claimed && w.lap == lap_of(head_);
 }
 
+/// Nobody will say that it has ended.
+void queue_reader::give_back_of_the_dead(const table& who_lives) noexcept {
+  for (slot& s : queue_.slots) {
+    std::uint64_t seen = s.word.load(acquire);
+    const slot_word w = slot_word::unpack(seen);
+    if (w.state == slot_state::withheld && w.producer != 0 && !who_lives.lives(w.producer))
+      s.word.compare_exchange_strong(seen, slot_word{w.lap, w.state, 0}.packed(), acq_rel);
+  }
+}
+
 void queue_reader::look_after(const table& who_lives, clock::time_point now) noexcept {
   constexpr auto between_looks = std::chrono::milliseconds(1);
+  if (std::exchange(passed_withheld_, false)) give_back_of_the_dead(who_lives);
   if (!held_up()) return;
   if (held_up_at_ != head_) {
     held_up_at_ = head_;

@@ -72,6 +72,8 @@ class queue_reader {
   std::uint64_t put_right() const noexcept { return put_right_; }  ///< words that made no sense
 
  private:
+  void put_tail_right(std::uint64_t seen) noexcept;
+  void give_back_of_the_dead(const table& who_lives) noexcept;
   slot& at_head() const noexcept { return queue_.slots[head_ % slot_count]; }
 
   queue_memory& queue_;
@@ -81,6 +83,7 @@ class queue_reader {
   clock::time_point held_up_since_{};
   clock::time_point looked_{};
   bool freed_ = false;
+  bool passed_withheld_ = false;
 };
 
 }  // namespace weft::transports::qdma
