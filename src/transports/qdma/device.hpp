@@ -153,6 +153,7 @@ class device final : public runtime::source {
   const std::uint64_t probe_word_;
   vpid self_ = 0;
   bool closed_ = false;
+  bool refusing_ = false;  // more chains than most_runs
   std::unordered_map<vpid, std::unique_ptr<peer>> peers_;
   std::array<vpid, 64> last_lost_{};  // whose entries may not show it yet: sockets close earlier
   std::size_t lost_ = 0;

@@ -42,9 +42,12 @@ void device::add(run r) noexcept {
   } catch (const std::bad_alloc&) {
     fail(r, errc::out_of_memory, "no memory for a chain");
   }
-  // Its events of this process learn of it. For others there is no room to wait.
+  // Its events of this process learn of it. For others there is no room to wait, nor for what those
+  // events would start: that is dropped, or a cycle would go on here, deeper and deeper.
+  if (std::exchange(refusing_, true)) return;
   for (; r.next != r.steps->size(); ++r.next)
     if (const descriptor& d = (*r.steps)[r.next]; d.kind == what::signal) send_signal(r, d);
+  refusing_ = false;
 }
 
 /// Goes on with a chain. `parked`: it was put where it waits for room.

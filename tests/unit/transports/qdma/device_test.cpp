@@ -251,6 +251,28 @@ TEST_CASE("qdma device: a cycle ends with an error that says what it is", "[qdma
   CHECK_THAT(n[0].device.describe() + n[1].device.describe(), Catch::Contains("a cycle?"));
 }
 
+TEST_CASE("qdma device: chains without bound are refused, and it goes on", "[qdma]") {
+  node n;
+  // Each trigger starts two that trigger it again.
+  const std::uint64_t e = event_of(n[0], 1, true);
+  const auto again =
+      std::make_shared<const std::vector<wq::descriptor>>(std::vector{signalling(n[0].id(), e)});
+  {
+    const weft::runtime::engine::holder hold(n[0].engine);
+    n[0].device.hang(e, again);
+    n[0].device.hang(e, again);
+  }
+  n[0].start({signalling(n[0].id(), e)});
+  for (int i = 0; i != 20'000; ++i) n[0].poll();
+  CHECK_THAT(n[0].device.describe(), Catch::Contains("are under way"));
+  {
+    const weft::runtime::engine::holder hold(n[0].engine);
+    n[0].device.drop_event(e);
+  }
+  n.settle();
+  CHECK(outcome_of(n, {posting(n[1].id(), 1, "x")}) == errc::ok);
+}
+
 TEST_CASE("qdma device: a failure reaches those that wait, here and elsewhere, and nothing else",
           "[qdma]") {
   node n;
