@@ -48,11 +48,14 @@ struct way {
   std::array<double, sizes.size()> paper_us;  ///< what its table 1 says for 4 B and 4 KiB
 };
 constexpr std::array<double, sizes.size()> paper_one_thread{22.76, 32.80};
-constexpr std::array<way, 4> ways{{
+constexpr std::array<double, sizes.size()> paper_two_threads{27.50, 47.72};
+constexpr std::array<way, 6> ways{{
     {"basic", "polling", waiting::in_weft, {3.87, 15.25}},
     {"interrupt", "interrupt", waiting::in_weft, {14.70, 27.16}},
     {"one thread", "dedicated", waiting::in_weft, paper_one_thread},
     {"one thread", "dedicated", waiting::on_condition, paper_one_thread},
+    {"two threads", "two_threads", waiting::in_weft, paper_two_threads},
+    {"two threads", "two_threads", waiting::on_condition, paper_two_threads},
 }};
 
 options options_for(const request& wanted, const way& how) {
@@ -113,7 +116,8 @@ task<std::vector<double>> half_round_trips_on(sleeper& here, const side& me, std
 
 std::vector<double> measure(const way& how, const side& me, std::size_t size, plan loops) {
   if (how.waits == waiting::in_weft) return run(me.ctx, half_round_trips(me, size, loops));
-  // A thread that sleeps inside run() until something comes, moves it, and tells this one.
+  // A thread that sleeps inside run() until something comes, moves it, and tells this one; in mode
+  // two_threads, it tells a second one, which does.
   sleeper here;
   auto samples = std::async(
       std::launch::async, [&] { return run(me.ctx, half_round_trips_on(here, me, size, loops)); });

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <map>
 #include <optional>
 
 #include "support/hosts.hpp"
@@ -16,13 +17,19 @@ namespace {
 
 constexpr std::size_t longest_address = 256;
 
+const std::map<std::string, progress_mode> modes{{"dedicated", progress_mode::dedicated},
+                                                 {"polling", progress_mode::polling},
+                                                 {"interrupt", progress_mode::interrupt},
+                                                 {"two_threads", progress_mode::two_threads}};
+
 }  // namespace
 
 void add_settings(CLI::App& app, settings& into, choices open) {
   if (open.transport) app.add_option("--transport", into.transport, "Over this transport");
   if (open.progress)
-    app.add_option("--progress", into.progress, "Who moves messages: dedicated, polling, interrupt")
-        ->check(CLI::IsMember({"dedicated", "polling", "interrupt"}));
+    app.add_option("--progress", into.progress,
+                   "Who moves messages: dedicated, polling, interrupt, two_threads")
+        ->check(CLI::IsMember({"dedicated", "polling", "interrupt", "two_threads"}));
   app.add_flag_callback(
       "--no-pin", [&into] { into.pin = false; }, "Let the scheduler choose the cores");
   app.add_flag("--json", into.as_json, "JSON lines instead of a table");
@@ -31,9 +38,7 @@ void add_settings(CLI::App& app, settings& into, choices open) {
 options options_of(const settings& chosen) {
   options result = options::from_environment();
   result.transports = {"self", chosen.transport};
-  result.progress = chosen.progress == "polling"     ? progress_mode::polling
-                    : chosen.progress == "interrupt" ? progress_mode::interrupt
-                                                     : progress_mode::dedicated;
+  result.progress = modes.at(chosen.progress);
   return result;
 }
 

@@ -29,7 +29,11 @@ struct options;
 enum class progress_mode {
   dedicated,  ///< a thread of the context, asleep until it is needed (the default)
   polling,    ///< nobody: messages move only inside `run()`, which spins
-  interrupt   ///< nobody, and `run()` sleeps at once instead of spinning
+  interrupt,  ///< nobody, and `run()` sleeps at once instead of spinning
+  /// As `dedicated`; and what ends for coroutines on other executors (`resume_on`) is handed to
+  /// them by a second thread. Slower: of use to repeat an experiment (docs/adr/0014-two-threads.md,
+  /// `weft-bench progress`).
+  two_threads
 };
 
 /// How a thread that polls shares its looks among transports. Of use to measure (`weft-bench
@@ -124,8 +128,9 @@ struct options {
 };
 
 /// All of a process's weft state: endpoints, transports, the completion queue and the engine that
-/// moves them. Construction starts the progress thread (in `dedicated` mode) and joins the job that
-/// a launcher started this process in, if any; nothing is allocated for peers never spoken to.
+/// moves them. Construction starts the progress thread (in modes `dedicated` and `two_threads`) and
+/// joins the job that a launcher started this process in, if any; nothing is allocated for peers
+/// never spoken to.
 ///
 /// Member functions may be called from any thread. The destructor ends what is still in flight
 /// with errc::closed, waits until spawned tasks have ended, and must not run inside `run()`.

@@ -66,7 +66,8 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
                    "sent from where it is, and read to where the receive wants it"});
     return all;
   }
-  const bool thread = o.progress == progress_mode::dedicated;
+  const bool thread =
+      o.progress == progress_mode::dedicated || o.progress == progress_mode::two_threads;
   for (auto& r : transports::shm::explain_large(*shm, cma, thread))
     all.push_back({"the rest, " + r.when, std::move(r.way), std::move(r.why)});
   return all;

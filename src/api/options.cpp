@@ -55,15 +55,19 @@ std::vector<std::string> words(const std::string& text) {
   return all;
 }
 
+constexpr std::array<std::pair<const char*, progress_mode>, 4> modes{
+    {{"dedicated", progress_mode::dedicated},
+     {"polling", progress_mode::polling},
+     {"interrupt", progress_mode::interrupt},
+     {"two_threads", progress_mode::two_threads}}};
+
 void set_progress(options& o, const char* name, const std::string& value) {
-  if (value == "dedicated")
-    o.progress = progress_mode::dedicated;
-  else if (value == "polling")
-    o.progress = progress_mode::polling;
-  else if (value == "interrupt")
-    o.progress = progress_mode::interrupt;
-  else
-    bad(name, value, "dedicated, polling or interrupt");
+  for (const auto& [word, mode] : modes)
+    if (value == word) {
+      o.progress = mode;
+      return;
+    }
+  bad(name, value, "dedicated, polling, interrupt or two_threads");
 }
 
 void set_poll_policy(options& o, const char* name, const std::string& value) {
@@ -119,9 +123,9 @@ void set_tcp_links(options& o, const char* name, const std::string& value) {
 }
 
 std::string name_of(progress_mode m) {
-  return m == progress_mode::dedicated ? "dedicated"
-         : m == progress_mode::polling ? "polling"
-                                       : "interrupt";
+  for (const auto& [word, mode] : modes)
+    if (m == mode) return word;
+  return "?";
 }
 
 std::string name_of(poll_policy p) {
@@ -145,7 +149,8 @@ std::string join(const std::vector<std::string>& all) {
 const std::vector<environment_variable>& environment_variables() {
   static const std::vector<environment_variable> all{
       {"WEFT_PROGRESS",
-       "who moves messages while the application computes: dedicated, polling, interrupt",
+       "who moves messages while the application computes: dedicated, polling, interrupt, "
+       "two_threads",
        set_progress, [](const options& o) { return name_of(o.progress); }},
       {"WEFT_SPIN", "microseconds that a waiting thread polls before it sleeps", set_spin,
        [](const options& o) { return std::to_string(o.spin.count()); }},

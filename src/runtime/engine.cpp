@@ -31,14 +31,15 @@ engine::engine(progress_mode mode, patience::settings waiting, const std::string
         waiting.never_spin = mode == progress_mode::interrupt;
         return waiting;
       }()),
-      has_progress_thread_(mode == progress_mode::dedicated),
+      has_progress_thread_(mode == progress_mode::dedicated || mode == progress_mode::two_threads),
       virtual_time_(virtual_time),
       door_(has_progress_thread_),
       caller_patience_(waiting_),
       caller_bell_watcher_(door_.caller_bell()),
       progress_bell_watcher_(door_.progress_bell()),
       caller_ear_watcher_(door_.caller_ear()),
-      progress_ear_watcher_(door_.progress_ear()) {
+      progress_ear_watcher_(door_.progress_ear()),
+      completer_(mode == progress_mode::two_threads ? std::make_unique<completer>() : nullptr) {
   wait_set_choice choice = make_wait_set(wanted_wait_set);
   wait_set_reason_ = choice.reason;
   caller_wait_ = std::move(choice.set);
@@ -87,6 +88,7 @@ bool engine::something_to_do() const noexcept {
   give();
   if (wake_progress) door_.progress_bell().ring();
   if (wake_caller) door_.caller_bell().ring();
+  if (completer_ && !others.empty()) completer_->take(others);
   ringing_.fetch_sub(1, std::memory_order_release);
   while (operation* op = others.pop()) op->on->post(*op);
 }
@@ -366,7 +368,8 @@ void engine::ring_for_watches() noexcept {
 }
 
 std::string engine::describe() const {
-  const char* modes[] = {"dedicated progress thread", "polling", "interrupt"};
+  const char* modes[] = {"dedicated progress thread", "polling", "interrupt",
+                         "two progress threads"};
   std::string text =
       fmt::format("{}; sleeps in {}", modes[static_cast<int>(mode_)], caller_wait_->name());
   if (!wait_set_reason_.empty()) text += fmt::format(" ({})", wait_set_reason_);

@@ -23,6 +23,7 @@
 #include "runtime/baton.hpp"
 #include "runtime/bell_watcher.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/completer.hpp"
 #include "runtime/completion_queue.hpp"
 #include "runtime/doorbell.hpp"
 #include "runtime/handle_watcher.hpp"
@@ -49,7 +50,8 @@ struct engine_counters {
 ///
 ///  * the *caller*: the thread inside run(). It polls, and resumes coroutines between polls with
 ///    the baton given back. When it has nothing to do it sleeps in its own wait set.
-///  * the *progress thread* (mode `dedicated`): asleep on its doorbell, and touching nothing, while
+///  * the *progress thread* (modes `dedicated` and `two_threads`): asleep on its doorbell, and
+///  touching nothing, while
 ///    the caller polls or sleeps; in charge while the caller is away in user code.
 ///  * any other thread: takes the baton for one posting call.
 ///
@@ -400,6 +402,7 @@ class engine final : public detail::timer_service, public executor, public detai
   std::chrono::nanoseconds tick_{};         // progress thread's
   std::uint32_t away_at_last_tick_ = 0;     // progress thread's
   std::thread progress_;
+  const std::unique_ptr<completer> completer_;  // null: whoever gives the baton hands out himself
 };
 
 }  // namespace weft::runtime

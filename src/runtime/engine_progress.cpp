@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's progress thread: asleep while the caller looks, in charge while it is away.
-#include <pthread.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <csignal>
 
 #include <algorithm>
 
 #include "runtime/engine.hpp"
 #include "runtime/membarrier.hpp"
+#include "runtime/own_thread.hpp"
 #include "runtime/pause.hpp"
 
 namespace weft::runtime {
@@ -58,20 +55,7 @@ constexpr std::chrono::nanoseconds second_look = std::chrono::microseconds{20};
 
 void engine::start() {
   if (!has_progress_thread_) return;
-  // Signals are the application's; the thread starts with all of them blocked.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    progress_ = std::thread([this] { progress_loop(); });
-  } catch (const std::system_error& e) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw error(errc::system,
-                std::string("cannot start the progress thread: ") + e.what() +
-                    ". Raise the limit on processes (ulimit -u) or address space (ulimit -v), or "
-                    "use WEFT_PROGRESS=polling.");
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  progress_ = start_own_thread("weft-progress", "progress thread", [this] { progress_loop(); });
 }
 
 void engine::stop() noexcept {
@@ -88,7 +72,6 @@ engine::~engine() {
 }
 
 void engine::progress_loop() noexcept {
-  prctl(PR_SET_NAME, "weft-progress");
   ask_for_the_processor();
   time_point slept, woken, done;  // of the last turn, for the trace
   unsigned told = 0, passes = 0;

@@ -8,7 +8,7 @@ says "paper to basic"
 for transport in shm tcp; do
   bench progress --rounds 1 --effort 0.02 --transport $transport --json
   says "\"bench\":\"progress\",\"transport\":\"$transport\""
-  for way in basic interrupt "one thread"; do says "\"way\":\"$way\""; done
+  for way in basic interrupt "one thread" "two threads"; do says "\"way\":\"$way\""; done
   for size in 4 4096; do says "\"size\":$size"; done
   says '"to_basic":'
   says '"paper_to_basic":'

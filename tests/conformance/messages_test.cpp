@@ -2,7 +2,11 @@
 // What messages promise, over every transport and in every mode.
 #include <algorithm>
 #include <array>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
 #include <random>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -260,6 +264,59 @@ task<void> many_tasks(endpoint other, bool first) {
 task<void> many_tasks_left(context&, endpoint other) { return many_tasks(other, true); }
 task<void> many_tasks_right(context&, endpoint other) { return many_tasks(other, false); }
 
+/// A thread of its own; not a pool, which would not survive in a forked process.
+class one_thread final : public executor {
+ public:
+  ~one_thread() override {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  void post(operation& work) noexcept override {
+    const std::lock_guard lock(mutex_);
+    work_.push(work);
+    changed_.notify_one();
+  }
+
+ private:
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return over_ || !work_.empty(); });
+      operation* const next = work_.pop();
+      if (!next) return;
+      lock.unlock();
+      next->complete();
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  operation_list work_;
+  bool over_ = false;
+  std::thread thread_{[this] { serve(); }};
+};
+
+/// On a thread that is not inside run(), so that another one ends what it waits for.
+task<void> elsewhere(part p, context& here, endpoint other) {
+  one_thread there;
+  std::exception_ptr failure;
+  co_await resume_on(there);
+  try {
+    co_await p(here, other);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await resume_home();  // `there` cannot end itself
+  if (failure) std::rethrow_exception(failure);
+}
+task<void> ping_elsewhere(context& here, endpoint other) { return elsewhere(&ping, here, other); }
+task<void> pong_elsewhere(context& here, endpoint other) { return elsewhere(&pong, here, other); }
+
 task<void> send_from_shared(context& here, endpoint other) {
   for (const std::size_t size : {std::size_t{100}, std::size_t{100'000}, std::size_t{3'000'000}}) {
     shared_memory memory(here, size);
@@ -299,6 +356,7 @@ CONFORMS("receives that are stopped while their message arrives", send_long_ones
 CONFORMS("synchronous sends", send_synchronously, receive_late)
 CONFORMS("many in flight both ways at once", flood_left, flood_right)
 CONFORMS("several tasks at once", many_tasks_left, many_tasks_right)
+CONFORMS("coroutines that live on threads of their own", ping_elsewhere, pong_elsewhere)
 
 TEST_CASE("conformance: out of shared memory") {
   const setting how = every_setting();

@@ -157,9 +157,10 @@ void endpoint::announce() const {
   const options o = domain_.chosen();
   for (const std::string& name : o.transports) ways += (ways.empty() ? "" : ", ") + name;
   std::fprintf(stderr, "weft: MPI runs on weft (%s; progress %s)\n", ways.c_str(),
-               o.progress == progress_mode::dedicated ? "dedicated"
-               : o.progress == progress_mode::polling ? "polling"
-                                                      : "interrupt");
+               o.progress == progress_mode::dedicated   ? "dedicated"
+               : o.progress == progress_mode::polling   ? "polling"
+               : o.progress == progress_mode::interrupt ? "interrupt"
+                                                        : "two_threads");
 }
 
 int endpoint::get_name(fid_t f, void* address, std::size_t* size) noexcept {
