@@ -32,7 +32,7 @@ class patience {
 
   /// How many passes in vain to make before in_vain() is asked. In a crowd whoever has the message
   /// that is waited for may need this core.
-  unsigned passes_in_turn() const noexcept { return crowded_ ? 4 : 64; }
+  unsigned passes_in_turn() const noexcept { return settings_.never_spin ? 1 : crowded_ ? 4 : 64; }
 
   /// As of the last in_vain(): false while a peer that does not look may just not have had its
   /// turn.
