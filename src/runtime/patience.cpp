@@ -9,8 +9,8 @@ namespace weft::runtime {
 
 namespace {
 
-using clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
+using std::chrono::steady_clock;
 
 // A yield that nobody used returns within a microsecond; longer means that somebody else ran.
 constexpr auto used_yield = microseconds{3};
@@ -24,9 +24,9 @@ constexpr std::uint32_t quiet_yields_until_alone = 256;
 }  // namespace
 
 void patience::yield() noexcept {
-  const auto before = clock::now();
+  const auto before = steady_clock::now();
   sched_yield();
-  if (clock::now() - before > used_yield) {
+  if (steady_clock::now() - before > used_yield) {
     crowded_ = true;
     quiet_yields_ = 0;
   } else if (++quiet_yields_ > quiet_yields_until_alone) {
@@ -36,7 +36,7 @@ void patience::yield() noexcept {
 
 patience::advice patience::in_vain() noexcept {
   if (settings_.never_spin) return advice::sleep;
-  const auto now = clock::now();
+  const auto now = steady_clock::now();
   if (!std::exchange(in_vain_, true)) vain_since_ = now;
   waited_ = now - vain_since_;
   if (!settings_.never_sleep && waited_ > (crowded_ ? yield_budget : settings_.spin))
