@@ -149,7 +149,7 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
     if (guest != guests.end()) {
       made = guest->make(engine_);
     } else if (name == "self") {
-      made = transports::self::make();
+      made = transports::self::make(engine_);
     } else if (name == "shm") {
       missing = transports::shm::probe();
       if (missing.empty())

@@ -168,6 +168,9 @@ class engine final : public detail::timer_service, public executor, public detai
   /// with. Else nobody would send it.
   bool passes_soon() const noexcept { return in_pass_ || caller_polls_ || leads_here(); }
 
+  /// Whether the thread inside run(), or by calls, sleeps, or looks once more before it does.
+  bool caller_sleeps_now() const noexcept { return caller_asleep_.load(std::memory_order_relaxed); }
+
   /// A source has something to poll for that it did not have before: whoever sleeps looks at it.
   void look_after() noexcept {
     if (!in_pass_ && !caller_polls_) wake_somebody();

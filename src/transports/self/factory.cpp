@@ -5,6 +5,8 @@
 
 namespace weft::transports::self {
 
-std::unique_ptr<transport> make() { return std::make_unique<self_transport>(); }
+std::unique_ptr<transport> make(runtime::engine& engine) {
+  return std::make_unique<self_transport>(engine);
+}
 
 }  // namespace weft::transports::self

@@ -4,10 +4,12 @@
 
 #include <memory>
 
+#include "runtime/engine.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::self {
 
-std::unique_ptr<transport> make();
+/// \param engine of the context; outlives the transport
+std::unique_ptr<transport> make(runtime::engine& engine);
 
 }  // namespace weft::transports::self

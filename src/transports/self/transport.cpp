@@ -72,6 +72,9 @@ post self_link::send(const frame_header& header, const frame_extension* extensio
     }
     transport_.frames_.push_back(std::move(f));
     transport_.worth_polling = true;
+    // Another thread's frame, while whoever would pass sleeps or computes.
+    runtime::engine& engine = transport_.engine_;
+    if (engine.caller_sleeps_now() || !engine.passes_soon()) engine.look_after();
     data = from;
     return post::done;
   } catch (const std::bad_alloc&) {

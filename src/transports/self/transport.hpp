@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/engine.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::self {
@@ -15,7 +16,10 @@ namespace weft::transports::self {
 /// inside the call that posted it. Baton held only.
 class self_transport final : public transport {
  public:
-  self_transport() { worth_polling = false; }
+  /// \param engine of this context; outlives it
+  explicit self_transport(runtime::engine& engine) noexcept : engine_(engine) {
+    worth_polling = false;
+  }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
@@ -37,6 +41,7 @@ class self_transport final : public transport {
     std::vector<std::byte> payload;
   };
 
+  runtime::engine& engine_;
   std::deque<frame> frames_;
   inlet* to_ = nullptr;
   bool refused_ = false;  // a frame found no room

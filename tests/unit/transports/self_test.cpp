@@ -19,7 +19,8 @@ class nobody final : public inlet {
 }  // namespace
 
 TEST_CASE("self: an offer of another process is refused") {
-  self::self_transport here;
+  weft::runtime::engine turns(weft::progress_mode::polling, {}, "epoll");
+  self::self_transport here(turns);
   nobody peer;
   parcel answer;
   CHECK_FALSE(here.accept(peer, {}, {}, answer).empty());
