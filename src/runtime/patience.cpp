@@ -9,24 +9,21 @@ namespace weft::runtime {
 
 namespace {
 
-using std::chrono::microseconds;
-using std::chrono::steady_clock;
-
 // A yield that nobody used returns within a microsecond; longer means that somebody else ran.
-constexpr auto used_yield = microseconds{3};
+constexpr auto used_yield = std::chrono::microseconds{3};
 // How long a yielding thread goes on before it sleeps. A yield is cheap for the others, a sleep
 // costs this thread a wake-up; an all-to-all among many ranks has gaps of this order.
-constexpr auto yield_budget = microseconds{2000};
+constexpr auto yield_budget = std::chrono::microseconds{2000};
 // Spin this long before asking by a yield whether others want the core.
-constexpr auto spin_before_yield = microseconds{20};
+constexpr auto spin_before_yield = std::chrono::microseconds{20};
 constexpr std::uint32_t quiet_yields_until_alone = 256;
 
 }  // namespace
 
 void patience::yield() noexcept {
-  const auto before = steady_clock::now();
+  const auto before = std::chrono::steady_clock::now();
   sched_yield();
-  if (steady_clock::now() - before > used_yield) {
+  if (std::chrono::steady_clock::now() - before > used_yield) {
     crowded_ = true;
     quiet_yields_ = 0;
   } else if (++quiet_yields_ > quiet_yields_until_alone) {
@@ -36,7 +33,7 @@ void patience::yield() noexcept {
 
 patience::advice patience::in_vain() noexcept {
   if (settings_.never_spin) return advice::sleep;
-  const auto now = steady_clock::now();
+  const auto now = std::chrono::steady_clock::now();
   if (!std::exchange(in_vain_, true)) vain_since_ = now;
   waited_ = now - vain_since_;
   if (!settings_.never_sleep && waited_ > (crowded_ ? yield_budget : settings_.spin))
