@@ -4,8 +4,6 @@
 #include <sched.h>
 #include <time.h>
 
-#include <algorithm>
-
 #include "runtime/membarrier.hpp"
 #include "runtime/pause.hpp"
 
@@ -20,8 +18,9 @@ constexpr int spins_before_yield = 200;
 constexpr int spins_before_sleep = spins_before_yield + 64;
 constexpr timespec short_sleep{0, 50'000};
 
-constexpr std::uint32_t first_until_favoured = 1000;
-constexpr std::uint32_t last_until_favoured = 1u << 20;
+// So many locked instructions cost several times what a revocation does. More would not be cheaper
+// for threads that take turns, and one that comes ten times a second would leave no favour at all.
+constexpr std::uint32_t row_until_favoured = 1000;
 
 #if defined(__SANITIZE_THREAD__)
 constexpr bool favours = false;  // the sanitizer knows nothing of fences made for others
@@ -46,10 +45,7 @@ void spin(int& spins) noexcept {
 
 }  // namespace
 
-baton::baton() noexcept
-    : until_favoured_again_(first_until_favoured),
-      can_favour_(favours && join_private_fences()),
-      revoked_(!can_favour_) {}
+baton::baton() noexcept : can_favour_(favours && join_private_fences()), revoked_(!can_favour_) {}
 
 void baton::wait_for_word() noexcept {
   if (try_word()) return;
@@ -61,6 +57,7 @@ void baton::wait_for_word() noexcept {
 /// With the word held. Afterwards the favoured thread either is seen to hold the baton, or will
 /// see that it must take the word.
 void baton::revoke() noexcept {
+  taken_in_a_row_ = 0;
   if (revoked_.load(std::memory_order_relaxed)) return;
   revoked_.store(true, std::memory_order_release);
   private_fence();
@@ -90,11 +87,8 @@ void baton::take_after_revocation() noexcept {
 }
 
 void baton::give_after_revocation() noexcept {
-  if (can_favour_ && ++taken_by_word_ >= until_favoured_again_ && !wanted()) {
-    taken_by_word_ = 0;
-    until_favoured_again_ = std::min(2 * until_favoured_again_, last_until_favoured);
+  if (can_favour_ && ++taken_in_a_row_ >= row_until_favoured && !wanted())
     revoked_.store(false, std::memory_order_relaxed);
-  }
   by_word_ = false;
   give();
 }

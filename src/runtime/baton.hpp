@@ -17,7 +17,7 @@ namespace weft::runtime {
 /// the message written before it has crossed to the other core, which costs more than everything
 /// else that a small message needs. Any other thread first *revokes* the favour: it makes the
 /// favoured thread pass a fence (membarrier, some microseconds), and from then on both use the
-/// locked word, until the favoured thread has taken it many times with nobody in the way.
+/// locked word, until the favoured thread has taken it many times in a row.
 /// docs/adr/0001. Model: tests/models/baton.pml.
 class baton {
  public:
@@ -78,10 +78,9 @@ class baton {
 
   // Written by the favoured thread in every pass.
   alignas(64) std::atomic<std::uint32_t> favoured_holds_{0};
-  bool by_word_ = false;  // the favoured thread holds the word instead
-  std::uint32_t taken_by_word_ = 0;
-  std::uint32_t until_favoured_again_;  // doubles with each revocation
-  const bool can_favour_;               // the kernel makes fences for others
+  bool by_word_ = false;              // the favoured thread holds the word instead
+  std::uint32_t taken_in_a_row_ = 0;  // by it, since another thread had the word; its holder's
+  const bool can_favour_;             // the kernel makes fences for others
 
   // Written by others, seldom.
   alignas(64) std::atomic<bool> revoked_;  // changed by the holder of the word only

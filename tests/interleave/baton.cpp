@@ -2,7 +2,7 @@
 // The baton: one thread that leads, and is favoured at first, and one that tries to take it, or
 // takes it.
 // clang-format off
-// always: src/runtime/baton.cpp: first_until_favoured = 1000 => first_until_favoured = 1
+// always: src/runtime/baton.cpp: row_until_favoured = 1000 => row_until_favoured = 1
 // mutation DROP_FENCE: src/runtime/baton.cpp:   private_fence(); => nothing
 // mutation IGNORE_FAVOURED: src/runtime/baton.cpp: favoured_holds_.load(std::memory_order_acquire) != 0; => false;
 // mutation KEEP_HOLDING: src/runtime/baton.hpp: give_unrevoked(); => nothing
