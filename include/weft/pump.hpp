@@ -95,6 +95,14 @@ class pump {
       return op.start_held();
     }
 
+    /// Sends a message without an operation, if it is so small and its way so free that it leaves
+    /// in this call. The bytes are the caller's again.
+    /// \param to of this pump's context
+    /// \param immediate goes to the receiver beside the tag (received::immediate)
+    /// \return false: nothing has happened; an operation finds out why
+    bool send_now(const endpoint& to, const_buffer data, tag t,
+                  std::uint64_t immediate = 0) noexcept;
+
     /// Moves messages and tells of the operations that have ended. Never blocks.
     /// \param passes how often it looks at most until something has ended, if operations are in
     ///   flight; a loop that does much between its looks finds messages earlier with a few

@@ -27,9 +27,16 @@ pump::~pump() { core_.engine().end_calls(); }
 pump::holding::holding(pump& p) noexcept : pump_(p), call_(p) { p.core_.engine().enter(); }
 pump::holding::~holding() { pump_.core_.engine().leave(); }
 
+bool pump::holding::send_now(const endpoint& to, const_buffer data, tag t,
+                             std::uint64_t immediate) noexcept {
+  return to.state()->send_at_once(to.id(), t.value, data, immediate);
+}
+
 unsigned pump::holding::look(unsigned passes) noexcept {
+  const bool at_home = detail::driver::here() == &pump_.driver_;
+  if (at_home) pump_.patience_->looks.look_again();
   const unsigned ended = pump_.core_.engine().look(passes);
-  if (ended != 0 && detail::driver::here() == &pump_.driver_) pump_.patience_->looks.reset();
+  if (ended != 0 && at_home) pump_.patience_->looks.reset();
   return ended;
 }
 
@@ -37,7 +44,8 @@ void pump::looked_in_vain(unsigned passes) noexcept {
   const call here(*this);
   if (detail::driver::here() != &driver_)
     ::sched_yield();
-  else if (core_.engine().looked_in_vain(patience_->looks, passes) == advice::sleep)
+  else if (core_.engine().looked_in_vain(patience_->looks, passes) == advice::sleep &&
+           !patience_->looks.others_run)
     ::sched_yield();
 }
 

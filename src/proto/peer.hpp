@@ -141,6 +141,12 @@ class peer final : public transports::inlet,
   bool start(detail::send_operation& op) noexcept;
   void cancel(detail::send_operation& op) noexcept;
 
+  /// A message of one frame that lies together, with nothing in its way: no operation is needed.
+  /// \param to whom it is for: this may be another peer by now
+  /// \return false: nothing has happened
+  bool send_at_once(peer_id to, std::uint64_t tag, const_buffer data,
+                    std::uint64_t immediate) noexcept;
+
   // --- receiving (receive.cpp, receive_matched.cpp) -------------------------------------------
 
   /// A receive takes a message that was unexpected so far. \return true if it is complete
@@ -223,7 +229,6 @@ class peer final : public transports::inlet,
 
   // Sending.
   void plan(detail::send_operation& op) noexcept;
-  bool send_small(detail::send_operation& op) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;
   void begin_message(detail::send_operation& op, bool has_turn) noexcept;
   protocol send_message(detail::send_operation& op, bool has_turn) noexcept;

@@ -22,6 +22,9 @@ constexpr std::size_t bytes_per_turn = 512 * 1024;
 // Enough for any message of one frame.
 constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserve;
 
+constexpr std::uint8_t eager_ends_immediate =
+    eager_ends | transports::has_extension | transports::has_immediate;
+
 }  // namespace
 
 bool peer::turn_waiter::await_ready() noexcept {
@@ -110,14 +113,19 @@ post peer::push_eager(send_operation& op) noexcept {
   return post::done;
 }
 
-/// A message of one frame that lies together, with nothing in its way. \return whether it has left
-inline bool peer::send_small(send_operation& op) noexcept {
-  const const_buffer data = op.request.data.front();
+bool peer::send_at_once(peer_id to, std::uint64_t tag, const_buffer data,
+                        std::uint64_t immediate) noexcept {
+  if (to != id_ || data.size() > small_limit_ || !free_to_send() || credit_ < most_units_of_small)
+      [[unlikely]]
+    return false;
   const std::uint32_t returned = std::min<std::uint32_t>(owed_, 0xffff);
-  const frame_header h{op.request.tag.value, static_cast<std::uint32_t>(data.size()),
-                       static_cast<std::uint8_t>(frame_kind::eager), eager_ends,
+  const std::uint8_t flags = immediate == 0 ? eager_ends : eager_ends_immediate;
+  const frame_header h{tag, static_cast<std::uint32_t>(data.size()),
+                       static_cast<std::uint8_t>(frame_kind::eager), flags,
                        static_cast<std::uint16_t>(returned)};
-  if (link_->send_together(h, data.data()) != post::done) return false;
+  const frame_extension x{data.size(), 0, immediate};
+  if (link_->send_together(h, immediate == 0 ? nullptr : &x, data.data()) != post::done)
+    return false;
   owed_ -= returned;
   credit_ -= units_of(data.size());
   metrics& n = owner_.counts();
@@ -129,10 +137,9 @@ inline bool peer::send_small(send_operation& op) noexcept {
 
 bool peer::start(send_operation& op) noexcept {
   const auto& request = op.request;
-  if (request.to.id == id_ && request.data.single() &&
-      request.data.front().size() <= small_limit_ && free_to_send() &&
-      credit_ >= most_units_of_small && request.mode == send_mode::standard &&
-      request.immediate == 0 && !op.cancel_requested && send_small(op)) [[likely]]
+  if (request.data.single() && request.mode == send_mode::standard && !op.cancel_requested &&
+      send_at_once(request.to.id, request.tag.value, request.data.front(), request.immediate))
+      [[likely]]
     return true;
   if (request.to.id != id_) {
     op.status = owner_.why_gone(request.to.id);

@@ -247,8 +247,13 @@ class engine final : public detail::timer_service, public executor, public detai
       waits.reset();
       count = 0;
     }
+    /// Before a look: finds out whether whoever looks gives the core away between looks. To yield
+    /// here, too, would cost a turn of everybody else.
+    void look_again() noexcept;
     patience waits;
     unsigned count = 0;
+    time_point left{};        // when the last look in vain was over; in a crowd only
+    bool others_run = false;  // as was found out last
   };
 
   /// After a look that brought nothing, without the baton: now and then lets others have the core,

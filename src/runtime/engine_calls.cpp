@@ -20,6 +20,8 @@ namespace {
 constexpr unsigned looks_between_handles = 32;
 // A thread that waits while another one sleeps in the wait set looks this often.
 constexpr timespec nap{0, 100'000};
+// What a loop does between two looks in vain takes less, unless it gives the core away.
+constexpr std::chrono::nanoseconds longest_alone = std::chrono::microseconds{1};
 }  // namespace
 
 /// A loop that is not ours is to watch this one's wait set, which with io_uring needs a thread that
@@ -93,12 +95,20 @@ void engine::end_look(unsigned ended) noexcept {
   wake_progress_ = true;
 }
 
+void engine::vain_looks::look_again() noexcept {
+  if (left == time_point{}) [[likely]]
+    return;
+  others_run = std::chrono::steady_clock::now() - left > longest_alone;
+  left = {};
+}
+
 patience::advice engine::looked_in_vain(vain_looks& so_far, unsigned passes) noexcept {
   if ((so_far.count += passes) < so_far.waits.passes_in_turn())
     return patience::advice::look_around;
   so_far.count = 0;
-  const patience::advice next = so_far.waits.in_vain();
+  const patience::advice next = so_far.waits.in_vain(so_far.others_run);
   look_around(so_far.waits.others_had_a_turn());
+  if (so_far.waits.crowded()) so_far.left = std::chrono::steady_clock::now();
   return next;
 }
 

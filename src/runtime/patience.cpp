@@ -31,14 +31,14 @@ void patience::yield() noexcept {
   }
 }
 
-patience::advice patience::in_vain() noexcept {
+patience::advice patience::in_vain(bool others_run) noexcept {
   if (settings_.never_spin) return advice::sleep;
   const auto now = std::chrono::steady_clock::now();
   if (!std::exchange(in_vain_, true)) vain_since_ = now;
   waited_ = now - vain_since_;
   if (!settings_.never_sleep && waited_ > (crowded_ ? yield_budget : settings_.spin))
     return advice::sleep;
-  if (crowded_ || waited_ > spin_before_yield) yield();
+  if (!others_run && (crowded_ || waited_ > spin_before_yield)) yield();
   return advice::look_around;
 }
 

@@ -40,7 +40,11 @@ class patience {
 
   /// As many passes brought nothing. `look_around` asks for what is too dear to do in every
   /// pass, and to go on.
-  advice in_vain() noexcept;
+  /// \param others_run the loop that this is a part of gives the core away itself
+  advice in_vain(bool others_run = false) noexcept;
+
+  /// More threads than cores.
+  bool crowded() const noexcept { return crowded_; }
 
  private:
   void yield() noexcept;

@@ -189,13 +189,14 @@ class link {
   virtual post send(const frame_header& header, const frame_extension* extension,
                     gather& data) noexcept = 0;
 
-  /// The same for a frame without extension whose header.size bytes lie together at `data`: what
-  /// most messages are. A transport overrides it if it can do better. The header comes by value,
-  /// in two registers: written to memory byte by byte and read as words it would cost a stall.
-  virtual post send_together(frame_header header, const std::byte* data) noexcept {
+  /// The same for a frame whose header.size bytes lie together at `data`: what most messages are. A
+  /// transport overrides it if it can do better. The header comes by value, in two registers:
+  /// written to memory byte by byte and read as words it would cost a stall.
+  virtual post send_together(frame_header header, const frame_extension* extension,
+                             const std::byte* data) noexcept {
     const const_buffer one(data, header.size);
     gather pieces({&one, 1});
-    return send(header, nullptr, pieces);
+    return send(header, extension, pieces);
   }
 
   /// As `send`, for memory that need not be free again at once.

@@ -138,7 +138,7 @@ struct stage {
   void send(input& with) {
     std::array<std::byte, 3000> data{};
     const frame_header h{1, with.get<std::uint16_t>() % 3000u, 1, 0, 0};
-    way_out->send_together(h, data.data());
+    way_out->send_together(h, nullptr, data.data());
     way_out->nudge();
   }
 

@@ -101,7 +101,8 @@ struct stage {
     gather data({&one, 1});
     const frame_extension x{};
     const bool extended = (h.flags & has_extension) != 0;
-    const post taken = extended ? sender->send(h, &x, data) : sender->send_together(h, one.data());
+    const post taken =
+        extended ? sender->send(h, &x, data) : sender->send_together(h, nullptr, one.data());
     check(taken != post::posted, "a frame is taken at once or not");
   }
 

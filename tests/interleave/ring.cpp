@@ -158,7 +158,7 @@ void send_all(state& s) {
     std::byte data[max_payload];
     const std::uint32_t size = sizes[n - 1];
     std::fill_n(data, size, std::byte(n));
-    while (s.out.send_together({n, size, 0, 0, 0}, data) == post::busy) do
+    while (s.out.send_together({n, size, 0, 0, 0}, nullptr, data) == post::busy) do
         interleave::wait_until([&s] { return s.out.would_have_room(); });
       while (!s.out.has_room_again());
     s.sent = n;

@@ -15,6 +15,10 @@ std::size_t size_of(std::span<const iovec> pieces) noexcept {
                          [](std::size_t n, const iovec& p) { return n + p.iov_len; });
 }
 
+const_buffer buffer_of(const iovec& piece) noexcept {
+  return {static_cast<const std::byte*>(piece.iov_base), piece.iov_len};
+}
+
 std::uint64_t kind_of(std::uint64_t tag) noexcept {
   return (tag & untagged) != 0 ? FI_MSG : FI_TAGGED;
 }
@@ -116,12 +120,19 @@ ssize_t endpoint::send(const message_call& m) noexcept {
   const weft::endpoint* const to = peers_ ? peers_->find(m.peer) : nullptr;
   const bool injected = (m.flags & FI_INJECT) != 0;
   if (!to || m.pieces.size() > most_pieces) return -FI_EINVAL;
-  record its = about(m, *this, record::kind::send, FI_SEND);
-  if (injected && its.room > inject_size) return -FI_EINVAL;
-  its.size = its.room;
-  its.tells = !m.silent && wants_entry(sends_, m.flags);
+  if (injected && size_of(m.pieces) > inject_size) return -FI_EINVAL;
+  const bool synchronous = (m.flags & FI_DELIVERY_COMPLETE) != 0;
+  const bool tells = !m.silent && wants_entry(sends_, m.flags);
 
   pump::holding hold(*pump_);
+  if (injected && !tells && !synchronous && m.pieces.size() == 1 &&
+      hold.send_now(*to, buffer_of(m.pieces.front()), tag{m.tag}, m.data)) [[likely]] {
+    if (sends_.counted) sends_.counted->count(true);
+    return 0;
+  }
+  record its = about(m, *this, record::kind::send, FI_SEND);
+  its.size = its.room;
+  its.tells = tells;
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
   detail::send_request request{{nullptr, no_peer}, tag{m.tag}, const_buffer()};
@@ -137,12 +148,11 @@ ssize_t endpoint::send(const message_call& m) noexcept {
                        tag{m.tag}, m.data);
   } else {
     for (std::size_t i = 0; i != m.pieces.size(); ++i)
-      memory->sent_pieces[i] = {static_cast<const std::byte*>(m.pieces[i].iov_base),
-                                m.pieces[i].iov_len};
+      memory->sent_pieces[i] = buffer_of(m.pieces[i]);
     request = to->send(std::span<const const_buffer>(memory->sent_pieces.data(), m.pieces.size()),
                        tag{m.tag}, m.data);
   }
-  if ((m.flags & FI_DELIVERY_COMPLETE) != 0) request.mode = detail::send_mode::synchronous;
+  if (synchronous) request.mode = detail::send_mode::synchronous;
   post<send_record>(hold, *memory, its, request);
   return 0;
 }

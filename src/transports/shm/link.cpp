@@ -82,23 +82,28 @@ inline void ring_link::publish(slot& s, frame_header header) noexcept {
   }
 }
 
-post ring_link::send_together(frame_header header, const std::byte* data) noexcept {
-  if (header.size > inline_bytes) return send_bulk(header, data);
+post ring_link::send_together(frame_header header, const frame_extension* extension,
+                              const std::byte* data) noexcept {
+  if (!fits_slot(header)) return send_bulk(header, extension, data);
   if (!has_room(bulk_position_)) [[unlikely]]
     return no_room(bulk_position_);
   slot& s = ring_->slots[position_ % slot_count];
-  runtime::small_copy(s.body, data, header.size);
+  if (extension) std::memcpy(s.body, extension, sizeof *extension);
+  runtime::small_copy(s.body + extension_size(header), data, header.size);
   publish(s, header);
   return post::done;
 }
 
-post ring_link::send_bulk(frame_header header, const std::byte* data) noexcept {
+post ring_link::send_bulk(frame_header header, const frame_extension* extension,
+                          const std::byte* data) noexcept {
   const bulk_place place = bulk_place::after(bulk_position_, header.size);
   if (!has_room(place.end)) [[unlikely]]
     return no_room(place.end);
   std::memcpy(ring_->bulk + place.begin % bulk_bytes, data, header.size);
   bulk_position_ = place.end;
-  publish(ring_->slots[position_ % slot_count], header);
+  slot& s = ring_->slots[position_ % slot_count];
+  if (extension) std::memcpy(s.body, extension, sizeof *extension);
+  publish(s, header);
   return post::done;
 }
 

@@ -20,7 +20,8 @@ class ring_link final : public link {
   std::string opened(parcel answer) override;
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
-  post send_together(frame_header header, const std::byte* data) noexcept override;
+  post send_together(frame_header header, const frame_extension* extension,
+                     const std::byte* data) noexcept override;
   post get(scatter into, remote_address from, std::size_t size) noexcept override;
   bool prefers_get(remote_address from, std::size_t size) const noexcept override;
   std::optional<remote_address> expose(const_buffer data) noexcept override;
@@ -46,7 +47,8 @@ class ring_link final : public link {
            make_room(bulk_end);
   }
   void publish(slot& s, frame_header header) noexcept;
-  post send_bulk(frame_header header, const std::byte* data) noexcept;
+  post send_bulk(frame_header header, const frame_extension* extension,
+                 const std::byte* data) noexcept;
   post no_room(std::uint64_t bulk_end) noexcept;
   bool make_room(std::uint64_t bulk_end) noexcept;
 

@@ -22,8 +22,9 @@ inline bool port::deliver_one(slot& s) noexcept {
   if (small && beside == 0) [[likely]]
     return to_.on_frame(header, nullptr, s.body);
   if (header.size > max_payload) return false;
-  frame_extension x{};
-  std::memcpy(&x, s.body, beside);
+  frame_extension x;
+  std::memcpy(&x, s.body, sizeof x);  // as much as there can be: no call for some of it
+  if ((header.flags & has_immediate) == 0) x.immediate = 0;
   const frame_extension* const extension = extension_of(header, x);
   if (small) return to_.on_frame(header, extension, s.body + beside);
   const bulk_place place = bulk_place::after(bulk_position_, header.size);

@@ -106,12 +106,15 @@ post stream_link::leave() noexcept {
   return write() || blocked_ ? post::done : post::failed;
 }
 
-post stream_link::send_together(frame_header header, const std::byte* data) noexcept {
-  std::byte* const at = room_for(sizeof header + header.size);
+post stream_link::send_together(frame_header header, const frame_extension* extension,
+                                const std::byte* data) noexcept {
+  const std::size_t head = sizeof header + extension_size(header);
+  std::byte* const at = room_for(head + header.size);
   if (!at) [[unlikely]]
     return not_now();
   std::memcpy(at, &header, sizeof header);
-  if (header.size != 0) std::memcpy(at + sizeof header, data, header.size);
+  if (extension) std::memcpy(at + sizeof header, extension, head - sizeof header);
+  if (header.size != 0) std::memcpy(at + head, data, header.size);
   return leave();
 }
 

@@ -53,7 +53,8 @@ class stream_link final : public link {
   std::string opened(parcel answer) override;
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
-  post send_together(frame_header header, const std::byte* data) noexcept override;
+  post send_together(frame_header header, const frame_extension* extension,
+                     const std::byte* data) noexcept override;
   post send_large(const frame_header& header, const frame_extension* extension, gather& data,
                   std::uint64_t left) noexcept override;
   bool holds() const noexcept override { return held_left_ != 0; }

@@ -135,7 +135,7 @@ struct two_sides {
 
   post send(std::uint32_t size) {
     static const std::vector<std::byte> all(max_payload, std::byte{1});
-    return out->send_together({1, size, 1, 0, 0}, all.data());
+    return out->send_together({1, size, 1, 0, 0}, nullptr, all.data());
   }
 };
 

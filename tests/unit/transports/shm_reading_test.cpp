@@ -68,7 +68,7 @@ struct talker {
       frame_header h;
       h.tag = size;
       h.kind = static_cast<std::uint8_t>(kind);
-      REQUIRE(ring->send_together(h, nullptr) == post::done);
+      REQUIRE(ring->send_together(h, nullptr, nullptr) == post::done);
     }
   }
 };
