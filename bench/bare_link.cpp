@@ -76,7 +76,7 @@ void bare_link::send(std::span<const std::byte> message) {
   const runtime::engine::holder hold(engine_);
   transports::frame_header header;
   header.size = static_cast<std::uint32_t>(message.size());
-  if (link_->send_together(header, message.data()) != post::done)
+  if (link_->send_together(header, nullptr, message.data()) != post::done)
     throw std::runtime_error("a ring with room took no message");
 }
 
