@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tree: broadcasts down a binary tree that run by chains alone. What comes to a rank is handed on
-// by its device; the application there sleeps meanwhile, and makes no call into weft.    weft-run
-// -n 7 tree
+// by its device; the application there sleeps meanwhile, and makes no call into weft.
+//
+//   weft-run -n 7 tree
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -51,8 +51,8 @@ struct engine_counters {
 ///  * the *caller*: the thread inside run(). It polls, and resumes coroutines between polls with
 ///    the baton given back. When it has nothing to do it sleeps in its own wait set.
 ///  * the *progress thread* (modes `dedicated` and `two_threads`): asleep on its doorbell, and
-///  touching nothing, while
-///    the caller polls or sleeps; in charge while the caller is away in user code.
+///    touching nothing, while the caller polls or sleeps; in charge while the caller is away in
+///    user code.
 ///  * any other thread: takes the baton for one posting call.
 ///
 /// docs/threading.md has the states. Models: tests/models/baton.pml (one thread at a time runs
