@@ -51,13 +51,17 @@ static void* settles(void* argument) {
   return NULL;
 }
 
+struct poller {
+  weft_context* ctx;
+  weft_op until; /* posted before the thread is there, which may be late */
+};
+
 /* Until this rank sends itself a word. Ours have a `user`. */
 static void* polls(void* argument) {
-  weft_op op;
+  struct poller* p = argument;
   weft_completion about = {0};
-  CHECK(weft_recv(argument, NULL, NULL, 0, threads + 1, 0, &op, argument) == WEFT_OK);
-  while (about.op != &op)
-    if (weft_poll(argument, &about, 1) == 1) CHECK(about.user == argument);
+  while (about.op != &p->until)
+    if (weft_poll(p->ctx, &about, 1) == 1) CHECK(about.user == p->ctx);
   return NULL;
 }
 
@@ -82,7 +86,9 @@ int main(void) {
   weft_settle(ctx);
   for (int i = 0; i <= threads; ++i) CHECK(parts[i].seen == rounds);
 
-  CHECK(pthread_create(&others[0], NULL, polls, ctx) == 0);
+  struct poller poller = {.ctx = ctx};
+  CHECK(weft_recv(ctx, NULL, NULL, 0, threads + 1, 0, &poller.until, ctx) == WEFT_OK);
+  CHECK(pthread_create(&others[0], NULL, polls, &poller) == 0);
   for (int i = 0; i < barriers; ++i) CHECK(weft_barrier(ctx) == WEFT_OK);
   weft_op last;
   CHECK(weft_send(peer_or_exit(ctx, weft_rank(ctx)), NULL, 0, threads + 1, &last, ctx) >= 0);
