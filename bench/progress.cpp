@@ -25,8 +25,8 @@
 namespace weft::bench {
 namespace {
 
-constexpr double bound =
-    1.05;  // of the design, for a thread that the application does not wait for
+// Of the design, for a thread that the application does not wait for.
+constexpr double bound = 1.05;
 constexpr std::array<std::size_t, 2> sizes{4, 4096};
 
 struct request {
