@@ -77,7 +77,8 @@ class bundle final : private bundle_traits, public transports::link {
   bool holds_for(std::uint64_t receiver_id) const noexcept override;
   void let_go() noexcept override;
   // The data of a message comes from one place only, and survives the link that it came by.
-  transports::post get(transports::scatter, remote_address, std::size_t) noexcept override {
+  transports::post get(transports::scatter, remote_address, std::size_t,
+                       std::uint64_t) noexcept override {
     return transports::post::failed;
   }
   bool prefers_get(remote_address, std::size_t) const noexcept override { return false; }

@@ -103,7 +103,7 @@ void peer::ask_for_rest(incoming& m) noexcept {
   if (m.readable && link_->prefers_get(m.at, m.total)) {
     if (!m.eager_done) return;  // the beginning is still coming; then this is called again
     const remote_address from{m.at.region, m.at.offset + m.arrived};
-    if (left == 0 || link_->get(m.into, from, left) == transports::post::done) {
+    if (left == 0 || link_->get(m.into, from, left, 0) == transports::post::done) {
       m.arrived = m.total;
       send_control(frame_kind::fin_ack, m.sender_id);
       finish_receive(m);

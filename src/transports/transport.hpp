@@ -137,6 +137,11 @@ class inlet {
   /// being done here: the one that is beginning, else one whose rest was asked for. 0: none.
   virtual std::uint64_t under_way() const noexcept { return 0; }
 
+  /// A `get` or `put` that was `posted` has ended; its memory is the caller's again.
+  /// \param well false: it failed, and what it should have written is undefined
+  virtual void on_transferred([[maybe_unused]] std::uint64_t cookie,
+                              [[maybe_unused]] bool well) noexcept {}
+
   /// There is room again after `busy`.
   virtual void on_room() noexcept = 0;
 
@@ -219,20 +224,41 @@ class link {
     return holds();
   }
 
-  /// The memory of every send goes back to the application. Copies what it holds; and what was
-  /// exposed is withdrawn: from now on every `get` of the peer's fails, also one that is under way.
+  /// The memory of every operation goes back to the application. Copies what it holds; ends what
+  /// `get` and `put` have under way, without a word to the inlet; and what was made ready for the
+  /// peer is withdrawn: from now on every `get` and `put` of its fails, also one that is under way.
   virtual void let_go() noexcept {}
 
-  /// Reads `size` bytes of the peer's memory without its help, all before it returns.
-  /// \return done, or failed: it cannot, or the peer has withdrawn it meanwhile, and the protocol
-  ///         falls back to asking for the data
-  virtual post get(scatter into, remote_address from, std::size_t size) noexcept = 0;
+  /// Reads `size` bytes of the peer's memory without its help.
+  /// \param cookie handed to inlet::on_transferred when the answer is `posted`
+  /// \return done: it is there; posted: it will be, `into` is the link's until on_transferred;
+  ///         busy: as with send; failed: it cannot, or the peer has withdrawn it meanwhile, and the
+  ///         protocol falls back to asking for the data
+  virtual post get(scatter into, remote_address from, std::size_t size,
+                   std::uint64_t cookie) noexcept = 0;
 
   /// Whether `get` from there is better than asking for the data, as things are now.
   virtual bool prefers_get(remote_address from, std::size_t size) const noexcept = 0;
 
-  /// Where the peer's `get` could find `data`; nothing: it could not.
+  /// Where the peer's `get` could find `data`; nothing: it could not. Until it is withdrawn, or
+  /// let_go, the memory stays as it is.
   virtual std::optional<remote_address> expose(const_buffer data) noexcept = 0;
+
+  /// The other direction: writes into memory that the peer made ready by `expect`. Frames that are
+  /// sent later arrive after it. Same answers as `get`; `data` is the link's while it is `posted`.
+  virtual post put([[maybe_unused]] gather data, [[maybe_unused]] remote_address to,
+                   [[maybe_unused]] std::size_t size,
+                   [[maybe_unused]] std::uint64_t cookie) noexcept {
+    return post::failed;
+  }
+
+  /// Where the peer's `put` could write; nothing: it could not. As long as with `expose`.
+  virtual std::optional<remote_address> expect([[maybe_unused]] mutable_buffer into) noexcept {
+    return {};
+  }
+
+  /// What `expose` or `expect` made ready is not needed any more.
+  virtual void withdraw([[maybe_unused]] remote_address what) noexcept {}
 
   /// True while the peer has not yet seen everything that was sent.
   virtual bool unseen() const noexcept = 0;

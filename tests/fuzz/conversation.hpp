@@ -38,7 +38,7 @@ class scripted_link final : public link {
     }
     return post::done;
   }
-  post get(scatter into, remote_address, std::size_t size) noexcept override {
+  post get(scatter into, remote_address, std::size_t size, std::uint64_t) noexcept override {
     if (mood_ & 4) return post::failed;
     for (std::size_t left = size; left != 0;) {
       const mutable_buffer run = into.run(left);

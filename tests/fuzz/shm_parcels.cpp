@@ -148,7 +148,7 @@ struct stage {
     const std::size_t size = with.get<std::uint16_t>();
     const mutable_buffer into(room.data(), std::min(size, room.size()));
     way_out->prefers_get(from, size);
-    if (from.region != 0) way_out->get(scatter({&into, 1}), from, into.size());
+    if (from.region != 0) way_out->get(scatter({&into, 1}), from, into.size(), 0);
   }
 
   void step(input& with) {

@@ -59,7 +59,7 @@ post fake_link::append(const frame_header& header, const frame_extension* extens
   return holds ? post::posted : post::done;
 }
 
-post fake_link::get(scatter into, remote_address from, std::size_t size) noexcept {
+post fake_link::get(scatter into, remote_address from, std::size_t size, std::uint64_t) noexcept {
   const auto held = transport_.world_.lock();
   if (transport_.manner_.memory != memory::readable || wire_->broken ||
       !transport_.memory_is_there(wire_->to))

@@ -27,7 +27,8 @@ class fake_link final : public link {
   bool holds() const noexcept override;
 
   // All nodes share the test's address space, so a peer's memory can be copied straight from.
-  post get(scatter into, remote_address from, std::size_t size) noexcept override;
+  post get(scatter into, remote_address from, std::size_t size,
+           std::uint64_t cookie) noexcept override;
   bool prefers_get(remote_address, std::size_t) const noexcept override {
     return transport_.manner_.memory != memory::hidden;
   }

@@ -14,7 +14,8 @@ class self_link final : public link {
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
   // The receiver's address space is the sender's: the data can be copied straight across.
-  post get(scatter into, remote_address from, std::size_t size) noexcept override;
+  post get(scatter into, remote_address from, std::size_t size,
+           std::uint64_t cookie) noexcept override;
   bool prefers_get(remote_address, std::size_t) const noexcept override { return true; }
   std::optional<remote_address> expose(const_buffer data) noexcept override {
     return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};

@@ -83,7 +83,7 @@ post self_link::send(const frame_header& header, const frame_extension* extensio
   }
 }
 
-post self_link::get(scatter into, remote_address from, std::size_t size) noexcept {
+post self_link::get(scatter into, remote_address from, std::size_t size, std::uint64_t) noexcept {
   const auto* at = reinterpret_cast<const std::byte*>(from.offset);
   while (size != 0) {
     const mutable_buffer run = into.run(size);

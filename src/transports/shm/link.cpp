@@ -156,7 +156,7 @@ bool ring_link::would_have_room() const noexcept {
   return position_ - slots < slot_count && fits(wanted_bulk_end_, bulk);
 }
 
-post ring_link::get(scatter into, remote_address from, std::size_t size) noexcept {
+post ring_link::get(scatter into, remote_address from, std::size_t size, std::uint64_t) noexcept {
   return pair_.get(into, from, size);
 }
 

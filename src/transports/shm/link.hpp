@@ -22,7 +22,8 @@ class ring_link final : public link {
             gather& data) noexcept override;
   post send_together(frame_header header, const frame_extension* extension,
                      const std::byte* data) noexcept override;
-  post get(scatter into, remote_address from, std::size_t size) noexcept override;
+  post get(scatter into, remote_address from, std::size_t size,
+           std::uint64_t cookie) noexcept override;
   bool prefers_get(remote_address from, std::size_t size) const noexcept override;
   std::optional<remote_address> expose(const_buffer data) noexcept override;
   void let_go() noexcept override;

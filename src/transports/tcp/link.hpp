@@ -61,7 +61,9 @@ class stream_link final : public link {
   void let_go() noexcept override;
 
   // Another host's memory is out of reach.
-  post get(scatter, remote_address, std::size_t) noexcept override { return post::failed; }
+  post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept override {
+    return post::failed;
+  }
   bool prefers_get(remote_address, std::size_t) const noexcept override { return false; }
   std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
 
