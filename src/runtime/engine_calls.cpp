@@ -130,12 +130,13 @@ std::optional<time_point> engine::arm() noexcept {
   const holder hold(*this);
   if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ != seat()) return std::nullopt;
   sleeper_ = seat();
+  // Bells are heard before the word is raised, never after: a peer rings once per value, perhaps
+  // for what was seen long ago. Heard now, that ring would be its only one.
+  if (caller_wait_->poll() != 0) until_nudge_ = shortest_until_nudge;
+  tell(caller_handles_);
   caller_asleep_.store(true, std::memory_order_seq_cst);
   door_.arm_asleep();
   if (!has_progress_thread_) watches_.take_up(*caller_wait_);
-  // Whatever rang before this look is seen by it.
-  if (caller_wait_->poll() != 0) until_nudge_ = shortest_until_nudge;
-  tell(caller_handles_);
   flush_sources();
   end_due_timers();
   const bool work = !ended_.empty() || sources_have_work();

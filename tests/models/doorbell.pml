@@ -3,14 +3,17 @@
 // (src/runtime/engine.cpp): another process that sends (src/transports/shm/link.cpp), a thread that posts, and a thread
 // that ends an operation with the baton held. The model is wrong if the caller sleeps with no bell rung and nobody left
 // to ring it, while there is something for it. The baton itself has a model of its own; here it is a lock.
+// BY_CALLS: a caller that sleeps by calls of its own (src/runtime/engine_calls.cpp) and hears its bells on the way.
 // cc: -DSAFETY
 // variant: -DMEMBARRIER_REFUSED
+// variant: -DBY_CALLS
 // mutation: -DDROP_FENCE
 // mutation: -DFENCE_BEFORE_ARMING
 // mutation: -DLOOK_BEFORE_ARMING
 // mutation: -DSAME_ODD_VALUE
 // mutation: -DLOOK_BEFORE_WRITING
 // mutation: -DLEAVE_WITHOUT_RINGING
+// mutation: -DBY_CALLS -DHEAR_AFTER_RAISING
 // mutation: -DMEMBARRIER_REFUSED -DDROP_FENCE
 // mutation: -DMEMBARRIER_REFUSED -DPUSH_UNFENCED
 
@@ -86,13 +89,21 @@ inline pass() {
   posted = load(INBOX)
 }
 
+inline hear() { d_step { caller_bell = false } }
+
 inline caller_sleeps() {
   enter();
+#if defined(BY_CALLS) && !defined(HEAR_AFTER_RAISING)
+  hear();
+#endif
 #ifdef LOOK_BEFORE_ARMING
   look(work);
 #endif
   d_step { passes_fence(me); memory[CALLER_ASLEEP] = 1 }  // seq_cst
   arm_asleep();
+#ifdef HEAR_AFTER_RAISING
+  hear();
+#endif
 #ifndef LOOK_BEFORE_ARMING
   look(work);
 #endif
