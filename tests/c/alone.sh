@@ -2,5 +2,5 @@
 # Errors, and peers by address.
 . "$(dirname "$0")/common.sh"
 for progress in dedicated polling; do
-  WEFT_PROGRESS=$progress timeout -s KILL 50 "$programs/c-alone"
+  WEFT_PROGRESS=$progress within_time 100 "$programs/c-alone"
 done

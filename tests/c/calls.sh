@@ -4,7 +4,7 @@
 for transports in self,shm self,tcp; do
   for progress in dedicated polling interrupt; do
     for n in 2 4; do
-      WEFT_TRANSPORTS=$transports WEFT_PROGRESS=$progress timeout -s KILL 50 weft-run -n $n "$programs/c-calls"
+      WEFT_TRANSPORTS=$transports WEFT_PROGRESS=$progress within_time 100 weft-run -n $n "$programs/c-calls"
     done
   done
 done

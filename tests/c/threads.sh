@@ -2,5 +2,5 @@
 # Several threads in one context.
 . "$(dirname "$0")/common.sh"
 for transports in self,shm self,tcp; do
-  WEFT_TRANSPORTS=$transports timeout -s KILL 80 weft-run -n 2 "$programs/c-threads"
+  WEFT_TRANSPORTS=$transports within_time 100 weft-run -n 2 "$programs/c-threads"
 done

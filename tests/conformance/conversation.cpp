@@ -105,9 +105,13 @@ const std::vector<setting>& settings() {
   return all;
 }
 
+bool is_tried(const setting& s) {
+  return !WEFT_TEST_ONE_PROCESS || s.where != place::two_processes;
+}
+
 }  // namespace
 
-setting every_setting() { return GENERATE(from_range(settings())); }
+setting every_setting() { return GENERATE(filter(is_tried, from_range(settings()))); }
 
 bytes pattern(std::size_t size, std::uint64_t seed) {
   bytes b(size);
