@@ -86,7 +86,7 @@ std::size_t bare_link::receive(std::span<std::byte> into) {
     const runtime::engine::holder hold(engine_);
     awaited_.into = into;
     awaited_.over = false;
-    engine_.pending();
+    engine_.pending(awaited_);
   }
   while (!awaited_.over) {
     const runtime::engine::holder hold(engine_);

@@ -84,6 +84,12 @@ void bundle::lose(lane& l) noexcept {
   if (alive() && !peer_.gone()) ++peer_.owner().counts().links_lost;
 }
 
+std::string bundle::trouble() const {
+  for (const auto& l : lanes_)
+    if (std::string why = l->out ? l->out->trouble() : std::string(); !why.empty()) return why;
+  return {};
+}
+
 /// Something has changed for those that wait: what was lost goes first.
 void bundle::go_on() noexcept {
   send_all_again();

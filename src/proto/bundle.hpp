@@ -85,6 +85,7 @@ class bundle final : private bundle_traits, public transports::link {
   std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
   bool unseen() const noexcept override;
   void nudge() noexcept override;
+  std::string trouble() const override;
 
  private:
   /// A frame that has left and is not known to have arrived.

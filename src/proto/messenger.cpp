@@ -56,7 +56,7 @@ inline bool messenger::start_matcher(detail::matcher& op, Match match) noexcept 
     return true;
   }
   table_.post(op);
-  engine_.pending();
+  engine_.pending(op);
   return false;
 }
 
@@ -65,7 +65,8 @@ bool messenger::start(detail::recv_operation& op) noexcept {
   // lives. Nothing is called here, so that no register needs saving.
   if (engine_.try_enter_leading()) [[likely]] {
     const bool plain = op.from && op.from->id() == op.from_id && !op.from->gone() &&
-                       !op.cancel_requested && table_.none_arrived() && engine_.expects_pending();
+                       !op.cancel_requested && table_.none_arrived() && !op.on &&
+                       engine_.expects_pending(op);
     if (plain) [[likely]] {
       table_.post(op);
       engine_.pending_expected();
@@ -177,7 +178,7 @@ bool messenger::closed_operation::start() noexcept {
     return true;
   }
   waiting_ = true;
-  whom_->owner().engine().pending();
+  whom_->owner().engine().pending(*this);
   return false;
 }
 

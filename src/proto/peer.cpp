@@ -174,10 +174,19 @@ void peer::resume_rooms() noexcept {
 }
 
 void peer::on_broken(errc why) noexcept {
-  fail(why, why == errc::protocol_error  ? "it sent something that no correct peer sends"
-            : why == errc::unreachable   ? "no connection to it came about"
-            : why == errc::out_of_memory ? "no memory for what it sent"
-                                         : "its connection broke");
+  std::string_view how = why == errc::protocol_error
+                             ? "it sent something that no correct peer sends"
+                         : why == errc::unreachable   ? "no connection to it came about"
+                         : why == errc::out_of_memory ? "no memory for what it sent"
+                                                      : "its connection broke";
+  std::string more;
+  try {
+    if (link_) more = link_->trouble();
+  } catch (const std::bad_alloc&) {
+    // The code tells most of it.
+  }
+  if (!more.empty()) how = more;
+  fail(why, how);
 }
 
 void peer::doom() noexcept {

@@ -35,7 +35,7 @@ bool peer::deliver(incoming& m, recv_operation& op) noexcept {
     release(m);
     return true;
   }
-  owner_.engine().pending();
+  owner_.engine().pending(op);
   on_matched(m);
   return false;
 }

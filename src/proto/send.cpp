@@ -176,7 +176,7 @@ bool peer::start(send_operation& op) noexcept {
 }
 
 void peer::begin_message(send_operation& op, bool has_turn) noexcept {
-  owner_.engine().pending();
+  owner_.engine().pending(op);
   if (send_message(op, has_turn).started) return;
   if (op.begun)
     doom();  // the peer waits for the rest; the turn is kept, so that it gets nothing else instead

@@ -37,8 +37,8 @@ doorbell::doorbell(bool has_progress_thread)
   mapping_ = std::move(own);
 }
 
-void doorbell::arm_asleep() noexcept {
-  raise(page_->asleep, 1);
+void doorbell::arm(std::uint32_t state) noexcept {
+  raise(page_->asleep, state);
   if (!heavy_fence()) std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

@@ -14,13 +14,16 @@ namespace weft::runtime {
 
 /// What peers see of a process's doorbell. The page is written by its owner only: peers can map it
 /// read-only and nothing else (F_SEAL_FUTURE_WRITE), so that no peer can silence another's bell.
-/// Both words count up; odd means "ring me", and a peer rings once per odd value.
+/// Both words count up by fours above a state of two bits; odd means "ring me", and a peer rings
+/// once per odd value.
 struct doorbell_page {
   static constexpr std::uint32_t expected_magic = 0x77656674;  // "weft"
 
-  /// Odd: the thread inside run() sleeps. Every message rings. Written when it goes to sleep and
-  /// when it wakes, so that a sender that looks at it per message keeps it in its cache.
+  /// Odd: every message rings. The states say who sleeps: 1 the thread inside run(), 3 the progress
+  /// thread in its place. Written when somebody goes to sleep so and when he wakes, so that a
+  /// sender that looks at it per message keeps it in its cache.
   alignas(64) std::atomic<std::uint32_t> asleep;
+  static constexpr std::uint32_t nobody = 0, caller_sleeps = 1, progress_listens = 3;
 
   /// Odd: the application's thread is busy elsewhere with operations outstanding, and the progress
   /// thread sleeps. Only what needs a reaction rings (handshakes, a full ring).
@@ -29,8 +32,8 @@ struct doorbell_page {
   alignas(64) std::uint32_t magic;
   std::uint32_t sender_must_fence;    ///< nonzero: the owner cannot use heavy_fence
   std::uint32_t has_progress_thread;  ///< nonzero: ringing while `away` helps
-  bell_name caller_bell;              ///< rung for `asleep`
-  bell_name progress_bell;            ///< rung for `away`
+  bell_name caller_bell;              ///< rung for `asleep` in state 1
+  bell_name progress_bell;            ///< rung for `away`, and for `asleep` in state 3
 };
 
 /// The owner's side. Owned by the engine; the words are written with the baton held, the events are
@@ -44,8 +47,10 @@ class doorbell {
 
   /// Announces sleep to senders and makes sure that whoever does not see it has its message seen
   /// by the look that must follow. Model: tests/models/doorbell.pml.
-  void arm_asleep() noexcept;
-  void disarm_asleep() noexcept { raise(page_->asleep, 0); }
+  void arm_asleep() noexcept { arm(doorbell_page::caller_sleeps); }
+  /// The same for the progress thread, on behalf of coroutines that live elsewhere.
+  void arm_listening() noexcept { arm(doorbell_page::progress_listens); }
+  void disarm_asleep() noexcept { raise(page_->asleep, doorbell_page::nobody); }
 
   /// The same for the progress thread. `heavy` false: a hint without a fence, for a thread that
   /// goes on to user code and cannot pay for one. Model: tests/models/away.pml.
@@ -71,13 +76,14 @@ class doorbell {
   static bool odd(const std::atomic<std::uint32_t>& w) noexcept {
     return (w.load(std::memory_order_relaxed) & 1) != 0;
   }
-  /// Moves a word up to the next value of the wanted parity; an odd word that is armed again gets a
-  /// new odd value, so that peers that have rung for the old one ring again.
-  static void raise(std::atomic<std::uint32_t>& w, std::uint32_t parity) noexcept {
+  /// Moves a word up to a new value of that state; one that is armed again gets a new odd value, so
+  /// that peers that have rung for the old one ring again.
+  static void raise(std::atomic<std::uint32_t>& w, std::uint32_t state) noexcept {
     const std::uint32_t now = w.load(std::memory_order_relaxed);
-    if (parity == 0 && (now & 1) == 0) return;
-    w.store(now + ((now & 1) == parity ? 2 : 1), std::memory_order_relaxed);
+    if (state == 0 && (now & 1) == 0) return;
+    w.store((now & ~3u) + 4 + state, std::memory_order_relaxed);
   }
+  void arm(std::uint32_t state) noexcept;
 
   unique_fd memory_;
   mapping mapping_;
@@ -113,7 +119,7 @@ class remote_doorbell {
     if ((now & 1) == 0 || now == rung_asleep_) [[likely]]
       return false;
     rung_asleep_ = now;
-    caller_.ring();
+    ((now & 2) != 0 ? progress_ : caller_).ring();
     ++rung_;
     return true;
   }

@@ -70,6 +70,12 @@ bool engine::descriptors_in_use() const noexcept {
   return false;
 }
 
+/// Whether there is something that comes without a ring, or for coroutines that do not wait for the
+/// caller: then the progress thread has to learn of an absence.
+bool engine::needed_in_absence() const noexcept {
+  return outstanding_elsewhere_ != 0 || descriptors_in_use();
+}
+
 bool engine::something_to_do() const noexcept {
   if (outstanding_ != 0) return true;
   for (const source* s : sources_)
@@ -215,6 +221,7 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
     if (!caller_polls_) {
       caller_polls_ = true;
       door_.disarm_away();
+      stop_listening();
       if (foreseen_since_ != time_point{}) [[unlikely]]
         judge_absence();
     }

@@ -122,19 +122,26 @@ class engine final : public detail::timer_service, public executor, public detai
   // --- with the baton held -----------------------------------------------------------------
 
   /// An operation stays in flight after its posting call. Every pending operation is ended once.
-  void pending() noexcept {
+  void pending(const operation& op) noexcept {
+    if (op.on) [[unlikely]]
+      ++outstanding_elsewhere_;
     ++outstanding_;
-    if (!expects_pending()) [[unlikely]]
+    if (!expects_pending(op)) [[unlikely]]
       go_away();
   }
 
-  /// Whether somebody is sure to look while operations are pending; then `pending_expected` does.
-  bool expects_pending() const noexcept { return caller_polls_ || door_.is_away(); }
+  /// Whether somebody is sure to look while this operation is pending. For one that is completed by
+  /// the thread inside run(), `pending_expected` does then.
+  bool expects_pending(const operation& op) const noexcept {
+    return caller_polls_ || (door_.is_away() && (!op.on || listens_));
+  }
   void pending_expected() noexcept { ++outstanding_; }
 
   /// Ends a pending operation: the completion queue has it from now on.
   void end(operation& op, errc status = errc::ok) noexcept {
     --outstanding_;
+    if (op.on) [[unlikely]]
+      --outstanding_elsewhere_;
     end_unposted(op, status);
   }
 
@@ -307,10 +314,18 @@ class engine final : public detail::timer_service, public executor, public detai
   void end_look(unsigned ended) noexcept;
   void look_around(bool others_had_a_turn) noexcept;
   void wake_up() noexcept;
+  void listen() noexcept;
   void watch_handles() noexcept;
   unsigned progress_in_charge() noexcept;
   void caller_looks_at_handles() noexcept;
   bool descriptors_in_use() const noexcept;
+  bool needed_in_absence() const noexcept;
+  void stop_listening() noexcept {
+    if (!listens_) [[likely]]
+      return;
+    listens_ = false;
+    door_.disarm_asleep();
+  }
   bool something_to_do() const noexcept;
   static void tell(std::deque<handle_watcher>& handles) noexcept {
     for (handle_watcher& h : handles) h.tell();
@@ -344,6 +359,8 @@ class engine final : public detail::timer_service, public executor, public detai
   operation_list ended_;           // the completion queue's plain list
   operation_list elsewhere_;       // the same for other executors; posted when the baton is given
   std::uint64_t outstanding_ = 0;  // operations pending
+  std::uint64_t outstanding_elsewhere_ = 0;  // of these, for other executors
+  bool listens_ = false;  // the progress thread sleeps, and every message rings for it
   timer_heap timers_;
   bool timers_closed_ = false;
   std::uint32_t passes_ = 0;

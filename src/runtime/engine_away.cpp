@@ -23,7 +23,7 @@ void engine::go_away() noexcept {
   calls_soon_ = false;
   door_.arm_away(false);
   if (!has_progress_thread_) return;
-  if (!descriptors_in_use()) return tell_of_timers();
+  if (!needed_in_absence()) return tell_of_timers();
   if (long_absences_.load(std::memory_order_relaxed)) {
     foreseen_since_ = now();
     wake_progress_ = true;

@@ -64,6 +64,7 @@ unsigned engine::look(unsigned passes) noexcept {
     caller_polls_ = true;
     calls_soon_ = false;
     door_.disarm_away();
+    stop_listening();
   }
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   unsigned events = pass();

@@ -82,14 +82,14 @@ void engine::progress_loop() noexcept {
     if (passes != 0) trace_.slice(trace::kind::in_charge, woken, done, passes);
     tell(progress_handles_);
     const bool caller_away = !caller_polls_ && !calls_soon_ && !caller_asleep_ && something_to_do();
-    if (caller_away) door_.arm_away(true);
+    if (caller_away) listen();
     const bool work = caller_away && sources_have_work();
     if (caller_away && !work) watch_handles();
     // An absence without anything to do: the next operation counts as going away again. Peers that
     // have rung in it would not ring for the same value once more.
     if (!caller_away && !caller_polls_) door_.disarm_away();
     ticks_.store(!caller_away && !caller_asleep_ &&
-                     (by_calls_ ? has_looked_lately() || calls_soon_ : descriptors_in_use()),
+                     (by_calls_ ? has_looked_lately() || calls_soon_ : needed_in_absence()),
                  std::memory_order_relaxed);
     const auto deadline = caller_away || to_ring_ ? nudge_and_deadline() : next_deadline();
     progress_deadline_.store(deadline, std::memory_order_relaxed);
@@ -106,6 +106,17 @@ void engine::progress_loop() noexcept {
     passes = progress_in_charge();
     done = now();
   }
+}
+
+/// The caller is away: what needs a reaction rings from now on. A small message does not, since the
+/// caller finds it when it comes back; but coroutines that live elsewhere do not compute with it.
+/// Baton held.
+void engine::listen() noexcept {
+  const bool to_everything = outstanding_elsewhere_ != 0;
+  door_.arm_away(!to_everything);
+  if (!to_everything) return;
+  listens_ = true;
+  door_.arm_listening();  // its fence is for both words
 }
 
 /// The caller is away: what arrives on descriptors wakes this thread. Baton held.
@@ -177,6 +188,7 @@ unsigned engine::progress_in_charge() noexcept {
       cpu_pause();
       continue;
     }
+    stop_listening();
     tell(progress_handles_);
     if (caller_polls_ || calls_soon_ || caller_asleep_) {
       leave();

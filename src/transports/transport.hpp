@@ -266,6 +266,10 @@ class link {
   /// Wakes the peer's progress if nobody there looks: after frames that need a reaction.
   virtual void nudge() noexcept = 0;
 
+  /// Why the peer could not be had or was lost, and the cure, for people; asked from within
+  /// inlet::on_broken. Empty: no more is known than the code says.
+  virtual std::string trouble() const { return {}; }
+
  private:
   const transports::traits& traits_;
 };

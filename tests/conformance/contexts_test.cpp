@@ -124,6 +124,43 @@ task<void> receive_bursts_and_then_one(context&, endpoint other) {
   got_there = true;
 }
 
+// Both threads inside run() compute; coroutines of both contexts talk on threads of their own.
+std::atomic<int> still_talking{0};
+
+task<void> talk_first(endpoint other, pool& there) {
+  co_await resume_on(there);
+  for (std::uint64_t i = 0; i != 20; ++i) {
+    co_await other.send(const_buffer{}, tag{1});
+    co_await other.recv(mutable_buffer{}, tag{2});
+  }
+  --still_talking;
+}
+task<void> talk_second(endpoint other, pool& there) {
+  co_await resume_on(there);
+  for (std::uint64_t i = 0; i != 20; ++i) {
+    co_await other.recv(mutable_buffer{}, tag{1});
+    co_await other.send(const_buffer{}, tag{2});
+  }
+  --still_talking;
+}
+
+task<void> compute_beside(task<void> talk) {
+  scope work;
+  work.start(std::move(talk));
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (still_talking != 0 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  expect(still_talking == 0, "small messages reach coroutines that live elsewhere");
+  co_await work.join();
+}
+task<void> compute_beside_first(context&, endpoint other) {
+  pool there(1);
+  co_await compute_beside(talk_first(other, there));
+}
+task<void> compute_beside_second(context&, endpoint other) {
+  pool there(1);
+  co_await compute_beside(talk_second(other, there));
+}
+
 }  // namespace
 
 TEST_CASE("contexts: close, and what was sent before arrives") {
@@ -157,6 +194,14 @@ TEST_CASE("contexts: messages move while either end computes") {
   CHECK_NOTHROW(converse(how, &send_and_compute, &receive_from_who_computes));
   got_there = false;
   CHECK_NOTHROW(converse(how, &send_bursts_and_then_one, &receive_bursts_and_then_one));
+}
+
+TEST_CASE("contexts: coroutines elsewhere talk while both applications compute") {
+  const setting how = every_setting();
+  if (how.where != place::same_process || how.progress != progress_mode::dedicated) return;
+  CAPTURE(how);
+  still_talking = 2;
+  CHECK_NOTHROW(converse(how, &compute_beside_first, &compute_beside_second));
 }
 
 TEST_CASE("contexts: what is pending when the context ends, ends with errc::closed") {

@@ -3,7 +3,9 @@
 // caller goes to user code with operations outstanding, the progress thread takes over when it is rung or when its tick
 // finds the absence, and the caller comes back. Frames that need a reaction come through a ring, whose sender rings once
 // per odd value of `away` and nudges as long as nobody has seen them; or on a socket, for which nobody rings (SOCKETS).
-// IDLE_SOCKETS: through the ring while sockets are in use, so that there are ticks.
+// IDLE_SOCKETS: through the ring while sockets are in use, so that there are ticks. ELSEWHERE: the last operation is
+// for a coroutine that lives on another executor, and no frame needs a reaction: nobody nudges, so that the progress
+// thread has to listen for it.
 // The model is wrong if everybody stands still although a frame has come for an operation that is outstanding; if the
 // progress thread, in an absence that it knows of, sleeps until the sender rings a second time; if it runs the engine
 // while the caller polls or sleeps; and if the caller cannot come back. Who wakes a caller that sleeps is doorbell.pml's,
@@ -14,6 +16,11 @@
 // variant: -DIDLE_SOCKETS
 // variant: -DMEMBARRIER_REFUSED
 // variant: -DSOCKETS -DMEMBARRIER_REFUSED
+// variant: -DELSEWHERE
+// variant: -DELSEWHERE -DMEMBARRIER_REFUSED
+// mutation: -DELSEWHERE -DLISTEN_UNFENCED
+// mutation: -DELSEWHERE -DEXPECT_DEAF
+// mutation: -DELSEWHERE -DGO_WITHOUT_RINGING
 // mutation: -DLOOK_BEFORE_ARMING
 // mutation: -DSAME_ODD_VALUE
 // mutation: -DSTAY_ODD
@@ -37,17 +44,28 @@
 #define PROGRESS 1
 #define SENDER 2
 
-#define VARIABLES 3
-#define AWAY 0   // doorbell_page::away
-#define TICKS 1  // engine::ticks_
-#define SLOTS 2  // how many frames have come
+#define VARIABLES 4
+#define AWAY 0     // doorbell_page::away
+#define TICKS 1    // engine::ticks_
+#define SLOTS 2    // how many frames have come
+#define LISTENS 3  // doorbell_page::asleep, as far as it is the progress thread's
 
 #include "store_buffers.inc"
 
-#if defined(SOCKETS) || defined(IDLE_SOCKETS)
-#define descriptors_in_use true
+#ifdef ELSEWHERE
+#define elsewhere_to_do (posted == OPERATIONS && received < OPERATIONS)
+#define needed_in_absence elsewhere_to_do
+#elif defined(SOCKETS) || defined(IDLE_SOCKETS)
+#define needed_in_absence true
 #else
-#define descriptors_in_use false
+#define needed_in_absence false
+#endif
+
+// expects_pending, of the operation posted last
+#if defined(ELSEWHERE) && !defined(EXPECT_DEAF)
+#define is_looked_after (is_away && (posted < OPERATIONS || listens))
+#else
+#define is_looked_after is_away
 #endif
 
 // Under the baton:
@@ -56,6 +74,7 @@ bool caller_polls;
 bool caller_asleep;
 byte posted;
 byte received;
+bool listens;        // the progress thread is rung for every frame
 bool watching;       // the sockets' handle is in the progress thread's wait set
 
 bool progress_bell;
@@ -63,7 +82,11 @@ bool knows_absence;  // the progress thread has looked, in this absence, after a
 byte busy = 2;       // who may still do something: all but the progress thread
 
 #define something_to_do (posted > received)  // operations outstanding
+#ifdef ELSEWHERE
+#define at_hand (elsewhere_to_do && memory[SLOTS] > received)
+#else
 #define at_hand (something_to_do && memory[SLOTS] > received)
+#endif
 #define has_come load(SLOTS)
 
 inline enter() { atomic { !baton -> passes_fence(me); baton = true } }
@@ -76,17 +99,17 @@ inline ring_progress() { d_step { passes_fence(me); progress_bell = true } }  //
 // --- the doorbell --------------------------------------------------------------------------------
 
 // Only the holder of the baton writes it, so that this is one step for others: what they see is when the store arrives.
-inline raise(parity) {
+inline raise(which, parity) {
   atomic {
-    word = load(AWAY);
+    word = load(which);
     if
     :: parity == 0 && word % 2 == 0
 #ifdef SAME_ODD_VALUE
     :: parity == 1 && word % 2 == 1
 #else
-    :: parity == 1 && word % 2 == 1 -> store(AWAY, word + 2)
+    :: parity == 1 && word % 2 == 1 -> store(which, word + 2)
 #endif
-    :: else -> store(AWAY, word + 1)
+    :: else -> store(which, word + 1)
     fi;
     word = 0
   }
@@ -101,7 +124,13 @@ inline heavy_fence() {
 }
 
 #define is_away (load(AWAY) % 2 == 1)
-inline disarm_away() { raise(0) }
+inline disarm_away() { raise(AWAY, 0) }
+inline stop_listening() {
+  if
+  :: listens -> listens = false; raise(LISTENS, 0)
+  :: else
+  fi
+}
 
 // --- whoever holds the baton ---------------------------------------------------------------------
 
@@ -111,7 +140,7 @@ inline go_away() {
 #ifndef ARM_WHILE_ASLEEP
     :: caller_asleep
 #endif
-    :: else -> raise(1); tells = descriptors_in_use  // arm_away, without a fence
+    :: else -> raise(AWAY, 1); tells = needed_in_absence  // arm_away, without a fence
     fi
   };
   if
@@ -143,7 +172,7 @@ inline post() {
   atomic {
     enter();
     posted++;
-    goes = something_to_do && !(caller_polls || is_away);  // pending, expects_pending
+    goes = something_to_do && !(caller_polls || is_looked_after);  // pending, expects_pending
     if
     :: goes
     :: else -> give()
@@ -166,8 +195,9 @@ inline come_back() {
       caller_polls = true;
       knows_absence = false;
 #ifndef COME_BACK_ODD
-      disarm_away()
+      disarm_away();
 #endif
+      stop_listening()
     :: else
     fi
   }
@@ -257,6 +287,7 @@ inline progress_in_charge() {
   do
   :: atomic {
       enter();  // try_take
+      stop_listening();
 #ifndef POLL_BESIDE_THE_CALLER
       if
       :: caller_polls || caller_asleep -> give(); break
@@ -285,7 +316,20 @@ proctype progress(byte me) {
     atomic { work = caller_away && has_come != received };
 #endif
     if
-    :: caller_away -> raise(1); heavy_fence()  // arm_away
+    :: caller_away ->  // listen
+      raise(AWAY, 1);
+#ifdef LISTEN_UNFENCED
+      heavy_fence();
+#endif
+#ifdef ELSEWHERE
+      if
+      :: elsewhere_to_do -> listens = true; raise(LISTENS, 1)
+      :: else
+      fi;
+#endif
+#ifndef LISTEN_UNFENCED
+      heavy_fence()
+#endif
     :: else
     fi;
 #if !defined(LOOK_BEFORE_ARMING) && !defined(SOCKETS)
@@ -302,8 +346,8 @@ proctype progress(byte me) {
       fi;
 #endif
       if
-      :: load(TICKS) != (!caller_away && !caller_asleep && descriptors_in_use) ->
-        store(TICKS, !caller_away && !caller_asleep && descriptors_in_use)
+      :: load(TICKS) != (!caller_away && !caller_asleep && needed_in_absence) ->
+        store(TICKS, !caller_away && !caller_asleep && needed_in_absence)
       :: else
       fi;
       knows_absence = caller_away && !work
@@ -337,7 +381,26 @@ inline ring_if_away() {
   fi
 }
 
-#ifdef SOCKETS
+#ifdef ELSEWHERE
+inline ring_if_listening() {
+#ifdef MEMBARRIER_REFUSED
+  d_step { passes_fence(me) };
+#endif
+  if
+  :: atomic { load(LISTENS) % 2 == 1 && load(LISTENS) != rung -> rung = load(LISTENS) }; ring_progress()
+  :: atomic { load(LISTENS) % 2 == 0 || load(LISTENS) == rung }
+  fi
+}
+
+proctype sender(byte me) {
+  byte rung, position;
+  do
+  :: position < FRAMES -> position++; store(SLOTS, position); ring_if_listening()
+  :: break
+  od;
+  busy--
+}
+#elif defined(SOCKETS)
 proctype sender(byte me) {
   do
   :: memory[SLOTS] < FRAMES -> memory[SLOTS]++  // the kernel's doing

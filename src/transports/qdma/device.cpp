@@ -153,7 +153,7 @@ bool device::receive(receive_operation& op) noexcept {
     }
   b.waiting.push_back(&op);
   op.queued = true;
-  engine_.pending();
+  engine_.pending(op);
   return false;
 }
 

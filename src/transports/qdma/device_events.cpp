@@ -114,7 +114,7 @@ bool device::wait(trigger_operation& op) noexcept {
   }
   e->waiting.push_back(&op);
   op.queued = true;
-  engine_.pending();
+  engine_.pending(op);
   return false;
 }
 

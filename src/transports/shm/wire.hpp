@@ -11,7 +11,7 @@
 namespace weft::transports::shm {
 
 inline constexpr std::uint32_t ring_magic = 0x676e6972;  // "ring"
-inline constexpr std::uint32_t ring_version = 3;
+inline constexpr std::uint32_t ring_version = 4;
 
 inline constexpr std::uint32_t slot_count = 256;         // a power of two
 inline constexpr std::uint32_t bulk_bytes = 128 * 1024;  // a power of two

@@ -36,6 +36,8 @@ void copy_out(std::byte* to, gather from, std::size_t n) noexcept {
 
 }  // namespace
 
+std::string stream_link::trouble() const { return pair_.how_it_ended(); }
+
 std::byte* outbox::append(std::size_t n, bool beyond) noexcept {
   const std::size_t present = size();
   if (capacity_ - end_ < n) {

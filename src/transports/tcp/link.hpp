@@ -70,6 +70,7 @@ class stream_link final : public link {
   // Its kernel has what was sent, and wakes whoever sleeps there.
   bool unseen() const noexcept override { return false; }
   void nudge() noexcept override { flush(); }
+  std::string trouble() const override;
 
   /// Writes what has gathered, as far as the socket takes it.
   void flush() noexcept;

@@ -6,8 +6,10 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "transports/tcp/transport.hpp"
@@ -18,6 +20,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+constexpr std::string_view no_connection = "no TCP connection came about";
+
 // A connection that was closed in good order is followed by a good-bye elsewhere, and one of a
 // process that died by the news of it. A peer that closes it and stays is lost after this.
 constexpr auto grace = std::chrono::milliseconds(500);
@@ -26,6 +30,16 @@ constexpr auto grace = std::chrono::milliseconds(500);
 constexpr auto last_words = std::chrono::seconds(1);
 // Of a host, to a question of the kernel. Less than any peer timeout.
 constexpr auto time_to_answer = std::chrono::seconds(1);
+
+/// What a peer says, as far as it can be shown to people.
+std::string printable(std::span<const std::byte> said) {
+  std::string text;
+  for (const std::byte b : said.first(std::min(said.size(), max_reason))) {
+    const char c = static_cast<char>(b);
+    text += c >= ' ' && c <= '~' ? c : '?';
+  }
+  return text;
+}
 
 token random_token() {
   token t;
@@ -58,7 +72,7 @@ void pair::review() noexcept {
 }
 
 std::unique_ptr<stream_link> pair::open(parcel& offer) {
-  if (never_came()) throw error(errc::unreachable, "no connection came about");
+  if (never_came()) throw error(errc::unreachable, why_never());
   offer_head head{magic, version, 0, {}};
   std::vector<offered_address> where;
   if (stage_ == stage::none) {
@@ -111,7 +125,7 @@ std::string pair::accept(const parcel& offer) {
     case stage::ended:
       return "the TCP connection has ended";
   }
-  if (stage_ == stage::ended) return "no connection came about";
+  if (stage_ == stage::ended) return why_never();
   accepted_ = true;
   return {};
 }
@@ -141,15 +155,28 @@ void pair::connect_to(const parcel& offer, const offer_head& head) {
   owner_.want_ticks();
 }
 
+std::string pair::why_never() const { return how_.empty() ? std::string(no_connection) : how_; }
+
 void pair::note(const parcel& p) noexcept {
+  if (stage_ != stage::expecting) return;
   // The peer could not connect to where it was offered to.
-  if (stage_ == stage::expecting && p.bytes.empty()) end(errc::unreachable);
+  try {
+    how_ = fmt::format("{}: it could not connect to this process: {}", no_connection,
+                       printable(p.bytes));
+  } catch (const std::bad_alloc&) {
+    // Then without its reasons.
+  }
+  end(errc::unreachable);
 }
 
 void pair::not_connected(const std::string& why) noexcept {
   try {
-    owner_.complain(fmt::format("no TCP connection to a peer came about: {}", why));
-    who_.tell({});
+    how_ = fmt::format("{}: {}. A firewall may be in the way, or WEFT_TCP_INTERFACES may help",
+                       no_connection, why);
+    const auto said = std::as_bytes(std::span(why).first(std::min(why.size(), max_reason)));
+    parcel p;
+    p.bytes.assign(said.begin(), said.end());
+    who_.tell(std::move(p));
   } catch (const std::exception&) {
     // The peer learns of it when this side has given up.
   }

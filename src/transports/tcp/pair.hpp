@@ -60,6 +60,7 @@ class pair final : public runtime::fd_watcher {
   stage now() const noexcept { return stage_; }
   /// It has ended without having been a connection at any time.
   bool never_came() const noexcept { return ended_why_ == errc::unreachable; }
+  const std::string& how_it_ended() const noexcept { return how_; }  ///< for people; may be empty
   int fd() const noexcept { return socket_.get(); }
   inlet& peer() const noexcept { return peer_; }
   tcp_transport& owner() const noexcept { return owner_; }
@@ -82,6 +83,7 @@ class pair final : public runtime::fd_watcher {
   void end(errc why) noexcept;
   void end_soon(errc why) noexcept;
   void not_connected(const std::string& why) noexcept;
+  std::string why_never() const;
   void judge_port() noexcept;
   void enter(stage s) noexcept;
   void review() noexcept;
@@ -102,6 +104,7 @@ class pair final : public runtime::fd_watcher {
   unsigned doubts_ = 0;   // ticks in a row at which an answer was overdue
   std::optional<std::chrono::steady_clock::time_point> ended_at_;  // end_soon
   errc ended_why_ = errc::ok;
+  std::string how_;
 };
 
 }  // namespace weft::transports::tcp

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "runtime/cure.hpp"
@@ -124,12 +123,6 @@ bool tcp_transport::claim(const token& shown, runtime::unique_fd& fd) noexcept {
     if (p->has_offered() && same(p->offered(), shown)) found = p.get();
   if (found && found->now() == pair::stage::expecting) found->connected(std::move(fd));
   return found != nullptr;
-}
-
-void tcp_transport::complain(const std::string& what) noexcept {
-  if (std::exchange(complained_, true)) return;
-  std::fprintf(stderr, "weft: %s. A firewall may be in the way, or WEFT_TCP_INTERFACES may help.\n",
-               what.c_str());
 }
 
 std::string tcp_transport::describe() const {

@@ -61,7 +61,6 @@ class tcp_transport final : public transport {
   static constexpr std::chrono::milliseconds tick_time{250};
   /// Has pairs ticked, soon and for as long as one of them wants it.
   void want_ticks() noexcept;
-  void complain(const std::string& what) noexcept;  ///< to people, once
 
  private:
   struct clock final : runtime::fd_watcher {
@@ -92,7 +91,6 @@ class tcp_transport final : public transport {
   std::uint32_t passes_ = 0;
   std::uint32_t unfinished_ = 0;  // pairs
   bool ready_ = false;            // something is to be had from sockets_
-  bool complained_ = false;
 };
 
 }  // namespace weft::transports::tcp

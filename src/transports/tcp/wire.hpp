@@ -15,10 +15,11 @@ namespace weft::transports::tcp {
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr std::uint32_t magic = 0x74666577;  // "weft"
-inline constexpr std::uint16_t version = 2;
+inline constexpr std::uint16_t version = 3;
 
 inline constexpr std::uint32_t max_payload = 256 * 1024;  // of one frame
 inline constexpr std::size_t max_addresses = 8;           // in an offer
+inline constexpr std::size_t max_reason = 1024;           // bytes of text in a note that are shown
 
 /// Random; who knows it is the peer that was offered it.
 using token = std::array<std::uint64_t, 2>;

@@ -28,7 +28,7 @@ TEST_CASE("engine: a peer can ring whoever computes with something outstanding")
     // Nothing is outstanding. Now the application posts something, and computes.
     {
       const engine::holder hold(e);
-      e.pending();
+      e.pending(second);
     }
     rang = peer.ring_if_away();
     const engine::holder hold(e);
@@ -40,7 +40,7 @@ TEST_CASE("engine: a peer can ring whoever computes with something outstanding")
   // Another thread posts while the caller sleeps, and a peer sends something that needs a reaction.
   {
     const engine::holder hold(e);
-    e.pending();
+    e.pending(first);
   }
   peer.ring_if_asleep();
   peer.ring_if_away();
@@ -69,20 +69,21 @@ TEST_CASE("engine: a second operation of an absence can be rung for, too") {
   std::deque<chore> first;
   do {
     const engine::holder hold(e);
-    e.pending();
-    e.end(first.emplace_back([] {}));
+    first.emplace_back([] {});
+    e.pending(first.back());
+    e.end(first.back());
   } while (!wakes(peer_rings));
   // A ring for nothing; after one more wake-up the progress thread has found out that it was.
   wakes([&] {
     e.door().progress_bell().ring();
     return true;
   });
+  chore second([] {});
   {
     const engine::holder hold(e);
-    e.pending();
+    e.pending(second);
   }
   CHECK(wakes(peer_rings));
-  chore second([] {});
   const engine::holder hold(e);
   e.end(second);
 }

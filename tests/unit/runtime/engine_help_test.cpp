@@ -79,7 +79,7 @@ TEST_CASE("engine: what no operation waits for goes on, too, while the caller co
     const engine::holder hold(e);
     left.to_end = &computes;
     left.when = steady_clock::now() + std::chrono::milliseconds(20);  // the progress thread rests
-    e.pending();
+    e.pending(computes);
   }
   e.drive_until(done);
   CHECK(meanwhile);

@@ -167,6 +167,17 @@ TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
   }
   CHECK(a.in.broken == std::vector<errc>{errc::unreachable});
   CHECK(a.send({}, {}) == post::failed);
+  CHECK_THAT(a.link->trouble(), Catch::Contains("could not connect") && Catch::Contains("refused"));
+  CHECK_THAT(
+      [&] {
+        try {
+          b.open();
+        } catch (const weft::error& e) {
+          return std::string(e.what());
+        }
+        return std::string();
+      }(),
+      Catch::Contains("refused") && Catch::Contains("WEFT_TCP_INTERFACES"));
 }
 
 TEST_CASE("tcp: offers that make no sense are refused") {
