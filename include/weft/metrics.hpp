@@ -24,6 +24,8 @@ struct metrics {
   std::uint64_t empty_wake_ups = 0;   ///< woken, and nothing was there
   std::uint64_t doorbells_rung = 0;   ///< times that this process woke another
   std::uint64_t progress_passes = 0;  ///< passes by the progress thread
+  std::uint64_t rests_read = 0;       ///< messages whose rest was read out of their sender's memory
+  std::uint64_t rests_written = 0;  ///< messages whose rest was written into the receiver's memory
 };
 
 }  // namespace weft

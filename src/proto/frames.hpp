@@ -20,7 +20,8 @@ enum class frame_kind : std::uint8_t {
   more,       ///< continues the message begun last on this link
   rts,        ///< request to send: the beginning of a message whose rest waits for an answer
               ///< (a = id << 48 | size, b = where the data can be read, packed; 0: nowhere)
-  cts,        ///< clear to send (a = the sender's id, b = the receiver's id)
+  cts,      ///< clear to send (a = the sender's id, b = the receiver's id; with a third word: where
+            ///< the message may be written instead, packed)
   data,     ///< part of a message that was asked for (a = the receiver's id, b = offset; tag, on a
             ///< link of several = its number)
   fin_ack,  ///< the receiver has read the data itself, or wants none (a = the sender's id)
@@ -32,7 +33,8 @@ enum class frame_kind : std::uint8_t {
   enough,     ///< the receiver wants no more of what it asked for (a = the sender's id, b = the
               ///< receiver's id); an empty `data` with b = size of the message answers it
   ordered,    ///< on a link of several: a whole other frame, and its number
-  arrived     ///< how many frames have come (b) on which link of several (a)
+  arrived,    ///< how many frames have come (b) on which link of several (a)
+  fin         ///< the sender has written the rest to where the cts said (a = the receiver's id)
 };
 
 /// frame_header::flags, besides transports::has_extension.

@@ -44,6 +44,7 @@ class id_table {
     return any_if([](const T&) { return true; });
   }
 
+  std::size_t size() const noexcept { return entries_.size() - free_.size(); }
   bool none() const noexcept { return free_.size() == entries_.size(); }
 
  private:

@@ -62,12 +62,19 @@ struct incoming {
   local_id id = 0;                ///< how this side knows it, once it has asked for data
   bool rendezvous = false;        ///< the rest waits for an answer
   bool eager_done = false;        ///< the part that was not asked for is all here
-  bool waits_for_link = false;    ///< the rest will be asked for when the link is open
+  bool waits_for_link = false;    ///< the rest will be asked for, or read, when the link can
   bool given_up = false;          ///< was matched, but nobody wants it any more
   bool claimed = false;           ///< unexpected, and will be received by whoever claimed it
   bool cut_short = false;         ///< claimed, and its peer has gone: it will never be whole
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
+  local_id read_id = 0;           ///< the link is reading it: peer::reads_
+  bool expected = false;          ///< the link lets the sender write it
+  bool stopping = false;          ///< nobody wants it, but the link may be writing
+  remote_address expected_at;     ///< where
+
+  /// The link may write to the receive's memory at any time.
+  bool in_hands_of_link() const noexcept { return read_id != 0 || expected; }
 
   incoming* next_to_ask = nullptr;  ///< in peer::to_ask_
 
@@ -91,9 +98,9 @@ struct incoming {
     stored_size = 0;
     allocated.reset();
     eager_units = 0;
-    sender_id = id = 0;
+    sender_id = id = read_id = 0;
     rendezvous = eager_done = waits_for_link = given_up = readable = false;
-    claimed = cut_short = false;
+    claimed = cut_short = expected = stopping = false;
   }
 
   /// Takes the next `n` bytes; null: they lie where `place` said. The caller checked that they do

@@ -12,6 +12,7 @@
 
 #include <weft/claim.hpp>
 #include <weft/metrics.hpp>
+#include <weft/rendezvous.hpp>
 
 #include "proto/match.hpp"
 #include "proto/peer.hpp"
@@ -25,6 +26,8 @@ struct messenger_settings {
   std::size_t unexpected_budget = 0;
   std::size_t eager_limit = 0;
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};  ///< as options::hashed_tag_bits
+  rendezvous_way rendezvous = rendezvous_way::automatic;
+  inline_beginning inlined = inline_beginning::automatic;
 };
 
 /// The protocol layer of a context. Owned by it. Functions take the baton themselves where they say

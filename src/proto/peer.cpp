@@ -23,6 +23,7 @@ peer::~peer() = default;
 void peer::shrink() noexcept {
   replies_ = {};
   asked_ = {};
+  reads_ = {};
   closings = {};
 }
 
@@ -45,6 +46,7 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
     return;
   }
   small_limit_ = std::min(longest_in_one_frame(link_->traits()), owner_.settings().eager_limit);
+  inlines_ = inlines(owner_.settings().inlined, link_->traits());
   credit_ = credit;
   state_ = state::open;
   on_room();
@@ -93,10 +95,13 @@ bool peer::add_control(const control& c) noexcept {
   }
 }
 
-void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b) noexcept {
-  const std::uint8_t flags = kind == frame_kind::credit ? 0 : transports::has_extension;
+void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b,
+                        std::uint64_t third) noexcept {
+  const std::uint8_t flags = kind == frame_kind::credit ? 0
+                             : third == 0               ? transports::has_extension
+                                          : transports::has_extension | transports::has_immediate;
   if (state_ == state::lost || state_ == state::closed) return;
-  if (!add_control({header_of(kind, 0, 0, flags), {a, b, 0}})) return;
+  if (!add_control({header_of(kind, 0, 0, flags), {a, b, third}})) return;
   if (state_ == state::open)
     flush_controls();
   else
@@ -234,6 +239,10 @@ void peer::fail(errc why, std::string_view detail) noexcept {
     if (m == current_) current_ = nullptr;
     drop(*m);
   }
+  while (incoming* m = reads_.any()) {
+    reads_.erase(std::exchange(m->read_id, 0));
+    drop(*m);
+  }
   for (incoming *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
     next = m->next_to_ask;
     if (m == current_) current_ = nullptr;
@@ -243,9 +252,10 @@ void peer::fail(errc why, std::string_view detail) noexcept {
   turns_.resume_all(false);
   rooms_.resume_all(false);
   numbers_.resume_all(false);
-  while (reply_slot* slot =
-             replies_.any_if([](const reply_slot& s) { return s.kind == frame_kind{}; })) {
+  const auto waits = [](const reply_slot& s) { return s.kind == frame_kind{} || s.putting; };
+  while (reply_slot* slot = replies_.any_if(waits)) {
     slot->kind = reply_lost;
+    slot->putting = false;
     if (slot->waiting) slot->waiting.resume();
   }
   controls_.clear();

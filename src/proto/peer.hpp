@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ namespace weft::proto {
 
 class bundle;
 class messenger;
+enum class rest_way : std::uint8_t;
 
 /// The sender's wait for an answer to its message. Lives in the protocol's frame.
 struct reply_slot {
@@ -25,6 +27,12 @@ struct reply_slot {
   frame_kind kind{};  ///< zero until it has come
   frame_extension extension{};
   bool enough = false;  ///< the receiver, having asked for the rest, wants no more of it
+
+  bool starved = false;                   ///< with more credit more would have gone at once
+  std::optional<remote_address> exposed;  ///< where the receiver can read it, until it is withdrawn
+  bool putting = false;                   ///< the link is writing the rest
+  bool written = false;                   ///< and how that ended
+  bool told = false;                      ///< the receiver was told, or will be in that order
 };
 
 /// What is remembered of one peer and of nobody after it.
@@ -47,6 +55,7 @@ class peer_record {
 
   peer_id id_ = no_peer;
   std::size_t small_limit_ = 0;  // bytes of what always goes in one frame
+  bool inlines_ = true;          // the beginning of a long message goes with its request
   state state_ = state::idle;
   errc why_ = errc::ok;
   std::string detail_;
@@ -68,7 +77,8 @@ class peer_record {
   // Receiving.
   incoming* current_ = nullptr;  // the message that `more` frames continue
   id_table<incoming> asked_;     // messages whose rest was asked for
-  incoming* to_ask_ = nullptr;   // matched, to be asked for when the link is open; the first
+  id_table<incoming> reads_;     // messages whose rest the link is reading
+  incoming* to_ask_ = nullptr;   // matched, to be asked for or read when the link can; the first
   incoming* last_to_ask_ = nullptr;
   std::uint32_t window_ = 0;      // units granted in all
   std::uint32_t held_ = 0;        // of these, in messages not matched yet
@@ -177,6 +187,7 @@ class peer final : public transports::inlet,
   bool on_frame(const frame_header& header, const frame_extension* extension,
                 const std::byte* payload) noexcept override;
   std::uint64_t under_way() const noexcept override;
+  void on_transferred(std::uint64_t cookie, bool well) noexcept override;
   void on_room() noexcept override;
   void on_broken(errc why) noexcept override;
 
@@ -219,6 +230,12 @@ class peer final : public transports::inlet,
     void await_suspend(std::coroutine_handle<> h) noexcept { slot.waiting = h; }
     frame_kind await_resume() const noexcept { return slot.kind; }
   };
+  struct put_waiter {
+    reply_slot& slot;
+    bool await_ready() const noexcept { return !slot.putting; }
+    void await_suspend(std::coroutine_handle<> h) noexcept { slot.waiting = h; }
+    bool await_resume() const noexcept { return slot.written; }
+  };
   static constexpr frame_kind reply_lost{0xff};  // for protocols that will get no answer
 
   turn_waiter turn(detail::send_operation* op) noexcept { return {*this, op}; }
@@ -228,7 +245,7 @@ class peer final : public transports::inlet,
   void resume_rooms() noexcept;
 
   // Sending.
-  void plan(detail::send_operation& op) noexcept;
+  bool plan(detail::send_operation& op) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;
   void begin_message(detail::send_operation& op, bool has_turn) noexcept;
   protocol send_message(detail::send_operation& op, bool has_turn) noexcept;
@@ -236,7 +253,8 @@ class peer final : public transports::inlet,
   void finish_send(detail::send_operation& op, errc status) noexcept;
 
   bool add_control(const control& c) noexcept;
-  void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0) noexcept;
+  void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
+                    std::uint64_t third = 0) noexcept;
   bool flush_controls() noexcept;
   void nudge() noexcept;
   transports::post post_frame(frame_header header, const frame_extension* extension,
@@ -255,6 +273,7 @@ class peer final : public transports::inlet,
   bool on_more(const frame_header& h, const std::byte* data) noexcept;
   bool on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
   bool on_reply(frame_kind kind, const frame_extension& x) noexcept;
+  bool on_fin(const frame_extension& x) noexcept;
   bool on_cancel(const frame_extension& x) noexcept;
   void on_enough(const frame_extension& x) noexcept;
   void on_bye() noexcept;
@@ -268,10 +287,21 @@ class peer final : public transports::inlet,
   void fill_in(incoming& m) noexcept;
   void widen() noexcept;
   void finish_receive(incoming& m) noexcept;
+  void stop(incoming& m) noexcept;
   void release(incoming& m) noexcept;
   void owe(std::uint32_t units) noexcept;
   void return_credit() noexcept;
   void set_window(std::uint32_t units) noexcept;
+
+  // One-sided access (one_sided.cpp).
+  void expose(const detail::send_operation& op, reply_slot& answer) noexcept;
+  transports::post put_rest(detail::send_operation& op, reply_slot& answer) noexcept;
+  void on_put_ended(reply_slot& slot, bool well) noexcept;
+  rest_way way_of_rest(const incoming& m) const noexcept;
+  bool read_rest(incoming& m) noexcept;
+  void has_read(incoming& m) noexcept;
+  std::uint64_t expect(incoming& m) noexcept;
+  void expect_no_more(incoming& m) noexcept;
 
   messenger& owner_;
 };

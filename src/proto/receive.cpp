@@ -142,6 +142,8 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
     case frame_kind::bye:
       on_bye();
       return true;
+    case frame_kind::fin:
+      return x && on_fin(*x);
     case frame_kind::ordered:  // only around others
       return false;
   }
@@ -243,7 +245,8 @@ bool peer::on_data(const frame_header& h, const frame_extension& x,
                    const std::byte* data) noexcept {
   incoming* m = asked_.find(x.a);
   if (!m || !m->eager_done) return false;
-  if (m->given_up && h.size == 0 && x.b == m->total) {
+  if ((m->given_up || m->stopping) && h.size == 0 && x.b == m->total) {
+    if (m->stopping) stop(*m);
     finish_receive(*m);  // the answer to `enough`
     return true;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/messenger.hpp"
+#include "proto/select.hpp"
 
 namespace weft::proto {
 
@@ -64,7 +65,7 @@ void peer::on_matched(incoming& m) noexcept {
 void peer::continue_receive(incoming& m) noexcept {
   if (m.whole() && m.eager_done && !m.rendezvous)
     finish_receive(m);
-  else if (m.rendezvous && m.id == 0 && !m.waits_for_link)
+  else if (m.rendezvous && m.id == 0 && m.read_id == 0 && !m.waits_for_link)
     ask_for_rest(m);
 }
 
@@ -75,12 +76,17 @@ void peer::ask_later(incoming& m) noexcept {
   last_to_ask_ = &m;
 }
 
+/// Until one of them has to wait again: then those behind it wait, too.
 void peer::ask_again() noexcept {
-  for (incoming *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
-    next = m->next_to_ask;
-    m->waits_for_link = false;
-    ask_for_rest(*m);
+  incoming *m = std::exchange(to_ask_, nullptr), *const last = last_to_ask_;
+  while (m && !to_ask_) {
+    incoming& one = *std::exchange(m, m->next_to_ask);
+    one.waits_for_link = false;
+    ask_for_rest(one);
   }
+  if (!m) return;
+  last_to_ask_->next_to_ask = m;
+  last_to_ask_ = last;
 }
 
 /// Answers an rts: by reading the rest without the sender's help where that is better, else by
@@ -98,17 +104,11 @@ void peer::ask_for_rest(incoming& m) noexcept {
   }
   // Fragments could overtake the beginning, and tell their place by what has come before.
   if (bundle_ && !m.eager_done) return;
-  const std::uint64_t wanted = std::min(m.total, m.room);
-  const std::uint64_t left = m.arrived < wanted ? wanted - m.arrived : 0;
-  if (m.readable && link_->prefers_get(m.at, m.total)) {
+  rest_way way = way_of_rest(m);
+  if (way == rest_way::read) {
     if (!m.eager_done) return;  // the beginning is still coming; then this is called again
-    const remote_address from{m.at.region, m.at.offset + m.arrived};
-    if (left == 0 || link_->get(m.into, from, left, 0) == transports::post::done) {
-      m.arrived = m.total;
-      send_control(frame_kind::fin_ack, m.sender_id);
-      finish_receive(m);
-      return;
-    }
+    if (read_rest(m)) return;
+    way = way_of_rest(m);
   }
   m.id = asked_.insert(m);
   if (m.id == 0) {  // every number is taken: ask when one of the others is done
@@ -117,7 +117,7 @@ void peer::ask_for_rest(incoming& m) noexcept {
     return;
   }
   ++owner_.counts().rendezvous;
-  send_control(frame_kind::cts, m.sender_id, m.id);
+  send_control(frame_kind::cts, m.sender_id, m.id, way == rest_way::write ? expect(m) : 0);
   if (m.whole() && m.eager_done) finish_receive(m);
 }
 
@@ -131,14 +131,26 @@ void peer::fill_in(incoming& m) noexcept {
 }
 
 void peer::give_up(incoming& m) noexcept {
-  m.given_up = true;
-  m.receive->got = m.about();
-  owner_.engine().end(m.unmatch(), errc::stopped);
+  if (m.stopping) return;
+  if (m.in_hands_of_link())
+    m.stopping = true;  // its memory goes back when the link, or the sender, has done with it
+  else
+    stop(m);
   // A rest that was not asked for yet is declined when it would be.
   if (m.id != 0) send_control(frame_kind::enough, m.sender_id, m.id);
 }
 
+/// Its receive ends, and the message goes on without it.
+void peer::stop(incoming& m) noexcept {
+  expect_no_more(m);
+  m.given_up = true;
+  m.stopping = false;
+  m.receive->got = m.about();
+  owner_.engine().end(m.unmatch(), errc::stopped);
+}
+
 void peer::finish_receive(incoming& m) noexcept {
+  expect_no_more(m);
   if (m.rendezvous) owner_.engine().trace().end(trace::kind::receive_rendezvous, id_, m.sender_id);
   if (!m.given_up) {
     fill_in(m);

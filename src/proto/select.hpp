@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include <weft/rendezvous.hpp>
+
 #include "proto/frames.hpp"
 
 namespace weft::proto {
@@ -35,18 +37,64 @@ constexpr std::uint32_t first_grant(std::int64_t budget, std::int64_t left) noex
 struct send_plan {
   bool rendezvous;
   std::size_t eager_end;  ///< so many bytes go at once
+  bool starved = false;   ///< with more credit more would
 };
+
+/// Whether the beginning of a message above the eager limit goes along with its request.
+constexpr bool inlines(inline_beginning wanted, const transports::traits& t) noexcept {
+  return wanted == inline_beginning::automatic ? t.inlines_beginning
+                                               : wanted == inline_beginning::yes;
+}
 
 /// \param size        of the message
 /// \param eager_limit messages up to this size go whole, if there is credit
 /// \param credit      units that the receiver has granted and this side has not used
-constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit,
-                              std::int64_t credit) noexcept {
+/// \param inlined     whether of a longer one so many bytes go at once, or none
+constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
+                              bool inlined = true) noexcept {
   const std::int64_t for_payload = credit - credit_reserve;
   if (size <= eager_limit && units_of(size) <= for_payload) return {false, size};
+  const std::size_t wanted = size <= eager_limit ? size : inlined ? eager_limit : 0;
   const std::int64_t most = std::max<std::int64_t>(0, for_payload - 1) * credit_unit;
-  return {true, std::min({size, eager_limit, static_cast<std::size_t>(most)})};
+  const std::size_t eager_end = std::min(wanted, static_cast<std::size_t>(most));
+  return {true, eager_end, size <= eager_limit || eager_end < wanted};
 }
+
+/// How the rest of a message crosses once its receive has matched it.
+enum class rest_way : std::uint8_t { frames, read, write };
+
+/// The sender's part: whether its request says where the data can be read.
+/// \param prefers_put what the link says
+constexpr bool offers_read(rendezvous_way wanted, bool prefers_put) noexcept {
+  return wanted == rendezvous_way::read || (wanted == rendezvous_way::automatic && !prefers_put);
+}
+
+/// The sender's part: whether it writes to where the receiver lets it.
+constexpr bool takes_write(rendezvous_way wanted) noexcept {
+  return wanted == rendezvous_way::write || wanted == rendezvous_way::automatic;
+}
+
+/// What the receiver knows.
+struct rest_facts {
+  rendezvous_way wanted = rendezvous_way::automatic;
+  bool readable = false;     ///< the sender told where, and reading there has not failed
+  bool prefers_get = false;  ///< what the link says of that place
+  bool writable = false;     ///< the receive is one piece of memory that takes all of it
+  bool prefers_put = false;  ///< what the link says
+};
+
+/// The receiver's part.
+constexpr rest_way choose_rest(const rest_facts& f) noexcept {
+  const bool asked_to = f.wanted != rendezvous_way::automatic;
+  if (f.readable && (asked_to ? f.wanted == rendezvous_way::read : f.prefers_get))
+    return rest_way::read;
+  if (f.writable && (asked_to ? f.wanted == rendezvous_way::write : f.prefers_put))
+    return rest_way::write;
+  return rest_way::frames;
+}
+
+/// So many reads from one peer are under way at once; other messages wait until one has ended.
+inline constexpr std::size_t most_reads = 16;
 
 /// The longest message that crosses in one frame.
 constexpr std::size_t longest_in_one_frame(const transports::traits& t) noexcept {
@@ -100,6 +148,11 @@ struct explanation {
 
 /// What plan_send and next_piece make of a message.
 explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
-                         const transports::traits& t);
+                         const transports::traits& t,
+                         inline_beginning inlined = inline_beginning::automatic);
+
+/// What becomes of the rest where the transport has no say in it.
+/// \param wanted not automatic
+explanation explain_rest(rendezvous_way wanted);
 
 }  // namespace weft::proto

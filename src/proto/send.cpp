@@ -50,10 +50,12 @@ void peer::pass_turn() noexcept {
 
 /// Decides how a message goes: whole without being asked for (eager), or a beginning and, after
 /// the receiver's answer, the rest (rendezvous).
-void peer::plan(send_operation& op) noexcept {
-  const send_plan chosen = plan_send(op.size, owner_.settings().eager_limit, credit_);
+/// \return whether there is too little credit for what should go at once
+bool peer::plan(send_operation& op) noexcept {
+  const send_plan chosen = plan_send(op.size, owner_.settings().eager_limit, credit_, inlines_);
   op.rendezvous = chosen.rendezvous;
   op.eager_end = chosen.eager_end;
+  return chosen.starved;
 }
 
 /// Posts a frame with the credit that is owed to the peer on its back.
@@ -84,12 +86,10 @@ post peer::push_eager(send_operation& op) noexcept {
     if (!op.begun) {
       h.kind = static_cast<std::uint8_t>(op.rendezvous ? frame_kind::rts : frame_kind::eager);
       if (op.rendezvous) {
+        const reply_slot& answer = *replies_.find(op.id);
         x.a = std::uint64_t{op.id} << 48 | op.size;
-        const auto where =
-            request.data.single() ? link_->expose(request.data.front()) : std::nullopt;
-        x.b = where ? where->packed() : 0;
-        const std::size_t limit = owner_.settings().eager_limit;
-        if (op.size <= limit || op.eager_end < limit) h.flags |= starved;
+        x.b = answer.exposed ? answer.exposed->packed() : 0;
+        if (answer.starved) h.flags |= starved;
       } else {
         x.a = op.size;
         x.b = op.id;
@@ -215,7 +215,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
   reply_slot answer;
   answer.op = &op;
   if (!op.begun) {
-    plan(op);
+    answer.starved = plan(op);
     const bool needs_answer = op.rendezvous || op.request.mode == send_mode::synchronous;
     if (needs_answer) op.id = replies_.insert(answer);
     while (needs_answer && op.id == 0) {
@@ -229,10 +229,13 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
       }
       op.id = replies_.insert(answer);
     }
-    if (op.rendezvous && op.id != 0)
+    if (op.rendezvous && op.id != 0) {
       owner_.engine().trace().begin(trace::kind::send_rendezvous, id_, op.id, op.size);
+      expose(op, answer);
+    }
   }
   const auto finish = [&](errc status) {
+    if (answer.exposed && state_ == state::open) link_->withdraw(*answer.exposed);
     if (op.id != 0) replies_.erase(op.id);
     if (op.rendezvous && op.id != 0)
       owner_.engine().trace().end(trace::kind::send_rendezvous, id_, op.id);
@@ -261,8 +264,22 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
   const frame_kind kind = co_await reply_waiter{answer};
   if (kind == frame_kind::cts && op.rendezvous) {
     const std::uint64_t receiver_id = answer.extension.b;
+    post put = put_rest(op, answer);
+    while (put == post::busy) {
+      if (!co_await room()) break;
+      put = put_rest(op, answer);
+    }
+    if (put == post::posted) {
+      const bool well = co_await put_waiter{answer};
+      put = well ? post::done : post::failed;
+    }
+    if (put == post::done) {
+      if (!answer.told) send_control(frame_kind::fin, receiver_id);
+      op.sent = op.size;
+    }
     gather data(op.request.data.parts(), op.sent);
-    for (std::size_t this_turn = 0; op.sent != op.size && !answer.enough;) {
+    for (std::size_t this_turn = 0;
+         op.sent != op.size && !answer.enough && state_ == state::open;) {
       const std::uint32_t n = next_piece(link_->traits(), op.sent, op.size - op.sent);
       const frame_extension x{receiver_id, op.sent, 0};
       const post taken = post_frame(header_of(frame_kind::data, 0, n, transports::has_extension),
@@ -275,7 +292,6 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
       } else if (!co_await room()) {
         break;
       }
-      if (state_ != state::open) break;
     }
     while (state_ == state::open && link_->holds_for(receiver_id))
       if (!co_await room()) break;

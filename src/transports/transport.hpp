@@ -137,7 +137,8 @@ class inlet {
   /// being done here: the one that is beginning, else one whose rest was asked for. 0: none.
   virtual std::uint64_t under_way() const noexcept { return 0; }
 
-  /// A `get` or `put` that was `posted` has ended; its memory is the caller's again.
+  /// A `get` or `put` that was `posted` has ended; its memory is the caller's again. Once for each,
+  /// and not after link::let_go.
   /// \param well false: it failed, and what it should have written is undefined
   virtual void on_transferred([[maybe_unused]] std::uint64_t cookie,
                               [[maybe_unused]] bool well) noexcept {}
@@ -170,6 +171,13 @@ struct traits {
   /// Its offers carry descriptors: only peers on this kernel, whom a Unix socket reaches, can be
   /// had.
   bool shares_memory = false;
+
+  /// What is sent after a `put` does not arrive if the put fails: that breaks the link. So what
+  /// tells of the put need not wait for its end.
+  bool fails_in_order = false;
+
+  /// The beginning of a long message had better go with its request, where nobody says otherwise.
+  bool inlines_beginning = true;
 };
 
 /// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed
@@ -241,7 +249,7 @@ class link {
   virtual bool prefers_get(remote_address from, std::size_t size) const noexcept = 0;
 
   /// Where the peer's `get` could find `data`; nothing: it could not. Until it is withdrawn, or
-  /// let_go, the memory stays as it is.
+  /// let_go, the memory stays as it is. The peer may read any part of it: offsets add up.
   virtual std::optional<remote_address> expose(const_buffer data) noexcept = 0;
 
   /// The other direction: writes into memory that the peer made ready by `expect`. Frames that are
@@ -257,7 +265,13 @@ class link {
     return {};
   }
 
-  /// What `expose` or `expect` made ready is not needed any more.
+  /// Whether a message of that size had better be written by `put` than sent in frames, as things
+  /// are now. Asked on both sides: its sender does not expose it then, and its receiver expects it.
+  virtual bool prefers_put([[maybe_unused]] std::size_t size) const noexcept { return false; }
+
+  /// What `expose` or `expect` made ready is not needed any more: told once for each, unless
+  /// let_go comes first. The peer has nothing under way there, if it is a correct one.
+  /// \param what as `expose` or `expect` returned it
   virtual void withdraw([[maybe_unused]] remote_address what) noexcept {}
 
   /// True while the peer has not yet seen everything that was sent.

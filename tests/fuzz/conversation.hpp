@@ -4,8 +4,13 @@
 // within the budget, and the peer beside it keeps what is its own.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proto/bundle.hpp"
@@ -20,41 +25,62 @@ using runtime::engine;
 
 constexpr std::size_t budget = 1u << 20;
 
-/// Takes what is sent, or not, as the input says.
+/// Takes what is sent, or not, and moves what it is asked to, as the input says; whoever is at its
+/// other end reads and writes all that it is shown.
 class scripted_link final : public link {
  public:
-  explicit scripted_link(const std::uint8_t& mood) noexcept : link(kind()), mood_(mood) {}
+  /// \param teller whom it tells of what it has moved
+  scripted_link(const std::uint8_t& mood, inlet& teller) noexcept
+      : link(kind()), mood_(mood), teller_(teller) {}
   std::string opened(parcel) override { return {}; }
   post send(const frame_header& h, const frame_extension*, gather& data) noexcept override {
     check(h.size <= traits().max_payload, "a frame has its limit");
     if (mood_ & 1) return post::busy;
     if (mood_ & 2) return post::failed;
-    for (std::size_t left = h.size; left != 0;) {
-      const const_buffer run = data.run(left);
-      check(!run.empty(), "a frame's bytes are there");
-      sum_ += static_cast<unsigned>(run.front()) + static_cast<unsigned>(run.back());
-      left -= run.size();
-      data.skip(run.size());
-    }
+    look_at(data, h.size);
+    data.skip(h.size);
     return post::done;
   }
-  post get(scatter into, remote_address, std::size_t size, std::uint64_t) noexcept override {
-    if (mood_ & 4) return post::failed;
-    for (std::size_t left = size; left != 0;) {
-      const mutable_buffer run = into.run(left);
-      check(!run.empty(), "there is room for what is read");
-      std::memset(run.data(), 9, run.size());
-      left -= run.size();
-      into.skip(run.size());
-    }
-    return post::done;
+  post get(scatter into, remote_address, std::size_t size, std::uint64_t cookie) noexcept override {
+    return begin({cookie, false, into, {}, size});
   }
   bool prefers_get(remote_address, std::size_t) const noexcept override { return mood_ & 8; }
-  std::optional<remote_address> expose(const_buffer) noexcept override {
-    return remote_address{1, 64};
+  std::optional<remote_address> expose(const_buffer data) noexcept override {
+    return show({const_cast<std::byte*>(data.data()), data.size()}, false);
+  }
+  post put(gather data, remote_address, std::size_t size, std::uint64_t cookie) noexcept override {
+    return begin({cookie, true, {}, data, size});
+  }
+  bool prefers_put(std::size_t) const noexcept override { return mood_ & 64; }
+  std::optional<remote_address> expect(mutable_buffer into) noexcept override {
+    return show(into, true);
+  }
+  void withdraw(remote_address what) noexcept override {
+    check(shown_.erase(what.region) == 1, "what was shown is withdrawn once");
+  }
+  void let_go() noexcept override {
+    transfers_.clear();
+    shown_.clear();
   }
   bool unseen() const noexcept override { return false; }
   void nudge() noexcept override {}
+
+  /// Time goes by.
+  void work() noexcept {
+    for (const auto& [number, memory] : shown_) {
+      if (memory.second)
+        std::fill(memory.first.begin(), memory.first.end(), std::byte{7});
+      else
+        look_at(memory.first);
+    }
+    for (std::size_t n = transfers_.size(); n != 0 && !transfers_.empty(); --n) {
+      const transfer t = transfers_.front();
+      transfers_.pop_front();
+      move(t);
+      teller_.on_transferred(t.cookie, (mood_ & 4) == 0);
+    }
+  }
+  bool shows_nothing() const noexcept { return shown_.empty(); }
 
   static const transports::traits& kind() noexcept {
     static constexpr transports::traits t{.name = "scripted", .max_payload = 1024, .fragment = 512};
@@ -62,7 +88,57 @@ class scripted_link final : public link {
   }
 
  private:
+  struct transfer {
+    std::uint64_t cookie;
+    bool put;
+    scatter into;
+    gather data;
+    std::size_t size;
+  };
+
+  post begin(const transfer& t) noexcept {
+    if (mood_ & 128) return post::busy;
+    if (mood_ & 32) {
+      transfers_.push_back(t);
+      return post::posted;
+    }
+    if (mood_ & 4) return post::failed;
+    move(t);
+    return post::done;
+  }
+  void move(transfer t) noexcept {
+    if (t.put) return look_at(t.data, t.size);
+    for (std::size_t left = t.size; left != 0;) {
+      const mutable_buffer run = t.into.run(left);
+      check(!run.empty(), "there is room for what is read");
+      std::memset(run.data(), 9, run.size());
+      left -= run.size();
+      t.into.skip(run.size());
+    }
+  }
+  void look_at(gather data, std::size_t size) noexcept {
+    for (std::size_t left = size; left != 0;) {
+      const const_buffer run = data.run(left);
+      check(!run.empty(), "the bytes are there");
+      look_at(run);
+      left -= run.size();
+      data.skip(run.size());
+    }
+  }
+  void look_at(const_buffer bytes) noexcept {
+    if (!bytes.empty())
+      sum_ += static_cast<unsigned>(bytes.front()) + static_cast<unsigned>(bytes.back());
+  }
+  std::optional<remote_address> show(mutable_buffer what, bool writable) {
+    shown_.emplace(++last_shown_, std::pair(what, writable));
+    return remote_address{last_shown_, 64};
+  }
+
   const std::uint8_t& mood_;
+  inlet& teller_;
+  std::deque<transfer> transfers_;
+  std::map<std::uint16_t, std::pair<mutable_buffer, bool>> shown_;
+  std::uint16_t last_shown_ = 0;
   unsigned sum_ = 0;
 };
 
@@ -99,18 +175,18 @@ class conversation {
     messages_.connector = [](peer&) {};
     turns_.add(messages_);
     const engine::holder hold(turns_);
-    bystander_->opened(one_link(), bystander_->grant_first_credit());
+    bystander_->opened(one_link(*bystander_), bystander_->grant_first_credit());
     const std::uint32_t credit = villain_->grant_first_credit();
     if (links == 1) {
       lanes_.push_back(villain_.get());
-      villain_->opened(one_link(), credit);
+      villain_->opened(one_link(*villain_), credit);
       return;
     }
     const std::vector<traits> kinds(links, scripted_link::kind());
     auto several = std::make_unique<bundle>(*villain_, kinds);
     for (std::size_t i = 0; i != links; ++i) {
       lanes_.push_back(&several->inlet(i));
-      several->join(i, one_link());
+      several->join(i, one_link(several->inlet(i)));
     }
     villain_->opened(std::move(several), credit);
   }
@@ -147,7 +223,11 @@ class conversation {
   }
 
  private:
-  std::unique_ptr<scripted_link> one_link() { return std::make_unique<scripted_link>(mood_); }
+  std::unique_ptr<scripted_link> one_link(inlet& teller) {
+    auto made = std::make_unique<scripted_link>(mood_, teller);
+    links_.push_back(made.get());
+    return made;
+  }
 
   /// What had arrived whole can still be received.
   void receive_what_arrived() {
@@ -159,12 +239,19 @@ class conversation {
   }
 
   void settle() {
+    {
+      const engine::holder hold(turns_);
+      for (scripted_link* l : links_) l->work();
+    }
     for (int i = 0; i < 1000 && turns_.poll_once() != 0; ++i) {
     }
     const auto over = [](const auto& p) { return p.op->ends != 0; };
     std::erase_if(receives_, over);
     std::erase_if(sends_, over);
     std::erase_if(probes_, over);
+    if (!receives_.empty() || !sends_.empty()) return;
+    for (const scripted_link* l : links_)
+      check(l->shows_nothing(), "what has ended cannot be read or written any more");
   }
 
   void frame(input& in) {
@@ -305,6 +392,7 @@ class conversation {
   messenger messages_{turns_, {budget, 4096}};
   std::shared_ptr<peer> villain_ = messages_.peer_of(0), bystander_ = messages_.peer_of(1);
   std::vector<inlet*> lanes_;  // by which the villain's frames come
+  std::vector<scripted_link*> links_;
   std::uint64_t next_ordered_ = 0, next_fragment_ = 0;
   std::vector<posted<receiving>> receives_;
   std::vector<posted<sending>> sends_;

@@ -307,6 +307,8 @@ void job::end_everybody() {
     if (const auto waiting = ledger_.pending(n); waiting != 0 && log_.clean())
       log_.violation("{} operations of rank {} do not stop", waiting, n);
   }
+  if (const auto n = world_.shown(); n != 0 && log_.clean())
+    log_.violation("{} pieces of memory can still be read or written by others", n);
   connections_.clear();
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!ranks_[n] || ends_[n] == errc::closed) continue;

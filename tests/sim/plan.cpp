@@ -26,6 +26,11 @@ constexpr std::array<std::uint32_t, 4> payloads{64, 500, 4096, 16'384};
 constexpr std::array<nanoseconds, 4> longest_ways{500ns, 5us, 50us, 1ms};
 constexpr std::array<fake::memory, 3> memories{fake::memory::hidden, fake::memory::readable,
                                                fake::memory::refused_late};
+constexpr std::array<std::size_t, 3> transfers{1, 2, 64};
+constexpr std::array<unsigned, 3> failing{0, 0, 30};
+constexpr std::array<weft::rendezvous_way, 5> ways{
+    weft::rendezvous_way::automatic, weft::rendezvous_way::automatic, weft::rendezvous_way::frames,
+    weft::rendezvous_way::read, weft::rendezvous_way::write};
 constexpr std::array<const char*, 3> transport_names{"near", "far", "odd"};
 
 fake::manner throw_transport(dice d, const char* name) {
@@ -41,6 +46,12 @@ fake::manner throw_transport(dice d, const char* name) {
   m.memory = d.one_of(memories);
   m.holds = d.percent(30);
   m.places = d.percent(30);
+  m.later = d.percent(50);
+  m.transfers = d.one_of(transfers);
+  m.prefers_put = d.percent(40);
+  // One that fails in order would cut a connection, of which the plan must know.
+  m.fails_in_order = d.percent(30);
+  m.failing = m.fails_in_order ? 0 : d.one_of(failing);
   return m;
 }
 
@@ -120,6 +131,8 @@ scenario make_plan(const wishes& w) {
     p.ranks[i].unexpected_budget = d.one_of(budgets);
     p.ranks[i].eager_limit = d.one_of(eager_limits);
     if (d.percent(15)) p.ranks[i].joins = d.up_to(500us);
+    p.ranks[i].rendezvous = d.one_of(ways);
+    if (d.percent(30)) p.ranks[i].inlined = weft::inline_beginning::no;
   }
   for (unsigned i = 0; i < p.acts_in_all; ++i)
     if (!w.only || std::count(w.only->begin(), w.only->end(), i) != 0)

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <weft/rendezvous.hpp>
+
 #include "sim/dice.hpp"
 #include "transports/fake/wire.hpp"
 
@@ -44,6 +46,8 @@ struct act {
 struct rank_plan {
   std::size_t unexpected_budget = 0;
   std::size_t eager_limit = 0;
+  weft::rendezvous_way rendezvous = weft::rendezvous_way::automatic;
+  weft::inline_beginning inlined = weft::inline_beginning::automatic;
   nanoseconds joins{0};
 };
 

@@ -44,7 +44,10 @@ rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book)
       log_(l),
       ledger_(book),
       engine_(weft::progress_mode::polling, {}, "epoll", &w),
-      messages_(engine_, {p.ranks[number].unexpected_budget, p.ranks[number].eager_limit}) {
+      messages_(engine_, {.unexpected_budget = p.ranks[number].unexpected_budget,
+                          .eager_limit = p.ranks[number].eager_limit,
+                          .rendezvous = p.ranks[number].rendezvous,
+                          .inlined = p.ranks[number].inlined}) {
   messages_.reserve_ranks(static_cast<weft::peer_id>(p.ranks.size()));
   engine_.add(messages_);
   for (const fake::manner& how : p.transports) {

@@ -8,6 +8,8 @@ namespace weft::transports::fake {
 fake_link::~fake_link() {
   const auto held = transport_.world_.lock();
   wire_->let_go();
+  wire_->transfers.clear();
+  wire_->shown.clear();
   std::erase(transport_.out_, wire_.get());
   wire_->sender = nullptr;
 }
@@ -15,7 +17,10 @@ fake_link::~fake_link() {
 void fake_link::let_go() noexcept {
   const auto held = transport_.world_.lock();
   wire_->let_go();
-  wire_->withdrawn = true;
+  // What tells of a put may be on its way behind it.
+  if (transport_.manner_.fails_in_order) transport_.world_.land(*wire_, time::max());
+  wire_->transfers.clear();
+  wire_->shown.clear();
 }
 
 bool fake_link::unseen() const noexcept {
@@ -43,6 +48,7 @@ post fake_link::append(const frame_header& header, const frame_extension* extens
   wire::frame f{where.arrival(w), header, extension != nullptr,
                 extension ? *extension : frame_extension{}, std::vector<std::byte>(header.size)};
   if (!w.frames.empty()) f.due = std::max(f.due, w.frames.back().due);
+  f.due = std::max(f.due, w.last_put);
   const bool holds = may_hold && how.holds && header.size != 0;
   const gather kept = data;
   if (holds)
@@ -59,26 +65,67 @@ post fake_link::append(const frame_header& header, const frame_extension* extens
   return holds ? post::posted : post::done;
 }
 
-post fake_link::get(scatter into, remote_address from, std::size_t size, std::uint64_t) noexcept {
-  const auto held = transport_.world_.lock();
-  if (transport_.manner_.memory != memory::readable || wire_->broken ||
-      !transport_.memory_is_there(wire_->to))
-    return post::failed;
-  const auto* at = reinterpret_cast<const std::byte*>(from.offset);
-  while (size != 0) {
-    const mutable_buffer run = into.run(size);
-    if (run.empty()) break;
-    std::copy_n(at, run.size(), run.begin());
-    at += run.size();
-    size -= run.size();
-    into.skip(run.size());
+/// All of it at once, or all later.
+post fake_link::begin(wire::transfer t) noexcept {
+  wire& w = *wire_;
+  world& where = transport_.world_;
+  const manner& how = transport_.manner_;
+  if (how.memory != memory::readable || w.broken || transport_.dead_) return post::failed;
+  if (!how.later) return where.move(w, t, t.size) ? post::done : post::failed;
+  if (w.transfers.size() >= how.transfers) {
+    w.refused = true;
+    return post::busy;
   }
-  return post::done;
+  where.set_out(w, t);
+  w.transfers.push_back(t);
+  if (t.put) w.last_put = t.due;
+  where.wake(w.from);
+  return post::posted;
+}
+
+post fake_link::get(scatter into, remote_address from, std::size_t size,
+                    std::uint64_t cookie) noexcept {
+  const auto held = transport_.world_.lock();
+  wire::transfer t;
+  t.at = from;
+  t.into = into;
+  t.size = size;
+  t.cookie = cookie;
+  return begin(t);
+}
+
+post fake_link::put(gather data, remote_address to, std::size_t size,
+                    std::uint64_t cookie) noexcept {
+  const auto held = transport_.world_.lock();
+  wire::transfer t;
+  t.put = true;
+  t.at = to;
+  t.data = data;
+  t.size = size;
+  t.cookie = cookie;
+  return begin(t);
+}
+
+std::optional<remote_address> fake_link::show(wire::place what) noexcept {
+  const auto held = transport_.world_.lock();
+  if (transport_.manner_.memory == memory::hidden || wire_->broken) return {};
+  while (++transport_.last_shown_ == 0 || wire_->shown.contains(transport_.last_shown_)) {
+  }
+  wire_->shown.emplace(transport_.last_shown_, what);
+  return remote_address{transport_.last_shown_, 0};
 }
 
 std::optional<remote_address> fake_link::expose(const_buffer data) noexcept {
-  if (transport_.manner_.memory == memory::hidden) return {};
-  return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};
+  return show({const_cast<std::byte*>(data.data()), data.size(), false});
+}
+
+std::optional<remote_address> fake_link::expect(mutable_buffer into) noexcept {
+  return show({into.data(), into.size(), true});
+}
+
+void fake_link::withdraw(remote_address what) noexcept {
+  const auto held = transport_.world_.lock();
+  wire_->shown.erase(what.region);
 }
 
 }  // namespace weft::transports::fake

@@ -33,6 +33,11 @@ class fake_link final : public link {
     return transport_.manner_.memory != memory::hidden;
   }
   std::optional<remote_address> expose(const_buffer data) noexcept override;
+  post put(gather data, remote_address to, std::size_t size,
+           std::uint64_t cookie) noexcept override;
+  bool prefers_put(std::size_t) const noexcept override { return transport_.manner_.prefers_put; }
+  std::optional<remote_address> expect(mutable_buffer into) noexcept override;
+  void withdraw(remote_address what) noexcept override;
 
   void let_go() noexcept override;
 
@@ -42,6 +47,8 @@ class fake_link final : public link {
  private:
   post append(const frame_header& header, const frame_extension* extension, gather& data,
               bool may_hold) noexcept;
+  post begin(wire::transfer t) noexcept;
+  std::optional<remote_address> show(wire::place what) noexcept;
 
   fake_transport& transport_;
   const std::shared_ptr<wire> wire_;

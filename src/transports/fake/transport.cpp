@@ -12,7 +12,10 @@ fake_transport::fake_transport(world& where, node n, runtime::engine& e, const m
     : world_(where),
       self_(n),
       manner_(how),
-      traits_{.name = how.name, .max_payload = how.max_payload, .fragment = how.fragment} {
+      traits_{.name = how.name,
+              .max_payload = how.max_payload,
+              .fragment = how.fragment,
+              .fails_in_order = how.fails_in_order} {
   if (world_.settings_.real_time) bell_.emplace();
   worth_watching = bell_.has_value();
   world_.enter(n, e, *this);
@@ -63,16 +66,24 @@ void fake_transport::forget(inlet& from) noexcept {
   std::erase(lost_, &from);
 }
 
-std::optional<time> fake_transport::next_frame() const noexcept {
+std::optional<time> fake_transport::next_moment() const noexcept {
   std::optional<time> next;
+  const auto consider = [&next](time when) {
+    if (!next || when < *next) next = when;
+  };
   for (const std::shared_ptr<wire>& w : in_)
-    if (!w->frames.empty() && (!next || w->frames.front().due < *next))
-      next = w->frames.front().due;
+    if (!w->frames.empty()) consider(w->frames.front().due);
+  for (const wire* w : out_)
+    if (!w->transfers.empty()) consider(w->transfers.front().due);
   return next;
 }
 
 void fake_transport::die(bool told) noexcept {
   dead_ = true;
+  for (wire* w : out_) {
+    if (!told) world_.land(*w, time::max());
+    w->transfers.clear();
+  }
   if (!told) return;
   for (const std::shared_ptr<wire>& w : in_) {
     w->drop_frames();
@@ -126,6 +137,8 @@ unsigned fake_transport::deliver(wire& w, std::size_t most, time until) noexcept
   unsigned events = 0;
   while (!w.frames.empty() && w.frames.front().due <= until && events < most) {
     ++events;
+    world_.land(w, until);
+    if (w.frames.empty()) break;
     if (w.frames.size() == 1) w.let_go();
     if (!place(w, until == time::max())) break;
     const wire::frame f = std::move(w.frames.front());
@@ -141,10 +154,20 @@ unsigned fake_transport::deliver(wire& w, std::size_t most, time until) noexcept
   return events;
 }
 
-bool fake_transport::memory_is_there(node whose) const noexcept {
-  return world_.alive(whose) && std::none_of(in_.begin(), in_.end(), [whose](const auto& w) {
-           return w->from == whose && w->withdrawn;
-         });
+/// Moves what is half done, and tells of what has ended.
+unsigned fake_transport::end_transfers(wire& w, time until) noexcept {
+  for (wire::transfer& t : w.transfers)
+    if (t.half <= until && t.moved == 0 && !t.over) t.over = !world_.move(w, t, t.size / 2);
+  unsigned events = 0;
+  for (; !w.transfers.empty() && w.transfers.front().due <= until; ++events) {
+    wire::transfer& first = w.transfers.front();
+    world_.end(w, first);
+    const wire::transfer t = first;
+    w.transfers.pop_front();
+    if (t.put && t.moved != t.size && manner_.fails_in_order) world_.cut(self_, w.to, manner_.name);
+    w.sender->on_transferred(t.cookie, t.moved == t.size);
+  }
+  return events;
 }
 
 unsigned fake_transport::tell_losses() noexcept {
@@ -167,7 +190,8 @@ unsigned fake_transport::poll() noexcept {
   for (std::size_t i = 0; i < out_.size(); ++i) {
     wire& w = *out_[i];
     w.let_go();
-    if (!w.refused || w.broken || w.frames.size() >= manner_.room) continue;
+    events += end_transfers(w, now);
+    if (!w.refused || w.broken || !has_room(w)) continue;
     w.refused = false;
     ++events;
     w.sender->on_room();
@@ -179,14 +203,14 @@ bool fake_transport::has_work() noexcept {
   const auto held = world_.lock();
   if (!lost_.empty()) return true;
   if (!bell_) {
-    const std::optional<time> next = next_frame();
+    const std::optional<time> next = next_moment();
     return next && *next <= world_.elapsed();
   }
   // Nobody rings again for what is on its way, nor for room that there is.
-  const auto has_room = [this](const wire* w) {
-    return w->refused && !w->broken && w->frames.size() < manner_.room;
+  const auto waits_no_more = [this](const wire* w) {
+    return w->refused && !w->broken && has_room(*w);
   };
-  return next_frame() || std::any_of(out_.begin(), out_.end(), has_room);
+  return next_moment() || std::any_of(out_.begin(), out_.end(), waits_no_more);
 }
 
 }  // namespace weft::transports::fake

@@ -34,7 +34,7 @@ class fake_transport final : public transport {
   void on_ready() noexcept override { rung_ = true; }
 
   // For the world.
-  std::optional<time> next_frame() const noexcept;
+  std::optional<time> next_moment() const noexcept;  ///< at which there is something to do
   /// \param told whether frames vanish with it
   void die(bool told) noexcept;
   void lose(node other);
@@ -42,10 +42,14 @@ class fake_transport final : public transport {
 
  private:
   friend class fake_link;
+  friend class world;
   bool place(wire& w, bool all) noexcept;
   unsigned deliver(wire& w, std::size_t most, time until) noexcept;
+  bool has_room(const wire& w) const noexcept {
+    return w.frames.size() < manner_.room && w.transfers.size() < manner_.transfers;
+  }
   unsigned tell_losses() noexcept;
-  bool memory_is_there(node whose) const noexcept;
+  unsigned end_transfers(wire& w, time until) noexcept;
 
   world& world_;
   const node self_;
@@ -57,6 +61,7 @@ class fake_transport final : public transport {
   std::vector<std::shared_ptr<wire>> in_;
   std::vector<wire*> out_;    // owned by their links
   std::vector<inlet*> lost_;  // to be told
+  std::uint16_t last_shown_ = 0;
 };
 
 }  // namespace weft::transports::fake

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ namespace weft::transports::fake {
 using node = std::uint32_t;             ///< who; chosen by the test
 using time = std::chrono::nanoseconds;  ///< since the world began
 
-/// What links do with a read of the peer's memory.
+/// What links do with the peer's memory: they read and write it, or not.
 enum class memory { hidden, readable, refused_late };  ///< refused_late: promised, then failing
 
 /// How one transport treats its frames.
@@ -33,6 +34,12 @@ struct manner {
   fake::memory memory = memory::hidden;
   bool holds = false;   ///< send_large leaves the bytes where they are until the sender's next turn
   bool places = false;  ///< payloads go where the receiver says, a piece in each turn
+
+  bool later = false;         ///< `get` and `put` take as long as a frame, half of it at half-time
+  std::size_t transfers = 4;  ///< so many of them a link has under way, then it is busy
+  unsigned failing = 0;       ///< percent of them that fail in the middle
+  bool prefers_put = false;   ///< rather than `get` and frames
+  bool fails_in_order = false;  ///< a `put` that fails cuts the connection
 };
 
 /// One direction between two nodes. Owned by the sender's link and the receiver's transport.
@@ -45,6 +52,28 @@ struct wire {
     std::vector<std::byte> payload;  // exactly as long, so that a sanitizer sees a read beyond it
   };
 
+  /// A `get` or `put` under way.
+  struct transfer {
+    bool put = false;
+    time half{0};
+    time due{0};
+    remote_address at;  // the receiver's
+    scatter into;       // the sender's: of a get
+    gather data;        // of a put
+    std::size_t size = 0;
+    std::size_t moved = 0;
+    std::uint64_t cookie = 0;
+    bool fails = false;  // in the middle
+    bool over = false;   // nothing of it is left to be moved
+  };
+
+  /// Memory of the sender's that the receiver may read, or write.
+  struct place {
+    std::byte* at;
+    std::size_t size;
+    bool writable;
+  };
+
   node from = 0;
   node to = 0;
   manner how;
@@ -54,10 +83,13 @@ struct wire {
   std::optional<gather> held;  // where the payload of the last frame still is
   std::uint32_t placed = 0;    // bytes of the first frame that lie where the receiver said
   bool placing = false;
-  std::uint64_t sent = 0;  // frames so far
-  bool refused = false;    // a frame found no room
-  bool withdrawn = false;  // the sender's memory cannot be read any more
-  bool broken = false;     // one of the two nodes is dead, or the connection between them
+  std::uint64_t sent = 0;          // frames so far
+  std::deque<transfer> transfers;  // of the sender's, in the order of their ends
+  std::uint64_t transferred = 0;   // so far
+  time last_put{0};                // frames that are sent later arrive later
+  std::map<std::uint16_t, place> shown;
+  bool refused = false;  // a frame or a transfer found no room
+  bool broken = false;   // one of the two nodes is dead, or the connection between them
 
   void let_go() noexcept;  ///< copies what is held
   void drop_frames() noexcept;

@@ -138,7 +138,7 @@ std::optional<time> world::next_moment() const noexcept {
     if (who.dead) continue;
     // What comes to a stalled node waits until it is awake.
     for (const fake_transport* t : who.transports)
-      if (const auto due = t->next_frame()) consider(std::max(*due, who.stalled_until));
+      if (const auto due = t->next_moment()) consider(std::max(*due, who.stalled_until));
     const runtime::engine::holder hold(*who.engine);
     const runtime::time_point timer = who.engine->next_deadline();
     if (timer != runtime::time_point::max())
@@ -149,11 +149,17 @@ std::optional<time> world::next_moment() const noexcept {
 
 /// Each frame's way depends on the seed, the wire and its place there, and on nothing that happens
 /// elsewhere: a run from which something is left out resembles the whole one.
-time world::arrival(wire& w) const noexcept {
-  const std::uint64_t place = std::uint64_t{w.from} << 48 | std::uint64_t{w.to} << 32 | w.sent++;
+time world::arrival(wire& w) const noexcept { return elapsed() + way(w, w.sent++); }
+
+time world::way(const wire& w, std::uint64_t number) const noexcept {
   const auto span = static_cast<std::uint64_t>((w.how.longest_way - w.how.shortest_way).count());
-  const std::uint64_t extra = scatter_bits(settings_.seed ^ scatter_bits(place)) % (span + 1);
-  return elapsed() + w.how.shortest_way + time(static_cast<time::rep>(extra));
+  const std::uint64_t extra = chance_of(w, number) % (span + 1);
+  return w.how.shortest_way + time(static_cast<time::rep>(extra));
+}
+
+std::uint64_t world::chance_of(const wire& w, std::uint64_t number) const noexcept {
+  const std::uint64_t place = std::uint64_t{w.from} << 48 | std::uint64_t{w.to} << 32 | number;
+  return scatter_bits(settings_.seed ^ scatter_bits(place));
 }
 
 std::uint64_t world::offer(std::shared_ptr<wire> w) {

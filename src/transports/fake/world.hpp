@@ -82,6 +82,9 @@ class world final : public runtime::clock {
   /// Since when the node could have had turns.
   time awake_since(node n) const noexcept;
 
+  /// Pieces of memory of living nodes that others may read or write.
+  std::size_t shown() const noexcept;
+
   /// Told what happens on the wires. Set before anything is sent.
   std::function<void(happening, const wire&, const wire::frame&)> watch;
 
@@ -116,7 +119,17 @@ class world final : public runtime::clock {
   void tell(happening what, const wire& w, const wire::frame& f) const {
     if (watch) watch(what, w, f);
   }
+  std::uint64_t chance_of(const wire& w, std::uint64_t number) const noexcept;
+  time way(const wire& w, std::uint64_t number) const noexcept;
   time arrival(wire& w) const noexcept;
+
+  // What one side reads or writes of the other's memory (transfers.cpp).
+  void set_out(wire& w, wire::transfer& t) const noexcept;
+  const wire::place* find(const wire& w, const wire::transfer& t) const noexcept;
+  bool move(wire& w, wire::transfer& t, std::size_t upto) const noexcept;
+  void end(wire& w, wire::transfer& t) const noexcept;
+  void land(wire& w, time until) const noexcept;
+
   std::uint64_t offer(std::shared_ptr<wire> w);
   std::shared_ptr<wire> take_offer(std::uint64_t number);
 

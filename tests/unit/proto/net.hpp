@@ -163,9 +163,13 @@ class nodes final : public growing_world {
  public:
   explicit nodes(std::size_t n, fake::settings s = {},
                  weft::proto::messenger_settings m = {64u << 20, 64u << 10})
+      : nodes(n, s, std::vector(n, m)) {}
+
+  /// \param each node's settings
+  nodes(std::size_t n, fake::settings s, const std::vector<weft::proto::messenger_settings>& each)
       : growing_world(s) {
     for (fake::node i = 0; i < n; ++i) {
-      sides_.push_back(std::make_unique<side>(world, i, m));
+      sides_.push_back(std::make_unique<side>(world, i, each[i]));
       sides_.back()->messages.connector = [this, i](peer& p) { wanted_.push_back({i, &p}); };
     }
   }

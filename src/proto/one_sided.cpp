@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// One-sided access: the rest of a message that its receiver reads, or its sender writes.
+#include <algorithm>
+
+#include "proto/messenger.hpp"
+#include "proto/select.hpp"
+
+namespace weft::proto {
+
+using detail::send_operation;
+using transports::gather;
+using transports::post;
+
+namespace {
+// What a link is asked to tell the end of: the number of a read, or that of a send and this.
+constexpr std::uint64_t of_put = 1u << 16;
+}  // namespace
+
+/// Before the request: lets the receiver read.
+void peer::expose(const send_operation& op, reply_slot& answer) noexcept {
+  if (op.request.data.single() &&
+      offers_read(owner_.settings().rendezvous, link_->prefers_put(op.size)))
+    answer.exposed = link_->expose(op.request.data.front());
+}
+
+/// After the answer: writes to where the receiver expects it. \return failed: it goes in frames
+post peer::put_rest(send_operation& op, reply_slot& answer) noexcept {
+  const std::uint64_t where = answer.extension.immediate;
+  if (state_ != state::open || where == 0 || answer.enough || op.sent == op.size ||
+      !takes_write(owner_.settings().rendezvous))
+    return post::failed;
+  remote_address to = remote_address::unpack(where);
+  to.offset += op.sent;
+  const gather rest(op.request.data.parts(), op.sent);
+  const post taken = link_->put(rest, to, op.size - op.sent, of_put | op.id);
+  answer.putting = taken == post::posted;
+  answer.told = answer.putting && link_->traits().fails_in_order;
+  if (answer.told) send_control(frame_kind::fin, answer.extension.b);
+  return taken;
+}
+
+void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
+  if (gone()) return;
+  if ((cookie & of_put) != 0) {
+    reply_slot* const slot = replies_.find(cookie & ~of_put);
+    if (slot && slot->putting) on_put_ended(*slot, well);
+    return;
+  }
+  incoming* const m = reads_.find(cookie);
+  if (!m) return;
+  reads_.erase(std::exchange(m->read_id, 0));
+  if (well) {
+    has_read(*m);
+  } else {
+    m->readable = false;
+    if (m->stopping) stop(*m);
+    ask_for_rest(*m);
+  }
+  if (to_ask_) ask_again();
+}
+
+void peer::on_put_ended(reply_slot& slot, bool well) noexcept {
+  // The receiver believes what it was told, if that arrives: nothing may.
+  if (slot.told && !well)
+    return fail(errc::peer_lost, "its link failed with a message that was being written");
+  slot.putting = false;
+  slot.written = well;
+  if (slot.waiting) slot.waiting.resume();
+}
+
+/// What choose_rest makes of a matched message.
+rest_way peer::way_of_rest(const incoming& m) const noexcept {
+  rest_facts known;
+  known.wanted = owner_.settings().rendezvous;
+  known.readable = m.readable;
+  known.prefers_get = m.readable && link_->prefers_get(m.at, m.total);
+  known.writable = m.receive->into.single() && m.arrived < m.total && m.total <= m.room;
+  known.prefers_put = known.writable && link_->prefers_put(m.total);
+  return choose_rest(known);
+}
+
+/// \return false: it has to be asked for, as if it could not be read
+bool peer::read_rest(incoming& m) noexcept {
+  const std::uint64_t wanted = std::min(m.total, m.room);
+  if (m.arrived >= wanted) {
+    has_read(m);
+    return true;
+  }
+  if (reads_.size() >= most_reads) {
+    ask_later(m);
+    return true;
+  }
+  post answer = post::failed;
+  m.read_id = reads_.insert(m);
+  if (m.read_id != 0) {
+    const remote_address from{m.at.region, m.at.offset + m.arrived};
+    answer = link_->get(m.into, from, wanted - m.arrived, m.read_id);
+    if (answer == post::posted) return true;
+    reads_.erase(std::exchange(m.read_id, 0));
+  }
+  if (answer == post::done)
+    has_read(m);
+  else if (answer == post::busy)
+    ask_later(m);
+  else
+    m.readable = false;
+  return answer != post::failed;
+}
+
+void peer::has_read(incoming& m) noexcept {
+  m.arrived = m.total;
+  ++owner_.counts().rests_read;
+  send_control(frame_kind::fin_ack, m.sender_id);
+  finish_receive(m);
+}
+
+/// Lets the sender write. \return where, packed, from the first byte of the message on; 0: nowhere
+std::uint64_t peer::expect(incoming& m) noexcept {
+  const auto where = link_->expect(m.receive->into.front().first(m.total));
+  if (!where) return 0;
+  m.expected = true;
+  m.expected_at = *where;
+  return where->packed();
+}
+
+/// The memory of its receive is not the link's any more.
+void peer::expect_no_more(incoming& m) noexcept {
+  if (std::exchange(m.expected, false) && state_ == state::open) link_->withdraw(m.expected_at);
+}
+
+/// The sender says that it has written the rest.
+bool peer::on_fin(const frame_extension& x) noexcept {
+  incoming* const m = asked_.find(x.a);
+  if (!m || !m->eager_done || !m->expected) return false;
+  m->arrived = m->total;
+  ++owner_.counts().rests_written;
+  finish_receive(*m);
+  return true;
+}
+
+}  // namespace weft::proto
