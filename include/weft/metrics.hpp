@@ -26,6 +26,10 @@ struct metrics {
   std::uint64_t progress_passes = 0;  ///< passes by the progress thread
   std::uint64_t rests_read = 0;       ///< messages whose rest was read out of their sender's memory
   std::uint64_t rests_written = 0;  ///< messages whose rest was written into the receiver's memory
+  std::uint64_t streams_opened = 0;
+  std::uint64_t stream_bytes_written = 0;
+  std::uint64_t stream_bytes_read = 0;  ///< that have come to this end, also if it was closed
+  std::uint64_t stream_waits = 0;       ///< times that a write found no room in the reader's window
 };
 
 }  // namespace weft

@@ -13,6 +13,7 @@
 #include <weft/pool.hpp>
 #include <weft/run.hpp>
 #include <weft/scope.hpp>
+#include <weft/stream.hpp>
 #include <weft/task.hpp>
 #include <weft/time.hpp>
 #include <weft/when.hpp>

@@ -92,6 +92,7 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line,
       links_(engine_, messenger_, ways_, *job_),
       members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
   messenger_.reserve_ranks(wireup::first_stranger);
+  messenger_.streams().know_self(job_->rank());
   messenger_.connector = [this](proto::peer& p) { links_.want(p); };
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
   engine_.poll_by(options_.polling);
@@ -136,6 +137,8 @@ core::~core() {
   while (engine_.poll_once() != 0) {
   }
   spawned_.wait(engine_);
+  // A stream that outlives its handle learns of the end as an executor does, on any thread.
+  while (messenger_.streams_linger()) ::sched_yield();
   const runtime::engine::holder hold(engine_);
   messenger_.forget_peers();
 }

@@ -86,6 +86,10 @@ struct incoming {
 
   bool whole() const noexcept { return arrived == total; }
   received about() const noexcept;
+  /// Nothing more will come, and nobody waits for an answer: whoever receives it has it at once.
+  bool ready(bool peer_is_gone) const noexcept {
+    return cut_short || (whole() && eager_done && (sender_id == 0 || peer_is_gone));
+  }
   bool unexpected() const noexcept { return !receive && !given_up; }
 
   /// Back to the beginning, for the pool; `brief` keeps its garbage.
@@ -149,6 +153,15 @@ struct incoming {
     if (stored) copy_in(into, stored, std::min(arrived, room));
     stored = nullptr;
     allocated.reset();
+  }
+
+  /// Goes on in the memory of another receive, to which the caller has copied what is here.
+  void divert(detail::recv_operation& op) noexcept {
+    unmatch();
+    receive = &op;
+    op.message = this;
+    room = op.into.size();
+    into = transports::scatter(op.into.parts(), std::min(arrived, room));
   }
 
   /// Lets go of its receive, which from now on has nothing to do with it.

@@ -161,6 +161,11 @@ bool messenger::unsent() const noexcept {
                      [](const auto& p) { return p.second->unsent(); });
 }
 
+bool messenger::streams_linger() const noexcept {
+  const runtime::engine::holder hold(engine_);
+  return streams_.lingering != 0;
+}
+
 std::string messenger::describe(const peer& p) const {
   const runtime::engine::holder hold(engine_);
   return describer ? describer(p) : std::string();

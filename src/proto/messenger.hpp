@@ -17,6 +17,7 @@
 #include "proto/match.hpp"
 #include "proto/peer.hpp"
 #include "proto/pool.hpp"
+#include "proto/stream_table.hpp"
 #include "runtime/engine.hpp"
 
 namespace weft::proto {
@@ -70,6 +71,9 @@ class messenger final : public runtime::source {
   /// Whether a peer has yet to be told something, such as that its message was received.
   bool unsent() const noexcept;
 
+  /// Whether a stream that nobody has a handle of waits for its end. After close_all: not for long.
+  bool streams_linger() const noexcept;
+
   /// Awaited until the peer is closed or lost.
   struct closed_request;
   class closed_operation;
@@ -105,7 +109,10 @@ class messenger final : public runtime::source {
   /// Why there is no peer with that number: it was one of new_peer's.
   errc why_gone(peer_id id) const noexcept;
 
-  /// For peers.
+  /// Which streams are open.
+  stream_table& streams() noexcept { return streams_; }
+
+  /// For peers and streams.
   match_table& table() noexcept { return table_; }
   pool<incoming>& messages() noexcept { return messages_; }
   const messenger_settings& settings() const noexcept { return settings_; }
@@ -152,6 +159,7 @@ class messenger final : public runtime::source {
   std::int64_t budget_left_;   // units that can still be granted to peers
   match_table table_;
   pool<incoming> messages_;
+  stream_table streams_;
   waiters yielded_;
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
   std::vector<std::shared_ptr<peer>> spare_;  // gone, and to become others

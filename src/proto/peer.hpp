@@ -111,6 +111,8 @@ class peer final : public transports::inlet,
   const std::string& detail() const noexcept { return detail_; }
   transports::link* link() const noexcept { return link_.get(); }
 
+  /// Bytes that send_at_once takes; 0: there is no link yet.
+  std::size_t small_limit() const noexcept { return small_limit_; }
   /// A small send may go at once, past all queues.
   bool free_to_send() const noexcept { return state_ == state::open && !turn_taken_; }
 

@@ -28,8 +28,7 @@ bool peer::deliver(incoming& m, recv_operation& op) noexcept {
   }
   owner_.unstore(m);
   m.match(op);
-  if (m.whole() && m.eager_done && (m.sender_id == 0 || gone())) {
-    // Nothing more will come and nobody waits for an answer.
+  if (m.ready(gone())) {
     owe(std::exchange(m.eager_units, 0));
     op.status = m.total > m.room ? errc::truncated : errc::ok;
     fill_in(m);

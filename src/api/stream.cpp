@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/stream.hpp>
+
+#include <utility>
+
+#include "proto/stream.hpp"
+
+namespace weft {
+
+using runtime::engine;
+
+namespace {
+
+/// Does what can be done at once, after a pass. \return how much, or why nothing ever will be
+template <class Half, class Do>
+result<std::size_t> at_once(proto::stream& s, Half& half, Do what) {
+  s.engine().poll_once();
+  std::size_t done = 0;
+  errc status = errc::ok;
+  const char* cause = nullptr;
+  {
+    const engine::holder hold(s.engine());
+    done = what();
+    status = half.status();
+    cause = half.cause();
+  }
+  if (done != 0 || status == errc::ok) return done;
+  return error(status, s.explain(status, cause));
+}
+
+result<std::size_t> put(proto::stream& s, const detail::buffer_list<const_buffer>& data) {
+  return at_once(s, s.writer(), [&] { return s.writer().put(data); });
+}
+
+result<std::size_t> get(proto::stream& s, const detail::buffer_list<mutable_buffer>& into) {
+  return at_once(s, s.reader(), [&] { return s.reader().get(into); });
+}
+
+}  // namespace
+
+stream::stream(const endpoint& peer, std::uint32_t number, stream_options chosen)
+    : state_(proto::stream::open(peer.state()->shared_from_this(), number, chosen.window)) {}
+
+stream& stream::operator=(stream&& other) noexcept {
+  if (state_ && state_ != other.state_) state_->drop();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+stream::~stream() {
+  if (state_) state_->drop();
+}
+
+result<std::size_t> stream::try_put(const_buffer data) { return put(*state_, data); }
+result<std::size_t> stream::try_put(std::span<const const_buffer> list) {
+  return put(*state_, list);
+}
+result<std::size_t> stream::try_get(mutable_buffer into) { return get(*state_, into); }
+result<std::size_t> stream::try_get(std::span<const mutable_buffer> list) {
+  return get(*state_, list);
+}
+
+void stream::finish() {
+  const engine::holder hold(state_->engine());
+  state_->writer().finish(true);
+}
+
+void stream::close() {
+  const engine::holder hold(state_->engine());
+  state_->close();
+}
+
+std::uint64_t stream::written() const {
+  const engine::holder hold(state_->engine());
+  return state_->writer().written();
+}
+
+std::uint64_t stream::bytes_read() const {
+  const engine::holder hold(state_->engine());
+  return state_->reader().handed_out();
+}
+
+std::uint32_t stream::number() const noexcept { return state_->number(); }
+
+}  // namespace weft

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace weft::proto {
+
+stream::stream(std::shared_ptr<proto::peer> with, std::uint32_t number, stream_way way,
+               stream_way back, std::size_t window)
+    : with_(std::move(with)),
+      number_(number),
+      way_(way),
+      reader_(*this, back, window),
+      writer_(*this, way) {}
+
+std::shared_ptr<stream> stream::open(std::shared_ptr<proto::peer> with, std::uint32_t number,
+                                     std::size_t window) {
+  if (window < smallest_stream_window || window > largest_stream_window)
+    throw error(errc::invalid_argument,
+                fmt::format("a stream's window of {} bytes; it can be {} to {}", window,
+                            smallest_stream_window, largest_stream_window));
+  messenger& messages = with->owner();
+  const runtime::engine::holder hold(messages.engine());
+  stream_table& table = messages.streams();
+  const peer_id id = with->id();
+  const std::optional<stream_way> way = table.take(id, number);
+  if (!way)
+    throw error(errc::invalid_argument,
+                fmt::format("stream {} with peer {} is open already, or the last one with that "
+                            "number has not ended: await its closed(), or take another number",
+                            number, id));
+  try {
+    auto made = std::make_shared<stream>(std::move(with), number, *way,
+                                         table.is_self(id) ? opposite(*way) : *way, window);
+    ++messages.counts().streams_opened;
+    made->reader_.open();
+    return made;
+  } catch (...) {
+    table.give_back(id, number, *way);
+    throw;
+  }
+}
+
+void stream::close() noexcept {
+  writer_.finish(true);
+  reader_.leave();
+  settle();
+}
+
+void stream::drop() noexcept {
+  const auto keep = shared_from_this();
+  const runtime::engine::holder hold(engine());
+  writer_.finish(false);
+  reader_.leave();
+  writer_.listen(true);
+  settle();
+  if (over()) return;
+  self_ = keep;
+  ++messages().streams().lingering;
+}
+
+void stream::settle() noexcept {
+  if (!over()) return;
+  if (std::exchange(listed_, false)) messages().streams().give_back(with_->id(), number_, way_);
+  if (closing_) engine().end(*std::exchange(closing_, nullptr), writer_.verdict());
+  if (self_) {
+    --messages().streams().lingering;
+    self_.reset();  // whoever calls this holds it, too
+  }
+}
+
+bool stream::start(closed_operation& op) noexcept {
+  op.status = op.cancel_requested ? errc::stopped : closing_ ? errc::invalid_argument : errc::ok;
+  if (op.status != errc::ok) return true;
+  if (writer_.finished()) writer_.listen(true);
+  settle();
+  if (over()) {
+    op.status = writer_.verdict();
+    return true;
+  }
+  closing_ = &op;
+  engine().pending();
+  return false;
+}
+
+void stream::cancel(closed_operation& op) noexcept {
+  op.cancel_requested = true;
+  if (closing_ != &op) return;
+  closing_ = nullptr;
+  engine().end(op, errc::stopped);
+}
+
+std::string stream::explain(errc status, const char* cause) const {
+  const std::string which = fmt::format("stream {} with peer {}", number_, with_->id());
+  if (status == errc::stopped) return which + ": stopped on request; nothing is lost";
+  if (status == errc::invalid_argument)
+    return which + ": one thing at a time reads, writes or waits for the end";
+  if (cause) return fmt::format("{}: {}", which, cause);
+  if (status == errc::closed) return which + ": this end is closed";
+  return fmt::format("{} broke off before its end: {}", which,
+                     messenger::explain(status, with_.get(), nullptr, 0));
+}
+
+}  // namespace weft::proto
+
+namespace weft::detail {
+
+using runtime::engine;
+
+bool stream_read_operation::start() noexcept {
+  const engine::holder hold(at->engine());
+  return at->reader().start(*this);
+}
+void stream_read_operation::cancel() noexcept {
+  const engine::holder hold(at->engine());
+  at->reader().cancel(*this);
+}
+std::string stream_read_operation::explain() const {
+  return at->explain(status, at->reader().cause());
+}
+
+bool stream_write_operation::start() noexcept {
+  const engine::holder hold(at->engine());
+  return at->writer().start(*this);
+}
+void stream_write_operation::cancel() noexcept {
+  const engine::holder hold(at->engine());
+  at->writer().cancel(*this);
+}
+std::string stream_write_operation::explain() const {
+  return at->explain(status, at->writer().cause());
+}
+
+bool stream_closed_operation::start() noexcept {
+  const engine::holder hold(at->engine());
+  return at->start(*this);
+}
+void stream_closed_operation::cancel() noexcept {
+  const engine::holder hold(at->engine());
+  at->cancel(*this);
+}
+std::string stream_closed_operation::explain() const {
+  return at->explain(status, at->writer().cause());
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of a stream: a half that reads, a half that writes, and their common end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "proto/messenger.hpp"
+#include "proto/stream_reader.hpp"
+#include "proto/stream_writer.hpp"
+
+namespace weft::proto {
+
+/// Owned by the application's handle and, once that has let go, by itself until the peer knows.
+class stream final : public std::enable_shared_from_this<stream> {
+ public:
+  using closed_operation = detail::stream_closed_operation;
+
+  /// Any thread. \throws weft::error (invalid_argument), std::bad_alloc
+  static std::shared_ptr<stream> open(std::shared_ptr<proto::peer> with, std::uint32_t number,
+                                      std::size_t window);
+  /// \param way,back of what is written and of what is read here
+  stream(std::shared_ptr<proto::peer> with, std::uint32_t number, stream_way way, stream_way back,
+         std::size_t window);
+
+  // --- any thread -----------------------------------------------------------------------------
+
+  proto::peer& with() const noexcept { return *with_; }
+  messenger& messages() const noexcept { return with_->owner(); }
+  runtime::engine& engine() const noexcept { return messages().engine(); }
+  std::uint32_t number() const noexcept { return number_; }
+
+  /// The application has let go of its handle.
+  void drop() noexcept;
+  /// One sentence for people about something that failed here.
+  std::string explain(errc status, const char* cause) const;
+
+  // --- baton held -----------------------------------------------------------------------------
+
+  stream_reader& reader() noexcept { return reader_; }
+  stream_writer& writer() noexcept { return writer_; }
+
+  void close() noexcept;
+  bool start(closed_operation& op) noexcept;
+  void cancel(closed_operation& op) noexcept;
+  /// Something has ended: it may have been the last thing.
+  void settle() noexcept;
+
+ private:
+  bool over() const noexcept { return reader_.over() && writer_.over(); }
+
+  const std::shared_ptr<proto::peer> with_;
+  const std::uint32_t number_;
+  const stream_way way_;
+  stream_reader reader_;
+  stream_writer writer_;
+  closed_operation* closing_ = nullptr;
+  std::shared_ptr<stream> self_;  // set while nobody else owns it
+  bool listed_ = true;            // among messenger::streams
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The half of a stream that reads.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <weft/detail/stream_ops.hpp>
+
+#include "proto/stream_wire.hpp"
+
+namespace weft::proto {
+
+class messenger;
+class peer;
+class stream;
+struct incoming;
+
+/// Takes messages out of matching one after the other. Nothing is posted while nobody reads: what
+/// comes is unexpected, and within the window. A read that waits posts a receive into the caller's
+/// memory and, behind it, into *staging*, which is as long as the longest message: so none is ever
+/// truncated, and a small read leaves the rest of a message there.
+///
+/// A message that has begun to arrive when its read is stopped moves to staging with what is here
+/// of it, and goes on there: the caller has his memory back at once, and nothing is lost.
+///
+/// Owned by its stream. Baton held only, but for `post`: it is the executor of its own operations,
+/// so it learns of their ends on whichever thread polls, and goes on without the application.
+class stream_reader final : public executor {
+ public:
+  using read_operation = detail::stream_read_operation;
+
+  /// \throws std::bad_alloc
+  stream_reader(stream& owner, stream_way way, std::size_t window);
+
+  /// Grants the first window.
+  void open() noexcept { grant(); }
+
+  /// \return true: it has ended
+  bool start(read_operation& op) noexcept;
+  void cancel(read_operation& op) noexcept;
+
+  /// What is there. 0: `status` tells why
+  std::size_t get(const detail::buffer_list<mutable_buffer>& into) noexcept {
+    return fill(into, 0, true);
+  }
+
+  /// ok: there may be more; closed: that was all
+  errc status() const noexcept;
+  /// A sentence about the status; null: it is the peer's end, which the messenger explains.
+  const char* cause() const noexcept { return cause_; }
+  std::uint64_t handed_out() const noexcept { return handed_out_; }
+
+  /// Nobody reads any more: drops what comes, up to the end.
+  void leave() noexcept;
+  bool over() const noexcept;
+
+  void post(operation& ended) noexcept override;
+
+ private:
+  std::size_t staged() const noexcept { return staged_end_ - staged_begin_; }
+  std::size_t fill(const detail::buffer_list<mutable_buffer>& into, std::size_t offset,
+                   bool may_stage) noexcept;
+  std::size_t unstage(const detail::buffer_list<mutable_buffer>& into, std::size_t offset) noexcept;
+  void land_in_staging() noexcept;
+  std::size_t landed(const detail::recv_operation& r, std::size_t room) noexcept;
+  void end_read(bool counted) noexcept;
+  void give_back(errc status) noexcept;
+  void move_to_staging(incoming& m, read_operation& op) noexcept;
+  void discard() noexcept;
+  void fail(errc why, const char* cause) noexcept;
+  void grant() noexcept;
+  void tell() noexcept;
+
+  stream& owner_;
+  const std::uint64_t data_tag_;
+  const std::uint64_t allowance_tag_;
+  const std::uint32_t longest_;
+
+  std::unique_ptr<std::byte[]> staging_;  // longest_ bytes; untouched pages cost nothing
+  std::size_t staged_begin_ = 0, staged_end_ = 0;
+  std::optional<detail::recv_operation> own_;  // into staging, or (having left) nowhere
+  bool own_in_flight_ = false;
+  read_operation* reading_ = nullptr;  // waits: for its own landing, or for own_
+
+  std::uint64_t received_ = 0;      // bytes
+  std::uint64_t handed_out_ = 0;    // of these, to the application
+  std::uint64_t came_ = 0;          // units of all messages so far
+  std::uint64_t staged_units_ = 0;  // of these, of the one in staging
+  std::uint64_t allowed_ = 0;       // units, as the peer was told
+  bool ended_ = false;              // the end was read
+  bool left_ = false;
+  errc failure_ = errc::ok;
+  const char* cause_ = nullptr;
+
+  stream_allowance news_;
+  std::optional<detail::send_operation> telling_;
+  bool telling_in_flight_ = false;
+  bool tell_again_ = false;
+  bool told_last_ = false;
+};
+
+}  // namespace weft::proto

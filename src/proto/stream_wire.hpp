@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two ends of a stream send each other, as messages. docs/wire-format.md, "Streams".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "proto/frames.hpp"
+
+namespace weft::proto {
+
+/// Which way, as seen by the end that was opened first. Between two peers both ends are that one;
+/// a peer's stream with itself has one of each.
+enum class stream_way : std::uint8_t { forth, back };
+
+constexpr stream_way opposite(stream_way w) noexcept {
+  return w == stream_way::forth ? stream_way::back : stream_way::forth;
+}
+
+/// Tags with this top byte belong to streams.
+inline constexpr std::uint64_t stream_tags = std::uint64_t{0xfe} << 56;
+
+/// Of the messages that carry bytes in direction `w`.
+constexpr std::uint64_t stream_data_tag(std::uint32_t number, stream_way w) noexcept {
+  return stream_tags | std::uint64_t{static_cast<std::uint8_t>(w)} << 32 | number;
+}
+/// Of what their reader tells their writer.
+constexpr std::uint64_t stream_allowance_tag(std::uint32_t number, stream_way w) noexcept {
+  return stream_data_tag(number, w) | std::uint64_t{1} << 40;
+}
+
+/// A message of no bytes ends a direction. Its immediate word says how many bytes came before, or
+/// that the writer let go without having finished.
+inline constexpr std::uint64_t stream_dropped = std::numeric_limits<std::uint64_t>::max();
+
+/// What a reader tells: how much may be written, or that it reads no more.
+struct stream_allowance {
+  static constexpr std::uint32_t current_magic = 0x31'74'73'77;  // "wst1"
+
+  std::uint32_t magic = current_magic;
+  std::uint32_t longest = 0;  ///< bytes of the longest message; 0: this is the last one
+  std::uint64_t limit = 0;    ///< units (units_of) of all messages so far and to come; in the last
+                              ///< one the bytes that the application has read
+};
+static_assert(sizeof(stream_allowance) == 16);
+
+/// A window has room for so many of the longest messages.
+inline constexpr std::size_t stream_pieces = 4;
+inline constexpr std::size_t smallest_stream_window = std::size_t{4} << 10;
+inline constexpr std::size_t largest_stream_window = std::size_t{1} << 30;
+inline constexpr std::uint32_t longest_stream_message = largest_stream_window / stream_pieces;
+
+/// Whether a writer that was told `before` may be told `next`. \param first nothing was told before
+constexpr bool allowance_follows(const stream_allowance& next, const stream_allowance& before,
+                                 bool first) noexcept {
+  if (next.magic != stream_allowance::current_magic) return false;
+  if (next.longest == 0) return true;
+  return next.longest <= longest_stream_message && next.limit < std::uint64_t{1} << 62 &&
+         (first || (next.longest == before.longest && next.limit >= before.limit));
+}
+
+}  // namespace weft::proto
