@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft-pipe: the standard input of one process is the standard output of another.
+//
+//   weft-pipe --listen unix://hose > copy             the one that reads, in the first terminal
+//   cat big.file | weft-pipe --connect unix://hose    the one that writes, in the second
+//   cat big.file | weft-run -n 2 weft-pipe --output copy    both, as ranks of a job, whose output
+//                                                          weft-run would take for lines of text
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+namespace {
+
+using namespace weft;
+using clock = std::chrono::steady_clock;
+
+constexpr std::size_t piece = std::size_t{1} << 20;
+
+struct settings {
+  std::string listen_at = {}, connect_to = {}, output = {};
+  unsigned patience = 30;
+  bool progress = false;
+};
+
+/// Tells now and then on stderr how far it is.
+class progress_line {
+ public:
+  explicit progress_line(bool wanted) : wanted_(wanted) {}
+  void add(std::size_t bytes) {
+    bytes_ += bytes;
+    if (wanted_ && clock::now() - last_ > std::chrono::milliseconds(500)) tell("\r");
+  }
+  void tell(const char* before, const char* after = "") {
+    last_ = clock::now();
+    const std::chrono::duration<double> took = last_ - start_;
+    const double mib = static_cast<double>(bytes_) / (1 << 20);
+    if (wanted_)
+      fmt::print(stderr, "{}{:.1f} MiB, {:.1f} MiB/s{}", before, mib, mib / took.count(), after);
+  }
+
+ private:
+  const bool wanted_;
+  const clock::time_point start_ = clock::now();
+  clock::time_point last_ = start_;
+  std::uint64_t bytes_ = 0;
+};
+
+std::size_t checked(ssize_t n, const char* what) {
+  if (n < 0) throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
+  return static_cast<std::size_t>(n);
+}
+
+/// Puts standard input into the stream, and waits until the other side has all of it.
+task<void> send_input(endpoint to, bool tells) {
+  stream out(to);
+  progress_line line(tells);
+  std::vector<std::byte> memory(piece);
+  while (const std::size_t n = checked(::read(STDIN_FILENO, memory.data(), piece), "reading")) {
+    co_await out.write(const_buffer(memory).first(n));
+    line.add(n);
+  }
+  out.close();
+  co_await out.closed();
+  line.tell("\r", "\n");
+}
+
+/// From now on, standard output is that file.
+void redirect_output(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  checked(fd, file.c_str());
+  checked(::dup2(fd, STDOUT_FILENO), file.c_str());
+}
+
+/// Gets whatever comes, up to the end of the stream, and writes it to standard output.
+task<void> receive_output(endpoint from, const settings& s) {
+  if (!s.output.empty()) redirect_output(s.output);
+  stream in(from);
+  progress_line line(s.progress);
+  std::vector<std::byte> memory(piece);
+  while (const std::size_t n = co_await in.read(memory)) {
+    for (std::size_t done = 0; done != n;)
+      done += checked(::write(STDOUT_FILENO, memory.data() + done, n - done), "writing");
+    line.add(n);
+  }
+  in.close();
+  co_await in.closed();
+  line.tell("\r", "\n");
+}
+
+task<void> act(context& ctx, const settings& s) {
+  const std::chrono::seconds patience(s.patience);
+  if (!s.listen_at.empty()) {
+    listener door = co_await ctx.listen(s.listen_at);
+    co_return co_await receive_output(co_await within(patience, door.accept()), s);
+  }
+  if (!s.connect_to.empty())
+    co_return co_await send_input(co_await within(patience, ctx.connect(s.connect_to)), s.progress);
+  const group world = ctx.world();
+  if (world.size() != 2)
+    throw std::runtime_error("it takes two: weft-run -n 2 weft-pipe, or --listen and --connect");
+  if (world.rank() == 0) co_return co_await send_input(world[1], s.progress);
+  co_await receive_output(world[0], s);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  settings s;
+  CLI::App app("The standard input of one process becomes the standard output of another.");
+  auto* listen = app.add_option("--listen", s.listen_at, "write to stdout what comes to this door");
+  app.add_option("--connect", s.connect_to, "send stdin to whoever listens there")
+      ->excludes(listen);
+  app.add_option("--output", s.output, "write to this file instead of stdout");
+  app.add_option("--patience", s.patience, "seconds to wait for the other one")
+      ->capture_default_str();
+  app.add_flag("--progress", s.progress, "tell on stderr how far it is");
+  CLI11_PARSE(app, argc, argv);
+  std::signal(SIGPIPE, SIG_IGN);  // a write tells
+  try {
+    context ctx;
+    run(ctx, act(ctx, s));
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "weft-pipe: {}\n", e.what());
+    return 1;
+  }
+}

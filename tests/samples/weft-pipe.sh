@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# A file arrives as it was: by address over shared memory and TCP, and under weft-run; and who is left alone says so.
+head -c 30000001 /dev/urandom >big.file
+sum() { sha256sum <"$1"; }
+fails() { if "$@"; then exit 1; fi; }
+
+# A door of its own for each; the one that writes comes when the one that reads is there.
+pipe_through() {  # ADDRESS
+  rm -f copy
+  weft-pipe --listen "$1" >copy &
+  listening=$!
+  until cat big.file | weft-pipe --connect "$1" --progress 2>said.txt; do
+    kill -0 $listening
+    grep -q "nobody listens\|refused" said.txt
+    sleep 0.1
+  done
+  wait $listening
+  grep -q "28.6 MiB" said.txt
+  [ "$(sum copy)" = "$(sum big.file)" ]
+}
+pipe_through unix://weft-pipe-$$
+WEFT_TRANSPORTS=self,tcp pipe_through unix://weft-pipe-tcp-$$
+
+cat big.file | weft-run -n 2 weft-pipe --output copy
+[ "$(sum copy)" = "$(sum big.file)" ]
+
+: | weft-run -n 2 weft-pipe --output copy  # nothing at all
+[ ! -s copy ]
+
+# Nobody there, on either side.
+fails weft-pipe --listen unix://weft-pipe-none-$$ --patience 1 2>said.txt
+grep -q "weft-pipe: " said.txt
+fails weft-pipe --connect unix://weft-pipe-none-$$ <big.file 2>said.txt
+cat said.txt
+grep -q "weft-pipe: " said.txt
+fails weft-pipe </dev/null 2>said.txt
+grep -q "it takes two" said.txt
+weft-pipe --help | grep -q -- --progress
+
+# One side dies in the middle: the other one says so, and ends.
+lose() {  # reader|writer
+  mkfifo held-$1
+  weft-pipe --listen unix://weft-pipe-$1-$$ >held-$1 2>reader.txt &
+  reader=$!
+  exec 3<>held-$1  # the reader's output is full soon, and is read by nobody
+  until grep -q "weft-pipe-$1-$$" /proc/net/unix; do sleep 0.05; done
+  cat /dev/zero | weft-pipe --connect unix://weft-pipe-$1-$$ 2>writer.txt &
+  writer=$!
+  head -c 100000 <&3 >/dev/null
+  if [ $1 = reader ]; then
+    kill -9 $reader
+    fails wait $writer
+    cat writer.txt
+    grep -q "weft-pipe: " writer.txt
+  else
+    kill -9 $writer
+    cat <&3 >/dev/null &
+    drain=$!
+    fails wait $reader
+    kill $drain
+    cat reader.txt
+    grep -q "weft-pipe: " reader.txt
+  fi
+  exec 3>&-
+}
+lose reader
+lose writer
