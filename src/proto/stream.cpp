@@ -81,7 +81,7 @@ bool stream::start(closed_operation& op) noexcept {
     return true;
   }
   closing_ = &op;
-  engine().pending();
+  engine().pending(op);
   return false;
 }
 

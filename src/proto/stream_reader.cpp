@@ -174,7 +174,7 @@ bool stream_reader::start(read_operation& op) noexcept {
   if (op.status != errc::ok) return true;
   if (own_in_flight_) {
     reading_ = &op;
-    owner_.engine().pending();
+    owner_.engine().pending(op);
     return false;
   }
   std::size_t count = 0;
@@ -218,7 +218,8 @@ void stream_reader::give_back(errc status) noexcept {
   } else if (op.landing->queued) {
     reading_ = nullptr;
     owner_.messages().table().withdraw(*op.landing);
-    owner_.engine().end(op, status);  // for the landing, which was pending
+    owner_.engine().withdraw(*op.landing);
+    owner_.engine().end_unposted(op, status);
   } else if (incoming* const m = op.landing->message) {
     reading_ = nullptr;
     move_to_staging(*m, op);

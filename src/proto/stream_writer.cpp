@@ -125,7 +125,7 @@ bool stream_writer::start(write_operation& op) noexcept {
     op.status = op.taken == op.size && op.size != 0 ? errc::ok : outcome(op);
     return true;
   }
-  owner_.engine().pending();
+  owner_.engine().pending(op);
   return false;
 }
 

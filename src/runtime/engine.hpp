@@ -139,10 +139,15 @@ class engine final : public detail::timer_service, public executor, public detai
 
   /// Ends a pending operation: the completion queue has it from now on.
   void end(operation& op, errc status = errc::ok) noexcept {
+    withdraw(op);
+    end_unposted(op, status);
+  }
+
+  /// A pending operation does not end any more: its owner has taken it back.
+  void withdraw(const operation& op) noexcept {
     --outstanding_;
     if (op.on) [[unlikely]]
       --outstanding_elsewhere_;
-    end_unposted(op, status);
   }
 
   /// The same, well, for one that is completed by the thread inside run(): `op.on` is null.
