@@ -56,7 +56,7 @@ struct remote_queue {
 };
 
 /// Bytes of a message in a queue, at most.
-inline constexpr std::size_t max_post = 2032;
+inline constexpr std::size_t max_post = 2048;
 
 /// One descriptor. Applications make chains of them by the functions below.
 struct descriptor {
@@ -214,7 +214,7 @@ inline auto operator co_await(const event& e) {
   return weft::detail::request_awaiter<detail::trigger_request>(e.triggered());
 }
 
-/// A queue of up to 64 messages that any process may post to. What its owner does not receive
+/// A queue of up to 256 messages that any process may post to. What its owner does not receive
 /// stays there, and whoever posts to a full queue waits; nothing is overwritten. Move-only.
 class queue {
  public:

@@ -13,6 +13,7 @@
 #include "api/door.hpp"
 #include "api/qdma_port.hpp"
 #include "proto/select.hpp"
+#include "transports/qdma/factory.hpp"
 #include "transports/self/factory.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
@@ -158,6 +159,9 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
       if (missing.empty())
         made = transports::shm::make(engine_.door(), options_.large_messages, options_.reading);
       shm_ = made.get();
+    } else if (name == "qdma") {
+      missing = transports::qdma::probe();
+      if (missing.empty()) made = transports::qdma::make(engine_.door());
     } else if (name == "tcp") {
       if (options_.tcp_links < 1 || options_.tcp_links > proto::most_links)
         throw error(errc::invalid_argument,
@@ -170,8 +174,8 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
       tcp_ = made.get();
     } else {
       throw error(errc::invalid_argument,
-                  fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self, shm "
-                              "and tcp",
+                  fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self, shm, "
+                              "qdma and tcp",
                               name));
     }
     if (!made) {

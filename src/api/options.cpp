@@ -159,7 +159,7 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_SHM_READING",
        "what is taken out of a peer's ring at once: burst, single, contiguous, post, immediate",
        set_reading, [](const options& o) { return name_of(o.reading); }},
-      {"WEFT_TRANSPORTS", "transports to use, in order of preference: self, shm, tcp",
+      {"WEFT_TRANSPORTS", "transports to use, in order of preference: self, shm, qdma, tcp",
        [](options& o, const char*, const std::string& v) { o.transports = words(v); },
        [](const options& o) { return join(o.transports); }},
       {"WEFT_TCP_INTERFACES",

@@ -101,6 +101,13 @@ const std::vector<setting>& settings() {
       {"shm, contiguous reading", two_processes, dedicated, "auto", "auto", "shm", 1, contiguous},
       {"shm, post reading", two_processes, dedicated, "auto", "pipeline", "shm", 1, post},
       {"shm, immediate reading", two_processes, polling, "auto", "auto", "shm", 1, immediate},
+      {"qdma, one process", same_process, dedicated, "auto", "auto", "qdma"},
+      {"qdma, one process, polling", same_process, polling, "auto", "auto", "qdma"},
+      {"qdma, one process, interrupt, epoll", same_process, interrupt, "epoll", "auto", "qdma"},
+      {"qdma, two processes", two_processes, dedicated, "auto", "auto", "qdma"},
+      {"qdma, two processes, polling", two_processes, polling, "auto", "auto", "qdma"},
+      {"qdma, two processes, interrupt", two_processes, interrupt, "auto", "auto", "qdma"},
+      {"qdma, two processes, two threads", two_processes, two_threads, "auto", "auto", "qdma"},
   };
   return all;
 }

@@ -111,7 +111,7 @@ std::string look_for_leftovers() {
 }  // namespace
 
 const std::vector<std::string>& transports() {
-  static const std::vector<std::string> all{"self,shm", "self,tcp"};
+  static const std::vector<std::string> all{"self,shm", "self,qdma", "self,tcp"};
   return all;
 }
 

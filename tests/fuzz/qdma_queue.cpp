@@ -7,7 +7,7 @@
 
 #include "runtime/memory_file.hpp"
 #include "target.hpp"
-#include "transports/qdma/receive_queue.hpp"
+#include "transports/qdma/table.hpp"
 
 namespace weft::fuzz {
 
@@ -23,14 +23,17 @@ struct world {
       : file(runtime::make_memory_file("queue", sizeof(queue_memory))),
         mapping(runtime::map_own(file, sizeof(queue_memory))),
         queue(*static_cast<queue_memory*>(mapping.get())),
-        reader(queue),
+        progress_file(runtime::make_memory_file("progress", sizeof(queue_progress))),
+        progress_mapping(runtime::map_own(progress_file, sizeof(queue_progress))),
+        progress(*static_cast<queue_progress*>(progress_mapping.get())),
+        reader(queue, progress),
         contexts(table::make()) {}
 
   /// \return whether it was the honest message
   bool take_one() {
     const auto m = reader.peek();
     if (!m) return false;
-    check(m->bytes.size() <= max_payload, "a message fits into its slot");
+    check(m->bytes.size() <= slot_bytes, "a message fits into its slot");
     check(m->bytes.data() >= static_cast<std::byte*>(mapping.get()) &&
               m->bytes.data() + m->bytes.size() <=
                   static_cast<std::byte*>(mapping.get()) + mapping.size(),
@@ -46,6 +49,9 @@ struct world {
   runtime::unique_fd file;
   runtime::mapping mapping;
   queue_memory& queue;
+  runtime::unique_fd progress_file;
+  runtime::mapping progress_mapping;
+  queue_progress& progress;
   queue_reader reader;
   table contexts;  // in which neither lives
   queue_reader::clock::time_point now{};
@@ -56,38 +62,47 @@ struct world {
 void run(input in) {
   world w;
   const std::span<const std::byte> bytes_of_mark = std::as_bytes(std::span(&mark, 1));
+  queue_writer theirs(w.queue, w.progress, liar), ours(w.queue, w.progress, honest);
+  const auto near = [&w](std::uint8_t by) { return w.progress.head.load() + by; };
   while (!in.empty()) {
-    slot& s = w.queue.slots[in.get<std::uint8_t>() % slot_count];
-    switch (in.get<std::uint8_t>() % 7) {
+    const std::uint32_t slot = in.get<std::uint8_t>() % slot_count;
+    switch (in.get<std::uint8_t>() % 9) {
       case 0:
-        s.word.store(in.get<std::uint64_t>());
+        w.queue.claims[slot].store(in.get<std::uint64_t>());
         break;
-      case 1:  // a word that is almost right
-        s.word.store(slot_word{in.get<std::uint8_t>() % 3u,
-                               static_cast<slot_state>(in.get<std::uint8_t>() % 4), liar}
-                         .packed());
+      case 1:  // a claim that is almost right
+        w.queue.claims[slot].store(claim_of(near(in.get<std::uint8_t>()) + slot, liar));
         break;
       case 2:
-        s.size = in.get<std::uint32_t>();
+        w.queue.heads[slot].size = in.get<std::uint32_t>();
         break;
       case 3:
         w.queue.tail.store(in.get<std::uint64_t>());
         break;
       case 4:
-        w.take_one();
+        w.queue.tail.store(near(in.get<std::uint8_t>()) + slot);
         break;
       case 5:
+        w.queue.heads[slot].turn.store(turn_of(near(in.get<std::uint8_t>())));
+        break;
+      case 6:
+        w.take_one();
+        w.reader.publish();
+        break;
+      case 7:
         w.later();
         break;
       default:
-        if (const auto at = claim_slot(w.queue, liar); at && in.get<std::uint8_t>() % 2 == 0)
-          fill_slot(w.queue, *at, liar, in.bytes(in.get<std::uint8_t>()));
+        if (const auto at = theirs.claim(); at && in.get<std::uint8_t>() % 2 == 0)
+          theirs.publish(*at, in.get<std::uint16_t>());
     }
   }
+  // What has been forged holds others up for a while, each for a look or two.
   for (unsigned tries = 0; tries != 16 * slot_count; ++tries) {
-    if (const auto at = claim_slot(w.queue, honest)) fill_slot(w.queue, *at, honest, bytes_of_mark);
+    ours.post(bytes_of_mark);
     for (unsigned looks = 0; looks != slot_count; ++looks)
       if (w.take_one()) return;
+    w.reader.publish();
     w.later();
   }
   check(false, "an honest message comes through");

@@ -1,193 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
-// A receive queue of the qdma device (src/transports/qdma/receive_queue.cpp), which is also where a thread waits for any
-// of many completions: producers that post a numbered message each, one of which may die with a slot in its hand, or be
-// taken for too slow and come back; and the owner, which takes messages out, frees what the dead have left and withholds
-// a slot that takes too long. The model is wrong if a message is lost, comes twice, is overwritten, is read before it is
-// whole or comes before an earlier one of the same producer, or if everybody waits for ever.
+// A receive queue of qdma (src/transports/qdma/receive_queue.*), which takes frames and is also where a thread waits for
+// any of many completions: producers that post a numbered message each, one of which may die with a slot in its hand, or
+// be taken for too slow and come back; and the owner, which takes messages out, says now and then how far it has come,
+// passes what the dead have left and withholds a slot that takes too long. The model is wrong if a message is lost,
+// comes twice, is overwritten, is read before it is whole or comes before an earlier one of the same producer, or if
+// everybody waits for ever.
 // cc: -DSAFETY
 // pan: -m100000
 // variant: -DSLOW
-// mutation: -DCLAIM_WITHOUT_LAP
-// mutation: -DFULL_BEFORE_FILLED
-// mutation: -DOVERWRITE_FULL
-// mutation: -DDEAD_NOT_FREED
-// mutation: -DSLOW -DFREE_THE_SLOW
-// mutation: -DSLOW -DHEAD_BEFORE_TAIL
-// mutation: -DSLOW -DPASS_IN_ANY_LAP
+// mutation: -DCLAIM_IN_TWO_STEPS
+// mutation: -DTURN_BEFORE_FILLED
+// mutation: -DBEYOND_THE_HEAD
+// mutation: -DDEAD_NOT_PASSED
+// mutation: -DSLOW -DPASS_THE_SLOW
+// mutation: -DSLOW -DRELEASE_TOO_EARLY
+// mutation: -DSLOW -DHEAD_BEFORE_WITHHELD
+// mutation: -DSLOW -DLATE_ONES_AFTER
+// mutation: -DSLOW -DLATE_ONES_IN_ANY_ORDER
 
 #define SLOTS 2
+#ifdef SLOW
+#define PRODUCERS 2
+#else
 #define PRODUCERS 3
+#endif
 #define MESSAGES 2  // of each
-
-#define FREE 0
-#define CLAIMED 1
-#define FULL 2
-#define WITHHELD 3
-#define NOBODY 15
+#define NEVER 250
+#define NONE 251
 
 // Positions count up without end; here they end soon enough for a byte.
-typedef slot_words { byte lap; byte state; byte who; byte payload; byte halves };
+typedef slot_words { byte claim; byte who; byte turn; byte payload; byte halves };
 slot_words slot[SLOTS];
-byte tail;
-byte head;
+byte usable_from[SLOTS];
+byte late[SLOTS];  // the owner's: a position that it has withheld
+byte tail;         // a hint: may go back
+byte head;         // the owner's
+byte published;    // what it has said of it
 bool dead[PRODUCERS];
 byte next[PRODUCERS];  // what the owner expects of each
 bool ended[PRODUCERS];
 
-#define lap_of(position) ((position) / SLOTS)
+#define turn_of(position) ((position) / SLOTS + 1)
 #define at(position) slot[(position) % SLOTS]
+#ifdef BEYOND_THE_HEAD
+#define ROOM (SLOTS + 1)
+#else
+#define ROOM SLOTS
+#endif
 
-inline move_on(from) {
-  atomic {
-    if
-    :: tail == from -> tail++
-    :: else
-    fi
-  }
-}
-
-// Looks at the slot and takes it in two steps, as the code does: a load, and a compare-and-swap.
 proctype producer(byte me; bool mortal) {
-  byte t, lap, state, who, sent;
+  byte p, known, sent, seen, from;
   do
   :: sent == MESSAGES -> break
   :: else ->
-    t = tail;
-    atomic { lap = at(t).lap; state = at(t).state; who = at(t).who };
+    from = tail;
     if
-#ifdef CLAIM_WITHOUT_LAP
-    :: state == FREE ->
-#else
-    :: state == FREE && lap == lap_of(t) ->
-#endif
-      atomic {
-        if
-#ifdef CLAIM_WITHOUT_LAP
-        :: at(t).state == FREE ->
-#else
-        :: at(t).state == FREE && at(t).lap == lap ->
-#endif
-          at(t).state = CLAIMED;
-          at(t).who = me
-        :: else -> goto again
-        fi
-      };
-      move_on(t);
+    :: from >= known && from < known + ROOM -> p = from
+    :: else ->
+      known = published;
+      p = known
+    fi;
+search:
+    do
+    :: p >= known + ROOM ->
+      // Full, as far as is known. Until something has changed, looking again is no use.
+      (published != known || tail < known + ROOM);
+      known = published;
+      goto again
+    :: p < known + ROOM && p < usable_from[p % SLOTS] -> p++
+    :: p < known + ROOM && p >= usable_from[p % SLOTS] ->
+#ifdef CLAIM_IN_TWO_STEPS
+      seen = at(p).claim;
       if
-      :: mortal -> atomic { dead[me] = true; goto end }
-      :: true
-      fi;
-#ifdef FULL_BEFORE_FILLED
-      atomic { at(t).state = FULL };
-      at(t).payload = 10 * me + sent; at(t).halves = 2;
-      sent++
+      :: seen < turn_of(p) -> at(p).claim = turn_of(p); at(p).who = me; break
+      :: else -> p++
+      fi
 #else
-      // Nobody else may be writing there.
-      atomic { assert(at(t).halves == 0); at(t).payload = 10 * me + sent; at(t).halves = 1 };
-      at(t).halves = 2;
       atomic {
         if
-        :: at(t).state == CLAIMED && at(t).who == me && at(t).lap == lap_of(t) ->
-          at(t).state = FULL;
-          sent++
-        :: else ->  // withheld: post it again
-          at(t).halves = 0;
-          at(t).who = NOBODY
+        :: at(p).claim < turn_of(p) -> at(p).claim = turn_of(p); at(p).who = me; break
+        :: else -> p++
         fi
       }
 #endif
-#ifdef OVERWRITE_FULL
-    :: state == FULL && lap != lap_of(t) ->
-      atomic { at(t).state = CLAIMED; at(t).who = me; at(t).lap = lap_of(t); at(t).halves = 0 };
-      move_on(t);
-      at(t).payload = 10 * me + sent; at(t).halves = 2;
-      at(t).state = FULL;
-      sent++
-#endif
-#ifdef PASS_IN_ANY_LAP
-    :: (state == WITHHELD && tail <= head + 3 * SLOTS) || (state != FREE && state != WITHHELD && lap == lap_of(t)) ->
-#else
-    :: state != FREE && lap == lap_of(t) ->
-#endif
-      move_on(t)
-    :: else ->
-      // Full, or it has looked at an old tail: until something has changed, looking again is no use.
-      (tail != t || at(t).lap != lap || at(t).state != state)
+    od;
+    tail = p + 1;
+    if
+    :: mortal -> atomic { dead[me] = true; goto end }
+    :: true
     fi;
+#ifdef TURN_BEFORE_FILLED
+    at(p).turn = turn_of(p);
+#endif
+    // Nobody else may be writing there, nor may what is there be unread.
+    atomic { assert(at(p).halves == 0); at(p).payload = 10 * me + sent; at(p).halves = 1 };
+    at(p).halves = 2;
+#ifndef TURN_BEFORE_FILLED
+    at(p).turn = turn_of(p);
+#endif
+    sent++;
 again:
-    skip
+    from = 0; seen = 0
   od;
 end:
   ended[me] = true
 }
 
-// One message, or what hinders it, in each turn.
+inline take(position) {
+  assert(at(position).halves == 2);
+  assert(at(position).payload % 10 == next[at(position).payload / 10]);
+  next[at(position).payload / 10]++;
+  at(position).halves = 0
+}
+
+// The first position of that slot that nobody can have looked at.
+inline release(s) {
+#ifdef RELEASE_TOO_EARLY
+  usable_from[s] = head + (s + SLOTS - head % SLOTS) % SLOTS;
+#else
+  usable_from[s] = head + SLOTS + (s + SLOTS - head % SLOTS) % SLOTS;
+#endif
+  late[s] = NONE
+}
+
+#define is_late(s) (late[s] != NONE && slot[s].turn == turn_of(late[s]))
+#define is_over(position) ((position) < usable_from[(position) % SLOTS])
+#define is_published(position) (at(position).turn == turn_of(position) && !is_over(position))
+
 proctype owner() {
-  byte from, patience = 2;  // how often it may lose it
+  byte patience = 2, s;  // how often it may lose it
 end:
   do
-  :: atomic { at(head).state == FULL && at(head).lap == lap_of(head) ->
-      assert(at(head).halves == 2);
-      from = at(head).payload / 10;
-      assert(at(head).payload % 10 == next[from]);
-      next[from]++;
+  :: atomic { published != head -> published = head }
+#ifdef LATE_ONES_AFTER
+  :: atomic { is_published(head) -> take(head); head++ }
+#else
+  :: atomic { is_published(head) && !is_late(0) && !is_late(1) -> take(head); head++ }
+#endif
+  // Where all are withheld, there is nowhere to go.
+  :: atomic { is_over(head) && (late[0] == NONE || late[1] == NONE) -> head++ }
+#ifndef DEAD_NOT_PASSED
+  :: atomic { at(head).claim == turn_of(head) && !is_over(head) && dead[at(head).who] && !is_published(head) ->
       at(head).halves = 0;
-      at(head).lap = lap_of(head) + 1;
-      at(head).state = FREE;
-      head++
-    }
-  // What put_tail_right relies on.
-  :: atomic { at(head).state == FREE && at(head).lap == lap_of(head) && tail > head -> assert(false) }
-#ifndef DEAD_NOT_FREED
-  :: atomic { at(head).state == CLAIMED && dead[at(head).who] ->
-      at(head).halves = 0;
-      at(head).lap = lap_of(head) + 1;
-      at(head).state = FREE;
       head++
     }
 #endif
 #ifdef SLOW
-  :: atomic { at(head).state == CLAIMED && at(head).lap == lap_of(head) && patience != 0 ->
+  :: atomic { at(head).claim == turn_of(head) && !is_over(head) && !is_published(head) && patience != 0 ->
       patience--;
-#ifdef FREE_THE_SLOW
-      at(head).halves = 0;
-      at(head).lap = lap_of(head) + 1;
-      at(head).state = FREE;
-      head++
-#else
-      at(head).state = WITHHELD
+#ifndef PASS_THE_SLOW
+      s = head % SLOTS;
+      late[s] = head;
+#ifndef HEAD_BEFORE_WITHHELD
+      usable_from[s] = NEVER;
 #endif
-    }
-#ifdef HEAD_BEFORE_TAIL
-  :: atomic { at(head).state == WITHHELD && at(head).lap == lap_of(head) ->
-#else
-  :: atomic { at(head).state == WITHHELD && at(head).lap == lap_of(head) && tail > head ->
 #endif
-      at(head).lap = lap_of(head) + 1;
-      if
-      :: at(head).who == NOBODY -> at(head).state = FREE
-      :: else
-      fi;
       head++
     }
+#ifdef HEAD_BEFORE_WITHHELD
+    published = head;
+    usable_from[s] = NEVER
+#endif
+#ifdef LATE_ONES_IN_ANY_ORDER
+  :: atomic { is_late(0) -> take(0); release(0) }
+  :: atomic { is_late(1) -> take(1); release(1) }
+#else
+  :: atomic { is_late(0) && !(is_late(1) && late[1] < late[0]) -> take(0); release(0) }
+  :: atomic { is_late(1) && !(is_late(0) && late[0] < late[1]) -> take(1); release(1) }
+#endif
 #endif
   od
 }
 
 proctype judge() {
   // All who live have posted all that they had, and it has come.
-  (ended[0] && ended[1] && ended[2]);
-  (next[0] == MESSAGES && next[1] == MESSAGES && (next[2] == MESSAGES || dead[2]))
+  (ended[0] && ended[1]);
+  (next[0] == MESSAGES && next[1] == MESSAGES);
+#ifndef SLOW
+  ended[2];
+  (next[2] == MESSAGES || dead[2])
+#endif
 }
 
 init {
   atomic {
+    late[0] = NONE; late[1] = NONE;
     run owner();
     run producer(0, false);
     run producer(1, false);
-#ifdef SLOW
-    ended[2] = true; next[2] = MESSAGES;
-#else
+#ifndef SLOW
     run producer(2, true);
 #endif
     run judge()

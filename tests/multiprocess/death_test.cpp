@@ -177,7 +177,7 @@ TEST_CASE("death: a process killed while messages flow is lost, and only it") {
   const std::string what = GENERATE(as<std::string>{}, "send-small", "send-large", "receive-small",
                                     "receive-large", "both-small", "both-large", "silence");
   const progress_mode mode = GENERATE(progress_mode::dedicated, progress_mode::interrupt);
-  const char* const transport = GENERATE("shm", "tcp");
+  const char* const transport = GENERATE("shm", "qdma", "tcp");
   CAPTURE(what, transport);
   const std::string name = base_name(), other_name = base_name();
   const auto shared_before = names_in_shared_memory();
@@ -202,7 +202,7 @@ TEST_CASE("death: a process killed while messages flow is lost, and only it") {
 
 TEST_CASE("death: a process that leaves in good order has closed") {
   const std::string name = base_name();
-  const char* const transport = GENERATE("shm", "tcp");
+  const char* const transport = GENERATE("shm", "qdma", "tcp");
   CAPTURE(transport);
   talker leaver("leave", name, transport);
   options o;
@@ -222,7 +222,7 @@ TEST_CASE("death: a process that leaves in good order has closed") {
 
 TEST_CASE("death: a job of four ranks, all to all, and one of them killed") {
   const bool one_dies = GENERATE(false, true);
-  const std::string transport = GENERATE(as<std::string>{}, "shm", "tcp");
+  const std::string transport = GENERATE(as<std::string>{}, "shm", "qdma", "tcp");
   CAPTURE(transport);
   const std::string command = "export WEFT_TRANSPORTS=self," + transport +
                               std::string("; exec 2>/dev/null; " WEFT_TEST_BIN_DIR

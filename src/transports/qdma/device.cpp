@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 namespace weft::transports::qdma {
 
@@ -15,26 +14,14 @@ namespace {
 
 constexpr std::uint32_t passes_between_looks = 64;
 
-std::uint64_t random_word() {
-  std::random_device dice;
-  return std::uint64_t{dice()} << 32 | dice();
-}
-
 }  // namespace
 
 device::device(runtime::engine& e, table t, socket_id name, std::size_t arena_bytes)
-    : engine_(e),
-      table_(std::move(t)),
-      regions_(arena_bytes),
-      office_file_(runtime::make_memory_file("weft-qdma-office", sizeof(office_memory))),
-      office_mapping_(runtime::map_own(office_file_, sizeof(office_memory))),
-      office_(static_cast<office_memory*>(office_mapping_.get())),
-      probe_word_(random_word()) {
-  office_->magic = office_magic;
-  office_->queues = queue_count;
-  for (queue_memory& q : office_->queue) boxes_.emplace_back(q);
-  boxes_[0].open = true;
+    : engine_(e), table_(std::move(t)), office_(arena_bytes) {
   self_ = table_.claim(name);
+  for (std::uint32_t q = 0; q != queue_count; ++q)
+    boxes_.emplace_back(office_.queue(q), regions().progress_of(q), self_);
+  boxes_[0].open = true;
   busy = true;  // others may post at any time, whether an operation waits or not
 }
 
@@ -60,42 +47,31 @@ void device::close() noexcept {
 }
 
 parcel device::card() const {
-  const card_body body{card_magic,
-                       card_version,
-                       self_,
-                       engine_.door().fences_senders() ? 0u : 1u,
-                       reinterpret_cast<std::uintptr_t>(&probe_word_),
-                       probe_word_,
-                       regions_.arena_bytes()};
   parcel p;
-  p.bytes.resize(sizeof body);
-  std::memcpy(p.bytes.data(), &body, sizeof body);
-  for (const int fd : {table_.fd(), office_file_.get(), regions_.catalog_fd(),
-                       engine_.door().page_fd(), regions_.arena_fd()})
-    p.fds.push_back(runtime::duplicate(fd));
+  p.fds.push_back(runtime::duplicate(table_.fd()));
+  office_.add_card(p, self_, !engine_.door().fences_senders());
+  p.fds.push_back(runtime::duplicate(engine_.door().page_fd()));
   return p;
 }
 
 vpid device::meet(const parcel& p, pid_t pid) {
-  card_body body{};
-  if (p.bytes.size() != sizeof body || p.fds.size() != card_fds)
-    throw error(errc::protocol_error, "the peer's card is not of this version");
-  std::memcpy(&body, p.bytes.data(), sizeof body);
-  if (body.magic != card_magic || body.version != card_version)
-    throw error(errc::protocol_error, "the peer's card is not of this version");
+  const card_body body = body_of_card(p, card_fds);
   if (!table_.is_same(p.fds[0].get()))
     throw error(errc::refused, "the peer has another table of contexts; join the same one");
   // A second card for an id that is met already would be somebody else's.
   if (body.who == 0 || knows(body.who) || !table_.lives(body.who))
     throw error(errc::protocol_error, "the peer says that it is who it cannot be");
-  peers_.emplace(body.who,
-                 std::make_unique<peer>(self_, body, p, pid, !engine_.door().fences_senders()));
+  auto door = std::make_shared<runtime::remote_doorbell>(p.fds.back());
+  if (!engine_.door().fences_senders()) door->fence_always();
+  peers_.emplace(body.who, std::make_unique<peer>(self_, body, std::span(p.fds).subspan(1),
+                                                  std::move(door), pid));
   return body.who;
 }
 
 void device::lose(vpid v) noexcept {
   if (!peers_.contains(v)) return;
   take_signals();  // it may have signalled before it ended
+  for (box& b : boxes_) b.reader.forget_wish(v);
   peers_.erase(v);
   last_lost_[lost_++ % last_lost_.size()] = v;
   // They fail at their next turn.
@@ -184,8 +160,11 @@ unsigned device::deliver() noexcept {
 }
 
 void device::tell_of_room(box& b) noexcept {
-  b.reader.tell_of_room([this](vpid who) {
-    if (const auto p = peers_.find(who); p != peers_.end()) p->second->ring();
+  if (b.reader.unpublished() == 0) return;
+  b.reader.publish();
+  b.reader.tell_of_room([this](std::uint32_t index) {
+    for (auto& [v, p] : peers_)
+      if (index_of(v) == index) p->ring();
   });
 }
 

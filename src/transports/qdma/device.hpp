@@ -13,8 +13,9 @@
 
 #include "runtime/engine.hpp"
 #include "transports/qdma/event.hpp"
+#include "transports/qdma/office.hpp"
 #include "transports/qdma/peer.hpp"
-#include "transports/qdma/regions.hpp"
+#include "transports/qdma/table.hpp"
 
 namespace weft::transports::qdma {
 
@@ -84,8 +85,8 @@ class device final : public runtime::source {
 
   // --- memory ------------------------------------------------------------------------------
 
-  own_regions& regions() noexcept { return regions_; }
-  office_memory& office() noexcept { return *office_; }
+  own_regions& regions() noexcept { return office_.regions(); }
+  office_memory& office() noexcept { return office_.memory(); }
 
   std::uint64_t failures() const noexcept { return failures_; }
   std::uint64_t refused_signals() const noexcept { return refused_signals_; }
@@ -109,8 +110,9 @@ class device final : public runtime::source {
     std::string why;
   };
   struct box {
-    explicit box(queue_memory& q) noexcept : reader(q) {}
+    box(queue_memory& q, queue_progress& p, vpid me) : reader(q, p), own(q, p, me) {}
     queue_reader reader;
+    queue_writer own;  // what this process posts to itself
     bool open = false;
     std::deque<weft::qdma::detail::receive_operation*> waiting;
   };
@@ -146,11 +148,7 @@ class device final : public runtime::source {
 
   runtime::engine& engine_;
   table table_;
-  own_regions regions_;
-  runtime::unique_fd office_file_;
-  runtime::mapping office_mapping_;
-  office_memory* office_;
-  const std::uint64_t probe_word_;
+  own_office office_;
   vpid self_ = 0;
   bool closed_ = false;
   bool refusing_ = false;  // more chains than most_runs

@@ -45,7 +45,7 @@ std::uint64_t device::make_event(std::uint64_t completions, bool repeat) {
                   fmt::format("a device has {} events; drop those that are not needed", index));
     free_events_.reserve(index + 1);  // so that dropping one cannot fail
     // Keys of other processes, and of earlier ones with this id, should not fit.
-    events_.emplace_back().generation = static_cast<std::uint32_t>(probe_word_ + index);
+    events_.emplace_back().generation = static_cast<std::uint32_t>(office_.probe_word() + index);
   }
   if (!free_events_.empty()) free_events_.pop_back();
   counted_event& e = events_[index];

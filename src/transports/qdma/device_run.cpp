@@ -127,16 +127,12 @@ outcome device::send_signal(run& r, const descriptor& d) noexcept {
 
 outcome device::post(run& r, vpid to, std::uint32_t queue,
                      std::span<const std::byte> bytes) noexcept {
-  if (queue >= queue_count || bytes.size() > max_payload)
+  if (queue >= queue_count || bytes.size() > slot_bytes)
     return fail(r, errc::invalid_argument, "there is no such queue, or the message is too long");
   if (const auto waiting = parked_.find({to, queue});
       waiting != parked_.end() && !waiting->second.empty() && &waiting->second.front() != &r)
     return outcome::later;  // not before those that wait
-  if (to == self_) {
-    queue_memory& q = office_->queue[queue];
-    const auto at = claim_slot(q, self_);
-    return at && fill_slot(q, *at, self_, bytes) ? outcome::done : outcome::later;
-  }
+  if (to == self_) return boxes_[queue].own.post(bytes) ? outcome::done : outcome::later;
   const auto p = peers_.find(to);
   if (p == peers_.end()) return fail_unknown(r, to);
   return p->second->post(queue, bytes);
@@ -147,16 +143,16 @@ outcome device::copy(run& r, const descriptor& d) noexcept {
   const bool write = d.kind == what::write;
   const char* why = nullptr;
   // Both as a whole, so that nothing is copied of what could not be copied to its end.
-  std::byte* here = regions_.find(d.local_key, d.local_offset, d.size, why);
+  std::byte* here = regions().find(d.local_key, d.local_offset, d.size, why);
   if (!here) return fail(r, errc::invalid_argument, fmt::format("region of this process: {}", why));
   here += r.copied;
   outcome o = outcome::done;
   if (static_cast<vpid>(d.to) == self_) {
     region_view v;
-    why = find_region(regions_.catalog(), d.remote_key, d.remote_offset, d.size,
+    why = find_region(regions().catalog(), d.remote_key, d.remote_offset, d.size,
                       write ? rights::write : rights::read, v);
     std::byte* there =
-        why ? nullptr : regions_.find(d.remote_key, d.remote_offset + r.copied, n, why);
+        why ? nullptr : regions().find(d.remote_key, d.remote_offset + r.copied, n, why);
     if (there) std::memmove(write ? there : here, write ? here : there, n);
     if (!there) o = outcome::failed;
   } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/qdma/peer.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -15,37 +16,38 @@ namespace {
 constexpr std::uint64_t most_arena_bytes = std::uint64_t{1} << 36;
 }  // namespace
 
-peer::peer(vpid me, const card_body& card, const parcel& p, pid_t pid, bool fence_always)
-    : me_(me), who_(card.who), pid_(pid) {
+peer::peer(vpid me, const card_body& card, std::span<const runtime::unique_fd> fds,
+           std::shared_ptr<runtime::remote_doorbell> door, pid_t pid)
+    : me_(me), who_(card.who), pid_(pid), door_(std::move(door)) {
   if (card.arena_bytes > most_arena_bytes)
     throw error(errc::protocol_error, "the peer's arena is larger than an arena can be");
-  // [0] is the table.
-  office_mapping_ = runtime::map_from_peer(p.fds[1], sizeof(office_memory), true);
-  catalog_mapping_ = runtime::map_from_peer(p.fds[2], sizeof(catalog_memory), false);
+  office_mapping_ = runtime::map_from_peer(fds[0], sizeof(office_memory), true);
+  catalog_mapping_ = runtime::map_from_peer(fds[1], sizeof(catalog_memory), false);
   office_ = static_cast<office_memory*>(office_mapping_.get());
   catalog_ = static_cast<const catalog_memory*>(catalog_mapping_.get());
   if (office_->magic != office_magic || office_->queues != queue_count)
     throw error(errc::protocol_error, "the peer's queues are not of this version");
   if (catalog_->magic != catalog_magic || catalog_->records != region_count)
     throw error(errc::protocol_error, "the peer's catalog of regions is not of this version");
-  door_ = std::make_unique<runtime::remote_doorbell>(p.fds[3]);
-  if (fence_always || card.fences_for_itself != 0) door_->fence_always();
-  arena_ = runtime::map_from_peer(p.fds[4], card.arena_bytes, true);
+  for (std::uint32_t q = 0; q != queue_count; ++q)
+    writers_.emplace_back(office_->queue[q], catalog_->queue[q], me);
+  if (card.fences_for_itself != 0) door_->fence_always();
+  arena_ = runtime::map_from_peer(fds[2], card.arena_bytes, true);
   no_cma_ = runtime::try_foreign_memory(pid, card.probe_address, card.probe_value);
 }
 
 outcome peer::post(std::uint32_t queue, std::span<const std::byte> bytes) noexcept {
-  queue_memory& q = office_->queue[queue];
-  std::optional<std::uint64_t> at = claim_slot(q, me_);
-  if (!at) {
-    if (!want_room(q, me_)) any_unseen_ = true;  // nobody will ring: nudge makes passes
-    at = claim_slot(q, me_);
+  queue_writer& w = writers_[queue];
+  bool posted = w.post(bytes);
+  if (!posted) {
+    w.wish_for_room();
+    posted = w.post(bytes);
   }
-  if (!at || !fill_slot(q, *at, me_, bytes)) {
+  if (!posted) {
     ring();  // whoever has filled it may have rung nobody
     return outcome::later;
   }
-  unseen_[queue] = *at;
+  w.drop_wish();
   any_unseen_ = true;
   ring();
   return outcome::done;
@@ -56,14 +58,8 @@ void peer::ring() noexcept {
 }
 
 void peer::nudge() noexcept {
-  any_unseen_ = false;
-  for (std::uint32_t q = 0; q != queue_count; ++q) {
-    if (unseen_[q] == nothing) continue;
-    if (is_unseen(office_->queue[q], unseen_[q], me_))
-      any_unseen_ = true;
-    else
-      unseen_[q] = nothing;
-  }
+  any_unseen_ = std::any_of(writers_.begin(), writers_.end(),
+                            [](const queue_writer& w) { return w.unseen(); });
   if (any_unseen_) ring();
 }
 
@@ -71,6 +67,21 @@ const char* peer::check(bool write, std::uint64_t key, std::uint64_t offset,
                         std::uint64_t size) const noexcept {
   region_view r;
   return find_region(*catalog_, key, offset, size, write ? rights::write : rights::read, r);
+}
+
+bool peer::is_mapped(std::uint64_t key) const noexcept {
+  region_view r;
+  return !find_region(*catalog_, key, 0, 0, rights::none, r) && r.in_arena;
+}
+
+/// Whoever does not wait for this hold may have used the memory anew meanwhile; then this word was
+/// cleared before, and whoever has read anything of that sees it.
+outcome peer::came_in_time(std::uint64_t key, const char*& why) const noexcept {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (catalog_->region[record_of(key)].key.load(std::memory_order_relaxed) == key)
+    return outcome::done;
+  why = "the region was taken back";
+  return outcome::failed;
 }
 
 outcome peer::copy(bool write, std::uint64_t key, std::uint64_t offset, std::byte* here,
@@ -90,7 +101,7 @@ outcome peer::copy(bool write, std::uint64_t key, std::uint64_t offset, std::byt
     }
     std::byte* there = static_cast<std::byte*>(arena_.get()) + r.base + offset;
     std::memcpy(write ? there : here, write ? here : there, size);
-    return outcome::done;
+    return came_in_time(key, why);
   }
   if (!no_cma_.empty()) {
     why =
@@ -100,7 +111,7 @@ outcome peer::copy(bool write, std::uint64_t key, std::uint64_t offset, std::byt
   }
   const int code = write ? runtime::write_foreign(pid_, r.base + offset, here, size)
                          : runtime::read_foreign(pid_, here, r.base + offset, size);
-  if (code == 0) return outcome::done;
+  if (code == 0) return came_in_time(key, why);
   // Its memory goes before it can be seen to be dead.
   why = code == ESRCH ? "the process has ended" : "the kernel could not copy all of it";
   return code == ESRCH ? outcome::lost : outcome::failed;

@@ -2,15 +2,14 @@
 // Another context that was met: its queues, its regions, its doorbell.
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <weft/error.hpp>
 
 #include "runtime/doorbell.hpp"
-#include "transports/parcel.hpp"
 #include "transports/qdma/receive_queue.hpp"
 #include "transports/qdma/regions.hpp"
 
@@ -28,9 +27,12 @@ enum class outcome : std::uint8_t {
 /// memory that came with it is checked at each use.
 class peer {
  public:
+  /// \param me what it knows this process by
+  /// \param fds of its card: office, catalog, arena
   /// \param pid from the kernel, not from the peer
   /// \throws weft::error (protocol_error) naming what is wrong with the card; (system)
-  peer(vpid me, const card_body& card, const parcel& p, pid_t pid, bool fence_always);
+  peer(vpid me, const card_body& card, std::span<const runtime::unique_fd> fds,
+       std::shared_ptr<runtime::remote_doorbell> door, pid_t pid);
 
   vpid who() const noexcept { return who_; }
 
@@ -45,6 +47,12 @@ class peer {
   outcome copy(bool write, std::uint64_t key, std::uint64_t offset, std::byte* here,
                std::size_t size, const char*& why) noexcept;
 
+  runtime::remote_doorbell& door() noexcept { return *door_; }
+  /// For those that fill slots themselves.
+  queue_writer& writer(std::uint32_t queue) noexcept { return writers_[queue]; }
+  /// How far it has read of what this process has laid out for it.
+  const stage_progress& stage() const noexcept { return catalog_->stage[index_of(me_)]; }
+
   /// There is room again in a queue of this process, or a message.
   void ring() noexcept;
 
@@ -53,10 +61,15 @@ class peer {
   bool has_unseen() const noexcept { return any_unseen_; }
   std::uint64_t bells_rung() const noexcept { return door_->rung(); }
 
+  /// The key that a name in a frame means; 0: none.
+  std::uint64_t key_named(remote_address a) const noexcept { return qdma::key_named(*catalog_, a); }
+  /// Whether that region's memory is mapped here.
+  bool is_mapped(std::uint64_t key) const noexcept;
+
   const std::string& no_cma() const noexcept { return no_cma_; }
 
  private:
-  static constexpr std::uint64_t nothing = ~std::uint64_t{0};
+  outcome came_in_time(std::uint64_t key, const char*& why) const noexcept;
 
   const vpid me_;
   const vpid who_;
@@ -64,9 +77,9 @@ class peer {
   runtime::mapping office_mapping_, catalog_mapping_, arena_;
   office_memory* office_;
   const catalog_memory* catalog_;
-  std::unique_ptr<runtime::remote_doorbell> door_;
+  std::vector<queue_writer> writers_;
+  std::shared_ptr<runtime::remote_doorbell> door_;
   std::string no_cma_;  // why its own memory cannot be reached; empty: it can
-  std::uint64_t unseen_[queue_count] = {nothing, nothing, nothing, nothing};
   bool any_unseen_ = false;
 };
 

@@ -2,167 +2,155 @@
 #include "transports/qdma/receive_queue.hpp"
 
 #include <cstring>
-#include <utility>
 
 namespace weft::transports::qdma {
 
 namespace {
-
 constexpr auto acquire = std::memory_order_acquire;
-constexpr auto acq_rel = std::memory_order_acq_rel;
-
-/// Helps the tail on; whoever comes first does it.
-void move_on(queue_memory& q, std::uint64_t from) noexcept {
-  q.tail.compare_exchange_strong(from, from + 1, acq_rel);
-}
-
+constexpr auto relaxed = std::memory_order_relaxed;
 }  // namespace
 
-std::optional<std::uint64_t> claim_slot(queue_memory& q, vpid me) noexcept {
-  // Others may be quicker each time, but not in a ring that nobody empties.
-  for (std::uint32_t tries = 4 * slot_count; tries != 0; --tries) {
-    const std::uint64_t t = q.tail.load(acquire);
-    slot& s = q.slots[t % slot_count];
-    std::uint64_t seen = s.word.load(acquire);
-    const slot_word w = slot_word::unpack(seen);
-    const bool this_lap = w.lap == lap_of(t);
-    if (w.state == slot_state::free && this_lap) {
-      const slot_word mine{w.lap, slot_state::claimed, me};
-      if (!s.word.compare_exchange_strong(seen, mine.packed(), acq_rel)) continue;
-      move_on(q, t);
-      return t;
-    }
-    if (w.state != slot_state::free && this_lap)
-      move_on(q, t);
-    else if (q.tail.load(acquire) == t)
-      return {};
-  }
+// --- producers ---------------------------------------------------------------------------------
+
+/// The long way: looks how far the owner has come, and for a position that nobody has. Those before
+/// the tail are taken, unless a liar has moved it; the owner then passes them.
+[[gnu::noinline]] std::optional<std::uint64_t> queue_writer::search() noexcept {
+  known_head_ = progress_.head.load(acquire);
+  withheld_ = progress_.withheld.load(relaxed) != 0;
+  const std::uint64_t end = known_head_ + slot_count;
+  const std::uint64_t tail = queue_.tail.load(relaxed);
+  if (tail == end) return {};
+  for (std::uint64_t p = tail - known_head_ < slot_count ? tail : known_head_; p != end; ++p)
+    if (!(withheld_ && p < progress_.usable_from[p % slot_count].load(acquire)) && take(p))
+      return p;
   return {};
 }
 
-bool fill_slot(queue_memory& q, std::uint64_t position, vpid me,
-               std::span<const std::byte> bytes) noexcept {
-  slot& s = q.slots[position % slot_count];
-  s.size = static_cast<std::uint32_t>(bytes.size());
-  if (!bytes.empty()) std::memcpy(s.payload, bytes.data(), bytes.size());
-  const std::uint32_t lap = lap_of(position);
-  std::uint64_t mine = slot_word{lap, slot_state::claimed, me}.packed();
-  if (s.word.compare_exchange_strong(mine, slot_word{lap, slot_state::full, me}.packed(), acq_rel))
-    return true;
-  // The owner has gone on without it, and may have passed it since; from now on nobody writes
-  // there.
-  std::uint64_t seen = s.word.load(acquire);
-  for (slot_word w = slot_word::unpack(seen); w.state == slot_state::withheld && w.producer == me;
-       w = slot_word::unpack(seen))
-    if (s.word.compare_exchange_strong(seen, slot_word{w.lap, w.state, 0}.packed(), acq_rel)) break;
-  return false;
+bool queue_writer::post(std::span<const std::byte> bytes) noexcept {
+  const auto at = claim();
+  if (!at) return false;
+  if (!bytes.empty()) std::memcpy(room(*at, bytes.size()), bytes.data(), bytes.size());
+  publish(*at, bytes.size());
+  return true;
 }
 
-bool is_unseen(const queue_memory& q, std::uint64_t position, vpid me) noexcept {
-  return q.slots[position % slot_count].word.load(std::memory_order_relaxed) ==
-         slot_word{lap_of(position), slot_state::full, me}.packed();
+void queue_writer::wish_for_room() noexcept {
+  wishes_ = true;
+  queue_.wishes[index_of(me_) / 64].fetch_or(std::uint64_t{1} << index_of(me_) % 64);
+  queue_.wish.store(1, std::memory_order_seq_cst);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-/// The exchange is a full fence: either the try that follows finds the room, or the owner, who
-/// fences after it has made room, finds the wish.
-bool want_room(queue_memory& q, vpid me) noexcept {
-  for (std::atomic<vpid>& w : q.waiting) {
-    vpid nobody = 0;
-    if (w.compare_exchange_strong(nobody, me) || nobody == me) return true;
-  }
-  return false;
+void queue_writer::drop_wish() noexcept {
+  if (!wishes_) return;
+  wishes_ = false;
+  queue_.wishes[index_of(me_) / 64].fetch_and(~(std::uint64_t{1} << index_of(me_) % 64));
 }
 
-/// The slot at the head is free. Behind it the tail has not been helped on yet; beyond it nobody
-/// can have moved it, since that takes a slot that is not free (the model asserts that). From the
-/// head those that post find their way.
-void queue_reader::put_tail_right(std::uint64_t seen) noexcept {
-  std::uint64_t tail = queue_.tail.load(acquire);
-  if (tail == head_ || at_head().word.load(acquire) != seen) return;
-  const bool behind = head_ - tail <= slot_count;
-  if (queue_.tail.compare_exchange_strong(tail, head_, acq_rel) && !behind) ++put_right_;
+// --- the owner ---------------------------------------------------------------------------------
+
+queue_reader::queue_reader(queue_memory& q, queue_progress& p)
+    : queue_(q), progress_(p), over_until_(slot_count) {
+  late_.reserve(slot_count);  // so that withholding one cannot fail
 }
 
-std::optional<queue_reader::view> queue_reader::peek() noexcept {
-  for (std::uint32_t tries = slot_count; tries != 0; --tries) {
-    slot& s = at_head();
-    std::uint64_t seen = s.word.load(acquire);
-    const slot_word w = slot_word::unpack(seen);
-    if (w.lap != lap_of(head_) || (w.state == slot_state::free && w.producer != 0)) {
-      ++put_right_;
-      s.word.compare_exchange_strong(seen, slot_word{lap_of(head_), slot_state::free, 0}.packed(),
-                                     acq_rel);
-      return {};
-    }
-    if (w.state == slot_state::free) {
-      put_tail_right(seen);
-      return {};
-    }
-    if (w.state == slot_state::claimed) return {};
-    if (w.state == slot_state::withheld) {
-      // As a message that is not one. Those that post pass over it, and so does this, but not
-      // before they have.
-      if (queue_.tail.load(acquire) <= head_) return {};
-      const auto then = w.producer == 0 ? slot_state::free : slot_state::withheld;
-      const slot_word next{lap_of(head_ + slot_count), then, w.producer};
-      if (s.word.compare_exchange_strong(seen, next.packed(), acq_rel)) ++head_;
-      passed_withheld_ = true;
-      continue;
-    }
-    const std::uint32_t size = s.size;
-    if (size <= max_payload) return view{w.producer, {s.payload, size}};
+/// A size that cannot be is a message that is not one.
+std::optional<queue_reader::view> queue_reader::view_at(std::uint64_t p) noexcept {
+  const slot_head& s = queue_.heads[p % slot_count];
+  const vpid from = s.from;
+  const std::uint32_t size = s.size;
+  // Others could change them while we look: use the copies, which nobody can.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (size > slot_bytes) [[unlikely]] {
     ++put_right_;
-    pop();
+    pass(p);
+    return {};
   }
-  return {};
+  return view{from, {size <= head_bytes ? s.body : queue_.bodies[p % slot_count], size}};
 }
 
-void queue_reader::pop() noexcept {
-  at_head().word.store(slot_word{lap_of(head_ + slot_count), slot_state::free, 0}.packed(),
-                       std::memory_order_release);
-  ++head_;
-  freed_ = true;
+/// The same as peek, where slots are withheld or were read out of their turn. What comes late comes
+/// first: its sender can have posted more since. So it is looked for after the next one was seen.
+std::optional<queue_reader::view> queue_reader::peek_with_care() noexcept {
+  late_now_ = none;
+  std::optional<view> next;
+  // Where all are withheld, there is nowhere to go.
+  for (unsigned left = late_.size() == slot_count ? 0 : slot_count; left != 0; --left) {
+    if (!is_over(head_)) {
+      if (!published(head_)) break;
+      if (next = view_at(head_); next) break;
+    }
+    ++head_;
+    ++unpublished_;
+  }
+  // The first of them, looked for from the last: where one is seen, those that its sender had
+  // posted before are seen, too.
+  for (std::size_t i = late_.size(); i-- != 0;)
+    if (published(late_[i].position)) late_now_ = i;
+  if (late_now_ == none) return next;
+  if (const auto v = view_at(late_[late_now_].position)) return v;
+  pop_late();
+  return next;
+}
+
+void queue_reader::pop_late() noexcept {
+  release(late_now_);
+  late_now_ = none;
 }
 
 bool queue_reader::held_up() const noexcept {
-  const slot_word w = slot_word::unpack(at_head().word.load(acquire));
-  return w.state == slot_state::claimed && w.lap == lap_of(head_);
+  if (published(head_)) return false;
+  const auto ahead = queue_.tail.load(acquire) - head_;
+  return (ahead != 0 && ahead <= slot_count) ||
+         queue_.claims[head_ % slot_count].load(acquire) >> 32 == turn_of(head_);
 }
 
-/// Nobody will say that it has ended.
-void queue_reader::give_back_of_the_dead(const table& who_lives) noexcept {
-  for (slot& s : queue_.slots) {
-    std::uint64_t seen = s.word.load(acquire);
-    const slot_word w = slot_word::unpack(seen);
-    if (w.state == slot_state::withheld && w.producer != 0 && !who_lives.lives(w.producer))
-      s.word.compare_exchange_strong(seen, slot_word{w.lap, w.state, 0}.packed(), acq_rel);
-  }
+/// Its producer may still write there, so nobody may have the slot until it has: who posts passes
+/// it, and so does this side.
+void queue_reader::withhold(vpid who) noexcept {
+  progress_.usable_from[head_ % slot_count].store(~std::uint64_t{0}, std::memory_order_release);
+  progress_.withheld.store(1, relaxed);  // both before publish tells of the head
+  late_.push_back({head_, who});
+  careful_until_ = ~std::uint64_t{0};
+  ++head_;
+  ++unpublished_;
 }
 
-void queue_reader::look_after(const table& who_lives, clock::time_point now) noexcept {
+/// It can be used again, from a position on that nobody can have looked at yet: those that post go
+/// as far as one turn beyond the head that they know.
+void queue_reader::release(std::size_t late) noexcept {
+  const std::uint64_t slot = late_[late].position % slot_count;
+  const std::uint64_t first = head_ + slot_count;
+  progress_.usable_from[slot].store(first + (slot - first) % slot_count, std::memory_order_release);
+  late_.erase(late_.begin() + static_cast<std::ptrdiff_t>(late));
+  if (late_.empty()) careful_until_ = first + slot_count;
+}
+
+void queue_reader::look_after(const roll& who_lives, clock::time_point now) noexcept {
   constexpr auto between_looks = std::chrono::milliseconds(1);
-  if (std::exchange(passed_withheld_, false)) give_back_of_the_dead(who_lives);
-  if (!held_up()) return;
+  if (late_.empty() && !held_up()) return;
   if (held_up_at_ != head_) {
     held_up_at_ = head_;
-    held_up_since_ = looked_ = now;
-    return;
+    held_up_since_ = now;
   }
   if (now - looked_ < between_looks) return;
   looked_ = now;
-  slot& s = at_head();
-  std::uint64_t seen = s.word.load(acquire);
-  const slot_word w = slot_word::unpack(seen);
-  if (w.state != slot_state::claimed) return;
-  if (!who_lives.lives(w.producer)) {
-    if (s.word.compare_exchange_strong(
-            seen, slot_word{lap_of(head_ + slot_count), slot_state::free, 0}.packed(), acq_rel)) {
-      ++head_;
-      freed_ = true;
-    }
+  for (std::size_t i = late_.size(); i-- != 0;)
+    if (!who_lives.lives(late_[i].who) && !published(late_[i].position)) release(i);
+  if (now - held_up_since_ < between_looks || !held_up() || is_over(head_)) return;
+  std::uint64_t seen = queue_.claims[head_ % slot_count].load(acquire);
+  const auto who = static_cast<vpid>(seen);
+  if (seen >> 32 != turn_of(head_)) {
+    // A hole: the tail is beyond it, and a liar has put it there. From now on it is taken.
+    if (queue_.claims[head_ % slot_count].compare_exchange_strong(seen, claim_of(head_, 0)))
+      pass(head_);
+    ++put_right_;
+  } else if (!who_lives.lives(who)) {
+    // It may have published before it died.
+    if (published(head_)) return;
+    pass(head_);
   } else if (now - held_up_since_ > patience) {
-    s.word.compare_exchange_strong(
-        seen, slot_word{w.lap, slot_state::withheld, w.producer}.packed(), acq_rel);
+    withhold(who);
   }
 }
 

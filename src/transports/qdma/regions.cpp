@@ -54,6 +54,16 @@ region_hold::region_hold(office_memory& office, std::uint64_t key, vpid me) noex
   }
 }
 
+remote_address name_of(std::uint64_t key) noexcept {
+  return {static_cast<std::uint16_t>(record_of(key) + 1), (key >> 32 & 0xffff) << 32};
+}
+
+std::uint64_t key_named(const catalog_memory& c, remote_address a) noexcept {
+  if (a.region == 0 || a.region > region_count) return 0;
+  const std::uint64_t key = c.region[a.region - 1].key.load(std::memory_order_acquire);
+  return (key >> 32 & 0xffff) == a.offset >> 32 ? key : 0;
+}
+
 own_regions::own_regions(std::size_t arena_bytes)
     : catalog_file_(runtime::make_memory_file("weft-qdma-catalog", sizeof(catalog_memory))),
       arena_file_(runtime::make_memory_file("weft-qdma-arena", arena_bytes)),
@@ -89,12 +99,17 @@ std::uint64_t own_regions::add(std::span<std::byte> memory, rights may) {
   return key;
 }
 
+bool own_regions::may_write(std::uint64_t key) const noexcept {
+  region_view v;
+  return !find_region(*catalog_, key, 0, 0, rights::write, v);
+}
+
 void own_regions::withdraw(std::uint64_t key) noexcept {
   catalog_->region[record_of(key)].key.store(0, std::memory_order_seq_cst);
 }
 
 /// Both this and region_hold write first and then look, with full fences, so one sees the other.
-bool own_regions::is_held(const office_memory& office, std::uint64_t key, const table& t) noexcept {
+bool own_regions::is_held(const office_memory& office, std::uint64_t key, const roll& t) noexcept {
   for (const std::atomic<vpid>& h : office.holders[record_of(key)])
     if (const vpid who = h.load(std::memory_order_seq_cst); who != 0 && t.lives(who)) return true;
   return false;

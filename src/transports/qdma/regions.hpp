@@ -9,8 +9,9 @@
 #include <weft/qdma.hpp>
 
 #include "runtime/memory_file.hpp"
-#include "transports/qdma/table.hpp"
+#include "transports/qdma/receive_queue.hpp"
 #include "transports/qdma/wire.hpp"
+#include "transports/transport.hpp"
 
 namespace weft::transports::qdma {
 
@@ -28,6 +29,15 @@ const char* find_region(const catalog_memory& c, std::uint64_t key, std::uint64_
 
 /// The index of the record that a key names; region_count: none.
 std::uint32_t record_of(std::uint64_t key) noexcept;
+
+/// How a region is named in the 64 bits of a rendezvous: its record, 16 bits of its generation, and
+/// 32 of an offset, so that offsets add up.
+remote_address name_of(std::uint64_t key) noexcept;
+inline constexpr std::uint64_t most_exposed = std::uint64_t{1} << 32;  // bytes in one piece
+/// The offset within the region that such a name holds.
+constexpr std::uint64_t offset_of(remote_address a) noexcept { return a.offset & 0xffffffff; }
+/// The key that a name means in that catalog; 0: none, or none any more.
+std::uint64_t key_named(const catalog_memory& c, remote_address a) noexcept;
 
 /// Says in the office of the region's owner that this process copies there, for a scope: an owner
 /// that takes the region back waits for that, or it was taken back before, which a look at the
@@ -56,12 +66,14 @@ class own_regions {
 
   /// \return the key \throws weft::error (out_of_memory)
   std::uint64_t add(std::span<std::byte> memory, weft::qdma::rights may);
+  /// Whether others have the right to write there.
+  bool may_write(std::uint64_t key) const noexcept;
   /// Nobody finds it any more. Those that found it may still copy: see is_held.
   void withdraw(std::uint64_t key) noexcept;
 
   /// Whether somebody who lives still copies there. Any thread, after `withdraw`, and before
   /// `retire`, which lets the record be used again.
-  static bool is_held(const office_memory& office, std::uint64_t key, const table& t) noexcept;
+  static bool is_held(const office_memory& office, std::uint64_t key, const roll& t) noexcept;
   void retire(std::uint64_t key, office_memory& office) noexcept;
 
   /// Where this process finds bytes of its own region. \return null, and `why`
@@ -73,6 +85,9 @@ class own_regions {
   void free(std::span<std::byte> memory) noexcept;
 
   const catalog_memory& catalog() const noexcept { return *catalog_; }
+  /// What this process says of its own queues, and of what it has read.
+  queue_progress& progress_of(std::uint32_t queue) noexcept { return catalog_->queue[queue]; }
+  stage_progress& stage_of(std::uint32_t index) noexcept { return catalog_->stage[index]; }
   int catalog_fd() const noexcept { return catalog_file_.get(); }
   int arena_fd() const noexcept { return arena_file_.get(); }
   std::size_t arena_bytes() const noexcept { return arena_.size(); }

@@ -17,9 +17,6 @@
 
 namespace weft::transports::qdma {
 
-namespace {
-
-/// When a process started, in ticks since boot. 0: there is none, or nobody may know.
 std::uint64_t start_of(pid_t pid) noexcept {
   std::array<char, 32> path{};
   std::snprintf(path.data(), path.size(), "/proc/%d/stat", static_cast<int>(pid));
@@ -45,6 +42,8 @@ std::uint64_t start_of(pid_t pid) noexcept {
   std::from_chars(rest.data(), rest.data() + rest.size(), ticks);
   return ticks;
 }
+
+namespace {
 
 std::uint64_t own_pid_space() noexcept {
   struct stat info {};

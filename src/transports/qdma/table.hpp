@@ -2,13 +2,19 @@
 // The node-wide table of contexts: who has which virtual process id.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstdint>
 
 #include "runtime/memory_file.hpp"
+#include "transports/qdma/receive_queue.hpp"
 #include "transports/qdma/wire.hpp"
 
 namespace weft::transports::qdma {
+
+/// When a process started, in ticks since boot. 0: there is none, or nobody may know.
+std::uint64_t start_of(pid_t pid) noexcept;
 
 /// 128 random bits: where a context can be met.
 using socket_id = std::array<std::uint64_t, 2>;
@@ -18,7 +24,7 @@ using socket_id = std::array<std::uint64_t, 2>;
 ///
 /// Everybody can write all of it, so it decides nothing that could harm: a liar makes ids useless,
 /// its own or others', and whoever has met a peer goes by what the kernel said then.
-class table {
+class table final : public roll {
  public:
   /// A new one. \throws weft::error (system)
   static table make();
@@ -32,7 +38,7 @@ class table {
 
   /// Whether a context has that id now, as far as one can tell: not after it was released, nor
   /// after its process has died, whoever has its process number since.
-  bool lives(vpid v) const noexcept;
+  bool lives(vpid v) const noexcept override;
 
   /// Where to meet it; zeros: nobody has that id.
   socket_id name_of(vpid v) const noexcept;

@@ -66,55 +66,48 @@ struct table_memory {
 // --- receive queues ----------------------------------------------------------------------------
 
 inline constexpr std::uint32_t office_magic = 0x666f6471;  // "qdof"
-inline constexpr std::uint32_t slot_bytes = 2048;
-inline constexpr std::uint32_t max_payload = slot_bytes - 16;
-inline constexpr std::uint32_t slot_count = 64;  // a power of two
-inline constexpr std::uint32_t queue_count = 4;  // the first one is the device's own
-inline constexpr std::uint32_t waiting_count = 15;
+inline constexpr std::uint32_t slot_bytes = 2048;          // of a message, at most
+inline constexpr std::uint32_t head_bytes = 52;   // of a message within a slot's first line
+inline constexpr std::uint32_t slot_count = 256;  // a power of two
+inline constexpr std::uint32_t queue_count = 4;   // the first one is the device's own
+inline constexpr std::uint32_t words_of_wishes = entry_count / 64;
 
-enum class slot_state : std::uint32_t {
-  free = 0,     ///< whoever changes it to `claimed` may write into the slot
-  claimed = 1,  ///< somebody writes into it
-  full = 2,     ///< the owner may read it
-  withheld = 3  ///< its writer has taken too long: passed over until it says that it has ended
-};
-
-/// lap 30 bits, state 2, vpid of the producer 32.
-struct slot_word {
-  std::uint32_t lap = 0;
-  slot_state state = slot_state::free;
-  vpid producer = 0;
-
-  static constexpr std::uint32_t lap_mask = (1u << 30) - 1;
-
-  constexpr std::uint64_t packed() const noexcept {
-    return std::uint64_t{lap & lap_mask} << 34 |
-           std::uint64_t{static_cast<std::uint32_t>(state)} << 32 | producer;
-  }
-  static constexpr slot_word unpack(std::uint64_t w) noexcept {
-    return {static_cast<std::uint32_t>(w >> 34), static_cast<slot_state>(w >> 32 & 3),
-            static_cast<vpid>(w)};
-  }
-};
-
-constexpr std::uint32_t lap_of(std::uint64_t position) noexcept {
-  return static_cast<std::uint32_t>(position / slot_count) & slot_word::lap_mask;
+/// Positions count slots since the beginning of time; a slot is used anew once for each turn.
+constexpr std::uint32_t turn_of(std::uint64_t position) noexcept {
+  return static_cast<std::uint32_t>(position / slot_count) + 1;
 }
 
-struct alignas(line) slot {
-  std::atomic<std::uint64_t> word;
-  std::uint32_t size;
-  std::uint32_t reserved;
-  std::byte payload[max_payload];
-};
-static_assert(sizeof(slot) == slot_bytes);
+/// A claim: in which turn, above the producer's id.
+constexpr std::uint64_t claim_of(std::uint64_t position, vpid who) noexcept {
+  return std::uint64_t{turn_of(position)} << 32 | who;
+}
 
-/// Made by its owner, who alone takes out of it; written by anybody. The owner's position is its
-/// own. Model: tests/models/qdma_queue.pml.
+/// The first line of a slot, alone with a message that fits into it: it crosses in one transfer.
+/// `turn` is written last.
+struct alignas(line) slot_head {
+  vpid from;
+  std::uint32_t size;
+  std::byte body[head_bytes];
+  std::atomic<std::uint32_t> turn;
+};
+static_assert(sizeof(slot_head) == line);
+
+/// Written by anybody. Who posts takes a position by its claim, which only those that post look at:
+/// the owner polls nothing but the next slot's first line. Model: tests/models/qdma_queue.pml.
 struct queue_memory {
-  std::atomic<std::uint64_t> tail;  ///< where to look for a free slot; only a hint
-  alignas(line) std::atomic<vpid> waiting[waiting_count];  ///< who is to be rung when there is room
-  alignas(line) slot slots[slot_count];
+  std::atomic<std::uint64_t> tail;                ///< where to look for a free slot; only a hint
+  alignas(line) std::atomic<std::uint32_t> wish;  ///< somebody may want to be rung for room
+  std::atomic<std::uint64_t> wishes[words_of_wishes];  ///< who: a bit for each index
+  alignas(line) std::atomic<std::uint64_t> claims[slot_count];
+  alignas(line) slot_head heads[slot_count];
+  alignas(line) std::byte bodies[slot_count][slot_bytes];
+};
+
+/// What its owner says of a queue, in memory that only it can write.
+struct queue_progress {
+  alignas(line) std::atomic<std::uint64_t> head;  ///< positions before it are over
+  std::atomic<std::uint32_t> withheld;            ///< 1: some slot was; look at usable_from
+  alignas(line) std::atomic<std::uint64_t> usable_from[slot_count];  ///< positions before are over
 };
 
 /// What a producer tells the device itself, in queue 0.
@@ -140,10 +133,18 @@ struct alignas(line) region_record {
 };
 static_assert(sizeof(region_record) == line);
 
+/// How far this context has read in the memory in which that sender lays long frames.
+struct alignas(line) stage_progress {
+  std::atomic<std::uint64_t> read;  ///< bytes since the beginning
+};
+
+/// What its owner alone writes; others have it for reading only.
 struct catalog_memory {
   std::uint32_t magic;
   std::uint32_t records;
   alignas(line) region_record region[region_count];
+  alignas(line) queue_progress queue[queue_count];
+  alignas(line) stage_progress stage[entry_count];  ///< of the sender with that index
 };
 
 /// Queues, and who copies from or to a region at this moment: whoever takes a region back waits for
@@ -155,13 +156,42 @@ struct office_memory {
   alignas(line) queue_memory queue[queue_count];
 };
 
+// --- frames ------------------------------------------------------------------------------------
+
+inline constexpr std::uint32_t stage_bytes = 128 * 1024;  // a power of two
+inline constexpr std::uint32_t max_payload = 32 * 1024;   // of one frame
+
+/// Payloads that no slot can hold follow each other in the memory of their sender, at multiples of
+/// a line, and never wrap around in the middle: one that does not fit before the end starts at the
+/// beginning. Sender and receiver compute the same places from the same sizes.
+struct stage_place {
+  std::uint64_t begin;  // bytes since the beginning of time
+  std::uint64_t end;
+  static constexpr stage_place after(std::uint64_t position, std::uint32_t size) noexcept {
+    const std::uint64_t room = stage_bytes - position % stage_bytes;
+    const std::uint64_t begin = size <= room ? position : position + room;
+    return {begin, begin + (size + line - 1) / line * line};
+  }
+};
+
+/// What a sender of frames tells of itself. With it come its stage, which others can only read, and
+/// its doorbell page. The answer is a card: who is what the sender is known by there.
+struct offer_body {
+  std::uint32_t magic;
+  std::uint32_t version;
+  std::uint32_t fences_for_itself;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(offer_body) == 16);
+inline constexpr std::uint32_t offer_magic = 0x6b6c6471;  // "qdlk"
+
 // --- introductions -----------------------------------------------------------------------------
 
 inline constexpr std::uint32_t card_magic = 0x64636471;  // "qdcd"
-inline constexpr std::uint32_t card_version = 1;
+inline constexpr std::uint32_t card_version = 2;
 
-/// What a context tells of itself. With it come descriptors: the table, its office, its catalog,
-/// its doorbell page, its arena.
+/// What a context tells of itself. With it come descriptors: of a device, the table first; its
+/// office, its catalog, its arena, its doorbell page.
 struct card_body {
   std::uint32_t magic;
   std::uint32_t version;

@@ -69,11 +69,10 @@ TEST_CASE("qdma hostile: signals of strangers, for no event, of no size are drop
        {std::uint64_t{0}, e + 1, e + (std::uint64_t{1} << 32), ~std::uint64_t{0}})
     n[0].start({signalling(n[1].id(), forged)});
   n[0].start({posting(n[1].id(), 0, "not a signal")});
-  qd::queue_memory& q = n[1].device.office().queue[0];
   const qd::signal_body honest{e, 0, 0};
-  const auto at = qd::claim_slot(q, 4711);  // whom nobody has met
-  REQUIRE(at);
-  REQUIRE(qd::fill_slot(q, *at, 4711, std::as_bytes(std::span(&honest, 1))));
+  qd::queue_writer stranger(n[1].device.office().queue[0], n[1].device.regions().progress_of(0),
+                            4711);  // whom nobody has met
+  REQUIRE(stranger.post(std::as_bytes(std::span(&honest, 1))));
   n.settle();
   CHECK_FALSE(t.over);
   CHECK(n[1].device.refused_signals() == 6);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the transport; the context lists factories explicitly.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/doorbell.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::transports::qdma {
+
+/// Tries whether shared memory can be had at all.
+/// \return empty, or why not and what would cure it
+std::string probe();
+
+/// \param door the context's doorbell, which peers are handed; must outlive the transport
+/// \throws weft::error (system)
+std::unique_ptr<transport> make(runtime::doorbell& door);
+
+}  // namespace weft::transports::qdma

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/qdma/link.hpp"
+
+#include "runtime/pause.hpp"
+#include "runtime/small_copy.hpp"
+#include "transports/qdma/transport.hpp"
+
+namespace weft::transports::qdma {
+
+namespace {
+
+// How far ahead of its writing a slot is fetched: beyond those that the receiver may look at now.
+constexpr std::uint64_t slots_ahead = 2;
+
+/// Whether the stage up to `end` is free.
+bool fits(std::uint64_t end, std::uint64_t read) noexcept {
+  return end <= read || end - read <= stage_bytes;
+}
+
+std::size_t bytes_before_payload(const frame_header& h) noexcept {
+  return sizeof h + extension_size(h);
+}
+
+/// From a cursor that stays where it is.
+void copy_out(std::byte* to, gather from, std::size_t n) noexcept {
+  while (n != 0) {
+    const const_buffer run = from.run(n);
+    if (run.empty()) return;
+    std::memcpy(to, run.data(), run.size());
+    to += run.size();
+    n -= run.size();
+    from.skip(run.size());
+  }
+}
+
+}  // namespace
+
+queue_link::queue_link(pair& with, runtime::mapping stage) noexcept
+    : link(with.owner().traits()),
+      pair_(with),
+      passes_(with.owner().passes()),
+      stage_(std::move(stage)) {}
+
+queue_link::~queue_link() {
+  if (writer_) writer_->drop_wish();
+  let_go();
+  pair_.owner().link_ended(*this);
+}
+
+std::string queue_link::opened(parcel answer) {
+  std::string trouble = pair_.take_answer(std::move(answer));
+  if (!trouble.empty()) return trouble;
+  peer_ = pair_.there();
+  writer_ = &peer_->writer(0);
+  return {};
+}
+
+inline void queue_link::publish(std::uint64_t position, std::size_t size) noexcept {
+  writer_->publish(position, size);
+  // The receiver read the next lines on its last lap. In a burst, fetching one early hides the
+  // transfer; for a single message it would only be in the way of the message itself.
+  if (last_pass_ == passes_) runtime::prefetch_for_write(writer_->upcoming(position, slots_ahead));
+  last_pass_ = passes_;
+  peer_->door().ring_if_asleep();
+  if (!listed_unseen_) [[unlikely]] {
+    listed_unseen_ = true;
+    pair_.owner().has_unseen(*this);
+  }
+}
+
+post queue_link::send_together(frame_header header, const frame_extension* extension,
+                               const std::byte* data) noexcept {
+  const std::size_t before = bytes_before_payload(header);
+  if (before + header.size > head_bytes)
+    return send_frame(header, extension,
+                      [data](std::byte* to, std::size_t n) { std::memcpy(to, data, n); });
+  const auto at = writer_->claim();
+  if (!at) [[unlikely]]
+    return no_room(staged_);
+  std::byte* const to = writer_->room(*at, 0);
+  std::memcpy(to, &header, sizeof header);
+  if (extension) std::memcpy(to + sizeof header, extension, sizeof *extension);
+  runtime::small_copy(to + before, data, header.size);
+  publish(*at, before + header.size);
+  return post::done;
+}
+
+post queue_link::send(const frame_header& header, const frame_extension* extension,
+                      gather& data) noexcept {
+  const post answer = send_frame(header, extension,
+                                 [&data](std::byte* to, std::size_t n) { copy_out(to, data, n); });
+  if (answer == post::done) data.skip(header.size);
+  return answer;
+}
+
+/// A slot that is taken is in everybody's way until it is filled, so what is staged is copied
+/// first.
+template <class Copy>
+post queue_link::send_frame(const frame_header& header, const frame_extension* extension,
+                            Copy copy) noexcept {
+  const std::size_t before = bytes_before_payload(header);
+  const bool in_slot = before + header.size <= slot_bytes;
+  const stage_place place =
+      in_slot ? stage_place{staged_, staged_} : stage_place::after(staged_, header.size);
+  if (!has_stage(place.end) || !writer_->may_have_room()) [[unlikely]]
+    return no_room(place.end);
+  if (!in_slot)
+    copy(static_cast<std::byte*>(stage_.get()) + place.begin % stage_bytes, header.size);
+  const auto at = writer_->claim();
+  if (!at) [[unlikely]]
+    return no_room(place.end);
+  const std::size_t size = in_slot ? before + header.size : before;
+  std::byte* const to = writer_->room(*at, size);
+  std::memcpy(to, &header, sizeof header);
+  if (extension) std::memcpy(to + sizeof header, extension, extension_size(header));
+  if (in_slot && header.size != 0) copy(to + before, header.size);
+  publish(*at, size);
+  staged_ = place.end;
+  return post::done;
+}
+
+/// Refreshes what the peer has read, believing it only within what was ever staged.
+bool queue_link::has_stage(std::uint64_t end) noexcept {
+  if (fits(end, stage_read_)) return true;
+  const std::uint64_t read = peer_->stage().read.load(std::memory_order_acquire);
+  if (read > staged_ || read < stage_read_) {
+    broken_ = true;
+    return false;
+  }
+  stage_read_ = read;
+  return fits(end, stage_read_);
+}
+
+[[gnu::noinline, gnu::cold]] post queue_link::no_room(std::uint64_t stage_end) noexcept {
+  wanted_stage_ = stage_end;
+  if (!waits_for_room_) {
+    waits_for_room_ = true;
+    pair_.owner().wants_room(*this);
+    writer_->wish_for_room();
+  }
+  // The next pass looks for room, and then tells the peer's inlet.
+  if (broken_) return post::failed;
+  peer_->door().ring_if_away();
+  return post::busy;
+}
+
+bool queue_link::has_room_again() noexcept {
+  if (!has_stage(wanted_stage_) || !writer_->may_have_room()) return broken_;
+  waits_for_room_ = false;
+  writer_->drop_wish();
+  return true;
+}
+
+bool queue_link::would_have_room() const noexcept {
+  const std::uint64_t read = peer_->stage().read.load(std::memory_order_acquire);
+  // The next pass will find it broken.
+  if (read > staged_) return true;
+  return fits(wanted_stage_, read) && writer_->may_have_room();
+}
+
+void queue_link::nudge() noexcept {
+  if (unseen()) peer_->ring();
+}
+
+}  // namespace weft::transports::qdma

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames to one peer: into its receive queue.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "runtime/memory_file.hpp"
+#include "transports/qdma/peer.hpp"
+#include "transports/qdma/transfers.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::transports::qdma {
+
+class pair;
+
+/// Posts frames. One that fits into a slot is a message of the peer's queue, which this writes in
+/// place; of a longer one the queue gets the header, and its payload lies in the stage of this
+/// link, where the peer reads it. Owned by the protocol layer's peer; its pair outlives it. Baton
+/// held only.
+class queue_link final : public link {
+ public:
+  /// \param stage memory of stage_bytes
+  queue_link(pair& with, runtime::mapping stage) noexcept;
+  ~queue_link() override;
+
+  std::string opened(parcel answer) override;
+  post send(const frame_header& header, const frame_extension* extension,
+            gather& data) noexcept override;
+  post send_together(frame_header header, const frame_extension* extension,
+                     const std::byte* data) noexcept override;
+  post get(scatter into, remote_address from, std::size_t size,
+           std::uint64_t cookie) noexcept override;
+  bool prefers_get(remote_address from, std::size_t size) const noexcept override;
+  std::optional<remote_address> expose(const_buffer data) noexcept override;
+  post put(gather data, remote_address to, std::size_t size,
+           std::uint64_t cookie) noexcept override;
+  std::optional<remote_address> expect(mutable_buffer into) noexcept override;
+  void withdraw(remote_address what) noexcept override;
+  void let_go() noexcept override;
+  bool unseen() const noexcept override { return writer_->unseen(); }
+  void nudge() noexcept override;
+
+  bool has_room_again() noexcept;
+  /// The same, changing nothing: for the look before a sleep.
+  bool would_have_room() const noexcept;
+  bool broken() const noexcept { return broken_; }
+
+  /// The transport's list of links whose peers may have to be rung.
+  void all_seen() noexcept { listed_unseen_ = false; }
+  pair& owner() const noexcept { return pair_; }
+
+ private:
+  /// A frame of any size. \param copy writes the payload to where it is told, once or twice
+  template <class Copy>
+  post send_frame(const frame_header& header, const frame_extension* extension, Copy copy) noexcept;
+  void publish(std::uint64_t position, std::size_t size) noexcept;
+  bool has_stage(std::uint64_t end) noexcept;
+  post no_room(std::uint64_t stage_end) noexcept;
+  post move(transfer t, remote_address where) noexcept;
+  std::optional<remote_address> show(std::span<std::byte> memory, weft::qdma::rights may) noexcept;
+
+  pair& pair_;
+  const std::uint32_t& passes_;  // of the transport
+  std::uint32_t last_pass_ = 0;  // when the last frame was posted
+  peer* peer_ = nullptr;         // once opened
+  queue_writer* writer_ = nullptr;
+  runtime::mapping stage_;
+  std::uint64_t staged_ = 0;      // where the next payload may begin
+  std::uint64_t stage_read_ = 0;  // what the peer published when last looked at
+  std::uint64_t wanted_stage_ = 0;
+  std::vector<std::uint64_t> shown_;  // keys of regions that the peer may copy from or to
+  bool waits_for_room_ = false;
+  bool listed_unseen_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace weft::transports::qdma

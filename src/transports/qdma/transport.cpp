@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/qdma/transport.hpp"
+
+#include <algorithm>
+
+namespace weft::transports::qdma {
+
+namespace {
+
+// Frames in one pass: enough to amortise it, few enough that other transports have their turn.
+constexpr unsigned frames_per_pass = 64;
+constexpr unsigned vain_until_publish = 8;
+constexpr std::uint32_t publish_every = slot_count / 4;
+constexpr std::uint64_t publish_every_staged = stage_bytes / 8;
+// Whoever holds the queue up does so for longer.
+constexpr std::uint32_t passes_between_looks = 256;
+// Address space for memory that others can map.
+constexpr std::size_t arena_bytes = std::size_t{64} << 20;
+
+template <class T>
+void drop(std::vector<T*>& from, T* what) noexcept {
+  from.erase(std::remove(from.begin(), from.end(), what), from.end());
+}
+
+}  // namespace
+
+qdma_transport::qdma_transport(runtime::doorbell& door)
+    : door_(door),
+      office_(arena_bytes),
+      reader_(office_.queue(0), office_.regions().progress_of(0)) {
+  held_.reserve(region_count);
+}
+
+qdma_transport::~qdma_transport() = default;
+
+const transports::traits& qdma_transport::traits() const noexcept {
+  static constexpr transports::traits qdma{.name = "qdma",
+                                           .max_payload = qdma::max_payload,
+                                           .fragment = 16 * 1024,
+                                           .shares_memory = true};
+  return qdma;
+}
+
+std::string qdma_transport::reach(bool is_self) const {
+  return is_self ? "a process reaches itself by `self`" : "";
+}
+
+void qdma_transport::add_door(parcel& p) const {
+  p.fds.push_back(runtime::duplicate(door_.page_fd()));
+}
+
+vpid qdma_transport::admit(pair& p, pid_t pid) {
+  const vpid given = senders_.add(p, pid);
+  office_.regions().stage_of(index_of(given)).read.store(0, std::memory_order_relaxed);
+  return given;
+}
+
+void qdma_transport::dismiss(vpid v) noexcept {
+  senders_.remove(v);
+  reader_.forget_wish(v);
+}
+
+pair& qdma_transport::pair_of(inlet& peer, const counterpart& who) {
+  auto known = pairs_.find(&peer);
+  if (known == pairs_.end())
+    known = pairs_.emplace(&peer, std::make_unique<pair>(*this, peer, who)).first;
+  return *known->second;
+}
+
+std::unique_ptr<link> qdma_transport::open(inlet& from, const counterpart& who, parcel& offer) {
+  pair& p = pair_of(from, who);
+  unseen_.reserve(pairs_.size());
+  waiting_.reserve(pairs_.size());
+  return p.open(offer);
+}
+
+std::string qdma_transport::accept(inlet& to, const counterpart& who, parcel offer,
+                                   parcel& answer) {
+  pair& p = pair_of(to, who);
+  staged_.reserve(pairs_.size());  // inside poll nothing may throw
+  return p.accept(std::move(offer), answer);
+}
+
+void qdma_transport::forget(inlet& from) noexcept {
+  const auto it = pairs_.find(&from);
+  if (it == pairs_.end()) return;
+  pair& p = *it->second;
+  if (p.sender() != 0) {
+    // What the peer wrote before it went is still delivered.
+    reader_.take_all_of(p.sender(), [&p](const queue_reader::view& v) {
+      p.broken = p.broken || !p.deliver(v.bytes);
+    });
+    dismiss(p.sender());
+    drop(staged_, &p);
+    p.lose_incoming();
+  }
+  if (!p.outgoing()) pairs_.erase(it);
+}
+
+void qdma_transport::link_ended(queue_link& l) noexcept {
+  drop(waiting_, &l);
+  drop(unseen_, &l);
+  pair& p = l.owner();
+  p.lose_outgoing();
+  if (p.sender() == 0) pairs_.erase(&p.inlet());
+}
+
+std::string qdma_transport::describe() const { return "qdma (receive queues of 2 KB slots)"; }
+
+std::string qdma_transport::describe(const inlet& peer) const {
+  const auto it = pairs_.find(&peer);
+  return it == pairs_.end() ? "qdma" : "qdma, " + it->second->describe();
+}
+
+/// \return false: it is not to be listened to any more, and its inlet was told
+bool qdma_transport::deliver(pair& p, std::span<const std::byte> message) noexcept {
+  if (p.broken) return true;
+  p.broken = !p.deliver(message);
+  if (p.unpublished() != 0) {
+    if (p.unpublished() >= publish_every_staged) {
+      p.publish();
+      tell_of_room();
+    } else if (!p.listed_staged) {
+      p.listed_staged = true;
+      staged_.push_back(&p);
+    }
+  }
+  return !p.broken;
+}
+
+unsigned qdma_transport::take_frames() noexcept {
+  unsigned frames = 0;
+  for (; frames != frames_per_pass; ++frames) {
+    const auto message = reader_.peek();
+    if (!message) break;
+    pair* const from = senders_.find(message->from);
+    // Nobody is told of what somebody sends who was never let in, or has been forgotten.
+    const bool good = !from || deliver(*from, message->bytes);
+    reader_.pop();
+    if (reader_.unpublished() >= publish_every) publish();
+    if (!good) [[unlikely]] {
+      from->inlet().on_broken(errc::protocol_error);
+      return frames + 1;
+    }
+  }
+  return frames;
+}
+
+void qdma_transport::publish() noexcept {
+  vain_ = 0;
+  reader_.publish();
+  for (pair* p : staged_) {
+    p->listed_staged = false;
+    p->publish();
+  }
+  staged_.clear();
+  tell_of_room();
+}
+
+void qdma_transport::tell_of_room() noexcept {
+  reader_.tell_of_room([this](std::uint32_t index) {
+    pair* const p = senders_.at(index);
+    if (!p) return;
+    p->door().ring_if_asleep();
+    p->door().ring_if_away();
+  });
+}
+
+unsigned qdma_transport::poll_waiting() noexcept {
+  unsigned events = 0;
+  for (std::size_t i = 0; i < waiting_.size();) {
+    queue_link& l = *waiting_[i];
+    if (!l.has_room_again()) {
+      ++i;
+      continue;
+    }
+    waiting_[i] = waiting_.back();
+    waiting_.pop_back();
+    ++events;
+    inlet& peer = l.owner().inlet();
+    if (l.broken())
+      peer.on_broken(errc::protocol_error);
+    else
+      peer.on_room();
+  }
+  return events;
+}
+
+unsigned qdma_transport::poll() noexcept {
+  ++passes_;
+  unsigned events = take_frames();
+  if (events != 0)
+    vain_ = 0;
+  else if ((reader_.unpublished() != 0 || !staged_.empty()) && ++vain_ > vain_until_publish)
+    publish();
+  if (!waiting_.empty()) [[unlikely]]
+    events += poll_waiting();
+  if (!copies_.empty()) events += copies_.run();
+  if (passes_ % passes_between_looks == 0) [[unlikely]] {
+    reader_.look_after(senders_, queue_reader::clock::now());
+    if (!held_.empty()) retire_held();
+  }
+  return events;
+}
+
+bool qdma_transport::has_work() noexcept {
+  if (!copies_.empty() || reader_.peek() || reader_.held_up()) return true;
+  if (reader_.unpublished() != 0 || !staged_.empty()) publish();
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [](const queue_link* l) { return l->would_have_room(); });
+}
+
+std::uint64_t qdma_transport::bells_rung() const noexcept {
+  std::uint64_t all = 0;
+  for (const auto& [peer, p] : pairs_) all += p->bells_rung();
+  return all;
+}
+
+/// Room that was made for a peer is something to be seen, too.
+bool qdma_transport::has_unseen() const noexcept { return !unseen_.empty() || reader_.is_wished(); }
+
+void qdma_transport::nudge() noexcept {
+  if (reader_.is_wished()) tell_of_room();
+  for (std::size_t i = 0; i < unseen_.size();) {
+    if (unseen_[i]->unseen()) {
+      unseen_[i++]->nudge();
+    } else {
+      unseen_[i]->all_seen();
+      unseen_[i] = unseen_.back();
+      unseen_.pop_back();
+    }
+  }
+}
+
+}  // namespace weft::transports::qdma

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames between processes of one host, as messages into receive queues.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "runtime/doorbell.hpp"
+#include "transports/qdma/office.hpp"
+#include "transports/qdma/pair.hpp"
+#include "transports/qdma/senders.hpp"
+#include "transports/qdma/transfers.hpp"
+
+namespace weft::transports::qdma {
+
+/// One queue takes the frames of all peers, so a pass costs the same however many there are, and a
+/// context has room for as many frames as a queue has slots, however many send
+/// (docs/adr/0017-qdma-transport.md). Nothing exists for peers never spoken to.
+class qdma_transport final : public transport {
+ public:
+  explicit qdma_transport(runtime::doorbell& door);
+  ~qdma_transport() override;
+
+  const transports::traits& traits() const noexcept override;
+  std::string reach(bool is_self) const override;
+  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
+  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
+  void forget(inlet& from) noexcept override;
+  std::string describe() const override;
+  std::string describe(const inlet& peer) const override;
+
+  unsigned poll() noexcept override;
+  bool has_work() noexcept override;
+  void nudge() noexcept override;
+  bool has_unseen() const noexcept override;
+  std::uint64_t bells_rung() const noexcept override;
+
+  // For pairs and links:
+  bool fences_for_itself() const noexcept { return !door_.fences_senders(); }
+  own_office& office() noexcept { return office_; }
+  void add_door(parcel& p) const;  ///< \throws weft::error when descriptors run out
+  vpid admit(pair& p, pid_t pid);  ///< \throws weft::error (out_of_memory)
+  void dismiss(vpid v) noexcept;
+  void wants_room(queue_link& l) { waiting_.push_back(&l); }
+  void has_unseen(queue_link& l) { unseen_.push_back(&l); }
+  void link_ended(queue_link& l) noexcept;
+  transfers& copies() noexcept { return copies_; }
+  /// When this returns, nobody writes to that region any more, and who has read from it knows that
+  /// it was too late.
+  void take_back(std::uint64_t key) noexcept;
+  /// Counts passes, so that a link knows a burst: frames posted without a look in between.
+  const std::uint32_t& passes() const noexcept { return passes_; }
+
+ private:
+  pair& pair_of(inlet& peer, const counterpart& who);
+  unsigned take_frames() noexcept;
+  bool deliver(pair& p, std::span<const std::byte> message) noexcept;
+  void publish() noexcept;
+  void tell_of_room() noexcept;
+  unsigned poll_waiting() noexcept;
+  void retire_held() noexcept;
+
+  runtime::doorbell& door_;
+  own_office office_;
+  queue_reader reader_;
+  senders senders_;
+  transfers copies_;
+  std::map<const inlet*, std::unique_ptr<pair>> pairs_;
+  std::vector<queue_link*> waiting_;  // refused a frame for want of room
+  std::vector<queue_link*> unseen_;   // sent something since their peer was seen to be up to date
+  std::vector<pair*> staged_;         // of whose stages something was read and not published
+  std::vector<std::uint64_t> held_;   // keys of regions that were taken back under somebody's hold
+  std::uint32_t passes_ = 0;
+  unsigned vain_ = 0;  // passes without a frame
+};
+
+}  // namespace weft::transports::qdma
