@@ -33,6 +33,9 @@ target_link_libraries(weft_asio INTERFACE Threads::Threads)
 # HMAC-SHA256 for the handshake of strangers over TCP: docs/adr/0008.
 pkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle)
 
+# InfiniBand and RoCE; without a device the library finds none, and the transport says so.
+pkg_check_modules(ibverbs REQUIRED QUIET IMPORTED_TARGET libibverbs)
+
 # A job of mpirun or srun: only the header, and at run time the library, if a launcher asks for it: docs/adr/0009.
 set(WEFT_HAVE_PMIX OFF)
 if(NOT WEFT_WITH_PMIX STREQUAL "OFF")

@@ -23,6 +23,7 @@ set(WEFT_TESTS all CACHE STRING "Which tests: all; again (without what no other 
 in_process (of these, what one process can show)")
 set_property(CACHE WEFT_TESTS PROPERTY STRINGS all again in_process)
 option(WEFT_MPI_PROGRAMS "Also run Debian's programs that use MPI (packages/mpi.txt)" OFF)
+option(WEFT_GUEST_TESTS "Also run the suites over verbs, in a virtual machine if there is no RDMA device" OFF)
 option(WEFT_FUZZ "Link the fuzz targets with libFuzzer (clang), instead of replaying their corpus" OFF)
 option(WEFT_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 

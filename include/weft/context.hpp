@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,8 +92,13 @@ struct options {
   /// known. With more than there are cores, waiting threads give way to each other sooner.
   unsigned neighbours = 0;
 
-  /// Which transports, in order of preference: any of "self", "shm", "tcp".
-  std::vector<std::string> transports = {"self", "shm", "tcp"};
+  /// Which transports, in order of preference: any of "self", "shm", "verbs", "tcp".
+  std::vector<std::string> transports = {"self", "shm", "verbs", "tcp"};
+
+  /// The RDMA device that verbs uses, as ibv_devices shows it, and which of its port's addresses;
+  /// empty and nothing: the first that work, found by trying.
+  std::string verbs_device;
+  std::optional<unsigned> verbs_gid_index;
 
   /// Where weft listens over TCP: names of network interfaces; none: all that are up.
   std::vector<std::string> tcp_interfaces;

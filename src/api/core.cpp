@@ -17,6 +17,7 @@
 #include "transports/self/factory.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
+#include "transports/verbs/factory.hpp"
 #include "wireup/contact.hpp"
 #include "wireup/patiently.hpp"
 #include "wireup/unix_socket.hpp"
@@ -145,7 +146,8 @@ core::~core() {
 }
 
 void core::make_transports(const std::vector<guest_transport>& guests) {
-  for (const std::string& name : options_.transports) {
+  for (std::size_t place = 0; place != options_.transports.size(); ++place) {
+    const std::string& name = options_.transports[place];
     std::unique_ptr<transports::transport> made;
     std::string missing;
     const auto guest = std::find_if(guests.begin(), guests.end(),
@@ -162,6 +164,11 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
     } else if (name == "qdma") {
       missing = transports::qdma::probe();
       if (missing.empty()) made = transports::qdma::make(engine_.door());
+    } else if (name == "verbs") {
+      made = transports::verbs::make(
+          engine_, {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout},
+          missing);
+      verbs_ = made.get();
     } else if (name == "tcp") {
       if (options_.tcp_links < 1 || options_.tcp_links > proto::most_links)
         throw error(errc::invalid_argument,
@@ -175,7 +182,7 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
     } else {
       throw error(errc::invalid_argument,
                   fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self, shm, "
-                              "qdma and tcp",
+                              "qdma, verbs and tcp",
                               name));
     }
     if (!made) {
@@ -184,7 +191,7 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
       continue;
     }
     engine_.add(*made);
-    ways_.push_back({std::move(made), name});
+    ways_.push_back({std::move(made), name, static_cast<std::uint16_t>(place)});
   }
 }
 

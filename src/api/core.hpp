@@ -77,6 +77,8 @@ class core {
   const transports::transport* shm() const noexcept { return shm_; }
   /// The transport `tcp`; null: not used, and missing() says why.
   const transports::transport* tcp() const noexcept { return tcp_; }
+  /// InfiniBand and RoCE; null where there is no device.
+  const transports::transport* verbs() const noexcept { return verbs_; }
   const std::string& missing() const noexcept { return notes_; }
   /// Transports of the options that are not used, and why.
   const std::vector<std::pair<std::string, std::string>>& left_out() const noexcept {
@@ -109,6 +111,7 @@ class core {
   std::vector<std::pair<std::string, std::string>> left_out_;  // the same by name
   transports::transport* shm_ = nullptr;
   transports::transport* tcp_ = nullptr;
+  transports::transport* verbs_ = nullptr;
   proto::messenger messenger_;
   detail::links links_;
   detail::members members_;

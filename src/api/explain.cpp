@@ -10,6 +10,7 @@
 #include "proto/select.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
+#include "transports/verbs/factory.hpp"
 
 namespace weft {
 
@@ -41,10 +42,11 @@ candidate candidate_of(const detail::core& c, const std::string& name,
 std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cma) {
   const detail::core& c = ctx.core();
   const transports::transport* const shm = c.shm();
-  const transports::transport* const used = shm ? shm : c.tcp();
+  const transports::transport* const verbs = c.verbs();
+  const transports::transport* const used = shm ? shm : verbs ? verbs : c.tcp();
   if (!used)
     throw error(errc::unsupported,
-                "this context uses neither the transport shm nor tcp; " + c.missing());
+                "this context uses none of the transports shm, verbs and tcp; " + c.missing());
   const options& o = c.chosen();
   const std::int64_t credit = proto::first_window;
   const transports::traits& t = used->traits();
@@ -55,12 +57,19 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
   if (!plan.rendezvous) {
     std::string way = send.way;
     if (bytes <= proto::longest_in_one_frame(t))
-      way += "; " +
-             (shm ? transports::shm::explain_frame(bytes) : transports::tcp::explain_frame(bytes));
+      way += "; " + (shm     ? transports::shm::explain_frame(bytes)
+                     : verbs ? transports::verbs::explain_frame(bytes)
+                             : transports::tcp::explain_frame(bytes));
     all.push_back({"always", std::move(way), send.why});
     return all;
   }
   all.push_back({"always", send.way, send.why});
+  if (!shm && verbs) {
+    all.push_back({"the rest",
+                   "by the RDMA device, in frames of " + std::to_string(t.fragment) + " bytes",
+                   "copied into memory that the device knows, and out of it"});
+    return all;
+  }
   if (!shm) {
     all.push_back({"the rest", "by TCP, in frames of " + std::to_string(t.fragment) + " bytes",
                    "sent from where it is, and read to where the receive wants it"});

@@ -30,6 +30,9 @@ class links {
   struct way {
     std::unique_ptr<transports::transport> transport;
     std::string name;
+    /// Its place in options::transports, which is the same in all processes that talk to each
+    /// other; what another one cannot use is missing there.
+    std::uint16_t place = 0;
   };
 
   links(runtime::engine& e, proto::messenger& m, std::vector<way>& ways, const wireup::job& j)
@@ -111,6 +114,7 @@ class links {
   transports::inlet& inlet_for(party& who, std::size_t way, std::size_t number);
   proto::bundle* bundle_for(const proto::peer& p, std::size_t way) const noexcept;
   std::vector<transports::inlet*> inlets_for(proto::peer& p, std::size_t way) const;
+  std::optional<std::size_t> way_at(std::uint16_t place) const noexcept;
   wireup::channel_ptr channel_for(const party& who, const transports::transport& t) const;
   void try_unix(party& who);
   void tried(const proto::peer& p, const way& w, std::string trouble);

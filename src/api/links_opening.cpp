@@ -21,7 +21,7 @@ namespace {
 
 /// In front of a transport's own bytes in each parcel.
 struct parcel_head {
-  std::uint16_t way = 0;     // index of the transport in the list that both sides must share
+  std::uint16_t place = 0;   // of the transport, in the list that both sides must share
   std::uint8_t number = 0;   // which of its links to that peer
   std::uint8_t further = 0;  // how many links there are besides one
   std::uint32_t credit = 0;  // in an answer: units that the peer may send
@@ -52,9 +52,8 @@ std::size_t links_of(const transports::transport& t) {
   return std::clamp<std::size_t>(t.traits().links, 1, proto::most_links);
 }
 
-parcel_head head_of(std::size_t way, std::size_t number, const transports::transport& t) {
-  return {static_cast<std::uint16_t>(way), static_cast<std::uint8_t>(number),
-          static_cast<std::uint8_t>(links_of(t) - 1)};
+parcel_head head_of(std::uint16_t place, std::size_t number, const transports::transport& t) {
+  return {place, static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(links_of(t) - 1)};
 }
 
 std::string text_of(const parcel& p) {
@@ -65,12 +64,19 @@ std::string text_of(const parcel& p) {
 
 transports::counterpart links::counterpart_of(const channel_ptr& c, std::size_t index,
                                               std::size_t number) {
-  const parcel_head head = head_of(index, number, *ways_[index].transport);
+  const parcel_head head = head_of(ways_[index].place, number, *ways_[index].transport);
   return {c->peer().pid,
           [c, head](parcel note) {
             c->send(pack(static_cast<std::uint8_t>(parcel_kind::note), head, std::move(note)));
           },
           static_cast<std::uint32_t>(number)};
+}
+
+/// Nothing: this side does not have the transport with that place.
+std::optional<std::size_t> links::way_at(std::uint16_t place) const noexcept {
+  for (std::size_t i = 0; i != ways_.size(); ++i)
+    if (ways_[i].place == place) return i;
+  return {};
 }
 
 /// Baton held. Null: the peer has none, or one of another transport's links.
@@ -186,8 +192,8 @@ void links::offer_links(party& who, const channel_ptr& channel) {
         const engine::holder hold(engine_);
         opening[i] = t.open(inlet_for(who, index, i), counterpart_of(channel, index, i), offer);
       }
-      channel->send(pack(static_cast<std::uint8_t>(parcel_kind::offer), head_of(index, i, t),
-                         std::move(offer)));
+      channel->send(pack(static_cast<std::uint8_t>(parcel_kind::offer),
+                         head_of(ways_[index].place, i, t), std::move(offer)));
       any = true;
     } catch (const std::exception& e) {
       tried(*who.peer, ways_[index], e.what());
@@ -224,11 +230,13 @@ void links::on_parcel(const channel_ptr& c, parcel p) {
       return on_answer(who, std::move(p), true);
     case parcel_kind::note: {
       parcel_head head{};
-      if (!unpack(p, head) || head.way >= ways_.size()) break;
+      const bool whole = unpack(p, head);
+      const auto index = way_at(head.place);
+      if (!whole || !index) break;
       const engine::holder hold(engine_);
-      const std::vector<transports::inlet*> inlets = inlets_for(*from, head.way);
+      const std::vector<transports::inlet*> inlets = inlets_for(*from, *index);
       if (head.number >= inlets.size()) return;  // of a link that is not, or not yet
-      return ways_[head.way].transport->note(*inlets[head.number], std::move(p));
+      return ways_[*index].transport->note(*inlets[head.number], std::move(p));
     }
   }
   fail(from, errc::protocol_error, "it sent a parcel that no correct peer sends");
@@ -239,8 +247,11 @@ void links::on_offer(party& who, const channel_ptr& c, parcel p) {
   parcel_head head{};
   std::string refusal = "the offer makes no sense";
   parcel answer;
-  if (unpack(p, head) && head.way < ways_.size()) {
-    transports::transport& t = *ways_[head.way].transport;
+  const bool whole = unpack(p, head);
+  const auto index = way_at(head.place);
+  if (whole && !index) refusal = "the other side does not have it, or cannot use it";
+  if (whole && index) {
+    transports::transport& t = *ways_[*index].transport;
     const engine::holder hold(engine_);
     if (who.peer->now() == peer::state::lost)
       refusal = "this side has nothing to do with it any more";
@@ -250,8 +261,8 @@ void links::on_offer(party& who, const channel_ptr& c, parcel p) {
           head.further + 1, links_of(t));
     else
       try {
-        refusal = t.accept(inlet_for(who, head.way, head.number),
-                           counterpart_of(c, head.way, head.number), std::move(p), answer);
+        refusal = t.accept(inlet_for(who, *index, head.number),
+                           counterpart_of(c, *index, head.number), std::move(p), answer);
       } catch (const error& e) {
         refusal = e.what();
       }
@@ -267,7 +278,7 @@ void links::on_offer(party& who, const channel_ptr& c, parcel p) {
 
 void links::on_answer(party& who, parcel p, bool refused) {
   parcel_head head{};
-  if (!unpack(p, head) || head.way != who.next_way || head.number >= who.opening.size() ||
+  if (!unpack(p, head) || way_at(head.place) != who.next_way || head.number >= who.opening.size() ||
       !who.opening[head.number])
     return;
   const engine::holder hold(engine_);

@@ -122,6 +122,15 @@ void set_tcp_links(options& o, const char* name, const std::string& value) {
   o.tcp_links = n;
 }
 
+void set_verbs_gid_index(options& o, const char* name, const std::string& value) {
+  if (value.empty()) return o.verbs_gid_index.reset();
+  unsigned n = 0;
+  const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), n);
+  if (failure != std::errc{} || rest != value.data() + value.size() || n > 255)
+    bad(name, value, "a number from 0 to 255, or empty");
+  o.verbs_gid_index = n;
+}
+
 std::string name_of(progress_mode m) {
   for (const auto& [word, mode] : modes)
     if (m == mode) return word;
@@ -159,9 +168,18 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_SHM_READING",
        "what is taken out of a peer's ring at once: burst, single, contiguous, post, immediate",
        set_reading, [](const options& o) { return name_of(o.reading); }},
-      {"WEFT_TRANSPORTS", "transports to use, in order of preference: self, shm, qdma, tcp",
+      {"WEFT_TRANSPORTS", "transports to use, in order of preference: self, shm, qdma, verbs, tcp",
        [](options& o, const char*, const std::string& v) { o.transports = words(v); },
        [](const options& o) { return join(o.transports); }},
+      {"WEFT_VERBS_DEVICE", "the RDMA device that verbs uses; empty: the first one that works",
+       [](options& o, const char*, const std::string& v) { o.verbs_device = v; },
+       [](const options& o) { return o.verbs_device; }},
+      {"WEFT_VERBS_GID_INDEX",
+       "which of its port's addresses verbs uses; empty: the first one that works",
+       set_verbs_gid_index,
+       [](const options& o) {
+         return o.verbs_gid_index ? std::to_string(*o.verbs_gid_index) : "";
+       }},
       {"WEFT_TCP_INTERFACES",
        "network interfaces that tcp uses, with commas; empty: all that are up",
        [](options& o, const char*, const std::string& v) { o.tcp_interfaces = words(v); },

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string_view>
@@ -59,7 +60,28 @@ std::ostream& operator<<(std::ostream& out, const setting& s) { return out << s.
 
 namespace {
 
+/// Where there is a device, which is in the guest as a rule (tests/rdma_guest).
+const std::vector<setting>& settings_of_verbs() {
+  using enum place;
+  using enum weft::progress_mode;
+  static const std::vector<setting> all{
+      {"verbs, one process", same_process, dedicated, "auto", "auto", "verbs"},
+      {"verbs, one process, polling", same_process, polling, "auto", "auto", "verbs"},
+      {"verbs, one process, interrupt, epoll", same_process, interrupt, "epoll", "auto", "verbs"},
+      {"verbs, two processes", two_processes, dedicated, "auto", "auto", "verbs"},
+      {"verbs, two processes, polling", two_processes, polling, "auto", "auto", "verbs"},
+      {"verbs, two processes, interrupt", two_processes, interrupt, "auto", "auto", "verbs"},
+      {"verbs, two processes, epoll", two_processes, dedicated, "epoll", "auto", "verbs"},
+      {"verbs, two processes, two threads", two_processes, two_threads, "auto", "auto", "verbs"},
+  };
+  return all;
+}
+
 const std::vector<setting>& settings() {
+  // WEFT_TEST_TRANSPORT chooses those of one transport.
+  const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
+  if (only && std::string_view(only) == "verbs") return settings_of_verbs();
+
   using enum place;
   using enum weft::progress_mode;
   using enum weft::ring_reading;

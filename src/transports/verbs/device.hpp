@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the transport needs of an RDMA device: a dozen calls of libibverbs, so that tests can put
+// another one in its place.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "transports/verbs/wire.hpp"
+
+namespace weft::transports::verbs {
+
+/// Where a device is to be found by others.
+struct place {
+  std::uint16_t lid = 0;
+  std::uint8_t mtu = IBV_MTU_1024;  ///< an ibv_mtu
+  bool ethernet = true;
+  std::array<std::uint8_t, 16> gid{};
+};
+
+/// How many of what. All are counts but `inline_bytes`.
+struct sizes {
+  std::uint32_t receives = 512;      ///< of the shared receive queue
+  std::uint32_t sends = 128;         ///< of each queue pair
+  std::uint32_t inline_bytes = 128;  ///< a device may grant more or less
+};
+
+/// Memory that the device may use, until this goes.
+class registration {
+ public:
+  virtual ~registration() = default;
+  virtual std::uint32_t local_key() const noexcept = 0;
+  virtual std::uint32_t remote_key() const noexcept = 0;
+};
+
+/// One end of a reliable connection. The device writes its completions to its one queue. When this
+/// goes, the device touches none of the memory that was posted any more.
+class queue_pair {
+ public:
+  virtual ~queue_pair() = default;
+  virtual std::uint32_t number() const noexcept = 0;
+  /// Bytes that a send may carry inline.
+  virtual std::uint32_t inline_bytes() const noexcept = 0;
+
+  /// \param there     whom to, as it says itself (checked)
+  /// \param own_psn   of the first packet from here
+  /// \param patience  after how much silence the connection breaks
+  /// \return empty, or why it does not work
+  virtual std::string connect(const calling_card& there, std::uint32_t own_psn,
+                              std::chrono::seconds patience) = 0;
+
+  /// As ibv_post_send of one work request. \return 0 or an errno
+  virtual int post(ibv_send_wr& work) noexcept = 0;
+
+  /// Breaks the connection: whatever is posted ends, with an error.
+  virtual void fail() noexcept = 0;
+};
+
+/// Something that the device tells besides completions.
+struct device_event {
+  std::string what;                      ///< a sentence for people
+  std::optional<std::uint32_t> on = {};  ///< the number of the queue pair that has broken
+  bool fatal = false;                    ///< every queue pair has
+};
+
+/// An opened device, with one completion queue, one completion channel and one shared receive
+/// queue. One user at a time: whoever holds the baton. Outlives what it made.
+class device {
+ public:
+  virtual ~device() = default;
+
+  virtual const place& here() const noexcept = 0;
+  /// For people: its name, port, address and mtu.
+  virtual std::string describe() const = 0;
+
+  /// \param access IBV_ACCESS_*
+  /// \throws weft::error with the cause and the cure
+  virtual std::unique_ptr<registration> enroll(std::span<std::byte> memory, int access) = 0;
+  /// \throws weft::error when the device has no more
+  virtual std::unique_ptr<queue_pair> make_queue_pair() = 0;
+
+  /// As ibv_post_srq_recv. \return 0 or an errno; `first_refused` as there
+  virtual int post_receives(ibv_recv_wr& first, ibv_recv_wr** first_refused) noexcept = 0;
+
+  /// As ibv_poll_cq. \return how many
+  virtual std::size_t poll(std::span<ibv_wc> completions) noexcept = 0;
+
+  /// Readable after the first completion that followed `arm`.
+  virtual int channel() const noexcept = 0;
+  /// Whatever completed before may not be told of: look once more afterwards. \return false:
+  /// refused
+  virtual bool arm() noexcept = 0;
+  /// The channel was readable: makes it unreadable.
+  virtual void drain_channel() noexcept = 0;
+
+  /// Readable when next_event has something.
+  virtual int events() const noexcept = 0;
+  virtual std::optional<device_event> next_event() noexcept = 0;
+};
+
+}  // namespace weft::transports::verbs

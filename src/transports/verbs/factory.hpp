@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds a device and makes the transport; the context lists factories explicitly.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/engine.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::transports::verbs {
+
+struct settings {
+  /// Name of the device, as ibv_devices shows it; empty: the first one that works.
+  std::string device;
+  /// Which of its addresses; nothing: the first one that works.
+  std::optional<unsigned> gid_index;
+  /// After how much silence a host that should answer is lost.
+  std::chrono::seconds peer_timeout{10};
+};
+
+/// Opens a device, tries its addresses, and takes the first one that a queue pair can reach itself
+/// by.
+/// \param e of the context; must outlive the transport
+/// \param why empty, or why there is none and what would cure it
+/// \return null: none
+/// \throws weft::error when descriptors run out
+std::unique_ptr<transport> make(runtime::engine& e, const settings& s, std::string& why);
+
+/// How a frame leaves, in words.
+std::string explain_frame(std::size_t payload);
+
+}  // namespace weft::transports::verbs

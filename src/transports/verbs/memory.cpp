@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/verbs/memory.hpp"
+
+#include <numeric>
+
+#include "transports/verbs/work.hpp"
+
+namespace weft::transports::verbs {
+
+slots::slots(device& d, std::uint32_t count) : count_(count) {
+  constexpr std::size_t page = 4096;
+  const std::size_t size = (count * stride + page - 1) / page * page;
+  memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page, size)));
+  if (!memory_) throw std::bad_alloc();
+  registered_ = d.enroll({memory_.get(), size}, IBV_ACCESS_LOCAL_WRITE);
+  free_.resize(count);
+  std::iota(free_.rbegin(), free_.rend(), 0u);
+}
+
+bool receives::post_free() noexcept {
+  while (slots_.free() != 0) {
+    ibv_recv_wr chain[batch];
+    ibv_sge places[batch];
+    std::size_t n = 0;
+    for (; n != batch; ++n) {
+      const auto slot = slots_.take();
+      if (!slot) break;
+      places[n] = {reinterpret_cast<std::uintptr_t>(slots_.at(*slot)), slot_bytes, slots_.key()};
+      chain[n] = {work_id::receive(*slot).word(), nullptr, &places[n], 1};
+      if (n != 0) chain[n - 1].next = &chain[n];
+    }
+    ibv_recv_wr* refused = nullptr;
+    if (device_.post_receives(chain[0], &refused) == 0) continue;
+    for (; refused; refused = refused->next) slots_.give(work_id::of(refused->wr_id).number());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace weft::transports::verbs

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/verbs/pair.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "transports/verbs/addresses.hpp"
+#include "transports/verbs/transport.hpp"
+
+namespace weft::transports::verbs {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// A connection that broke because its process left or died is followed by the news of that. One
+// that breaks for other reasons is lost after this.
+constexpr auto grace = std::chrono::milliseconds(500);
+// How long the end of a peer waits for what it sent last.
+constexpr auto last_words = std::chrono::seconds(1);
+// How long the end of a link waits until its last frames have arrived.
+constexpr auto last_frames = std::chrono::milliseconds(500);
+
+constexpr std::uint32_t number_mask = (1u << 24) - 1;
+
+std::uint32_t random_psn() {
+  std::uint32_t n = 0;
+  if (::getrandom(&n, sizeof n, 0) != sizeof n)
+    throw error(errc::system, fmt::format("getrandom failed: {}", std::strerror(errno)));
+  return n & number_mask;
+}
+
+}  // namespace
+
+pair::pair(verbs_transport& owner, inlet& peer, counterpart who, std::uint32_t number)
+    : owner_(owner),
+      peer_(peer),
+      who_(std::move(who)),
+      number_(number),
+      queue_(owner.device().make_queue_pair(), owner.pool(), number) {
+  const place& here = owner.device().here();
+  card_ = {magic,
+           version,
+           here.lid,
+           queue_.on().number(),
+           random_psn(),
+           here.mtu,
+           static_cast<std::uint8_t>(here.ethernet ? 1 : 0),
+           window,
+           slot_bytes,
+           here.gid};
+}
+
+pair::~pair() { stage_ = stage::ended; }
+
+// --- meeting -------------------------------------------------------------------------------------
+
+parcel pair::own_card() const {
+  parcel p;
+  p.bytes.resize(sizeof card_);
+  std::memcpy(p.bytes.data(), &card_, sizeof card_);
+  return p;
+}
+
+/// The peer's card came, with its offer or its answer. \return empty, or why it is refused
+std::string pair::meet(const parcel& p) {
+  calling_card there;
+  if (p.bytes.size() != sizeof there || !p.fds.empty()) return "the verbs card makes no sense";
+  std::memcpy(&there, p.bytes.data(), sizeof there);
+  if (there.magic != magic || there.ethernet > 1 || there.mtu < IBV_MTU_256 ||
+      there.mtu > IBV_MTU_4096 || there.queue_pair > number_mask || there.first_psn > number_mask)
+    return "the verbs card makes no sense";
+  if (there.version != version || there.window != window || there.slot_bytes != slot_bytes)
+    return fmt::format("it speaks version {} of the verbs transport, this side {}", there.version,
+                       version);
+  if (there.ethernet != card_.ethernet) return "one side has InfiniBand, the other Ethernet";
+  if (theirs_)
+    return std::memcmp(&*theirs_, &there, sizeof there) == 0 ? "" : "it has another queue pair now";
+  if (stage_ == stage::ended) return "the connection has ended";
+  if (std::string why = queue_.on().connect(there, card_.first_psn, owner_.peer_timeout());
+      !why.empty())
+    return why;
+  theirs_ = there;
+  stage_ = stage::up;
+  return {};
+}
+
+std::unique_ptr<send_link> pair::open(parcel& offer) {
+  if (stage_ == stage::ended) throw error(errc::unreachable, "the connection has ended");
+  auto made = std::make_unique<send_link>(*this);
+  offer = own_card();
+  link_ = made.get();
+  return made;
+}
+
+std::string pair::accept(const parcel& offer, parcel& answer) {
+  if (accepted_) return "it may send already";
+  if (std::string why = meet(offer); !why.empty()) return why;
+  answer = own_card();
+  accepted_ = true;
+  return {};
+}
+
+std::string pair::take_answer(const parcel& answer) {
+  // A connection that was there and broke meanwhile is the end of the peer: no other is tried then.
+  return stage_ == stage::ended && theirs_ ? "" : meet(answer);
+}
+
+// --- sending -------------------------------------------------------------------------------------
+
+bool pair::has_room(std::size_t bytes) const noexcept {
+  return ahead() < window && queue_.has_room(bytes);
+}
+
+std::byte* pair::begin_frame(std::size_t bytes) noexcept {
+  return stage_ == stage::up && !said_farewell_ && has_room(bytes) ? queue_.begin(bytes) : nullptr;
+}
+
+post pair::end_frame(std::size_t bytes) noexcept {
+  if (const int code = queue_.post(bytes, port_.read()); code != 0) {
+    broke(std::strerror(code));
+    return post::failed;
+  }
+  port_.told();
+  ++sent_;
+  return post::done;
+}
+
+post pair::not_now(std::size_t bytes) noexcept {
+  if (stage_ != stage::up || said_farewell_) return post::failed;
+  room_for_ = bytes;
+  owner_.wants_room(*this);
+  return post::busy;
+}
+
+bool pair::tell_of_room() noexcept {
+  // A quarter of the window: not every frame that is read is worth a turn of its own.
+  if (stage_ == stage::up && link_ && (ahead() > window - window / 4 || !has_room(room_for_)))
+    return false;
+  waits_for_room = false;
+  if (stage_ == stage::up && link_) peer_.on_room();
+  return true;
+}
+
+/// Such frames are not counted: they hold up nobody, and there are few.
+bool pair::post_own(own_kind kind) noexcept {
+  const frame_header h{0, 0, static_cast<std::uint8_t>(kind), 0, 0};
+  if (!queue_.has_room(sizeof h)) return false;
+  std::memcpy(queue_.begin(sizeof h), &h, sizeof h);
+  if (const int code = queue_.post(sizeof h, port_.read()); code != 0)
+    broke(std::strerror(code));
+  else
+    port_.told();
+  return true;
+}
+
+bool pair::pay() noexcept {
+  if (stage_ != stage::up || said_farewell_ || port_.owed() < window / 2) return true;
+  return post_own(own_kind::credit);
+}
+
+// --- receiving -----------------------------------------------------------------------------------
+
+void pair::received(std::span<const std::byte> bytes, std::uint32_t peer_has_read) noexcept {
+  if (reported_) return;
+  if (peer_has_read - peer_read_ > ahead()) return end(errc::protocol_error);
+  peer_read_ = peer_has_read;
+  if (port_.take(bytes, accepted_ ? &peer_ : nullptr) == port::verdict::nonsense)
+    return end(errc::protocol_error);
+  if (port_.owed() >= window / 2) owner_.owes(*this);
+}
+
+// --- ends ----------------------------------------------------------------------------------------
+
+void pair::broke(const std::string& what) noexcept {
+  if (stage_ == stage::ended) return;
+  try {
+    trouble_ = what;
+  } catch (const std::bad_alloc&) {
+    // Then it is lost without a reason.
+  }
+  end_soon();
+}
+
+/// Why a peer is not there any more is first for the control plane to say: it left in good order,
+/// or has died.
+void pair::end_soon() noexcept {
+  stage_ = stage::ended;
+  queue_.on().fail();
+  ended_at_ = clock::now();
+  owner_.want_ticks();
+}
+
+void pair::end(errc why) noexcept {
+  if (stage_ != stage::ended) queue_.on().fail();
+  stage_ = stage::ended;
+  if (!std::exchange(reported_, true)) peer_.on_broken(why);
+}
+
+bool pair::tick(clock::time_point now) noexcept {
+  if (!ended_at_ || reported_) return false;
+  if (now - *ended_at_ < grace) return true;
+  owner_.complain(trouble_);
+  end(errc::peer_lost);
+  return false;
+}
+
+void pair::say_farewell() noexcept {
+  if (!link_ || stage_ != stage::up || said_farewell_) return;
+  const auto until = clock::now() + last_frames;
+  while (!post_own(own_kind::farewell)) {
+    if (clock::now() > until) return;
+    owner_.look_for(*this, false);
+  }
+  said_farewell_ = true;
+  // Until everything has arrived: a queue pair that goes takes what was not acknowledged along.
+  while (stage_ == stage::up && !queue_.all_done() && queue_.mark() && clock::now() < until)
+    owner_.look_for(*this, false);
+}
+
+/// Over TCP its process is unknown: then it does.
+bool pair::peer_process_lives() const noexcept {
+  if (who_.pid == 0) return true;
+  const runtime::unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, who_.pid, 0)));
+  if (!process) return errno != ESRCH;
+  pollfd end{process.get(), POLLIN, 0};
+  return ::poll(&end, 1, 0) == 0;
+}
+
+void pair::forget() noexcept {
+  const bool lives = peer_process_lives();
+  if (lives) say_farewell();
+  const auto until = clock::now() + last_words;
+  // What has arrived, and, of a peer that lives, what is on its way.
+  while (accepted_ && !reported_ && !port_.heard_farewell()) {
+    const bool any = owner_.look_for(*this, true);
+    if (!any && (!lives || stage_ != stage::up || clock::now() > until)) break;
+  }
+  accepted_ = false;
+  reported_ = true;  // by who calls
+  stage_ = stage::ended;
+  queue_.shut();
+}
+
+void pair::link_ended() noexcept {
+  say_farewell();
+  link_ = nullptr;
+  owner_.forget_if_idle(*this);
+}
+
+std::string pair::describe() const {
+  switch (stage_) {
+    case stage::alone:
+      return "being connected";
+    case stage::ended:
+      return trouble_.empty() ? "the connection has ended" : trouble_;
+    case stage::up:
+      return fmt::format(
+          "queue pair {} to {} of {}", card_.queue_pair, theirs_->queue_pair,
+          theirs_->ethernet != 0 ? text_of(theirs_->gid) : fmt::format("LID {}", theirs_->lid));
+  }
+  return {};
+}
+
+}  // namespace weft::transports::verbs

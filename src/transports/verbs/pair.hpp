@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that verbs has to do with one peer.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "transports/verbs/link.hpp"
+#include "transports/verbs/port.hpp"
+#include "transports/verbs/send_queue.hpp"
+
+namespace weft::transports::verbs {
+
+class verbs_transport;
+
+/// One queue pair, for both directions. Offers and answers are the same: each side's calling card.
+/// Whichever comes first tells this side all that it needs to connect, also when both offered at
+/// the same moment. Each direction is still opened by its sender. Owned by the transport; baton
+/// held only. docs/adr/0015-verbs.md.
+class pair {
+ public:
+  enum class stage : std::uint8_t {
+    alone,  ///< the peer's card has not come
+    up,
+    ended  ///< for good
+  };
+
+  /// \param number of work_id::pair
+  pair(verbs_transport& owner, inlet& peer, counterpart who, std::uint32_t number);
+  ~pair();
+
+  std::unique_ptr<send_link> open(parcel& offer);           // see transport::open
+  std::string accept(const parcel& offer, parcel& answer);  // see transport::accept
+  std::string take_answer(const parcel& answer);            // see link::opened
+
+  // For the link:
+  /// Where to write a frame; null: not now. `end_frame` follows.
+  std::byte* begin_frame(std::size_t bytes) noexcept;
+  post end_frame(std::size_t bytes) noexcept;
+  /// Why not. Such a frame is told of when there is room.
+  post not_now(std::size_t bytes) noexcept;
+  void link_ended() noexcept;
+
+  // For the transport:
+  /// A completion of this pair's, after the slot's bytes where it is a receive.
+  void received(std::span<const std::byte> bytes, std::uint32_t peer_has_read) noexcept;
+  void sent(std::uint32_t place) noexcept { queue_.done(place); }
+  /// Something that was posted has failed, or the device has. \param what for people
+  void broke(const std::string& what) noexcept;
+  /// After `not_now`: whether the link has room. Then it is told.
+  bool tell_of_room() noexcept;
+  /// Tells the peer what was read, if it is owed much. \return false: not now
+  bool pay() noexcept;
+  /// Delivers what has arrived and what follows at once, then receives no more.
+  void forget() noexcept;
+  /// Called now and then. \return whether there is something to wait for
+  bool tick(std::chrono::steady_clock::time_point now) noexcept;
+
+  stage now() const noexcept { return stage_; }
+  std::uint32_t number() const noexcept { return number_; }
+  std::uint32_t queue_pair_number() const noexcept { return card_.queue_pair; }
+  inlet& peer() const noexcept { return peer_; }
+  verbs_transport& owner() const noexcept { return owner_; }
+  /// Nobody has to do with it any more.
+  bool idle() const noexcept { return !link_ && !accepted_; }
+  std::string describe() const;
+
+  bool waits_for_room = false;  ///< the transport's: it is in the list of those
+  bool owes = false;            ///< the same
+
+ private:
+  std::string meet(const parcel& p);
+  parcel own_card() const;
+  std::uint32_t ahead() const noexcept { return sent_ - peer_read_; }
+  bool has_room(std::size_t bytes) const noexcept;
+  bool post_own(own_kind kind) noexcept;
+  void say_farewell() noexcept;
+  bool peer_process_lives() const noexcept;
+  void end(errc why) noexcept;
+  void end_soon() noexcept;
+
+  verbs_transport& owner_;
+  inlet& peer_;
+  const counterpart who_;
+  const std::uint32_t number_;
+  send_queue queue_;
+  calling_card card_{};  // this side's
+  std::optional<calling_card> theirs_;
+  stage stage_ = stage::alone;
+  send_link* link_ = nullptr;  // owned by the protocol layer
+  port port_;
+  std::uint32_t sent_ = 0, peer_read_ = 0;  // frames that count, modulo 2^32
+  std::size_t room_for_ = 0;                // bytes of the frame that did not fit
+  bool accepted_ = false;                   // the peer may send
+  bool reported_ = false;                   // the inlet knows that it is broken
+  bool said_farewell_ = false;
+  std::optional<std::chrono::steady_clock::time_point> ended_at_;  // end_soon
+  std::string trouble_;
+};
+
+}  // namespace weft::transports::verbs

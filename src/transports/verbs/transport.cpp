@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/verbs/transport.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/cure.hpp"
+#include "transports/verbs/work.hpp"
+
+namespace weft::transports::verbs {
+
+namespace {
+
+constexpr std::uint32_t slots_to_send = 256;
+// What one pass takes, so that other transports have their turn.
+constexpr std::size_t completions_per_pass = 64;
+constexpr std::size_t completions_at_once = 16;
+constexpr std::chrono::milliseconds tick_time{250};
+
+template <class T>
+void drop(std::vector<T*>& from, T* what) noexcept {
+  from.erase(std::remove(from.begin(), from.end(), what), from.end());
+}
+
+}  // namespace
+
+verbs_transport::verbs_transport(runtime::engine& e, settings s, std::unique_ptr<verbs::device> d)
+    : engine_(e),
+      settings_(std::move(s)),
+      device_(std::move(d)),
+      descriptors_(runtime::make_epoll_wait_set()),
+      clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
+  if (!clock_)
+    throw error(errc::system, fmt::format("timerfd_create failed: {}; {}", std::strerror(errno),
+                                          runtime::cure_for(errno)));
+  watch(on_channel_, device_->channel(), &verbs_transport::on_channel);
+  watch(on_event_, device_->events(), &verbs_transport::on_device_event);
+  watch(on_clock_, clock_.get(), &verbs_transport::on_tick);
+  watch(on_bell_, bell_.fd(), &verbs_transport::on_bell);
+  worth_polling = false;
+}
+
+verbs_transport::~verbs_transport() {
+  pairs_.clear();
+  for (const int fd : {device_->channel(), device_->events(), clock_.get(), bell_.fd()})
+    descriptors_->remove(fd);
+}
+
+void verbs_transport::watch(watcher& w, int fd, void (verbs_transport::*what)() noexcept) {
+  w.in = this;
+  w.what = what;
+  descriptors_->add(fd, EPOLLIN, w);
+}
+
+const transports::traits& verbs_transport::traits() const noexcept {
+  static constexpr transports::traits verbs{
+      .name = "verbs", .max_payload = max_payload, .fragment = max_payload};
+  return verbs;
+}
+
+std::string verbs_transport::reach(bool is_self) const {
+  return is_self ? "a process reaches itself by `self`" : "";
+}
+
+// --- peers ---------------------------------------------------------------------------------------
+
+void verbs_transport::make_memory() {
+  if (receives_) return;
+  auto pool = std::make_unique<slots>(*device_, slots_to_send);
+  auto receiving = std::make_unique<receives>(*device_, sizes{}.receives);
+  if (!receiving->post_free())
+    throw error(errc::system, "the device takes no receives: " + device_->describe());
+  pool_ = std::move(pool);
+  receives_ = std::move(receiving);
+}
+
+pair& verbs_transport::pair_of(inlet& peer, const counterpart& who) {
+  if (const auto known = pairs_.find(&peer); known != pairs_.end()) return *known->second;
+  make_memory();
+  // Whatever has completed can be put off, and every pair can wait, where nothing may throw.
+  const std::size_t pairs = pairs_.size() + 1;
+  put_off_.reserve(sizes{}.receives + pairs * sizes{}.sends);
+  waiting_.reserve(pairs);
+  owing_.reserve(pairs);
+  auto made = std::make_unique<pair>(*this, peer, who, next_number_++);
+  pair& p = *made;
+  by_queue_pair_[p.queue_pair_number()] = &p;
+  pairs_.emplace(&peer, std::move(made));
+  worth_watching = worth_polling = true;
+  engine_.look_after();  // whoever sleeps does not watch yet
+  return p;
+}
+
+std::unique_ptr<link> verbs_transport::open(inlet& from, const counterpart& who, parcel& offer) {
+  pair& p = pair_of(from, who);
+  try {
+    return p.open(offer);
+  } catch (...) {
+    forget_if_idle(p);
+    throw;
+  }
+}
+
+std::string verbs_transport::accept(inlet& to, const counterpart& who, parcel offer,
+                                    parcel& answer) {
+  pair& p = pair_of(to, who);
+  std::string refusal = p.accept(offer, answer);
+  if (!refusal.empty()) forget_if_idle(p);
+  return refusal;
+}
+
+void verbs_transport::forget(inlet& from) noexcept {
+  const auto it = pairs_.find(&from);
+  if (it == pairs_.end()) return;
+  it->second->forget();
+  forget_if_idle(*it->second);
+}
+
+void verbs_transport::forget_if_idle(pair& p) noexcept {
+  if (!p.idle()) return;
+  drop(waiting_, &p);
+  drop(owing_, &p);
+  by_queue_pair_.erase(p.queue_pair_number());
+  pairs_.erase(&p.peer());
+  worth_watching = !pairs_.empty();
+}
+
+void verbs_transport::wants_room(pair& p) noexcept {
+  if (!std::exchange(p.waits_for_room, true)) waiting_.push_back(&p);
+}
+
+void verbs_transport::owes(pair& p) noexcept {
+  if (!std::exchange(p.owes, true)) owing_.push_back(&p);
+}
+
+void verbs_transport::complain(const std::string& what) noexcept {
+  if (std::exchange(complained_, true)) return;
+  std::fprintf(stderr, "weft: a connection over %s broke: %s\n", device_->describe().c_str(),
+               what.c_str());
+}
+
+std::string verbs_transport::describe() const {
+  return fmt::format("verbs ({}; {} s of silence end a connection)", device_->describe(),
+                     settings_.peer_timeout.count());
+}
+
+std::string verbs_transport::describe(const inlet& peer) const {
+  const auto it = pairs_.find(&peer);
+  return it == pairs_.end() ? "verbs" : "verbs, " + it->second->describe();
+}
+
+// --- completions ---------------------------------------------------------------------------------
+
+/// Null: of one that has gone.
+pair* verbs_transport::pair_of(const ibv_wc& c) noexcept {
+  const auto it = by_queue_pair_.find(c.qp_num);
+  if (it == by_queue_pair_.end()) return nullptr;
+  const work_id id = work_id::of(c.wr_id);
+  return id.is_receive() || id.pair() == it->second->number() ? it->second : nullptr;
+}
+
+/// \return whether it was for somebody who is there
+bool verbs_transport::take(const ibv_wc& c) noexcept {
+  const work_id id = work_id::of(c.wr_id);
+  pair* const p = pair_of(c);
+  if (!id.is_receive()) {
+    if (!p) return false;
+    if (c.status == IBV_WC_SUCCESS)
+      p->sent(id.number());
+    else
+      p->broke(ibv_wc_status_str(c.status));
+    return true;
+  }
+  // Whatever a device says about a receive, its memory is ours again.
+  if (p && c.status == IBV_WC_SUCCESS) {
+    const std::size_t bytes = std::min<std::size_t>(c.byte_len, slot_bytes);
+    const bool counts = (c.wc_flags & IBV_WC_WITH_IMM) != 0;
+    p->received({receives_->at(id.number()), counts ? bytes : 0}, ntohl(c.imm_data));
+  }
+  receives_->release(id.number());
+  return p != nullptr;
+}
+
+/// Puts off what has completed. \return whether something has
+bool verbs_transport::fetch() noexcept {
+  for (;;) {
+    const std::size_t room = std::min(put_off_.capacity() - put_off_.size(), completions_at_once);
+    ibv_wc some[completions_at_once];
+    const std::size_t n = room == 0 ? 0 : device_->poll({some, room});
+    if (n == 0) return !put_off_.empty();
+    put_off_.insert(put_off_.end(), some, some + n);
+  }
+}
+
+bool verbs_transport::look_for(pair& p, bool deliver) noexcept {
+  fetch();
+  bool any = false;
+  for (std::size_t i = 0; i < put_off_.size();) {
+    const ibv_wc c = put_off_[i];
+    if (pair_of(c) != &p || (!deliver && work_id::of(c.wr_id).is_receive())) {
+      ++i;
+      continue;
+    }
+    put_off_.erase(put_off_.begin() + static_cast<std::ptrdiff_t>(i));
+    take(c);
+    any = true;
+  }
+  receives_->refill();
+  if (!put_off_.empty()) worth_polling = true;
+  if (!any) ::sched_yield();  // it is somebody else's turn to send
+  return any;
+}
+
+unsigned verbs_transport::take_some() noexcept {
+  unsigned events = 0;
+  while (!put_off_.empty() && events < completions_per_pass) {
+    const ibv_wc c = put_off_.front();
+    put_off_.erase(put_off_.begin());
+    take(c);
+    ++events;
+  }
+  while (events < completions_per_pass) {
+    ibv_wc some[completions_at_once];
+    const std::size_t n = device_->poll(some);
+    for (std::size_t i = 0; i != n; ++i) take(some[i]);
+    events += static_cast<unsigned>(n);
+    if (n != completions_at_once) break;
+  }
+  return events;
+}
+
+/// After completions: receives are posted again, peers are told what was read, and who waits has
+/// room.
+void verbs_transport::settle() noexcept {
+  receives_->refill();
+  std::erase_if(owing_, [](pair* p) {
+    if (!p->pay()) return false;
+    p->owes = false;
+    return true;
+  });
+  for (std::size_t left = waiting_.size(); left != 0; --left) {
+    pair* const p = waiting_.front();
+    waiting_.erase(waiting_.begin());
+    p->waits_for_room = false;
+    if (!p->tell_of_room()) wants_room(*p);
+  }
+}
+
+unsigned verbs_transport::poll() noexcept {
+  unsigned events = 0;
+  if (std::exchange(ready_, false)) events += descriptors_->poll();
+  if (receives_) {
+    const unsigned completed = take_some();
+    if (completed != 0 || !owing_.empty()) settle();
+    events += completed;
+  }
+  worth_polling = ready_ || !pairs_.empty() || !put_off_.empty();
+  return events;
+}
+
+bool verbs_transport::has_work() noexcept { return ready_ || (receives_ && fetch()); }
+
+// --- sleeping ------------------------------------------------------------------------------------
+
+void verbs_transport::on_ready() noexcept { ready_ = worth_polling = true; }
+
+/// What completed before the device was asked to tell is looked for afterwards, and tells itself.
+void verbs_transport::arm() noexcept {
+  if (!armed_) armed_ = device_->arm();
+  if (!armed_ || fetch()) bell_.ring();
+}
+
+void verbs_transport::on_channel() noexcept {
+  device_->drain_channel();
+  armed_ = false;
+}
+
+void verbs_transport::on_device_event() noexcept {
+  try {
+    while (const auto event = device_->next_event())
+      for (const auto& [peer, p] : pairs_)
+        if (event->fatal || event->on == p->queue_pair_number()) p->broke(event->what);
+  } catch (const std::bad_alloc&) {
+    // Connections that have broken are found to be so by what is posted on them.
+  }
+}
+
+void verbs_transport::want_ticks() noexcept {
+  if (ticking_) return;
+  itimerspec when{};
+  when.it_value.tv_nsec = std::chrono::nanoseconds(tick_time).count();
+  ticking_ = ::timerfd_settime(clock_.get(), 0, &when, nullptr) == 0;
+}
+
+void verbs_transport::on_tick() noexcept {
+  std::uint64_t times = 0;
+  if (::read(clock_.get(), &times, sizeof times) != sizeof times) return;
+  ticking_ = false;
+  bool again = false;
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto& [peer, p] : pairs_) again = p->tick(now) || again;
+  if (again) want_ticks();
+}
+
+}  // namespace weft::transports::verbs

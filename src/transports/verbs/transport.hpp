@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// InfiniBand and RoCE, between processes of any hosts.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "runtime/event_fd.hpp"
+#include "transports/verbs/factory.hpp"
+#include "transports/verbs/pair.hpp"
+
+namespace weft::transports::verbs {
+
+/// All pairs of a context, on one completion queue. A polling thread looks there, which is a memory
+/// load. Before a thread sleeps the completion channel is armed; it lies in an epoll set of the
+/// transport, with the device's events and a timer, whose one descriptor the engine's wait sets
+/// watch. No memory is registered before the first peer.
+class verbs_transport final : public transport {
+ public:
+  /// \throws weft::error when descriptors run out
+  verbs_transport(runtime::engine& e, settings s, std::unique_ptr<verbs::device> d);
+  ~verbs_transport() override;
+
+  const transports::traits& traits() const noexcept override;
+  std::string reach(bool is_self) const override;
+  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
+  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
+  void forget(inlet& from) noexcept override;
+  std::string describe() const override;
+  std::string describe(const inlet& peer) const override;
+
+  unsigned poll() noexcept override;
+  bool has_work() noexcept override;
+  void nudge() noexcept override {}
+  int handle() const noexcept override { return descriptors_->descriptor(); }
+  void on_ready() noexcept override;
+  void arm() noexcept override;
+
+  // For pairs and links:
+  verbs::device& device() noexcept { return *device_; }
+  slots& pool() noexcept { return *pool_; }
+  std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
+  void wants_room(pair& p) noexcept;
+  void owes(pair& p) noexcept;
+  /// Takes what has completed, for that pair alone; the rest is put off until the next pass.
+  /// \param deliver false: also what that pair received
+  /// \return whether there was something for it
+  bool look_for(pair& p, bool deliver) noexcept;
+  void forget_if_idle(pair& p) noexcept;
+  /// Has pairs ticked, soon and for as long as one of them wants it.
+  void want_ticks() noexcept;
+  void complain(const std::string& what) noexcept;  ///< to people, once
+
+ private:
+  /// One of the descriptors: does what it was made for.
+  struct watcher final : runtime::fd_watcher {
+    verbs_transport* in = nullptr;
+    void (verbs_transport::*what)() noexcept = nullptr;
+    void on_ready(std::uint32_t) noexcept override { (in->*what)(); }
+  };
+
+  pair& pair_of(inlet& peer, const counterpart& who);
+  void make_memory();
+  void watch(watcher& w, int fd, void (verbs_transport::*what)() noexcept);
+  pair* pair_of(const ibv_wc& c) noexcept;
+  bool take(const ibv_wc& c) noexcept;
+  unsigned take_some() noexcept;
+  bool fetch() noexcept;
+  void settle() noexcept;
+  void on_channel() noexcept;
+  void on_device_event() noexcept;
+  void on_tick() noexcept;
+  void on_bell() noexcept { bell_.drain(); }
+
+  runtime::engine& engine_;
+  const settings settings_;
+  const std::unique_ptr<verbs::device> device_;
+  const std::unique_ptr<runtime::wait_set> descriptors_;
+  runtime::event_fd bell_;  // something had completed before the channel was armed
+  runtime::unique_fd clock_;
+  watcher on_channel_, on_event_, on_clock_, on_bell_;
+  std::unique_ptr<slots> pool_;
+  std::unique_ptr<receives> receives_;
+  std::unordered_map<const inlet*, std::unique_ptr<pair>> pairs_;
+  std::unordered_map<std::uint32_t, pair*> by_queue_pair_;
+  std::vector<ibv_wc> put_off_;  // as large as it will ever be
+  std::vector<pair*> waiting_;   // for room
+  std::vector<pair*> owing_;
+  std::uint32_t next_number_ = 1;  // of a pair
+  bool ready_ = false;             // something is to be had from descriptors_
+  bool armed_ = false;             // the channel, and it has not told
+  bool ticking_ = false;
+  bool complained_ = false;
+};
+
+}  // namespace weft::transports::verbs
