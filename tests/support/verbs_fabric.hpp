@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA devices that are made of nothing but memory, for tests of the verbs transport on any
+// machine: what is posted is done at once, in the order of posting, and checked as a device would.
+#pragma once
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <weft/error.hpp>
+
+#include "runtime/event_fd.hpp"
+#include "transports/verbs/device.hpp"
+
+namespace weft::tests {
+
+namespace verbs = transports::verbs;
+
+class fake_device;
+class fake_queue_pair;
+
+/// What connects devices. Belongs to one thread, and outlives them.
+struct fabric {
+  std::map<std::uint32_t, fake_queue_pair*> ends;  ///< by number
+  std::uint32_t next_number = 17;
+  std::uint32_t next_key = 1;
+  bool cut = false;  ///< nothing arrives any more, and senders give up at once
+};
+
+class fake_device final : public verbs::device {
+ public:
+  explicit fake_device(fabric& on) : on_(on) {}
+
+  // What a test may change, and see.
+  std::size_t lockable = ~std::size_t{0};  ///< bytes of memory that may still be enrolled
+  std::uint32_t inline_bytes = 128;
+  std::string unreachable;  ///< why no queue pair can be connected; empty: they can
+  bool deaf = false;        ///< armed, it does not tell
+  std::deque<verbs::device_event> to_tell;
+  std::size_t signalled = 0, posted = 0;  ///< sends
+  std::size_t times_without_receive = 0;  ///< that a send had to wait for
+
+  std::size_t receives_posted() const noexcept { return receives_.size(); }
+  void tell(verbs::device_event e) {
+    to_tell.push_back(std::move(e));
+    event_bell_.ring();
+  }
+
+  const verbs::place& here() const noexcept override { return here_; }
+  std::string describe() const override { return "a fake device"; }
+
+  std::unique_ptr<verbs::registration> enroll(std::span<std::byte> memory, int access) override {
+    if (memory.size() > lockable) throw error(errc::out_of_memory, "no more memory to lock");
+    lockable -= memory.size();
+    return std::make_unique<enrolled>(*this, memory, access);
+  }
+  std::unique_ptr<verbs::queue_pair> make_queue_pair() override;
+  int post_receives(ibv_recv_wr& first, ibv_recv_wr** first_refused) noexcept override;
+
+  std::size_t poll(std::span<ibv_wc> completions) noexcept override {
+    const std::size_t n = std::min(completions.size(), done_.size());
+    std::copy_n(done_.begin(), n, completions.begin());
+    done_.erase(done_.begin(), done_.begin() + static_cast<std::ptrdiff_t>(n));
+    return n;
+  }
+  int channel() const noexcept override { return channel_bell_.fd(); }
+  bool arm() noexcept override { return armed_ = true; }
+  void drain_channel() noexcept override { channel_bell_.drain(); }
+  int events() const noexcept override { return event_bell_.fd(); }
+  std::optional<verbs::device_event> next_event() noexcept override {
+    event_bell_.drain();
+    if (to_tell.empty()) return {};
+    verbs::device_event e = std::move(to_tell.front());
+    to_tell.pop_front();
+    return e;
+  }
+
+ private:
+  friend class fake_queue_pair;
+
+  struct enrolled final : verbs::registration {
+    enrolled(fake_device& of, std::span<std::byte> m, int access)
+        : of_(of), memory(m), rights(access), key(of.on_.next_key++) {
+      of_.known_[key] = this;
+    }
+    ~enrolled() override { of_.known_.erase(key); }
+    std::uint32_t local_key() const noexcept override { return key; }
+    std::uint32_t remote_key() const noexcept override { return key; }
+
+    fake_device& of_;
+    const std::span<std::byte> memory;
+    const int rights;
+    const std::uint32_t key;
+  };
+
+  /// A device would break the connection; a test shall fail.
+  std::span<std::byte> checked(const ibv_sge& piece) const {
+    auto* const at = reinterpret_cast<std::byte*>(piece.addr);
+    const auto found = known_.find(piece.lkey);
+    if (found == known_.end() || at < found->second->memory.data() ||
+        at + piece.length > found->second->memory.data() + found->second->memory.size())
+      throw std::logic_error("work is posted on memory that the device does not know");
+    return {at, piece.length};
+  }
+  void complete(const ibv_wc& c) {
+    done_.push_back(c);
+    if (!armed_ || deaf) return;
+    armed_ = false;
+    channel_bell_.ring();
+  }
+
+  struct receive {
+    std::uint64_t id;
+    std::span<std::byte> into;
+  };
+
+  fabric& on_;
+  verbs::place here_;
+  std::map<std::uint32_t, enrolled*> known_;
+  std::deque<receive> receives_;
+  std::deque<ibv_wc> done_;
+  runtime::event_fd channel_bell_, event_bell_;
+  bool armed_ = false;
+};
+
+class fake_queue_pair final : public verbs::queue_pair {
+ public:
+  explicit fake_queue_pair(fake_device& of) : of_(of), number_(of.on_.next_number++) {
+    of.on_.ends[number_] = this;
+  }
+  ~fake_queue_pair() override { of_.on_.ends.erase(number_); }
+
+  std::uint32_t number() const noexcept override { return number_; }
+  std::uint32_t inline_bytes() const noexcept override { return of_.inline_bytes; }
+  std::string connect(const verbs::calling_card& there, std::uint32_t,
+                      std::chrono::seconds) override {
+    if (of_.unreachable.empty()) peer_ = there.queue_pair;
+    return of_.unreachable;
+  }
+  int post(ibv_send_wr& work) noexcept override {
+    ++of_.posted;
+    const bool said = (work.send_flags & IBV_SEND_SIGNALED) != 0;
+    if (said) ++of_.signalled;
+    if (waiting_.size() >= verbs::sizes{}.sends) return ENOMEM;
+    send s{work.wr_id, {}, ntohl(work.imm_data), said, work.opcode};
+    for (int i = 0; i != work.num_sge; ++i) {
+      const ibv_sge& piece = work.sg_list[i];
+      if ((work.send_flags & IBV_SEND_INLINE) != 0) {
+        if (piece.length > of_.inline_bytes) return EINVAL;
+        const auto* const from = reinterpret_cast<const std::byte*>(piece.addr);
+        s.copied.assign(from, from + piece.length);
+      } else {
+        s.from = of_.checked(piece);
+      }
+    }
+    waiting_.push_back(std::move(s));
+    go_on();
+    return 0;
+  }
+  void fail() noexcept override {
+    failed_ = true;
+    go_on();
+  }
+
+  /// Does what is posted, as far as the other side has receives.
+  void go_on() {
+    while (!waiting_.empty()) {
+      send& s = waiting_.front();
+      const auto other = of_.on_.ends.find(peer_);
+      ibv_wc sent{};
+      sent.wr_id = s.id;
+      sent.qp_num = number_;
+      sent.opcode = IBV_WC_SEND;
+      if (failed_) {
+        sent.status = IBV_WC_WR_FLUSH_ERR;
+      } else if (of_.on_.cut || other == of_.on_.ends.end() || other->second->failed_) {
+        sent.status = IBV_WC_RETRY_EXC_ERR;
+        failed_ = true;
+      } else if (s.opcode == IBV_WR_SEND_WITH_IMM && !other->second->take(s)) {
+        ++of_.times_without_receive;
+        return;
+      }
+      if (s.said || sent.status != IBV_WC_SUCCESS) of_.complete(sent);
+      waiting_.pop_front();
+    }
+  }
+
+ private:
+  struct send {
+    std::uint64_t id;
+    std::span<const std::byte> from;
+    std::uint32_t immediate;
+    bool said;
+    ibv_wr_opcode opcode;
+    std::vector<std::byte> copied = {};
+  };
+
+  bool take(const send& s) {
+    if (of_.receives_.empty()) return false;
+    const fake_device::receive at = of_.receives_.front();
+    of_.receives_.pop_front();
+    const std::span<const std::byte> from = s.copied.empty() ? s.from : std::span(s.copied);
+    if (from.size() > at.into.size()) throw std::logic_error("a frame is longer than a receive");
+    std::copy(from.begin(), from.end(), at.into.begin());
+    ibv_wc c{};
+    c.wr_id = at.id;
+    c.qp_num = number_;
+    c.opcode = IBV_WC_RECV;
+    c.byte_len = static_cast<std::uint32_t>(from.size());
+    c.wc_flags = IBV_WC_WITH_IMM;
+    c.imm_data = htonl(s.immediate);
+    of_.complete(c);
+    return true;
+  }
+
+  fake_device& of_;
+  const std::uint32_t number_;
+  std::uint32_t peer_ = 0;
+  bool failed_ = false;
+  std::deque<send> waiting_;
+};
+
+inline std::unique_ptr<verbs::queue_pair> fake_device::make_queue_pair() {
+  return std::make_unique<fake_queue_pair>(*this);
+}
+
+inline int fake_device::post_receives(ibv_recv_wr& first, ibv_recv_wr**) noexcept {
+  for (const ibv_recv_wr* r = &first; r; r = r->next)
+    receives_.push_back({r->wr_id, checked(*r->sg_list)});
+  for (const auto& [number, end] : on_.ends) end->go_on();  // those that had to wait
+  return 0;
+}
+
+}  // namespace weft::tests
