@@ -92,7 +92,7 @@ struct options {
   /// known. With more than there are cores, waiting threads give way to each other sooner.
   unsigned neighbours = 0;
 
-  /// Which transports, in order of preference: any of "self", "shm", "verbs", "tcp".
+  /// Which transports, in order of preference: any of "self", "shm", "qdma", "verbs", "tcp".
   std::vector<std::string> transports = {"self", "shm", "verbs", "tcp"};
 
   /// The RDMA device that verbs uses, as ibv_devices shows it, and which of its port's addresses;
