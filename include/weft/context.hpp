@@ -7,12 +7,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <weft/endpoint.hpp>
 #include <weft/metrics.hpp>
+#include <weft/region_caching.hpp>
+#include <weft/rendezvous.hpp>
 #include <weft/task.hpp>
 
 namespace weft {
@@ -78,6 +81,14 @@ struct options {
   /// Messages up to this many bytes are sent at once; longer ones after a handshake that hides
   /// behind their first bytes.
   std::size_t eager_limit = std::size_t{64} << 10;
+
+  /// How the rest of a message above that limit crosses, and whether its beginning goes along with
+  /// the handshake. docs/adr/0018-one-sided-rendezvous.md
+  rendezvous_way rendezvous = rendezvous_way::automatic;
+  inline_beginning inlined = inline_beginning::automatic;
+
+  /// Memory that transports register with devices. docs/adr/0019-registration-cache.md
+  region_cache_settings regions;
 
   /// Bits of a tag by which receives from one source are found without a search. A receive that
   /// ignores one of these is looked for among all that do, in the order of posting. Whoever has
@@ -183,6 +194,13 @@ class context {
   /// The endpoint with that number: a rank, or the `source` of something received.
   /// \throws weft::error (invalid_argument) for a number from 2^31 on that nobody has had here
   endpoint peer(peer_id id);
+
+  /// That memory is about to be unmapped, or to be used by somebody else's name for it (a file
+  /// mapped over it, a child after fork): what transports keep about it, registrations with
+  /// devices, is not used any more. Call it before, with no operation in flight there. Memory that
+  /// free() takes back needs it when the allocator returns it to the kernel. Any thread. \param
+  /// memory any range; nothing needs to be known about it
+  void forget(std::span<const std::byte> memory) noexcept;
 
   /// Counters since construction. A snapshot; cheap enough to call every second.
   metrics snapshot() const;

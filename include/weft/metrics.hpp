@@ -30,6 +30,12 @@ struct metrics {
   std::uint64_t stream_bytes_written = 0;
   std::uint64_t stream_bytes_read = 0;  ///< that have come to this end, also if it was closed
   std::uint64_t stream_waits = 0;       ///< times that a write found no room in the reader's window
+  // Memory that transports registered with devices.
+  std::uint64_t region_hits = 0;            ///< found registered, in just that range
+  std::uint64_t region_sub_range_hits = 0;  ///< and as part of a longer range
+  std::uint64_t region_registrations = 0;
+  std::uint64_t region_evictions = 0;  ///< to make room for others
+  std::uint64_t region_bytes_now = 0;  ///< registered at this moment
 };
 
 }  // namespace weft

@@ -120,6 +120,11 @@ WEFT_API size_t weft_last_error(weft_context* ctx, char* text, size_t size);
 /* The same: what the context chose, and why. Several lines. */
 WEFT_API size_t weft_describe(weft_context* ctx, char* text, size_t size);
 
+/* That memory is about to be unmapped, or to stand for something else (munmap, a file mapped over
+ * it, madvise(MADV_DONTFORK)): registrations of it with devices are not used any more. Call it
+ * before, with nothing in flight there. Any thread. Since WEFT_2. */
+WEFT_API void weft_forget(weft_context* ctx, const void* memory, size_t size);
+
 /* --- peers ----------------------------------------------------------------------------------- */
 
 /* A peer stands for the same process until weft_peer_free or weft_close; asked for twice, it is the

@@ -90,7 +90,9 @@ endpoint context::peer(peer_id id) {
   return endpoint(core_->messenger().peer_of(id));
 }
 
-metrics context::snapshot() const { return core_->messenger().snapshot(); }
+metrics context::snapshot() const { return core_->snapshot(); }
+
+void context::forget(std::span<const std::byte> memory) noexcept { core_->forget(memory); }
 
 std::string context::describe() const { return core_->describe(); }
 

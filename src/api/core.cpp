@@ -89,8 +89,8 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line,
     : options_(std::move(chosen)),
       job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
-      messenger_(engine_,
-                 {options_.unexpected_budget, options_.eager_limit, options_.hashed_tag_bits}),
+      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
+                           options_.hashed_tag_bits, options_.rendezvous, options_.inlined}),
       links_(engine_, messenger_, ways_, *job_),
       members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
   messenger_.reserve_ranks(wireup::first_stranger);
@@ -285,8 +285,21 @@ std::span<std::byte> core::allocate_shared(std::size_t size) {
 }
 
 void core::free_shared(std::span<std::byte> memory) noexcept {
+  forget(memory);
   const runtime::engine::holder hold(engine_);
   transports::shm::free(*shm_, memory);
+}
+
+void core::forget(std::span<const std::byte> memory) noexcept {
+  const runtime::engine::holder hold(engine_);
+  for (const links::way& w : ways_) w.transport->forget_memory(memory);
+}
+
+metrics core::snapshot() const {
+  metrics now = messenger_.snapshot();
+  const runtime::engine::holder hold(messenger_.engine());
+  for (const links::way& w : ways_) w.transport->add_to(now);
+  return now;
 }
 
 std::string core::describe() const {

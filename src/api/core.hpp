@@ -89,6 +89,10 @@ class core {
   std::span<std::byte> allocate_shared(std::size_t size);
   void free_shared(std::span<std::byte> memory) noexcept;
 
+  /// As context::forget and context::snapshot.
+  void forget(std::span<const std::byte> memory) noexcept;
+  metrics snapshot() const;
+
   /// The context's qdma device, which lives until its end. \throws weft::error
   qdma::detail::port& open_qdma(transports::qdma::table t);
 

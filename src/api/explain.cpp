@@ -50,7 +50,7 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
   const options& o = c.chosen();
   const std::int64_t credit = proto::first_window;
   const transports::traits& t = used->traits();
-  const proto::explanation send = proto::explain_send(bytes, o.eager_limit, credit, t);
+  const proto::explanation send = proto::explain_send(bytes, o.eager_limit, credit, t, o.inlined);
   const proto::send_plan plan = proto::plan_send(bytes, o.eager_limit, credit);
 
   std::vector<route> all;
@@ -64,6 +64,12 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
     return all;
   }
   all.push_back({"always", send.way, send.why});
+  if (o.rendezvous != rendezvous_way::automatic &&
+      (shm || o.rendezvous == rendezvous_way::frames)) {
+    const proto::explanation rest = proto::explain_rest(o.rendezvous);
+    all.push_back({"the rest", rest.way, rest.why});
+    return all;
+  }
   if (!shm && verbs) {
     all.push_back({"the rest",
                    "by the RDMA device, in frames of " + std::to_string(t.fragment) + " bytes",

@@ -97,6 +97,56 @@ void set_reading(options& o, const char* name, const std::string& value) {
   bad(name, value, "burst, single, contiguous, post or immediate");
 }
 
+constexpr std::array<std::pair<const char*, rendezvous_way>, 4> ways{
+    {{"auto", rendezvous_way::automatic},
+     {"frames", rendezvous_way::frames},
+     {"read", rendezvous_way::read},
+     {"write", rendezvous_way::write}}};
+
+constexpr std::array<std::pair<const char*, region_caching>, 3> cachings{
+    {{"off", region_caching::off},
+     {"on", region_caching::on},
+     {"bounded", region_caching::bounded}}};
+
+void set_region_caching(options& o, const char* name, const std::string& value) {
+  for (const auto& [word, caching] : cachings)
+    if (value == word) {
+      o.regions.caching = caching;
+      return;
+    }
+  bad(name, value, "off, on or bounded");
+}
+
+void set_region_entries(options& o, const char* name, const std::string& value) {
+  std::size_t n = 0;
+  const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), n);
+  if (failure != std::errc{} || rest != value.data() + value.size()) bad(name, value, "a number");
+  o.regions.most_entries = n;
+}
+
+void set_rendezvous(options& o, const char* name, const std::string& value) {
+  for (const auto& [word, way] : ways)
+    if (value == word) {
+      o.rendezvous = way;
+      return;
+    }
+  bad(name, value, "auto, frames, read or write");
+}
+
+constexpr std::array<std::pair<const char*, inline_beginning>, 3> beginnings{
+    {{"auto", inline_beginning::automatic},
+     {"yes", inline_beginning::yes},
+     {"no", inline_beginning::no}}};
+
+void set_inlined(options& o, const char* name, const std::string& value) {
+  for (const auto& [word, inlined] : beginnings)
+    if (value == word) {
+      o.inlined = inlined;
+      return;
+    }
+  bad(name, value, "auto, yes or no");
+}
+
 void set_spin(options& o, const char* name, const std::string& value) {
   long us = 0;
   const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), us);
@@ -144,6 +194,24 @@ std::string name_of(poll_policy p) {
 std::string name_of(ring_reading r) {
   for (const auto& [word, reading] : readings)
     if (r == reading) return word;
+  return "?";
+}
+
+std::string name_of(region_caching c) {
+  for (const auto& [word, caching] : cachings)
+    if (c == caching) return word;
+  return "?";
+}
+
+std::string name_of(rendezvous_way w) {
+  for (const auto& [word, way] : ways)
+    if (w == way) return word;
+  return "?";
+}
+
+std::string name_of(inline_beginning b) {
+  for (const auto& [word, inlined] : beginnings)
+    if (b == inlined) return word;
   return "?";
 }
 
@@ -198,6 +266,17 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_EAGER_LIMIT", "bytes of the longest message that goes without a handshake (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.eager_limit = bytes(n, v); },
        [](const options& o) { return std::to_string(o.eager_limit); }},
+      {"WEFT_RENDEZVOUS", "how the rest of a longer one crosses: auto, frames, read, write",
+       set_rendezvous, [](const options& o) { return name_of(o.rendezvous); }},
+      {"WEFT_RENDEZVOUS_INLINE", "whether its beginning goes with the handshake: auto, yes, no",
+       set_inlined, [](const options& o) { return name_of(o.inlined); }},
+      {"WEFT_REGION_CACHE", "how long memory stays registered with devices: off, on, bounded",
+       set_region_caching, [](const options& o) { return name_of(o.regions.caching); }},
+      {"WEFT_REGION_CACHE_BYTES", "bytes that are registered at most, with bounded (k, m, g)",
+       [](options& o, const char* n, const std::string& v) { o.regions.most_bytes = bytes(n, v); },
+       [](const options& o) { return std::to_string(o.regions.most_bytes); }},
+      {"WEFT_REGION_CACHE_ENTRIES", "ranges that are registered at most, with bounded",
+       set_region_entries, [](const options& o) { return std::to_string(o.regions.most_entries); }},
       {"WEFT_UNEXPECTED_BUDGET", "bytes for messages that arrive before their receive (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.unexpected_budget = bytes(n, v); },
        [](const options& o) { return std::to_string(o.unexpected_budget); }},

@@ -17,6 +17,7 @@
 
 #include <weft/error.hpp>
 #include <weft/message.hpp>
+#include <weft/metrics.hpp>
 
 #include "runtime/source.hpp"
 #include "transports/parcel.hpp"
@@ -320,6 +321,13 @@ class transport : public runtime::source {
 
   /// Delivers what has arrived from that peer, then stops listening to it.
   virtual void forget(inlet& from) noexcept = 0;
+
+  /// That memory of this process is about to be unmapped, or to become another's: what was kept
+  /// about it (registrations) is not used any more. Nothing is under way there.
+  virtual void forget_memory([[maybe_unused]] std::span<const std::byte> memory) noexcept {}
+
+  /// Adds what it counts.
+  virtual void add_to([[maybe_unused]] metrics& m) const noexcept {}
 
   /// One line for people: what was chosen and which fall-backs are in use.
   virtual std::string describe() const = 0;

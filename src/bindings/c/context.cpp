@@ -125,6 +125,10 @@ size_t weft_describe(weft_context* ctx, char* text, size_t size) {
   return length;
 }
 
+void weft_forget(weft_context* ctx, const void* memory, size_t size) {
+  if (ctx && memory) ctx->ctx.forget({static_cast<const std::byte*>(memory), size});
+}
+
 int weft_alloc(weft_context* ctx, size_t size, void** memory) {
   if (!ctx || !memory) return WEFT_INVALID_ARGUMENT;
   *memory = nullptr;

@@ -60,6 +60,21 @@ int domain::open(fid_fabric* of, fi_info* info, fid_domain** made, void* context
   });
 }
 
+void domain::add(weft::context& c) {
+  const std::lock_guard lock(mutex_);
+  contexts_.push_back(&c);
+}
+
+void domain::remove(const weft::context& c) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(contexts_, &c);
+}
+
+void domain::forget(std::span<const std::byte> memory) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (weft::context* c : contexts_) c->forget(memory);
+}
+
 options domain::chosen() const {
   options o = options::from_environment();
   o.alone = true;

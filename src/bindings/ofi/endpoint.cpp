@@ -71,6 +71,7 @@ endpoint::~endpoint() {
     if (d->counted) d->counted->used.remove();
   }
   if (names_) names_->used.remove();
+  if (context_) domain_.remove(*context_);
   domain_.used.remove();
   claims_.clear();
   pump_.reset();
@@ -134,6 +135,7 @@ int endpoint::enable() {
   if (!names_) return -FI_ENOAV;
   if (!sends_.queue && !receives_.queue && !sends_.counted && !receives_.counted) return -FI_ENOCQ;
   context_.emplace(domain_.chosen());
+  domain_.add(*context_);
   peers_.emplace(*context_, *names_);
   pump_.emplace(*context_);
   // One queue for both directions tells of them in the order in which they ended.
