@@ -30,6 +30,8 @@ fake::settings slow_and_narrow() {
   s.real_time = true;
   s.room = 8;
   s.memory = fake::memory::readable;
+  s.later = true;
+  s.failing = 10;
   return s;
 }
 
@@ -51,6 +53,7 @@ context setting::make_context() const {
   o.transports = {"self", transport};
   o.tcp_links = tcp_links;
   o.reading = reading;
+  o.rendezvous = rendezvous;
   if (std::string_view(transport) != "fake") return context(std::move(o));
   const std::vector<weft::detail::guest_transport> guests{fake_transport()};
   return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
@@ -82,6 +85,7 @@ const std::vector<setting>& settings() {
   using enum place;
   using enum weft::progress_mode;
   using enum weft::ring_reading;
+  using enum weft::rendezvous_way;
   static const std::vector<setting> all{
       {"self", same_context},
       {"self, polling", same_context, polling},
@@ -119,6 +123,9 @@ const std::vector<setting>& settings() {
       {"shm, single reading", two_processes, dedicated, "auto", "auto", "shm", 1, single},
       {"shm, contiguous reading", two_processes, dedicated, "auto", "auto", "shm", 1, contiguous},
       {"shm, post reading", two_processes, dedicated, "auto", "pipeline", "shm", 1, post},
+      {"fake, written", same_process, dedicated, "auto", "auto", "fake", 1, burst, write},
+      {"fake, in frames", same_process, dedicated, "auto", "auto", "fake", 1, burst, frames},
+      {"shm, one process, read", same_process, dedicated, "auto", "auto", "shm", 1, burst, read},
       {"shm, immediate reading", two_processes, polling, "auto", "auto", "shm", 1, immediate},
       {"qdma, one process", same_process, dedicated, "auto", "auto", "qdma"},
       {"qdma, one process, polling", same_process, polling, "auto", "auto", "qdma"},

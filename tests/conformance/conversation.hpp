@@ -32,6 +32,7 @@ struct setting {
   const char* transport = "shm";  ///< besides `self`; `fake` works within one process
   unsigned tcp_links = 1;
   weft::ring_reading reading = weft::ring_reading::burst;
+  weft::rendezvous_way rendezvous = weft::rendezvous_way::automatic;
 
   weft::context make_context() const;
 };

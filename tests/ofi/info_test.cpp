@@ -73,6 +73,26 @@ TEST_CASE("ofi: objects in use cannot be closed, and nothing is enabled half bou
   CHECK(fi_send(bare.get(), name.data(), 1, nullptr, 0, nullptr) == -FI_EINVAL);
 }
 
+TEST_CASE("ofi: memory regions are handles, closed while endpoints live and before they are made") {
+  side s;
+  std::array<std::byte, 100> memory{};
+  const auto region = [&] {
+    return made<fid_mr>([&](auto m) {
+      return fi_mr_reg(s.domain.get(), memory.data(), memory.size(), FI_SEND | FI_RECV, 0, 7, 0, m,
+                       nullptr);
+    });
+  };
+  auto mr = region();
+  CHECK(fi_mr_key(mr.get()) == 7);
+  mr.reset();
+  mr = region();
+  s.ep.reset();
+  mr.reset();
+  fid_mr* remote = nullptr;
+  CHECK(fi_mr_reg(s.domain.get(), memory.data(), 1, FI_REMOTE_READ, 0, 0, 0, &remote, nullptr) ==
+        -FI_EOPNOTSUPP);
+}
+
 TEST_CASE("ofi: addresses: a wrong one is told, a removed one is none any more") {
   side s, other;
   const fi_addr_t there = s.meet(other);

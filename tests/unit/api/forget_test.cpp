@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that becomes something else: every transport hears of it.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/context.hpp>
+#include <weft/memory.hpp>
+
+#include "api/core.hpp"
+#include "transports/transport.hpp"
+
+namespace transports = weft::transports;
+using transports::counterpart;
+using transports::inlet;
+using transports::parcel;
+
+namespace {
+
+using range = std::pair<const std::byte*, std::size_t>;
+
+/// Reaches nobody, and notes what it is told to forget.
+class forgetful final : public transports::transport {
+ public:
+  explicit forgetful(std::vector<range>& told) noexcept : told_(told) {}
+
+  const transports::traits& traits() const noexcept override {
+    static constexpr transports::traits t{.name = "forgetful", .max_payload = 64, .fragment = 64};
+    return t;
+  }
+  std::string reach(bool) const override { return "it is for a test"; }
+  std::unique_ptr<transports::link> open(inlet&, const counterpart&, parcel&) override {
+    return nullptr;
+  }
+  std::string accept(inlet&, const counterpart&, parcel, parcel&) override { return reach(true); }
+  void forget(inlet&) noexcept override {}
+  void forget_memory(std::span<const std::byte> memory) noexcept override {
+    told_.emplace_back(memory.data(), memory.size());
+  }
+  void add_to(weft::metrics& m) const noexcept override { m.region_bytes_now += 7; }
+  std::string describe() const override { return "forgetful"; }
+  std::string describe(const inlet&) const override { return describe(); }
+  unsigned poll() noexcept override { return 0; }
+  bool has_work() noexcept override { return false; }
+  void nudge() noexcept override {}
+
+ private:
+  std::vector<range>& told_;
+};
+
+}  // namespace
+
+TEST_CASE("forget: every transport is told, by the application and by weft's own allocator") {
+  std::vector<range> told;
+  weft::options o;
+  o.transports = {"self", "shm", "forgetful"};
+  const std::vector<weft::detail::guest_transport> guests{
+      {"forgetful", [&told](weft::runtime::engine&) { return std::make_unique<forgetful>(told); }}};
+  weft::context ctx(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
+  const std::vector<std::byte> memory(1000);
+  ctx.forget(memory);
+  CHECK(told == std::vector<range>{{memory.data(), 1000}});
+
+  range shared;
+  {
+    weft::shared_memory mine(ctx, 100'000);
+    shared = {mine.bytes().data(), mine.bytes().size()};
+  }
+  REQUIRE(told.size() == 2);
+  CHECK(told[1] == shared);
+  CHECK(ctx.snapshot().region_bytes_now == 7);
+}
