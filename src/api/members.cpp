@@ -7,6 +7,7 @@ namespace weft::detail {
 
 using wireup::change;
 using wireup::change_kind;
+using wireup::changes;
 using wireup::channel_ptr;
 using wireup::member_line;
 
@@ -36,7 +37,7 @@ void members::attach(wireup::connection_manager& m, std::function<void(peer_id, 
       mail->post([found, locator] { found(locator); });
     });
   };
-  host.on_change = [this](const change& c) { apply(c); };
+  host.on_change = [this](const change& c) { apply({0, {c}}); };
   registrar_ = std::make_unique<wireup::registrar>(std::move(host));
 }
 
@@ -78,7 +79,7 @@ std::shared_ptr<member_line> members::follow() {
 }
 
 void members::listen() {
-  line_->listen([this](const change& c) { apply(c); },
+  line_->listen([this](const changes& c) { apply(c); },
                 [this](bool orderly) {
                   lose(orderly ? errc::closed : errc::peer_lost,
                        "rank 0, which keeps the book of the job's members, is gone");
@@ -90,12 +91,17 @@ membership_view members::view() const {
 }
 
 /// On the thread of the line, or on rank 0 of the manager.
-void members::apply(const change& c) {
+void members::apply(const changes& c) {
   std::vector<view_box> told;
+  std::vector<change> applied;
   membership_view after;
   {
     const std::lock_guard lock(mutex_);
-    if (!book_.apply(c)) return;
+    const std::uint64_t before = book_.epoch();
+    for (const change& one : c.all)
+      if (book_.apply(one)) applied.push_back(one);
+    book_.advance_to(c.epoch);
+    if (book_.epoch() == before) return;
     after = view();
     std::erase_if(waiters_, [&](const waiter& w) {
       if (w.since >= after.epoch) return false;
@@ -105,8 +111,9 @@ void members::apply(const change& c) {
     changed_.notify_all();
   }
   for (const view_box& box : told) box->deliver(after);
-  if (c.what != change_kind::joined && c.rank != rank())
-    mail_->post([this, c] { ended_(c.rank, c.what == change_kind::died); });
+  for (const change& one : applied)
+    if (one.what != change_kind::joined && one.rank != rank())
+      mail_->post([this, one] { ended_(one.rank, one.what == change_kind::died); });
 }
 
 void members::lose(errc why, std::string_view detail) noexcept {

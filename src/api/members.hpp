@@ -65,7 +65,7 @@ class members {
 
   std::shared_ptr<wireup::member_line> follow();
   void listen();
-  void apply(const wireup::change& c);
+  void apply(const wireup::changes& c);
   void lose(errc why, std::string_view detail) noexcept;
   membership_view view() const;
 

@@ -85,12 +85,12 @@ void member_line::on_parcel(const channel_ptr& c, const parcel& p) {
     }
     return conclude({});
   }
-  if (const auto next = decode_change(p)) {
-    std::function<void(const change&)> changed;
+  if (const auto next = decode_changes(p)) {
+    std::function<void(const changes&)> changed;
     {
       const std::lock_guard lock(mutex_);
-      log_.push_back(*next);
       changed = changed_;
+      if (!changed) log_.push_back(*next);
     }
     if (changed) changed(*next);
   } else if (const auto f = decode_roster_found(p)) {
@@ -127,19 +127,19 @@ roster_welcome member_line::facts() const {
   return facts_;
 }
 
-void member_line::listen(std::function<void(const change&)> changed,
+void member_line::listen(std::function<void(const changes&)> changed,
                          std::function<void(bool)> ended) {
   manager_->post([this, changed = std::move(changed), ended = std::move(ended)] {
-    std::vector<change> before;
+    std::vector<changes> before;
     bool over = false;
     {
       const std::lock_guard lock(mutex_);
-      before = log_;
+      before.swap(log_);
       changed_ = changed;
       end_told_ = ended;
       over = ended_;
     }
-    for (const change& c : before) changed(c);
+    for (const changes& c : before) changed(c);
     if (over) ended(orderly_);
   });
 }

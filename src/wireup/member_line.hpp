@@ -35,7 +35,7 @@ class member_line {
 
   /// Tells each change from the first one on; then, once, that the line has ended (`orderly` as in
   /// connection_manager::handlers).
-  void listen(std::function<void(const change&)> changed, std::function<void(bool orderly)> ended);
+  void listen(std::function<void(const changes&)> changed, std::function<void(bool orderly)> ended);
 
   void publish(const std::string& locator);
   /// As job::find. Asks once the line stands.
@@ -62,8 +62,8 @@ class member_line {
   bool ended_ = false;
   bool orderly_ = false;
   roster_welcome facts_;
-  std::vector<change> log_;
-  std::function<void(const change&)> changed_;
+  std::vector<changes> log_;
+  std::function<void(const changes&)> changed_;
   std::function<void(bool)> end_told_;
   std::multimap<peer_id, std::function<void(std::string)>> waiting_;
   std::vector<transports::parcel> unsent_;  // from before the line stood

@@ -19,17 +19,19 @@ void registrar::visit(std::unique_ptr<door_visit> v) {
   const channel_ptr line = v->accept();
   if (!line) return;
   const peer_id rank = joins ? next_rank_++ : *said;
-  lines_.emplace(line, rank);
+  lines_.emplace(line, member{rank, false});
   line->send(encode(roster_welcome{host_.job, rank, book_.first_size()}));
-  for (const change& c : book_.log()) line->send(encode(c));
+  for (const changes& part : book_.digest()) line->send(encode(part));
 }
 
 void registrar::on_parcel(const channel_ptr& c, const transports::parcel& p) {
-  const peer_id rank = lines_.at(c);
+  member& from = lines_.at(c);
+  const peer_id rank = from.rank;
   if (const auto wanted = decode_roster_find(p)) return on_find(c, *wanted);
   if (is_roster_leave(p)) return record({change_kind::left, rank});
   const auto locator = decode_roster_publish(p);
-  if (!locator || rank < book_.first_size() || joined_.contains(rank)) return drop(c);
+  if (!locator || rank < book_.first_size() || from.published) return drop(c);
+  from.published = true;
   joined_.emplace(rank, *locator);
   record({change_kind::joined, rank});
 }
@@ -56,7 +58,7 @@ void registrar::found(peer_id rank, const std::string& locator) {
 void registrar::on_gone(const channel_ptr& c, bool orderly) {
   const auto at = lines_.find(c);
   if (at == lines_.end()) return;
-  const peer_id rank = at->second;
+  const peer_id rank = at->second.rank;
   lines_.erase(at);
   std::erase_if(waiting_, [&](const auto& entry) { return entry.second == c; });
   ended(rank, !orderly);
@@ -68,7 +70,8 @@ void registrar::ended(peer_id rank, bool died) {
 
 void registrar::record(const change& c) {
   if (!book_.apply(c)) return;
-  for (const auto& [line, rank] : lines_) line->send(encode(c));
+  if (c.what != change_kind::joined) joined_.erase(c.rank);
+  for (const auto& [channel, of] : lines_) channel->send(encode(changes{book_.epoch(), {c}}));
   host_.on_change(c);
 }
 

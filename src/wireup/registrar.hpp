@@ -50,8 +50,13 @@ class registrar {
   const host host_;
   roster book_;
   peer_id next_rank_;
-  std::map<channel_ptr, peer_id> lines_;
-  std::map<peer_id, std::string> joined_;  // where those are that joined
+  struct member {
+    peer_id rank;
+    bool published;  // it has said where it is; that is said once
+  };
+
+  std::map<channel_ptr, member> lines_;
+  std::map<peer_id, std::string> joined_;  // where those are that joined and are not gone
   std::multimap<peer_id, channel_ptr> waiting_;
 };
 

@@ -18,22 +18,38 @@ roster::roster(peer_id size) : first_size_(size) {
 
 bool roster::apply(const change& c) {
   if (c.what == change_kind::joined) {
-    // Ranks are never used again, so that an old message about one cannot mean another. They need
-    // not come in order: whoever has its rank first may be ready last.
-    if (c.rank < first_size_ || c.rank >= first_stranger) return false;
-    for (const change& before : log_)
-      if (before.what == change_kind::joined && before.rank == c.rank) return false;
-    members_.insert(c.rank);
+    // They need not come in order: whoever has its rank first may be ready last. Rank 0 gives no
+    // rank twice, so that an old message about one cannot mean another.
+    if (c.rank < first_size_ || c.rank >= first_stranger || !members_.insert(c.rank).second)
+      return false;
   } else if (members_.erase(c.rank) == 0) {
     return false;
+  } else if (c.rank < first_size_) {
+    gone_.push_back(c);
   }
-  log_.push_back(c);
+  ++epoch_;
   return true;
+}
+
+std::vector<changes> roster::digest() const {
+  std::vector<change> all = gone_;
+  for (auto at = members_.lower_bound(first_size_); at != members_.end(); ++at)
+    all.push_back({change_kind::joined, *at});
+  std::vector<changes> parts;
+  for (std::size_t at = 0; at < all.size(); at += changes::most) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto left = static_cast<std::size_t>(all.end() - begin);
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(left, changes::most));
+    // Only the last one brings its reader up to date.
+    parts.push_back({left <= changes::most ? epoch_ : 0, {begin, end}});
+  }
+  if (parts.empty() && epoch_ != 0) parts.push_back({epoch_, {}});
+  return parts;
 }
 
 namespace {
 
-constexpr std::string_view greeting_prefix = "weft roster 1 ";
+constexpr std::string_view greeting_prefix = "weft roster 2 ";
 constexpr std::string_view wants_to_join = "new";
 
 parcel made(roster_message kind, byte_writer& out) {
@@ -55,10 +71,12 @@ parcel encode(const roster_welcome& w) {
   return made(roster_message::welcome, out);
 }
 
-parcel encode(const change& c) {
+parcel encode(const changes& c) {
   byte_writer out;
-  out.put(static_cast<std::uint8_t>(c.what)).put(std::uint32_t{c.rank});
-  return made(roster_message::change, out);
+  out.put(c.epoch).put(static_cast<std::uint32_t>(c.all.size()));
+  for (const change& one : c.all)
+    out.put(static_cast<std::uint8_t>(one.what)).put(std::uint32_t{one.rank});
+  return made(roster_message::changes, out);
 }
 
 parcel encode(const roster_found& f) {
@@ -98,15 +116,20 @@ std::optional<roster_welcome> decode_roster_welcome(const parcel& p) {
   return w;
 }
 
-std::optional<change> decode_change(const parcel& p) {
-  if (!is(p, roster_message::change)) return std::nullopt;
+std::optional<changes> decode_changes(const parcel& p) {
+  if (!is(p, roster_message::changes)) return std::nullopt;
   byte_reader in(p.bytes);
-  change c;
-  const auto what = in.get<std::uint8_t>();
-  c.rank = in.get<std::uint32_t>();
-  if (!in.complete() || what < 1 || what > 3) return std::nullopt;
-  c.what = static_cast<change_kind>(what);
-  return c;
+  changes c;
+  c.epoch = in.get<std::uint64_t>();
+  const auto n = in.get<std::uint32_t>();
+  if (n > changes::most) return std::nullopt;
+  for (std::uint32_t i = 0; i != n; ++i) {
+    const auto what = in.get<std::uint8_t>();
+    const peer_id rank = in.get<std::uint32_t>();
+    if (what < 1 || what > 3) return std::nullopt;
+    c.all.push_back({static_cast<change_kind>(what), rank});
+  }
+  return in.complete() ? std::optional(std::move(c)) : std::nullopt;
 }
 
 std::optional<roster_found> decode_roster_found(const parcel& p) {

@@ -2,6 +2,7 @@
 // Who belongs to a job that grows and shrinks, and what rank 0 and the others say about it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -22,8 +23,16 @@ struct change {
   friend bool operator==(const change&, const change&) = default;
 };
 
-/// The members of a job, as a list of changes since its start: whoever has seen the same number of
-/// them has the same members. Rank 0 decides their order. A value.
+/// Changes as rank 0 tells them, in order. A value.
+struct changes {
+  static constexpr std::size_t most = 1024;  ///< in one parcel
+
+  std::uint64_t epoch = 0;  ///< after the last of them
+  std::vector<change> all;
+};
+
+/// The members of a job: who was there at the start, and what has changed since. Whoever is at the
+/// same epoch, the number of changes, has the same members. Rank 0 decides their order. A value.
 class roster {
  public:
   /// \param size ranks 0 to size - 1 are there from the start
@@ -32,15 +41,22 @@ class roster {
   /// False, and nothing happens: it changes nothing (it left before) or makes no sense.
   bool apply(const change& c);
 
+  /// So many changes have happened; some were not told, because others have undone them.
+  void advance_to(std::uint64_t epoch) noexcept { epoch_ = std::max(epoch_, epoch); }
+
+  /// What somebody must be told who knows nothing but the first size, in parcels. Nothing of those
+  /// that joined and are gone: it does not grow with what was, only with who is there.
+  std::vector<changes> digest() const;
+
   peer_id first_size() const noexcept { return first_size_; }
-  std::uint64_t epoch() const noexcept { return log_.size(); }
-  const std::vector<change>& log() const noexcept { return log_; }
+  std::uint64_t epoch() const noexcept { return epoch_; }
   const std::set<peer_id>& members() const noexcept { return members_; }
 
  private:
   peer_id first_size_;
   std::set<peer_id> members_;
-  std::vector<change> log_;
+  std::vector<change> gone_;  // of those that were there at the start
+  std::uint64_t epoch_ = 0;
 };
 
 /// By-address peers of a context are numbered from here on, ranks below.
@@ -50,7 +66,7 @@ inline constexpr peer_id first_stranger = peer_id{1} << 31;
 // docs/wire-format.md has the tables.
 enum class roster_message : std::uint8_t {
   welcome = 1,  ///< rank 0: who you are, and how many there were at the start
-  change = 2,   ///< rank 0: the next change, from the first one on
+  changes = 2,  ///< rank 0: what has changed
   found = 3,    ///< rank 0: where a rank is; an empty locator: gone, or nobody knows
   publish = 4,  ///< a joiner: where I am; now everybody may know that I have joined
   find = 5,     ///< a member: where is that rank?
@@ -68,7 +84,8 @@ struct roster_found {
 };
 
 transports::parcel encode(const roster_welcome& w);
-transports::parcel encode(const change& c);
+/// \param c at most changes::most of them
+transports::parcel encode(const changes& c);
 transports::parcel encode(const roster_found& f);
 transports::parcel encode_roster_publish(const std::string& locator);
 transports::parcel encode_roster_find(peer_id rank);
@@ -76,7 +93,7 @@ transports::parcel encode_roster_leave();
 
 /// Each of these is empty when the parcel is of another kind or its bytes are not in order.
 std::optional<roster_welcome> decode_roster_welcome(const transports::parcel& p);
-std::optional<change> decode_change(const transports::parcel& p);
+std::optional<changes> decode_changes(const transports::parcel& p);
 std::optional<roster_found> decode_roster_found(const transports::parcel& p);
 std::optional<std::string> decode_roster_publish(const transports::parcel& p);
 std::optional<peer_id> decode_roster_find(const transports::parcel& p);

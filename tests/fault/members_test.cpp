@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <set>
@@ -50,6 +52,12 @@ class growing_job {
                                 environment_);
   }
 
+  /// The same for one of many, of whom the job keeps nothing.
+  std::unique_ptr<program> start_visitor() const {
+    return std::make_unique<program>(std::vector<std::string>{member_program, "join", address_},
+                                     environment_);
+  }
+
   /// Waits until somebody says something.
   static bool said(program& who, const std::string& what, std::size_t times = 1) {
     return eventually([&] { return count(who.output(), what) >= times || who.has_ended(); }) &&
@@ -88,6 +96,56 @@ class growing_job {
   std::deque<program> joined_;
   std::string address_;
 };
+
+/// What a process has of the system: descriptors, threads, and mappings of memory files.
+struct belongings {
+  std::size_t descriptors, threads, segments;
+  bool operator<=(const belongings& o) const {
+    return descriptors <= o.descriptors && threads <= o.threads && segments <= o.segments;
+  }
+};
+
+belongings belongings_of(pid_t pid) {
+  const std::filesystem::path proc = "/proc/" + std::to_string(pid);
+  std::size_t segments = 0;
+  std::ifstream maps(proc / "maps");
+  for (std::string text; std::getline(maps, text);)
+    segments += text.find("memfd:") == std::string::npos ? 0 : 1;
+  const std::filesystem::directory_iterator threads(proc / "task");
+  return {open_descriptors(pid),
+          static_cast<std::size_t>(std::distance(begin(threads), end(threads))), segments};
+}
+
+/// Processes join a job, exchange messages with all others in it, and leave, some of them together.
+void come_and_go(const std::string& transport, std::size_t visitors, std::size_t together) {
+  enter_private_world();
+  {
+    growing_job job(transport, 1);
+    const pid_t host = job.first().pid();
+    const auto visit = [&](std::size_t how_many) {
+      std::vector<std::unique_ptr<program>> there;
+      for (std::size_t i = 0; i != how_many; ++i) there.push_back(job.start_visitor());
+      for (auto& one : there) {
+        const bool met = job.said(*one, job.rank_of(*one) + " met all");
+        const bool left = job.leaves(*one);
+        CAPTURE(one->output());
+        REQUIRE((met && left));
+        REQUIRE(count(one->output(), "wrong") + count(one->output(), "error") == 0);
+      }
+    };
+    visit(together);  // whatever is made once
+    program& good = job.start();
+    CHECK(job.said(good, job.rank_of(good) + " met all"));
+    const belongings before = belongings_of(host), before_good = belongings_of(good.pid());
+    for (std::size_t n = 0; n < visitors; n += together) visit(together);
+    CHECK(eventually([&] { return belongings_of(host) <= before; }));
+    CHECK(eventually([&] { return belongings_of(good.pid()) <= before_good; }));
+    CHECK(job.leaves(good));
+    CHECK(job.ends());
+    CHECK(count(job.first().output(), "wrong") == 0);
+  }
+  CHECK(leftovers() == "");
+}
 
 std::string line(const std::string& who, const std::string& what, const std::string& whom) {
   return who + what + whom + "\n";
@@ -212,6 +270,12 @@ TEST_CASE("members: those that die while they join leave nothing") {
   }
   CHECK(leftovers() == "");
 }
+
+TEST_CASE("members: many come, work and go, and nothing of them stays") {
+  come_and_go(GENERATE(from_range(transports())), 12, 4);
+}
+
+TEST_CASE("members: ten thousand come and go", "[.soak]") { come_and_go("self,qdma", 10'000, 8); }
 
 TEST_CASE("members: rank 0 dies while others join: they are told, and those that are in go on") {
   enter_private_world();

@@ -24,10 +24,41 @@ TEST_CASE("a roster takes changes that make sense, and only those") {
   CHECK_FALSE(r.apply({change_kind::died, 1}));  // gone already
   CHECK_FALSE(r.apply({change_kind::left, 9}));  // never there
   CHECK(r.apply({change_kind::died, 3}));
-  CHECK_FALSE(r.apply({change_kind::joined, 3}));  // no rank is used again
   CHECK_FALSE(r.apply({change_kind::joined, first_stranger}));
   CHECK(r.epoch() == 4);
   CHECK(r.members() == std::set<peer_id>{0, 2, 4});
+}
+
+/// Whoever is told a book's digest, and no more.
+roster reader_of(const roster& book) {
+  roster r(book.first_size());
+  for (const changes& part : book.digest()) {
+    CHECK(part.all.size() <= changes::most);
+    const auto told = decode_changes(encode(part));
+    REQUIRE(told);
+    for (const change& one : told->all) CHECK(r.apply(one));
+    r.advance_to(part.epoch);
+  }
+  return r;
+}
+
+TEST_CASE("a newcomer is told what still counts, however much there was") {
+  roster r(3);
+  CHECK(r.digest().empty());
+  for (peer_id joiner = 3; joiner != 5003; ++joiner) {
+    REQUIRE(r.apply({change_kind::joined, joiner}));
+    REQUIRE(r.apply({joiner % 2 == 0 ? change_kind::left : change_kind::died, joiner}));
+  }
+  REQUIRE(r.digest().size() == 1);
+  CHECK(r.digest()[0].all.empty());
+  CHECK(reader_of(r).epoch() == 10'000);
+  CHECK(r.apply({change_kind::died, 1}));
+  for (peer_id joiner = 6000; joiner != 8500; ++joiner) r.apply({change_kind::joined, joiner});
+  CHECK(r.digest().size() == 3);
+  CHECK(r.digest()[0].all[0] == change{change_kind::died, 1});
+  const roster newcomer = reader_of(r);
+  CHECK(newcomer.epoch() == r.epoch());
+  CHECK(newcomer.members() == r.members());
 }
 
 TEST_CASE("what rank 0 and members say, and back") {
@@ -35,7 +66,14 @@ TEST_CASE("what rank 0 and members say, and back") {
   const auto got = decode_roster_welcome(encode(w));
   REQUIRE(got);
   CHECK((got->job == w.job && got->rank == 7 && got->first_size == 4));
-  CHECK(decode_change(encode(change{change_kind::died, 5})) == change{change_kind::died, 5});
+  const auto told =
+      decode_changes(encode(changes{9, {{change_kind::died, 5}, {change_kind::joined, 6}}}));
+  REQUIRE(told);
+  CHECK(told->epoch == 9);
+  CHECK(told->all == std::vector<change>{{change_kind::died, 5}, {change_kind::joined, 6}});
+  changes too_many;
+  too_many.all.resize(changes::most + 1, {change_kind::left, 1});
+  CHECK_FALSE(decode_changes(encode(too_many)));
   const std::string where = random_socket_name() + ",10.0.0.1:5";
   CHECK(decode_roster_found(encode(roster_found{6, where}))->locator == where);
   CHECK(decode_roster_found(encode(roster_found{6, ""}))->locator.empty());
@@ -44,14 +82,14 @@ TEST_CASE("what rank 0 and members say, and back") {
   CHECK(is_roster_leave(encode_roster_leave()));
   CHECK(rank_of_greeting(roster_greeting(no_peer)) == no_peer);
   CHECK(rank_of_greeting(roster_greeting(3)) == 3);
-  for (const char* bad : {"", "hello", "weft roster 1 ", "weft roster 1 x", "weft roster 1 -1",
-                          "weft roster 1 4294967295", "weft roster 2 new"})
+  for (const char* bad : {"", "hello", "weft roster 2 ", "weft roster 2 x", "weft roster 2 -1",
+                          "weft roster 2 4294967295", "weft roster 1 new"})
     CHECK_FALSE(rank_of_greeting(bad));
 }
 
 TEST_CASE("any one byte changed or cut in what is said never harms") {
   for (const parcel& good :
-       {encode(roster_welcome{random_id(), 7, 4}), encode(change{change_kind::joined, 5}),
+       {encode(roster_welcome{random_id(), 7, 4}), encode(changes{3, {{change_kind::joined, 5}}}),
         encode(roster_found{6, random_socket_name()}), encode_roster_publish(random_socket_name()),
         encode_roster_find(8)}) {
     for (std::size_t i = 0; i < good.bytes.size(); ++i) {
@@ -61,11 +99,12 @@ TEST_CASE("any one byte changed or cut in what is said never harms") {
         p.bytes = good.bytes;
         p.bytes[i] ^= static_cast<std::byte>(flip);
         if (const auto w = decode_roster_welcome(p)) CHECK(w->rank < first_stranger);
-        if (const auto c = decode_change(p)) roster(3).apply(*c);
+        if (const auto c = decode_changes(p))
+          for (const change& one : c->all) roster(3).apply(one);
         decode_roster_found(p), decode_roster_publish(p), decode_roster_find(p);
         p.bytes.resize(i);
         CHECK_FALSE(decode_roster_welcome(p));
-        CHECK_FALSE(decode_change(p));
+        CHECK_FALSE(decode_changes(p));
         CHECK_FALSE(decode_roster_found(p));
         CHECK_FALSE(decode_roster_publish(p));
         CHECK_FALSE(decode_roster_find(p));
@@ -111,7 +150,12 @@ class rank_zero {
 
 struct member {
   member() : line({}) {
-    line.listen([this](const change& c) { changes.add(c); }, [this](bool o) { ends.add(o); });
+    line.listen(
+        [this](const wireup::changes& told) {
+          for (const change& c : told.all) changes.add(c);
+          epochs.add(told.epoch);
+        },
+        [this](bool o) { ends.add(o); });
   }
   std::string join(const std::string& door) {
     std::promise<std::string> done;
@@ -124,6 +168,7 @@ struct member {
     return done.get_future().get();
   }
   record<change> changes;
+  record<std::uint64_t> epochs;
   record<bool> ends;
   member_line line;  // last: its thread uses the rest
 };
@@ -159,6 +204,15 @@ TEST_CASE("members come, are found, and go, and everybody is told the same") {
   first.line.leave();
   CHECK(first.changes.next() == change{change_kind::left, 2});
   CHECK(host.changes.next() == three_joined);
+  // Nothing of the two is left for who comes now, but their number.
+  CHECK(host.changes.next() == change{change_kind::left, 3});
+  CHECK(host.changes.next() == change{change_kind::left, 2});
+  member third;
+  REQUIRE(third.join(host.door) == "");
+  CHECK(third.epochs.next() == 4);
+  third.line.publish(random_socket_name());
+  CHECK(third.changes.next() == change{change_kind::joined, 4});
+  CHECK(third.epochs.next() == 5);
 }
 
 TEST_CASE("a rank that was launched follows the book, and its line's end is its own") {
