@@ -91,7 +91,7 @@ class stream {
   }
 
   /// Nothing more will be written here; the peer's reads come to an end behind the last byte, and
-  /// this end can still read. Never blocks. Not while a write is in flight.
+  /// this end can still read. Never blocks; a write that is in flight comes before the end.
   void finish();
 
   /// Finishes, and reads no more: a read that waits ends with errc::closed, what still comes is

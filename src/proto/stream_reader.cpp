@@ -72,7 +72,8 @@ void stream_reader::fail(errc why, const char* cause) noexcept {
 /// \return bytes in the caller's memory
 std::size_t stream_reader::landed(const recv_operation& r, std::size_t room) noexcept {
   const bool dropped = left_ && r.status == errc::truncated;
-  if (r.status == errc::truncated && !dropped) {
+  // One that is longer fits, too, where there is memory of the caller's before staging.
+  if ((r.status == errc::truncated && !dropped) || r.got.size > longest_) {
     fail(errc::protocol_error, "a message is longer than the peer was told to send");
     return 0;
   }

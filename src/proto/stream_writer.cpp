@@ -32,8 +32,12 @@ stream_writer::stream_writer(stream& owner, stream_way way) noexcept
       allowance_tag_(stream_allowance_tag(owner.number(), way)) {}
 
 errc stream_writer::status() const noexcept {
-  if (failure_ != errc::ok) return failure_;
-  return told_last_ || finished() ? errc::closed : errc::ok;
+  return finished() && failure_ == errc::ok ? errc::closed : fate();
+}
+
+/// Of what was begun before `finish`.
+errc stream_writer::fate() const noexcept {
+  return failure_ == errc::ok && told_last_ ? errc::closed : failure_;
 }
 
 bool stream_writer::any_in_flight() const noexcept {
@@ -61,7 +65,7 @@ void stream_writer::fail(errc why, const char* cause) noexcept {
 /// Bytes that one more message may have.
 std::size_t stream_writer::room() const noexcept {
   const std::uint64_t units = told_.limit > sent_ ? told_.limit - sent_ : 0;
-  if (units < 2 || status() != errc::ok) return 0;
+  if (units < 2 || fate() != errc::ok) return 0;
   return static_cast<std::size_t>(
       std::min<std::uint64_t>((units - 1) * credit_unit, told_.longest));
 }
@@ -80,7 +84,7 @@ bool stream_writer::put_one(const_buffer data) noexcept {
 std::size_t stream_writer::put(const write_list& data) noexcept {
   listen(false);
   if (owner_.with().gone()) fail(owner_.with().why(), nullptr);
-  if (writing_) return 0;
+  if (writing_ || finished()) return 0;
   std::size_t done = 0;
   gather rest(data.parts());
   for (;;) {
@@ -114,6 +118,7 @@ bool stream_writer::start(write_operation& op) noexcept {
   op.size = op.data.size();
   op.begun = op.taken = 0;
   op.status = op.cancel_requested ? errc::stopped : writing_ ? errc::invalid_argument : errc::ok;
+  if (op.status == errc::ok && finished()) op.status = status();
   if (op.status != errc::ok) return true;
   if (op.size <= small_write) op.begun = op.taken = put(op.data);
   if (op.taken == op.size && op.size != 0) return true;
@@ -131,13 +136,13 @@ bool stream_writer::start(write_operation& op) noexcept {
 
 errc stream_writer::outcome(const write_operation& op) const noexcept {
   if (op.size != 0 && op.taken == op.size) return errc::ok;
-  if (const errc why = status(); why != errc::ok) return why;
+  if (const errc why = fate(); why != errc::ok) return why;
   return op.taken == op.size ? errc::ok : errc::stopped;
 }
 
 bool stream_writer::write_is_over() const noexcept {
   return writing_ && !any_in_flight() &&
-         (writing_->begun == writing_->size || writing_->cancel_requested || status() != errc::ok);
+         (writing_->begun == writing_->size || writing_->cancel_requested || fate() != errc::ok);
 }
 
 /// How long the next piece is to be. 0: not now
@@ -150,7 +155,7 @@ std::size_t stream_writer::next_piece(const write_operation& op) const noexcept 
 void stream_writer::advance() noexcept {
   if (!writing_) return;
   write_operation& op = *writing_;
-  while (op.begun != op.size && !op.cancel_requested && status() == errc::ok) {
+  while (op.begun != op.size && !op.cancel_requested && fate() == errc::ok) {
     const auto p = std::ranges::find(pieces_, false, &piece::in_flight);
     if (p == pieces_.end()) return;
     std::size_t n = next_piece(op);

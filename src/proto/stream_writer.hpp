@@ -60,6 +60,7 @@ class stream_writer final : public executor {
   };
   enum class ending : std::uint8_t { not_yet, whole, dropped };
 
+  errc fate() const noexcept;
   std::size_t room() const noexcept;
   bool put_one(const_buffer data) noexcept;
   bool any_in_flight() const noexcept;
