@@ -27,6 +27,32 @@ cat big.file | weft-run -n 2 weft-pipe --output copy
 : | weft-run -n 2 weft-pipe --output copy  # nothing at all
 [ ! -s copy ]
 
+# Stopped for a while in the middle, the one or the other, nothing is lost.
+halt() {  # reader|writer
+  weft-pipe --listen unix://weft-pipe-halt-$1-$$ >copy &
+  reader=$!
+  until grep -q "weft-pipe-halt-$1-$$" /proc/net/unix; do sleep 0.05; done
+  # The second half is not there before the halt, so that it is in the middle.
+  mkfifo half-$1
+  weft-pipe --connect unix://weft-pipe-halt-$1-$$ <half-$1 &
+  writer=$!
+  exec 4>half-$1
+  head -c 15000000 big.file >&4
+  if [ $1 = reader ]; then halted=$reader; else halted=$writer; fi
+  kill -STOP $halted
+  { tail -c +15000001 big.file; } >&4 &
+  feeding=$!
+  exec 4>&-
+  sleep 0.5
+  kill -0 $reader && kill -0 $writer
+  kill -CONT $halted
+  wait $feeding $writer
+  wait $reader
+  [ "$(sum copy)" = "$(sum big.file)" ]
+}
+halt reader
+halt writer
+
 # Nobody there, on either side.
 fails weft-pipe --listen unix://weft-pipe-none-$$ --patience 1 2>said.txt
 grep -q "weft-pipe: " said.txt
