@@ -18,6 +18,8 @@
 
 #include <weft/weft.hpp>
 
+#include "support/transports.hpp"
+
 using namespace weft;
 
 namespace {
@@ -34,13 +36,13 @@ std::string base_name() {
 class talker {
  public:
   /// \param transport that carries its messages
-  talker(const std::string& what, std::string name, const char* transport)
+  talker(const std::string& what, std::string name, const std::string& transport)
       : own_("unix://" + name + "-here"), other_("unix://" + name + "-there") {
     const std::string program = WEFT_TEST_BIN_DIR "/tests/talker";
     REQUIRE(::access(program.c_str(), X_OK) == 0);  // else this side would wait for it for ever
     pid_ = ::fork();
     if (pid_ == 0) {
-      ::setenv("WEFT_TRANSPORTS", transport, 1);
+      ::setenv("WEFT_TRANSPORTS", transport.c_str(), 1);
       ::execl(program.c_str(), "talker", other_.c_str(), own_.c_str(), what.c_str(), nullptr);
       ::_exit(127);
     }
@@ -177,7 +179,7 @@ TEST_CASE("death: a process killed while messages flow is lost, and only it") {
   const std::string what = GENERATE(as<std::string>{}, "send-small", "send-large", "receive-small",
                                     "receive-large", "both-small", "both-large", "silence");
   const progress_mode mode = GENERATE(progress_mode::dedicated, progress_mode::interrupt);
-  const char* const transport = GENERATE("shm", "qdma", "tcp");
+  const std::string transport = GENERATE(from_range(weft::tests::transports()));
   CAPTURE(what, transport);
   const std::string name = base_name(), other_name = base_name();
   const auto shared_before = names_in_shared_memory();
@@ -202,7 +204,7 @@ TEST_CASE("death: a process killed while messages flow is lost, and only it") {
 
 TEST_CASE("death: a process that leaves in good order has closed") {
   const std::string name = base_name();
-  const char* const transport = GENERATE("shm", "qdma", "tcp");
+  const std::string transport = GENERATE(from_range(weft::tests::transports()));
   CAPTURE(transport);
   talker leaver("leave", name, transport);
   options o;
@@ -222,7 +224,7 @@ TEST_CASE("death: a process that leaves in good order has closed") {
 
 TEST_CASE("death: a job of four ranks, all to all, and one of them killed") {
   const bool one_dies = GENERATE(false, true);
-  const std::string transport = GENERATE(as<std::string>{}, "shm", "qdma", "tcp");
+  const std::string transport = GENERATE(from_range(weft::tests::transports()));
   CAPTURE(transport);
   const std::string command = "export WEFT_TRANSPORTS=self," + transport +
                               std::string("; exec 2>/dev/null; " WEFT_TEST_BIN_DIR

@@ -40,7 +40,7 @@ printf '%s' "$kept" > "$talk/kept"
 {
   # The caller's environment and folder. No limit on locked memory: the tests set one where they mean to.
   export -p | grep -vE '^declare -x (TMPDIR|DISPLAY|OLDPWD|SHLVL)(=|$)' || true
-  printf 'ulimit -l unlimited\ncd %q\n' "$PWD"
+  printf 'export WEFT_TEST_GUEST=1\nulimit -l unlimited\ncd %q\n' "$PWD"
   printf '(exec'; printf ' %q' "$@"; printf ')\necho $? > /run/talk/status\n'
 } > "$talk/command"
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends of the verbs transport on the test's own thread, without protocols above them.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/engine.hpp"
+#include "transports/verbs/transport.hpp"
+
+namespace ends {
+
+using namespace weft;
+using namespace weft::transports;
+using runtime::engine;
+using bytes = std::vector<std::byte>;
+
+inline bytes pattern(std::size_t size, std::uint64_t seed = 1) {
+  bytes b(size);
+  for (std::byte& one : b)
+    one = static_cast<std::byte>((seed = seed * 6364136223846793005u + 1442695040888963407u) >> 56);
+  return b;
+}
+
+/// Notes what arrives.
+class recorder final : public inlet {
+ public:
+  struct frame {
+    frame_header header;
+    std::optional<frame_extension> extension;
+    bytes payload;
+  };
+
+  bool on_frame(const frame_header& h, const frame_extension* x,
+                const std::byte* payload) noexcept override {
+    frames.push_back({h, x ? std::optional(*x) : std::nullopt, {payload, payload + h.size}});
+    return sensible;
+  }
+  void on_room() noexcept override { ++rooms; }
+  void on_broken(errc why) noexcept override { broken.push_back(why); }
+
+  std::vector<frame> frames;
+  std::vector<errc> broken;
+  int rooms = 0;
+  bool sensible = true;
+};
+
+/// One context's end, with one peer.
+struct plain_end {
+  /// \param on a device, real or not
+  explicit plain_end(std::unique_ptr<verbs::device> on, verbs::settings s = {})
+      : turns(progress_mode::polling, {}, "auto"), transport(turns, std::move(s), std::move(on)) {
+    turns.add(transport);
+  }
+  ~plain_end() { drop_link(); }
+
+  parcel open() {
+    const engine::holder hold(turns);
+    parcel offer;
+    link = transport.open(in, who, offer);
+    return offer;
+  }
+  /// \return empty, or why it is refused
+  std::string accept(parcel offer, parcel& answer) {
+    const engine::holder hold(turns);
+    return transport.accept(in, who, std::move(offer), answer);
+  }
+  std::string opened(parcel answer) {
+    const engine::holder hold(turns);
+    return link->opened(std::move(answer));
+  }
+  void forget() {
+    const engine::holder hold(turns);
+    transport.forget(in);
+  }
+  void drop_link() {
+    const engine::holder hold(turns);
+    link.reset();
+  }
+  post send(frame_header h, const bytes& data = {}, const frame_extension* x = nullptr) {
+    const engine::holder hold(turns);
+    h.size = static_cast<std::uint32_t>(data.size());
+    const const_buffer one(data);
+    gather pieces({&one, 1});
+    return link->send(h, x, pieces);
+  }
+
+  engine turns;
+  verbs::verbs_transport transport;
+  recorder in;
+  counterpart who{::getpid(), {}};
+  std::unique_ptr<transports::link> link;
+};
+
+inline frame_header numbered(std::uint64_t n, std::uint8_t flags = 0) {
+  return {n, 0, 1, flags, 0};
+}
+
+/// `a` may send to `b`.
+inline void connect(plain_end& a, plain_end& b) {
+  parcel answer;
+  REQUIRE(b.accept(a.open(), answer) == "");
+  REQUIRE(a.opened(std::move(answer)) == "");
+}
+
+/// Polls both until nothing happens.
+inline void settle(plain_end& a, plain_end& b) {
+  while (a.turns.poll_once() + b.turns.poll_once() != 0) continue;
+}
+
+/// Polls both until it holds, or for so long that something must be wrong.
+template <class Condition>
+bool eventually(plain_end& a, plain_end& b, Condition holds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!holds()) {
+    a.turns.poll_once();
+    b.turns.poll_once();
+    if (std::chrono::steady_clock::now() > until) return false;
+  }
+  return true;
+}
+
+}  // namespace ends
