@@ -122,6 +122,11 @@ const std::vector<named>& nonsense() {
        [](attack& a) {
          a.frame(frame_kind::cts, 0, 0, {1ull << 60, 1});
        }},
+      {"a write into nothing that was asked for",
+       [](attack& a) {
+         a.frame(frame_kind::fin, 0, 0, {1, 0});
+       }},
+      {"fin without its extension", [](attack& a) { a.frame(header_of(frame_kind::fin)); }},
       {"cts without its extension", [](attack& a) { a.frame(header_of(frame_kind::cts)); }},
       {"cancel without its extension", [](attack& a) { a.frame(header_of(frame_kind::cancel)); }},
       {"enough without its extension", [](attack& a) { a.frame(header_of(frame_kind::enough)); }},
@@ -183,6 +188,7 @@ TEST_CASE("hostile: data out of order, beyond the size, or before the beginning 
   SECTION("a gap") { a.frame(frame_kind::data, 100, 0, {1, 128}); }
   SECTION("again from the beginning") { a.frame(frame_kind::data, 100, 0, {1, 0}); }
   SECTION("another number") { a.frame(frame_kind::data, 100, 0, {2, 64}); }
+  SECTION("the end of a write that was not let") { a.frame(frame_kind::fin, 0, 0, {1, 0}); }
   SECTION("an early end") { a.frame(frame_kind::data, 0, 0, {1, 100'000}); }
   SECTION("beyond the size") {
     for (std::uint64_t at = 64; at < 110'000; at += 4096) {
@@ -236,6 +242,27 @@ TEST_CASE("hostile: answers of the wrong kind") {
   a.n.settle();
   CHECK(send->ends == 1);
   CHECK(send->status != errc::stopped);
+  CHECK(a.villain().why() == errc::protocol_error);
+  a.others_are_well();
+}
+
+TEST_CASE("hostile: where a message may be written, a lie spoils nothing but that message") {
+  fake::settings s;
+  s.memory = fake::memory::readable;
+  s.prefers_put = true;
+  attack a(s);
+  bytes in(100'000);
+  auto receive = a.n[0].recv(2, in, tag{5});
+  const bool begun = GENERATE(true, false);
+  a.frame(frame_kind::rts, 64, begun ? eager_ends : std::uint8_t{0}, {3ull << 48 | 100'000, 0});
+  a.n.settle();
+  CHECK(a.n.world.shown() == 1);
+  a.frame(frame_kind::fin, 0, 0, {1, 0});  // nothing was written
+  a.n.settle();
+  CHECK(receive->ended_with(begun ? errc::ok : errc::protocol_error));
+  CHECK(a.n.world.shown() == 0);
+  a.frame(frame_kind::fin, 0, 0, {1, 0});  // and again
+  a.n.settle();
   CHECK(a.villain().why() == errc::protocol_error);
   a.others_are_well();
 }
