@@ -195,11 +195,11 @@ class context {
   /// \throws weft::error (invalid_argument) for a number from 2^31 on that nobody has had here
   endpoint peer(peer_id id);
 
-  /// That memory is about to be unmapped, or to be used by somebody else's name for it (a file
-  /// mapped over it, a child after fork): what transports keep about it, registrations with
-  /// devices, is not used any more. Call it before, with no operation in flight there. Memory that
-  /// free() takes back needs it when the allocator returns it to the kernel. Any thread. \param
-  /// memory any range; nothing needs to be known about it
+  /// That memory is about to be unmapped, or to stand for something else (another mapping over it).
+  /// What transports keep about it, registrations with devices, is not used any more. Call it
+  /// before, with no operation in flight there; also before free(), where that gives memory back to
+  /// the kernel. Any thread.
+  /// \param memory any range; nothing needs to be known about it
   void forget(std::span<const std::byte> memory) noexcept;
 
   /// Counters since construction. A snapshot; cheap enough to call every second.
