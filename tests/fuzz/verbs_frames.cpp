@@ -86,7 +86,11 @@ struct stage {
     const runtime::engine::holder hold(turns);
     if (out) return;
     parcel own;
-    out = here.open(of_liar, who, own);
+    try {
+      out = here.open(of_liar, who, own);
+    } catch (const error&) {
+      return;  // the connection has ended
+    }
     connect(own);
     if (!out->opened(bytes_of(bytes)).empty()) out.reset();
   }

@@ -24,8 +24,9 @@ std::string text_of(const std::array<std::uint8_t, 16>& gid);
 /// The name of its kind.
 const char* kind_of(std::uint32_t gid_type) noexcept;
 
-// A device repeats a packet so often.
-inline constexpr unsigned retries = 7;
+// A device repeats a packet so often. The kernel's soft device takes the next number, the largest,
+// for "for ever".
+inline constexpr std::uint8_t retries = 6;
 
 /// What a queue pair's `timeout` has to be, so that a peer is lost after so much silence at most:
 /// 4.096 us * 2^timeout each time.

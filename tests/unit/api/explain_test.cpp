@@ -84,11 +84,12 @@ const candidate& find(const std::vector<candidate>& all, const std::string& name
 TEST_CASE("explain_peer tells which transport was chosen, and what came of the others") {
   using outcome = candidate::outcome;
   const auto all = candidates({"self", "shm", "tcp"}, {"self", "shm", "tcp"});
-  REQUIRE(all.size() == 3);
+  REQUIRE(all.size() == 4);
   CHECK(find(all, "self").result == outcome::refused);
   CHECK(find(all, "shm").result == outcome::chosen);
   CHECK(has(find(all, "shm").why, "shm"));
   CHECK(find(all, "tcp").result == outcome::not_tried);
+  CHECK(find(all, "verbs").result == outcome::not_used);
 
   const auto without = candidates({"self", "tcp"}, {"self", "tcp"});
   CHECK(find(without, "tcp").result == outcome::chosen);

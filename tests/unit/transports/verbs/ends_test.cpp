@@ -207,9 +207,9 @@ TEST_CASE("verbs: no memory to lock, and no way there, are said and leave nothin
 
 TEST_CASE("verbs: how long a connection waits for an answer") {
   using namespace std::chrono_literals;
-  // 8 times 4.096 us * 2^n, at most.
+  // 7 times 4.096 us * 2^n, at most.
   CHECK(verbs::timeout_for(10s) == 18);
-  CHECK(verbs::timeout_for(2s) == 15);
+  CHECK(verbs::timeout_for(2s) == 16);
   CHECK(verbs::timeout_for(86'400s) == 31);
 }
 
