@@ -17,7 +17,8 @@ struct end : plain_end {
 
  private:
   explicit end(std::unique_ptr<fake_device> made) : end(*made, std::move(made)) {}
-  end(fake_device& known, std::unique_ptr<fake_device> made)
+  // By reference: whichever argument is evaluated first.
+  end(fake_device& known, std::unique_ptr<fake_device>&& made)
       : plain_end(std::move(made)), hardware(known) {}
 };
 
