@@ -68,11 +68,9 @@ const std::vector<setting>& settings_of_verbs() {
   using enum place;
   using enum weft::progress_mode;
   static const std::vector<setting> all{
-      {"verbs, one process", same_process, dedicated, "auto", "auto", "verbs"},
       {"verbs, two processes", two_processes, dedicated, "auto", "auto", "verbs"},
       {"verbs, two processes, polling", two_processes, polling, "auto", "auto", "verbs"},
-      {"verbs, two processes, interrupt, epoll", two_processes, interrupt, "epoll", "auto",
-       "verbs"},
+      {"verbs, one process, interrupt, epoll", same_process, interrupt, "epoll", "auto", "verbs"},
   };
   return all;
 }

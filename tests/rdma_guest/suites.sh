@@ -6,16 +6,16 @@ set -uo pipefail
 bin=$1 bad=0
 export WEFT_TEST_TRANSPORT=verbs
 
-# suite PROGRAM [ARGUMENTS..]: one of the tests' programs.
+# suite COMMAND...: a test's program, or a script.
 suite() {
   local start=$SECONDS code=0
-  "$bin/tests/$1" "${@:2}" || code=$?
-  echo "== $* over verbs: status $code ($((SECONDS - start)) s)"
+  "$@" || code=$?
+  echo "== ${*##*/} over verbs: status $code ($((SECONDS - start)) s)"
   ((code == 0 || code == 77)) || bad=1  # 77: a test of it cannot run here, and said so
 }
 
-
-suite test-rdma_guest
-suite test-conformance
-suite test-multiprocess 'death: *'
+suite "$bin/tests/test-rdma_guest"
+suite "$bin/tests/test-conformance"
+suite "$bin/tests/test-multiprocess" 'death: *'
+suite "$(dirname "$0")/jobs.sh" "$bin"
 exit "$bad"

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# jobs.sh BIN: jobs of four ranks, all to all, over verbs alone and beside other transports.
+set -euo pipefail
+PATH=$1:$1/tests:$PATH
+
+# job TRANSPORTS COMMAND...: ends well, and nobody says that something broke.
+job() {
+  local said
+  said=$(WEFT_TRANSPORTS=$1 timeout -s KILL 100 weft-run -n 4 "${@:2}" 2>&1) && [[ -z $said ]] && return 0
+  echo "over $1: $said" >&2
+  exit 1
+}
+# why TRANSPORTS TEXT: what rank 0 says of how it reaches rank 1.
+why() {
+  WEFT_TRANSPORTS=$1 timeout -s KILL 50 weft-run --no-label -n 2 weft-info --why rank:1 2>&1 | grep -qE -- "$2" ||
+    { echo "missing over $1: $2" >&2; exit 1; }
+}
+
+job self,verbs all_to_all
+job self,shm,verbs,tcp all_to_all
+job self,verbs,tcp all_to_all
+# One rank has no device: it and the others meet over TCP, the others among themselves over verbs.
+job self,verbs,tcp bash -c '[[ $WEFT_RANK != 2 ]] || export WEFT_VERBS_DEVICE=none; exec all_to_all'
+
+why self,verbs,tcp '^  verbs +chosen +verbs, queue pair'
+why self,shm,verbs,tcp '^  verbs +not tried'
+WEFT_VERBS_DEVICE=none why self,verbs,tcp '^  verbs +not used +there is no RDMA device none'
