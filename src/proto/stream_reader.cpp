@@ -222,6 +222,8 @@ void stream_reader::give_back(errc status) noexcept {
     owner_.engine().withdraw(*op.landing);
     owner_.engine().end_unposted(op, status);
   } else if (incoming* const m = op.landing->message) {
+    // A link that may be writing there is not stopped: the read ends with what it brings.
+    if (m->in_hands_of_link()) return;
     reading_ = nullptr;
     move_to_staging(*m, op);
     owner_.engine().end_unposted(op, status);

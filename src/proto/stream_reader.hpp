@@ -22,7 +22,8 @@ struct incoming;
 /// truncated, and a small read leaves the rest of a message there.
 ///
 /// A message that has begun to arrive when its read is stopped moves to staging with what is here
-/// of it, and goes on there: the caller has his memory back at once, and nothing is lost.
+/// of it, and goes on there: the caller has his memory back at once, and nothing is lost. Only
+/// while a link writes it by itself the read goes on to its end.
 ///
 /// Owned by its stream. Baton held only, but for `post`: it is the executor of its own operations,
 /// so it learns of their ends on whichever thread polls, and goes on without the application.
