@@ -132,6 +132,10 @@ const std::vector<setting>& settings() {
       {"qdma, two processes, polling", two_processes, polling, "auto", "auto", "qdma"},
       {"qdma, two processes, interrupt", two_processes, interrupt, "auto", "auto", "qdma"},
       {"qdma, two processes, two threads", two_processes, two_threads, "auto", "auto", "qdma"},
+      {"qdma, two processes, read", two_processes, dedicated, "auto", "auto", "qdma", 1, burst,
+       read},
+      {"qdma, written", two_processes, dedicated, "auto", "auto", "qdma", 1, burst, write},
+      {"qdma, written, polling", two_processes, polling, "auto", "auto", "qdma", 1, burst, write},
   };
   return all;
 }

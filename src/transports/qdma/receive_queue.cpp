@@ -5,23 +5,19 @@
 
 namespace weft::transports::qdma {
 
-namespace {
-constexpr auto acquire = std::memory_order_acquire;
-constexpr auto relaxed = std::memory_order_relaxed;
-}  // namespace
-
 // --- producers ---------------------------------------------------------------------------------
 
 /// The long way: looks how far the owner has come, and for a position that nobody has. Those before
 /// the tail are taken, unless a liar has moved it; the owner then passes them.
 [[gnu::noinline]] std::optional<std::uint64_t> queue_writer::search() noexcept {
-  known_head_ = progress_.head.load(acquire);
-  withheld_ = progress_.withheld.load(relaxed) != 0;
+  known_head_ = progress_.head.load(std::memory_order_acquire);
+  withheld_ = progress_.withheld.load(std::memory_order_relaxed) != 0;
   const std::uint64_t end = known_head_ + slot_count;
-  const std::uint64_t tail = queue_.tail.load(relaxed);
+  const std::uint64_t tail = queue_.tail.load(std::memory_order_relaxed);
   if (tail == end) return {};
   for (std::uint64_t p = tail - known_head_ < slot_count ? tail : known_head_; p != end; ++p)
-    if (!(withheld_ && p < progress_.usable_from[p % slot_count].load(acquire)) && take(p))
+    if (!(withheld_ && p < progress_.usable_from[p % slot_count].load(std::memory_order_acquire)) &&
+        take(p))
       return p;
   return {};
 }
@@ -100,16 +96,16 @@ void queue_reader::pop_late() noexcept {
 
 bool queue_reader::held_up() const noexcept {
   if (published(head_)) return false;
-  const auto ahead = queue_.tail.load(acquire) - head_;
+  const auto ahead = queue_.tail.load(std::memory_order_acquire) - head_;
   return (ahead != 0 && ahead <= slot_count) ||
-         queue_.claims[head_ % slot_count].load(acquire) >> 32 == turn_of(head_);
+         queue_.claims[head_ % slot_count].load(std::memory_order_acquire) >> 32 == turn_of(head_);
 }
 
 /// Its producer may still write there, so nobody may have the slot until it has: who posts passes
 /// it, and so does this side.
 void queue_reader::withhold(vpid who) noexcept {
   progress_.usable_from[head_ % slot_count].store(~std::uint64_t{0}, std::memory_order_release);
-  progress_.withheld.store(1, relaxed);  // both before publish tells of the head
+  progress_.withheld.store(1, std::memory_order_relaxed);  // both before publish tells of the head
   late_.push_back({head_, who});
   careful_until_ = ~std::uint64_t{0};
   ++head_;
@@ -138,7 +134,7 @@ void queue_reader::look_after(const roll& who_lives, clock::time_point now) noex
   for (std::size_t i = late_.size(); i-- != 0;)
     if (!who_lives.lives(late_[i].who) && !published(late_[i].position)) release(i);
   if (now - held_up_since_ < between_looks || !held_up() || is_over(head_)) return;
-  std::uint64_t seen = queue_.claims[head_ % slot_count].load(acquire);
+  std::uint64_t seen = queue_.claims[head_ % slot_count].load(std::memory_order_acquire);
   const auto who = static_cast<vpid>(seen);
   if (seen >> 32 != turn_of(head_)) {
     // A hole: the tail is beyond it, and a liar has put it there. From now on it is taken.

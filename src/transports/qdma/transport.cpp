@@ -13,7 +13,7 @@ constexpr unsigned vain_until_publish = 8;
 constexpr std::uint32_t publish_every = slot_count / 4;
 constexpr std::uint64_t publish_every_staged = stage_bytes / 8;
 // Whoever holds the queue up does so for longer.
-constexpr std::uint32_t passes_between_looks = 256;
+constexpr std::uint32_t passes_until_care = 256;
 // Address space for memory that others can map.
 constexpr std::size_t arena_bytes = std::size_t{64} << 20;
 
@@ -196,7 +196,7 @@ unsigned qdma_transport::poll() noexcept {
   if (!waiting_.empty()) [[unlikely]]
     events += poll_waiting();
   if (!copies_.empty()) events += copies_.run();
-  if (passes_ % passes_between_looks == 0) [[unlikely]] {
+  if (passes_ % passes_until_care == 0) [[unlikely]] {
     reader_.look_after(senders_, queue_reader::clock::now());
     if (!held_.empty()) retire_held();
   }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the rest of a long message had best cross by qdma: in frames, read by its receiver or written
+// by its sender, with the beginning along with the request and without. Both processes have a
+// context for each way, and these take turns, so that drift of the machine meets all.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "loops.hpp"
+#include "report.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t kib = 1024, mib = kib * kib;
+
+struct request {
+  settings chosen{.transport = "qdma"};
+  job what{.bench = "rdma",
+           .sizes = {0, 4, 64, kib, 2 * kib, 4 * kib, 16 * kib, 64 * kib, 256 * kib, mib, 4 * mib}};
+  int rounds = 11;
+};
+
+struct contestant {
+  const char* name;
+  rendezvous_way way;
+  inline_beginning inlined;
+};
+
+constexpr contestant contestants[] = {
+    {"frames, inlined", rendezvous_way::frames, inline_beginning::yes},
+    {"read, inlined", rendezvous_way::read, inline_beginning::yes},
+    {"read", rendezvous_way::read, inline_beginning::no},
+    {"write, inlined", rendezvous_way::write, inline_beginning::yes},
+    {"write", rendezvous_way::write, inline_beginning::no},
+};
+
+options with(const settings& chosen, const contestant& c) {
+  options result = options_of(chosen);
+  result.rendezvous = c.way;
+  result.inlined = c.inlined;
+  // As in the paper: what a slot does not hold is a rendezvous.
+  result.eager_limit = kib;
+  return result;
+}
+
+void act(pair_member& member, pid_t stage, const request& wanted) {
+  std::deque<place> places;
+  for (const contestant& c : contestants) {
+    places.emplace_back(with(wanted.chosen, c));
+    places.back().meet(member, fmt::format("unix://weft-bench-{}-{}", stage, places.size()));
+  }
+  report out({{"size", "size"},
+              {"rest", "rest"},
+              {"half round trip µs", "half_rtt_us"},
+              {"p10", "p10"},
+              {"p90", "p90"},
+              {"against frames", "ratio"}},
+             wanted.chosen.as_json);
+  if (member.rank() == 0)
+    out.title(fmt::format("{}; eager up to 1 KiB; {} rounds in turns; ratio: median of the pairs",
+                          wanted.chosen.transport, wanted.rounds));
+  for (const std::size_t size : wanted.what.sizes) {
+    std::vector<std::vector<double>> samples(places.size());
+    const plan loops{
+        .warm_up = 5, .batches = 5, .per_batch = size >= mib ? std::size_t{4} : std::size_t{40}};
+    for (int round = 0; round < wanted.rounds; ++round)
+      for (std::size_t turn = 0; turn != places.size(); ++turn) {
+        // Who comes first changes, so that none is always the one after the other.
+        const std::size_t which = (turn + static_cast<std::size_t>(round)) % places.size();
+        place& at = places[which];
+        const auto half_rtt = run(at.ctx, half_round_trips({at.ctx, at.peer, member.rank()}, size,
+                                                           loops.scaled(wanted.what.effort)));
+        if (member.rank() == 0) samples[which].push_back(median(half_rtt));
+        member.barrier();
+      }
+    if (member.rank() != 0) continue;
+    for (std::size_t i = 0; i != places.size(); ++i) {
+      auto line = make_line(head_of("rdma", wanted.chosen, size), half_rtt_us, samples[i]);
+      line["rest"] = contestants[i].name;
+      line["ratio"] = median(paired_ratios(samples[i], samples[0]));
+      out.add(line);
+    }
+  }
+  if (member.rank() == 0) out.finish();
+  member.barrier();
+}
+
+}  // namespace
+
+void add_rdma_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand("rdma", "Long messages by frames, by reading and by writing");
+  sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
+  add_job_options(*sub, wanted->what);
+  add_settings(*sub, wanted->chosen);
+  sub->callback([wanted] {
+    const pair_options stage{
+        .name = "rdma", .time_limit = std::chrono::minutes(20), .pin = wanted->chosen.pin};
+    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+  });
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Ways of long messages over qdma.
+. "$(dirname "$0")/common.sh"
+
+bench rdma --rounds 1 --effort 0.02 --size 4,64K
+says "write, inlined"
+bench rdma --rounds 1 --effort 0.02 --size 256K --json
+says '"bench":"rdma"'
+says '"rest":"read"'
