@@ -124,7 +124,7 @@ bundle::lane* bundle::choose(std::uint64_t size, std::uint64_t left) noexcept {
 
 /// Posts the one item of a list, which is kept from then on. A lane that fails is lost, and the
 /// caller chooses another one. `what` stays as it is unless it was taken.
-post bundle::put(lane& l, std::list<item>& what) noexcept {
+post bundle::put_on(lane& l, std::list<item>& what) noexcept {
   item& i = what.front();
   post answer = post::failed;
   if (i.fragment()) {
@@ -154,7 +154,7 @@ bool bundle::send_again(std::list<item>& which) noexcept {
     if (!l) return false;
     std::list<item> what;
     what.splice(what.end(), which, which.begin());
-    const post answer = put(*l, what);
+    const post answer = put_on(*l, what);
     which.splice(which.begin(), what);  // if it is still there
     if (answer == post::done || answer == post::posted) ++peer_.owner().counts().frames_sent_again;
   }
@@ -203,7 +203,7 @@ post bundle::send(const frame_header& header, const frame_extension* extension,
       peer_.doom();
       return post::busy;
     }
-    const post answer = put(*l, what);
+    const post answer = put_on(*l, what);
     if (answer == post::done) {
       ++next_ordered_;
       data.skip(header.size);
@@ -233,7 +233,7 @@ post bundle::send_large(const frame_header& header, const frame_extension* exten
     i.header.tag = next_fragment_;
     i.extension = *extension;
     i.data = data;
-    const post answer = put(*l, what);
+    const post answer = put_on(*l, what);
     if (answer == post::done || answer == post::posted) {
       ++next_fragment_;
       data.skip(header.size);

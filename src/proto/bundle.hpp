@@ -145,7 +145,7 @@ class bundle final : private bundle_traits, public transports::link {
   void lose(lane& l) noexcept;
   lane* best() noexcept;
   lane* choose(std::uint64_t size, std::uint64_t left) noexcept;
-  transports::post put(lane& l, std::list<item>& what) noexcept;
+  transports::post put_on(lane& l, std::list<item>& what) noexcept;
   bool send_again(std::list<item>& which) noexcept;
   bool send_ordered_again() noexcept { return send_again(ordered_again_); }
   bool send_all_again() noexcept { return send_ordered_again() && send_again(fragments_again_); }

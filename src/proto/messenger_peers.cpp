@@ -77,4 +77,10 @@ errc messenger::why_gone(peer_id id) const noexcept {
   return number < ends_.size() ? static_cast<errc>(ends_[number]) : errc::unreachable;
 }
 
+void messenger::has_unsent(bool one_more) noexcept {
+  one_more ? ++unsent_ : --unsent_;
+  busy = unsent_ != 0;
+  if (one_more) engine_.look_after();
+}
+
 }  // namespace weft::proto

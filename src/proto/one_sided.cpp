@@ -60,9 +60,9 @@ void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
 }
 
 void peer::on_put_ended(reply_slot& slot, bool well) noexcept {
-  // The receiver believes what it was told, if that arrives: nothing may.
-  if (slot.told && !well)
-    return fail(errc::peer_lost, "its link failed with a message that was being written");
+  // What was told of it does not arrive. Whether the peer left in good order, and took its memory
+  // along, or the link broke, is told next; the message ends with that.
+  if (slot.told && !well) return;
   slot.putting = false;
   slot.written = well;
   if (slot.waiting) slot.waiting.resume();

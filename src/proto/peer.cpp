@@ -132,15 +132,25 @@ bool peer::flush_controls() noexcept {
   while (!controls_.empty()) {
     const control& c = controls_.front();
     const bool extended = (c.header.flags & transports::has_extension) != 0;
-    if (post_frame(c.header, extended ? &c.extension : nullptr, nothing) != post::done)
+    if (post_frame(c.header, extended ? &c.extension : nullptr, nothing) != post::done) {
+      note_unsent();
       return false;
+    }
     const auto kind = static_cast<frame_kind>(c.header.kind);
     // Credit that is not awaited is no reason to wake anybody.
     if (kind != frame_kind::credit || std::exchange(starves_, false)) nudge();
     bye_left_ = bye_left_ || kind == frame_kind::bye;
     controls_.pop_front();
   }
+  note_unsent();
   return true;
+}
+
+/// A control frame that waits for room is what the peer waits for, and no operation here: whoever
+/// makes passes has to go on until it has left.
+void peer::note_unsent() noexcept {
+  const bool now = state_ == state::open && !controls_.empty();
+  if (now != std::exchange(unsent_noted_, now)) owner_.has_unsent(now);
 }
 
 /// After a frame that needs a reaction. Whoever makes a pass looks again soon, and the answer may
@@ -259,6 +269,7 @@ void peer::fail(errc why, std::string_view detail) noexcept {
     if (slot->waiting) slot->waiting.resume();
   }
   controls_.clear();
+  note_unsent();
   // What is whole keeps its part of the budget until it is received.
   owner_.return_budget(std::exchange(window_, 0) - held_);
   owed_ = 0;

@@ -73,6 +73,7 @@ class peer_record {
   std::int64_t credit_ = 0;  // units that may still be sent
   id_table<reply_slot> replies_;
   std::deque<control> controls_;
+  bool unsent_noted_ = false;  // some wait, and the messenger knows
 
   // Receiving.
   incoming* current_ = nullptr;  // the message that `more` frames continue
@@ -258,6 +259,7 @@ class peer final : public transports::inlet,
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t third = 0) noexcept;
   bool flush_controls() noexcept;
+  void note_unsent() noexcept;
   void nudge() noexcept;
   transports::post post_frame(frame_header header, const frame_extension* extension,
                               transports::gather& data, std::uint64_t left = 0) noexcept;

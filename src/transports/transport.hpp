@@ -173,8 +173,8 @@ struct traits {
   /// had.
   bool shares_memory = false;
 
-  /// What is sent after a `put` does not arrive if the put fails: that breaks the link. So what
-  /// tells of the put need not wait for its end.
+  /// What is sent after a `put` does not arrive if the put fails: so what tells of the put need not
+  /// wait for its end. If the peer has not left in good order by then, inlet::on_broken follows.
   bool fails_in_order = false;
 
   /// The beginning of a long message had better go with its request, where nobody says otherwise.

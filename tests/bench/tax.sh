@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 bench tax --rounds 1 --effort 0.02
-says "shm+tcp"
+says "shm+verbs+tcp"
 bench tax --rounds 1 --effort 0.02 --json
 says '"bench":"tax"'
 says '"cost":'

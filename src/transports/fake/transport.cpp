@@ -164,7 +164,8 @@ unsigned fake_transport::end_transfers(wire& w, time until) noexcept {
     world_.end(w, first);
     const wire::transfer t = first;
     w.transfers.pop_front();
-    if (t.put && t.moved != t.size && manner_.fails_in_order) world_.cut(self_, w.to, manner_.name);
+    // Otherwise the other side has taken its memory along, and says itself why.
+    if (t.put && t.fails && manner_.fails_in_order) world_.cut(self_, w.to, manner_.name);
     w.sender->on_transferred(t.cookie, t.moved == t.size);
   }
   return events;

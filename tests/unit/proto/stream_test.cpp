@@ -188,54 +188,6 @@ TEST_CASE("stream: a read that is stopped in the middle of a message leaves it w
   CHECK(in_the_middle);
 }
 
-TEST_CASE("stream: a read is not stopped while a link writes its memory", "[stream]") {
-  fake::settings later;
-  later.memory = fake::memory::readable;
-  later.later = true;
-  const auto way = GENERATE(weft::rendezvous_way::read, weft::rendezvous_way::write);
-  weft::proto::messenger_settings settings{64u << 20, 1024};
-  settings.rendezvous = way;
-  bool in_the_middle = false;
-  for (int steps = 0; steps != 60; ++steps) {
-    nodes n(2, later, settings);
-    {
-      end a(n[0], 1), b(n[1], 0);
-      n.settle();
-      read_data r(b, longest);
-      written_data w(a, longest, 3);
-      a.finish();
-      for (int i = 0; i != steps && n.step(); ++i) {
-      }
-      const auto* const message = r.op.landing ? r.op.landing->message : nullptr;
-      const bool held = message && message->in_hands_of_link();
-      in_the_middle = in_the_middle || held;
-      r.op.cancel();
-      n[1].engine.poll_once();
-      REQUIRE((held || r.op.ended()));
-      // Whoever has ended has his memory back.
-      const bool whole = r.op.ended() && r.op.status == errc::ok;
-      bytes first = whole ? r.got() : bytes();
-      if (r.op.ended()) std::fill(r.data.begin(), r.data.end(), std::byte{0xee});
-      const bytes untouched = r.data;
-      const bool early = r.op.ended();
-      n.settle();
-      REQUIRE(r.op.ended());
-      if (early)
-        REQUIRE((r.data == untouched));
-      else if (r.op.status == errc::ok)
-        first = r.got();
-      bytes all = rest_of(n, b, 7000);
-      all.insert(all.begin(), first.begin(), first.end());
-      n.settle();
-      REQUIRE((all == w.data));
-      REQUIRE(w.op.ended_with(errc::ok));
-    }
-    n.settle();
-    REQUIRE(n.clean());
-  }
-  CHECK(in_the_middle);
-}
-
 TEST_CASE("stream: a write that is stopped tells how far it was", "[stream]") {
   fake::settings narrow;
   narrow.room = 2;

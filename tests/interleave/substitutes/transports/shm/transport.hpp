@@ -29,7 +29,7 @@ class pair {
   const shm_transport& owner() const noexcept { return owner_; }
   runtime::remote_doorbell& door() noexcept { return door_; }
   std::string take_answer(parcel) noexcept { return {}; }
-  post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept { return post::failed; }
+  post get(scatter, remote_address, std::size_t) noexcept { return post::failed; }
   bool prefers_get(remote_address, std::size_t) const noexcept { return false; }
   std::optional<remote_address> expose(const_buffer) noexcept { return {}; }
 
