@@ -18,7 +18,8 @@ TEST_CASE("qdma frames: every size comes as it was sent", "[qdma]") {
   REQUIRE(t.to_right);
   const tr::frame_extension x{11, 12, 0};
   const bool extended = GENERATE(false, true);
-  for (const std::size_t size : {0, 1, 8, 20, 21, 36, 37, 2016, 2017, 2032, 2033, 16384, 32768}) {
+  for (const std::size_t size :
+       {0u, 1u, 8u, 20u, 21u, 36u, 37u, 2016u, 2017u, 2032u, 2033u, 16384u, 32768u}) {
     const bytes sent = pattern(size, 3);
     REQUIRE(two::send(*t.to_right, sent, 1, extended ? &x : nullptr) == tr::post::done);
     t.right.poll();

@@ -13,7 +13,7 @@ TEST_CASE("verbs: frames of all sizes arrive as they were sent, both ways on one
   CHECK(net.ends.size() == 2);
   for (end* from : {&a, &b}) {
     end& to = from == &a ? b : a;
-    for (const std::size_t size : {0, 1, 88, 89, 112, 113, 4096, 8192}) {
+    for (const std::size_t size : {0u, 1u, 88u, 89u, 112u, 113u, 4096u, 8192u}) {
       const frame_extension x{size, ~std::uint64_t{size}, 7};
       to.in.frames.clear();
       REQUIRE(from->send(numbered(size), pattern(size, size)) == post::done);
