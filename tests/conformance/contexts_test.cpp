@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include "conversation.hpp"
+#include "one_thread.hpp"
 
 using namespace conformance;
 using namespace weft;
@@ -127,7 +128,7 @@ task<void> receive_bursts_and_then_one(context&, endpoint other) {
 // Both threads inside run() compute; coroutines of both contexts talk on threads of their own.
 std::atomic<int> still_talking{0};
 
-task<void> talk_first(endpoint other, pool& there) {
+task<void> talk_first(endpoint other, one_thread& there) {
   co_await resume_on(there);
   for (std::uint64_t i = 0; i != 20; ++i) {
     co_await other.send(const_buffer{}, tag{1});
@@ -135,7 +136,7 @@ task<void> talk_first(endpoint other, pool& there) {
   }
   --still_talking;
 }
-task<void> talk_second(endpoint other, pool& there) {
+task<void> talk_second(endpoint other, one_thread& there) {
   co_await resume_on(there);
   for (std::uint64_t i = 0; i != 20; ++i) {
     co_await other.recv(mutable_buffer{}, tag{1});
@@ -153,11 +154,11 @@ task<void> compute_beside(task<void> talk) {
   co_await work.join();
 }
 task<void> compute_beside_first(context&, endpoint other) {
-  pool there(1);
+  one_thread there;
   co_await compute_beside(talk_first(other, there));
 }
 task<void> compute_beside_second(context&, endpoint other) {
-  pool there(1);
+  one_thread there;
   co_await compute_beside(talk_second(other, there));
 }
 

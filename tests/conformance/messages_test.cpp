@@ -2,15 +2,14 @@
 // What messages promise, over every transport and in every mode.
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <random>
 #include <thread>
 
 #include <catch2/catch.hpp>
 
 #include "conversation.hpp"
+#include "one_thread.hpp"
 
 using namespace conformance;
 using namespace weft;
@@ -263,43 +262,6 @@ task<void> many_tasks(endpoint other, bool first) {
 }
 task<void> many_tasks_left(context&, endpoint other) { return many_tasks(other, true); }
 task<void> many_tasks_right(context&, endpoint other) { return many_tasks(other, false); }
-
-/// A thread of its own; not a pool, which would not survive in a forked process.
-class one_thread final : public executor {
- public:
-  ~one_thread() override {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
-  void post(operation& work) noexcept override {
-    const std::lock_guard lock(mutex_);
-    work_.push(work);
-    changed_.notify_one();
-  }
-
- private:
-  void serve() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return over_ || !work_.empty(); });
-      operation* const next = work_.pop();
-      if (!next) return;
-      lock.unlock();
-      next->complete();
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  operation_list work_;
-  bool over_ = false;
-  std::thread thread_{[this] { serve(); }};
-};
 
 /// On a thread that is not inside run(), so that another one ends what it waits for.
 task<void> elsewhere(part p, context& here, endpoint other) {
