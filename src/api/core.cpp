@@ -163,7 +163,7 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
       shm_ = made.get();
     } else if (name == "qdma") {
       missing = transports::qdma::probe();
-      if (missing.empty()) made = transports::qdma::make(engine_.door());
+      if (missing.empty()) made = transports::qdma::make(engine_);
     } else if (name == "verbs") {
       made = transports::verbs::make(
           engine_, {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout},

@@ -73,15 +73,16 @@ bool engine::descriptors_in_use() const noexcept {
 /// Whether there is something that comes without a ring, or for coroutines that do not wait for the
 /// caller: then the progress thread has to learn of an absence.
 bool engine::needed_in_absence() const noexcept {
-  return outstanding_elsewhere_ != 0 || descriptors_in_use();
+  return outstanding_elsewhere_ != 0 || sources_are_busy() || descriptors_in_use();
 }
 
-bool engine::something_to_do() const noexcept {
-  if (outstanding_ != 0) return true;
+bool engine::sources_are_busy() const noexcept {
   for (const source* s : sources_)
     if (s->busy) return true;
   return false;
 }
+
+bool engine::something_to_do() const noexcept { return outstanding_ != 0 || sources_are_busy(); }
 
 /// Gives the baton, and then wakes who is to be woken and hands out what ended for other executors:
 /// they may take a lock, start a thread, or want the baton themselves.

@@ -331,6 +331,7 @@ class engine final : public detail::timer_service, public executor, public detai
     listens_ = false;
     door_.disarm_asleep();
   }
+  bool sources_are_busy() const noexcept;
   bool something_to_do() const noexcept;
   static void tell(std::deque<handle_watcher>& handles) noexcept {
     for (handle_watcher& h : handles) h.tell();

@@ -40,8 +40,9 @@ class source {
   /// Sends what waits to leave together with more. Called by a thread that leaves the engine.
   virtual void flush() noexcept {}
 
-  /// Something is under way that no operation waits for: connections being made, bytes not flushed.
-  /// Whoever sets it outside of a pass calls engine::look_after(). With the baton held.
+  /// Something is under way for which nobody will ring: connections being made, bytes not flushed,
+  /// a copy in the middle. So somebody makes passes as long as it is set. Whoever sets it outside
+  /// of a pass calls engine::look_after(). With the baton held.
   bool busy = false;
 
   /// Whether something that was sent has not been seen yet, as of the last nudge().

@@ -74,6 +74,24 @@ task<void> send_to_who_computes(context&, endpoint other) {
   got_there = true;
 }
 
+task<void> receive_what_came_before_and_compute(context&, endpoint other) {
+  bytes in(3'000'000);
+  co_await other.recv(mutable_buffer{}, tag{2});  // behind the beginning of the other one
+  scope work;
+  work.start(other.recv(in, tag{1}));
+  compute_until_the_other_got_there();
+  co_await work.join();
+  expect(in == pattern(in.size(), 1), "and arrive whole");
+}
+task<void> send_before(context&, endpoint other) {
+  const bytes out = pattern(3'000'000, 1);
+  scope work;
+  work.start(other.send(out, tag{1}));
+  co_await other.send(const_buffer{}, tag{2});
+  co_await work.join();
+  got_there = true;
+}
+
 task<void> send_and_compute(context&, endpoint other) {
   const bytes out = pattern(3'000'000, 1);
   scope work;
@@ -191,6 +209,8 @@ TEST_CASE("contexts: messages move while either end computes") {
   CAPTURE(how);
   got_there = false;
   CHECK_NOTHROW(converse(how, &post_receive_and_compute, &send_to_who_computes));
+  got_there = false;
+  CHECK_NOTHROW(converse(how, &receive_what_came_before_and_compute, &send_before));
   got_there = false;
   CHECK_NOTHROW(converse(how, &send_and_compute, &receive_from_who_computes));
   got_there = false;

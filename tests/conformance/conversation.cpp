@@ -134,6 +134,9 @@ const std::vector<setting>& settings() {
       {"qdma, two processes, two threads", two_processes, two_threads, "auto", "auto", "qdma"},
       {"qdma, two processes, read", two_processes, dedicated, "auto", "auto", "qdma", 1, burst,
        read},
+      {"qdma, one process, read", same_process, dedicated, "auto", "auto", "qdma", 1, burst, read},
+      {"qdma, one process, written", same_process, dedicated, "auto", "auto", "qdma", 1, burst,
+       write},
       {"qdma, written", two_processes, dedicated, "auto", "auto", "qdma", 1, burst, write},
       {"qdma, written, polling", two_processes, polling, "auto", "auto", "qdma", 1, burst, write},
   };

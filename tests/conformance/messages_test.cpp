@@ -2,6 +2,7 @@
 // What messages promise, over every transport and in every mode.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <exception>
 #include <random>
 #include <thread>
@@ -279,6 +280,25 @@ task<void> elsewhere(part p, context& here, endpoint other) {
 task<void> ping_elsewhere(context& here, endpoint other) { return elsewhere(&ping, here, other); }
 task<void> pong_elsewhere(context& here, endpoint other) { return elsewhere(&pong, here, other); }
 
+// The thread inside run() sleeps, and another one posts what has work to do at once.
+task<void> send_for_later(context&, endpoint other) {
+  const bytes out = pattern(long_one, 7);
+  scope work;
+  work.start(other.send(out, tag{1}));
+  co_await other.send(const_buffer{}, tag{2});
+  co_await work.join();
+}
+task<void> receive_while_home_sleeps(context&, endpoint other) {
+  bytes in(long_one);
+  co_await other.recv(mutable_buffer{}, tag{2});
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  co_await other.recv(in, tag{1});
+  expect(in == pattern(long_one, 7), "a message that came long ago is whole");
+}
+task<void> receive_elsewhere(context& here, endpoint other) {
+  return elsewhere(&receive_while_home_sleeps, here, other);
+}
+
 task<void> send_from_shared(context& here, endpoint other) {
   for (const std::size_t size : {std::size_t{100}, std::size_t{100'000}, std::size_t{3'000'000}}) {
     shared_memory memory(here, size);
@@ -319,6 +339,7 @@ CONFORMS("synchronous sends", send_synchronously, receive_late)
 CONFORMS("many in flight both ways at once", flood_left, flood_right)
 CONFORMS("several tasks at once", many_tasks_left, many_tasks_right)
 CONFORMS("coroutines that live on threads of their own", ping_elsewhere, pong_elsewhere)
+CONFORMS("posted elsewhere while the caller sleeps", send_for_later, receive_elsewhere)
 
 TEST_CASE("conformance: out of shared memory") {
   const setting how = every_setting();

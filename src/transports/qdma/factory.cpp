@@ -14,8 +14,6 @@ std::string probe() {
   }
 }
 
-std::unique_ptr<transport> make(runtime::doorbell& door) {
-  return std::make_unique<qdma_transport>(door);
-}
+std::unique_ptr<transport> make(runtime::engine& e) { return std::make_unique<qdma_transport>(e); }
 
 }  // namespace weft::transports::qdma

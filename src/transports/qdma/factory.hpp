@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/doorbell.hpp"
+#include "runtime/engine.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::qdma {
@@ -14,8 +14,8 @@ namespace weft::transports::qdma {
 /// \return empty, or why not and what would cure it
 std::string probe();
 
-/// \param door the context's doorbell, which peers are handed; must outlive the transport
+/// \param e of the context; must outlive the transport
 /// \throws weft::error (system)
-std::unique_ptr<transport> make(runtime::doorbell& door);
+std::unique_ptr<transport> make(runtime::engine& e);
 
 }  // namespace weft::transports::qdma

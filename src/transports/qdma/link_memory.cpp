@@ -20,12 +20,11 @@ post queue_link::move(transfer t, remote_address where) noexcept {
   t.key = peer_->key_named(where);
   t.offset = offset_of(where);
   if (t.key == 0 || peer_->check(t.write, t.key, t.offset, t.left)) return post::failed;
-  transfers& all = pair_.owner().copies();
-  if (all.empty() && t.left <= transfers::slice) {
+  if (pair_.owner().copies().empty() && t.left <= transfers::slice) {
     const outcome o = t.go_on(*peer_);
     if (o != outcome::later) return o == outcome::done ? post::done : post::failed;
   }
-  return all.add(t) ? post::posted : post::failed;
+  return pair_.owner().begin(t) ? post::posted : post::failed;
 }
 
 post queue_link::get(scatter into, remote_address from, std::size_t size,

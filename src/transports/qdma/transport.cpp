@@ -24,8 +24,8 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 }  // namespace
 
-qdma_transport::qdma_transport(runtime::doorbell& door)
-    : door_(door),
+qdma_transport::qdma_transport(runtime::engine& e)
+    : engine_(e),
       office_(arena_bytes),
       reader_(office_.queue(0), office_.regions().progress_of(0)) {
   held_.reserve(region_count);
@@ -46,7 +46,7 @@ std::string qdma_transport::reach(bool is_self) const {
 }
 
 void qdma_transport::add_door(parcel& p) const {
-  p.fds.push_back(runtime::duplicate(door_.page_fd()));
+  p.fds.push_back(runtime::duplicate(engine_.door().page_fd()));
 }
 
 vpid qdma_transport::admit(pair& p, pid_t pid) {
@@ -195,7 +195,10 @@ unsigned qdma_transport::poll() noexcept {
     publish();
   if (!waiting_.empty()) [[unlikely]]
     events += poll_waiting();
-  if (!copies_.empty()) events += copies_.run();
+  if (busy) {
+    events += copies_.run();
+    busy = !copies_.empty();
+  }
   if (passes_ % passes_until_care == 0) [[unlikely]] {
     reader_.look_after(senders_, queue_reader::clock::now());
     if (!held_.empty()) retire_held();
@@ -208,6 +211,13 @@ bool qdma_transport::has_work() noexcept {
   if (reader_.unpublished() != 0 || !staged_.empty()) publish();
   return std::any_of(waiting_.begin(), waiting_.end(),
                      [](const queue_link* l) { return l->would_have_room(); });
+}
+
+bool qdma_transport::begin(const transfer& t) noexcept {
+  if (!copies_.add(t)) return false;
+  busy = true;
+  engine_.look_after();  // another thread's, while whoever would pass sleeps or computes
+  return true;
 }
 
 std::uint64_t qdma_transport::bells_rung() const noexcept {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/doorbell.hpp"
+#include "runtime/engine.hpp"
 #include "transports/qdma/office.hpp"
 #include "transports/qdma/pair.hpp"
 #include "transports/qdma/senders.hpp"
@@ -19,7 +19,7 @@ namespace weft::transports::qdma {
 /// (docs/adr/0017-qdma-transport.md). Nothing exists for peers never spoken to.
 class qdma_transport final : public transport {
  public:
-  explicit qdma_transport(runtime::doorbell& door);
+  explicit qdma_transport(runtime::engine& e);
   ~qdma_transport() override;
 
   const transports::traits& traits() const noexcept override;
@@ -37,7 +37,7 @@ class qdma_transport final : public transport {
   std::uint64_t bells_rung() const noexcept override;
 
   // For pairs and links:
-  bool fences_for_itself() const noexcept { return !door_.fences_senders(); }
+  bool fences_for_itself() const noexcept { return !engine_.door().fences_senders(); }
   own_office& office() noexcept { return office_; }
   void add_door(parcel& p) const;  ///< \throws weft::error when descriptors run out
   vpid admit(pair& p, pid_t pid);  ///< \throws weft::error (out_of_memory)
@@ -46,6 +46,7 @@ class qdma_transport final : public transport {
   void has_unseen(queue_link& l) { unseen_.push_back(&l); }
   void link_ended(queue_link& l) noexcept;
   transfers& copies() noexcept { return copies_; }
+  bool begin(const transfer& t) noexcept;  ///< \return false: no memory for it
   /// When this returns, nobody writes to that region any more, and who has read from it knows that
   /// it was too late.
   void take_back(std::uint64_t key) noexcept;
@@ -61,7 +62,7 @@ class qdma_transport final : public transport {
   unsigned poll_waiting() noexcept;
   void retire_held() noexcept;
 
-  runtime::doorbell& door_;
+  runtime::engine& engine_;
   own_office office_;
   queue_reader reader_;
   senders senders_;
