@@ -37,8 +37,9 @@ class listener final : public inlet {
 
 /// Two contexts in one process: ours, and one that lies, of which there is an honest half, too.
 struct world {
-  runtime::doorbell our_door{false}, their_door{false};
-  qdma_transport ours{our_door}, theirs{their_door};
+  runtime::engine our_turns{progress_mode::polling, {}, "epoll"},
+      their_turns{progress_mode::polling, {}, "epoll"};
+  qdma_transport ours{our_turns}, theirs{their_turns};
   listener at_ours, at_theirs;
   std::unique_ptr<link> to_theirs = connect(ours, at_ours, theirs, at_theirs);
   std::unique_ptr<link> to_ours = connect(theirs, at_theirs, ours, at_ours);

@@ -52,8 +52,9 @@ struct ear final : tr::inlet {
 };
 
 struct two {
-  runtime::doorbell left_door{false}, right_door{false};
-  qd::qdma_transport left{left_door}, right{right_door};
+  runtime::engine left_turns{progress_mode::polling, {}, "epoll"},
+      right_turns{progress_mode::polling, {}, "epoll"};
+  qd::qdma_transport left{left_turns}, right{right_turns};
   ear at_left, at_right;
   std::unique_ptr<tr::link> to_right = connect(left, at_left, right, at_right);
   std::unique_ptr<tr::link> to_left = connect(right, at_right, left, at_left);
