@@ -21,6 +21,7 @@ void add_rdma_command(CLI::App& app);         ///< long messages by frames, read
 void add_progress_command(CLI::App& app);     ///< what asynchronous progress costs
 void add_layers_command(CLI::App& app);       ///< what each layer adds to a message
 void add_strangers_command(CLI::App& app);    ///< what bad connections cost
+void add_stream_command(CLI::App& app);       ///< a stream against messages and a Unix socket
 void add_policy_command(CLI::App& app);       ///< orders of looking at several transports
 
 }  // namespace weft::bench
