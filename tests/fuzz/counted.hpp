@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations that count how often they end.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include <weft/detail/message_ops.hpp>
+
+#include "target.hpp"
+
+namespace weft::fuzz {
+
+template <class Op>
+class counted final : public Op {
+ public:
+  template <class Request>
+  explicit counted(const Request& r) : Op(r, &end) {}
+  void go() {
+    if (this->start()) ++ends;
+  }
+  int ends = 0;
+
+ private:
+  static void end(operation& op) noexcept {
+    check(++static_cast<counted&>(op).ends == 1, "an operation ends once");
+  }
+};
+using receiving = counted<detail::recv_operation>;
+using sending = counted<detail::send_operation>;
+using probing = counted<detail::probe_operation>;
+
+/// An operation and its memory, freed as soon as it has ended, so that a late touch is seen.
+template <class Op>
+struct posted {
+  std::unique_ptr<std::byte[]> memory;
+  std::unique_ptr<Op> op;
+};
+
+}  // namespace weft::fuzz

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// A link that does what the input says.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "target.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::fuzz {
+
+using namespace transports;
+
+/// Takes what is sent, or not, and moves what it is asked to, as the input says; whoever is at its
+/// other end reads and writes all that it is shown.
+class scripted_link final : public link {
+ public:
+  /// \param teller whom it tells of what it has moved
+  scripted_link(const std::uint8_t& mood, inlet& teller) noexcept
+      : link(kind()), mood_(mood), teller_(teller) {}
+  std::string opened(parcel) override { return {}; }
+  post send(const frame_header& h, const frame_extension*, gather& data) noexcept override {
+    check(h.size <= traits().max_payload, "a frame has its limit");
+    if (mood_ & 1) return post::busy;
+    if (mood_ & 2) return post::failed;
+    look_at(data, h.size);
+    data.skip(h.size);
+    return post::done;
+  }
+  post get(scatter into, remote_address, std::size_t size, std::uint64_t cookie) noexcept override {
+    return begin({cookie, false, into, {}, size});
+  }
+  bool prefers_get(remote_address, std::size_t) const noexcept override { return mood_ & 8; }
+  std::optional<remote_address> expose(const_buffer data) noexcept override {
+    return show({const_cast<std::byte*>(data.data()), data.size()}, false);
+  }
+  post put(gather data, remote_address, std::size_t size, std::uint64_t cookie) noexcept override {
+    return begin({cookie, true, {}, data, size});
+  }
+  bool prefers_put(std::size_t) const noexcept override { return mood_ & 64; }
+  std::optional<remote_address> expect(mutable_buffer into) noexcept override {
+    return show(into, true);
+  }
+  void withdraw(remote_address what) noexcept override {
+    check(shown_.erase(what.region) == 1, "what was shown is withdrawn once");
+  }
+  void let_go() noexcept override {
+    transfers_.clear();
+    shown_.clear();
+  }
+  bool unseen() const noexcept override { return false; }
+  void nudge() noexcept override {}
+
+  /// Time goes by.
+  void work() noexcept {
+    for (const auto& [number, memory] : shown_) {
+      if (memory.second)
+        std::fill(memory.first.begin(), memory.first.end(), std::byte{7});
+      else
+        look_at(memory.first);
+    }
+    for (std::size_t n = transfers_.size(); n != 0 && !transfers_.empty(); --n) {
+      const transfer t = transfers_.front();
+      transfers_.pop_front();
+      move(t);
+      teller_.on_transferred(t.cookie, (mood_ & 4) == 0);
+    }
+  }
+  bool shows_nothing() const noexcept { return shown_.empty(); }
+
+  static const transports::traits& kind() noexcept {
+    static constexpr transports::traits t{.name = "scripted", .max_payload = 1024, .fragment = 512};
+    return t;
+  }
+
+ private:
+  struct transfer {
+    std::uint64_t cookie;
+    bool put;
+    scatter into;
+    gather data;
+    std::size_t size;
+  };
+
+  post begin(const transfer& t) noexcept {
+    if (mood_ & 128) return post::busy;
+    if (mood_ & 32) {
+      transfers_.push_back(t);
+      return post::posted;
+    }
+    if (mood_ & 4) return post::failed;
+    move(t);
+    return post::done;
+  }
+  void move(transfer t) noexcept {
+    if (t.put) return look_at(t.data, t.size);
+    for (std::size_t left = t.size; left != 0;) {
+      const mutable_buffer run = t.into.run(left);
+      check(!run.empty(), "there is room for what is read");
+      std::memset(run.data(), 9, run.size());
+      left -= run.size();
+      t.into.skip(run.size());
+    }
+  }
+  void look_at(gather data, std::size_t size) noexcept {
+    for (std::size_t left = size; left != 0;) {
+      const const_buffer run = data.run(left);
+      check(!run.empty(), "the bytes are there");
+      look_at(run);
+      left -= run.size();
+      data.skip(run.size());
+    }
+  }
+  void look_at(const_buffer bytes) noexcept {
+    if (!bytes.empty())
+      sum_ += static_cast<unsigned>(bytes.front()) + static_cast<unsigned>(bytes.back());
+  }
+  std::optional<remote_address> show(mutable_buffer what, bool writable) {
+    shown_.emplace(++last_shown_, std::pair(what, writable));
+    return remote_address{last_shown_, 64};
+  }
+
+  const std::uint8_t& mood_;
+  inlet& teller_;
+  std::deque<transfer> transfers_;
+  std::map<std::uint16_t, std::pair<mutable_buffer, bool>> shown_;
+  std::uint16_t last_shown_ = 0;
+  unsigned sum_ = 0;
+};
+
+}  // namespace weft::fuzz
