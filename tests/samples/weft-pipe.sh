@@ -33,6 +33,7 @@ halt() {  # reader|writer
   reader=$!
   until grep -q "weft-pipe-halt-$1-$$" /proc/net/unix; do sleep 0.05; done
   # The second half is not there before the halt, so that it is in the middle.
+  rm -f half-$1
   mkfifo half-$1
   weft-pipe --connect unix://weft-pipe-halt-$1-$$ <half-$1 &
   writer=$!
