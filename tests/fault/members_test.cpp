@@ -275,7 +275,15 @@ TEST_CASE("members: many come, work and go, and nothing of them stays") {
   come_and_go(GENERATE(from_range(transports())), 12, 4);
 }
 
-TEST_CASE("members: ten thousand come and go", "[.soak]") { come_and_go("self,qdma", 10'000, 8); }
+TEST_CASE("members: ten thousand come and go over shm", "[.soak]") {
+  come_and_go("self,shm", 10'000, 8);
+}
+TEST_CASE("members: ten thousand come and go over qdma", "[.soak]") {
+  come_and_go("self,qdma", 10'000, 8);
+}
+TEST_CASE("members: ten thousand come and go over tcp", "[.soak]") {
+  come_and_go("self,tcp", 10'000, 8);
+}
 
 TEST_CASE("members: rank 0 dies while others join: they are told, and those that are in go on") {
   enter_private_world();
