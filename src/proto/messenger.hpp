@@ -168,6 +168,7 @@ class messenger final : public runtime::source {
   std::size_t collect_at_ = 0;                // when there are so many, those that have gone go
   peer_id first_new_ = peer_id{1} << 31;
   std::vector<std::uint8_t> ends_;  // errc of each number that new_peer gave, once it is spare
+  std::unordered_map<peer_id, std::uint8_t> rank_ends_;  // the same of ranks that are spare
   static constexpr const char* the_end = "the context has ended";
   bool over_ = false;  // close_all was called
   bool has_doomed_ = false;

@@ -48,20 +48,22 @@ std::shared_ptr<peer> messenger::make_peer(peer_id id) {
   return p;
 }
 
-/// Peers that came by address, have gone, and are in nobody's hands become spare. Done when there
-/// are twice as many peers as the last time had left: what it costs is shared among those that were
-/// new since, however many endpoints of those that have gone are kept.
+/// Peers that have gone and are in nobody's hands become spare. Done when there are twice as many
+/// peers as the last time had left: what it costs is shared among those that were new since,
+/// however many endpoints of those that have gone are kept.
 void messenger::collect() {
   constexpr std::size_t few = 16;
   if (peers_.size() < std::max(collect_at_, few)) return;
   spare_.reserve(peers_.size());
   for (auto at = peers_.begin(); at != peers_.end();) {
     auto& [id, p] = *at;
-    if (id < first_new_ || !p->finished() || p.use_count() != 1) {
+    if (!p->finished() || p.use_count() != 1) {
       ++at;
       continue;
     }
-    if (id - first_new_ < ends_.size())
+    if (id < first_new_)
+      rank_ends_.insert_or_assign(id, static_cast<std::uint8_t>(p->why()));
+    else if (id - first_new_ < ends_.size())
       ends_[id - first_new_] = static_cast<std::uint8_t>(p->why());
     // Not moved: that a count falls shows us what those did who had it before.
     spare_.push_back(p);
@@ -72,7 +74,10 @@ void messenger::collect() {
 }
 
 errc messenger::why_gone(peer_id id) const noexcept {
-  if (id < first_new_) return errc::ok;
+  if (id < first_new_) {
+    const auto gone = rank_ends_.find(id);
+    return gone == rank_ends_.end() ? errc::ok : static_cast<errc>(gone->second);
+  }
   const std::size_t number = id - first_new_;
   return number < ends_.size() ? static_cast<errc>(ends_[number]) : errc::unreachable;
 }

@@ -48,6 +48,28 @@ TEST_CASE("gone: peers that nobody has any more take no memory") {
   CHECK(p.pass_by(1000).size() < 40);
 }
 
+TEST_CASE("gone: nor do ranks that have left, and theirs stay theirs") {
+  place p;
+  p.here.messages.reserve_ranks(2000);
+  const errc how = GENERATE(errc::closed, errc::peer_lost);
+  std::set<const peer*> where;
+  for (peer_id rank = 100; rank != 1100; ++rank) {
+    const endpoint who(p.here.messages.peer_of(rank));
+    where.insert(who.state());
+    p.go(who, how);
+  }
+  CHECK(where.size() < 40);
+  bytes data(8);
+  for (const peer_id rank : {100u, 1099u}) {
+    const endpoint again(p.here.messages.peer_of(rank));
+    CHECK(again.id() == rank);
+    sending send(again.send(data, tag{1}));
+    CHECK(send.go().ended_with(how));
+  }
+  // One that has not come yet is not meant.
+  CHECK_FALSE(p.here.messages.peer_of(1100)->gone());
+}
+
 TEST_CASE("gone: numbers are never given twice") {
   place p;
   const peer_id first = p.come().id();
