@@ -87,6 +87,10 @@ struct options {
   rendezvous_way rendezvous = rendezvous_way::automatic;
   inline_beginning inlined = inline_beginning::automatic;
 
+  /// How the end of a read or write is told, to the peer and here. docs/adr/0023-chained-fin.md
+  chained_fin chained = chained_fin::automatic;
+  copy_ends qdma_ends = copy_ends::direct;
+
   /// Memory that transports register with devices. docs/adr/0019-registration-cache.md
   region_cache_settings regions;
 

@@ -22,4 +22,20 @@ enum class inline_beginning : std::uint8_t {
   no          ///< the request only: each byte is moved once, by whoever moves the rest
 };
 
+/// Whether what tells the peer that a rest was read or written (`fin_ack`, `fin`) is chained to the
+/// copy, so that it leaves by itself when the last byte has been moved.
+enum class chained_fin : std::uint8_t {
+  automatic,  ///< as the transport has it best
+  yes,        ///< where the transport can do that
+  no          ///< it is sent when this side has learnt of the end
+};
+
+/// How this side learns that a copy of its own has ended, over `qdma`. Of use to repeat an
+/// experiment (docs/adr/0023-chained-fin.md, `weft-bench rdma`).
+enum class copy_ends : std::uint8_t {
+  direct,     ///< from whoever copied, at once (the default)
+  one_queue,  ///< by a small message to the queue in which the peers' messages are
+  two_queues  ///< by one to a queue that has nothing else
+};
+
 }  // namespace weft

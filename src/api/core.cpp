@@ -89,8 +89,9 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line,
     : options_(std::move(chosen)),
       job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
-      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
-                           options_.hashed_tag_bits, options_.rendezvous, options_.inlined}),
+      messenger_(engine_,
+                 {options_.unexpected_budget, options_.eager_limit, options_.hashed_tag_bits,
+                  options_.rendezvous, options_.inlined, options_.chained}),
       links_(engine_, messenger_, ways_, *job_),
       members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
   messenger_.reserve_ranks(wireup::first_stranger);
@@ -163,7 +164,7 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
       shm_ = made.get();
     } else if (name == "qdma") {
       missing = transports::qdma::probe();
-      if (missing.empty()) made = transports::qdma::make(engine_);
+      if (missing.empty()) made = transports::qdma::make(engine_, options_.qdma_ends);
     } else if (name == "verbs") {
       made = transports::verbs::make(
           engine_, {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout},

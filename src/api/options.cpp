@@ -147,6 +147,32 @@ void set_inlined(options& o, const char* name, const std::string& value) {
   bad(name, value, "auto, yes or no");
 }
 
+constexpr std::array<std::pair<const char*, chained_fin>, 3> chainings{
+    {{"auto", chained_fin::automatic}, {"yes", chained_fin::yes}, {"no", chained_fin::no}}};
+
+void set_chained(options& o, const char* name, const std::string& value) {
+  for (const auto& [word, chained] : chainings)
+    if (value == word) {
+      o.chained = chained;
+      return;
+    }
+  bad(name, value, "auto, yes or no");
+}
+
+constexpr std::array<std::pair<const char*, copy_ends>, 3> ends{
+    {{"direct", copy_ends::direct},
+     {"one_queue", copy_ends::one_queue},
+     {"two_queues", copy_ends::two_queues}}};
+
+void set_qdma_ends(options& o, const char* name, const std::string& value) {
+  for (const auto& [word, way] : ends)
+    if (value == word) {
+      o.qdma_ends = way;
+      return;
+    }
+  bad(name, value, "direct, one_queue or two_queues");
+}
+
 void set_spin(options& o, const char* name, const std::string& value) {
   long us = 0;
   const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), us);
@@ -215,6 +241,18 @@ std::string name_of(inline_beginning b) {
   return "?";
 }
 
+std::string name_of(chained_fin c) {
+  for (const auto& [word, chained] : chainings)
+    if (c == chained) return word;
+  return "?";
+}
+
+std::string name_of(copy_ends e) {
+  for (const auto& [word, way] : ends)
+    if (e == way) return word;
+  return "?";
+}
+
 std::string join(const std::vector<std::string>& all) {
   std::string text;
   for (const std::string& w : all) text += (text.empty() ? "" : ",") + w;
@@ -270,6 +308,11 @@ const std::vector<environment_variable>& environment_variables() {
        set_rendezvous, [](const options& o) { return name_of(o.rendezvous); }},
       {"WEFT_RENDEZVOUS_INLINE", "whether its beginning goes with the handshake: auto, yes, no",
        set_inlined, [](const options& o) { return name_of(o.inlined); }},
+      {"WEFT_RENDEZVOUS_CHAIN", "whether a copy's end is told by the copy itself: auto, yes, no",
+       set_chained, [](const options& o) { return name_of(o.chained); }},
+      {"WEFT_QDMA_ENDS",
+       "how qdma tells its own side of a copy's end: direct, one_queue, two_queues", set_qdma_ends,
+       [](const options& o) { return name_of(o.qdma_ends); }},
       {"WEFT_REGION_CACHE", "how long memory stays registered with devices: off, on, bounded",
        set_region_caching, [](const options& o) { return name_of(o.regions.caching); }},
       {"WEFT_REGION_CACHE_BYTES", "bytes that are registered at most, with bounded (k, m, g)",

@@ -69,6 +69,7 @@ struct incoming {
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
   local_id read_id = 0;           ///< the link is reading it: peer::reads_
+  bool told = false;              ///< the sender knows that it was read
   bool expected = false;          ///< the link lets the sender write it
   bool stopping = false;          ///< nobody wants it, but the link may be writing
   remote_address expected_at;     ///< where
@@ -104,7 +105,7 @@ struct incoming {
     eager_units = 0;
     sender_id = id = read_id = 0;
     rendezvous = eager_done = waits_for_link = given_up = readable = false;
-    claimed = cut_short = expected = stopping = false;
+    claimed = cut_short = expected = stopping = told = false;
   }
 
   /// Takes the next `n` bytes; null: they lie where `place` said. The caller checked that they do

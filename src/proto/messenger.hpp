@@ -29,6 +29,7 @@ struct messenger_settings {
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};  ///< as options::hashed_tag_bits
   rendezvous_way rendezvous = rendezvous_way::automatic;
   inline_beginning inlined = inline_beginning::automatic;
+  chained_fin chained = chained_fin::automatic;
 };
 
 /// The protocol layer of a context. Owned by it. Functions take the baton themselves where they say

@@ -35,8 +35,28 @@ post peer::put_rest(send_operation& op, reply_slot& answer) noexcept {
   const post taken = link_->put(rest, to, op.size - op.sent, of_put | op.id);
   answer.putting = taken == post::posted;
   answer.told = answer.putting && link_->traits().fails_in_order;
-  if (answer.told) send_control(frame_kind::fin, answer.extension.b);
+  if (answer.told)
+    send_control(frame_kind::fin, answer.extension.b);
+  else if (answer.putting)
+    chain(of_put | op.id, frame_kind::fin, answer.extension.b);
   return taken;
+}
+
+/// The link tells the peer by itself that it has copied, if it can and that is wanted.
+void peer::chain(std::uint64_t cookie, frame_kind kind, std::uint64_t whose) noexcept {
+  if (chains(owner_.settings().chained, link_->traits()))
+    link_->chain(cookie, header_of(kind, 0, 0, transports::has_extension), {whose, 0, 0});
+}
+
+void peer::on_chained(std::uint64_t cookie) noexcept {
+  if (gone()) return;
+  if ((cookie & of_put) != 0) {
+    if (reply_slot* const slot = replies_.find(cookie & ~of_put); slot && slot->putting)
+      slot->told = true;
+  } else if (incoming* const m = reads_.find(cookie)) {
+    m->told = true;
+  }
+  nudge();
 }
 
 void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
@@ -95,7 +115,10 @@ bool peer::read_rest(incoming& m) noexcept {
   if (m.read_id != 0) {
     const remote_address from{m.at.region, m.at.offset + m.arrived};
     answer = link_->get(m.into, from, wanted - m.arrived, m.read_id);
-    if (answer == post::posted) return true;
+    if (answer == post::posted) {
+      chain(m.read_id, frame_kind::fin_ack, m.sender_id);
+      return true;
+    }
     reads_.erase(std::exchange(m.read_id, 0));
   }
   if (answer == post::done)
@@ -110,7 +133,7 @@ bool peer::read_rest(incoming& m) noexcept {
 void peer::has_read(incoming& m) noexcept {
   m.arrived = m.total;
   ++owner_.counts().rests_read;
-  send_control(frame_kind::fin_ack, m.sender_id);
+  if (!m.told) send_control(frame_kind::fin_ack, m.sender_id);
   finish_receive(m);
 }
 

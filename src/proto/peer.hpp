@@ -191,6 +191,7 @@ class peer final : public transports::inlet,
                 const std::byte* payload) noexcept override;
   std::uint64_t under_way() const noexcept override;
   void on_transferred(std::uint64_t cookie, bool well) noexcept override;
+  void on_chained(std::uint64_t cookie) noexcept override;
   void on_room() noexcept override;
   void on_broken(errc why) noexcept override;
 
@@ -301,6 +302,7 @@ class peer final : public transports::inlet,
   void expose(const detail::send_operation& op, reply_slot& answer) noexcept;
   transports::post put_rest(detail::send_operation& op, reply_slot& answer) noexcept;
   void on_put_ended(reply_slot& slot, bool well) noexcept;
+  void chain(std::uint64_t cookie, frame_kind kind, std::uint64_t whose) noexcept;
   rest_way way_of_rest(const incoming& m) const noexcept;
   bool read_rest(incoming& m) noexcept;
   void has_read(incoming& m) noexcept;

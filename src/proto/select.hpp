@@ -46,6 +46,11 @@ constexpr bool inlines(inline_beginning wanted, const transports::traits& t) noe
                                                : wanted == inline_beginning::yes;
 }
 
+/// Whether what tells of a read or a write is chained to it.
+constexpr bool chains(chained_fin wanted, const transports::traits& t) noexcept {
+  return wanted == chained_fin::automatic ? t.chains_fin : wanted == chained_fin::yes;
+}
+
 /// \param size        of the message
 /// \param eager_limit messages up to this size go whole, if there is credit
 /// \param credit      units that the receiver has granted and this side has not used

@@ -144,6 +144,10 @@ class inlet {
   virtual void on_transferred([[maybe_unused]] std::uint64_t cookie,
                               [[maybe_unused]] bool well) noexcept {}
 
+  /// The frame that was chained to a `get` or `put` has left. on_transferred follows, before
+  /// whatever the peer sends in answer.
+  virtual void on_chained([[maybe_unused]] std::uint64_t cookie) noexcept {}
+
   /// There is room again after `busy`.
   virtual void on_room() noexcept = 0;
 
@@ -179,6 +183,9 @@ struct traits {
 
   /// The beginning of a long message had better go with its request, where nobody says otherwise.
   bool inlines_beginning = true;
+
+  /// What tells of a `get` or `put` had better be chained to it, where nobody says otherwise.
+  bool chains_fin = false;
 };
 
 /// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed
@@ -269,6 +276,16 @@ class link {
   /// Whether a message of that size had better be written by `put` than sent in frames, as things
   /// are now. Asked on both sides: its sender does not expose it then, and its receiver expects it.
   virtual bool prefers_put([[maybe_unused]] std::size_t size) const noexcept { return false; }
+
+  /// For a `get` or `put` that was `posted` just now: that frame, which has no payload, leaves as
+  /// soon as the copy has ended well, with nobody here in between. inlet::on_chained tells that it
+  /// has; if it could not leave then, for want of room, only on_transferred comes.
+  /// \return false: the link does not do that
+  virtual bool chain([[maybe_unused]] std::uint64_t cookie,
+                     [[maybe_unused]] const frame_header& header,
+                     [[maybe_unused]] const frame_extension& extension) noexcept {
+    return false;
+  }
 
   /// What `expose` or `expect` made ready is not needed any more: told once for each, unless
   /// let_go comes first. The peer has nothing under way there, if it is a correct one.

@@ -54,6 +54,8 @@ context setting::make_context() const {
   o.tcp_links = tcp_links;
   o.reading = reading;
   o.rendezvous = rendezvous;
+  o.qdma_ends = qdma_ends;
+  o.chained = chained;
   if (std::string_view(transport) != "fake") return context(std::move(o));
   const std::vector<weft::detail::guest_transport> guests{fake_transport()};
   return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
@@ -84,6 +86,7 @@ const std::vector<setting>& settings() {
   using enum weft::progress_mode;
   using enum weft::ring_reading;
   using enum weft::rendezvous_way;
+  using enum weft::copy_ends;
   static const std::vector<setting> all{
       {"self", same_context},
       {"self, polling", same_context, polling},
@@ -139,6 +142,10 @@ const std::vector<setting>& settings() {
        write},
       {"qdma, written", two_processes, dedicated, "auto", "auto", "qdma", 1, burst, write},
       {"qdma, written, polling", two_processes, polling, "auto", "auto", "qdma", 1, burst, write},
+      {"qdma, read, one queue, chained", two_processes, dedicated, "auto", "auto", "qdma", 1, burst,
+       read, one_queue, weft::chained_fin::yes},
+      {"qdma, written, two queues, chained", two_processes, dedicated, "auto", "auto", "qdma", 1,
+       burst, write, two_queues, weft::chained_fin::yes},
   };
   return all;
 }

@@ -33,6 +33,8 @@ struct setting {
   unsigned tcp_links = 1;
   weft::ring_reading reading = weft::ring_reading::burst;
   weft::rendezvous_way rendezvous = weft::rendezvous_way::automatic;
+  weft::copy_ends qdma_ends = weft::copy_ends::direct;
+  weft::chained_fin chained = weft::chained_fin::automatic;
 
   weft::context make_context() const;
 };

@@ -52,6 +52,7 @@ fake::manner throw_transport(dice d, const char* name) {
   // One that fails in order would cut a connection, of which the plan must know.
   m.fails_in_order = d.percent(30);
   m.failing = m.fails_in_order ? 0 : d.one_of(failing);
+  m.chains = d.percent(50);
   return m;
 }
 

@@ -33,38 +33,6 @@ bool fake_link::holds() const noexcept {
   return wire_->held.has_value();
 }
 
-post fake_link::append(const frame_header& header, const frame_extension* extension, gather& data,
-                       bool may_hold) noexcept {
-  wire& w = *wire_;
-  world& where = transport_.world_;
-  const manner& how = transport_.manner_;
-  const auto held = where.lock();
-  if (w.broken || transport_.dead_) return post::failed;
-  if (w.frames.size() >= how.room || w.held) {
-    w.refused = true;
-    where.tell(happening::refused, w, {where.elapsed(), header, false, {}, {}});
-    return post::busy;
-  }
-  wire::frame f{where.arrival(w), header, extension != nullptr,
-                extension ? *extension : frame_extension{}, std::vector<std::byte>(header.size)};
-  if (!w.frames.empty()) f.due = std::max(f.due, w.frames.back().due);
-  f.due = std::max(f.due, w.last_put);
-  const bool holds = may_hold && how.holds && header.size != 0;
-  const gather kept = data;
-  if (holds)
-    data.skip(header.size);
-  else
-    take(data, f.payload);
-  const std::size_t before = w.frames.size();
-  w.frames.push_back(std::move(f));
-  if (where.tamper) where.tamper(w);
-  for (std::size_t i = before; i < w.frames.size(); ++i)
-    where.tell(happening::posted, w, w.frames[i]);
-  if (holds && w.frames.size() != before) w.held = kept;
-  where.wake(w.to);
-  return holds ? post::posted : post::done;
-}
-
 /// All of it at once, or all later.
 post fake_link::begin(wire::transfer t) noexcept {
   wire& w = *wire_;
@@ -104,6 +72,15 @@ post fake_link::put(gather data, remote_address to, std::size_t size,
   t.size = size;
   t.cookie = cookie;
   return begin(t);
+}
+
+bool fake_link::chain(std::uint64_t cookie, const frame_header& header,
+                      const frame_extension& extension) noexcept {
+  const auto held = transport_.world_.lock();
+  std::deque<wire::transfer>& all = wire_->transfers;
+  if (!transport_.manner_.chains || all.empty() || all.back().cookie != cookie) return false;
+  all.back().chained = wire::frame{time{0}, header, true, extension, {}};
+  return true;
 }
 
 std::optional<remote_address> fake_link::show(wire::place what) noexcept {

@@ -18,11 +18,11 @@ class fake_link final : public link {
   std::string opened(parcel) override { return {}; }
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override {
-    return append(header, extension, data, false);
+    return transport_.append(*wire_, header, extension, data, false);
   }
   post send_large(const frame_header& header, const frame_extension* extension, gather& data,
                   std::uint64_t) noexcept override {
-    return append(header, extension, data, true);
+    return transport_.append(*wire_, header, extension, data, true);
   }
   bool holds() const noexcept override;
 
@@ -37,6 +37,8 @@ class fake_link final : public link {
            std::uint64_t cookie) noexcept override;
   bool prefers_put(std::size_t) const noexcept override { return transport_.manner_.prefers_put; }
   std::optional<remote_address> expect(mutable_buffer into) noexcept override;
+  bool chain(std::uint64_t cookie, const frame_header& header,
+             const frame_extension& extension) noexcept override;
   void withdraw(remote_address what) noexcept override;
 
   void let_go() noexcept override;
@@ -45,8 +47,6 @@ class fake_link final : public link {
   void nudge() noexcept override {}
 
  private:
-  post append(const frame_header& header, const frame_extension* extension, gather& data,
-              bool may_hold) noexcept;
   post begin(wire::transfer t) noexcept;
   std::optional<remote_address> show(wire::place what) noexcept;
 

@@ -15,7 +15,8 @@ fake_transport::fake_transport(world& where, node n, runtime::engine& e, const m
       traits_{.name = how.name,
               .max_payload = how.max_payload,
               .fragment = how.fragment,
-              .fails_in_order = how.fails_in_order} {
+              .fails_in_order = how.fails_in_order,
+              .chains_fin = how.chains} {
   if (world_.settings_.real_time) bell_.emplace();
   worth_watching = bell_.has_value();
   world_.enter(n, e, *this);
@@ -53,6 +54,35 @@ std::string fake_transport::accept(inlet& to, const counterpart&, parcel offer, 
   w->receiver = &to;
   in_.push_back(std::move(w));
   return {};
+}
+
+post fake_transport::append(wire& w, const frame_header& header, const frame_extension* extension,
+                            gather& data, bool may_hold) noexcept {
+  const auto held = world_.lock();
+  if (w.broken || dead_) return post::failed;
+  if (w.frames.size() >= manner_.room || w.held) {
+    w.refused = true;
+    world_.tell(happening::refused, w, {world_.elapsed(), header, false, {}, {}});
+    return post::busy;
+  }
+  wire::frame f{world_.arrival(w), header, extension != nullptr,
+                extension ? *extension : frame_extension{}, std::vector<std::byte>(header.size)};
+  if (!w.frames.empty()) f.due = std::max(f.due, w.frames.back().due);
+  f.due = std::max(f.due, w.last_put);
+  const bool holds = may_hold && manner_.holds && header.size != 0;
+  const gather kept = data;
+  if (holds)
+    data.skip(header.size);
+  else
+    take(data, f.payload);
+  const std::size_t before = w.frames.size();
+  w.frames.push_back(std::move(f));
+  if (world_.tamper) world_.tamper(w);
+  for (std::size_t i = before; i < w.frames.size(); ++i)
+    world_.tell(happening::posted, w, w.frames[i]);
+  if (holds && w.frames.size() != before) w.held = kept;
+  world_.wake(w.to);
+  return holds ? post::posted : post::done;
 }
 
 /// Also what has not arrived yet, for the news of the sender's end came behind it.
@@ -166,7 +196,12 @@ unsigned fake_transport::end_transfers(wire& w, time until) noexcept {
     w.transfers.pop_front();
     // Otherwise the other side has taken its memory along, and says itself why.
     if (t.put && t.fails && manner_.fails_in_order) world_.cut(self_, w.to, manner_.name);
-    w.sender->on_transferred(t.cookie, t.moved == t.size);
+    const bool well = t.moved == t.size;
+    gather nothing;
+    if (well && t.chained &&
+        append(w, t.chained->header, &t.chained->extension, nothing, false) == post::done)
+      w.sender->on_chained(t.cookie);
+    w.sender->on_transferred(t.cookie, well);
   }
   return events;
 }

@@ -49,6 +49,8 @@ class fake_transport final : public transport {
     return w.frames.size() < manner_.room && w.transfers.size() < manner_.transfers;
   }
   unsigned tell_losses() noexcept;
+  post append(wire& w, const frame_header& header, const frame_extension* extension, gather& data,
+              bool may_hold) noexcept;
   unsigned end_transfers(wire& w, time until) noexcept;
 
   world& world_;

@@ -40,6 +40,7 @@ struct manner {
   unsigned failing = 0;       ///< percent of them that fail in the middle
   bool prefers_put = false;   ///< rather than `get` and frames
   bool fails_in_order = false;  ///< a `put` that fails cuts the connection
+  bool chains = false;          ///< frames can be chained to `get` and `put`, and are by default
 };
 
 /// One direction between two nodes. Owned by the sender's link and the receiver's transport.
@@ -63,8 +64,9 @@ struct wire {
     std::size_t size = 0;
     std::size_t moved = 0;
     std::uint64_t cookie = 0;
-    bool fails = false;  // in the middle
-    bool over = false;   // nothing of it is left to be moved
+    bool fails = false;            // in the middle
+    bool over = false;             // nothing of it is left to be moved
+    std::optional<frame> chained;  // leaves when all of it was moved; without payload
   };
 
   /// Memory of the sender's that the receiver may read, or write.

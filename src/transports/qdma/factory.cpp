@@ -14,6 +14,8 @@ std::string probe() {
   }
 }
 
-std::unique_ptr<transport> make(runtime::engine& e) { return std::make_unique<qdma_transport>(e); }
+std::unique_ptr<transport> make(runtime::engine& e, copy_ends ends) {
+  return std::make_unique<qdma_transport>(e, ends);
+}
 
 }  // namespace weft::transports::qdma

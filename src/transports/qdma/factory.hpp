@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include <weft/rendezvous.hpp>
+
 #include "runtime/engine.hpp"
 #include "transports/transport.hpp"
 
@@ -15,7 +17,8 @@ namespace weft::transports::qdma {
 std::string probe();
 
 /// \param e of the context; must outlive the transport
+/// \param ends how the end of a copy is told here
 /// \throws weft::error (system)
-std::unique_ptr<transport> make(runtime::engine& e);
+std::unique_ptr<transport> make(runtime::engine& e, copy_ends ends);
 
 }  // namespace weft::transports::qdma

@@ -36,10 +36,15 @@ class queue_link final : public link {
   post put(gather data, remote_address to, std::size_t size,
            std::uint64_t cookie) noexcept override;
   std::optional<remote_address> expect(mutable_buffer into) noexcept override;
+  bool chain(std::uint64_t cookie, const frame_header& header,
+             const frame_extension& extension) noexcept override;
   void withdraw(remote_address what) noexcept override;
   void let_go() noexcept override;
   bool unseen() const noexcept override { return writer_->unseen(); }
   void nudge() noexcept override;
+
+  /// \return whether it has left
+  bool send_chained(const transfer::frame& f) noexcept;
 
   bool has_room_again() noexcept;
   /// The same, changing nothing: for the look before a sleep.

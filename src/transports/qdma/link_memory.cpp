@@ -20,7 +20,7 @@ post queue_link::move(transfer t, remote_address where) noexcept {
   t.key = peer_->key_named(where);
   t.offset = offset_of(where);
   if (t.key == 0 || peer_->check(t.write, t.key, t.offset, t.left)) return post::failed;
-  if (pair_.owner().copies().empty() && t.left <= transfers::slice) {
+  if (pair_.owner().copies().none_before() && t.left <= transfers::slice) {
     const outcome o = t.go_on(*peer_);
     if (o != outcome::later) return o == outcome::done ? post::done : post::failed;
   }
@@ -44,6 +44,16 @@ post queue_link::put(gather data, remote_address to, std::size_t size,
   t.left = size;
   t.cookie = cookie;
   return move(t, to);
+}
+
+bool queue_link::chain(std::uint64_t cookie, const frame_header& header,
+                       const frame_extension& extension) noexcept {
+  return pair_.owner().copies().chain(*this, cookie, {header, extension});
+}
+
+bool queue_link::send_chained(const transfer::frame& f) noexcept {
+  gather nothing;
+  return send(f.header, &f.extension, nothing) == post::done;
 }
 
 /// One copy out of memory that is mapped here beats two through the queue; the kernel's copy does

@@ -153,6 +153,9 @@ class queue_reader {
   /// long.
   void look_after(const roll& who_lives, clock::time_point now) noexcept;
 
+  /// Positions before it are over, but for those that come late.
+  std::uint64_t head() const noexcept { return head_; }
+
   /// Slots that were read and whose producers were not told.
   std::uint32_t unpublished() const noexcept { return unpublished_; }
   /// Makes room of them. Who wants some is to be told by tell_of_room.

@@ -35,12 +35,28 @@ outcome transfer::go_on(peer& with) noexcept {
 }
 
 bool transfers::add(const transfer& t) noexcept {
+  if (!ends_.direct() && !ends_.reserve(all_.size() + 1)) return false;
   try {
     all_.push_back(t);
     return true;
   } catch (const std::bad_alloc&) {
     return false;
   }
+}
+
+bool transfers::chain(const queue_link& of, std::uint64_t cookie,
+                      const transfer::frame& what) noexcept {
+  if (all_.empty() || all_.back().of != &of || all_.back().cookie != cookie) return false;
+  all_.back().chained = what;
+  return true;
+}
+
+/// This side's own news is on its way before the peer's: what that leads to comes behind it.
+void transfers::end(const transfer& t, bool well) noexcept {
+  const bool noted = ends_.direct() || ends_.add(*t.of, t.cookie, well);
+  inlet& asked_by = t.of->owner().inlet();
+  if (well && noted && t.chained && t.of->send_chained(*t.chained)) asked_by.on_chained(t.cookie);
+  if (ends_.direct()) asked_by.on_transferred(t.cookie, well);
 }
 
 unsigned transfers::run() noexcept {
@@ -53,13 +69,14 @@ unsigned transfers::run() noexcept {
     ++events;
     const bool goes_on = o == outcome::later || (o == outcome::done && t.left != 0);
     if (goes_on && add(t)) continue;
-    t.of->owner().inlet().on_transferred(t.cookie, o == outcome::done && t.left == 0);
+    end(t, o == outcome::done && t.left == 0);
   }
   return events;
 }
 
 void transfers::end_all_of(const queue_link& l) noexcept {
   std::erase_if(all_, [&l](const transfer& t) { return t.of == &l; });
+  ends_.drop_all_of(l);
 }
 
 }  // namespace weft::transports::qdma

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 
+#include "transports/qdma/completions.hpp"
 #include "transports/qdma/peer.hpp"
 #include "transports/transport.hpp"
 
@@ -22,6 +24,12 @@ struct transfer {
   std::size_t left = 0;      // bytes
   std::uint64_t cookie = 0;
 
+  struct frame {
+    frame_header header;
+    frame_extension extension;
+  };
+  std::optional<frame> chained;  // leaves when all has been copied
+
   /// Copies the next slice, or what there is less. \return failed also when the region was taken
   ///   back meanwhile: what was read of it may be anything
   outcome go_on(peer& with) noexcept;
@@ -32,17 +40,26 @@ class transfers {
  public:
   static constexpr std::size_t slice = 64 * 1024;  ///< bytes copied before others have their turn
 
+  explicit transfers(completions& ends) noexcept : ends_(ends) {}
+
   /// \return false: no memory for it
   bool add(const transfer& t) noexcept;
+  /// Chains a frame to the one that was added last. \return false: it is not that one
+  bool chain(const queue_link& of, std::uint64_t cookie, const transfer::frame& what) noexcept;
+  /// Whether one could be done at once, without anybody being told of its end.
+  bool none_before() const noexcept { return all_.empty() && ends_.direct(); }
   bool empty() const noexcept { return all_.empty(); }
 
-  /// A slice each for some. Tells the inlets of those that have ended.
+  /// A slice each for some. Hands on those that have ended.
   unsigned run() noexcept;
 
   /// Ends those of a link without a word.
   void end_all_of(const queue_link& l) noexcept;
 
  private:
+  void end(const transfer& t, bool well) noexcept;
+
+  completions& ends_;
   std::deque<transfer> all_;
 };
 

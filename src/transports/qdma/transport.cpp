@@ -24,10 +24,12 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 }  // namespace
 
-qdma_transport::qdma_transport(runtime::engine& e)
+qdma_transport::qdma_transport(runtime::engine& e, copy_ends ends)
     : engine_(e),
       office_(arena_bytes),
-      reader_(office_.queue(0), office_.regions().progress_of(0)) {
+      reader_(office_.queue(0), office_.regions().progress_of(0)),
+      ends_(ends, office_.queue(0), office_.regions().progress_of(0)),
+      copies_(ends_) {
   held_.reserve(region_count);
 }
 
@@ -85,6 +87,7 @@ void qdma_transport::forget(inlet& from) noexcept {
   const auto it = pairs_.find(&from);
   if (it == pairs_.end()) return;
   pair& p = *it->second;
+  if (p.outgoing()) ends_.tell_all_of(*p.outgoing());
   if (p.sender() != 0) {
     // What the peer wrote before it went is still delivered.
     reader_.take_all_of(p.sender(), [&p](const queue_reader::view& v) {
@@ -137,6 +140,8 @@ unsigned qdma_transport::take_frames() noexcept {
     // Nobody is told of what somebody sends who was never let in, or has been forgotten.
     const bool good = !from || deliver(*from, message->bytes);
     reader_.pop();
+    if (!ends_.empty()) [[unlikely]]
+      ends_.seen(reader_.head());
     if (reader_.unpublished() >= publish_every) publish();
     if (!good) [[unlikely]] {
       from->inlet().on_broken(errc::protocol_error);
@@ -188,7 +193,15 @@ unsigned qdma_transport::poll_waiting() noexcept {
 
 unsigned qdma_transport::poll() noexcept {
   ++passes_;
-  unsigned events = take_frames();
+  unsigned events = 0;
+  if (!ends_.empty()) [[unlikely]] {
+    ends_.post_late();
+    events += ends_.take();
+  }
+  events += take_frames();
+  // Also past slots in which there is no message any more.
+  if (!ends_.empty()) [[unlikely]]
+    events += ends_.seen(reader_.head());
   if (events != 0)
     vain_ = 0;
   else if ((reader_.unpublished() != 0 || !staged_.empty()) && ++vain_ > vain_until_publish)
@@ -197,7 +210,7 @@ unsigned qdma_transport::poll() noexcept {
     events += poll_waiting();
   if (busy) {
     events += copies_.run();
-    busy = !copies_.empty();
+    busy = !copies_.empty() || !ends_.empty();
   }
   if (passes_ % passes_until_care == 0) [[unlikely]] {
     reader_.look_after(senders_, queue_reader::clock::now());
@@ -207,7 +220,7 @@ unsigned qdma_transport::poll() noexcept {
 }
 
 bool qdma_transport::has_work() noexcept {
-  if (!copies_.empty() || reader_.peek() || reader_.held_up()) return true;
+  if (!copies_.empty() || !ends_.empty() || reader_.peek() || reader_.held_up()) return true;
   if (reader_.unpublished() != 0 || !staged_.empty()) publish();
   return std::any_of(waiting_.begin(), waiting_.end(),
                      [](const queue_link* l) { return l->would_have_room(); });

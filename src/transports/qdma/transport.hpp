@@ -19,7 +19,7 @@ namespace weft::transports::qdma {
 /// (docs/adr/0017-qdma-transport.md). Nothing exists for peers never spoken to.
 class qdma_transport final : public transport {
  public:
-  explicit qdma_transport(runtime::engine& e);
+  explicit qdma_transport(runtime::engine& e, copy_ends ends = copy_ends::direct);
   ~qdma_transport() override;
 
   const transports::traits& traits() const noexcept override;
@@ -66,6 +66,7 @@ class qdma_transport final : public transport {
   own_office office_;
   queue_reader reader_;
   senders senders_;
+  completions ends_;
   transfers copies_;
   std::map<const inlet*, std::unique_ptr<pair>> pairs_;
   std::vector<queue_link*> waiting_;  // refused a frame for want of room

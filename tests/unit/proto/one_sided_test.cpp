@@ -45,6 +45,7 @@ struct way_there {
 way_there some_way() {
   way_there w{GENERATE(rendezvous_way::read, rendezvous_way::write), one_sided()};
   w.links.later = GENERATE(true, false);
+  w.links.chains = w.links.later && GENERATE(true, false);
   return w;
 }
 
@@ -155,6 +156,7 @@ TEST_CASE("one-sided: more messages than a link moves at once, some of which fai
   s.transfers = GENERATE(1u, 3u, 1000u);
   s.failing = GENERATE(0u, 40u, 100u);
   s.room = GENERATE(2u, 32u);
+  s.chains = GENERATE(true, false);
   nodes n(2, s);
   const bytes out = pattern(150'000);
   std::vector<bytes> in(50, bytes(out.size()));

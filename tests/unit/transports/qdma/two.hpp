@@ -34,6 +34,8 @@ struct ear final : tr::inlet {
   struct ending {
     std::uint64_t cookie;
     bool well;
+    bool chained;            // a frame had left by then
+    std::size_t frames_yet;  // that had come
   };
   bool on_frame(const tr::frame_header& h, const tr::frame_extension* x,
                 const std::byte* payload) noexcept override {
@@ -41,24 +43,28 @@ struct ear final : tr::inlet {
     return h.kind != 0;
   }
   void on_transferred(std::uint64_t cookie, bool well) noexcept override {
-    endings.push_back({cookie, well});
+    endings.push_back({cookie, well, chained == cookie, frames.size()});
   }
+  void on_chained(std::uint64_t cookie) noexcept override { chained = cookie; }
   void on_room() noexcept override { ++rooms; }
   void on_broken(weft::errc) noexcept override { ++breaks; }
 
   std::vector<frame> frames;
   std::vector<ending> endings;
+  std::uint64_t chained = 0;  // the last one
   int rooms = 0, breaks = 0;
 };
 
 struct two {
+  const weft::copy_ends ends;
   runtime::engine left_turns{progress_mode::polling, {}, "epoll"},
       right_turns{progress_mode::polling, {}, "epoll"};
-  qd::qdma_transport left{left_turns}, right{right_turns};
+  qd::qdma_transport left{left_turns, ends}, right{right_turns, ends};
   ear at_left, at_right;
   std::unique_ptr<tr::link> to_right = connect(left, at_left, right, at_right);
   std::unique_ptr<tr::link> to_left = connect(right, at_right, left, at_left);
 
+  explicit two(weft::copy_ends how = weft::copy_ends::direct) : ends(how) {}
   ~two() {
     to_right.reset();
     to_left.reset();

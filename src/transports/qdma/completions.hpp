@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies that have ended, on their way to whoever asked for them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <weft/rendezvous.hpp>
+
+#include "runtime/memory_file.hpp"
+#include "transports/qdma/receive_queue.hpp"
+
+namespace weft::transports::qdma {
+
+class queue_link;
+
+/// Told at once, or as the paper on Open MPI over Elan4 has it: each copy is followed by a small
+/// message to a queue of this process, and whoever reads that queue learns of the end
+/// (docs/adr/0023-chained-fin.md). Owned by the transport; baton held only.
+///
+/// The messages are empty. Others can write to the queue that takes theirs, too, so what has ended
+/// is noted here, with the position of its message, and told when the reader has come past that.
+class completions {
+ public:
+  /// The sender of these messages: an id that is nobody else's.
+  static constexpr vpid own = 0;
+
+  /// \param incoming where the messages of peers are
+  /// \throws weft::error (system) for want of memory for a second queue
+  completions(copy_ends how, queue_memory& incoming, const queue_progress& progress);
+
+  bool direct() const noexcept { return !writer_; }
+  bool empty() const noexcept { return ended_.empty(); }
+
+  /// Makes room for so many, so that `add` cannot fail. \return false: no memory
+  bool reserve(std::size_t more) noexcept;
+
+  /// \return whether the message is in its queue; if not, for want of room, `post_late` tries again
+  bool add(queue_link& of, std::uint64_t cookie, bool well) noexcept;
+  void post_late() noexcept;
+
+  /// The reader of the peers' queue has come so far: tells of those whose messages it has passed.
+  /// \return how many
+  unsigned seen(std::uint64_t head) noexcept { return apart_ ? 0 : tell_before(head); }
+  /// Reads the queue that has nothing else, if there is one, and tells of those.
+  unsigned take() noexcept;
+  /// Tells of all of a link, as the last it hears.
+  void tell_all_of(const queue_link& l) noexcept;
+  /// Forgets those of a link without a word.
+  void drop_all_of(const queue_link& l) noexcept;
+
+ private:
+  static constexpr std::uint64_t not_posted = ~std::uint64_t{0};
+  struct one {
+    queue_link* of;
+    std::uint64_t cookie;
+    bool well;
+    std::uint64_t position;
+  };
+  /// A queue that nobody else can write to.
+  struct second_queue {
+    runtime::mapping memory;
+    queue_progress progress{};
+    std::optional<queue_reader> reader;
+    second_queue();
+    queue_memory& queue() const noexcept { return *static_cast<queue_memory*>(memory.get()); }
+  };
+
+  unsigned tell_before(std::uint64_t head) noexcept;
+  bool post(one& o) noexcept;
+  void tell_first() noexcept;
+
+  std::optional<second_queue> apart_;
+  std::optional<queue_writer> writer_;
+  std::vector<one> ended_;  // in the order of their ends, which is that of their positions
+};
+
+}  // namespace weft::transports::qdma
