@@ -2,13 +2,8 @@
 // Everybody sends to everybody else: N ranks, usually more than cores. Outside of a job it becomes
 // weft-run, which starts it once for each rank.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -16,6 +11,7 @@
 
 #include "commands.hpp"
 #include "loops.hpp"
+#include "ranks.hpp"
 #include "report.hpp"
 #include "support/affinity.hpp"
 #include "support/clock.hpp"
@@ -96,32 +92,12 @@ task<void> act(context& ctx, const request& wanted) {
   if (tells) out.finish();
 }
 
-void be_a_rank(const char* rank, const request& wanted) {
-  if (wanted.chosen.pin) pin_rank(std::atoi(rank));
+void be_a_rank(int rank, const request& wanted) {
+  if (wanted.chosen.pin) pin_rank(rank);
   context ctx(options_of(wanted.chosen));
   if (ctx.world().size() < 2)
     throw std::runtime_error("alltoall needs at least two processes; start it with weft-run -n 2");
   run(ctx, act(ctx, wanted));
-}
-
-/// Replaces this process with weft-run, which lies beside it.
-[[noreturn]] void become_launcher(const request& wanted) {
-  const auto self = std::filesystem::read_symlink("/proc/self/exe");
-  std::vector<std::string> words{
-      (self.parent_path() / "weft-run").string(), "--no-label", "--kill-on-failure", "-n",
-      fmt::format("{}", wanted.what.ranks),       "--",         self.string(),       "alltoall"};
-  for (auto& word : wanted.what.arguments()) words.push_back(std::move(word));
-  for (const auto& word : {"--transport", wanted.chosen.transport.c_str(), "--progress",
-                           wanted.chosen.progress.c_str()})
-    words.emplace_back(word);
-  if (!wanted.chosen.pin) words.emplace_back("--no-pin");
-  if (wanted.chosen.as_json) words.emplace_back("--json");
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  ::execv(argv[0], argv.data());
-  throw std::runtime_error(fmt::format("cannot start {}: {}; it must lie beside weft-bench",
-                                       words[0], std::strerror(errno)));
 }
 
 }  // namespace
@@ -132,10 +108,10 @@ void add_alltoall_command(CLI::App& app) {
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
   sub->callback([wanted] {
-    if (const char* rank = std::getenv("WEFT_RANK"))
-      be_a_rank(rank, *wanted);
+    if (const auto rank = own_rank())
+      be_a_rank(*rank, *wanted);
     else
-      become_launcher(*wanted);
+      become_ranks(wanted->what.ranks);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "plain_loop.hpp"
 #include "runtime/small_copy.hpp"
 #include "support/spin.hpp"
+#include "transports/qdma/factory.hpp"
 #include "transports/shm/factory.hpp"
 #include "wireup/unix_socket.hpp"
 
@@ -48,18 +49,20 @@ parcel take(int line) {
 
 }  // namespace
 
-bare_link::bare_link(progress_mode mode, int line)
-    : engine_(mode, {}, "auto"), shm_(transports::shm::make(engine_.door(), "auto")) {
+bare_link::bare_link(const std::string& transport, progress_mode mode, int line)
+    : engine_(mode, {}, "auto"),
+      transport_(transport == "qdma" ? transports::qdma::make(engine_, copy_ends::direct)
+                                     : transports::shm::make(engine_.door(), "auto")) {
   const transports::counterpart other{0, [](parcel) {}};
   parcel offer, answer;
-  link_ = shm_->open(*this, other, offer);
+  link_ = transport_->open(*this, other, offer);
   hand_over(line, offer);
-  const std::string refusal = shm_->accept(*this, other, take(line), answer);
+  const std::string refusal = transport_->accept(*this, other, take(line), answer);
   check(refusal.empty(), refusal);
   hand_over(line, answer);
   const std::string trouble = link_->opened(take(line));
   check(trouble.empty(), trouble);
-  engine_.add(*shm_);
+  engine_.add(*transport_);
   engine_.start();
   engine_.begin_calls();
 }
@@ -68,7 +71,7 @@ bare_link::~bare_link() {
   engine_.end_calls();
   engine_.stop();
   link_.reset();
-  shm_->forget(*this);
+  transport_->forget(*this);
 }
 
 void bare_link::send(std::span<const std::byte> message) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory between two processes and no protocol above it: a link, a port, and an engine that
-// looks at them as it looks at every transport.
+// A transport between two processes of a host and no protocol above it: a link, what comes in, and
+// an engine that looks at them as it looks at every transport.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "runtime/engine.hpp"
 #include "transports/transport.hpp"
@@ -17,9 +18,10 @@ namespace weft::bench {
 class bare_link final : transports::inlet {
  public:
   /// Meets the other end, which is made at the same time.
+  /// \param transport "shm" or "qdma"
   /// \param line a connected socket, SOCK_SEQPACKET, to the other process
   /// \throws weft::error, std::runtime_error when there is no shared memory to be had
-  bare_link(progress_mode mode, int line);
+  bare_link(const std::string& transport, progress_mode mode, int line);
   bare_link(const bare_link&) = delete;
   bare_link& operator=(const bare_link&) = delete;
   ~bare_link();
@@ -46,7 +48,7 @@ class bare_link final : transports::inlet {
   };
 
   runtime::engine engine_;
-  std::unique_ptr<transports::transport> shm_;
+  std::unique_ptr<transports::transport> transport_;
   std::unique_ptr<transports::link> link_;
   arrival awaited_;
 };

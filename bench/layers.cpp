@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each layer adds to a message of 8 bytes over shared memory: the transport by itself, with
-// the protocols above it, with coroutines above these. The paper on Open MPI over Elan4 asks the
-// same of its layers in section 6.3. All take turns, so that drift of the machine meets all of
+// What each layer adds to a message of 8 bytes over shared memory or qdma: the transport by itself,
+// with the protocols above it, with coroutines above these. The paper on Open MPI over Elan4 asks
+// the same of its layers in section 6.3. All take turns, so that drift of the machine meets all of
 // them.
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -101,7 +101,7 @@ void tell(report& out, const request& wanted, const figures& of) {
 }
 
 void act(pair_member& member, pid_t stage, int line, const request& wanted) {
-  bare_link bare(options_of(wanted.chosen).progress, line);
+  bare_link bare(wanted.chosen.transport, options_of(wanted.chosen).progress, line);
   place for_hand(options_of(wanted.chosen));
   place for_coroutines(options_of(wanted.chosen));
   for_hand.meet(member, fmt::format("unix://weft-bench-{}-hand", stage));
@@ -121,8 +121,8 @@ void act(pair_member& member, pid_t stage, int line, const request& wanted) {
              wanted.chosen.as_json);
   if (tells)
     out.title(
-        fmt::format("shm, 8 bytes; {} rounds in turns; differences: medians of the paired ones",
-                    wanted.rounds));
+        fmt::format("{}, 8 bytes; {} rounds in turns; differences: medians of the paired ones",
+                    wanted.chosen.transport, wanted.rounds));
   const plan loops = plan{.warm_up = 500, .batches = 9, .per_batch = 1000}.scaled(wanted.effort);
   const auto measure = [&](std::size_t which) {
     member.barrier();
@@ -167,6 +167,8 @@ void add_layers_command(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of each layer")->check(CLI::PositiveNumber);
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
+  sub->add_option("--transport", wanted->chosen.transport, "Below the layers")
+      ->check(CLI::IsMember({"shm", "qdma"}));
   add_settings(*sub, wanted->chosen, {.transport = false});
   sub->callback([wanted] { measure(*wanted); });
 }

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
     add_connections_command(app);
     add_tax_command(app);
     add_rdma_command(app);
+    add_tree_command(app);
     add_progress_command(app);
     add_layers_command(app);
     add_strangers_command(app);

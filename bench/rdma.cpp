@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the rest of a long message had best cross by qdma: in frames, read by its receiver or written
-// by its sender, with the beginning along with the request and without. Both processes have a
-// context for each way, and these take turns, so that drift of the machine meets all.
+// by its sender, with the beginning along with the request and without; and how the end of a copy
+// is told: to the peer by a frame that is chained to it or by one that the protocol sends, and here
+// at once, by the queue of incoming messages, or by a second one. Figures 7 and 8 of the paper on
+// Open MPI over Elan4. Both processes have a context for each way, and these take turns, so that
+// drift of the machine meets all.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,23 +30,47 @@ struct request {
 };
 
 struct contestant {
-  const char* name;
+  const char* rest;
   rendezvous_way way;
   inline_beginning inlined;
+  const char* fin = "apart";
+  chained_fin chained = chained_fin::no;
+  const char* ends = "direct";
+  copy_ends told = copy_ends::direct;
 };
 
-constexpr contestant contestants[] = {
-    {"frames, inlined", rendezvous_way::frames, inline_beginning::yes},
-    {"read, inlined", rendezvous_way::read, inline_beginning::yes},
-    {"read", rendezvous_way::read, inline_beginning::no},
-    {"write, inlined", rendezvous_way::write, inline_beginning::yes},
-    {"write", rendezvous_way::write, inline_beginning::no},
-};
+/// Frames first, against which the others are held; then, for reading and for writing, all that can
+/// be chosen.
+std::vector<contestant> contestants() {
+  std::vector<contestant> all{{"frames, inlined", rendezvous_way::frames, inline_beginning::yes}};
+  const auto add_ends = [&all](contestant c) {
+    for (const auto& [ends, told] : {std::pair{"direct", copy_ends::direct},
+                                     {"one queue", copy_ends::one_queue},
+                                     {"two queues", copy_ends::two_queues}}) {
+      c.ends = ends;
+      c.told = told;
+      c.fin = "apart";
+      c.chained = chained_fin::no;
+      all.push_back(c);
+      c.fin = "chained";
+      c.chained = chained_fin::yes;
+      all.push_back(c);
+    }
+  };
+  using enum rendezvous_way;
+  add_ends({"read, inlined", read, inline_beginning::yes});
+  add_ends({"read", read, inline_beginning::no});
+  add_ends({"write, inlined", write, inline_beginning::yes});
+  add_ends({"write", write, inline_beginning::no});
+  return all;
+}
 
 options with(const settings& chosen, const contestant& c) {
   options result = options_of(chosen);
   result.rendezvous = c.way;
   result.inlined = c.inlined;
+  result.chained = c.chained;
+  result.qdma_ends = c.told;
   // As in the paper: what a slot does not hold is a rendezvous.
   result.eager_limit = kib;
   return result;
@@ -51,16 +78,20 @@ options with(const settings& chosen, const contestant& c) {
 
 void act(pair_member& member, pid_t stage, const request& wanted) {
   std::deque<place> places;
-  for (const contestant& c : contestants) {
+  const std::vector<contestant> all = contestants();
+  for (const contestant& c : all) {
     places.emplace_back(with(wanted.chosen, c));
     places.back().meet(member, fmt::format("unix://weft-bench-{}-{}", stage, places.size()));
   }
   report out({{"size", "size"},
               {"rest", "rest"},
+              {"fin", "fin"},
+              {"ends", "ends"},
               {"half round trip µs", "half_rtt_us"},
               {"p10", "p10"},
               {"p90", "p90"},
-              {"against frames", "ratio"}},
+              {"against frames", "ratio"},
+              {"against apart", "to_apart"}},
              wanted.chosen.as_json);
   if (member.rank() == 0)
     out.title(fmt::format("{}; eager up to 1 KiB; {} rounds in turns; ratio: median of the pairs",
@@ -82,8 +113,13 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
     if (member.rank() != 0) continue;
     for (std::size_t i = 0; i != places.size(); ++i) {
       auto line = make_line(head_of("rdma", wanted.chosen, size), half_rtt_us, samples[i]);
-      line["rest"] = contestants[i].name;
+      line["rest"] = all[i].rest;
+      line["fin"] = all[i].fin;
+      line["ends"] = all[i].ends;
       line["ratio"] = median(paired_ratios(samples[i], samples[0]));
+      // Of two that differ in nothing but the frame: what chaining it does.
+      if (all[i].chained == chained_fin::yes)
+        line["to_apart"] = median(paired_ratios(samples[i], samples[i - 1]));
       out.add(line);
     }
   }

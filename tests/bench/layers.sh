@@ -10,3 +10,5 @@ for progress in polling dedicated; do
   for layer in transport "with protocol" "with coroutines"; do says "\"layer\":\"$layer\""; done
   says '"above_transport_ns":'
 done
+bench layers --rounds 1 --effort 0.02 --transport qdma
+says "qdma, 8 bytes"

@@ -5,7 +5,7 @@
 bench progress --rounds 1 --effort 0.02
 says "condition variable"
 says "paper to basic"
-for transport in shm tcp; do
+for transport in shm qdma tcp; do
   bench progress --rounds 1 --effort 0.02 --transport $transport --json
   says "\"bench\":\"progress\",\"transport\":\"$transport\""
   for way in basic interrupt "one thread" "two threads"; do says "\"way\":\"$way\""; done

@@ -6,4 +6,4 @@ bench rdma --rounds 1 --effort 0.02 --size 4,64K
 says "write, inlined"
 bench rdma --rounds 1 --effort 0.02 --size 256K --json
 says '"bench":"rdma"'
-says '"rest":"read"'
+says '"rest":"read","fin":"chained","ends":"two queues"'
