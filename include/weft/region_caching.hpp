@@ -16,7 +16,8 @@ enum class region_caching : std::uint8_t {
 
 /// Choices about registered memory. Where they forbid a registration, messages go another way.
 struct region_cache_settings {
-  region_caching caching = region_caching::bounded;
+  /// Other than off is for programs that tell of memory that they give back: context::forget.
+  region_caching caching = region_caching::off;
   std::size_t most_bytes = std::size_t{1} << 30;  ///< in all, used or not; bounded only
   std::size_t most_entries = 4096;                ///< the same
 };

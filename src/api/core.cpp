@@ -166,9 +166,10 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
       missing = transports::qdma::probe();
       if (missing.empty()) made = transports::qdma::make(engine_, options_.qdma_ends);
     } else if (name == "verbs") {
-      made = transports::verbs::make(
-          engine_, {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout},
-          missing);
+      made = transports::verbs::make(engine_,
+                                     {options_.verbs_device, options_.verbs_gid_index,
+                                      options_.peer_timeout, options_.regions},
+                                     missing);
       verbs_ = made.get();
     } else if (name == "tcp") {
       if (options_.tcp_links < 1 || options_.tcp_links > proto::most_links)

@@ -65,15 +65,14 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
   }
   all.push_back({"always", send.way, send.why});
   if (o.rendezvous != rendezvous_way::automatic &&
-      (shm || o.rendezvous == rendezvous_way::frames)) {
+      (shm || verbs || o.rendezvous == rendezvous_way::frames)) {
     const proto::explanation rest = proto::explain_rest(o.rendezvous);
     all.push_back({"the rest", rest.way, rest.why});
     return all;
   }
   if (!shm && verbs) {
-    all.push_back({"the rest",
-                   "by the RDMA device, in frames of " + std::to_string(t.fragment) + " bytes",
-                   "copied into memory that the device knows, and out of it"});
+    auto [way, why] = transports::verbs::explain_large(bytes);
+    all.push_back({"the rest", std::move(way), std::move(why)});
     return all;
   }
   if (!shm) {

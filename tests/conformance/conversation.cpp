@@ -69,10 +69,13 @@ namespace {
 const std::vector<setting>& settings_of_verbs() {
   using enum place;
   using enum weft::progress_mode;
+  using enum weft::ring_reading;
+  using enum weft::rendezvous_way;
   static const std::vector<setting> all{
-      {"verbs, two processes", two_processes, dedicated, "auto", "auto", "verbs"},
-      {"verbs, two processes, polling", two_processes, polling, "auto", "auto", "verbs"},
-      {"verbs, one process, interrupt, epoll", same_process, interrupt, "epoll", "auto", "verbs"},
+      {"verbs, two processes, written", two_processes, dedicated, "auto", "auto", "verbs", 1, burst,
+       write},
+      {"verbs, one process, interrupt, epoll, read", same_process, interrupt, "epoll", "auto",
+       "verbs", 1, burst, read},
   };
   return all;
 }

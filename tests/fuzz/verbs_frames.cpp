@@ -34,6 +34,9 @@ class listener final : public inlet {
     over = h.kind == 0xef;
     return !over;
   }
+  void on_transferred(std::uint64_t, bool well) noexcept override {
+    check(!told && well, "what failed ends with the link");
+  }
   void on_room() noexcept override { check(!told, "no room is made by who is broken"); }
   void on_broken(errc) noexcept override {
     check(!told, "an end is told of once");
@@ -60,17 +63,41 @@ struct stage {
   verbs::verbs_transport here{turns, {}, std::make_unique<fake_device>(net)};
   const counterpart who{};
   std::unique_ptr<link> out;
+  // Memory here: what a link shows, what it moves, and what nobody may reach.
+  std::vector<std::byte> readable = std::vector<std::byte>(100, std::byte{1});
+  std::vector<std::byte> writable = std::vector<std::byte>(100);
+  std::vector<std::byte> moved = std::vector<std::byte>(100);
+  std::vector<std::byte> theirs = std::vector<std::byte>(verbs::slot_bytes);
+  std::unique_ptr<verbs::registration> known =
+      elsewhere.enroll(theirs, reinterpret_cast<std::uintptr_t>(theirs.data()) % 4096,
+                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
 
   stage() {
     turns.add(here);
     const runtime::engine::holder hold(turns);
     verbs::calling_card card{};
     parcel own;
-    card = {verbs::magic,  verbs::version,    0, honest->number(), 0, 4, 1,
-            verbs::window, verbs::slot_bytes, {}};
+    card = {verbs::magic,
+            verbs::version,
+            0,
+            honest->number(),
+            0,
+            4,
+            1,
+            static_cast<std::uint8_t>(verbs::window),
+            16,
+            verbs::slot_bytes,
+            {}};
     check(here.accept(of_honest, who, bytes_of(std::as_bytes(std::span(&card, 1))), own).empty(),
           "an honest peer is accepted");
     honest->connect(card_in(own), 0, std::chrono::seconds(1));
+    // Whatever this side sends arrives, or its end would wait for that.
+    ibv_sge all{reinterpret_cast<std::uintptr_t>(theirs.data()) % 4096, verbs::slot_bytes,
+                known->local_key()};
+    for (int i = 0; i != 1000; ++i) {
+      ibv_recv_wr one{0, nullptr, &all, 1};
+      elsewhere.post_receives(one, nullptr);
+    }
   }
   ~stage() {
     const runtime::engine::holder hold(turns);
@@ -106,6 +133,42 @@ struct stage {
     work.imm_data = htonl(immediate);
     from.post(work);
   }
+  /// The liar reads or writes at what it makes up, or was shown.
+  void reach(std::uint32_t key, std::uint64_t address, std::uint8_t size, bool write) {
+    ibv_sge piece{reinterpret_cast<std::uintptr_t>(theirs.data()) % 4096, size % 200u + 1,
+                  known->local_key()};
+    ibv_send_wr work{};
+    work.sg_list = &piece;
+    work.num_sge = 1;
+    work.opcode = write ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+    work.wr.rdma = {address, key};
+    liar->post(work);
+  }
+  /// This side reads or writes where the liar says.
+  void move(std::uint64_t name, std::uint8_t size, bool write) {
+    const runtime::engine::holder hold(turns);
+    if (!out) return;
+    const remote_address at = remote_address::unpack(name);
+    const std::size_t n = size % (moved.size() + 1);
+    const const_buffer from(moved.data(), n);
+    const mutable_buffer into(moved.data(), n);
+    const post answer =
+        write ? out->put(gather({&from, 1}), at, n, 1) : out->get(scatter({&into, 1}), at, n, 1);
+    check(answer == post::posted || n == 0 || answer == post::busy || answer == post::failed,
+          "a move has begun, or not");
+  }
+  void show() {
+    const runtime::engine::holder hold(turns);
+    if (!out) return;
+    out->expose(readable);
+    out->expect(writable);
+  }
+  void let_go() {
+    const runtime::engine::holder hold(turns);
+    if (!out) return;
+    if (const auto at = out->expect(writable); at) out->withdraw(*at);
+    out->let_go();
+  }
   void poll() {
     while (turns.poll_once() != 0) continue;
   }
@@ -117,7 +180,7 @@ void run(input in) {
   stage s;
   s.elsewhere.inline_bytes = verbs::slot_bytes;
   while (!in.empty()) {
-    switch (in.get<std::uint8_t>() % 6) {
+    switch (in.get<std::uint8_t>() % 10) {
       case 0:
         s.offer(in.bytes(sizeof(verbs::calling_card)));
         break;
@@ -140,13 +203,34 @@ void run(input in) {
       case 4:
         s.open(in.bytes(sizeof(verbs::calling_card)));
         break;
-      default: {
+      case 5: {
         const runtime::engine::holder hold(s.turns);
         if (s.out) break;  // it would wait for an answer
         s.here.forget(s.of_liar);
         s.of_liar = {};
+        break;
       }
+      case 6: {
+        const auto key = in.get<std::uint8_t>();
+        const auto address = in.get<std::uint16_t>();
+        const auto size = in.get<std::uint8_t>();
+        s.reach(key, address, size, key % 2 == 0);
+        break;
+      }
+      case 7: {
+        const auto name = in.get<std::uint64_t>();
+        const auto size = in.get<std::uint8_t>();
+        s.move(name, size, name % 2 == 0);
+        break;
+      }
+      case 8:
+        s.show();
+        break;
+      default:
+        s.let_go();
     }
+    check(s.readable == std::vector<std::byte>(100, std::byte{1}),
+          "what may be read is not written");
   }
   s.poll();
   const unsigned before = s.of_honest.frames;

@@ -8,30 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "support/skip.hpp"
-#include "support/verbs_ends.hpp"
-#include "transports/verbs/finder.hpp"
+#include "devices.hpp"
 #include "transports/verbs/hardware.hpp"
 
 using namespace ends;
 using weft::transports::verbs::calling_card;
 
 namespace {
-
-/// Null, and the test is skipped aloud: there is none.
-std::unique_ptr<verbs::device> device_of(verbs::settings s = {}) {
-  std::string why;
-  auto found = verbs::find(s, why);
-  if (!found) weft::tests::skip(why.c_str());
-  return found;
-}
-
-/// So that a break is noticed soon.
-verbs::settings impatient() {
-  verbs::settings s;
-  s.peer_timeout = std::chrono::seconds(2);
-  return s;
-}
 
 calling_card card_in(const parcel& p) {
   calling_card c{};
@@ -58,7 +41,8 @@ std::unique_ptr<verbs::queue_pair> liar_to(plain_end& to, verbs::device& on) {
                          0,
                          here.mtu,
                          static_cast<std::uint8_t>(here.ethernet ? 1 : 0),
-                         verbs::window,
+                         static_cast<std::uint8_t>(verbs::window),
+                         on.can().reads_at_once,
                          verbs::slot_bytes,
                          here.gid};
   parcel answer;
@@ -171,8 +155,9 @@ TEST_CASE("device: who writes with a wrong key breaks its own connection, and no
   plain_end victim(device_of());
   const auto liar = liar_to(victim, *own);
   bytes data(64);
-  const auto known = own->enroll(data, IBV_ACCESS_LOCAL_WRITE);
-  ibv_sge from{reinterpret_cast<std::uintptr_t>(data.data()), 64, known->local_key()};
+  const auto address = reinterpret_cast<std::uintptr_t>(data.data());
+  const auto known = own->enroll(data, address, IBV_ACCESS_LOCAL_WRITE);
+  ibv_sge from{address, 64, known->local_key()};
   ibv_send_wr work{};
   work.sg_list = &from;
   work.num_sge = 1;

@@ -41,10 +41,14 @@ class recorder final : public inlet {
     frames.push_back({h, x ? std::optional(*x) : std::nullopt, {payload, payload + h.size}});
     return sensible;
   }
+  void on_transferred(std::uint64_t cookie, bool well) noexcept override {
+    transferred.push_back({cookie, well});
+  }
   void on_room() noexcept override { ++rooms; }
   void on_broken(errc why) noexcept override { broken.push_back(why); }
 
   std::vector<frame> frames;
+  std::vector<std::pair<std::uint64_t, bool>> transferred;
   std::vector<errc> broken;
   int rooms = 0;
   bool sensible = true;
@@ -81,6 +85,30 @@ struct plain_end {
   void drop_link() {
     const engine::holder hold(turns);
     link.reset();
+  }
+  post get(mutable_buffer into, remote_address from, std::uint64_t cookie = 1) {
+    const engine::holder hold(turns);
+    return link->get(scatter({&into, 1}), from, into.size(), cookie);
+  }
+  post put(const_buffer data, remote_address to, std::uint64_t cookie = 1) {
+    const engine::holder hold(turns);
+    return link->put(gather({&data, 1}), to, data.size(), cookie);
+  }
+  std::optional<remote_address> expose(const_buffer data) {
+    const engine::holder hold(turns);
+    return link->expose(data);
+  }
+  std::optional<remote_address> expect(mutable_buffer into) {
+    const engine::holder hold(turns);
+    return link->expect(into);
+  }
+  void withdraw(remote_address what) {
+    const engine::holder hold(turns);
+    link->withdraw(what);
+  }
+  void let_go() {
+    const engine::holder hold(turns);
+    link->let_go();
   }
   post send(frame_header h, const bytes& data = {}, const frame_extension* x = nullptr) {
     const engine::holder hold(turns);

@@ -41,6 +41,10 @@ struct fabric {
   std::uint32_t next_number = 17;
   std::uint32_t next_key = 1;
   bool cut = false;  ///< nothing arrives any more, and senders give up at once
+  std::size_t moves =
+      ~std::size_t{0};  ///< so many bytes of each read or write; then it stands still
+
+  void go_on();  ///< after a change of these
 };
 
 class fake_device final : public verbs::device {
@@ -55,6 +59,10 @@ class fake_device final : public verbs::device {
   std::deque<verbs::device_event> to_tell;
   std::size_t signalled = 0, posted = 0;  ///< sends
   std::size_t times_without_receive = 0;  ///< that a send had to wait for
+  std::size_t reads = 0, writes = 0;      ///< posted
+  verbs::abilities abilities{};
+
+  std::size_t regions_known() const noexcept { return known_.size(); }
 
   std::size_t receives_posted() const noexcept { return receives_.size(); }
   void tell(verbs::device_event e) {
@@ -63,12 +71,16 @@ class fake_device final : public verbs::device {
   }
 
   const verbs::place& here() const noexcept override { return here_; }
+  const verbs::abilities& can() const noexcept override { return abilities; }
   std::string describe() const override { return "a fake device"; }
 
-  std::unique_ptr<verbs::registration> enroll(std::span<std::byte> memory, int access) override {
+  std::unique_ptr<verbs::registration> enroll(std::span<std::byte> memory, std::uint64_t first,
+                                              int access) override {
+    if ((reinterpret_cast<std::uintptr_t>(memory.data()) - first) % 4096 != 0)
+      misuse("an address differs within its page");
     if (memory.size() > lockable) throw error(errc::out_of_memory, "no more memory to lock");
     lockable -= memory.size();
-    return std::make_unique<enrolled>(*this, memory, access);
+    return std::make_unique<enrolled>(*this, memory, first, access);
   }
   std::unique_ptr<verbs::queue_pair> make_queue_pair() override;
   int post_receives(ibv_recv_wr& first, ibv_recv_wr** first_refused) noexcept override;
@@ -95,27 +107,39 @@ class fake_device final : public verbs::device {
   friend class fake_queue_pair;
 
   struct enrolled final : verbs::registration {
-    enrolled(fake_device& of, std::span<std::byte> m, int access)
-        : of_(of), memory(m), rights(access), key(of.on_.next_key++) {
+    enrolled(fake_device& of, std::span<std::byte> m, std::uint64_t address, int access)
+        : of_(of), memory(m), first(address), rights(access), key(of.on_.next_key++) {
       of_.known_[key] = this;
     }
-    ~enrolled() override { of_.known_.erase(key); }
+    ~enrolled() override {
+      of_.known_.erase(key);
+      of_.lockable += memory.size();
+    }
     std::uint32_t local_key() const noexcept override { return key; }
     std::uint32_t remote_key() const noexcept override { return key; }
 
     fake_device& of_;
     const std::span<std::byte> memory;
+    const std::uint64_t first;
     const int rights;
     const std::uint32_t key;
   };
 
-  std::span<std::byte> checked(const ibv_sge& piece) const noexcept {
-    auto* const at = reinterpret_cast<std::byte*>(piece.addr);
-    const auto found = known_.find(piece.lkey);
-    if (found == known_.end() || at < found->second->memory.data() ||
-        at + piece.length > found->second->memory.data() + found->second->memory.size())
-      misuse("work is posted on memory that it does not know");
-    return {at, piece.length};
+  /// Null data: it knows no such memory, or not with those rights.
+  std::span<std::byte> find(std::uint32_t key, std::uint64_t address, std::size_t size,
+                            int rights) const noexcept {
+    const auto found = known_.find(key);
+    if (found == known_.end() || (found->second->rights & rights) != rights) return {};
+    const enrolled& e = *found->second;
+    if (address < e.first || address - e.first > e.memory.size() ||
+        size > e.memory.size() - (address - e.first))
+      return {};
+    return e.memory.subspan(address - e.first, size);
+  }
+  std::span<std::byte> checked(const ibv_sge& piece, int rights = 0) const noexcept {
+    const auto found = find(piece.lkey, piece.addr, piece.length, rights);
+    if (!found.data()) misuse("work is posted on memory that it does not know");
+    return found;
   }
   void complete(const ibv_wc& c) {
     done_.push_back(c);
@@ -158,6 +182,10 @@ class fake_queue_pair final : public verbs::queue_pair {
     if (said) ++of_.signalled;
     if (waiting_.size() >= verbs::sizes{}.sends) return ENOMEM;
     send s{work.wr_id, {}, ntohl(work.imm_data), said, work.opcode};
+    s.key = work.wr.rdma.rkey;
+    s.address = work.wr.rdma.remote_addr;
+    if (work.opcode == IBV_WR_RDMA_READ) ++of_.reads;
+    if (work.opcode == IBV_WR_RDMA_WRITE && work.num_sge != 0) ++of_.writes;
     for (int i = 0; i != work.num_sge; ++i) {
       const ibv_sge& piece = work.sg_list[i];
       if ((work.send_flags & IBV_SEND_INLINE) != 0) {
@@ -165,7 +193,8 @@ class fake_queue_pair final : public verbs::queue_pair {
         const auto* const from = reinterpret_cast<const std::byte*>(piece.addr);
         s.copied.assign(from, from + piece.length);
       } else {
-        s.from = of_.checked(piece);
+        s.from = of_.checked(piece, rights_here(work.opcode));
+        s.piece = piece;
       }
     }
     waiting_.push_back(std::move(s));
@@ -191,6 +220,11 @@ class fake_queue_pair final : public verbs::queue_pair {
       } else if (of_.on_.cut || other == of_.on_.ends.end() || other->second->failed_) {
         sent.status = IBV_WC_RETRY_EXC_ERR;
         failed_ = true;
+      } else if (s.is_of_memory() && !move(s, other->second->of_)) {
+        sent.status = IBV_WC_REM_ACCESS_ERR;
+        failed_ = other->second->failed_ = true;
+      } else if (s.is_of_memory() && s.moved < s.from.size()) {
+        return;
       } else if (s.opcode == IBV_WR_SEND_WITH_IMM && !other->second->take(s)) {
         ++of_.times_without_receive;
         return;
@@ -208,7 +242,33 @@ class fake_queue_pair final : public verbs::queue_pair {
     bool said;
     ibv_wr_opcode opcode;
     std::vector<std::byte> copied = {};
+    ibv_sge piece = {};
+    std::uint32_t key = 0;  // of the peer's memory
+    std::uint64_t address = 0;
+    std::size_t moved = 0;
+
+    bool is_of_memory() const noexcept {
+      return opcode != IBV_WR_SEND_WITH_IMM && piece.length != 0;
+    }
   };
+
+  static constexpr int rights_here(ibv_wr_opcode what) noexcept {
+    return what == IBV_WR_RDMA_READ ? IBV_ACCESS_LOCAL_WRITE : 0;
+  }
+
+  /// As far as the fabric lets it. \return false: the peer's device refuses
+  bool move(send& s, const fake_device& there) {
+    const bool reads = s.opcode == IBV_WR_RDMA_READ;
+    const auto far = there.find(s.key, s.address, s.from.size(),
+                                reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE);
+    if (!far.data()) return false;
+    // Its registration must last as long as the device may use it.
+    const auto here = of_.checked(s.piece, rights_here(s.opcode));
+    const std::size_t until = std::min(of_.on_.moves, here.size());
+    for (; s.moved < until; ++s.moved)
+      reads ? here[s.moved] = far[s.moved] : far[s.moved] = here[s.moved];
+    return true;
+  }
 
   bool take(const send& s) {
     if (of_.receives_.empty()) return false;
@@ -242,8 +302,12 @@ inline std::unique_ptr<verbs::queue_pair> fake_device::make_queue_pair() {
 inline int fake_device::post_receives(ibv_recv_wr& first, ibv_recv_wr**) noexcept {
   for (const ibv_recv_wr* r = &first; r; r = r->next)
     receives_.push_back({r->wr_id, checked(*r->sg_list)});
-  for (const auto& [number, end] : on_.ends) end->go_on();  // those that had to wait
+  on_.go_on();  // those that had to wait
   return 0;
+}
+
+inline void fabric::go_on() {
+  for (const auto& [number, end] : ends) end->go_on();
 }
 
 }  // namespace weft::tests

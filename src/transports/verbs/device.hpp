@@ -31,6 +31,12 @@ struct sizes {
   std::uint32_t inline_bytes = 128;  ///< a device may grant more or less
 };
 
+/// What a device can do with memory of others.
+struct abilities {
+  std::uint8_t reads_at_once = 16;             ///< of one queue pair, and of its peer; 0: none
+  std::uint32_t longest = 1024 * 1024 * 1024;  ///< bytes of one read or write
+};
+
 /// Memory that the device may use, until this goes.
 class registration {
  public:
@@ -76,12 +82,16 @@ class device {
   virtual ~device() = default;
 
   virtual const place& here() const noexcept = 0;
+  virtual const abilities& can() const noexcept = 0;
   /// For people: its name, port, address and mtu.
   virtual std::string describe() const = 0;
 
+  /// \param first  what the device shall call its first byte; in work, such addresses go with its
+  ///   keys. The same as in memory, within a page.
   /// \param access IBV_ACCESS_*
   /// \throws weft::error with the cause and the cure
-  virtual std::unique_ptr<registration> enroll(std::span<std::byte> memory, int access) = 0;
+  virtual std::unique_ptr<registration> enroll(std::span<std::byte> memory, std::uint64_t first,
+                                               int access) = 0;
   /// \throws weft::error when the device has no more
   virtual std::unique_ptr<queue_pair> make_queue_pair() = 0;
 

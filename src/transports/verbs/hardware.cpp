@@ -19,7 +19,6 @@ namespace {
 
 // How long the answer to a trial may take, on a machine that has much else to do.
 constexpr auto trial_time = std::chrono::seconds(2);
-constexpr std::uint8_t most_reads_at_once = 16;
 
 [[noreturn]] void refused(const std::string& who, const char* what) {
   const int code = errno;
@@ -63,8 +62,9 @@ hardware::hardware(ibv_device& which, std::uint8_t port)
   here_.lid = state.lid;
   here_.mtu = static_cast<std::uint8_t>(state.active_mtu);
   here_.ethernet = state.link_layer == IBV_LINK_LAYER_ETHERNET;
-  reads_at_once_ = static_cast<std::uint8_t>(std::clamp(
-      std::min(limits.max_qp_rd_atom, limits.max_qp_init_rd_atom), 1, int{most_reads_at_once}));
+  can_.reads_at_once = static_cast<std::uint8_t>(std::clamp(
+      std::min(limits.max_qp_rd_atom, limits.max_qp_init_rd_atom), 0, int{can_.reads_at_once}));
+  can_.longest = std::min(can_.longest, state.max_msg_sz);
   sizes_.receives = std::min(sizes_.receives, static_cast<std::uint32_t>(limits.max_srq_wr));
 
   domain_.reset(made(ibv_alloc_pd(context_.get()), name_, "ibv_alloc_pd"));
@@ -91,8 +91,9 @@ std::string hardware::describe() const {
                      gid_index_, text_of(here_.gid), 128 << here_.mtu);
 }
 
-std::unique_ptr<registration> hardware::enroll(std::span<std::byte> memory, int access) {
-  ibv_mr* const mr = ibv_reg_mr(domain_.get(), memory.data(), memory.size(), access);
+std::unique_ptr<registration> hardware::enroll(std::span<std::byte> memory, std::uint64_t first,
+                                               int access) {
+  ibv_mr* const mr = ibv_reg_mr_iova(domain_.get(), memory.data(), memory.size(), first, access);
   if (!mr)
     throw error(errc::out_of_memory,
                 fmt::format("{} cannot lock {} KiB: {}; {}", name_, memory.size() / 1024,
@@ -137,7 +138,7 @@ class hardware::connection final : public queue_pair {
     a.path_mtu = static_cast<ibv_mtu>(std::min(there.mtu, of_.here_.mtu));
     a.dest_qp_num = there.queue_pair;
     a.rq_psn = there.first_psn;
-    a.max_dest_rd_atomic = of_.reads_at_once_;
+    a.max_dest_rd_atomic = of_.can_.reads_at_once;
     a.min_rnr_timer = 12;  // 0.64 ms until a sender that found no receive tries again
     a.ah_attr.port_num = of_.port_;
     a.ah_attr.dlid = there.lid;
@@ -158,7 +159,7 @@ class hardware::connection final : public queue_pair {
     a.timeout = timeout_for(patience);
     a.retry_cnt = retries;
     a.rnr_retry = 7;  // for ever: a receiver that is behind is none that is gone
-    a.max_rd_atomic = of_.reads_at_once_;
+    a.max_rd_atomic = std::min(of_.can_.reads_at_once, there.reads_at_once);
     change(a,
            IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                IBV_QP_MAX_QP_RD_ATOMIC,
@@ -223,6 +224,7 @@ std::string hardware::try_itself() {
   self.queue_pair = both->number();
   self.mtu = here_.mtu;
   self.ethernet = here_.ethernet ? 1 : 0;
+  self.reads_at_once = can_.reads_at_once;
   self.gid = here_.gid;
   if (std::string why = both->connect(self, 0, std::chrono::seconds(1)); !why.empty()) return why;
   // A write of nothing to nowhere: acknowledged if it arrives, and no memory is needed.

@@ -30,8 +30,10 @@ class hardware final : public device {
   std::uint8_t port() const noexcept { return port_; }
 
   const place& here() const noexcept override { return here_; }
+  const abilities& can() const noexcept override { return can_; }
   std::string describe() const override;
-  std::unique_ptr<registration> enroll(std::span<std::byte> memory, int access) override;
+  std::unique_ptr<registration> enroll(std::span<std::byte> memory, std::uint64_t first,
+                                       int access) override;
   std::unique_ptr<queue_pair> make_queue_pair() override;
   int post_receives(ibv_recv_wr& first, ibv_recv_wr** first_refused) noexcept override;
   std::size_t poll(std::span<ibv_wc> completions) noexcept override;
@@ -57,7 +59,7 @@ class hardware final : public device {
   place here_;
   std::uint8_t gid_index_ = 0;
   std::uint32_t gid_type_ = 0;
-  std::uint8_t reads_at_once_ = 1;  // as far as the device allows
+  abilities can_;
   std::uint32_t queue_pairs_ = 0;
 };
 

@@ -53,4 +53,40 @@ post send_link::send(const frame_header& header, const frame_extension* extensio
   return answer;
 }
 
+// --- memory --------------------------------------------------------------------------------------
+
+post send_link::get(scatter into, remote_address from, std::size_t size,
+                    std::uint64_t cookie) noexcept {
+  return pair_.read(into, from, size, cookie);
+}
+
+bool send_link::prefers_get(remote_address, std::size_t size) const noexcept {
+  return size >= transfers::least && pair_.can_read();
+}
+
+std::optional<remote_address> send_link::expose(const_buffer data) noexcept {
+  // Nobody is given the right to write there.
+  return pair_.show({const_cast<std::byte*>(data.data()), data.size()}, memory_access::read);
+}
+
+post send_link::put(gather data, remote_address to, std::size_t size,
+                    std::uint64_t cookie) noexcept {
+  return pair_.write(data, to, size, cookie);
+}
+
+/// Rather than a read, since the news of its end goes right behind it.
+bool send_link::prefers_put(std::size_t size) const noexcept {
+  return size >= transfers::least && pair_.can_write();
+}
+
+std::optional<remote_address> send_link::expect(mutable_buffer into) noexcept {
+  return pair_.show(into, memory_access::write);
+}
+
+void send_link::withdraw(remote_address what) noexcept { pair_.withdraw(what); }
+
+void send_link::let_go() noexcept { pair_.let_go(); }
+
+std::string send_link::trouble() const { return pair_.trouble(); }
+
 }  // namespace weft::transports::verbs

@@ -8,8 +8,8 @@ namespace weft::transports::verbs {
 
 class pair;
 
-/// Each frame is one send. Owned by the protocol layer's peer; its pair outlives it. Baton held
-/// only.
+/// Each frame is one send, and each piece of memory one read or write of the device. Owned by the
+/// protocol layer's peer; its pair outlives it. Baton held only.
 class send_link final : public link {
  public:
   explicit send_link(pair& with) noexcept;
@@ -21,11 +21,17 @@ class send_link final : public link {
   post send_together(frame_header header, const frame_extension* extension,
                      const std::byte* data) noexcept override;
 
-  post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept override {
-    return post::failed;
-  }
-  bool prefers_get(remote_address, std::size_t) const noexcept override { return false; }
-  std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
+  post get(scatter into, remote_address from, std::size_t size,
+           std::uint64_t cookie) noexcept override;
+  bool prefers_get(remote_address from, std::size_t size) const noexcept override;
+  std::optional<remote_address> expose(const_buffer data) noexcept override;
+  post put(gather data, remote_address to, std::size_t size,
+           std::uint64_t cookie) noexcept override;
+  bool prefers_put(std::size_t size) const noexcept override;
+  std::optional<remote_address> expect(mutable_buffer into) noexcept override;
+  void withdraw(remote_address what) noexcept override;
+  void let_go() noexcept override;
+  std::string trouble() const override;
 
   // What arrives at a peer that sleeps wakes it, by an interrupt.
   bool unseen() const noexcept override { return false; }

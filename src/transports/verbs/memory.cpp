@@ -12,7 +12,8 @@ slots::slots(device& d, std::uint32_t count) : count_(count) {
   const std::size_t size = (count * stride + page - 1) / page * page;
   memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page, size)));
   if (!memory_) throw std::bad_alloc();
-  registered_ = d.enroll({memory_.get(), size}, IBV_ACCESS_LOCAL_WRITE);
+  registered_ = d.enroll({memory_.get(), size}, reinterpret_cast<std::uintptr_t>(memory_.get()),
+                         IBV_ACCESS_LOCAL_WRITE);
   free_.resize(count);
   std::iota(free_.rbegin(), free_.rend(), 0u);
 }

@@ -44,7 +44,8 @@ pair::pair(verbs_transport& owner, inlet& peer, counterpart who, std::uint32_t n
       peer_(peer),
       who_(std::move(who)),
       number_(number),
-      queue_(owner.device().make_queue_pair(), owner.pool(), number) {
+      queue_(owner.device().make_queue_pair(), owner.pool(), number),
+      transfers_(queue_, owner.cache(), owner.device()) {
   const place& here = owner.device().here();
   card_ = {magic,
            version,
@@ -53,7 +54,8 @@ pair::pair(verbs_transport& owner, inlet& peer, counterpart who, std::uint32_t n
            random_psn(),
            here.mtu,
            static_cast<std::uint8_t>(here.ethernet ? 1 : 0),
-           window,
+           static_cast<std::uint8_t>(window),
+           owner.device().can().reads_at_once,
            slot_bytes,
            here.gid};
 }
@@ -120,7 +122,7 @@ bool pair::has_room(std::size_t bytes) const noexcept {
 }
 
 std::byte* pair::begin_frame(std::size_t bytes) noexcept {
-  return stage_ == stage::up && !said_farewell_ && has_room(bytes) ? queue_.begin(bytes) : nullptr;
+  return open_for_work() && has_room(bytes) ? queue_.begin(bytes) : nullptr;
 }
 
 post pair::end_frame(std::size_t bytes) noexcept {
@@ -134,15 +136,20 @@ post pair::end_frame(std::size_t bytes) noexcept {
 }
 
 post pair::not_now(std::size_t bytes) noexcept {
-  if (stage_ != stage::up || said_farewell_) return post::failed;
+  return open_for_work() ? wait_for_room(bytes, 1) : post::failed;
+}
+
+post pair::wait_for_room(std::size_t bytes, std::uint32_t places) noexcept {
   room_for_ = bytes;
+  places_for_ = places;
   owner_.wants_room(*this);
   return post::busy;
 }
 
 bool pair::tell_of_room() noexcept {
   // A quarter of the window: not every frame that is read is worth a turn of its own.
-  if (stage_ == stage::up && link_ && (ahead() > window - window / 4 || !has_room(room_for_)))
+  if (stage_ == stage::up && link_ &&
+      (ahead() > window - window / 4 || !has_room(room_for_) || queue_.places() < places_for_))
     return false;
   waits_for_room = false;
   if (stage_ == stage::up && link_) peer_.on_room();
@@ -162,8 +169,52 @@ bool pair::post_own(own_kind kind) noexcept {
 }
 
 bool pair::pay() noexcept {
-  if (stage_ != stage::up || said_farewell_ || port_.owed() < window / 2) return true;
+  if (!open_for_work() || port_.owed() < window / 2) return true;
   return post_own(own_kind::credit);
+}
+
+// --- memory --------------------------------------------------------------------------------------
+
+bool pair::can_read() const noexcept {
+  return open_for_work() && card_.reads_at_once != 0 && theirs_->reads_at_once != 0;
+}
+
+post pair::begun(post answer, int trouble) noexcept {
+  if (trouble != 0) broke(std::strerror(trouble));
+  return answer == post::busy ? wait_for_room(0, transfers::most_works) : answer;
+}
+
+post pair::read(scatter into, remote_address from, std::size_t size,
+                std::uint64_t cookie) noexcept {
+  int trouble = 0;
+  if (!can_read()) return post::failed;
+  return begun(transfers_.read(into, from, size, cookie, trouble), trouble);
+}
+
+post pair::write(gather data, remote_address to, std::size_t size, std::uint64_t cookie) noexcept {
+  int trouble = 0;
+  if (!can_write()) return post::failed;
+  return begun(transfers_.write(data, to, size, cookie, trouble), trouble);
+}
+
+std::optional<remote_address> pair::show(std::span<std::byte> memory, memory_access how) noexcept {
+  return open_for_work() ? transfers_.show(memory, how) : std::nullopt;
+}
+
+void pair::sent(std::uint32_t place) noexcept {
+  queue_.done(place);
+  transfers_.done(place, peer_);
+}
+
+/// A peer that is in the middle of a read or a write of ours is stopped by the queue pair's end,
+/// and so is this side's device. What was sent before shall arrive all the same.
+void pair::let_go() noexcept {
+  if (!transfers_.any()) return;
+  transfers_.fall_silent();
+  say_farewell();
+  stage_ = stage::ended;
+  shut();
+  transfers_.let_go();
 }
 
 // --- receiving -----------------------------------------------------------------------------------
@@ -213,7 +264,7 @@ bool pair::tick(clock::time_point now) noexcept {
 }
 
 void pair::say_farewell() noexcept {
-  if (!link_ || stage_ != stage::up || said_farewell_) return;
+  if (!link_ || !open_for_work()) return;
   const auto until = clock::now() + last_frames;
   while (!post_own(own_kind::farewell)) {
     if (clock::now() > until) return;
@@ -246,10 +297,17 @@ void pair::forget() noexcept {
   accepted_ = false;
   reported_ = true;  // by who calls
   stage_ = stage::ended;
+  shut();
+}
+
+/// What its queue pair has completed would go along with it.
+void pair::shut() noexcept {
+  owner_.fetch();
   queue_.shut();
 }
 
 void pair::link_ended() noexcept {
+  let_go();
   say_farewell();
   link_ = nullptr;
   owner_.forget_if_idle(*this);

@@ -10,6 +10,7 @@
 #include "transports/verbs/link.hpp"
 #include "transports/verbs/port.hpp"
 #include "transports/verbs/send_queue.hpp"
+#include "transports/verbs/transfers.hpp"
 
 namespace weft::transports::verbs {
 
@@ -41,12 +42,21 @@ class pair {
   post end_frame(std::size_t bytes) noexcept;
   /// Why not. Such a frame is told of when there is room.
   post not_now(std::size_t bytes) noexcept;
+  /// See link::get, link::put and those that follow.
+  post read(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept;
+  post write(gather data, remote_address to, std::size_t size, std::uint64_t cookie) noexcept;
+  std::optional<remote_address> show(std::span<std::byte> memory, memory_access how) noexcept;
+  void withdraw(remote_address what) noexcept { transfers_.withdraw(what); }
+  void let_go() noexcept;
+  /// Whether the peer's device and this one's would do it.
+  bool can_read() const noexcept;
+  bool can_write() const noexcept { return open_for_work(); }
   void link_ended() noexcept;
 
   // For the transport:
   /// A completion of this pair's, after the slot's bytes where it is a receive.
   void received(std::span<const std::byte> bytes, std::uint32_t peer_has_read) noexcept;
-  void sent(std::uint32_t place) noexcept { queue_.done(place); }
+  void sent(std::uint32_t place) noexcept;
   /// Something that was posted has failed, or the device has. \param what for people
   void broke(const std::string& what) noexcept;
   /// After `not_now`: whether the link has room. Then it is told.
@@ -66,6 +76,7 @@ class pair {
   /// Nobody has to do with it any more.
   bool idle() const noexcept { return !link_ && !accepted_; }
   std::string describe() const;
+  const std::string& trouble() const noexcept { return trouble_; }
 
   bool waits_for_room = false;  ///< the transport's: it is in the list of those
   bool owes = false;            ///< the same
@@ -74,18 +85,23 @@ class pair {
   std::string meet(const parcel& p);
   parcel own_card() const;
   std::uint32_t ahead() const noexcept { return sent_ - peer_read_; }
+  bool open_for_work() const noexcept { return stage_ == stage::up && !said_farewell_; }
   bool has_room(std::size_t bytes) const noexcept;
+  post begun(post answer, int trouble) noexcept;
+  post wait_for_room(std::size_t bytes, std::uint32_t places) noexcept;
   bool post_own(own_kind kind) noexcept;
   void say_farewell() noexcept;
   bool peer_process_lives() const noexcept;
   void end(errc why) noexcept;
   void end_soon() noexcept;
+  void shut() noexcept;
 
   verbs_transport& owner_;
   inlet& peer_;
   const counterpart who_;
   const std::uint32_t number_;
   send_queue queue_;
+  transfers transfers_;
   calling_card card_{};  // this side's
   std::optional<calling_card> theirs_;
   stage stage_ = stage::alone;
@@ -93,6 +109,7 @@ class pair {
   port port_;
   std::uint32_t sent_ = 0, peer_read_ = 0;  // frames that count, modulo 2^32
   std::size_t room_for_ = 0;                // bytes of the frame that did not fit
+  std::uint32_t places_for_ = 1;            // of the queue, what did not fit wants
   bool accepted_ = false;                   // the peer may send
   bool reported_ = false;                   // the inlet knows that it is broken
   bool said_farewell_ = false;

@@ -37,6 +37,17 @@ class send_queue {
   /// \return 0 or an errno: the queue pair has broken
   int post(std::size_t bytes, std::uint32_t read) noexcept;
 
+  /// How many works could be posted now.
+  std::uint32_t places() const noexcept { return depth - (posted_ - done_); }
+  /// Posts a read or a write, only if there is a place; its memory is the caller's concern.
+  /// \param say whether the device says when it is done
+  /// \return as above
+  int post(ibv_send_wr& work, bool say) noexcept {
+    return post(work, no_slot, say || silent_ + 1 >= unsaid);
+  }
+  /// The place of what was posted last.
+  std::uint32_t last() const noexcept { return posted_ - 1; }
+
   /// Makes the device say when all that was posted is done. \return whether that will be said
   bool mark() noexcept;
   /// The work of that place, and all before it, is done.

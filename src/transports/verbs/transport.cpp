@@ -37,6 +37,8 @@ verbs_transport::verbs_transport(runtime::engine& e, settings s, std::unique_ptr
     : engine_(e),
       settings_(std::move(s)),
       device_(std::move(d)),
+      regions_(*device_),
+      cache_(regions_, settings_.regions),
       descriptors_(runtime::make_epoll_wait_set()),
       clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
   if (!clock_)
@@ -63,7 +65,7 @@ void verbs_transport::watch(watcher& w, int fd, void (verbs_transport::*what)() 
 
 const transports::traits& verbs_transport::traits() const noexcept {
   static constexpr transports::traits verbs{
-      .name = "verbs", .max_payload = max_payload, .fragment = max_payload};
+      .name = "verbs", .max_payload = max_payload, .fragment = max_payload, .fails_in_order = true};
   return verbs;
 }
 
@@ -129,7 +131,9 @@ void verbs_transport::forget_if_idle(pair& p) noexcept {
   if (!p.idle()) return;
   drop(waiting_, &p);
   drop(owing_, &p);
-  by_queue_pair_.erase(p.queue_pair_number());
+  // A queue pair that has gone has left its number to a later one.
+  const auto numbered = by_queue_pair_.find(p.queue_pair_number());
+  if (numbered != by_queue_pair_.end() && numbered->second == &p) by_queue_pair_.erase(numbered);
   pairs_.erase(&p.peer());
   worth_watching = !pairs_.empty();
 }
@@ -149,8 +153,10 @@ void verbs_transport::complain(const std::string& what) noexcept {
 }
 
 std::string verbs_transport::describe() const {
-  return fmt::format("verbs ({}; {} s of silence end a connection)", device_->describe(),
-                     settings_.peer_timeout.count());
+  const std::string& frames = regions_.trouble();
+  return fmt::format("verbs ({}; {} s of silence end a connection{}{})", device_->describe(),
+                     settings_.peer_timeout.count(),
+                     frames.empty() ? "" : "; some long messages are copied, since ", frames);
 }
 
 std::string verbs_transport::describe(const inlet& peer) const {
@@ -190,7 +196,6 @@ bool verbs_transport::take(const ibv_wc& c) noexcept {
   return p != nullptr;
 }
 
-/// Puts off what has completed. \return whether something has
 bool verbs_transport::fetch() noexcept {
   for (;;) {
     const std::size_t room = std::min(put_off_.capacity() - put_off_.size(), completions_at_once);
@@ -228,7 +233,8 @@ unsigned verbs_transport::take_some() noexcept {
     take(c);
     ++events;
   }
-  while (events < completions_per_pass) {
+  // What was put off meanwhile came before the rest.
+  while (put_off_.empty() && events < completions_per_pass) {
     ibv_wc some[completions_at_once];
     const std::size_t n = device_->poll(some);
     for (std::size_t i = 0; i != n; ++i) take(some[i]);

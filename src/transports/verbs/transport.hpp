@@ -30,6 +30,8 @@ class verbs_transport final : public transport {
   std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
   std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
   void forget(inlet& from) noexcept override;
+  void forget_memory(std::span<const std::byte> memory) noexcept override { cache_.forget(memory); }
+  void add_to(metrics& m) const noexcept override { cache_.add_to(m); }
   std::string describe() const override;
   std::string describe(const inlet& peer) const override;
 
@@ -43,6 +45,7 @@ class verbs_transport final : public transport {
   // For pairs and links:
   verbs::device& device() noexcept { return *device_; }
   slots& pool() noexcept { return *pool_; }
+  region_cache& cache() noexcept { return cache_; }
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   void wants_room(pair& p) noexcept;
   void owes(pair& p) noexcept;
@@ -50,6 +53,9 @@ class verbs_transport final : public transport {
   /// \param deliver false: also what that pair received
   /// \return whether there was something for it
   bool look_for(pair& p, bool deliver) noexcept;
+  /// Puts off what has completed: also what a queue pair would take along that is about to go.
+  /// \return whether something has
+  bool fetch() noexcept;
   void forget_if_idle(pair& p) noexcept;
   /// Has pairs ticked, soon and for as long as one of them wants it.
   void want_ticks() noexcept;
@@ -69,7 +75,6 @@ class verbs_transport final : public transport {
   pair* pair_of(const ibv_wc& c) noexcept;
   bool take(const ibv_wc& c) noexcept;
   unsigned take_some() noexcept;
-  bool fetch() noexcept;
   void settle() noexcept;
   void on_channel() noexcept;
   void on_device_event() noexcept;
@@ -79,6 +84,8 @@ class verbs_transport final : public transport {
   runtime::engine& engine_;
   const settings settings_;
   const std::unique_ptr<verbs::device> device_;
+  regions regions_;
+  region_cache cache_;
   const std::unique_ptr<runtime::wait_set> descriptors_;
   runtime::event_fd bell_;  // something had completed before the channel was armed
   runtime::unique_fd clock_;

@@ -16,7 +16,7 @@ namespace weft::transports::verbs {
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr std::uint32_t magic = 0x76666577;  // "wefv"
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = 2;
 
 inline constexpr std::uint32_t max_payload = 8 * 1024;  // of one frame
 inline constexpr std::size_t most_before_payload = sizeof(frame_header) + sizeof(frame_extension);
@@ -40,13 +40,14 @@ enum class own_kind : std::uint8_t {
 struct calling_card {
   std::uint32_t magic;
   std::uint16_t version;
-  std::uint16_t lid;         ///< InfiniBand's address; 0 on Ethernet
-  std::uint32_t queue_pair;  ///< its number, 24 bits
-  std::uint32_t first_psn;   ///< packet sequence number of its first packet, 24 bits
-  std::uint8_t mtu;          ///< an ibv_mtu: 1 is 256 bytes, 5 is 4096
-  std::uint8_t ethernet;     ///< 1: RoCE; 0: InfiniBand. Both sides must be the same.
-  std::uint16_t window;      ///< frames; must be the receiver's own
-  std::uint32_t slot_bytes;  ///< bytes of the longest frame; must be the receiver's own
+  std::uint16_t lid;           ///< InfiniBand's address; 0 on Ethernet
+  std::uint32_t queue_pair;    ///< its number, 24 bits
+  std::uint32_t first_psn;     ///< packet sequence number of its first packet, 24 bits
+  std::uint8_t mtu;            ///< an ibv_mtu: 1 is 256 bytes, 5 is 4096
+  std::uint8_t ethernet;       ///< 1: RoCE; 0: InfiniBand. Both sides must be the same.
+  std::uint8_t window;         ///< frames; must be the receiver's own
+  std::uint8_t reads_at_once;  ///< that this side's device answers at once; 0: it cannot be read
+  std::uint32_t slot_bytes;    ///< bytes of the longest frame; must be the receiver's own
   std::array<std::uint8_t, 16> gid;
 };
 static_assert(sizeof(calling_card) == 40);

@@ -11,15 +11,17 @@ using tests::fabric;
 using tests::fake_device;
 
 struct end : plain_end {
-  explicit end(fabric& on) : end(std::make_unique<fake_device>(on)) {}
+  explicit end(fabric& on, verbs::settings s = {})
+      : end(std::make_unique<fake_device>(on), std::move(s)) {}
 
   fake_device& hardware;
 
  private:
-  explicit end(std::unique_ptr<fake_device> made) : end(*made, std::move(made)) {}
+  end(std::unique_ptr<fake_device> made, verbs::settings&& s)
+      : end(*made, std::move(made), std::move(s)) {}
   // By reference: whichever argument is evaluated first.
-  end(fake_device& known, std::unique_ptr<fake_device>&& made)
-      : plain_end(std::move(made)), hardware(known) {}
+  end(fake_device& known, std::unique_ptr<fake_device>&& made, verbs::settings&& s)
+      : plain_end(std::move(made), std::move(s)), hardware(known) {}
 };
 
 }  // namespace ends

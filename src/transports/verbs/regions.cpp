@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/verbs/regions.hpp"
+
+#include <new>
+
+namespace weft::transports::verbs {
+
+namespace {
+
+/// The kernel wants addresses of a region to be the same within a page as those of its memory.
+std::uint64_t first_address(const std::byte* memory) noexcept {
+  constexpr std::uintptr_t page = 4096;
+  return reinterpret_cast<std::uintptr_t>(memory) % page;
+}
+
+}  // namespace
+
+void* regions::enlist(std::span<std::byte> memory, memory_access how) noexcept {
+  const int access = how == memory_access::read ? IBV_ACCESS_REMOTE_READ
+                                                : IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+                                                      IBV_ACCESS_LOCAL_WRITE;
+  try {
+    return device_.enroll(memory, first_address(memory.data()), access).release();
+  } catch (const error& e) {
+    if (trouble_.empty()) try {
+        trouble_ = e.what();
+      } catch (const std::bad_alloc&) {
+        // Then people are not told why.
+      }
+  } catch (const std::bad_alloc&) {
+    // As if the device had no room.
+  }
+  return nullptr;
+}
+
+std::uint64_t address_in(const region_cache::use& u, const std::byte* at) noexcept {
+  const std::byte* const begin = u.memory().data();
+  return first_address(begin) + static_cast<std::uint64_t>(at - begin);
+}
+
+}  // namespace weft::transports::verbs

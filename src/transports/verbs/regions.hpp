@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of applications, as a device knows it and as peers name it.
+#pragma once
+
+#include "transports/region_cache.hpp"
+#include "transports/verbs/device.hpp"
+
+namespace weft::transports::verbs {
+
+/// How much of one region can be named. Bytes.
+inline constexpr std::uint64_t most_named = std::uint64_t{1} << 32;
+
+/// A place in somebody's registered memory: what a read or a write of the device says. Travels in
+/// the 64 bits of a remote_address, the key above the address, so that offsets add up; that is why
+/// regions have addresses of their own that begin at 0, or rather at the place within a page where
+/// they begin.
+struct named_place {
+  std::uint32_t key = 0;
+  std::uint64_t address = 0;  ///< below most_named
+
+  constexpr remote_address packed() const noexcept {
+    return remote_address::unpack(std::uint64_t{key} << 32 | address);
+  }
+  static constexpr named_place of(remote_address a) noexcept {
+    return {static_cast<std::uint32_t>(a.packed() >> 32), a.packed() & (most_named - 1)};
+  }
+};
+
+/// Makes memory known to the device for a region_cache. Owned by the transport; the device outlives
+/// it. Baton held only.
+class regions final : public registrar {
+ public:
+  explicit regions(device& d) noexcept : device_(d) {}
+
+  void* enlist(std::span<std::byte> memory, memory_access how) noexcept override;
+  void dismiss(void* r) noexcept override { delete static_cast<registration*>(r); }
+
+  /// Why the device did not take some memory, and the cure; empty: it took all.
+  const std::string& trouble() const noexcept { return trouble_; }
+
+ private:
+  device& device_;
+  std::string trouble_;
+};
+
+/// What the device calls a byte of memory in use.
+std::uint64_t address_in(const region_cache::use& u, const std::byte* at) noexcept;
+inline const registration& registration_of(const region_cache::use& u) noexcept {
+  return *static_cast<const registration*>(u.registration());
+}
+
+}  // namespace weft::transports::verbs
