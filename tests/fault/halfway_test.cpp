@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process dies while a long message between it and another one is read or written by qdma: the
+// other one's operation ends, whole or with peer_lost, and its memory is its own again.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <weft/weft.hpp>
+
+#include "halfway.hpp"
+#include "world.hpp"
+
+using namespace fault;
+using weft::errc;
+
+namespace {
+
+constexpr std::byte mark{0x11};
+
+/// How long messages cross, on both sides.
+struct manner {
+  const char* way;
+  const char* chained;
+  const char* ends;
+};
+
+/// Comes to a door, and does what it is told.
+program come(const manner& m, const weft::listener& door, const std::string& what) {
+  return program(
+      {bin + "/tests/halfway", door.address(), what},
+      {"WEFT_TRANSPORTS=qdma", "WEFT_EAGER_LIMIT=1k", "WEFT_RENDEZVOUS_INLINE=no",
+       std::string("WEFT_RENDEZVOUS=") + m.way, std::string("WEFT_RENDEZVOUS_CHAIN=") + m.chained,
+       std::string("WEFT_QDMA_ENDS=") + m.ends});
+}
+
+using memory = std::vector<std::byte>;
+
+weft::task<errc> receive(weft::listener& door, memory& into) {
+  weft::endpoint there = co_await door.accept();
+  const auto got = co_await weft::as_result(there.recv(into, halfway::the_message));
+  co_return got.code();
+}
+
+weft::task<errc> send(weft::listener& door, const memory& data) {
+  weft::endpoint there = co_await door.accept();
+  const auto sent = co_await weft::as_result(there.send(data, halfway::the_message));
+  co_return sent.code();
+}
+
+/// One message, at whose first byte the other process dies. \return how it ended here
+errc cut_off(weft::context& ctx, weft::listener& door, const manner& m, bool it_sends,
+             memory& own) {
+  std::ranges::fill(own, it_sends ? mark : halfway::content);
+  program victim = come(m, door, it_sends ? "send" : "receive");
+  errc end{};
+  if (it_sends) {
+    const std::jthread watch([&](std::stop_token stop) {
+      halfway::wait_for_first_byte(own, stop);
+      ::kill(victim.pid(), SIGKILL);
+    });
+    end = weft::run(ctx, receive(door, own));
+  } else {
+    end = weft::run(ctx, send(door, own));
+  }
+  if (end == errc::ok && it_sends)
+    CHECK(std::ranges::count(own, halfway::content) == std::ssize(own));
+  // It is ours: nobody writes there any more.
+  std::ranges::fill(own, mark);
+  CHECK(victim.wait() == 128 + SIGKILL);
+  CHECK(std::ranges::count(own, mark) == std::ssize(own));
+  return end;
+}
+
+}  // namespace
+
+TEST_CASE("kill: in the middle of a message that qdma reads or writes") {
+  enter_private_world();
+  const auto [way, chained, ends] = GENERATE(values<manner>({{"read", "no", "direct"},
+                                                             {"write", "no", "direct"},
+                                                             {"read", "yes", "one_queue"},
+                                                             {"write", "yes", "two_queues"}}));
+  const manner m{way, chained, ends};
+  const bool it_sends = GENERATE(true, false);
+  CAPTURE(way, chained, ends, it_sends);
+  {
+    weft::options o;
+    o.transports = {"qdma"};
+    o.eager_limit = 1024;
+    o.inlined = weft::inline_beginning::no;
+    o.rendezvous =
+        way == std::string("read") ? weft::rendezvous_way::read : weft::rendezvous_way::write;
+    o.chained = chained == std::string("yes") ? weft::chained_fin::yes : weft::chained_fin::no;
+    o.qdma_ends = ends == std::string("direct")      ? weft::copy_ends::direct
+                  : ends == std::string("one_queue") ? weft::copy_ends::one_queue
+                                                     : weft::copy_ends::two_queues;
+    weft::context ctx(o);
+    weft::listener door =
+        weft::run(ctx, ctx.listen("unix://weft-halfway-" + std::to_string(::getpid())));
+    memory own(halfway::size);
+    // Now and then all of it is there before the signal.
+    errc end = errc::ok;
+    for (int tries = 0; tries != 50 && end == errc::ok; ++tries)
+      end = cut_off(ctx, door, m, it_sends, own);
+    CHECK(end == errc::peer_lost);
+    // The same memory again, for somebody who lives.
+    {
+      const program good = come(m, door, "send");
+      CHECK(weft::run(ctx, receive(door, own)) == errc::ok);
+      CHECK(std::ranges::count(own, halfway::content) == std::ssize(own));
+    }
+    const weft::metrics n = ctx.snapshot();
+    CHECK((way == std::string("read") ? n.rests_read : n.rests_written) != 0);
+  }
+  CHECK(leftovers() == "");
+}
