@@ -29,9 +29,9 @@ constexpr std::size_t size = 4096;
 
 struct request {
   settings chosen{.transport = "qdma"};
-  int ranks = 7;
+  int ranks = 4;
   int rounds = 101;
-  std::vector<double> compute_us{0, 2000};
+  std::vector<double> compute_us{0, 500};
 };
 
 template <class T>
@@ -204,7 +204,7 @@ void be_a_rank(int rank, const request& wanted) {
   if (wanted.chosen.pin) pin_rank(rank);
   context ctx(options_of(wanted.chosen));
   if (ctx.world().size() < 4)
-    throw std::runtime_error("a tree with inner ranks has four ranks or more: --ranks 7");
+    throw std::runtime_error("a tree with inner ranks has four ranks or more: --ranks 4");
   run(ctx, act(ctx, wanted));
 }
 
