@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
     add_tax_command(app);
     add_rdma_command(app);
     add_tree_command(app);
+    add_regcache_command(app);
     add_progress_command(app);
     add_layers_command(app);
     add_strangers_command(app);

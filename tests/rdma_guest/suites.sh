@@ -20,4 +20,5 @@ deaths='death: a job*,death: a process that leaves*'
 if [[ ${2:-} == ON ]]; then deaths='death: *'; fi
 suite "$bin/tests/test-multiprocess" "$deaths"
 suite "$(dirname "$0")/jobs.sh" "$bin"
+suite "$(dirname "$0")/bench.sh" "$bin"
 exit "$bad"

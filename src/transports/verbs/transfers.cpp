@@ -76,10 +76,15 @@ post transfers::move(ibv_wr_opcode what, cursor<Buffer> here, remote_address the
   }
 }
 
-template post transfers::move(ibv_wr_opcode, scatter, remote_address, std::size_t, std::uint64_t,
-                              int&) noexcept;
-template post transfers::move(ibv_wr_opcode, gather, remote_address, std::size_t, std::uint64_t,
-                              int&) noexcept;
+post transfers::read(scatter into, remote_address from, std::size_t size, std::uint64_t cookie,
+                     int& trouble) noexcept {
+  return move(IBV_WR_RDMA_READ, into, from, size, cookie, trouble);
+}
+
+post transfers::write(gather data, remote_address to, std::size_t size, std::uint64_t cookie,
+                      int& trouble) noexcept {
+  return move(IBV_WR_RDMA_WRITE, data, to, size, cookie, trouble);
+}
 
 void transfers::done(std::uint32_t place, inlet& in) noexcept {
   while (!under_way_.empty() && static_cast<std::int32_t>(place - under_way_.front().last) >= 0) {

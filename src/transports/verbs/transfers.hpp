@@ -31,13 +31,9 @@ class transfers {
   /// when
   ///   it goes
   post read(scatter into, remote_address from, std::size_t size, std::uint64_t cookie,
-            int& trouble) noexcept {
-    return move(IBV_WR_RDMA_READ, into, from, size, cookie, trouble);
-  }
+            int& trouble) noexcept;
   post write(gather data, remote_address to, std::size_t size, std::uint64_t cookie,
-             int& trouble) noexcept {
-    return move(IBV_WR_RDMA_WRITE, data, to, size, cookie, trouble);
-  }
+             int& trouble) noexcept;
 
   /// As link::expose and link::expect.
   std::optional<remote_address> show(std::span<std::byte> memory, memory_access how) noexcept;

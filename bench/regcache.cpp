@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What registered memory is worth that is kept: there and back with the cache off and on, from one
+// buffer, and from parts of memory that went as a whole before. Each process has a context for each
+// way, and these take turns, so that drift of the machine meets all.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "loops.hpp"
+#include "report.hpp"
+#include "support/clock.hpp"
+
+namespace weft::bench {
+namespace {
+
+constexpr std::size_t kib = 1024, mib = kib * kib;
+
+struct request {
+  settings chosen{.transport = "verbs", .progress = "polling"};
+  job what{.bench = "regcache", .sizes = {16 * kib, 64 * kib, 256 * kib, mib}};
+  int rounds = 11;
+};
+
+struct contestant {
+  const char* name;
+  region_caching caching;
+  bool in_parts;  ///< each message is another part of memory that was sent as a whole
+};
+
+constexpr contestant contestants[] = {
+    {"off", region_caching::off, false},
+    {"on", region_caching::bounded, false},
+    {"off, parts", region_caching::off, true},
+    {"on, parts", region_caching::bounded, true},
+};
+
+/// Everything of a message crosses by one read or write.
+options with(const settings& chosen, const contestant& c) {
+  options result = options_of(chosen);
+  result.regions.caching = c.caching;
+  result.eager_limit = kib;
+  result.inlined = inline_beginning::no;
+  return result;
+}
+
+/// Memory of one message's size, or of several that begin at places of their own.
+class buffer_walk {
+ public:
+  buffer_walk(std::size_t size, bool in_parts)
+      : size_(size), steps_(in_parts ? parts : 1), memory_(1, size + (steps_ - 1) * step) {
+    fill(memory_[0], 1);
+  }
+  std::span<std::byte> whole() noexcept { return memory_[0]; }
+  std::span<std::byte> next() noexcept { return whole().subspan(now_++ % steps_ * step, size_); }
+
+ private:
+  static constexpr std::size_t parts = 64, step = 1040;  // whatever page they begin in
+
+  std::size_t size_, steps_, now_ = 0;
+  heap_buffers memory_;
+};
+
+struct outcome {
+  std::vector<double> half_rtt;
+  double registrations = 0, hits = 0,
+         sub_range_hits = 0;  // per message, both ways, in this process
+};
+
+task<void> round_trips(const side& me, buffer_walk& out, buffer_walk& in, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto message = out.next(), box = in.next();
+    if (me.rank == 0) {
+      stamp(message, i);
+      co_await me.peer.send(message, data_tag);
+    }
+    check_length(co_await me.peer.recv(box, data_tag), message.size());
+    check_stamp(box, i);
+    if (me.rank == 1) {
+      stamp(message, i);
+      co_await me.peer.send(message, data_tag);
+    }
+  }
+}
+
+task<outcome> measure(const side& me, std::size_t size, bool in_parts, plan loops) {
+  buffer_walk out(size, in_parts), in(size, in_parts);
+  // As a whole first: what comes later is part of it.
+  if (me.rank == 0) co_await me.peer.send(out.whole(), sync_tag);
+  co_await me.peer.recv(in.whole(), sync_tag);
+  if (me.rank == 1) co_await me.peer.send(out.whole(), sync_tag);
+  co_await round_trips(me, out, in, loops.warm_up);
+  const metrics before = me.ctx.snapshot();
+  outcome result;
+  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
+    const auto start = now_ns();
+    co_await round_trips(me, out, in, loops.per_batch);
+    result.half_rtt.push_back(us_between(start, now_ns()) / 2.0 /
+                              static_cast<double>(loops.per_batch));
+  }
+  const metrics after = me.ctx.snapshot();
+  const auto each = [&](std::uint64_t metrics::*counter) {
+    return static_cast<double>(after.*counter - before.*counter) /
+           static_cast<double>(2 * loops.batches * loops.per_batch);
+  };
+  result.registrations = each(&metrics::region_registrations);
+  result.hits = each(&metrics::region_hits);
+  result.sub_range_hits = each(&metrics::region_sub_range_hits);
+  // The memory goes back; what is registered of it must not be found again.
+  me.ctx.forget(out.whole());
+  me.ctx.forget(in.whole());
+  co_return result;
+}
+
+void act(pair_member& member, pid_t stage, const request& wanted) {
+  std::deque<place> places;
+  for (const contestant& c : contestants) {
+    places.emplace_back(with(wanted.chosen, c));
+    places.back().meet(member, fmt::format("unix://weft-bench-{}-{}", stage, places.size()));
+  }
+  report out({{"size", "size"},
+              {"cache", "cache"},
+              {"half round trip µs", "half_rtt_us"},
+              {"p10", "p10"},
+              {"p90", "p90"},
+              {"against off", "ratio"},
+              {"registrations", "registrations"},
+              {"hits", "hits"},
+              {"of parts", "sub_range_hits"}},
+             wanted.chosen.as_json);
+  if (member.rank() == 0)
+    out.title(fmt::format("{}; {} rounds in turns; ratio: median of the pairs; counts per message",
+                          wanted.chosen.transport, wanted.rounds));
+  for (const std::size_t size : wanted.what.sizes) {
+    std::vector<std::vector<double>> samples(places.size());
+    std::vector<outcome> last(places.size());
+    const plan loops{
+        .warm_up = 3, .batches = 5, .per_batch = size >= mib ? std::size_t{2} : std::size_t{8}};
+    for (int round = 0; round < wanted.rounds; ++round)
+      for (std::size_t turn = 0; turn != places.size(); ++turn) {
+        // Who comes first changes, so that none is always the one after the other.
+        const std::size_t which = (turn + static_cast<std::size_t>(round)) % places.size();
+        place& at = places[which];
+        last[which] =
+            run(at.ctx, measure({at.ctx, at.peer, member.rank()}, size, contestants[which].in_parts,
+                                loops.scaled(wanted.what.effort)));
+        samples[which].push_back(median(last[which].half_rtt));
+        member.barrier();
+      }
+    if (member.rank() != 0) continue;
+    for (std::size_t i = 0; i != places.size(); ++i) {
+      auto line = make_line(head_of("regcache", wanted.chosen, size), half_rtt_us, samples[i]);
+      line["cache"] = contestants[i].name;
+      line["ratio"] = median(paired_ratios(samples[i], samples[0]));
+      line["registrations"] = last[i].registrations;
+      line["hits"] = last[i].hits;
+      line["sub_range_hits"] = last[i].sub_range_hits;
+      out.add(line);
+    }
+  }
+  if (member.rank() == 0) out.finish();
+  member.barrier();
+}
+
+}  // namespace
+
+void add_regcache_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand("regcache", "Registered memory that is kept, and that is not");
+  sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
+  add_job_options(*sub, wanted->what);
+  add_settings(*sub, wanted->chosen);
+  sub->callback([wanted] {
+    const pair_options stage{
+        .name = "regcache", .time_limit = std::chrono::minutes(20), .pin = wanted->chosen.pin};
+    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+  });
+}
+
+}  // namespace weft::bench

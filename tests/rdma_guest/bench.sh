@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# bench.sh BIN: with the registration cache nothing is registered twice, nor parts of what was; without it everything is.
+set -euo pipefail
+said=$(timeout -s KILL 100 "$1/weft-bench" regcache --rounds 1 --effort 0.02 --size 64K --json)
+
+# counts CACHE KEY LOW HIGH: what a message cost lies between them.
+counts() {
+  local n
+  n=$(sed -n "s/.*\"cache\":\"$1\".*\"$2\":\([0-9.e+-]*\).*/\1/p" <<< "$said")
+  awk -v n="$n" -v low="$3" -v high="$4" 'BEGIN { exit !(n != "" && n >= low && n <= high) }' ||
+    { echo "$1: $2 is '$n', not $3 to $4: $said" >&2; exit 1; }
+}
+
+counts off registrations 1 1
+counts 'off, parts' registrations 1 1
+counts on registrations 0 0
+counts on hits 1 1
+counts 'on, parts' registrations 0 0
+counts 'on, parts' sub_range_hits 0.9 1
