@@ -10,6 +10,7 @@ function(weft_program target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${target} PRIVATE weft_program_dependencies ${ARG_LIBS})
   weft_own_flags(${target})
+  weft_compile_quickly(${target})
 endfunction()
 
 # weft_c_program(<target> SOURCES <files>... [LIBS <libs>...]) is the same in C99, with nothing but what it names.

@@ -18,3 +18,11 @@ if(WEFT_SANITIZE)
       "stack. Use clang++, as the presets asan and tsan do.")
   endif()
 endif()
+
+# weft_compile_quickly(<target>): what is not on a message's way need not be fast under a sanitizer, and compiles in a
+# third of the time without optimisation.
+function(weft_compile_quickly target)
+  if(WEFT_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()

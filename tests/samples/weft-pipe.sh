@@ -66,6 +66,7 @@ weft-pipe --help | grep -q -- --progress
 
 # One side dies in the middle: the other one says so, and ends.
 lose() {  # reader|writer
+  rm -f held-$1
   mkfifo held-$1
   weft-pipe --listen unix://weft-pipe-$1-$$ >held-$1 2>reader.txt &
   reader=$!
