@@ -189,7 +189,7 @@ TEST_CASE("bundle: a link that dies at any moment is survived, and nothing arriv
   std::uint64_t sent_again = 0;
   int steps = 0;
   // Steps enough to meet every kind of moment; a sanitizer makes each ten times as long.
-  for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 53 : 13) {
+  for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 149 : 13) {
     CAPTURE(first, late, s.seed, steps);
     two_nodes n(links, s, {64u << 20, 16u << 10});
     conversation talk(n, late);
