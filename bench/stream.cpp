@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -54,6 +55,7 @@ struct ends {
         n = co_await pipe.read(into);
       else
         n = moved(::read(socket, into.data(), into.size()));
+      if (n == 0) throw std::runtime_error("the stream has ended");
       into = into.subspan(n);
     }
   }

@@ -95,7 +95,7 @@ rest_way peer::way_of_rest(const incoming& m) const noexcept {
   known.readable = m.readable;
   known.prefers_get = m.readable && link_->prefers_get(m.at, m.total);
   known.writable = m.receive->into.single() && m.arrived < m.total && m.total <= m.room;
-  known.prefers_put = known.writable && link_->prefers_put(m.total);
+  known.prefers_put = known.writable && link_->prefers_put(m.total - m.arrived);
   return choose_rest(known);
 }
 

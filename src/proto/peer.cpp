@@ -285,9 +285,11 @@ void peer::close() noexcept {
 void peer::on_bye() noexcept {
   // Sends of ours that are under way could not be received any more.
   const bool needs_link = state_ == state::idle;
+  // The answer first: to let go of memory may take the link along.
+  if (state_ == state::open && !bye_left_) send_control(frame_kind::bye, 0);
   fail(errc::closed, "the peer closed it");
   if (bye_left_) return;
-  // The answer, for which a link may have to be made.
+  // It found no room, or a link has to be made for it.
   if (!add_control({header_of(frame_kind::bye, 0, 0, transports::has_extension), {}})) return;
   if (link_)
     flush_controls();

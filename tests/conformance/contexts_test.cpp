@@ -41,6 +41,28 @@ task<void> close_in_silence(context&, endpoint other) {
 }
 task<void> wait_for_close(context&, endpoint other) { co_await other.closed(); }
 
+task<void> close_while_it_comes(context&, endpoint other) {
+  bytes in(3'000'000);
+  errc end = errc::unsupported;
+  scope work;
+  work.start(outcome(other.recv(in, tag{1})), [&](errc e) { end = e; });
+  co_await other.recv(mutable_buffer{}, tag{2});  // behind the beginning of the other one
+  other.close();
+  co_await other.closed();
+  co_await work.join();
+  expect(end == errc::ok || end == errc::closed, "a receive ends with the peer's good-bye");
+}
+task<void> send_to_who_closes(context&, endpoint other) {
+  const bytes out = pattern(3'000'000, 1);
+  errc end = errc::unsupported;
+  scope work;
+  work.start(outcome(other.send(out, tag{1})), [&](errc e) { end = e; });
+  co_await outcome(other.send(const_buffer{}, tag{2}));
+  co_await other.closed();
+  co_await work.join();
+  expect(end == errc::ok || end == errc::closed, "a send ends with the peer's good-bye");
+}
+
 task<void> leave_at_once(context&, endpoint other) { co_await other.send(const_buffer{}, tag{1}); }
 task<void> be_left(context&, endpoint other) {
   co_await other.recv(mutable_buffer{}, tag{1});
@@ -194,6 +216,13 @@ TEST_CASE("contexts: close before anything was said") {
   if (how.where == place::same_context) return;
   CAPTURE(how);
   CHECK_NOTHROW(converse(how, &close_in_silence, &wait_for_close));
+}
+
+TEST_CASE("contexts: close while a long message comes") {
+  const setting how = every_setting();
+  if (how.where == place::same_context) return;
+  CAPTURE(how);
+  CHECK_NOTHROW(converse(how, &close_while_it_comes, &send_to_who_closes));
 }
 
 TEST_CASE("contexts: a peer that leaves in good order") {

@@ -34,14 +34,18 @@ class scripted_link final : public link {
     return post::done;
   }
   post get(scatter into, remote_address, std::size_t size, std::uint64_t cookie) noexcept override {
-    return begin({cookie, false, into, {}, size});
+    return begin({cookie, false, into, {}, size, false});
   }
   bool prefers_get(remote_address, std::size_t) const noexcept override { return mood_ & 8; }
   std::optional<remote_address> expose(const_buffer data) noexcept override {
     return show({const_cast<std::byte*>(data.data()), data.size()}, false);
   }
   post put(gather data, remote_address, std::size_t size, std::uint64_t cookie) noexcept override {
-    return begin({cookie, true, {}, data, size});
+    return begin({cookie, true, {}, data, size, false});
+  }
+  bool chain(std::uint64_t cookie, const frame_header&, const frame_extension&) noexcept override {
+    if (transfers_.empty() || transfers_.back().cookie != cookie) return false;
+    return transfers_.back().chained = true;
   }
   bool prefers_put(std::size_t) const noexcept override { return mood_ & 64; }
   std::optional<remote_address> expect(mutable_buffer into) noexcept override {
@@ -69,13 +73,16 @@ class scripted_link final : public link {
       const transfer t = transfers_.front();
       transfers_.pop_front();
       move(t);
-      teller_.on_transferred(t.cookie, (mood_ & 4) == 0);
+      const bool well = (mood_ & 4) == 0;
+      if (well && t.chained && (mood_ & 1) == 0) teller_.on_chained(t.cookie);
+      teller_.on_transferred(t.cookie, well);
     }
   }
   bool shows_nothing() const noexcept { return shown_.empty(); }
 
   static const transports::traits& kind() noexcept {
-    static constexpr transports::traits t{.name = "scripted", .max_payload = 1024, .fragment = 512};
+    static constexpr transports::traits t{
+        .name = "scripted", .max_payload = 1024, .fragment = 512, .chains_fin = true};
     return t;
   }
 
@@ -86,6 +93,7 @@ class scripted_link final : public link {
     scatter into;
     gather data;
     std::size_t size;
+    bool chained = false;
   };
 
   post begin(const transfer& t) noexcept {

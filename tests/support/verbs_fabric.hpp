@@ -56,6 +56,7 @@ class fake_device final : public verbs::device {
   std::uint32_t inline_bytes = 128;
   std::string unreachable;  ///< why no queue pair can be connected; empty: they can
   bool deaf = false;        ///< armed, it does not tell
+  bool refuses = false;     ///< what is posted for sending
   std::deque<verbs::device_event> to_tell;
   std::size_t signalled = 0, posted = 0;  ///< sends
   std::size_t times_without_receive = 0;  ///< that a send had to wait for
@@ -180,7 +181,7 @@ class fake_queue_pair final : public verbs::queue_pair {
     ++of_.posted;
     const bool said = (work.send_flags & IBV_SEND_SIGNALED) != 0;
     if (said) ++of_.signalled;
-    if (waiting_.size() >= verbs::sizes{}.sends) return ENOMEM;
+    if (of_.refuses || waiting_.size() >= verbs::sizes{}.sends) return ENOMEM;
     send s{work.wr_id, {}, ntohl(work.imm_data), said, work.opcode};
     s.key = work.wr.rdma.rkey;
     s.address = work.wr.rdma.remote_addr;

@@ -210,11 +210,18 @@ void pair::sent(std::uint32_t place) noexcept {
 /// and so is this side's device. What was sent before shall arrive all the same.
 void pair::let_go() noexcept {
   if (!transfers_.any()) return;
+  const bool was_up = open_for_work();
   transfers_.fall_silent();
   say_farewell();
   stage_ = stage::ended;
   shut();
   transfers_.let_go();
+  if (!was_up || !who_.tell) return;
+  try {
+    who_.tell(own_card());  // one that sends nothing would not notice
+  } catch (const std::exception&) {
+    // It learns of it when it sends.
+  }
 }
 
 // --- receiving -----------------------------------------------------------------------------------
@@ -258,7 +265,7 @@ void pair::end(errc why) noexcept {
 bool pair::tick(clock::time_point now) noexcept {
   if (!ended_at_ || reported_) return false;
   if (now - *ended_at_ < grace) return true;
-  owner_.complain(trouble_);
+  if (!trouble_.empty()) owner_.complain(trouble_);
   end(errc::peer_lost);
   return false;
 }
@@ -297,6 +304,7 @@ void pair::forget() noexcept {
   accepted_ = false;
   reported_ = true;  // by who calls
   stage_ = stage::ended;
+  transfers_.fall_silent();
   shut();
 }
 

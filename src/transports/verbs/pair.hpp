@@ -59,6 +59,10 @@ class pair {
   void sent(std::uint32_t place) noexcept;
   /// Something that was posted has failed, or the device has. \param what for people
   void broke(const std::string& what) noexcept;
+  /// The peer has destroyed its queue pair, to have its memory back.
+  void hung_up() noexcept {
+    if (stage_ != stage::ended) end_soon();
+  }
   /// After `not_now`: whether the link has room. Then it is told.
   bool tell_of_room() noexcept;
   /// Tells the peer what was read, if it is owed much. \return false: not now

@@ -66,7 +66,10 @@ post transfers::move(ibv_wr_opcode what, cursor<Buffer> here, remote_address the
       work.wr.rdma = {at.address, at.key};
       // If that breaks the queue pair, what was posted before is the device's until it has gone.
       trouble = queue_.post(work, &piece == &works.back());
-      if (trouble != 0) break;
+      if (trouble != 0) {
+        silent_ = true;  // it is not done when what was posted before it is
+        break;
+      }
       at.address += piece.length;
     }
     under_way_.back().last = queue_.last();

@@ -127,6 +127,10 @@ void verbs_transport::forget(inlet& from) noexcept {
   forget_if_idle(*it->second);
 }
 
+void verbs_transport::note(inlet& from, parcel) {
+  if (const auto it = pairs_.find(&from); it != pairs_.end()) it->second->hung_up();
+}
+
 void verbs_transport::forget_if_idle(pair& p) noexcept {
   if (!p.idle()) return;
   drop(waiting_, &p);

@@ -108,6 +108,19 @@ TEST_CASE("verbs: a full send queue is room that is told of") {
   CHECK(x.a.get(into[taken], *at, taken) == post::posted);
 }
 
+TEST_CASE("verbs: a read that the device does not take is not done when an earlier one is") {
+  both x;
+  const bytes there = pattern(64);
+  bytes first(64), second(64);
+  const auto at = x.b.expose(there);
+  REQUIRE(x.a.get(first, *at, 1) == post::posted);
+  x.a.hardware.refuses = true;
+  CHECK(x.a.get(second, *at, 2) == post::posted);
+  settle(x.a, x.b);
+  for (const auto& [cookie, well] : x.a.in.transferred) CHECK_FALSE((cookie == 2 && well));
+  CHECK(second == bytes(64));
+}
+
 TEST_CASE("verbs: a registration ends with its transfer, unless the cache is asked to keep it") {
   both x;
   bytes there = pattern(100'000), here(100'000);
