@@ -117,7 +117,7 @@ struct end {
 /// Polls all of them until it holds, or for so long that something must be wrong.
 template <class Condition>
 bool eventually(std::initializer_list<end*> all, Condition holds) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!holds()) {
     for (end* e : all) e->turns.poll_once();
     if (std::chrono::steady_clock::now() > until) return false;
