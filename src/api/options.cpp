@@ -18,6 +18,24 @@ namespace {
               fmt::format("{}=\"{}\" makes no sense; it can be {}", name, value, allowed));
 }
 
+template <class T, std::size_t n>
+using vocabulary = std::array<std::pair<const char*, T>, n>;
+
+template <class T, std::size_t n>
+T one_of(const vocabulary<T, n>& all, const char* name, const std::string& value,
+         const char* allowed) {
+  for (const auto& [word, meaning] : all)
+    if (value == word) return meaning;
+  bad(name, value, allowed);
+}
+
+template <class T, std::size_t n>
+std::string word_for(const vocabulary<T, n>& all, T wanted) {
+  for (const auto& [word, meaning] : all)
+    if (meaning == wanted) return word;
+  return "?";
+}
+
 /// A number of bytes with an optional k, m or g.
 std::size_t bytes(const char* name, const std::string& text) {
   std::size_t n = 0;
@@ -62,12 +80,7 @@ constexpr std::array<std::pair<const char*, progress_mode>, 4> modes{
      {"two_threads", progress_mode::two_threads}}};
 
 void set_progress(options& o, const char* name, const std::string& value) {
-  for (const auto& [word, mode] : modes)
-    if (value == word) {
-      o.progress = mode;
-      return;
-    }
-  bad(name, value, "dedicated, polling, interrupt or two_threads");
+  o.progress = one_of(modes, name, value, "dedicated, polling, interrupt or two_threads");
 }
 
 void set_poll_policy(options& o, const char* name, const std::string& value) {
@@ -89,12 +102,7 @@ constexpr std::array<std::pair<const char*, ring_reading>, 5> readings{
      {"immediate", ring_reading::immediate}}};
 
 void set_reading(options& o, const char* name, const std::string& value) {
-  for (const auto& [word, reading] : readings)
-    if (value == word) {
-      o.reading = reading;
-      return;
-    }
-  bad(name, value, "burst, single, contiguous, post or immediate");
+  o.reading = one_of(readings, name, value, "burst, single, contiguous, post or immediate");
 }
 
 constexpr std::array<std::pair<const char*, rendezvous_way>, 4> ways{
@@ -109,12 +117,7 @@ constexpr std::array<std::pair<const char*, region_caching>, 3> cachings{
      {"bounded", region_caching::bounded}}};
 
 void set_region_caching(options& o, const char* name, const std::string& value) {
-  for (const auto& [word, caching] : cachings)
-    if (value == word) {
-      o.regions.caching = caching;
-      return;
-    }
-  bad(name, value, "off, on or bounded");
+  o.regions.caching = one_of(cachings, name, value, "off, on or bounded");
 }
 
 void set_region_entries(options& o, const char* name, const std::string& value) {
@@ -125,12 +128,7 @@ void set_region_entries(options& o, const char* name, const std::string& value) 
 }
 
 void set_rendezvous(options& o, const char* name, const std::string& value) {
-  for (const auto& [word, way] : ways)
-    if (value == word) {
-      o.rendezvous = way;
-      return;
-    }
-  bad(name, value, "auto, frames, read or write");
+  o.rendezvous = one_of(ways, name, value, "auto, frames, read or write");
 }
 
 constexpr std::array<std::pair<const char*, inline_beginning>, 3> beginnings{
@@ -139,24 +137,14 @@ constexpr std::array<std::pair<const char*, inline_beginning>, 3> beginnings{
      {"no", inline_beginning::no}}};
 
 void set_inlined(options& o, const char* name, const std::string& value) {
-  for (const auto& [word, inlined] : beginnings)
-    if (value == word) {
-      o.inlined = inlined;
-      return;
-    }
-  bad(name, value, "auto, yes or no");
+  o.inlined = one_of(beginnings, name, value, "auto, yes or no");
 }
 
 constexpr std::array<std::pair<const char*, chained_fin>, 3> chainings{
     {{"auto", chained_fin::automatic}, {"yes", chained_fin::yes}, {"no", chained_fin::no}}};
 
 void set_chained(options& o, const char* name, const std::string& value) {
-  for (const auto& [word, chained] : chainings)
-    if (value == word) {
-      o.chained = chained;
-      return;
-    }
-  bad(name, value, "auto, yes or no");
+  o.chained = one_of(chainings, name, value, "auto, yes or no");
 }
 
 constexpr std::array<std::pair<const char*, copy_ends>, 3> ends{
@@ -165,12 +153,7 @@ constexpr std::array<std::pair<const char*, copy_ends>, 3> ends{
      {"two_queues", copy_ends::two_queues}}};
 
 void set_qdma_ends(options& o, const char* name, const std::string& value) {
-  for (const auto& [word, way] : ends)
-    if (value == word) {
-      o.qdma_ends = way;
-      return;
-    }
-  bad(name, value, "direct, one_queue or two_queues");
+  o.qdma_ends = one_of(ends, name, value, "direct, one_queue or two_queues");
 }
 
 void set_spin(options& o, const char* name, const std::string& value) {
@@ -207,51 +190,23 @@ void set_verbs_gid_index(options& o, const char* name, const std::string& value)
   o.verbs_gid_index = n;
 }
 
-std::string name_of(progress_mode m) {
-  for (const auto& [word, mode] : modes)
-    if (m == mode) return word;
-  return "?";
-}
+std::string name_of(progress_mode m) { return word_for(modes, m); }
 
 std::string name_of(poll_policy p) {
   return p == poll_policy::in_order ? "order" : p == poll_policy::adaptive ? "adaptive" : "toggle";
 }
 
-std::string name_of(ring_reading r) {
-  for (const auto& [word, reading] : readings)
-    if (r == reading) return word;
-  return "?";
-}
+std::string name_of(ring_reading r) { return word_for(readings, r); }
 
-std::string name_of(region_caching c) {
-  for (const auto& [word, caching] : cachings)
-    if (c == caching) return word;
-  return "?";
-}
+std::string name_of(region_caching c) { return word_for(cachings, c); }
 
-std::string name_of(rendezvous_way w) {
-  for (const auto& [word, way] : ways)
-    if (w == way) return word;
-  return "?";
-}
+std::string name_of(rendezvous_way w) { return word_for(ways, w); }
 
-std::string name_of(inline_beginning b) {
-  for (const auto& [word, inlined] : beginnings)
-    if (b == inlined) return word;
-  return "?";
-}
+std::string name_of(inline_beginning b) { return word_for(beginnings, b); }
 
-std::string name_of(chained_fin c) {
-  for (const auto& [word, chained] : chainings)
-    if (c == chained) return word;
-  return "?";
-}
+std::string name_of(chained_fin c) { return word_for(chainings, c); }
 
-std::string name_of(copy_ends e) {
-  for (const auto& [word, way] : ends)
-    if (e == way) return word;
-  return "?";
-}
+std::string name_of(copy_ends e) { return word_for(ends, e); }
 
 std::string join(const std::vector<std::string>& all) {
   std::string text;

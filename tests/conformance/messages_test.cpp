@@ -291,6 +291,7 @@ task<void> send_for_later(context&, endpoint other) {
 task<void> receive_while_home_sleeps(context&, endpoint other) {
   bytes in(long_one);
   co_await other.recv(mutable_buffer{}, tag{2});
+  // Nothing tells that the caller sleeps. If it does not yet, this shows less, and does not fail.
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   co_await other.recv(in, tag{1});
   expect(in == pattern(long_one, 7), "a message that came long ago is whole");

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: Apache-2.0
 # The guest's first process: this machine's files, a soft RDMA device, then the command; and off.
-/bin/busybox mkdir -p /proc /sys /dev /host /talk /changes /root
+/bin/busybox mkdir -p /proc /sys /dev /host /talk /changes /all
 /bin/busybox --install -s /bin
 export PATH=/bin:/sbin
 mount -t proc proc /proc
@@ -18,21 +18,21 @@ shared host /host cache=loose,ro || exit 1
 shared talk /talk cache=none || exit 1
 mount -t tmpfs changes /changes
 mkdir /changes/upper /changes/work
-mount -t overlay -o lowerdir=/host,upperdir=/changes/upper,workdir=/changes/work root /root || exit 1
-mount -t proc proc /root/proc
-mount -t sysfs sys /root/sys
-mount -o bind /dev /root/dev
+mount -t overlay -o lowerdir=/host,upperdir=/changes/upper,workdir=/changes/work root /all || exit 1
+mount -t proc proc /all/proc
+mount -t sysfs sys /all/sys
+mount -o bind /dev /all/dev
 mkdir -p /dev/shm /dev/pts
 mount -t tmpfs shm /dev/shm
 mount -t devpts -o ptmxmode=666 pts /dev/pts
-mount -t tmpfs run /root/run
+mount -t tmpfs run /all/run
 chmod 1777 /dev/shm
-mkdir /root/run/talk
-mount -o bind /talk /root/run/talk
+mkdir /all/run/talk
+mount -o bind /talk /all/run/talk
 if [ -s /talk/kept ]; then
   kept=$(cat /talk/kept)
-  mkdir -p "/root$kept"
-  shared kept "/root$kept" cache=mmap || exit 1
+  mkdir -p "/all$kept"
+  shared kept "/all$kept" cache=mmap || exit 1
 fi
 
 # One soft device on an interface that leads nowhere: all processes are on this machine.
@@ -41,10 +41,10 @@ ip link set lo up
 load dummy crc32_generic crc32_pclmul rdma_rxe  # dummy brings dummy0 along
 ip link set dummy0 mtu 9000 up
 ip addr add 10.77.0.1/24 dev dummy0
-chroot /root rdma link add rxe0 type rxe netdev dummy0 || echo "guest: no rxe0" > /dev/console
+chroot /all rdma link add rxe0 type rxe netdev dummy0 || echo "guest: no rxe0" > /dev/console
 
 # The second processor comes late: with one of them the emulated kernel boots faster.
 for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do echo 1 > "$cpu"; done
 echo ready > /talk/ready
-chroot /root /bin/bash /run/talk/command < /dev/null 2>&1 | cat > "$(ls /dev/vport*p1)"
+chroot /all /bin/bash /run/talk/command < /dev/null 2>&1 | cat > "$(ls /dev/vport*p1)"
 sync
