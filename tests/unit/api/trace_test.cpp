@@ -113,7 +113,7 @@ TEST_CASE("a trace shows who slept, and for how long") {
   CHECK(asleep > 0);
 }
 
-TEST_CASE("a trace keeps the last events and says how many it lost") {
+TEST_CASE("a trace keeps the last events and says how many it lost", "[many]") {
   const scratch_file file;
   constexpr int rounds = 70'000;  // two events each
   {

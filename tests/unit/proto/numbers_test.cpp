@@ -33,7 +33,7 @@ struct no_number_left {
 
 }  // namespace
 
-TEST_CASE("numbers: a message that found none left goes when one is free again") {
+TEST_CASE("numbers: a message that found none left goes when one is free again", "[many]") {
   no_number_left s;
   const auto wanted = s.n[1].recv(0, s.nothing, late);
   s.n.settle();
@@ -63,7 +63,7 @@ TEST_CASE("numbers: a message that found none left can be taken back") {
   s.receive_the_rest(all_numbers);
 }
 
-TEST_CASE("numbers: a message that found none left ends with its peer") {
+TEST_CASE("numbers: a message that found none left ends with its peer", "[many]") {
   no_number_left s;
   s.n.world.kill(1);
   s.n.settle();
