@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/engine.hpp"
+#include "support/pattern.hpp"
 #include "transports/verbs/transport.hpp"
 
 namespace ends {
@@ -18,14 +19,8 @@ namespace ends {
 using namespace weft;
 using namespace weft::transports;
 using runtime::engine;
-using bytes = std::vector<std::byte>;
-
-inline bytes pattern(std::size_t size, std::uint64_t seed = 1) {
-  bytes b(size);
-  for (std::byte& one : b)
-    one = static_cast<std::byte>((seed = seed * 6364136223846793005u + 1442695040888963407u) >> 56);
-  return b;
-}
+using tests::bytes;
+using tests::pattern;
 
 /// Notes what arrives.
 class recorder final : public inlet {

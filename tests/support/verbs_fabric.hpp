@@ -224,7 +224,7 @@ class fake_queue_pair final : public verbs::queue_pair {
       } else if (s.is_of_memory() && !move(s, other->second->of_)) {
         sent.status = IBV_WC_REM_ACCESS_ERR;
         failed_ = other->second->failed_ = true;
-      } else if (s.is_of_memory() && s.moved < s.from.size()) {
+      } else if (s.is_of_memory() && s.moved < s.bytes().size()) {
         return;
       } else if (s.opcode == IBV_WR_SEND_WITH_IMM && !other->second->take(s)) {
         ++of_.times_without_receive;
@@ -248,8 +248,9 @@ class fake_queue_pair final : public verbs::queue_pair {
     std::uint64_t address = 0;
     std::size_t moved = 0;
 
+    std::span<const std::byte> bytes() const noexcept { return copied.empty() ? from : copied; }
     bool is_of_memory() const noexcept {
-      return opcode != IBV_WR_SEND_WITH_IMM && piece.length != 0;
+      return opcode != IBV_WR_SEND_WITH_IMM && !bytes().empty();
     }
   };
 
@@ -260,12 +261,16 @@ class fake_queue_pair final : public verbs::queue_pair {
   /// As far as the fabric lets it. \return false: the peer's device refuses
   bool move(send& s, const fake_device& there) {
     const bool reads = s.opcode == IBV_WR_RDMA_READ;
-    const auto far = there.find(s.key, s.address, s.from.size(),
+    const auto far = there.find(s.key, s.address, s.bytes().size(),
                                 reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE);
     if (!far.data()) return false;
+    const std::size_t until = std::min(of_.on_.moves, far.size());
+    if (!s.copied.empty()) {
+      for (; s.moved < until; ++s.moved) far[s.moved] = s.copied[s.moved];
+      return true;
+    }
     // Its registration must last as long as the device may use it.
     const auto here = of_.checked(s.piece, rights_here(s.opcode));
-    const std::size_t until = std::min(of_.on_.moves, here.size());
     for (; s.moved < until; ++s.moved)
       reads ? here[s.moved] = far[s.moved] : far[s.moved] = here[s.moved];
     return true;
@@ -275,7 +280,7 @@ class fake_queue_pair final : public verbs::queue_pair {
     if (of_.receives_.empty()) return false;
     const fake_device::receive at = of_.receives_.front();
     of_.receives_.pop_front();
-    const std::span<const std::byte> from = s.copied.empty() ? s.from : std::span(s.copied);
+    const std::span<const std::byte> from = s.bytes();
     if (from.size() > at.into.size()) misuse("a frame is longer than a receive");
     std::copy(from.begin(), from.end(), at.into.begin());
     ibv_wc c{};

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lowest rung: a ring of bytes, and a write of its own for each change of a pointer.
+#pragma once
+
+#include "transports/verbs/ladder/connection.hpp"
+
+namespace weft::transports::verbs::ladder {
+
+/// Head and tail count bytes since the beginning. The writer has the head, the reader the tail, and
+/// each has a word in which the other one writes its own.
+class basic_pipe final : public pipe {
+ public:
+  basic_pipe(device& on, const settings& s) : line_(on, s) {}
+
+  std::span<const std::byte> card() const noexcept override {
+    return std::as_bytes(std::span(&line_.card(), 1));
+  }
+  void meet(std::span<const std::byte> card) override { line_.meet(card); }
+  std::size_t put(std::span<const const_buffer> data) override;
+  std::size_t get(std::span<const mutable_buffer> into) override;
+  void progress() override { line_.look(); }
+  void close() noexcept override { line_.shut(); }
+
+ private:
+  connection line_;
+  std::uint64_t head_ = 0, peer_tail_ = 0;  // of what goes there
+  std::uint64_t peer_head_ = 0, tail_ = 0;  // of what comes here
+};
+
+}  // namespace weft::transports::verbs::ladder

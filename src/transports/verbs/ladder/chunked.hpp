@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two rungs in the middle: everything crosses in chunks.
+#pragma once
+
+#include "transports/verbs/ladder/chunks.hpp"
+#include "transports/verbs/ladder/pieces.hpp"
+
+namespace weft::transports::verbs::ladder {
+
+/// The rungs `piggyback`, which copies all that there is room for before it writes, and
+/// `pipelined`, which writes each chunk before it copies the next one.
+class chunked_pipe : public pipe {
+ public:
+  chunked_pipe(device& on, const settings& s)
+      : line_(on, s),
+        chunks_(line_, s.chunk, s.step == rung::read || s.step == rung::written),
+        together_(s.step == rung::piggyback) {}
+
+  std::span<const std::byte> card() const noexcept final {
+    return std::as_bytes(std::span(&line_.card(), 1));
+  }
+  void meet(std::span<const std::byte> card) final { line_.meet(card); }
+  std::size_t put(std::span<const const_buffer> data) override {
+    line_.check();
+    gather from(data);
+    return put_copied(from, bytes_of(data));
+  }
+  std::size_t get(std::span<const mutable_buffer> into) override {
+    line_.check();
+    scatter to(into);
+    return get_copied(to);
+  }
+  void progress() override {
+    line_.look();
+    chunks_.pay();
+  }
+  void close() noexcept override { line_.shut(); }
+
+ protected:
+  /// \return how many of those bytes were taken
+  std::size_t put_copied(gather& from, std::size_t size);
+  /// Until something comes that is no data. \return how many bytes
+  std::size_t get_copied(scatter& to);
+
+  connection line_;
+  ladder::chunks chunks_;
+
+ private:
+  const bool together_;
+};
+
+}  // namespace weft::transports::verbs::ladder

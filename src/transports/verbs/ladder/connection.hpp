@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all rungs stand on: memory that the peer writes, a copy of the peer's to write from, and a
+// queue pair between the two.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "transports/verbs/ladder/pipe.hpp"
+#include "transports/verbs/ladder/wire.hpp"
+
+namespace weft::transports::verbs::ladder {
+
+/// Posts writes and keeps count of them. What is written leaves from the same place in `outbox` at
+/// which it arrives in the peer's `inbox`. For one thread; every failure is thrown, and again by
+/// the next call.
+class connection {
+ public:
+  /// \param s checked; \param d outlives this
+  connection(device& d, const settings& s);
+  ~connection() { shut(); }
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+
+  const ladder::card& card() const noexcept { return card_; }
+  void meet(std::span<const std::byte> peer);
+
+  /// The ring that the peer writes.
+  std::byte* inbox() const noexcept { return inbox_.at(0); }
+  std::byte* outbox() const noexcept { return outbox_.at(0); }
+  std::size_t ring() const noexcept { return card_.ring; }
+
+  /// How many works could be posted now; looks which are done when there are few.
+  std::uint32_t places();
+  /// Writes bytes of the outbox, which stay as they are until the peer is known to have them.
+  void write(std::size_t at, std::size_t size) { write(at, size, at); }
+  /// Writes one of the peer's words.
+  void tell(word words::*which, std::uint64_t value) { tell(address_of(which), {}, value); }
+  void invite(std::uint64_t place, std::uint64_t size, std::uint64_t number);
+  /// Moves memory of the application's. \return the place of that work, for `is_done`
+  std::uint32_t move(ibv_wr_opcode what, ibv_sge here, std::uint64_t there);
+  bool is_done(std::uint32_t place) const noexcept {
+    return static_cast<std::int32_t>(place - done_) < 0;
+  }
+
+  /// A word of this side's: what the peer wrote last. Between `least` and `most`, or the peer lies.
+  std::uint64_t hear(word words::*which, std::uint64_t least, std::uint64_t most);
+  /// An invitation of that number, if it is there.
+  bool hear_invitation(std::uint64_t number, invitation& into);
+
+  /// Takes note of what is done. \throws weft::error if something failed
+  void look();
+  /// The peer has broken a rule, or the connection has.
+  [[noreturn]] void fail(errc why, const std::string& what);
+  [[noreturn]] void lie(const std::string& what);
+  void check() const {
+    if (trouble_) throw *trouble_;
+  }
+  /// Destroys the queue pair: no device touches memory afterwards.
+  void shut() noexcept;
+
+ private:
+  static constexpr std::uint32_t depth = sizes{}.sends;
+  static constexpr std::uint32_t unsaid = depth / 4;
+
+  /// Whole pages, which the device knows by addresses from 0 on.
+  class block {
+   public:
+    block(device& d, std::size_t size, int access);
+    std::byte* at(std::size_t offset) const noexcept { return memory_.get() + offset; }
+    const registration& known() const noexcept { return *known_; }
+
+   private:
+    struct freed {
+      void operator()(std::byte* p) const noexcept { std::free(p); }
+    };
+    std::unique_ptr<std::byte, freed> memory_;
+    std::unique_ptr<registration> known_;
+  };
+
+  std::uint64_t address_of(word words::*which) const noexcept;
+  word& own(word words::*which) const noexcept { return words_->*which; }
+  void write(std::size_t at, std::size_t size, std::uint64_t to);
+  void tell(std::uint64_t address, std::span<const std::uint64_t> before, std::uint64_t value);
+  std::uint32_t post(ibv_send_wr& work, bool say);
+
+  device& device_;
+  const std::chrono::seconds patience_;
+  const std::size_t words_at_;  // behind the ring
+  block inbox_, outbox_;
+  words* const words_;  // of this side, in the inbox
+  std::unique_ptr<queue_pair> on_;
+  ladder::card card_{};
+  std::uint32_t peer_key_ = 0;
+  std::uint32_t posted_ = 0, done_ = 0;  // places, modulo 2^32
+  std::uint32_t silent_ = 0;             // posted since the last one that will be said
+  std::unique_ptr<error> trouble_;
+};
+
+}  // namespace weft::transports::verbs::ladder

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/verbs/ladder/zero_copy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft::transports::verbs::ladder {
+
+std::uint64_t zero_copy_pipe::run::place() const noexcept {
+  return named_place{registration_of(known).remote_key(), address_in(known, memory.data())}
+      .packed()
+      .packed();
+}
+
+ibv_sge zero_copy_pipe::run::piece(std::size_t size) const noexcept {
+  return {address_in(known, memory.data()), static_cast<std::uint32_t>(size),
+          registration_of(known).local_key()};
+}
+
+// --- the writer ----------------------------------------------------------------------------------
+
+std::size_t zero_copy_pipe::put(std::span<const const_buffer> data) {
+  line_.check();
+  gather from(data);
+  std::size_t n = 0;
+  for (const_buffer next = from.run(longest_); !next.empty(); next = from.run(longest_)) {
+    if (offered_) return end_offer(next);
+    if (next.size() >= threshold_) {
+      if (n != 0 || make_offer(next)) return n;
+      // The device does not take that memory, so it is copied.
+    }
+    const std::size_t taken = put_copied(from, next.size());
+    n += taken;
+    if (taken != next.size()) break;
+  }
+  return n;
+}
+
+/// \return false: the memory cannot be registered
+bool zero_copy_pipe::make_offer(const_buffer bytes) {
+  if (chunks_.room() == 0) return true;  // later
+  // What is only read there is registered for nothing else.
+  run r{{const_cast<std::byte*>(bytes.data()), bytes.size()}, {}};
+  r.known = cache_.get(r.memory, memory_access::read);
+  if (!r.known) return false;
+  const offer o{reads_ ? r.place() : 0, bytes.size()};
+  std::memcpy(chunks_.place(sizeof o), &o, sizeof o);
+  chunks_.fill(chunk_kind::offer, sizeof o);
+  chunks_.post();
+  ++offers_;
+  offered_ = std::move(r);
+  return true;
+}
+
+std::size_t zero_copy_pipe::end_offer(const_buffer bytes) {
+  if (bytes.data() != offered_->memory.data() || bytes.size() < offered_->memory.size())
+    throw error(errc::invalid_argument,
+                "RDMA pipe: put wants the same bytes again until it has said how many were taken");
+  std::size_t n = 0;
+  if (reads_) {
+    n = line_.hear(&words::moved, put_, put_ + offered_->memory.size()) - put_;
+    put_ += n;
+  } else {
+    n = end_written_offer();
+  }
+  if (n != 0) offered_.reset();
+  return n;
+}
+
+std::size_t zero_copy_pipe::end_written_offer() {
+  if (!offered_->work) {
+    invitation there{};
+    if (!line_.hear_invitation(offers_, there) || line_.places() < 2) return 0;
+    if (there.size == 0 || there.size > offered_->memory.size())
+      line_.lie(fmt::format("it invites {} bytes, of {} that were offered", there.size,
+                            offered_->memory.size()));
+    offered_->memory = offered_->memory.first(there.size);
+    offered_->work = line_.move(IBV_WR_RDMA_WRITE, offered_->piece(there.size), there.place);
+    put_ += there.size;
+    line_.tell(&words::moved, put_);
+  }
+  line_.look();
+  return line_.is_done(*offered_->work) ? offered_->memory.size() : 0;
+}
+
+// --- the reader ----------------------------------------------------------------------------------
+
+std::size_t zero_copy_pipe::get(std::span<const mutable_buffer> into) {
+  line_.check();
+  scatter to(into);
+  if (arriving_) return end_arrival(to.run(longest_));
+  const std::size_t n = get_copied(to);
+  const mutable_buffer next = to.run(longest_);
+  // What is long waits for a call of its own, which says 0.
+  if (n == 0 && !next.empty() && chunks_.front()) begin_arrival(next);
+  return n;
+}
+
+void zero_copy_pipe::begin_arrival(mutable_buffer into) {
+  offer o{};
+  std::memcpy(&o, chunks_.front()->bytes.data(), sizeof o);
+  if (o.size == 0) line_.lie("it offers nothing");
+  if (line_.places() < 2) return;
+  run r{into.first(std::min<std::size_t>(into.size(), o.size)), {}};
+  r.known = cache_.get(r.memory, memory_access::write);
+  if (!r.known)
+    line_.fail(errc::out_of_memory, regions_.trouble().empty()
+                                        ? "the settings leave no room to register memory in"
+                                        : regions_.trouble());
+  if (reads_)
+    r.work = line_.move(IBV_WR_RDMA_READ, r.piece(r.memory.size()), o.place);
+  else
+    line_.invite(r.place(), r.memory.size(), ++invitations_);
+  arriving_ = std::move(r);
+}
+
+std::size_t zero_copy_pipe::end_arrival(mutable_buffer into) {
+  const std::size_t size = arriving_->memory.size();
+  if (into.data() != arriving_->memory.data() || into.size() < size)
+    throw error(errc::invalid_argument,
+                "RDMA pipe: get wants the same memory again until it has said how much came");
+  if (reads_) {
+    line_.look();
+    if (!line_.is_done(*arriving_->work) || line_.places() == 0) return 0;
+    line_.tell(&words::moved, got_ + size);
+  } else {
+    const std::uint64_t moved = line_.hear(&words::moved, got_, got_ + size);
+    if (moved == got_) return 0;
+    if (moved != got_ + size)
+      line_.lie(
+          fmt::format("it has written {} bytes, of {} that it was invited to", moved - got_, size));
+  }
+  got_ += size;
+  arriving_.reset();
+  chunks_.take(sizeof(offer));
+  return size;
+}
+
+void zero_copy_pipe::close() noexcept {
+  chunked_pipe::close();
+  offered_.reset();
+  arriving_.reset();
+}
+
+}  // namespace weft::transports::verbs::ladder

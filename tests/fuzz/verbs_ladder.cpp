@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The peer of a ladder's pipe writes what it likes into the memory that both use, at any moment: no
+// call hands out or takes more than it was asked to, nothing beside the caller's memory is touched,
+// what breaks stays broken, and another pipe goes on.
+#include <array>
+#include <vector>
+
+#include "support/verbs_fabric.hpp"
+#include "target.hpp"
+#include "transports/verbs/ladder/pipe.hpp"
+#include "transports/verbs/ladder/wire.hpp"
+
+namespace weft::fuzz {
+
+namespace {
+
+using namespace transports;
+namespace ladder = verbs::ladder;
+using tests::fabric;
+using tests::fake_device;
+
+constexpr std::size_t ring = 512, most = 1500;
+
+ladder::settings chosen(unsigned step) {
+  return {
+      .step = static_cast<ladder::rung>(step % 5), .ring = ring, .chunk = 128, .threshold = 600};
+}
+
+/// Memory with something on either side that must stay.
+class framed {
+ public:
+  std::span<std::byte> middle(std::size_t size) { return std::span(all_).subspan(edge, size); }
+  void look(std::size_t size) const {
+    for (std::size_t i = 0; i != all_.size(); ++i)
+      if (i < edge || i >= edge + size)
+        check(all_[i] == std::byte{7}, "nothing but the caller's memory is touched");
+  }
+
+ private:
+  static constexpr std::size_t edge = 64;
+  std::vector<std::byte> all_ = std::vector<std::byte>(most + 2 * edge, std::byte{7});
+};
+
+struct stage {
+  fabric net;
+  fake_device here{net}, elsewhere{net};
+  std::vector<std::byte> out = std::vector<std::byte>(most);
+  framed in;
+  std::unique_ptr<verbs::queue_pair> liar = elsewhere.make_queue_pair();
+  alignas(4096) std::array<std::byte, 4096> theirs{};
+  std::unique_ptr<verbs::registration> known = elsewhere.enroll(
+      theirs, 0, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
+  std::unique_ptr<ladder::pipe> pipe;
+  ladder::card card{};
+  bool broken = false;
+  std::size_t putting = 0, getting = 0;  // bytes of a call that has said 0
+
+  explicit stage(unsigned step) : pipe(ladder::open(here, chosen(step))) {
+    elsewhere.inline_bytes = 4096;
+    std::memcpy(&card, pipe->card().data(), sizeof card);
+    liar->connect(card.at, 0, std::chrono::seconds(1));
+  }
+  /// \param lie for what the card says beside queue pair and key; empty: the truth
+  void meet(std::span<const std::byte> lie) {
+    ladder::card own = card;
+    if (!lie.empty()) std::memcpy(&own, lie.data(), lie.size());
+    own.at.queue_pair = liar->number();
+    own.key = known->remote_key();
+    call([&] { pipe->meet(std::as_bytes(std::span(&own, 1))); });
+  }
+  void write(std::size_t at, std::span<const std::byte> what) {
+    if (what.empty()) return;
+    ibv_sge piece{reinterpret_cast<std::uintptr_t>(what.data()),
+                  static_cast<std::uint32_t>(what.size()), 0};
+    ibv_send_wr work{};
+    work.sg_list = &piece;
+    work.num_sge = 1;
+    work.opcode = IBV_WR_RDMA_WRITE;
+    work.send_flags = IBV_SEND_INLINE;
+    work.wr.rdma = {at, card.key};
+    liar->post(work);
+  }
+  /// One that looks right: chunks of the first lap.
+  void chunk(std::size_t number, const ladder::trailer& t) {
+    write((number % (ring / card.chunk) + 1) * card.chunk - sizeof t,
+          std::as_bytes(std::span(&t, 1)));
+  }
+  void word(std::size_t which, std::uint64_t value) {
+    const ladder::word w{value, ~value};
+    write(ring + which % 4 * 64 + (which % 4 == 3 ? 16 : 0), std::as_bytes(std::span(&w, 1)));
+  }
+  void put(std::size_t size) {
+    if (putting != 0) size = putting;
+    const const_buffer data(out.data(), size);
+    call([&] {
+      const std::size_t n = pipe->put({&data, 1});
+      check(n <= size, "no more is taken than was offered");
+      putting = n == 0 ? size : 0;
+    });
+  }
+  void get(std::size_t size) {
+    if (getting != 0)
+      size = getting;
+    else
+      in = {};
+    const mutable_buffer into = in.middle(size);
+    call([&] {
+      const std::size_t n = pipe->get({&into, 1});
+      check(n <= size, "no more comes than there is room for");
+      getting = n == 0 ? size : 0;
+    });
+    in.look(size);
+  }
+  template <class Call>
+  void call(Call what) {
+    try {
+      what();
+      check(!broken, "what is broken stays so");
+    } catch (const error& e) {
+      check(e.kind() != errc::closed, "nobody has closed it");
+      broken = true;
+    }
+  }
+};
+
+}  // namespace
+
+void run(input in) {
+  const auto step = in.get<std::uint8_t>();
+  stage s(step);
+  if (step >= 128)
+    s.meet(in.bytes(sizeof(ladder::card)));
+  else
+    s.meet({});
+  while (!in.empty() && !s.broken) {
+    switch (in.get<std::uint8_t>() % 7) {
+      case 0: {
+        const auto at = in.get<std::uint16_t>();
+        const auto size = in.get<std::uint8_t>();
+        s.write(at % (ring + sizeof(ladder::words)), in.bytes(size));
+        break;
+      }
+      case 1: {
+        const auto number = in.get<std::uint8_t>();
+        s.chunk(number, in.get<ladder::trailer>());
+        break;
+      }
+      case 2: {
+        const auto number = in.get<std::uint8_t>();
+        const std::uint32_t size = in.get<std::uint8_t>(), kind = number / 64;
+        s.chunk(number % 16, {0, size, kind, number % 16 + 1ull});
+        break;
+      }
+      case 3: {
+        const auto which = in.get<std::uint8_t>();
+        const std::uint64_t value = which < 128 ? in.get<std::uint16_t>() : in.get<std::uint64_t>();
+        s.word(which, value);
+        break;
+      }
+      case 4:
+        s.put(in.get<std::uint16_t>() % (most + 1));
+        break;
+      case 5:
+        s.get(in.get<std::uint16_t>() % (most + 1));
+        break;
+      default:
+        s.call([&] { s.pipe->progress(); });
+    }
+  }
+  if (s.broken) s.get(1);
+  s.pipe->close();
+
+  stage other(step);
+  const auto peer = ladder::open(other.elsewhere, chosen(step));
+  const auto honest = ladder::open(other.here, chosen(step));
+  peer->meet(honest->card());
+  honest->meet(peer->card());
+  const std::byte sent{3};
+  std::byte got{};
+  const const_buffer data(&sent, 1);
+  const mutable_buffer into(&got, 1);
+  check(peer->put({&data, 1}) == 1 && honest->get({&into, 1}) == 1 && got == sent,
+        "another pipe goes on");
+}
+
+}  // namespace weft::fuzz

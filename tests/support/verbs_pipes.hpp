@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both ends of a ladder's pipe on the test's own thread, on devices of any kind.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/pattern.hpp"
+#include "transports/verbs/ladder/pipe.hpp"
+
+namespace pipes {
+
+using namespace weft;
+namespace verbs = transports::verbs;
+namespace ladder = verbs::ladder;
+using ladder::rung;
+using tests::bytes;
+using tests::pattern;
+
+inline constexpr rung all_rungs[] = {rung::basic, rung::piggyback, rung::pipelined, rung::read,
+                                     rung::written};
+
+inline void meet(ladder::pipe& a, ladder::pipe& b) {
+  a.meet(b.card());
+  b.meet(a.card());
+}
+
+/// One call: as much as `put` and `get` do at once.
+inline std::size_t put(ladder::pipe& to, const_buffer data) { return to.put({&data, 1}); }
+inline std::size_t get(ladder::pipe& from, mutable_buffer into) { return from.get({&into, 1}); }
+
+/// All of it goes in at one end and comes out at the other, in calls for so many bytes at most; or
+/// something must be wrong.
+inline bool cross(ladder::pipe& to, ladder::pipe& from, const_buffer data, mutable_buffer into,
+                  std::size_t put_at_once = ~std::size_t{0},
+                  std::size_t got_at_once = ~std::size_t{0}) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!data.empty() || !into.empty()) {
+    const std::size_t p = put(to, data.first(std::min(data.size(), put_at_once)));
+    const std::size_t g = get(from, into.first(std::min(into.size(), got_at_once)));
+    data = data.subspan(p);
+    into = into.subspan(g);
+    if (p + g != 0) continue;
+    to.progress();
+    from.progress();
+    if (std::chrono::steady_clock::now() > until) return false;
+  }
+  return true;
+}
+
+}  // namespace pipes
