@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # bench.sh BIN: with the registration cache nothing is registered twice, nor parts of what was; without it everything is.
+# And each rung of the ladder is climbed.
 set -euo pipefail
 said=$(timeout -s KILL 100 "$1/weft-bench" regcache --rounds 1 --effort 0.02 --size 64K --json)
 
@@ -18,3 +19,9 @@ counts on registrations 0 0
 counts on hits 1 1
 counts 'on, parts' registrations 0 0
 counts 'on, parts' sub_range_hits 0.9 1
+
+said=$(timeout -s KILL 100 "$1/weft-bench" ladder --rounds 1 --effort 0.02 --size 8 --large 64K --chunk 4K --json)
+for step in raw basic piggyback pipelined 'zero-copy, read' 'zero-copy, written'; do
+  n=$(grep -c "\"step\":\"$step\"" <<< "$said" || true)
+  [[ $n == $([[ $step == pipelined ]] && echo 3 || echo 2) ]] || { echo "$n lines of $step: $said" >&2; exit 1; }
+done
