@@ -20,6 +20,7 @@ void add_tax_command(CLI::App& app);          ///< what other transports cost sh
 void add_rdma_command(CLI::App& app);         ///< long messages by frames, reads and writes
 void add_tree_command(CLI::App& app);         ///< broadcasts by chains and by messages
 void add_regcache_command(CLI::App& app);     ///< registered memory that is kept
+void add_ladder_command(CLI::App& app);       ///< the rungs of the RDMA channel
 void add_progress_command(CLI::App& app);     ///< what asynchronous progress costs
 void add_layers_command(CLI::App& app);       ///< what each layer adds to a message
 void add_strangers_command(CLI::App& app);    ///< what bad connections cost

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     add_rdma_command(app);
     add_tree_command(app);
     add_regcache_command(app);
+    add_ladder_command(app);
     add_progress_command(app);
     add_layers_command(app);
     add_strangers_command(app);

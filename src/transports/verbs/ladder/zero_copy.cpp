@@ -92,9 +92,11 @@ std::size_t zero_copy_pipe::get(std::span<const mutable_buffer> into) {
   scatter to(into);
   if (arriving_) return end_arrival(to.run(longest_));
   const std::size_t n = get_copied(to);
-  const mutable_buffer next = to.run(longest_);
-  // What is long waits for a call of its own, which says 0.
-  if (n == 0 && !next.empty() && chunks_.front()) begin_arrival(next);
+  // What is long waits for a call of its own, which says 0. By now data may have come, too.
+  if (const mutable_buffer next = to.run(longest_); n == 0 && !next.empty()) {
+    const chunks::arrived* const first = chunks_.front();
+    if (first && first->kind == chunk_kind::offer) begin_arrival(next);
+  }
   return n;
 }
 

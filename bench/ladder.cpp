@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ladder of the RDMA channel, rung by rung: there and back, and one way, through a pipe of each
+// kind and by bare writes between registered memory, in turns in the same two processes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "report.hpp"
+#include "stage.hpp"
+#include "support/clock.hpp"
+#include "support/pattern.hpp"
+#include "support/plan.hpp"
+#include "support/spin.hpp"
+#include "transports/verbs/finder.hpp"
+#include "transports/verbs/ladder/connection.hpp"
+
+namespace weft::bench {
+namespace {
+
+namespace verbs = transports::verbs;
+namespace ladder = verbs::ladder;
+using ladder::rung;
+
+constexpr std::size_t kib = 1024, mib = kib * kib;
+
+struct request {
+  settings chosen{.transport = "verbs", .progress = "polling"};
+  std::vector<std::size_t> small{8, 256, 4 * kib}, large{64 * kib, 256 * kib, mib};
+  std::vector<std::size_t> chunks{kib, 2 * kib, 4 * kib, 8 * kib, 16 * kib, 32 * kib};
+  std::size_t window = 4;
+  int rounds = 11;
+  double effort = 1.0;
+
+  /// Bytes of the longest message.
+  std::size_t longest() const {
+    std::size_t n = stamp_size;
+    for (const auto* sizes : {&small, &large})
+      for (const std::size_t size : *sizes) n = std::max(n, size);
+    return n;
+  }
+};
+
+/// How messages get from one process to the other. A message is written to where `out` says, and
+/// read where `in` says; there is a place for each message of a window, and one for the answer.
+class way {
+ public:
+  way(std::string name, std::size_t chunk) : name_(std::move(name)), chunk_(chunk) {
+    std::string why;
+    device_ = verbs::find({}, why);
+    if (!device_) throw std::runtime_error(why);
+  }
+  virtual ~way() = default;
+
+  virtual std::span<const std::byte> card() const = 0;
+  virtual void meet(std::span<const std::byte> card) = 0;
+  virtual std::span<std::byte> out(std::size_t place, std::size_t size) = 0;
+  virtual std::span<std::byte> in(std::size_t place, std::size_t size) = 0;
+  virtual void send(std::span<const std::byte> message) = 0;
+  /// \param sequence of its stamp
+  virtual void receive(std::span<std::byte> message, std::uint64_t sequence) = 0;
+
+  const std::string& name() const { return name_; }
+  std::size_t chunk() const { return chunk_; }
+
+ protected:
+  verbs::device& device() { return *device_; }
+
+ private:
+  const std::string name_;
+  const std::size_t chunk_;
+  std::unique_ptr<verbs::device> device_;
+};
+
+class by_pipe final : public way {
+ public:
+  by_pipe(std::string name, const ladder::settings& s, const request& wanted)
+      : way(std::move(name), s.chunk),
+        pipe_(ladder::open(device(), s)),
+        out_(wanted.window + 1, wanted.longest()),
+        in_(wanted.window + 1, wanted.longest()) {}
+
+  std::span<const std::byte> card() const override { return pipe_->card(); }
+  void meet(std::span<const std::byte> card) override { pipe_->meet(card); }
+  std::span<std::byte> out(std::size_t place, std::size_t size) override {
+    return out_[place].first(size);
+  }
+  std::span<std::byte> in(std::size_t place, std::size_t size) override {
+    return in_[place].first(size);
+  }
+  void send(const_buffer message) override {
+    while (!message.empty()) {
+      const std::size_t n = pipe_->put({&message, 1});
+      message = message.subspan(n);
+      if (n == 0) pipe_->progress();
+    }
+  }
+  void receive(mutable_buffer message, std::uint64_t) override {
+    while (!message.empty()) {
+      const std::size_t n = pipe_->get({&message, 1});
+      message = message.subspan(n);
+      if (n == 0) pipe_->progress();
+    }
+  }
+
+ private:
+  std::unique_ptr<ladder::pipe> pipe_;
+  heap_buffers out_, in_;
+};
+
+/// What the device does without a pipe: one write for a message, into memory where the other side
+/// looks at the last bytes.
+class by_writes final : public way {
+ public:
+  explicit by_writes(const request& wanted)
+      : way("raw", 0),
+        most_(wanted.longest()),
+        line_(device(), {.step = rung::basic, .ring = (wanted.window + 1) * most_}) {}
+
+  std::span<const std::byte> card() const override {
+    return std::as_bytes(std::span(&line_.card(), 1));
+  }
+  void meet(std::span<const std::byte> card) override { line_.meet(card); }
+  std::span<std::byte> out(std::size_t place, std::size_t size) override {
+    return {line_.outbox() + place * most_, size};
+  }
+  std::span<std::byte> in(std::size_t place, std::size_t size) override {
+    return {line_.inbox() + place * most_, size};
+  }
+  void send(std::span<const std::byte> message) override {
+    while (line_.places() == 0) continue;
+    line_.write(static_cast<std::size_t>(message.data() - line_.outbox()), message.size());
+  }
+  void receive(std::span<std::byte> message, std::uint64_t sequence) override {
+    const auto* const last = reinterpret_cast<const volatile std::uint64_t*>(
+        message.data() + message.size() - stamp_size);
+    std::size_t looks = 0;
+    spin_until([&] {
+      if (++looks % 1024 == 0) line_.look();  // it may have broken
+      return *last == sequence;
+    });
+  }
+
+ private:
+  const std::size_t most_;
+  ladder::connection line_;
+};
+
+/// \param sequence of the next message; goes on
+void round_trips(way& w, int rank, std::size_t size, std::size_t count, std::uint64_t& sequence) {
+  const auto send = [&] {
+    const auto message = w.out(0, size);
+    stamp(message, sequence);
+    w.send(message);
+  };
+  for (std::size_t i = 0; i != count; ++i) {
+    ++sequence;
+    if (rank == 0) send();
+    const auto box = w.in(0, size);
+    w.receive(box, sequence);
+    check_stamp(box, sequence);
+    if (rank == 1) send();
+  }
+}
+
+void windows(way& w, int rank, std::size_t size, std::size_t window, std::size_t count,
+             std::uint64_t& sequence) {
+  for (std::size_t i = 0; i != count; ++i) {
+    ++sequence;
+    for (std::size_t k = 0; k != window; ++k)
+      if (rank == 0) {
+        stamp(w.out(k, size), sequence);
+        w.send(w.out(k, size));
+      } else {
+        w.receive(w.in(k, size), sequence);
+        check_stamp(w.in(k, size), sequence);
+      }
+    const auto answer = rank == 1 ? w.out(window, stamp_size) : w.in(window, stamp_size);
+    if (rank == 1) {
+      stamp(answer, sequence);
+      w.send(answer);
+    } else {
+      w.receive(answer, sequence);
+    }
+  }
+}
+
+/// The ways, and what each of them is to be set against.
+struct contestants {
+  std::vector<std::unique_ptr<way>> all;
+  std::vector<std::size_t> below;  ///< the rung that it stands on; itself: none
+  std::size_t rungs;               ///< all others are chunk sizes
+
+  explicit contestants(const request& wanted) {
+    const auto add = [&](std::unique_ptr<way> w, std::size_t on) {
+      all.push_back(std::move(w));
+      below.push_back(on);
+    };
+    const auto pipe = [&](const char* name, rung step, std::size_t chunk) {
+      return std::make_unique<by_pipe>(name, ladder::settings{.step = step, .chunk = chunk},
+                                       wanted);
+    };
+    const std::size_t usual = ladder::settings{}.chunk;
+    add(std::make_unique<by_writes>(wanted), 0);
+    add(pipe("basic", rung::basic, usual), 1);
+    add(pipe("piggyback", rung::piggyback, usual), 1);
+    add(pipe("pipelined", rung::pipelined, usual), 2);
+    add(pipe("zero-copy, read", rung::read, usual), 3);
+    add(pipe("zero-copy, written", rung::written, usual), 3);
+    rungs = all.size();
+    for (const std::size_t chunk : wanted.chunks)
+      add(pipe("pipelined", rung::pipelined, chunk), all.size());
+  }
+
+  void meet(pair_member& member) {
+    constexpr std::size_t room = 128;
+    for (std::size_t i = 0; i != all.size(); ++i) {
+      const auto shared = [&](int rank) {
+        return member.shared().subspan((2 * i + static_cast<std::size_t>(rank)) * room, room);
+      };
+      const auto own = all[i]->card();
+      std::memcpy(shared(member.rank()).data(), own.data(), own.size());
+      member.barrier();
+      all[i]->meet(shared(1 - member.rank()).first(own.size()));
+    }
+    member.barrier();
+  }
+};
+
+/// Medians of each round, for the ways from `first` to `last`, in turns.
+std::vector<std::vector<double>> measure(contestants& them, std::size_t first, std::size_t last,
+                                         const request& wanted, pair_member& member,
+                                         std::size_t size, bool one_way) {
+  static constexpr std::size_t most_bytes = mib;
+  const std::size_t bytes = size * (one_way ? wanted.window : 1);
+  const plan loops = plan{.warm_up = 2,
+                          .batches = 5,
+                          .per_batch = std::clamp<std::size_t>(most_bytes / 8 / bytes, 1, 40)}
+                         .scaled(wanted.effort);
+  std::vector<std::vector<double>> samples(last - first);
+  std::vector<std::uint64_t> sequence(last - first);
+  for (int round = 0; round != wanted.rounds; ++round)
+    for (std::size_t turn = 0; turn != samples.size(); ++turn) {
+      // Who comes first changes, so that none is always the one after the other.
+      const std::size_t which = (turn + static_cast<std::size_t>(round)) % samples.size();
+      way& w = *them.all[first + which];
+      const auto go = [&](std::size_t count) {
+        try {
+          if (one_way)
+            windows(w, member.rank(), size, wanted.window, count, sequence[which]);
+          else
+            round_trips(w, member.rank(), size, count, sequence[which]);
+        } catch (const std::exception& e) {
+          throw std::runtime_error(fmt::format("{}, {} bytes: {}", w.name(), size, e.what()));
+        }
+      };
+      member.barrier();
+      go(loops.warm_up);
+      std::vector<double> batches;
+      for (std::size_t i = 0; i != loops.batches; ++i) {
+        const auto start = now_ns();
+        go(loops.per_batch);
+        const double us = us_between(start, now_ns()) / static_cast<double>(loops.per_batch);
+        batches.push_back(one_way ? static_cast<double>(bytes) / us : us / 2);
+      }
+      samples[which].push_back(median(std::move(batches)));
+    }
+  return samples;
+}
+
+/// How many times better `a` is than `b`, in the middle of the pairs.
+double gain(const std::vector<double>& a, const std::vector<double>& b, bool more_is_better) {
+  return median(more_is_better ? paired_ratios(a, b) : paired_ratios(b, a));
+}
+
+void act(pair_member& member, const request& wanted) {
+  contestants them(wanted);
+  them.meet(member);
+  report out({{"size", "size"},
+              {"step", "step"},
+              {"chunk", "chunk"},
+              {"half round trip µs", "half_rtt_us"},
+              {"MB/s", "mb_s"},
+              {"p10", "p10"},
+              {"p90", "p90"},
+              {"of raw", "of_raw"},
+              {"gain", "gain"}},
+             wanted.chosen.as_json);
+  const bool tells = member.rank() == 0;
+  if (tells)
+    out.title(
+        fmt::format("verbs; one way {} in flight; {} rounds in turns; of raw, and gain on "
+                    "the rung below: medians of the pairs",
+                    wanted.window, wanted.rounds));
+  const auto tell = [&](std::size_t size, bool one_way, std::size_t first,
+                        const std::vector<std::vector<double>>& samples) {
+    for (std::size_t i = 0; tells && i != samples.size(); ++i) {
+      const way& w = *them.all[first + i];
+      auto line = make_line(head_of("ladder", wanted.chosen, size), one_way ? mb_s : half_rtt_us,
+                            samples[i]);
+      line["step"] = w.name();
+      if (w.chunk() != 0) line["chunk"] = size_text(w.chunk());
+      const std::size_t below = them.below[first + i];
+      if (first == 0) line["of_raw"] = gain(samples[i], samples[0], one_way);
+      if (below != first + i) line["gain"] = gain(samples[i], samples[below - first], one_way);
+      out.add(line);
+    }
+  };
+  for (const std::size_t size : wanted.small)
+    tell(size, false, 0, measure(them, 0, them.rungs, wanted, member, size, false));
+  for (const std::size_t size : wanted.large)
+    tell(size, true, 0, measure(them, 0, them.rungs, wanted, member, size, true));
+  if (!wanted.chunks.empty())
+    tell(wanted.longest(), true, them.rungs,
+         measure(them, them.rungs, them.all.size(), wanted, member, wanted.longest(), true));
+  if (tells) out.finish();
+  member.barrier();
+}
+
+}  // namespace
+
+void add_ladder_command(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto* sub = app.add_subcommand("ladder", "The rungs of the RDMA channel against bare writes");
+  const auto sizes = [&](const char* name, std::vector<std::size_t>& into, const char* about) {
+    sub->add_option(name, into, about)
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false) & CLI::Range(stamp_size, std::size_t{16} * mib));
+  };
+  sizes("--size", wanted->small, "Bytes of a message, there and back");
+  sizes("--large", wanted->large, "Bytes of a message, one way");
+  sizes("--chunk", wanted->chunks, "Bytes of a chunk: the longest message, pipelined");
+  sub->add_option("--window", wanted->window, "Messages in flight, one way")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
+  sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
+      ->check(CLI::PositiveNumber);
+  add_settings(*sub, wanted->chosen, {.transport = false, .progress = false});
+  sub->callback([wanted] {
+    const pair_options stage{.name = "ladder",
+                             .shared_bytes = 64 * kib,
+                             .time_limit = std::chrono::minutes(20),
+                             .pin = wanted->chosen.pin};
+    run_pair(stage, [&](pair_member& member) { act(member, *wanted); });
+  });
+}
+
+}  // namespace weft::bench
