@@ -47,15 +47,19 @@ struct request {
   }
 };
 
+std::unique_ptr<verbs::device> first_device() {
+  std::string why;
+  auto found = verbs::find({}, why);
+  if (!found) throw std::runtime_error(why);
+  return found;
+}
+
 /// How messages get from one process to the other. A message is written to where `out` says, and
 /// read where `in` says; there is a place for each message of a window, and one for the answer.
 class way {
  public:
-  way(std::string name, std::size_t chunk) : name_(std::move(name)), chunk_(chunk) {
-    std::string why;
-    device_ = verbs::find({}, why);
-    if (!device_) throw std::runtime_error(why);
-  }
+  way(std::string name, std::size_t chunk)
+      : name_(std::move(name)), chunk_(chunk), device_(first_device()) {}
   virtual ~way() = default;
 
   virtual std::span<const std::byte> card() const = 0;
@@ -75,7 +79,7 @@ class way {
  private:
   const std::string name_;
   const std::size_t chunk_;
-  std::unique_ptr<verbs::device> device_;
+  const std::unique_ptr<verbs::device> device_;
 };
 
 class by_pipe final : public way {
