@@ -223,6 +223,21 @@ TEST_CASE("ladder: half a write is not seen") {
   CHECK(in == out);
 }
 
+TEST_CASE("ladder: a pointer that is on its way does not change") {
+  two x(small(rung::basic));
+  x.here.inline_bytes = 0;
+  x.net.moves = 0;
+  REQUIRE(put(*x.a, pattern(4)) == 4);
+  REQUIRE(put(*x.a, pattern(100)) == 100);
+  x.net.moves = sizeof(ladder::word);  // as far as into the second one's data
+  x.net.go_on();
+  bytes in(200);
+  CHECK(get(*x.b, in) == 4);
+  x.net.moves = ~std::size_t{0};
+  x.net.go_on();
+  CHECK(get(*x.b, in) == 100);
+}
+
 TEST_CASE("ladder: what is long is not copied, and says 0 until it has crossed") {
   const rung step = GENERATE(rung::read, rung::written);
   two x(small(step));
@@ -269,6 +284,17 @@ TEST_CASE("ladder: what is long and what is short keep their order") {
     got += get(*x.b, std::span(in).subspan(got));
   }
   CHECK(in == all);
+}
+
+TEST_CASE("ladder: a list is put up to what is long, and binds nobody to the rest") {
+  const rung step = GENERATE(rung::read, rung::written);
+  two x(small(step));
+  const bytes head = pattern(10), body = pattern(5000), other = pattern(20);
+  const const_buffer list[] = {head, body};
+  REQUIRE(x.a->put(list) == 10);
+  CHECK(put(*x.a, other) == 20);
+  bytes in(100);
+  CHECK(get(*x.b, in) == 30);
 }
 
 TEST_CASE("ladder: other bytes than those that are on their way are refused, and do no harm") {
