@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ class recorder final : public inlet {
   bool on_frame(const frame_header& h, const frame_extension* x,
                 const std::byte* payload) noexcept override {
     frames.push_back({h, x ? std::optional(*x) : std::nullopt, {payload, payload + h.size}});
+    if (on_arrival) on_arrival();
     return sensible;
   }
   void on_transferred(std::uint64_t cookie, bool well) noexcept override {
@@ -45,6 +47,7 @@ class recorder final : public inlet {
   std::vector<frame> frames;
   std::vector<std::pair<std::uint64_t, bool>> transferred;
   std::vector<errc> broken;
+  std::function<void()> on_arrival;
   int rooms = 0;
   bool sensible = true;
 };

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/error.hpp>
@@ -40,7 +41,8 @@ struct fabric {
   std::map<std::uint32_t, fake_queue_pair*> ends;  ///< by number
   std::uint32_t next_number = 17;
   std::uint32_t next_key = 1;
-  bool cut = false;  ///< nothing arrives any more, and senders give up at once
+  bool cut = false;   ///< nothing arrives any more, and senders give up at once
+  bool half = false;  ///< frames arrive up to their middle, and then stand still
   std::size_t moves =
       ~std::size_t{0};  ///< so many bytes of each read or write; then it stands still
 
@@ -168,7 +170,10 @@ class fake_queue_pair final : public verbs::queue_pair {
   explicit fake_queue_pair(fake_device& of) : of_(of), number_(of.on_.next_number++) {
     of.on_.ends[number_] = this;
   }
-  ~fake_queue_pair() override { of_.on_.ends.erase(number_); }
+  ~fake_queue_pair() override {
+    of_.on_.ends.erase(number_);
+    std::erase_if(of_.done_, [this](const ibv_wc& c) { return c.qp_num == number_; });
+  }
 
   std::uint32_t number() const noexcept override { return number_; }
   std::uint32_t inline_bytes() const noexcept override { return of_.inline_bytes; }
@@ -218,6 +223,7 @@ class fake_queue_pair final : public verbs::queue_pair {
       sent.opcode = IBV_WC_SEND;
       if (failed_) {
         sent.status = IBV_WC_WR_FLUSH_ERR;
+        end_half_received();  // not at once, but before what was posted
       } else if (of_.on_.cut || other == of_.on_.ends.end() || other->second->failed_) {
         sent.status = IBV_WC_RETRY_EXC_ERR;
         failed_ = true;
@@ -276,17 +282,34 @@ class fake_queue_pair final : public verbs::queue_pair {
     return true;
   }
 
-  bool take(const send& s) {
-    if (of_.receives_.empty()) return false;
-    const fake_device::receive at = of_.receives_.front();
-    of_.receives_.pop_front();
-    const std::span<const std::byte> from = s.bytes();
-    if (from.size() > at.into.size()) misuse("a frame is longer than a receive");
-    std::copy(from.begin(), from.end(), at.into.begin());
+  ibv_wc received_into(const fake_device::receive& at) const noexcept {
     ibv_wc c{};
     c.wr_id = at.id;
     c.qp_num = number_;
     c.opcode = IBV_WC_RECV;
+    return c;
+  }
+
+  void end_half_received() {
+    if (!half_received_) return;
+    ibv_wc c = received_into(*std::exchange(half_received_, std::nullopt));
+    c.status = IBV_WC_WR_FLUSH_ERR;
+    of_.complete(c);
+  }
+
+  /// \return false: it has to wait
+  bool take(const send& s) {
+    if (!half_received_) {
+      if (of_.receives_.empty()) return false;
+      half_received_ = of_.receives_.front();
+      of_.receives_.pop_front();
+    }
+    if (of_.on_.half) return false;
+    const fake_device::receive at = *std::exchange(half_received_, std::nullopt);
+    const std::span<const std::byte> from = s.bytes();
+    if (from.size() > at.into.size()) misuse("a frame is longer than a receive");
+    std::copy(from.begin(), from.end(), at.into.begin());
+    ibv_wc c = received_into(at);
     c.byte_len = static_cast<std::uint32_t>(from.size());
     c.wc_flags = IBV_WC_WITH_IMM;
     c.imm_data = htonl(s.immediate);
@@ -299,6 +322,7 @@ class fake_queue_pair final : public verbs::queue_pair {
   std::uint32_t peer_ = 0;
   bool failed_ = false;
   std::deque<send> waiting_;
+  std::optional<fake_device::receive> half_received_;
 };
 
 inline std::unique_ptr<verbs::queue_pair> fake_device::make_queue_pair() {

@@ -27,6 +27,8 @@ constexpr auto grace = std::chrono::milliseconds(500);
 constexpr auto last_words = std::chrono::seconds(1);
 // How long the end of a link waits until its last frames have arrived.
 constexpr auto last_frames = std::chrono::milliseconds(500);
+// How long the end of a queue pair waits until the device says that it has broken it.
+constexpr auto last_work = std::chrono::milliseconds(50);
 
 constexpr std::uint32_t number_mask = (1u << 24) - 1;
 
@@ -58,9 +60,13 @@ pair::pair(verbs_transport& owner, inlet& peer, counterpart who, std::uint32_t n
            owner.device().can().reads_at_once,
            slot_bytes,
            here.gid};
+  owner.completed().add(*this);
 }
 
-pair::~pair() { stage_ = stage::ended; }
+pair::~pair() {
+  stage_ = stage::ended;
+  owner_.completed().forget(*this);
+}
 
 // --- meeting -------------------------------------------------------------------------------------
 
@@ -206,6 +212,12 @@ void pair::sent(std::uint32_t place) noexcept {
   transfers_.done(place, peer_);
 }
 
+/// It has ended all the same, and what it left from is free again.
+void pair::failed(std::uint32_t place, const std::string& what) noexcept {
+  queue_.done(place);
+  broke(what);
+}
+
 /// A peer that is in the middle of a read or a write of ours is stopped by the queue pair's end,
 /// and so is this side's device. What was sent before shall arrive all the same.
 void pair::let_go() noexcept {
@@ -213,7 +225,6 @@ void pair::let_go() noexcept {
   const bool was_up = open_for_work();
   transfers_.fall_silent();
   say_farewell();
-  stage_ = stage::ended;
   shut();
   transfers_.let_go();
   if (!was_up || !who_.tell) return;
@@ -274,7 +285,7 @@ void pair::say_farewell() noexcept {
   if (!link_ || !open_for_work()) return;
   const auto until = clock::now() + last_frames;
   while (!post_own(own_kind::farewell)) {
-    if (clock::now() > until) return;
+    if (!open_for_work() || clock::now() > until) return;
     owner_.look_for(*this, false);
   }
   said_farewell_ = true;
@@ -301,17 +312,27 @@ void pair::forget() noexcept {
     const bool any = owner_.look_for(*this, true);
     if (!any && (!lives || stage_ != stage::up || clock::now() > until)) break;
   }
-  accepted_ = false;
   reported_ = true;  // by who calls
-  stage_ = stage::ended;
   transfers_.fall_silent();
   shut();
+  accepted_ = false;
 }
 
-/// What its queue pair has completed would go along with it.
+/// What its queue pair has completed would go along with it, and so would the receive that half a
+/// frame lies in: that is ended by breaking the connection first. Not all devices say when they
+/// have done so (LAST_WQE_REACHED); what is posted on a broken connection is ended after it.
 void pair::shut() noexcept {
-  owner_.fetch();
+  if (!queue_.is_open()) return;
+  stage_ = stage::ended;
+  if (accepted_ && !port_.heard_farewell()) {
+    queue_.on().fail();
+    const auto until = clock::now() + last_work;
+    if (queue_.mark_anew())
+      while (!queue_.all_done() && clock::now() < until) owner_.look_for(*this, false);
+  }
+  owner_.completed().fetch();
   queue_.shut();
+  owner_.completed().retire(*this);
 }
 
 void pair::link_ended() noexcept {

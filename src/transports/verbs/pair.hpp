@@ -57,6 +57,7 @@ class pair {
   /// A completion of this pair's, after the slot's bytes where it is a receive.
   void received(std::span<const std::byte> bytes, std::uint32_t peer_has_read) noexcept;
   void sent(std::uint32_t place) noexcept;
+  void failed(std::uint32_t place, const std::string& what) noexcept;
   /// Something that was posted has failed, or the device has. \param what for people
   void broke(const std::string& what) noexcept;
   /// The peer has destroyed its queue pair, to have its memory back.
@@ -69,6 +70,8 @@ class pair {
   bool pay() noexcept;
   /// Delivers what has arrived and what follows at once, then receives no more.
   void forget() noexcept;
+  /// The queue pair goes; what arrived before is delivered all the same.
+  void shut() noexcept;
   /// Called now and then. \return whether there is something to wait for
   bool tick(std::chrono::steady_clock::time_point now) noexcept;
 
@@ -98,7 +101,6 @@ class pair {
   bool peer_process_lives() const noexcept;
   void end(errc why) noexcept;
   void end_soon() noexcept;
-  void shut() noexcept;
 
   verbs_transport& owner_;
   inlet& peer_;

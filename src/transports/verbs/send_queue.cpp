@@ -47,8 +47,7 @@ int send_queue::post(std::size_t bytes, std::uint32_t read) noexcept {
   return post(work, slot, scarce || silent_ + 1 >= unsaid);
 }
 
-bool send_queue::mark() noexcept {
-  if (silent_ == 0) return !all_done();
+bool send_queue::mark_anew() noexcept {
   if (posted_ - done_ == depth) return true;  // among so many some are said
   ibv_send_wr nothing{};                      // nowhere
   nothing.opcode = IBV_WR_RDMA_WRITE;

@@ -25,6 +25,7 @@ class send_queue {
       : on_(std::move(on)), pool_(pool), pair_(pair) {}
   ~send_queue() { shut(); }
 
+  bool is_open() const noexcept { return on_ != nullptr; }
   queue_pair& on() const noexcept { return *on_; }
 
   /// Whether a frame of so many bytes could be posted now.
@@ -49,7 +50,9 @@ class send_queue {
   std::uint32_t last() const noexcept { return posted_ - 1; }
 
   /// Makes the device say when all that was posted is done. \return whether that will be said
-  bool mark() noexcept;
+  bool mark() noexcept { return silent_ == 0 ? !all_done() : mark_anew(); }
+  /// The same, if that was said already, too: for a queue pair that was told to fail since.
+  bool mark_anew() noexcept;
   /// The work of that place, and all before it, is done.
   void done(std::uint32_t place) noexcept;
   bool all_done() const noexcept { return posted_ == done_; }

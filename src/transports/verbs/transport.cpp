@@ -23,7 +23,6 @@ namespace {
 constexpr std::uint32_t slots_to_send = 256;
 // What one pass takes, so that other transports have their turn.
 constexpr std::size_t completions_per_pass = 64;
-constexpr std::size_t completions_at_once = 16;
 constexpr std::chrono::milliseconds tick_time{250};
 
 template <class T>
@@ -40,7 +39,8 @@ verbs_transport::verbs_transport(runtime::engine& e, settings s, std::unique_ptr
       regions_(*device_),
       cache_(regions_, settings_.regions),
       descriptors_(runtime::make_epoll_wait_set()),
-      clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
+      clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)),
+      completions_(*device_) {
   if (!clock_)
     throw error(errc::system, fmt::format("timerfd_create failed: {}; {}", std::strerror(errno),
                                           runtime::cure_for(errno)));
@@ -88,14 +88,11 @@ void verbs_transport::make_memory() {
 pair& verbs_transport::pair_of(inlet& peer, const counterpart& who) {
   if (const auto known = pairs_.find(&peer); known != pairs_.end()) return *known->second;
   make_memory();
-  // Whatever has completed can be put off, and every pair can wait, where nothing may throw.
-  const std::size_t pairs = pairs_.size() + 1;
-  put_off_.reserve(sizes{}.receives + pairs * sizes{}.sends);
-  waiting_.reserve(pairs);
-  owing_.reserve(pairs);
+  // Every pair can wait where nothing may throw.
+  waiting_.reserve(pairs_.size() + 1);
+  owing_.reserve(pairs_.size() + 1);
   auto made = std::make_unique<pair>(*this, peer, who, next_number_++);
   pair& p = *made;
-  by_queue_pair_[p.queue_pair_number()] = &p;
   pairs_.emplace(&peer, std::move(made));
   worth_watching = worth_polling = true;
   engine_.look_after();  // whoever sleeps does not watch yet
@@ -133,11 +130,9 @@ void verbs_transport::note(inlet& from, parcel) {
 
 void verbs_transport::forget_if_idle(pair& p) noexcept {
   if (!p.idle()) return;
+  p.shut();
   drop(waiting_, &p);
   drop(owing_, &p);
-  // A queue pair that has gone has left its number to a later one.
-  const auto numbered = by_queue_pair_.find(p.queue_pair_number());
-  if (numbered != by_queue_pair_.end() && numbered->second == &p) by_queue_pair_.erase(numbered);
   pairs_.erase(&p.peer());
   worth_watching = !pairs_.empty();
 }
@@ -170,80 +165,46 @@ std::string verbs_transport::describe(const inlet& peer) const {
 
 // --- completions ---------------------------------------------------------------------------------
 
-/// Null: of one that has gone.
-pair* verbs_transport::pair_of(const ibv_wc& c) noexcept {
-  const auto it = by_queue_pair_.find(c.qp_num);
-  if (it == by_queue_pair_.end()) return nullptr;
-  const work_id id = work_id::of(c.wr_id);
-  return id.is_receive() || id.pair() == it->second->number() ? it->second : nullptr;
-}
-
-/// \return whether it was for somebody who is there
-bool verbs_transport::take(const ibv_wc& c) noexcept {
-  const work_id id = work_id::of(c.wr_id);
-  pair* const p = pair_of(c);
+void verbs_transport::take(const completion& c) noexcept {
+  const work_id id = work_id::of(c.what.wr_id);
+  const bool well = c.what.status == IBV_WC_SUCCESS;
   if (!id.is_receive()) {
-    if (!p) return false;
-    if (c.status == IBV_WC_SUCCESS)
-      p->sent(id.number());
+    if (!c.of) return;
+    if (well)
+      c.of->sent(id.number());
     else
-      p->broke(ibv_wc_status_str(c.status));
-    return true;
+      c.of->failed(id.number(), ibv_wc_status_str(c.what.status));
+    return;
   }
   // Whatever a device says about a receive, its memory is ours again.
-  if (p && c.status == IBV_WC_SUCCESS) {
-    const std::size_t bytes = std::min<std::size_t>(c.byte_len, slot_bytes);
-    const bool counts = (c.wc_flags & IBV_WC_WITH_IMM) != 0;
-    p->received({receives_->at(id.number()), counts ? bytes : 0}, ntohl(c.imm_data));
+  if (c.of && well) {
+    const std::size_t bytes = std::min<std::size_t>(c.what.byte_len, slot_bytes);
+    const bool counts = (c.what.wc_flags & IBV_WC_WITH_IMM) != 0;
+    c.of->received({receives_->at(id.number()), counts ? bytes : 0}, ntohl(c.what.imm_data));
   }
   receives_->release(id.number());
-  return p != nullptr;
-}
-
-bool verbs_transport::fetch() noexcept {
-  for (;;) {
-    const std::size_t room = std::min(put_off_.capacity() - put_off_.size(), completions_at_once);
-    ibv_wc some[completions_at_once];
-    const std::size_t n = room == 0 ? 0 : device_->poll({some, room});
-    if (n == 0) return !put_off_.empty();
-    put_off_.insert(put_off_.end(), some, some + n);
-  }
 }
 
 bool verbs_transport::look_for(pair& p, bool deliver) noexcept {
-  fetch();
+  completions_.fetch();
   bool any = false;
-  for (std::size_t i = 0; i < put_off_.size();) {
-    const ibv_wc c = put_off_[i];
-    if (pair_of(c) != &p || (!deliver && work_id::of(c.wr_id).is_receive())) {
-      ++i;
-      continue;
-    }
-    put_off_.erase(put_off_.begin() + static_cast<std::ptrdiff_t>(i));
-    take(c);
+  while (const auto c = completions_.next_of(p, !deliver)) {
+    take(*c);
     any = true;
   }
   receives_->refill();
-  if (!put_off_.empty()) worth_polling = true;
+  if (completions_.any()) worth_polling = true;
   if (!any) ::sched_yield();  // it is somebody else's turn to send
   return any;
 }
 
 unsigned verbs_transport::take_some() noexcept {
   unsigned events = 0;
-  while (!put_off_.empty() && events < completions_per_pass) {
-    const ibv_wc c = put_off_.front();
-    put_off_.erase(put_off_.begin());
-    take(c);
+  while (events != completions_per_pass) {
+    const auto c = completions_.next();
+    if (!c) break;
+    take(*c);
     ++events;
-  }
-  // What was put off meanwhile came before the rest.
-  while (put_off_.empty() && events < completions_per_pass) {
-    ibv_wc some[completions_at_once];
-    const std::size_t n = device_->poll(some);
-    for (std::size_t i = 0; i != n; ++i) take(some[i]);
-    events += static_cast<unsigned>(n);
-    if (n != completions_at_once) break;
   }
   return events;
 }
@@ -273,11 +234,11 @@ unsigned verbs_transport::poll() noexcept {
     if (completed != 0 || !owing_.empty()) settle();
     events += completed;
   }
-  worth_polling = ready_ || !pairs_.empty() || !put_off_.empty();
+  worth_polling = ready_ || !pairs_.empty() || completions_.any();
   return events;
 }
 
-bool verbs_transport::has_work() noexcept { return ready_ || (receives_ && fetch()); }
+bool verbs_transport::has_work() noexcept { return ready_ || (receives_ && completions_.fetch()); }
 
 // --- sleeping ------------------------------------------------------------------------------------
 
@@ -286,7 +247,7 @@ void verbs_transport::on_ready() noexcept { ready_ = worth_polling = true; }
 /// What completed before the device was asked to tell is looked for afterwards, and tells itself.
 void verbs_transport::arm() noexcept {
   if (!armed_) armed_ = device_->arm();
-  if (!armed_ || fetch()) bell_.ring();
+  if (!armed_ || completions_.fetch()) bell_.ring();
 }
 
 void verbs_transport::on_channel() noexcept {

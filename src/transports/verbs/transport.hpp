@@ -10,6 +10,7 @@
 
 #include "runtime/engine.hpp"
 #include "runtime/event_fd.hpp"
+#include "transports/verbs/completions.hpp"
 #include "transports/verbs/factory.hpp"
 #include "transports/verbs/pair.hpp"
 
@@ -50,13 +51,11 @@ class verbs_transport final : public transport {
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   void wants_room(pair& p) noexcept;
   void owes(pair& p) noexcept;
-  /// Takes what has completed, for that pair alone; the rest is put off until the next pass.
+  /// Acts upon what has completed, for that pair alone; the rest is put off until the next pass.
   /// \param deliver false: also what that pair received
   /// \return whether there was something for it
   bool look_for(pair& p, bool deliver) noexcept;
-  /// Puts off what has completed: also what a queue pair would take along that is about to go.
-  /// \return whether something has
-  bool fetch() noexcept;
+  completions& completed() noexcept { return completions_; }
   void forget_if_idle(pair& p) noexcept;
   /// Has pairs ticked, soon and for as long as one of them wants it.
   void want_ticks() noexcept;
@@ -73,8 +72,7 @@ class verbs_transport final : public transport {
   pair& pair_of(inlet& peer, const counterpart& who);
   void make_memory();
   void watch(watcher& w, int fd, void (verbs_transport::*what)() noexcept);
-  pair* pair_of(const ibv_wc& c) noexcept;
-  bool take(const ibv_wc& c) noexcept;
+  void take(const completion& c) noexcept;
   unsigned take_some() noexcept;
   void settle() noexcept;
   void on_channel() noexcept;
@@ -94,9 +92,8 @@ class verbs_transport final : public transport {
   std::unique_ptr<slots> pool_;
   std::unique_ptr<receives> receives_;
   std::unordered_map<const inlet*, std::unique_ptr<pair>> pairs_;
-  std::unordered_map<std::uint32_t, pair*> by_queue_pair_;
-  std::vector<ibv_wc> put_off_;  // as large as it will ever be
-  std::vector<pair*> waiting_;   // for room
+  completions completions_;
+  std::vector<pair*> waiting_;  // for room
   std::vector<pair*> owing_;
   std::uint32_t next_number_ = 1;  // of a pair
   bool ready_ = false;             // something is to be had from descriptors_

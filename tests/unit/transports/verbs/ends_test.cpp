@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How connections over verbs end: in good order, and in all the others.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
 
 #include "ends.hpp"
@@ -27,6 +30,13 @@ std::uint32_t queue_pair_in(const parcel& card) {
   REQUIRE(card.bytes.size() == sizeof c);
   std::memcpy(&c, card.bytes.data(), sizeof c);
   return c.queue_pair;
+}
+
+pid_t one_that_has_died() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  return child;
 }
 
 bytes frame(frame_header h, std::size_t behind) {
@@ -57,6 +67,86 @@ TEST_CASE("verbs: a link that is dropped waits until its last frames have arrive
   const std::size_t before = a.hardware.signalled;
   a.drop_link();
   CHECK(a.hardware.signalled == before + 1);
+}
+
+TEST_CASE("verbs: a link that ends while completions are acted upon knows of the rest of them") {
+  fabric net;
+  end a(net), b(net);
+  connect(a, b);
+  connect(b, a);
+  const bytes there(32), here(32);
+  const std::vector<const_buffer> pieces(32, const_buffer(here).first(1));
+  bytes into(32);
+  const auto to = a.expect(into);
+  REQUIRE(a.send(numbered(1)) == post::done);
+  {
+    // So much that nothing can be sent before one of them is known to have ended.
+    const engine::holder hold(b.turns);
+    for (std::uint64_t i = 0; i != verbs::sizes{}.sends / pieces.size(); ++i)
+      REQUIRE(b.link->put(gather(pieces), *to, pieces.size(), i) == post::posted);
+    CHECK(b.link->put(gather(pieces), *to, pieces.size(), 99) == post::busy);
+  }
+  b.in.on_arrival = [&] { b.link.reset(); };
+  const std::size_t before = b.hardware.posted;
+  while (b.turns.poll_once() != 0) continue;
+  CHECK(b.in.frames.size() == 1);
+  CHECK(b.hardware.posted > before);  // a farewell
+}
+
+TEST_CASE("verbs: what a queue pair received is not for the next one of its number") {
+  fabric net;
+  end a(net), b(net);
+  const parcel offer = a.open();
+  parcel answer;
+  REQUIRE(b.accept({0, offer.bytes, {}}, answer) == "");
+  const std::uint32_t number = queue_pair_in(answer);
+  REQUIRE(a.opened(std::move(answer)) == "");
+  // More than one pass takes, of which the first breaks the rules.
+  for (std::uint8_t i = 0; i != 100; ++i)
+    post_raw(net, queue_pair_in(offer),
+             frame({i, 0, i == 0 ? std::uint8_t{0xff} : std::uint8_t{1}, 0, 0}, 0), 0);
+  b.turns.poll_once();
+  REQUIRE(b.in.broken.size() == 1);
+  b.forget();
+  net.next_number = number;
+  recorder other;
+  std::unique_ptr<transports::link> link;
+  {
+    const engine::holder hold(b.turns);
+    parcel card;
+    link = b.transport.open(other, b.who, card);
+    REQUIRE(queue_pair_in(card) == number);
+  }
+  while (b.turns.poll_once() != 0) continue;
+  CHECK(other.broken.empty());
+  CHECK(other.frames.empty());
+  const engine::holder hold(b.turns);
+  link.reset();
+}
+
+TEST_CASE("verbs: a receive that half a frame lies in is not lost with its connection") {
+  fabric net;
+  end b(net);
+  bytes shown(100);
+  const bool lets_go = GENERATE(false, true);
+  for (int i = 0; i != 100; ++i) {
+    end a(net);
+    b.who.pid = one_that_has_died();
+    connect(b, a);
+    connect(a, b);
+    net.half = true;
+    REQUIRE(a.send(numbered(1)) == post::done);
+    if (lets_go) {
+      REQUIRE(b.expose(shown));
+      b.let_go();
+    }
+    b.forget();
+    b.drop_link();
+    net.half = false;
+    while (b.turns.poll_once() != 0) continue;
+  }
+  CHECK(b.hardware.receives_posted() > verbs::sizes{}.receives - 32);
+  CHECK(b.in.frames.empty());
 }
 
 TEST_CASE("verbs: a connection that breaks is lost, after a moment for the news why") {
