@@ -36,6 +36,9 @@ struct metrics {
   std::uint64_t region_registrations = 0;
   std::uint64_t region_evictions = 0;  ///< to make room for others
   std::uint64_t region_bytes_now = 0;  ///< registered at this moment
+  // Of long messages to peers with several links, known to have arrived.
+  std::uint64_t striped_bytes = 0;
+  std::uint64_t striped_bytes_beside = 0;  ///< of these, over others than the first link
 };
 
 }  // namespace weft

@@ -13,6 +13,7 @@
 #include "api/door.hpp"
 #include "api/qdma_port.hpp"
 #include "proto/select.hpp"
+#include "transports/joint/factory.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/self/factory.hpp"
 #include "transports/shm/factory.hpp"
@@ -146,54 +147,79 @@ core::~core() {
   messenger_.forget_peers();
 }
 
+/// \return null: it is not to be had here, for a reason
+std::unique_ptr<transports::transport> core::make_transport(
+    const std::string& name, const std::vector<guest_transport>& guests, std::string& missing) {
+  const auto guest = std::find_if(guests.begin(), guests.end(),
+                                  [&](const guest_transport& g) { return g.name == name; });
+  if (guest != guests.end()) return guest->make(engine_);
+  if (name == "self") return transports::self::make(engine_);
+  if (name == "shm") {
+    missing = transports::shm::probe();
+    if (!missing.empty()) return {};
+    return transports::shm::make(engine_.door(), options_.large_messages, options_.reading);
+  }
+  if (name == "qdma") {
+    missing = transports::qdma::probe();
+    if (!missing.empty()) return {};
+    return transports::qdma::make(engine_, options_.qdma_ends);
+  }
+  if (name == "verbs")
+    return transports::verbs::make(
+        engine_,
+        {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout, options_.regions},
+        missing);
+  if (name == "tcp") {
+    if (options_.tcp_links < 1 || options_.tcp_links > proto::most_links)
+      throw error(errc::invalid_argument, fmt::format("options::tcp_links is {}; it can be 1 to {}",
+                                                      options_.tcp_links, proto::most_links));
+    missing = transports::tcp::probe();
+    if (!missing.empty()) return {};
+    return transports::tcp::make(
+        engine_, {options_.tcp_interfaces, options_.peer_timeout, options_.tcp_links});
+  }
+  throw error(errc::invalid_argument,
+              fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self, shm, "
+                          "qdma, verbs and tcp, and several of them joined by +",
+                          name));
+}
+
+/// One of the list: a transport, or several that are used together.
+std::unique_ptr<transports::transport> core::make_way(const std::string& name,
+                                                      const std::vector<guest_transport>& guests,
+                                                      std::string& missing) {
+  std::vector<std::unique_ptr<transports::transport>> parts;
+  for (std::size_t from = 0; from <= name.size();) {
+    const std::string one = name.substr(from, name.find('+', from) - from);
+    from += one.size() + 1;
+    auto made = make_transport(one, guests, missing);
+    if (!made) {
+      if (one != name) missing = fmt::format("{} is not to be had: {}", one, missing);
+      return {};
+    }
+    parts.push_back(std::move(made));
+  }
+  for (const auto& part : parts) {
+    engine_.add(*part);
+    const std::string_view kind = part->traits().name;
+    if (kind == "shm") shm_ = part.get();
+    if (kind == "tcp") tcp_ = part.get();
+    if (kind == "verbs") verbs_ = part.get();
+  }
+  return parts.size() == 1 ? std::move(parts.front())
+                           : transports::joint::make(name, std::move(parts));
+}
+
 void core::make_transports(const std::vector<guest_transport>& guests) {
   for (std::size_t place = 0; place != options_.transports.size(); ++place) {
     const std::string& name = options_.transports[place];
-    std::unique_ptr<transports::transport> made;
     std::string missing;
-    const auto guest = std::find_if(guests.begin(), guests.end(),
-                                    [&](const guest_transport& g) { return g.name == name; });
-    if (guest != guests.end()) {
-      made = guest->make(engine_);
-    } else if (name == "self") {
-      made = transports::self::make(engine_);
-    } else if (name == "shm") {
-      missing = transports::shm::probe();
-      if (missing.empty())
-        made = transports::shm::make(engine_.door(), options_.large_messages, options_.reading);
-      shm_ = made.get();
-    } else if (name == "qdma") {
-      missing = transports::qdma::probe();
-      if (missing.empty()) made = transports::qdma::make(engine_, options_.qdma_ends);
-    } else if (name == "verbs") {
-      made = transports::verbs::make(engine_,
-                                     {options_.verbs_device, options_.verbs_gid_index,
-                                      options_.peer_timeout, options_.regions},
-                                     missing);
-      verbs_ = made.get();
-    } else if (name == "tcp") {
-      if (options_.tcp_links < 1 || options_.tcp_links > proto::most_links)
-        throw error(errc::invalid_argument,
-                    fmt::format("options::tcp_links is {}; it can be 1 to {}", options_.tcp_links,
-                                proto::most_links));
-      missing = transports::tcp::probe();
-      if (missing.empty())
-        made = transports::tcp::make(
-            engine_, {options_.tcp_interfaces, options_.peer_timeout, options_.tcp_links});
-      tcp_ = made.get();
-    } else {
-      throw error(errc::invalid_argument,
-                  fmt::format("there is no transport \"{}\"; WEFT_TRANSPORTS can name self, shm, "
-                              "qdma, verbs and tcp",
-                              name));
-    }
-    if (!made) {
-      notes_ += fmt::format("{} is not used: {}\n", name, missing);
-      left_out_.emplace_back(name, missing);
+    if (auto made = make_way(name, guests, missing)) {
+      ways_.push_back({std::move(made), name, static_cast<std::uint16_t>(place)});
       continue;
     }
-    engine_.add(*made);
-    ways_.push_back({std::move(made), name, static_cast<std::uint16_t>(place)});
+    notes_ += fmt::format("{} is not used: {}\n", name, missing);
+    left_out_.emplace_back(name, missing);
   }
 }
 

@@ -103,6 +103,12 @@ class core {
 
  private:
   void make_transports(const std::vector<guest_transport>& guests);
+  std::unique_ptr<transports::transport> make_way(const std::string& name,
+                                                  const std::vector<guest_transport>& guests,
+                                                  std::string& missing);
+  std::unique_ptr<transports::transport> make_transport(const std::string& name,
+                                                        const std::vector<guest_transport>& guests,
+                                                        std::string& missing);
   void start_control_plane();
   void close_doors();
   void say_the_last_words();

@@ -275,6 +275,9 @@ bool bundle::on_arrived(std::uint64_t number, std::uint64_t frames) noexcept {
 
 void bundle::measure(lane& l, std::uint64_t bytes, detail::time_point since) noexcept {
   l.in_flight -= bytes;
+  metrics& counts = peer_.owner().counts();
+  counts.striped_bytes += bytes;
+  if (l.number != 0) counts.striped_bytes_beside += bytes;
   l.last_progress = peer_.owner().engine().now();
   const double took = std::chrono::duration<double>(l.last_progress - since).count();
   l.bytes = l.bytes * older_weigh + static_cast<double>(bytes);
