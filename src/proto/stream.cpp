@@ -126,6 +126,7 @@ bool stream_write_operation::start() noexcept {
   return at->writer().start(*this);
 }
 void stream_write_operation::cancel() noexcept {
+  const auto keep = at->shared_from_this();  // it may be the last thing that it waits for
   const engine::holder hold(at->engine());
   at->writer().cancel(*this);
 }

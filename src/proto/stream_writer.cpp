@@ -224,6 +224,8 @@ void stream_writer::cancel(write_operation& op) noexcept {
   if (!write_is_over()) return;
   writing_ = nullptr;
   owner_.engine().end(op, outcome(op));
+  say_end();
+  owner_.settle();
 }
 
 /// Something of this half's has ended.

@@ -227,6 +227,22 @@ TEST_CASE("stream: a write that is stopped tells how far it was", "[stream]") {
   }
 }
 
+TEST_CASE("stream: the end is said also if the last write is stopped after it", "[stream]") {
+  nodes n(2);
+  {
+    end a(n[0], 1);
+    written_data w(a, 100, 1);  // nobody has allowed it yet
+    a.finish();
+    w.op.cancel();
+    n.settle();
+    REQUIRE(w.op.ended_with(errc::stopped));
+    end b(n[1], 0);
+    CHECK(rest_of(n, b, 1000).empty());
+  }
+  n.settle();
+  CHECK(n.clean());
+}
+
 TEST_CASE("stream: a peer that dies ends both halves", "[stream]") {
   nodes n(2);
   end a(n[0], 1), b(n[1], 0);
