@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs transport on a device of libibverbs: how one is found, and what its errors come to.
 // Where there is none these are skipped; tests/rdma_guest/guest.sh runs them where there is one.
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "devices.hpp"
 #include "transports/verbs/hardware.hpp"
@@ -84,6 +86,35 @@ TEST_CASE("device: frames of all sizes, both ways, many times around all queues"
   for (std::size_t i = 0; i != 2000; ++i)
     if (b.in.frames[i].header.tag != i || b.in.frames[i].payload != pattern(i % 500, i))
       FAIL("frame " << i);
+}
+
+TEST_CASE("device: of 100 000 sleeps none goes on over something that has arrived", "[.soak]") {
+  auto one = device_of(), two = device_of();
+  if (!one || !two) return;
+  plain_end a(std::move(one)), b(std::move(two));
+  connect(a, b);
+  std::size_t sleeps = 0;
+  for (std::uint64_t round = 0; round != 100'000; ++round) {
+    const auto send = [&] {
+      while (a.send(numbered(round)) == post::busy) a.turns.poll_once();
+    };
+    bool sent = round % 2 == 0;  // before the channel is armed, or behind it
+    if (sent) send();
+    for (b.in.frames.clear(); b.in.frames.empty(); ++sleeps) {
+      {
+        const engine::holder hold(b.turns);
+        b.transport.arm();
+      }
+      if (!std::exchange(sent, true)) send();
+      pollfd fd{b.transport.handle(), POLLIN, 0};
+      if (::poll(&fd, 1, 60'000) != 1) FAIL("asleep in round " << round);
+      const engine::holder hold(b.turns);
+      b.transport.on_ready();
+      b.transport.poll();
+    }
+    if (b.in.frames.size() != 1 || b.in.frames[0].header.tag != round) FAIL("round " << round);
+  }
+  CHECK(sleeps >= 100'000);
 }
 
 TEST_CASE("device: the shared receive queue runs out, and senders wait instead of failing") {
