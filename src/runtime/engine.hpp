@@ -375,6 +375,7 @@ class engine final : public detail::timer_service, public executor, public detai
   // Whoever gives the baton rings then. A thread that is woken before may displace the holder from
   // its core, and wait in vain for what only the holder can give until its turn is over.
   bool wake_progress_ = false, wake_caller_ = false;
+  bool needed_lately_ = false;                 // the caller rang because nobody looked by itself
   time_point foreseen_since_{};                // when the caller went for long, as it was thought
   std::chrono::nanoseconds for_vain_rings_{};  // what they may still cost
   std::chrono::milliseconds until_nudge_{1};   // doubles with each sleep that brought nothing

@@ -28,7 +28,7 @@ void engine::go_away() noexcept {
     foreseen_since_ = now();
     wake_progress_ = true;
   } else if (!ticks_.load(std::memory_order_relaxed)) {
-    wake_progress_ = true;
+    needed_lately_ = wake_progress_ = true;
   } else {
     tell_of_timers();
   }

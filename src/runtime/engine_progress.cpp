@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/engine.hpp"
 #include "runtime/membarrier.hpp"
@@ -88,8 +89,11 @@ void engine::progress_loop() noexcept {
     // An absence without anything to do: the next operation counts as going away again. Peers that
     // have rung in it would not ring for the same value once more.
     if (!caller_away && !caller_polls_) door_.disarm_away();
+    // Also when nobody is needed for the moment: what is posted and ends again and again, as reads
+    // of a stream do, would ring each time.
+    const bool needed = std::exchange(needed_lately_, false) || needed_in_absence();
     ticks_.store(!caller_away && !caller_asleep_ &&
-                     (by_calls_ ? has_looked_lately() || calls_soon_ : needed_in_absence()),
+                     (by_calls_ ? has_looked_lately() || calls_soon_ : needed),
                  std::memory_order_relaxed);
     const auto deadline = caller_away || to_ring_ ? nudge_and_deadline() : next_deadline();
     progress_deadline_.store(deadline, std::memory_order_relaxed);
