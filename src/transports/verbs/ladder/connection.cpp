@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "transports/verbs/regions.hpp"
@@ -53,7 +54,7 @@ connection::connection(device& d, const settings& s)
       words_at_(round_up(s.ring, alignof(words))),
       inbox_(d, words_at_ + sizeof(words), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
       outbox_(d, words_at_ + depth * slot, 0),
-      words_(new(inbox_.at(words_at_)) words{}),
+      words_(std::construct_at(reinterpret_cast<words*>(inbox_.at(words_at_)))),
       on_(d.make_queue_pair()) {
   const place& here = d.here();
   card_.at = {magic,
