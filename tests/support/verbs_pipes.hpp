@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -48,6 +49,23 @@ inline bool cross(ladder::pipe& to, ladder::pipe& from, const_buffer data, mutab
     if (std::chrono::steady_clock::now() > until) return false;
   }
   return true;
+}
+
+/// So small that everything wraps.
+inline ladder::settings small(rung step) {
+  return {.step = step, .ring = 1024, .chunk = 256, .threshold = 2000};
+}
+
+/// \return how it ended; ok: it did not
+template <class Call>
+errc end_of(Call call, std::string* what = nullptr) {
+  try {
+    call();
+  } catch (const error& e) {
+    if (what) *what = e.what();
+    return e.kind();
+  }
+  return errc::ok;
 }
 
 }  // namespace pipes

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peers of a ladder's pipe that write what no peer writes: each lie is an error, and stays one.
+#include <array>
+
+#include "support/verbs_fabric.hpp"
+#include "support/verbs_pipes.hpp"
+#include "transports/verbs/ladder/wire.hpp"
+
+using namespace pipes;
+using tests::fabric;
+using tests::fake_device;
+
+namespace {
+
+/// A pipe whose peer writes what it likes where it likes.
+struct with_liar {
+  fabric net;
+  fake_device here{net}, there{net};
+  std::unique_ptr<ladder::pipe> honest;
+  std::unique_ptr<verbs::queue_pair> liar = there.make_queue_pair();
+  ladder::card card{};
+  // What the honest one writes to, and nobody reads.
+  alignas(4096) std::array<std::byte, 8192> ignored{};
+  std::unique_ptr<verbs::registration> known =
+      there.enroll(ignored, 0, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+
+  explicit with_liar(rung step) : honest(ladder::open(here, small(step))) {
+    std::memcpy(&card, honest->card().data(), sizeof card);
+    liar->connect(card.at, 0, std::chrono::seconds(1));
+    ladder::card own = card;
+    own.at.queue_pair = liar->number();
+    own.key = known->remote_key();
+    honest->meet(std::as_bytes(std::span(&own, 1)));
+    there.inline_bytes = 4096;
+  }
+  void write(std::uint64_t at, std::span<const std::byte> what) {
+    ibv_sge piece{reinterpret_cast<std::uintptr_t>(what.data()),
+                  static_cast<std::uint32_t>(what.size()), 0};
+    ibv_send_wr work{};
+    work.sg_list = &piece;
+    work.num_sge = 1;
+    work.opcode = IBV_WR_RDMA_WRITE;
+    work.send_flags = IBV_SEND_INLINE;
+    work.wr.rdma = {at, card.key};
+    REQUIRE(liar->post(work) == 0);
+  }
+  void say(std::size_t word_at, std::uint64_t value) {
+    const ladder::word w{value, ~value};
+    write(card.ring + word_at, std::as_bytes(std::span(&w, 1)));
+  }
+  void chunk(const ladder::trailer& t, std::size_t number = 0) {
+    write((number + 1) * card.chunk - sizeof t, std::as_bytes(std::span(&t, 1)));
+  }
+  void offer(std::uint64_t place, std::uint64_t size) {
+    const ladder::offer o{place, size};
+    write(card.chunk - sizeof(ladder::trailer) - sizeof o, std::as_bytes(std::span(&o, 1)));
+    chunk({0, sizeof o, 2, 1});
+  }
+};
+
+constexpr std::uint32_t plain = 1;
+
+}  // namespace
+
+TEST_CASE("ladder: pointers out of range are a protocol error, and stay one") {
+  with_liar x(rung::basic);
+  bytes memory(2000);
+  std::string why;
+  SECTION("more written than the ring holds") {
+    x.say(offsetof(ladder::words, head), 1025);
+    CHECK(end_of([&] { get(*x.honest, memory); }, &why) == errc::protocol_error);
+    CHECK(why.find("it counts 1025, which cannot be below 0 or above 1024") != std::string::npos);
+  }
+  SECTION("less written than before") {
+    x.say(offsetof(ladder::words, head), 1000);
+    REQUIRE(get(*x.honest, memory) == 1000);
+    x.say(offsetof(ladder::words, head), 999);
+    CHECK(end_of([&] { get(*x.honest, memory); }) == errc::protocol_error);
+  }
+  SECTION("more read than was written") {
+    x.say(offsetof(ladder::words, tail), 1);
+    CHECK(end_of([&] { put(*x.honest, memory); }) == errc::protocol_error);
+  }
+  SECTION("all ones") {
+    x.say(offsetof(ladder::words, head), ~std::uint64_t{0});
+    CHECK(end_of([&] { get(*x.honest, memory); }) == errc::protocol_error);
+  }
+  CHECK(end_of([&] { get(*x.honest, memory); }) == errc::protocol_error);
+  CHECK(end_of([&] { x.honest->progress(); }) == errc::protocol_error);
+}
+
+TEST_CASE("ladder: a word whose halves do not agree is not there yet") {
+  with_liar x(rung::basic);
+  const ladder::word half{500, ~std::uint64_t{0}};
+  x.write(x.card.ring + offsetof(ladder::words, head), std::as_bytes(std::span(&half, 1)));
+  bytes memory(2000);
+  CHECK(get(*x.honest, memory) == 0);
+}
+
+TEST_CASE("ladder: chunks that make no sense are a protocol error") {
+  const rung step = GENERATE(rung::piggyback, rung::pipelined, rung::read, rung::written);
+  with_liar x(step);
+  bytes memory(5000);
+  std::string why;
+  SECTION("more than fits") { x.chunk({0, 233, plain, 1}); }
+  SECTION("far more") { x.chunk({0, ~0u, plain, 1}); }
+  SECTION("nothing") { x.chunk({0, 0, plain, 1}); }
+  SECTION("no such kind") { x.chunk({0, 16, 3, 1}); }
+  SECTION("half an offer") { x.chunk({0, 8, 2, 1}); }
+  SECTION("more read than was sent") { x.chunk({1, 8, plain, 1}); }
+  CHECK(end_of([&] { get(*x.honest, memory); }, &why) == errc::protocol_error);
+  CHECK(why.find("the peer breaks the rules") != std::string::npos);
+}
+
+TEST_CASE("ladder: a chunk of another turn is not there") {
+  with_liar x(rung::pipelined);
+  bytes memory(500);
+  x.chunk({0, 8, plain, 5});
+  CHECK(get(*x.honest, memory) == 0);
+  x.chunk({0, 8, plain, 1});
+  CHECK(get(*x.honest, memory) == 8);
+  CHECK(get(*x.honest, memory) == 0);
+}
+
+TEST_CASE("ladder: an offer where nothing is offered is a protocol error") {
+  with_liar x(rung::pipelined);
+  bytes memory(500);
+  x.offer(0, 100);
+  CHECK(end_of([&] { get(*x.honest, memory); }) == errc::protocol_error);
+}
+
+TEST_CASE("ladder: lies about what is long end with a clear error") {
+  const rung step = GENERATE(rung::read, rung::written);
+  with_liar x(step);
+  bytes memory(5000);
+  const auto put_all = [&] {
+    for (int i = 0; i != 3; ++i) put(*x.honest, memory);
+  };
+  const auto get_all = [&] {
+    for (int i = 0; i != 3; ++i) get(*x.honest, memory);
+  };
+  SECTION("nothing is offered") {
+    x.offer(0, 0);
+    CHECK(end_of(get_all) == errc::protocol_error);
+  }
+  if (step == rung::read) {
+    SECTION("a key that nobody knows") {
+      x.offer(~std::uint64_t{0} << 32, 4000);
+      CHECK(end_of(get_all) == errc::peer_lost);
+    }
+    SECTION("more was read than offered") {
+      REQUIRE(put(*x.honest, memory) == 0);
+      x.say(offsetof(ladder::words, moved), 5001);
+      CHECK(end_of(put_all) == errc::protocol_error);
+    }
+  } else {
+    const auto invite = [&](std::uint64_t place, std::uint64_t size, std::uint64_t number) {
+      const ladder::invitation i{place, size, {number, ~number}};
+      x.write(x.card.ring + offsetof(ladder::words, invited), std::as_bytes(std::span(&i, 1)));
+    };
+    SECTION("more is invited than was offered") {
+      REQUIRE(put(*x.honest, memory) == 0);
+      invite(0, 5001, 1);
+      CHECK(end_of(put_all) == errc::protocol_error);
+    }
+    SECTION("nothing is invited") {
+      REQUIRE(put(*x.honest, memory) == 0);
+      invite(0, 0, 1);
+      CHECK(end_of(put_all) == errc::protocol_error);
+    }
+    SECTION("an invitation to what was not offered is none") {
+      REQUIRE(put(*x.honest, memory) == 0);
+      invite(0, 5000, 2);
+      CHECK(end_of(put_all) == errc::ok);
+    }
+    SECTION("to where nobody may write") {
+      REQUIRE(put(*x.honest, memory) == 0);
+      invite(~std::uint64_t{0} << 32, 5000, 1);
+      CHECK(end_of(put_all) == errc::peer_lost);
+    }
+    SECTION("less was written than invited") {
+      x.offer(0, 4000);
+      REQUIRE(get(*x.honest, memory) == 0);
+      x.say(offsetof(ladder::words, moved), 3999);
+      CHECK(end_of(get_all) == errc::protocol_error);
+    }
+  }
+}
