@@ -68,7 +68,7 @@ bool pump::wait(steady_clock::time_point until, bool (*over)(void*), void* argum
     const advice next = engine.looked_in_vain(vain);
     if (vain.count != 0) continue;
     if (until != steady_clock::time_point::max() && steady_clock::now() >= until) return false;
-    if (next == advice::sleep) engine.sleep_until(until);
+    if (next == advice::sleep) engine.sleep_until(until, over, argument);
   }
 }
 

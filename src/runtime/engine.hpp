@@ -274,12 +274,14 @@ class engine final : public detail::timer_service, public executor, public detai
 
   /// Announces that this thread is about to sleep until descriptor() is readable, and looks once
   /// more. Its next look() takes that back.
+  /// \param over what is waited for, if not just any end: asked with the baton held; null: whoever
+  ///   arms asks for himself, after it
   /// \return until when it may sleep at most; nothing: not at all, look again
-  std::optional<time_point> arm() noexcept;
+  std::optional<time_point> arm(bool (*over)(void*) = nullptr, void* argument = nullptr) noexcept;
   int descriptor() const noexcept { return caller_wait_->descriptor(); }
 
   /// Arms and sleeps, at most until then. One thread at a time sleeps so; another one only naps.
-  void sleep_until(time_point when) noexcept;
+  void sleep_until(time_point when, bool (*over)(void*), void* argument) noexcept;
 
  private:
   /// This thread leads: it is inside run() of this context, and favoured by the baton.

@@ -127,7 +127,7 @@ void engine::look_around(bool others_had_a_turn) noexcept {
   if (caller_wait_->poll() != 0) tell(caller_handles_);
 }
 
-std::optional<time_point> engine::arm() noexcept {
+std::optional<time_point> engine::arm(bool (*over)(void*), void* argument) noexcept {
   const holder hold(*this);
   if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ != seat()) return std::nullopt;
   sleeper_ = seat();
@@ -140,7 +140,8 @@ std::optional<time_point> engine::arm() noexcept {
   if (!has_progress_thread_) watches_.take_up(*caller_wait_);
   flush_sources();
   end_due_timers();
-  const bool work = !ended_.empty() || sources_have_work();
+  // Another thread's look may have ended it since this one's, and saw nobody to wake.
+  const bool work = !ended_.empty() || sources_have_work() || (over && over(argument));
   const time_point deadline = nudge_and_deadline();
   if (work) {
     wake_up();
@@ -159,8 +160,8 @@ void engine::wake_up() noexcept {
   tell(caller_handles_);
 }
 
-void engine::sleep_until(time_point when) noexcept {
-  const std::optional<time_point> at_most = arm();
+void engine::sleep_until(time_point when, bool (*over)(void*), void* argument) noexcept {
+  const std::optional<time_point> at_most = arm(over, argument);
   if (!at_most) {
     // Something is there; or another thread sleeps already, and this one looks for itself.
     if (caller_asleep_.load(std::memory_order_relaxed)) ::nanosleep(&nap, nullptr);
