@@ -37,7 +37,9 @@ int main(int argc, char** argv) {
     raw::add_raw_command(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
     add_mpi_command(app, exit_code);
-    CLI11_PARSE(app, argc, argv);
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "weft-bench: {}\n", error.what());
     return 1;

@@ -83,7 +83,11 @@ int main(int argc, char** argv) {
   auto* listen = app.add_option("--listen", s.listen_at, "wait for the other one at this address");
   app.add_option("--connect", s.connect_to, "play with the one who waits there")->excludes(listen);
   app.add_option("--rounds", s.rounds, "times back and forth")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
   try {
     context ctx;
     run(ctx, play(ctx, s));

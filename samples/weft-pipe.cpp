@@ -97,11 +97,19 @@ task<void> receive_output(endpoint from, const settings& s) {
   line.tell("\r", "\n");
 }
 
+task<endpoint> accept_one(listener& door, std::chrono::seconds patience) {
+  result<endpoint> guest = co_await as_result(within(patience, door.accept()));
+  if (guest) co_return std::move(guest).value();
+  if (guest.code() != errc::timed_out) throw guest.failure();
+  throw std::runtime_error(fmt::format("nobody connected to {} within {} s (--patience)",
+                                       door.address(), patience.count()));
+}
+
 task<void> act(context& ctx, const settings& s) {
   const std::chrono::seconds patience(s.patience);
   if (!s.listen_at.empty()) {
     listener door = co_await ctx.listen(s.listen_at);
-    co_return co_await receive_output(co_await within(patience, door.accept()), s);
+    co_return co_await receive_output(co_await accept_one(door, patience), s);
   }
   if (!s.connect_to.empty())
     co_return co_await send_input(co_await within(patience, ctx.connect(s.connect_to)), s.progress);
@@ -124,7 +132,11 @@ int main(int argc, char** argv) {
   app.add_option("--patience", s.patience, "seconds to wait for the other one")
       ->capture_default_str();
   app.add_flag("--progress", s.progress, "tell on stderr how far it is");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
   std::signal(SIGPIPE, SIG_IGN);  // a write tells
   try {
     context ctx;

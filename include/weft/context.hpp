@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// context: all of a process's weft state. Two in one process do not know of each other.
+// context: a process's weft state. Two in one process do not know of each other; in a job one of
+// them, at a time, has the process's rank.
 #pragma once
 
 #include <chrono>
@@ -99,8 +100,9 @@ struct options {
   /// bits that every receive ignores takes them out here.
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};
 
-  /// No job, whatever started this process: a libfabric endpoint inside a process whose launcher is
-  /// somebody else's, for example. Rank 0 of 1.
+  /// No job, whatever started this process: a second context besides that which has the process's
+  /// rank, which only one has at a time; or a libfabric endpoint inside a process whose launcher is
+  /// somebody else's. Rank 0 of 1.
   bool alone = false;
 
   /// How many processes that use weft share this host, where no launcher of weft's tells; 0: not
@@ -151,10 +153,17 @@ struct options {
 /// All of a process's weft state: endpoints, transports, the completion queue and the engine that
 /// moves them. Construction starts the progress thread (in modes `dedicated` and `two_threads`) and
 /// joins the job that a launcher started this process in, if any; nothing is allocated for peers
-/// never spoken to.
+/// never spoken to. A rank of weft-run's is one context at a time: while it lives a second one is
+/// refused with errc::invalid_argument, unless options::alone is set. When it has ended, the next
+/// one takes its place.
 ///
 /// Member functions may be called from any thread. The destructor ends what is still in flight
 /// with errc::closed, waits until spawned tasks have ended, and must not run inside `run()`.
+///
+/// A context belongs to the process that made it. In a child that fork() made its destructor, and
+/// those of its handles, do nothing: peers hear nothing, and the memory is freed by the child's
+/// end. Nothing else may be done with them there; `run`, `listen`, `connect` and `meet` say so with
+/// errc::invalid_argument. The child may make a context of its own, with options::alone in a job.
 class context {
  public:
   explicit context(options chosen = options::from_environment());
@@ -174,7 +183,9 @@ class context {
   /// Goes through another process's door.
   /// \param address what the other side passed to `listen`
   /// \param greeting up to 1 KiB that the listener sees before it accepts or rejects
-  /// \throws weft::error  refused (rejected, or nobody listens), unreachable, peer_lost
+  /// \return an endpoint with the next number; while there is one to that context, that one
+  /// \throws weft::error  refused (rejected, or nobody listens), unreachable, peer_lost,
+  ///         invalid_argument
   task<endpoint> connect(std::string address, std::string greeting = {});
 
   /// Meets a peer that does the same: both call `meet` with an address of their own and the
@@ -182,6 +193,8 @@ class context {
   /// \param own   an address as for `listen`; the door is shut again when the two have met
   /// \param other what the other side passes as its own
   /// \param discriminator up to 1 KiB that must be equal on both sides
+  /// \throws weft::error  invalid_argument (also when both addresses are one), or system when the
+  ///         own one is taken
   task<endpoint> meet(std::string own, std::string other, std::string discriminator);
 
   /// Receives from whoever sends a matching message first. As `endpoint::recv` otherwise, but no
@@ -211,6 +224,9 @@ class context {
 
   /// What this context chose and why, for people: wait set, transports, fall-backs.
   std::string describe() const;
+
+  /// Whether fork() made this process after its parent had made the context.
+  bool is_inherited() const noexcept;
 
   /// For the layers below.
   detail::core& core() const noexcept { return *core_; }

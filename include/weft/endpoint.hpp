@@ -70,7 +70,8 @@ class endpoint {
   std::optional<claimed_message> try_claim(tag_mask t) const;
 
   /// Starts the orderly end: what was sent before still arrives, later operations end with
-  /// errc::closed on both sides. Never blocks.
+  /// errc::closed on both sides. Never blocks. After `closed()` the two may connect again, which
+  /// gives another endpoint.
   void close();
 
   /// Ends when the peer has agreed or is lost.

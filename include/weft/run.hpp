@@ -74,6 +74,9 @@ class waited_root final : root_owner, operation {
   std::atomic<bool> done_{false};
 };
 
+/// \throws weft::error (invalid_argument) in a child of the process that made the context
+void refuse_child(const core& c);
+
 [[noreturn]] void spawned_task_failed(const std::exception_ptr& failure) noexcept;
 
 }  // namespace detail
@@ -86,6 +89,7 @@ class waited_root final : root_owner, operation {
 /// \return what the task returns \throws what the task throws
 template <class T>
 T run(context& ctx, task<T> main) {
+  detail::refuse_child(ctx.core());
   return detail::waited_root<task<T>>(detail::home_of(ctx.core()), std::move(main)).wait();
 }
 

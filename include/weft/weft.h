@@ -21,7 +21,7 @@
  * one thread at a time. Nothing here takes a lock on a message's way. The thread that opened the
  * context is its *home* thread and the fastest, others pay for a few locked instructions;
  * weft_settle makes another one home. Calls that block say so. None may be made from a signal
- * handler, nor in a child after fork.
+ * handler, nor, but for weft_close, in a child after fork.
  *
  * Who owns what. Handles (weft_context, weft_peer, ...) are weft's. A weft_op and the memory that
  * it names are the caller's: leave both alone from the posting call until the operation's end has
@@ -89,8 +89,9 @@ typedef struct weft_options {
   size_t why_size;             /* bytes of `why` */
 } weft_options;
 
-/* Opens a context. In a job (weft-run, mpirun, srun) it belongs to it and has a rank. The calling
- * thread becomes its home thread. Blocks for milliseconds.
+/* Opens a context. In a job (weft-run, mpirun, srun) it belongs to it and has a rank. A rank of
+ * weft-run's has one context at a time: a second one is INVALID_ARGUMENT until the first is closed.
+ * The calling thread becomes its home thread. Blocks for milliseconds.
  * options: may be NULL. *made: the context, yours until weft_close.
  * Errors: INVALID_ARGUMENT, SYSTEM, UNSUPPORTED, OUT_OF_MEMORY. */
 WEFT_API int weft_open(const weft_options* options, weft_context** made);
@@ -101,7 +102,8 @@ WEFT_API int weft_join(const char* address, const weft_options* options, weft_co
 
 /* Ends a context: peers are told good-bye, and what is in flight is over, untold; its memory is the
  * caller's again. All handles of the context become invalid. No other thread may be inside one of
- * its calls. Blocks, a second at most where peers do not answer. NULL: nothing happens. */
+ * its calls. Blocks, a second at most where peers do not answer. NULL, and in a child that fork()
+ * made later: nothing happens. */
 WEFT_API void weft_close(weft_context* ctx);
 
 /* Makes the calling thread the home thread. The one that was it must not be inside a call. */

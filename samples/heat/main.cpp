@@ -28,8 +28,8 @@ std::optional<int> parse(int argc, char** argv, bool talk, heat::settings& s) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (talk) return app.exit(e);
-    return e.get_exit_code();
+    if (talk) app.exit(e);
+    return e.get_exit_code() == 0 ? 0 : 2;
   }
   if (s.out.empty()) s.out = s.picture.stem().string() + "-heat" + s.picture.extension().string();
   return {};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <utility>
+
 #include <weft/context.hpp>
 #include <weft/group.hpp>
 
@@ -15,33 +17,42 @@ using detail::callback_request;
 using detail::mailbox;
 using endpoint_box = std::shared_ptr<mailbox<endpoint>>;
 
-errc kind_of(const std::string& failure) {
-  return failure.starts_with("refused: ") ? errc::refused : errc::unreachable;
-}
-
 /// Turns the connection manager's answer into an endpoint.
 wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
   return
-      [&c, box = std::move(box)](const wireup::channel_ptr& channel, const std::string& failure) {
-        if (!channel) return box->fail(c.ended() ? errc::closed : kind_of(failure), failure);
-        auto peer = c.links().peer_behind(channel);
+      [&c, box = std::move(box)](const wireup::channel_ptr& channel, const wireup::failure& why) {
+        if (!channel) return box->fail(c.ended() ? errc::closed : why.kind, why.text);
+        auto peer = c.links().peer_met(channel);
         if (!peer) return box->fail(errc::protocol_error, "it is not who it says it is");
         box->deliver(endpoint(std::move(peer)));
       };
+}
+
+/// In a child after fork nobody frees it: its end waits for threads, which only the parent has.
+void leave_to_parent(std::unique_ptr<detail::core>& c) noexcept {
+  if (c && c->engine().is_inherited()) static_cast<void>(c.release());
 }
 
 }  // namespace
 
 context::context(options chosen) : core_(std::make_unique<detail::core>(std::move(chosen))) {}
 context::context(std::unique_ptr<detail::core> core) noexcept : core_(std::move(core)) {}
-context::~context() = default;
+context::~context() { leave_to_parent(core_); }
 context::context(context&&) noexcept = default;
-context& context::operator=(context&&) noexcept = default;
+
+context& context::operator=(context&& other) noexcept {
+  leave_to_parent(core_);
+  core_ = std::move(other.core_);
+  return *this;
+}
+
+bool context::is_inherited() const noexcept { return core_->engine().is_inherited(); }
 
 group context::world() { return group(*this); }
 
 task<endpoint> context::connect(std::string address, std::string greeting) {
   detail::core& c = *core_;
+  c.refuse_child();
   callback_request<endpoint> knocked{&c.engine(), [&](const endpoint_box& box) {
                                        c.manager().knock(address, greeting, into(c, box));
                                      }};
@@ -50,6 +61,7 @@ task<endpoint> context::connect(std::string address, std::string greeting) {
 
 task<endpoint> context::meet(std::string own, std::string other, std::string discriminator) {
   detail::core& c = *core_;
+  c.refuse_child();
   auto meeting = std::make_shared<std::atomic<std::uint64_t>>(0);
   callback_request<endpoint> met{
       &c.engine(),

@@ -98,6 +98,7 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line,
   messenger_.reserve_ranks(wireup::first_stranger);
   messenger_.streams().know_self(job_->rank());
   messenger_.connector = [this](proto::peer& p) { links_.want(p); };
+  messenger_.on_parted = [this](proto::peer& p) { links_.part(p); };
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
   engine_.poll_by(options_.polling);
   make_transports(guests);
@@ -254,8 +255,9 @@ void core::start_control_plane() {
   members_.attach(*manager_, [this](peer_id rank, bool died) {
     died ? links_.on_rank_end(rank, died) : links_.on_leave(rank);
   });
-  links_.finder = [this](peer_id rank, std::function<void(std::string)> found) {
-    members_.find(rank, std::move(found));
+  links_.finder = [this](peer_id rank, const std::string& gone,
+                         std::function<void(std::string)> found) {
+    members_.find(rank, gone, std::move(found));
   };
   job_->publish(manager_->self().locator);
   job_->on_end([this, mail = links_.mail()](peer_id rank, bool died) {
@@ -266,6 +268,13 @@ void core::start_control_plane() {
       });
     });
   });
+}
+
+void core::refuse_child() const {
+  if (!engine_.is_inherited()) return;
+  throw error(errc::invalid_argument,
+              "this context was made before fork() and belongs to the parent process; make one of "
+              "this process's own, in a job with options::alone");
 }
 
 qdma::detail::port& core::open_qdma(transports::qdma::table t) {
@@ -313,6 +322,7 @@ std::span<std::byte> core::allocate_shared(std::size_t size) {
 }
 
 void core::free_shared(std::span<std::byte> memory) noexcept {
+  if (engine_.is_inherited()) return;
   forget(memory);
   const runtime::engine::holder hold(engine_);
   transports::shm::free(*shm_, memory);

@@ -58,6 +58,8 @@ class core {
   proto::messenger& messenger() noexcept { return messenger_; }
   /// Drops what it is asked for once the context is on its way out.
   wireup::connection_manager& manager() noexcept { return *manager_; }
+  /// \throws weft::error (invalid_argument) in a child of the process that made the context
+  void refuse_child() const;
   /// Whether the context is on its way out. Any thread.
   bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   wireup::job* job() noexcept { return job_.get(); }

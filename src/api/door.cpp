@@ -44,6 +44,7 @@ void door_state::close() {
     const std::lock_guard lock(mutex);
     if (closed) return;
     closed = true;
+    if (owner->engine().is_inherited()) return;  // it is the parent's
     turned_away.swap(visitors);
     disappointed.swap(waiting);
   }

@@ -43,12 +43,20 @@ void links::connect(const std::shared_ptr<peer>& p) {
     return try_next_way(who);
   }
   if (p->id() >= wireup::first_stranger) return connect_to_place(p);
-  finder(p->id(), [this, p, mail = mail_](const std::string& locator) {
-    mail->post([this, p, locator] {
-      if (locator.empty()) return fail(p, errc::peer_lost, "it ended before it could be reached");
-      manager_->connect(locator, [this, p](const channel_ptr& c, const std::string& failure) {
-        on_connected(p, c, failure);
-      });
+  look_for(p, {}, {errc::peer_lost, "it ended before it could be reached"});
+}
+
+/// \param gone where that rank was found, and is not any more; empty: it was not looked for yet
+/// \param trouble what is said of it if it is nowhere else
+void links::look_for(const std::shared_ptr<peer>& p, const std::string& gone,
+                     const wireup::failure& trouble) {
+  finder(p->id(), gone, [this, p, trouble, mail = mail_](const std::string& locator) {
+    mail->post([this, p, trouble, locator] {
+      if (locator.empty()) return fail(p, trouble.kind, trouble.text);
+      manager_->connect(locator,
+                        [this, p, locator](const channel_ptr& c, const wireup::failure& why) {
+                          on_connected(p, c, why, locator);
+                        });
     });
   });
 }
@@ -64,31 +72,40 @@ void links::connect_to_place(const std::shared_ptr<peer>& p) {
   if (!where) return fail(p, errc::unreachable, "nothing is known about where it is");
   manager_->connect(
       where->where, where->key,
-      [this, p](const channel_ptr& c, const std::string& failure) { on_connected(p, c, failure); });
+      [this, p](const channel_ptr& c, const wireup::failure& why) { on_connected(p, c, why, {}); });
 }
 
+/// \param locator where a rank was said to be; empty: it is none, and was looked for by its contact
 void links::on_connected(const std::shared_ptr<peer>& p, const channel_ptr& c,
-                         const std::string& failure) {
-  // It listened there when it told others so.
-  if (!c)
-    return fail(p, failure.starts_with("gone: ") ? errc::peer_lost : errc::unreachable, failure);
+                         const wireup::failure& why, const std::string& locator) {
+  if (!c && why.kind == errc::peer_lost && !locator.empty()) return look_for(p, locator, why);
+  // Nobody was asked to let it in.
+  if (!c) return fail(p, why.kind == errc::refused ? errc::unreachable : why.kind, why.text);
+  if (is_over(*p, false)) return c->close();
   if (peer_behind(c) != p)
     return fail(p, errc::protocol_error, "another process answers where it should be");
-  party& who = party_of(c->peer());
+  party& who = party_with(c)->second;
   who.wants_link = true;
   try_next_way(who);
 }
 
-std::shared_ptr<peer> links::stranger(const wireup::context_id& id) {
+/// The baton is not held. \param afresh one that is being closed counts, too
+bool links::is_over(const peer& p, bool afresh) const {
+  const engine::holder hold(engine_);
+  return afresh ? p.parting() : p.gone();
+}
+
+/// Who has gone is not met again under the same number.
+std::shared_ptr<peer> links::stranger(const wireup::context_id& id, bool afresh) {
   const std::lock_guard lock(strangers_mutex_);
   acquaintance& known = strangers_[id];
-  if (!known.peer) known.peer = messenger_.new_peer();
+  if (!known.peer || is_over(*known.peer, afresh)) known.peer = messenger_.new_peer();
   return known.peer;
 }
 
 std::shared_ptr<peer> links::peer_at(const wireup::known_place& where) {
   if (where.id == manager_->self().id) return messenger_.peer_of(job_.rank());
-  std::shared_ptr<peer> known = stranger(where.id);
+  std::shared_ptr<peer> known = stranger(where.id, true);
   const std::lock_guard lock(strangers_mutex_);
   if (const auto it = strangers_.find(where.id); it != strangers_.end()) it->second.where = where;
   return known;
@@ -128,32 +145,66 @@ bool links::is_impostor(const wireup::identity& who) const {
   });
 }
 
-links::party& links::party_of(const wireup::identity& who) {
-  party& found = parties_[who.id];
-  if (!found.peer) {
-    found.peer = is_ours(who) ? messenger_.peer_of(who.rank) : stranger(who.id);
-  }
-  return found;
-}
-
 bool links::has(const party& who, const channel_ptr& c) noexcept {
   return std::find(who.channels.begin(), who.channels.end(), c) != who.channels.end();
 }
 
-std::shared_ptr<peer> links::peer_behind(const channel_ptr& c) {
-  const auto known = parties_.find(c->peer().id);
-  const bool is_new = known == parties_.end() || !has(known->second, c);
-  if (is_new && is_impostor(c->peer())) {
+links::party_map::iterator links::party_with(const channel_ptr& c) {
+  const auto [begin, end] = parties_.equal_range(c->peer().id);
+  const auto found = std::find_if(begin, end, [&](const auto& one) { return has(one.second, c); });
+  return found == end ? parties_.end() : found;
+}
+
+/// A rank is one context at a time, but its command may run one program after the other. Who still
+/// knows one of them is not met by another, which looks for the next program here instead.
+bool links::is_other_program(const wireup::identity& who) const {
+  if (!is_ours(who)) return false;
+  const auto other = [&](const wireup::identity& known) {
+    return is_ours(known) && known.rank == who.rank && known.id != who.id;
+  };
+  return other(manager_->self()) ||
+         std::any_of(parties_.begin(), parties_.end(), [&](const auto& p) {
+           return !p.second.gone && !p.second.channels.empty() &&
+                  other(p.second.channels.front()->peer());
+         });
+}
+
+/// \param afresh as in is_over
+links::party& links::party_for(const wireup::identity& who, bool afresh) {
+  const auto [begin, end] = parties_.equal_range(who.id);
+  const auto known = std::find_if(begin, end, [&](const auto& one) {
+    return !one.second.gone && !is_over(*one.second.peer, afresh);
+  });
+  if (known != end) return known->second;
+  std::shared_ptr<peer> p;
+  if (is_ours(who)) p = messenger_.peer_of(who.rank);
+  if (!p || (afresh && !is_self(*p) && is_over(*p, afresh))) p = stranger(who.id, afresh);
+  party& made = parties_.emplace(who.id, party())->second;
+  made.peer = std::move(p);
+  return made;
+}
+
+std::shared_ptr<peer> links::enter(const channel_ptr& c, bool afresh) {
+  if (const auto known = party_with(c); known != parties_.end()) return known->second.peer;
+  const wireup::identity& id = c->peer();
+  const bool has_parted = !afresh && is_ours(id) && !parties_.contains(id.id) &&
+                          is_over(*messenger_.peer_of(id.rank), false);
+  if (has_parted || is_impostor(id) || is_other_program(id)) {
     c->close();
     return nullptr;
   }
-  party& who = party_of(c->peer());
-  if (is_new) {
-    who.channels.push_back(c);
-    // Over TCP the peer is elsewhere, and has no process to watch.
-    if (c->carries_descriptors() && !who.gone && who.watch == 0) who.watch = watch_death(c);
-  }
+  party& who = party_for(id, afresh);
+  add(who, c);
   return who.peer;
+}
+
+std::shared_ptr<peer> links::peer_behind(const channel_ptr& c) { return enter(c, false); }
+std::shared_ptr<peer> links::peer_met(const channel_ptr& c) { return enter(c, true); }
+
+void links::add(party& who, const channel_ptr& c) {
+  who.channels.push_back(c);
+  // Over TCP the peer is elsewhere, and has no process to watch.
+  if (c->carries_descriptors() && !who.gone && who.watch == 0) who.watch = watch_death(c);
 }
 
 /// The channel's end tells of most deaths; a process that has forked keeps it open beyond its own.
@@ -171,20 +222,44 @@ std::uint64_t links::watch_death(const channel_ptr& c) {
   });
 }
 
+/// What is closed needs no channel; the number of closed ones would grow with each reconnection.
+void links::part(peer& p) noexcept {
+  try {
+    mail_->post([this, p = p.shared_from_this()] {
+      for (auto& [id, who] : parties_)
+        if (who.peer == p) return end(who, true);
+    });
+  } catch (const std::bad_alloc&) {
+    // Then the channel stays until one of the two contexts ends.
+  }
+}
+
 void links::on_gone(const channel_ptr& c, bool orderly) {
-  const auto it = parties_.find(c->peer().id);
-  if (it == parties_.end() || !has(it->second, c)) return;
+  const auto it = party_with(c);
+  if (it == parties_.end()) return;
   party& who = it->second;
   std::erase(who.channels, c);
-  end(who, orderly);
-  if (!who.channels.empty()) return;
-  const std::lock_guard lock(strangers_mutex_);
-  strangers_.erase(it->first);
-  parties_.erase(it);
+  const std::shared_ptr<peer> p = who.peer;
+  const bool looks_on = orderly && !who.gone && is_sought(*p);
+  end(who, orderly, looks_on);
+  if (who.channels.empty()) {
+    const std::lock_guard lock(strangers_mutex_);
+    const auto known = strangers_.find(it->first);
+    if (known != strangers_.end() && known->second.peer == p) strangers_.erase(known);
+    parties_.erase(it);
+  }
+  if (looks_on) look_for(p, c->peer().locator, {errc::closed, "it has left"});
+}
+
+/// A rank that this side wants to send to, and neither side has had a link to the other.
+bool links::is_sought(const peer& p) const {
+  const engine::holder hold(engine_);
+  return p.id() < wireup::first_stranger && p.unmet();
 }
 
 /// The other channels, if there are any, end soon.
-void links::end(party& who, bool orderly) {
+/// \param looks_on the peer does not end with it
+void links::end(party& who, bool orderly, bool looks_on) {
   if (std::exchange(who.gone, true)) return;
   if (who.watch != 0) engine_.unwatch(std::exchange(who.watch, 0));
   {
@@ -192,8 +267,9 @@ void links::end(party& who, bool orderly) {
     who.opening.clear();
     for (std::size_t i = 0; i != ways_.size(); ++i)
       for (transports::inlet* inlet : inlets_for(*who.peer, i)) ways_[i].transport->forget(*inlet);
-    who.peer->fail(orderly ? errc::closed : errc::peer_lost,
-                   orderly ? "it has left" : "its process died or its connection broke");
+    if (!looks_on)
+      who.peer->fail(orderly ? errc::closed : errc::peer_lost,
+                     orderly ? "it has left" : "its process died or its connection broke");
     who.peer->drop_link();
     who.unused_bundle.reset();
     attempts_.erase(who.peer.get());
@@ -212,8 +288,7 @@ void links::on_rank_end(peer_id rank, bool died) {
   for (auto& [id, who] : parties_)
     if (who.peer == p && !who.gone) return end(who, !died);
   const engine::holder hold(engine_);
-  if (p->now() == peer::state::idle || died)
-    p->fail(died ? errc::peer_lost : errc::closed, died ? "its process died" : "it has left");
+  p->fail(died ? errc::peer_lost : errc::closed, died ? "its process died" : "it has left");
 }
 
 void links::on_leave(peer_id rank) {

@@ -38,8 +38,11 @@ class links {
   links(runtime::engine& e, proto::messenger& m, std::vector<way>& ways, const wireup::job& j)
       : engine_(e), messenger_(m), ways_(ways), job_(j) {}
 
-  /// Finds out where a rank is, as job::find; set before anything is wanted.
-  std::function<void(peer_id, std::function<void(std::string locator)>)> finder;
+  /// Finds out where a rank is, as job::find, or, if it is not there any more, as job::find_next;
+  /// set before anything is wanted.
+  std::function<void(peer_id, const std::string& gone,
+                     std::function<void(std::string locator)> found)>
+      finder;
 
   /// Once, before anything else; the manager outlives the links' use.
   void attach(wireup::connection_manager& cm) {
@@ -59,6 +62,12 @@ class links {
   /// The peer behind a channel; known from now on. Null, and the channel is closed, if it says that
   /// it is somebody else.
   std::shared_ptr<proto::peer> peer_behind(const wireup::channel_ptr& c);
+  /// The same for a channel that has just come about by address: a peer that the two have closed,
+  /// or are closing, is not meant, and the next number is given.
+  std::shared_ptr<proto::peer> peer_met(const wireup::channel_ptr& c);
+
+  /// Any thread, baton held: both sides have closed it.
+  void part(proto::peer& p) noexcept;
 
   void on_parcel(const wireup::channel_ptr& c, transports::parcel p);
   void on_gone(const wireup::channel_ptr& c, bool orderly);
@@ -100,12 +109,16 @@ class links {
     bool gone = false;
   };
 
-  void end(party& who, bool orderly);
+  using party_map = std::multimap<wireup::context_id, party>;
+
+  void end(party& who, bool orderly, bool looks_on = false);
   void connect(const std::shared_ptr<proto::peer>& p);
   void connect_to_place(const std::shared_ptr<proto::peer>& p);
+  void look_for(const std::shared_ptr<proto::peer>& p, const std::string& gone,
+                const wireup::failure& trouble);
   void on_connected(const std::shared_ptr<proto::peer>& p, const wireup::channel_ptr& c,
-                    const std::string& failure);
-  std::shared_ptr<proto::peer> stranger(const wireup::context_id& id);
+                    const wireup::failure& why, const std::string& locator);
+  std::shared_ptr<proto::peer> stranger(const wireup::context_id& id, bool afresh = false);
   void open_self(const std::shared_ptr<proto::peer>& p);
   void try_next_way(party& who);
   void offer_links(party& who, const wireup::channel_ptr& c);
@@ -125,10 +138,16 @@ class links {
                                          std::size_t number);
   void fail(const std::shared_ptr<proto::peer>& p, errc why, const std::string& detail);
   std::uint64_t watch_death(const wireup::channel_ptr& c);
-  party& party_of(const wireup::identity& who);
+  party_map::iterator party_with(const wireup::channel_ptr& c);
+  party& party_for(const wireup::identity& who, bool afresh);
+  std::shared_ptr<proto::peer> enter(const wireup::channel_ptr& c, bool afresh);
+  void add(party& who, const wireup::channel_ptr& c);
+  bool is_over(const proto::peer& p, bool afresh) const;
+  bool is_sought(const proto::peer& p) const;
   bool is_ours(const wireup::identity& who) const noexcept;
   static bool has(const party& who, const wireup::channel_ptr& c) noexcept;
   bool is_impostor(const wireup::identity& who) const;
+  bool is_other_program(const wireup::identity& who) const;
   bool is_self(const proto::peer& p) const noexcept;
 
   runtime::engine& engine_;
@@ -137,7 +156,8 @@ class links {
   const wireup::job& job_;
   wireup::connection_manager* manager_ = nullptr;
   const std::shared_ptr<mail_slot> mail_ = std::make_shared<mail_slot>();
-  std::map<wireup::context_id, party> parties_;
+  // Several of one context where it has connected again after a close, and old channels still end.
+  party_map parties_;
 
   // Peers that are no ranks: those that came, and those that may be met, and where.
   struct acquaintance {

@@ -119,19 +119,19 @@ channel_ptr links::channel_for(const party& who, const transports::transport& t)
 /// names tell, nor addresses, but whether its Unix socket answers here.
 void links::try_unix(party& who) {
   who.tried_unix = true;
-  const wireup::identity& peer = who.channels.front()->peer();
-  const auto where = wireup::parse_locator(peer.locator);
+  const channel_ptr over_tcp = who.channels.front();
+  const auto where = wireup::parse_locator(over_tcp->peer().locator);
   manager_->connect(where ? where->socket_name : std::string(),
-                    [this, id = peer.id](const channel_ptr& c, const std::string& failure) {
-                      const auto it = parties_.find(id);
+                    [this, over_tcp](const channel_ptr& c, const wireup::failure& why) {
+                      const auto it = party_with(over_tcp);
                       if (it == parties_.end() || it->second.gone) {
                         if (c) c->close();
                         return;
                       }
-                      if (c && c->peer().id == id)
-                        peer_behind(c);
+                      if (c && c->peer().id == it->first)
+                        add(it->second, c);
                       else
-                        it->second.no_unix = c ? "somebody else's answers" : failure;
+                        it->second.no_unix = c ? "somebody else's answers" : why.text;
                       try_next_way(it->second);
                     });
 }
@@ -219,7 +219,7 @@ void links::use(party& who, std::unique_ptr<transports::link> made, std::size_t 
 void links::on_parcel(const channel_ptr& c, parcel p) {
   const std::shared_ptr<peer> from = peer_behind(c);
   if (!from) return;
-  party& who = party_of(c->peer());
+  party& who = party_with(c)->second;
   if (who.gone) return;
   switch (static_cast<parcel_kind>(p.kind)) {
     case parcel_kind::offer:

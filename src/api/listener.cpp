@@ -41,7 +41,7 @@ task<endpoint> listener::visitor::accept() {
           const wireup::channel_ptr c = visit->accept();
           if (!c && owner.ended()) return box->fail(errc::closed, "the context has ended");
           if (!c) return box->fail(errc::peer_lost, "the visitor left before it was accepted");
-          auto peer = owner.links().peer_behind(c);
+          auto peer = owner.links().peer_met(c);
           if (!peer) return box->fail(errc::protocol_error, "the visitor is not who it says it is");
           box->deliver(endpoint(std::move(peer)));
         });
@@ -76,6 +76,7 @@ std::string listener::address() const { return state_->door->address; }
 void listener::close() { state_->door->close(); }
 
 task<listener> context::listen(std::string address) {
+  core_->refuse_child();
   auto door = std::make_shared<door_state>();
   door->owner = core_.get();
   door->number = core_->manager().open_door(address, door->address);

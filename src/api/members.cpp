@@ -69,8 +69,8 @@ std::shared_ptr<member_line> members::follow() {
         line = line_;
       }
       if (line)
-        line->attend(locator, rank(), [this](const std::string& failure) {
-          if (!failure.empty()) lose(errc::peer_lost, failure);
+        line->attend(locator, rank(), [this](const wireup::failure& why) {
+          if (why.kind != errc::ok) lose(errc::peer_lost, why.text);
         });
     });
   });
@@ -177,8 +177,12 @@ bool members::await_entry(std::chrono::seconds patience) {
   return told;
 }
 
-void members::find(peer_id rank, std::function<void(std::string locator)> found) {
-  if (rank < job_.size()) return job_.find(rank, std::move(found));
+void members::find(peer_id rank, const std::string& gone,
+                   std::function<void(std::string locator)> found) {
+  if (rank < job_.size())
+    return gone.empty() ? job_.find(rank, std::move(found))
+                        : job_.find_next(rank, gone, std::move(found));
+  if (!gone.empty()) return found({});  // nobody follows one that has joined
   if (this->rank() != 0) {
     const auto line = follow();
     return line ? line->find(rank, std::move(found)) : found({});

@@ -48,7 +48,8 @@ class members {
   /// \throws weft::error rank 0 has gone
   bool await_entry(std::chrono::seconds patience);
   /// As job::find, for every rank.
-  void find(peer_id rank, std::function<void(std::string locator)> found);
+  /// \param gone as job::find_next; empty: as job::find
+  void find(peer_id rank, const std::string& gone, std::function<void(std::string locator)> found);
 
   // The manager's thread. True: it was for the members, and is done.
   bool visit(std::uint64_t door, std::unique_ptr<wireup::door_visit>& v);

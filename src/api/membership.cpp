@@ -57,15 +57,14 @@ context join(const std::string& address, options chosen) {
   static_cast<void>(wireup::parse_address(address));  // says what is wrong with it
   auto line = std::make_shared<wireup::member_line>(detail::tcp_settings_of(chosen, {}));
   const std::chrono::seconds patience = chosen.peer_timeout;
-  std::promise<std::string> answer;
-  std::future<std::string> told = answer.get_future();
-  line->join(address, [&answer](std::string failure) { answer.set_value(std::move(failure)); });
+  std::promise<wireup::failure> answer;
+  std::future<wireup::failure> told = answer.get_future();
+  line->join(address, [&answer](const wireup::failure& why) { answer.set_value(why); });
   if (told.wait_for(patience) != std::future_status::ready) {
     line->end();  // and nobody sets the answer any more
     throw no_answer(address, patience);
   }
-  if (const std::string failure = told.get(); !failure.empty())
-    throw error(failure.starts_with("refused: ") ? errc::refused : errc::unreachable, failure);
+  if (const wireup::failure why = told.get(); why.kind != errc::ok) throw error(why.kind, why.text);
   auto made = std::make_unique<detail::core>(std::move(chosen), std::move(line));
   if (!made->members().await_entry(patience)) throw no_answer(address, patience);
   return context(std::move(made));

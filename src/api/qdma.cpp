@@ -117,7 +117,7 @@ event& event::operator=(event&& o) noexcept {
 }
 
 event::~event() {
-  if (!port_) return;
+  if (!port_ || port_->engine().is_inherited()) return;
   const engine::holder hold(port_->engine());
   port_->device().drop_event(key_);
 }
@@ -155,7 +155,7 @@ queue& queue::operator=(queue&& o) noexcept {
 }
 
 queue::~queue() {
-  if (!port_) return;
+  if (!port_ || port_->engine().is_inherited()) return;
   const engine::holder hold(port_->engine());
   port_->device().close_queue(number_);
 }
@@ -184,7 +184,7 @@ region& region::operator=(region&& o) noexcept {
 /// Who copies does so for microseconds, unless it was stopped in the middle, or never copied. Then
 /// its place is not used again: neither the record nor memory of the device's own.
 region::~region() {
-  if (!port_) return;
+  if (!port_ || port_->engine().is_inherited()) return;
   transports::qdma::device& d = port_->device();
   {
     const engine::holder hold(port_->engine());

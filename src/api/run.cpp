@@ -54,6 +54,8 @@ class spawned final : detail::root_owner, operation {
 
 detail::home detail::home_of(core& c) noexcept { return {c.engine(), c.engine(), c.engine()}; }
 
+void detail::refuse_child(const core& c) { c.refuse_child(); }
+
 void detail::spawned_task_failed(const std::exception_ptr& failure) noexcept {
   try {
     std::rethrow_exception(failure);

@@ -42,13 +42,13 @@ stream::stream(const endpoint& peer, std::uint32_t number, stream_options chosen
     : state_(proto::stream::open(peer.state()->shared_from_this(), number, chosen.window)) {}
 
 stream& stream::operator=(stream&& other) noexcept {
-  if (state_ && state_ != other.state_) state_->drop();
+  if (state_ && state_ != other.state_ && !state_->engine().is_inherited()) state_->drop();
   state_ = std::move(other.state_);
   return *this;
 }
 
 stream::~stream() {
-  if (state_) state_->drop();
+  if (state_ && !state_->engine().is_inherited()) state_->drop();
 }
 
 result<std::size_t> stream::try_put(const_buffer data) { return put(*state_, data); }

@@ -29,7 +29,7 @@ enum class frame_kind : std::uint8_t {
   cancel,   ///< the sender takes an rts back (a = the sender's id)
   cancelled,  ///< and the receiver had not matched it (a = the sender's id)
   credit,     ///< nothing but header.credit
-  bye,        ///< nothing will follow
+  bye,        ///< nothing will follow (a = good_bye), or the answer to that (a = bye_answer)
   enough,     ///< the receiver wants no more of what it asked for (a = the sender's id, b = the
               ///< receiver's id); an empty `data` with b = size of the message answers it
   ordered,    ///< on a link of several: a whole other frame, and its number
@@ -42,6 +42,10 @@ inline constexpr std::uint8_t starved =
     0x01;  ///< the sender ran out of credit: grant more if you can
 inline constexpr std::uint8_t eager_ends =
     0x02;  ///< on eager, rts, more: what was not asked for ends here
+
+/// The extension's first word on bye.
+inline constexpr std::uint64_t good_bye = 0;
+inline constexpr std::uint64_t bye_answer = 1;  ///< all that was sent before the good-bye has come
 
 /// Eager credit is counted in units: what a message holds at the receiver until it is matched.
 inline constexpr std::uint32_t credit_unit = 64;

@@ -43,6 +43,10 @@ class messenger final : public runtime::source {
   /// any time and from any thread that holds the baton.
   std::function<void(peer&)> connector;
 
+  /// Told, with the baton held, of a peer that has agreed to the end: nothing is on its way in
+  /// either direction. May be empty.
+  std::function<void(peer&)> on_parted;
+
   runtime::engine& engine() const noexcept { return engine_; }
 
   // --- any thread -----------------------------------------------------------------------------

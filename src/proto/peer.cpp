@@ -139,7 +139,7 @@ bool peer::flush_controls() noexcept {
     const auto kind = static_cast<frame_kind>(c.header.kind);
     // Credit that is not awaited is no reason to wake anybody.
     if (kind != frame_kind::credit || std::exchange(starves_, false)) nudge();
-    bye_left_ = bye_left_ || kind == frame_kind::bye;
+    bye_left_ = bye_left_ || (kind == frame_kind::bye && c.extension.a == good_bye);
     controls_.pop_front();
   }
   note_unsent();
@@ -282,19 +282,35 @@ void peer::close() noexcept {
   if (!say_bye().started) doom();
 }
 
-void peer::on_bye() noexcept {
+/// The answer to a good-bye says that all that was sent before it has come: nobody needs the
+/// connection any more.
+bool peer::on_bye(bool answer) noexcept {
+  if (answer) {
+    if (!std::exchange(bye_left_, false)) return gone();
+    fail(errc::closed, "the peer closed it");
+    if (owner_.on_parted) owner_.on_parted(*this);
+    return true;
+  }
+  if (gone()) return true;
   // Sends of ours that are under way could not be received any more.
   const bool needs_link = state_ == state::idle;
-  // The answer first: to let go of memory may take the link along.
-  if (state_ == state::open && !bye_left_) send_control(frame_kind::bye, 0);
+  bool answered = false;
+  // First, because to let go of memory may take the link along.
+  if (state_ == state::open) {
+    send_control(frame_kind::bye, bye_answer);
+    answered = controls_.empty();
+  }
   fail(errc::closed, "the peer closed it");
-  if (bye_left_) return;
+  if (answered) return true;
   // It found no room, or a link has to be made for it.
-  if (!add_control({header_of(frame_kind::bye, 0, 0, transports::has_extension), {}})) return;
+  if (!add_control(
+          {header_of(frame_kind::bye, 0, 0, transports::has_extension), {bye_answer, 0, 0}}))
+    return true;
   if (link_)
     flush_controls();
   else if (needs_link)
     owner_.connector(*this);
+  return true;
 }
 
 }  // namespace weft::proto

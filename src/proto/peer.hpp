@@ -64,7 +64,7 @@ class peer_record {
   // Sending.
   bool turn_taken_ = false;  // a message is being begun
   bool closing_ = false;     // close() was called: nothing new is begun
-  bool bye_left_ = false;
+  bool bye_left_ = false;    // and was not answered yet
   bool doomed_ = false;
   waiters turns_;            // turn_waiters
   waiters rooms_;            // for room in the link, or for credit
@@ -108,6 +108,10 @@ class peer final : public transports::inlet,
   peer_id id() const noexcept { return id_; }           ///< any thread that owns it
   state now() const noexcept { return state_; }
   bool gone() const noexcept { return state_ >= state::closed; }
+  /// A link is wanted, and neither side has had one to the other.
+  bool unmet() const noexcept { return state_ == state::connecting && window_ == 0; }
+  /// Gone, or about to: the peer has been told that nothing will follow.
+  bool parting() const noexcept { return gone() || bye_left_; }
   errc why() const noexcept { return why_; }
   const std::string& detail() const noexcept { return detail_; }
   transports::link* link() const noexcept { return link_.get(); }
@@ -281,7 +285,7 @@ class peer final : public transports::inlet,
   bool on_fin(const frame_extension& x) noexcept;
   bool on_cancel(const frame_extension& x) noexcept;
   void on_enough(const frame_extension& x) noexcept;
-  void on_bye() noexcept;
+  bool on_bye(bool answer) noexcept;
   incoming* take_incoming() noexcept;
   bool keep_unexpected(incoming& m) noexcept;
   void on_matched(incoming& m) noexcept;

@@ -114,9 +114,10 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
       return settle_credit(h.credit);
     }
   }
-  if (state_ == state::lost || state_ == state::closed) return true;
-  if (h.credit != 0) on_credit(h.credit);
   const auto kind = static_cast<frame_kind>(h.kind);
+  if (state_ == state::closed && kind == frame_kind::bye) return on_bye(x && x->a == bye_answer);
+  if (gone()) return true;
+  if (h.credit != 0) on_credit(h.credit);
   switch (kind) {
     case frame_kind::eager:
     case frame_kind::rts:
@@ -140,8 +141,7 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
     case frame_kind::arrived:
       return x && bundle_ && bundle_->on_arrived(x->a, x->b);
     case frame_kind::bye:
-      on_bye();
-      return true;
+      return on_bye(x && x->a == bye_answer);
     case frame_kind::fin:
       return x && on_fin(*x);
     case frame_kind::ordered:  // only around others

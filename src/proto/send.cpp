@@ -355,7 +355,7 @@ void peer::on_enough(const frame_extension& x) noexcept {
 protocol peer::say_bye() noexcept {
   const auto self = shared_from_this();
   if (!co_await turn(nullptr)) co_return;
-  send_control(frame_kind::bye, 0);  // and the turn is kept: nothing is begun any more
+  send_control(frame_kind::bye, good_bye);  // and the turn is kept: nothing is begun any more
 }
 
 }  // namespace weft::proto

@@ -2,6 +2,8 @@
 // The progress engine: one completion queue, one baton, whoever holds it moves everything.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -187,6 +189,11 @@ class engine final : public detail::timer_service, public executor, public detai
   void look_after() noexcept {
     if (!in_pass_ && !caller_polls_) wake_somebody();
   }
+
+  /// Whether this process is a child of the one that made the engine: it has a copy of its memory
+  /// and none of its threads, whose locks may be held for ever, and shares descriptors and mapped
+  /// memory with it and its peers. A system call: not for a message's way.
+  bool is_inherited() const noexcept { return ::getpid() != process_; }
 
   /// Whether somebody makes passes while the application computes.
   bool has_progress_thread() const noexcept { return has_progress_thread_; }
@@ -437,6 +444,7 @@ class engine final : public detail::timer_service, public executor, public detai
   std::uint32_t away_at_last_tick_ = 0;     // progress thread's
   std::thread progress_;
   const std::unique_ptr<completer> completer_;  // null: whoever gives the baton hands out himself
+  const pid_t process_ = ::getpid();
 };
 
 }  // namespace weft::runtime

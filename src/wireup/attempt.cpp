@@ -52,15 +52,15 @@ void attempt::to_door(const door_address& address) {
   if (address.how == door_address::scheme::tcp) {
     route_ = route::tcp_door;
     if (key_.empty())
-      return fail(
-          fmt::format("cannot reach {}: this process has no job key; set WEFT_JOB_KEY or "
-                      "WEFT_JOB_KEY_FILE to that of the other side",
-                      where_));
+      return fail({errc::unreachable,
+                   fmt::format("cannot reach {}: this process has no job key; set WEFT_JOB_KEY or "
+                               "WEFT_JOB_KEY_FILE to that of the other side",
+                               where_)});
     return prove_at(places_.front());
   }
   route_ = route::any_door;
   ask(places_.front(), {}, [self = shared_from_this()](tcp_asking::outcome got) {
-    if (!got.answer) return self->end(nullptr, std::move(got.failure));
+    if (!got.answer) return self->end(nullptr, got.why);
     self->says_.door = got.answer->door;
     self->socket_name_ = got.answer->locator;
     self->connect();
@@ -81,24 +81,24 @@ void attempt::ask(const tcp_place& where, job_key key, tcp_asking::answered done
 void attempt::prove_at(const tcp_place& where) {
   ask(where, key_, [self = shared_from_this()](tcp_asking::outcome got) {
     if (got.socket) return self->take(std::move(got.socket), connection::medium::tcp);
-    if (self->route_ != route::locator) return self->end(nullptr, std::move(got.failure));
-    self->next_place(got.failure);
+    if (self->route_ != route::locator) return self->end(nullptr, got.why);
+    self->next_place(got.why);
   });
 }
 
 /// A locator's places, one after the other: some may lie in networks that this host is not in.
-void attempt::next_place(const std::string& failure) {
+void attempt::next_place(const failure& why) {
   if (!done_) return;
-  if (!failure.empty()) {
-    tried_ += "; " + failure;
-    all_gone_ = all_gone_ && failure.starts_with("refused: ");
+  if (why.kind != errc::ok) {
+    tried_ += "; " + why.text;
+    all_gone_ = all_gone_ && why.kind == errc::refused;
   }
   if (next_place_ == places_.size())
     return fail(
-        fmt::format("{} {}: its Unix socket is out of reach (another host, or a container with a "
-                    "network of its "
-                    "own){}",
-                    all_gone_ ? "gone: nobody listens at" : "no channel to", where_, tried_));
+        {all_gone_ ? errc::peer_lost : errc::unreachable,
+         fmt::format("{} {}: its Unix socket is out of reach (another host, or a container with a "
+                     "network of its own){}",
+                     all_gone_ ? "nobody listens at" : "no channel to", where_, tried_)});
   prove_at(places_[next_place_++]);
 }
 
@@ -120,23 +120,23 @@ void attempt::take(runtime::unique_fd socket, connection::medium m) try {
   channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m);
   const credentials& who = channel_->kernel_view();
   if (channel_->carries_descriptors() && !who.same_user) {
-    return fail(
-        fmt::format("no channel to {}: {} listens there, which belongs to the user with id "
-                    "{}; both sides must run as the same user",
-                    where_, describe_process(who.pid), who.uid));
+    return fail({errc::unreachable,
+                 fmt::format("no channel to {}: {} listens there, which belongs to the user with "
+                             "id {}; both sides must run as the same user",
+                             where_, describe_process(who.pid), who.uid)});
   }
   // The channel keeps this alive, and lets go when it answers or ends.
-  channel_->ask(says_, where_, [self = shared_from_this()](channel_ptr got, std::string failure) {
-    self->on_channel(std::move(got), std::move(failure));
+  channel_->ask(says_, where_, [self = shared_from_this()](channel_ptr got, const failure& why) {
+    self->on_channel(std::move(got), why);
   });
 } catch (const std::exception& e) {
-  fail(fmt::format("no channel to {}: {}", where_, e.what()));
+  fail({errc::unreachable, fmt::format("no channel to {}: {}", where_, e.what())});
 }
 
-void attempt::on_channel(channel_ptr got, std::string failure) {
+void attempt::on_channel(channel_ptr got, const failure& why) {
   // If it has ended, nobody listens there any more. But it also hangs up on who says nothing for
   // long: on this process, if it was stopped between connecting and speaking.
-  if (failure.starts_with("gone: ") && ++hang_ups_ != most_hang_ups) {
+  if (why.kind == errc::peer_lost && ++hang_ups_ != most_hang_ups) {
     channel_.reset();
     next_place_ = 0;
     return connect();
@@ -147,38 +147,40 @@ void attempt::on_channel(channel_ptr got, std::string failure) {
     if (!who || who->socket_name != socket_name_) {
       got->close();
       channel_.reset();
-      return next_place(fmt::format("another process of the job answers at {}",
-                                    to_text(places_[next_place_ - 1])));
+      return next_place({errc::unreachable, fmt::format("another process of the job answers at {}",
+                                                        to_text(places_[next_place_ - 1]))});
     }
   }
-  end(std::move(got), std::move(failure));
+  end(std::move(got), why);
 }
 
 void attempt::give_up(int error) {
   const std::string text = runtime::told(error);
   if (error != ECONNREFUSED)
     return fail(
-        fmt::format("no channel to {}: {}{}", where_, text,
-                    error == EAGAIN ? " (it does not accept connections fast enough)" : ""));
+        {errc::unreachable,
+         fmt::format("no channel to {}: {}{}", where_, text,
+                     error == EAGAIN ? " (it does not accept connections fast enough)" : "")});
   switch (route_) {
     case route::locator:
       if (!places_.empty() && !key_.empty()) return next_place({});
       return fail(
-          fmt::format("gone: nobody listens at {}; that process has ended, or is in another "
-                      "container or on another host, which takes TCP and a job key (WEFT_JOB_KEY)",
-                      where_));
+          {errc::peer_lost,
+           fmt::format("nobody listens at {}; that process has ended, or is in another container "
+                       "or on another host, which takes TCP and a job key (WEFT_JOB_KEY)",
+                       where_)});
     case route::unix_door:
-      return fail(
-          fmt::format("refused: nobody listens at {}; start the other side first, or check "
-                      "the name and the user",
-                      where_));
+      return fail({errc::refused, fmt::format("nobody listens at {}; start the other side first, "
+                                              "or check the name and the user",
+                                              where_)});
     case route::any_door:
       if (!key_.empty()) return prove_at(places_.front());
-      return fail(fmt::format(
-          "{} answers, but its Unix socket is out of reach: it runs on another host, or "
-          "in a container with a network of its own; for TCP both sides need the same "
-          "job key (WEFT_JOB_KEY)",
-          where_));
+      return fail(
+          {errc::unreachable,
+           fmt::format("{} answers, but its Unix socket is out of reach: it runs on another host, "
+                       "or in a container with a network of its own; for TCP both sides need the "
+                       "same job key (WEFT_JOB_KEY)",
+                       where_)});
     case route::tcp_door:
       return;  // has no Unix socket to fail at
   }
@@ -191,15 +193,15 @@ void attempt::cancel() {
   if (const auto channel = std::exchange(channel_, nullptr)) channel->abandon();
 }
 
-void attempt::fail(std::string why) {
+void attempt::fail(failure why) {
   connection_manager::connected done = std::exchange(done_, nullptr);
   cancel();
-  if (done) done(nullptr, std::move(why));
+  if (done) done(nullptr, why);
 }
 
-void attempt::end(channel_ptr got, std::string failure) {
+void attempt::end(channel_ptr got, const failure& why) {
   channel_.reset();
-  if (const auto done = std::exchange(done_, nullptr)) done(std::move(got), std::move(failure));
+  if (const auto done = std::exchange(done_, nullptr)) done(std::move(got), why);
 }
 
 }  // namespace weft::wireup

@@ -27,17 +27,17 @@ class attempt : public std::enable_shared_from_this<attempt> {
   /// Ends at once; nobody is called.
   void cancel();
   /// Ends at once, and says so.
-  void fail(std::string why);
+  void fail(failure why);
 
  private:
   void connect();
   void ask(const tcp_place& where, job_key key, tcp_asking::answered done);
   void prove_at(const tcp_place& where);
-  void next_place(const std::string& failure);
+  void next_place(const failure& why);
   void take(runtime::unique_fd socket, connection::medium m);
-  void on_channel(channel_ptr got, std::string failure);
+  void on_channel(channel_ptr got, const failure& why);
   void give_up(int error);
-  void end(channel_ptr got, std::string failure);
+  void end(channel_ptr got, const failure& why);
 
   const std::shared_ptr<loop> loop_;
   peer_channel::owner& owner_;

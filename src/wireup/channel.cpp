@@ -95,13 +95,13 @@ void peer_channel::close_now() {
   connection_->finish();
 }
 
-void peer_channel::retire(const std::string& why) {
+void peer_channel::retire(const failure& why) {
   switch (stage_) {
     case stage::live:
       return close_now();
     case stage::asking:
       connection_->close();
-      return end(true, why);
+      return end_asking(why.kind, no_channel(why.text));
     case stage::expecting:
     case stage::waiting:
       if (closing_) return;  // a refusal is on its way
@@ -159,7 +159,7 @@ void peer_channel::on_hello(const frame& f) {
 void peer_channel::on_answer(const frame& f) {
   if (f.kind == frame_kind::refusal) {
     connection_->close();
-    return end(true, "refused: " + decode_refusal(f));
+    return end_asking(errc::refused, decode_refusal(f));
   }
   if (f.kind != frame_kind::welcome) return wrong("it answered with something else than yes or no");
   decoded<identity> who = decode_welcome(f);
@@ -184,9 +184,8 @@ void peer_channel::on_end(connection::ending why) {
       return end(false, "this side failed at a parcel of it or for it");
     case connection::ending::left:
       if (stage_ == stage::asking)
-        return end(false, fmt::format("{}: {} hung up at {} before it answered",
-                                      asks_for_ == purpose::connect ? "gone" : "refused",
-                                      peer_name(), where_));
+        return end_asking(asks_for_ == purpose::connect ? errc::peer_lost : errc::refused,
+                          fmt::format("{} hung up at {} before it answered", peer_name(), where_));
       return end(closing_, {});
   }
 }
@@ -196,23 +195,36 @@ void peer_channel::wrong(const std::string& what) {
   end(false, what);
 }
 
-void peer_channel::answer(channel_ptr live, std::string failure) {
-  if (const auto done = std::exchange(done_, nullptr)) done(std::move(live), std::move(failure));
+void peer_channel::answer(channel_ptr live, const failure& why) {
+  if (const auto done = std::exchange(done_, nullptr)) done(std::move(live), why);
+}
+
+std::string peer_channel::no_channel(const std::string& why) const {
+  return fmt::format("no channel to {} ({}): {}", peer_name(), where_, why);
+}
+
+/// Nobody but whoever waits for the answer hears of it.
+void peer_channel::end_asking(errc kind, const std::string& why) {
+  const std::shared_ptr<peer_channel> self = shared_from_this();
+  leave(stage::asking, true, {});
+  answer(nullptr, {kind, why});
 }
 
 void peer_channel::end(bool orderly, const std::string& why) {
   if (stage_ == stage::ended) return;
+  // Only an answer that makes no sense, or a fault on this side, ends it in that stage here.
+  if (stage_ == stage::asking) return end_asking(errc::unreachable, no_channel(why));
   const std::shared_ptr<peer_channel> self = shared_from_this();
-  const stage was = std::exchange(stage_, stage::ended);
+  leave(stage_, orderly, why);
+}
+
+/// Out of the owner's books before anybody is answered, which may be the last thing that somebody
+/// waits for.
+void peer_channel::leave(stage was, bool orderly, const std::string& why) {
+  stage_ = stage::ended;
   left_.store(true, std::memory_order_release);
   patience_.cancel();
-  // Out of the owner's books first: an answer may be the last thing that somebody waits for.
-  owner_.on_ended(self, was, orderly, was == stage::asking ? std::string{} : why);
-  if (was == stage::asking) {
-    const bool whole = why.starts_with("refused: ") || why.starts_with("gone: ");
-    answer(nullptr,
-           whole ? why : fmt::format("no channel to {} ({}): {}", peer_name(), where_, why));
-  }
+  owner_.on_ended(shared_from_this(), was, orderly, why);
 }
 
 }  // namespace weft::wireup

@@ -54,7 +54,7 @@ class peer_channel final : public channel,
   void abandon();
   /// The manager goes, or cannot go on with it: ends in whichever way fits the stage.
   /// \param why told to those who wait for an answer
-  void retire(const std::string& why);
+  void retire(const failure& why);
 
   std::uint64_t door() const noexcept { return door_; }
   const credentials& kernel_view() const noexcept { return connection_->peer(); }
@@ -78,8 +78,11 @@ class peer_channel final : public channel,
   void on_answer(const frame& f);
   void close_now();
   void wrong(const std::string& what);
-  void answer(channel_ptr live, std::string failure);
+  void answer(channel_ptr live, const failure& why);
   void end(bool orderly, const std::string& why);
+  void end_asking(errc kind, const std::string& why);
+  void leave(stage was, bool orderly, const std::string& why);
+  std::string no_channel(const std::string& why) const;
 
   const std::shared_ptr<loop> loop_;
   owner& owner_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wireup/connection.hpp"
 
+#include <poll.h>
+
 #include <cerrno>
 #include <chrono>
 #include <system_error>
@@ -61,6 +63,11 @@ void connection::guarded(F f) {
 void connection::process_died() {
   dead_ = true;
   if (user_) guarded([this] { read(); });
+}
+
+bool connection::is_cut() noexcept {
+  pollfd end{socket_.native_handle(), 0, 0};
+  return ::poll(&end, 1, 0) == 1 && (end.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
 void connection::read() {

@@ -48,6 +48,8 @@ class connection : public std::enable_shared_from_this<connection> {
   /// The process at the other end is gone: what it sent before is delivered, then this ends, also
   /// if somebody who inherited the socket keeps it open.
   void process_died();
+  /// Whether the other side has hung up, though what it sent before may not be delivered yet.
+  bool is_cut() noexcept;
   /// Ends at once, without a word to the user.
   void close();
 

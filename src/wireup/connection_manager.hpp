@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transports/parcel.hpp"
+#include "wireup/failure.hpp"
 #include "wireup/identity.hpp"
 #include "wireup/job_key.hpp"
 #include "wireup/locator.hpp"
@@ -87,8 +88,8 @@ class connection_manager {
     std::function<void(const std::string&)> on_notice;
   };
 
-  /// `failure` is empty on success, else one sentence: what was tried, why it failed, the cure.
-  using connected = std::function<void(channel_ptr, std::string failure)>;
+  /// A channel, or why there is none.
+  using connected = std::function<void(channel_ptr, const failure& why)>;
 
   /// Starts listening under an abstract name, a fresh one unless it is given, with a key also over
   /// TCP, and starts the thread. \param self id, job and rank of this context; pid and locator are
@@ -110,8 +111,8 @@ class connection_manager {
   void post(std::function<void()> f);
 
   /// Opens a channel to a context whose locator is known: over its Unix socket if that can be
-  /// reached, else over TCP. `done` is called on the manager's thread. `failure` begins with "gone:
-  /// " when that context has ended, before or while it was asked.
+  /// reached, else over TCP. `done` is called on the manager's thread; with errc::peer_lost
+  /// when that context has ended, before or while it was asked.
   void connect(const std::string& locator, connected done);
   /// The same for a context with a key of its own. \param key empty: this side's
   void connect(const locator& where, const job_key& key, connected done);
@@ -131,14 +132,17 @@ class connection_manager {
   /// Shuts a door, at once or a moment later. Visits that were announced stay to be decided.
   void close_door(std::uint64_t door);
 
-  /// Knocks. `failure` begins with "refused: " when the listener rejected or nobody listens.
-  /// \param greeting at most 1024 bytes
+  /// Knocks. `done` is told errc::refused when the listener rejected or nobody listens.
+  /// \param greeting at most 1024 bytes, or it is told errc::invalid_argument
   void knock(const std::string& address, const std::string& greeting, connected done);
 
   /// VIA's peer-to-peer form: both sides call it. Opens the door `own`, knocks at `other`, and ends
   /// when either way has met a peer with an equal discriminator; one channel results, the same on
   /// both sides. Waits for the other as long as it takes; `cancel_meet` ends the wait (`done` is
   /// then called with a failure, unless it was on its way already).
+  /// \param own, other two addresses: what is wrong with them, or with opening a door, `done` is
+  /// told
+  ///   as open_door throws it
   /// \param discriminator at most 1024 bytes
   std::uint64_t meet(const std::string& own, const std::string& other,
                      const std::string& discriminator, connected done);

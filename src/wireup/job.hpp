@@ -35,6 +35,15 @@ class job {
   /// Finds out where a rank listens; waits until it has published. An empty locator: it is gone.
   virtual void find(peer_id rank, std::function<void(std::string locator)> found) = 0;
 
+  /// The same when nobody is any more where the rank was found: waits for its next program, if the
+  /// launcher knows of such. An empty locator: none will come.
+  /// \param gone where it was
+  virtual void find_next(peer_id, const std::string& gone,
+                         std::function<void(std::string locator)> found) {
+    static_cast<void>(gone);
+    found({});
+  }
+
   /// Called for each rank that ended, also for those that ended before this call. `died`: it
   /// crashed or was killed; else it left in good order.
   virtual void on_end(std::function<void(peer_id rank, bool died)> ended) = 0;
@@ -43,8 +52,8 @@ class job {
 /// The job that a launcher started this process in: `weft-run` (WEFT_JOB), else one that speaks
 /// PMIx (PMIX_NAMESPACE); null: none did. \param key the user's choice; a job of PMIx takes rank
 /// 0's, or makes one \throws weft::error (invalid_argument) when the variables contradict each
-/// other, (unreachable) when the launcher does not answer, (unsupported) when libpmix cannot be
-/// loaded, or when srun started several processes without PMIx
+/// other or the rank has a context already, (unreachable) when the launcher does not answer,
+/// (unsupported) when libpmix cannot be loaded, or when srun started several processes without PMIx
 std::unique_ptr<job> launched_job(const job_key& key = {});
 
 /// A job of one, for a process that no launcher started. Others may join it.

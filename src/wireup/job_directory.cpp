@@ -2,7 +2,9 @@
 #include "wireup/job_directory.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +16,7 @@
 
 #include "runtime/cure.hpp"
 #include "wireup/connection.hpp"
+#include "wireup/hello.hpp"
 #include "wireup/job_wire.hpp"
 #include "wireup/listener.hpp"
 #include "wireup/unix_socket.hpp"
@@ -79,8 +82,9 @@ class job_directory::server {
   using client_ptr = std::shared_ptr<client>;
 
   struct entry {
-    std::string locator;           // empty: has not published
-    std::optional<bool> ended;     // how
+    client_ptr program;         // the one that the rank's command runs now; null: none, or not yet
+    std::string locator;        // the program's; empty: has not published
+    std::optional<bool> ended;  // how
     std::set<client_ptr> waiting;  // for the locator
   };
 
@@ -113,13 +117,18 @@ class job_directory::server {
   void on_frame(const client_ptr& c, const frame& f) {
     if (c->rank == no_peer) return on_hello(c, f);
     if (const auto locator = decode_publish(f)) return on_publish(c->rank, *locator);
-    if (const auto rank = decode_find(f); rank && *rank < ranks_.size()) return on_find(c, *rank);
+    if (const auto find = decode_find(f); find && find->rank < ranks_.size())
+      return on_find(c, *find);
     drop(c);
   }
 
   void on_hello(const client_ptr& c, const frame& f) {
     const auto hello = decode_job_hello(f);
     if (!hello || hello->job != id_ || hello->rank >= ranks_.size()) return drop(c);
+    entry& e = ranks_[hello->rank];
+    if (e.program && has_ended(*e.program)) drop(e.program);
+    if (e.program) return refuse(c, *e.program, hello->rank);
+    e.program = c;
     c->rank = hello->rank;
     c->patience.cancel();
     c->link->send(encode(job_welcome{id_, static_cast<peer_id>(ranks_.size())}));
@@ -127,39 +136,57 @@ class job_directory::server {
       if (ranks_[r].ended) c->link->send(encode(job_ended{r, *ranks_[r].ended}));
   }
 
+  /// A rank's command may run several programs one after the other: the next one may say hello
+  /// before the end of the last one's connection has been seen here, which a child of that one may
+  /// even hold open.
+  static bool has_ended(const client& program) noexcept {
+    const pid_t pid = program.link->peer().pid;
+    return program.link->is_cut() || (pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH);
+  }
+
+  void refuse(const client_ptr& c, const client& holder, peer_id rank) {
+    c->link->send(encode_refusal(fmt::format(
+        "{} already has a context that is rank {} of the job, and a rank has one at a time; end "
+        "that one first, or set options::alone for one that does not belong to the job",
+        describe_process(holder.link->peer().pid), rank)));
+    c->link->finish();
+  }
+
   void on_publish(peer_id rank, const std::string& locator) {
     entry& e = ranks_[rank];
     if (e.ended) return;
-    // A rank's command may run several programs one after the other: the latest counts.
     e.locator = locator;
-    answer(rank);
+    for (const auto& c : std::exchange(e.waiting, {})) tell(c, rank);
   }
 
-  void on_find(const client_ptr& c, peer_id rank) {
-    entry& e = ranks_[rank];
+  void on_find(const client_ptr& c, const job_find& f) {
+    entry& e = ranks_[f.rank];
+    if (e.ended || (!e.locator.empty() && e.locator != f.gone)) return tell(c, f.rank);
     e.waiting.insert(c);
-    if (e.ended || !e.locator.empty()) answer(rank);
   }
 
-  void answer(peer_id rank) {
-    entry& e = ranks_[rank];
-    const std::set<client_ptr> waiting = std::exchange(e.waiting, {});
-    for (const auto& c : waiting)
-      c->link->send(encode(job_found{rank, e.ended ? std::string() : e.locator}));
+  void tell(const client_ptr& c, peer_id rank) {
+    const entry& e = ranks_[rank];
+    c->link->send(encode(job_found{rank, e.ended ? std::string() : e.locator}));
   }
 
+  /// How it ended is told before who waits for it is answered, who would not know otherwise.
   void on_ended(peer_id rank, bool died) {
     ranks_[rank].ended = died;
-    answer(rank);
     for (const auto& c : clients_)
       if (c->rank != no_peer) c->link->send(encode(job_ended{rank, died}));
+    for (const auto& c : std::exchange(ranks_[rank].waiting, {})) tell(c, rank);
   }
 
-  void drop(const client_ptr& c) {
+  void drop(client_ptr c) {
     c->patience.cancel();
     c->link->close();
     clients_.erase(c);
     for (entry& e : ranks_) e.waiting.erase(c);
+    if (c->rank == no_peer || ranks_[c->rank].program != c) return;
+    // Whoever asks meanwhile waits for the rank's next program, or for the end of its command.
+    ranks_[c->rank].program = nullptr;
+    ranks_[c->rank].locator.clear();
   }
 
   const std::shared_ptr<loop> loop_;  // first, because what follows is gone before it

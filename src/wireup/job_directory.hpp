@@ -11,7 +11,8 @@ namespace weft::wireup {
 
 /// Serves a job's directory on a thread of its own, to processes of the same user that know the
 /// job's id. What clients say is checked; a client that misbehaves or dies is dropped, which
-/// concerns nobody else. Owned by the launcher.
+/// concerns nobody else. A rank is one context at a time: a second one is refused while the first
+/// one lives, and takes its place when it has gone. Owned by the launcher.
 class job_directory {
  public:
   /// Starts to serve. \throws weft::error (system)

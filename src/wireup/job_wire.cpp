@@ -39,8 +39,10 @@ frame encode_publish(const std::string& locator) {
   return {frame_kind::job_publish, 0, byte_writer().put(std::string_view(locator)).take(), {}};
 }
 
-frame encode_find(peer_id rank) {
-  return {frame_kind::job_find, 0, byte_writer().put(std::uint32_t{rank}).take(), {}};
+frame encode(const job_find& f) {
+  byte_writer out;
+  out.put(std::uint32_t{f.rank}).put(std::string_view(f.gone));
+  return {frame_kind::job_find, 0, out.take(), {}};
 }
 
 frame encode(const job_found& f) {
@@ -81,11 +83,13 @@ std::optional<std::string> decode_publish(const frame& f) {
   return locator;
 }
 
-std::optional<peer_id> decode_find(const frame& f) {
+std::optional<job_find> decode_find(const frame& f) {
   byte_reader in(f.body);
   if (f.kind != frame_kind::job_find) return std::nullopt;
-  const peer_id rank = in.get<std::uint32_t>();
-  return in.complete() ? std::optional(rank) : std::nullopt;
+  job_find find;
+  find.rank = in.get<std::uint32_t>();
+  find.gone = in.get_text(max_locator);
+  return in.complete() ? std::optional(std::move(find)) : std::nullopt;
 }
 
 std::optional<job_found> decode_found(const frame& f) {

@@ -18,6 +18,10 @@ struct job_welcome {
   context_id job;
   peer_id size = 0;
 };
+struct job_find {
+  peer_id rank = no_peer;
+  std::string gone;  ///< where it was, and nobody is any more; empty: nobody has looked there
+};
 struct job_found {
   peer_id rank = no_peer;
   std::string locator;  ///< empty: that rank has ended
@@ -30,7 +34,7 @@ struct job_ended {
 frame encode(const job_hello& h);
 frame encode(const job_welcome& w);
 frame encode_publish(const std::string& locator);
-frame encode_find(peer_id rank);
+frame encode(const job_find& f);
 frame encode(const job_found& f);
 frame encode(const job_ended& e);
 
@@ -38,7 +42,7 @@ frame encode(const job_ended& e);
 std::optional<job_hello> decode_job_hello(const frame& f);
 std::optional<job_welcome> decode_job_welcome(const frame& f);
 std::optional<std::string> decode_publish(const frame& f);
-std::optional<peer_id> decode_find(const frame& f);
+std::optional<job_find> decode_find(const frame& f);
 std::optional<job_found> decode_found(const frame& f);
 std::optional<job_ended> decode_ended(const frame& f);
 

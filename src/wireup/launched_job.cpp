@@ -17,6 +17,7 @@
 
 #include "runtime/cure.hpp"
 #include "wireup/connection.hpp"
+#include "wireup/hello.hpp"
 #include "wireup/job.hpp"
 #include "wireup/job_directory.hpp"
 #include "wireup/job_wire.hpp"
@@ -56,11 +57,12 @@ class launcher_line final : public connection::user,
 
   void publish(const std::string& locator) { link_->send(encode_publish(locator)); }
 
-  void find(peer_id rank, const found_handler& found) try {
+  /// \param gone as job::find_next; empty: as job::find
+  void find(peer_id rank, const std::string& gone, const found_handler& found) try {
     if (lost_) return found({});
     std::vector<found_handler>& waiting = waiting_[rank];
     waiting.push_back(found);
-    if (waiting.size() == 1) link_->send(encode_find(rank));
+    if (waiting.size() == 1) link_->send(encode(job_find{rank, gone}));
   } catch (const std::bad_alloc&) {
     found({});  // perhaps twice: it is among those that `stop` tells
     throw;
@@ -129,10 +131,15 @@ class run_job final : public job {
   }
 
   void find(peer_id rank, std::function<void(std::string locator)> found) override {
+    find_next(rank, {}, std::move(found));
+  }
+
+  void find_next(peer_id rank, const std::string& gone,
+                 std::function<void(std::string locator)> found) override {
     if (rank >= facts_.size)
       throw error(errc::invalid_argument,
                   fmt::format("there is no rank {} in a job of {} processes", rank, facts_.size));
-    loop_.post([this, rank, found = std::move(found)] { line_->find(rank, found); });
+    loop_.post([this, rank, gone, found = std::move(found)] { line_->find(rank, gone, found); });
   }
 
   void on_end(std::function<void(peer_id rank, bool died)> ended) override {
@@ -195,10 +202,11 @@ std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& f
     n = ::poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(time_to_answer).count()));
   } while (n < 0 && errno == EINTR);
   if (n == 0) no_answer("it is silent");
-  std::array<std::byte, 256> buffer;
+  std::array<std::byte, 2048> buffer;  // the longest is a refusal
   packet p;
   if (receive_packet(socket.get(), buffer, p) != arrival::packet) return {};
   const auto f = frame_header::parse(p.bytes, std::move(p.fds));
+  if (f && f->kind == frame_kind::refusal) throw error(errc::invalid_argument, decode_refusal(*f));
   const auto welcome = f ? decode_job_welcome(*f) : std::nullopt;
   if (!welcome) no_answer("it does not speak this version of weft's protocol");
   return welcome;
@@ -250,8 +258,9 @@ std::unique_ptr<job> weft_run_job() {
   unique_fd socket = enter_job(locator, facts);
   try {
     return std::make_unique<run_job>(facts, std::move(socket));
-  } catch (const std::system_error& e) {
-    throw error(errc::system, fmt::format("cannot start the job's thread: {}", e.what()));
+  } catch (const std::system_error& e) {  // of the connection
+    throw error(errc::system, fmt::format("cannot watch the connection to weft-run: {}; {}",
+                                          e.what(), runtime::cure_for(e.code().value())));
   }
 }
 

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wireup/loop.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 #include <utility>
+#include <weft/error.hpp>
+
+#include "runtime/cure.hpp"
 
 namespace weft::wireup {
 
-loop::loop(std::function<void()> recover)
+loop::loop(std::function<void()> recover) try
     : work_(io_.get_executor()), recover_(std::move(recover)) {
   // Asio opens its descriptors when they are first needed. Now is when a failure can be told.
   const asio::steady_timer first_need(io_);
@@ -25,6 +31,13 @@ loop::loop(std::function<void()> recover)
     throw;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+} catch (const std::system_error& e) {
+  // Of a thread: EAGAIN, which has other reasons than a call for descriptors.
+  const int fault = e.code().value();
+  throw error(errc::system,
+              fmt::format("cannot start a thread of the control plane: {}; {}", e.what(),
+                          fault == EAGAIN ? "raise the limit on threads (ulimit -u)"
+                                          : runtime::cure_for(fault)));
 }
 
 loop::~loop() {

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <system_error>
 #include <weft/error.hpp>
 
 #include "runtime/cure.hpp"
@@ -19,22 +18,8 @@ namespace weft::wireup {
 using runtime::unique_fd;
 using transports::parcel;
 
-namespace {
-
-std::shared_ptr<loop> start_loop(std::function<void()> recover) try {
-  return std::make_shared<loop>(std::move(recover));
-} catch (const std::system_error& e) {
-  throw error(
-      errc::system,
-      fmt::format("cannot start the control plane: {}; check the limits on open files (ulimit -n), "
-                  "threads (ulimit -u) and address space (ulimit -v)",
-                  e.what()));
-}
-
-}  // namespace
-
 connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
-    : loop_(start_loop([this] { give_up(); })),
+    : loop_(std::make_shared<loop>([this] { give_up(); })),
       self_(std::move(self)),
       handlers_(std::move(h)),
       tcp_(std::move(tcp)) {
@@ -78,7 +63,7 @@ void connection_manager::impl::end() {
 
 void connection_manager::impl::shut_down() {
   closing_ = true;
-  const std::string why = "this context is closing";
+  const failure why{errc::closed, "this context is closing"};
   if (front_) front_->close();
   if (tcp_front_) tcp_front_->close();
   end_what_is_under_way(why);
@@ -86,7 +71,7 @@ void connection_manager::impl::shut_down() {
   for (const auto& channel : std::vector(channels_.begin(), channels_.end())) channel->retire(why);
 }
 
-void connection_manager::impl::end_what_is_under_way(const std::string& why) {
+void connection_manager::impl::end_what_is_under_way(const failure& why) {
   meetings_.cancel_all(why);
   for (const auto& weak : attempts_)
     if (const auto one = weak.lock()) one->fail(why);
@@ -97,7 +82,7 @@ void connection_manager::impl::end_what_is_under_way(const std::string& why) {
 /// Nobody can tell which of the things under way has lost its way. Channels that carry parcels look
 /// after themselves.
 void connection_manager::impl::give_up() {
-  const std::string why = "no memory for it";
+  const failure why{errc::out_of_memory, "no memory for it"};
   end_what_is_under_way(why);
   for (const auto& channel : std::vector(channels_.begin(), channels_.end()))
     if (!channel->is_live()) channel->retire(why);
@@ -147,7 +132,9 @@ void connection_manager::impl::go_to(hello says, std::string locator, connected 
   loop_->post([this, says = std::move(says), locator = std::move(locator),
                done = std::move(done)]() mutable {
     const auto where = parse_locator(locator);
-    if (!where) return done(nullptr, fmt::format("'{}' is not the locator of a context", locator));
+    if (!where)
+      return done(nullptr, {errc::invalid_argument,
+                            fmt::format("'{}' is not the locator of a context", locator)});
     new_attempt(std::move(says), std::move(done))->to_locator(*where);
   });
 }
@@ -174,7 +161,7 @@ std::shared_ptr<attempt> connection_manager::impl::start_attempt(hello says,
                               says.greeting.size(), max_greeting));
     where = parse_address(address);
   } catch (const error& e) {
-    done(nullptr, e.what());
+    done(nullptr, {e.kind(), e.what()});
     return nullptr;
   }
   auto made = new_attempt(std::move(says), std::move(done));
@@ -193,7 +180,9 @@ std::uint64_t connection_manager::impl::meet(std::string own, std::string other,
 }
 
 void connection_manager::impl::cancel_meet(std::uint64_t meeting) {
-  loop_->post([this, meeting] { meetings_.cancel(meeting, "the meeting was cancelled"); });
+  loop_->post([this, meeting] {
+    meetings_.cancel(meeting, {errc::stopped, "the meeting was cancelled"});
+  });
 }
 
 // Channels.

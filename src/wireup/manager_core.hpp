@@ -78,7 +78,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   static void say_no_room(int socket);
   void shut_down();
   void give_up();
-  void end_what_is_under_way(const std::string& why);
+  void end_what_is_under_way(const failure& why);
 
   const std::shared_ptr<loop> loop_;  // first, because what follows is gone before it
   identity self_;                     // constant once constructed

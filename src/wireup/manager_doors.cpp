@@ -180,6 +180,8 @@ void connection_manager::impl::on_asking(const std::shared_ptr<peer_channel>& wh
 void connection_manager::impl::on_hello(const std::shared_ptr<peer_channel>& who, hello h) {
   --unknown_;
   balance();
+  // Who looks for a rank may find its next program instead; who knocks wants an answer.
+  if (closing_ && h.why == purpose::connect) return who->retire({});
   if (closing_) return who->refuse("this context is closing");
   if (h.why != purpose::connect) {
     // Through its own socket, or through the common one after asking over TCP.

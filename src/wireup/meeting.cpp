@@ -7,6 +7,7 @@
 #include <exception>
 #include <tuple>
 #include <utility>
+#include <weft/error.hpp>
 
 namespace weft::wireup {
 
@@ -20,20 +21,28 @@ void meetings::start(std::uint64_t ticket, const std::string& own, const std::st
     return entry.second.own == own && entry.second.discriminator == discriminator;
   });
   if (twice)
-    return done(nullptr, fmt::format("a meeting at {} with the same discriminator is under way; "
-                                     "use another discriminator for each",
-                                     own));
+    return done(nullptr, {errc::invalid_argument,
+                          fmt::format("a meeting at {} with the same discriminator is under way; "
+                                      "use another discriminator for each",
+                                      own)});
   if (discriminator.size() > max_greeting)
-    return done(nullptr, fmt::format("a discriminator of {} bytes is too long: at most {}",
-                                     discriminator.size(), max_greeting));
+    return done(nullptr, {errc::invalid_argument,
+                          fmt::format("a discriminator of {} bytes is too long: at most {}",
+                                      discriminator.size(), max_greeting)});
   meeting m;
   m.own = own;
   m.discriminator = discriminator;
   try {
-    parse_address(other);
+    if (to_text(parse_address(other)) == to_text(parse_address(own)))
+      return done(nullptr, {errc::invalid_argument,
+                            fmt::format("a meeting cannot meet itself: {} is both its own address "
+                                        "and the other's; give each side its own",
+                                        own)});
     m.door = enter(own);
+  } catch (const error& e) {
+    return done(nullptr, {e.kind(), e.what()});
   } catch (const std::exception& e) {
-    return done(nullptr, e.what());
+    return done(nullptr, {errc::system, e.what()});
   }
   m.other = other;
   m.done = std::move(done);
@@ -52,7 +61,7 @@ void meetings::knock(std::uint64_t ticket) {
   says.greeting = m.discriminator;
   auto started = host_.start_attempt(
       std::move(says), m.other,
-      [this, ticket](const channel_ptr& got, const std::string&) { on_knocked(ticket, got); });
+      [this, ticket](const channel_ptr& got, const failure&) { on_knocked(ticket, got); });
   // It may have failed already, and the meeting may even be over.
   const auto at = meetings_.find(ticket);
   if (at != meetings_.end() && at->second.knocking) at->second.knock = std::move(started);
@@ -117,21 +126,21 @@ void meetings::let_in(meeting_map::iterator at, const std::shared_ptr<peer_chann
   end(at, who, {});
 }
 
-void meetings::end(meeting_map::iterator at, const channel_ptr& got, const std::string& failure) {
+void meetings::end(meeting_map::iterator at, const channel_ptr& got, const failure& why) {
   const meeting m = std::move(at->second);
   meetings_.erase(at);
   m.next_knock->cancel();
   if (m.knock) m.knock->cancel();
   if (m.held) m.held->refuse("the two have met already");
   leave(m.own);
-  m.done(got, failure);
+  m.done(got, why);
 }
 
-void meetings::cancel(std::uint64_t ticket, const std::string& why) {
+void meetings::cancel(std::uint64_t ticket, const failure& why) {
   if (const auto at = meetings_.find(ticket); at != meetings_.end()) end(at, nullptr, why);
 }
 
-void meetings::cancel_all(const std::string& why) {
+void meetings::cancel_all(const failure& why) {
   while (!meetings_.empty()) end(meetings_.begin(), nullptr, why);
 }
 

@@ -38,8 +38,8 @@ class meetings {
 
   void start(std::uint64_t ticket, const std::string& own, const std::string& other,
              const std::string& discriminator, connection_manager::connected done);
-  void cancel(std::uint64_t ticket, const std::string& why);
-  void cancel_all(const std::string& why);
+  void cancel(std::uint64_t ticket, const failure& why);
+  void cancel_all(const failure& why);
 
   /// Somebody stands at a meeting door.
   void visit(std::uint64_t door, const std::shared_ptr<peer_channel>& who, const hello& h);
@@ -69,7 +69,7 @@ class meetings {
   void knock_later(std::uint64_t ticket, meeting& m);
   void on_knocked(std::uint64_t ticket, const channel_ptr& got);
   void let_in(meeting_map::iterator at, const std::shared_ptr<peer_channel>& who);
-  void end(meeting_map::iterator at, const channel_ptr& got, const std::string& failure);
+  void end(meeting_map::iterator at, const channel_ptr& got, const failure& why);
 
   meeting_host& host_;
   meeting_map meetings_;                      // by ticket

@@ -43,7 +43,7 @@ void member_line::join(const std::string& address, told done) {
     done_ = std::move(done);
   }
   manager_->knock(address, roster_greeting(no_peer),
-                  [this](const channel_ptr& c, const std::string& why) { on_channel(c, why); });
+                  [this](const channel_ptr& c, const failure& why) { on_channel(c, why); });
 }
 
 void member_line::attend(const std::string& locator, peer_id rank, told done) {
@@ -53,26 +53,26 @@ void member_line::attend(const std::string& locator, peer_id rank, told done) {
   }
   manager_->knock_at_registrar(
       locator, roster_greeting(rank),
-      [this](const channel_ptr& c, const std::string& why) { on_channel(c, why); });
+      [this](const channel_ptr& c, const failure& why) { on_channel(c, why); });
 }
 
 /// The line stands when rank 0's welcome has come.
-void member_line::on_channel(const channel_ptr& c, const std::string& failure) {
+void member_line::on_channel(const channel_ptr& c, const failure& why) {
   if (!c) {
-    conclude(failure);
+    conclude(why);
     return on_gone(false);
   }
   const std::lock_guard lock(mutex_);
   channel_ = c;
 }
 
-void member_line::conclude(const std::string& failure) {
+void member_line::conclude(const failure& why) {
   told done;
   {
     const std::lock_guard lock(mutex_);
     done = std::exchange(done_, nullptr);
   }
-  if (done) done(failure);
+  if (done) done(why);
 }
 
 void member_line::on_parcel(const channel_ptr& c, const parcel& p) {
@@ -117,7 +117,7 @@ void member_line::on_gone(bool orderly) {
     told_end = end_told_;
     unsent_.clear();
   }
-  conclude("rank 0 hung up");
+  conclude({errc::unreachable, "rank 0 hung up"});
   for (const auto& [rank, handler] : waiting) handler({});
   if (told_end) told_end(orderly);
 }

@@ -23,12 +23,13 @@ class member_line {
   explicit member_line(tcp_settings tcp);
   ~member_line();
 
-  /// Calls rank 0. `done` is told an empty text when the line stands, else why not.
+  using told = std::function<void(const failure& why)>;
+
+  /// Calls rank 0. `done` is told errc::ok when the line stands, else why not.
   /// \param address a door that rank 0 opened for joiners
-  void join(const std::string& address, std::function<void(std::string failure)> done);
+  void join(const std::string& address, told done);
   /// \param locator rank 0's \param rank this process's
-  void attend(const std::string& locator, peer_id rank,
-              std::function<void(std::string failure)> done);
+  void attend(const std::string& locator, peer_id rank, told done);
 
   /// What rank 0 said; once the line stands.
   roster_welcome facts() const;
@@ -47,14 +48,12 @@ class member_line {
   void end();
 
  private:
-  using told = std::function<void(std::string failure)>;
-
   connection_manager::handlers handlers();
-  void on_channel(const channel_ptr& c, const std::string& failure);
+  void on_channel(const channel_ptr& c, const failure& why);
   void on_parcel(const channel_ptr& c, const transports::parcel& p);
   void on_gone(bool orderly);
   void send(transports::parcel p);
-  void conclude(const std::string& failure);
+  void conclude(const failure& why);
 
   mutable std::mutex mutex_;  // what follows, except the manager
   channel_ptr channel_;

@@ -37,7 +37,7 @@ tcp_asking::tcp_asking(loop& on, tcp_place where, std::string called, job_key ke
 void tcp_asking::start() {
   patience_.expires_after(time_to_answer);
   patience_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
-    if (!fault) self->fail("it does not answer; is it weft that listens there?", false);
+    if (!fault) self->fail(errc::unreachable, "it does not answer; is it weft that listens there?");
   });
   const std::string host = where_.host.empty() ? "127.0.0.1" : where_.host;
   asio::error_code not_numeric;
@@ -53,8 +53,8 @@ void tcp_asking::start() {
                                                       tcp::resolver::results_type found) {
                             if (!self->done_) return;
                             if (fault)
-                              return self->fail(fmt::format("no such host ({})", fault.message()),
-                                                false);
+                              return self->fail(errc::unreachable,
+                                                fmt::format("no such host ({})", fault.message()));
                             self->found_ = std::move(found);
                             self->next_ = self->found_.begin();
                             self->connect_next();
@@ -64,8 +64,9 @@ void tcp_asking::start() {
 void tcp_asking::connect_next() {
   if (next_ == found_.end()) {
     if (last_fault_ == asio::error::connection_refused)
-      return fail("nobody listens there; start the other side first, or check the port", true);
-    return fail(runtime::told(last_fault_.value()), false);
+      return fail(errc::refused,
+                  "nobody listens there; start the other side first, or check the port");
+    return fail(errc::unreachable, runtime::told(last_fault_.value()));
   }
   const tcp::endpoint to = *next_++;
   asio::error_code ignored;
@@ -92,7 +93,7 @@ void tcp_asking::read(std::array<std::byte, N>& into, const char* hung_up, Next 
       socket_, asio::buffer(into),
       [self = shared_from_this(), hung_up, next](const asio::error_code& fault, std::size_t) {
         if (!self->done_) return;
-        if (fault) return self->fail(hung_up, true);
+        if (fault) return self->fail(errc::refused, hung_up);
         next(*self);
       });
 }
@@ -102,7 +103,7 @@ void tcp_asking::write(const std::array<std::byte, N>& from, Next next) {
   asio::async_write(socket_, asio::buffer(from),
                     [self = shared_from_this(), next](const asio::error_code& fault, std::size_t) {
                       if (!self->done_) return;
-                      if (fault) return self->fail(no_answer, true);
+                      if (fault) return self->fail(errc::refused, no_answer);
                       next(*self);
                     });
 }
@@ -115,7 +116,8 @@ void tcp_asking::open() {
 void tcp_asking::read_answer() {
   read(answer_, no_answer, [](tcp_asking& self) {
     auto answer = decode_door_answer(self.answer_);
-    if (!answer) return self.fail("what listens there is not this version of weft", false);
+    if (!answer)
+      return self.fail(errc::unreachable, "what listens there is not this version of weft");
     self.end({std::move(answer), {}, {}});
   });
 }
@@ -126,7 +128,8 @@ void tcp_asking::read_challenge() {
        "(ulimit -n), or is not weft",
        [](tcp_asking& self) {
          const auto made = self.prover_.answer(self.challenge_);
-         if (!made) return self.fail("what listens there is not this version of weft", false);
+         if (!made)
+           return self.fail(errc::unreachable, "what listens there is not this version of weft");
          self.proof_ = *made;
          self.write(self.proof_, [](tcp_asking& next) { next.read_confirmation(); });
        });
@@ -135,16 +138,16 @@ void tcp_asking::read_challenge() {
 void tcp_asking::read_confirmation() {
   read(confirmation_, not_admitted, [](tcp_asking& self) {
     if (!self.prover_.confirmed_by(self.confirmation_))
-      return self.fail("whoever listens there does not know the job's key", true);
+      return self.fail(errc::refused, "whoever listens there does not know the job's key");
     outcome passed;
     passed.socket = unique_fd(self.socket_.release());
     self.end(std::move(passed));
   });
 }
 
-void tcp_asking::fail(const std::string& why, bool refused) {
+void tcp_asking::fail(errc kind, const std::string& why) {
   outcome failed;
-  failed.failure = fmt::format("{}cannot reach {}: {}", refused ? "refused: " : "", called_, why);
+  failed.why = {kind, fmt::format("cannot reach {}: {}", called_, why)};
   end(std::move(failed));
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "wireup/failure.hpp"
 #include "wireup/handshake.hpp"
 #include "wireup/hello.hpp"
 #include "wireup/locator.hpp"
@@ -19,12 +20,12 @@ namespace weft::wireup {
 /// seconds. On the loop's thread; keeps itself alive until it has ended.
 class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
  public:
-  /// One of the first two, or a failure: one sentence, which begins with "refused: " when nobody
-  /// listens there or nobody is let in.
+  /// One of the first two, or a failure: errc::refused when nobody listens there or nobody is let
+  /// in, else errc::unreachable.
   struct outcome {
     std::optional<door_answer> answer;
     runtime::unique_fd socket;  ///< both sides know the key; frames may follow
-    std::string failure;
+    failure why;
   };
   using answered = std::function<void(outcome)>;
 
@@ -46,7 +47,7 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   void read(std::array<std::byte, N>& into, const char* hung_up, Next next);
   template <std::size_t N, class Next>
   void write(const std::array<std::byte, N>& from, Next next);
-  void fail(const std::string& why, bool refused);
+  void fail(errc kind, const std::string& why);
   void end(outcome result);
 
   const tcp_place where_;

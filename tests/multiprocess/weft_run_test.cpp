@@ -206,6 +206,11 @@ TEST_CASE("a wrong command line is said clearly") {
     CHECK(job.wait() == 2);
     CHECK_THAT(job.err(), Contains("--help"));
   }
+  for (const char* program : {"weft-info", "weft-bench", "heat", "pingpong", "weft-pipe"}) {
+    CAPTURE(program);
+    launcher wrong({"-n", "1", std::string(WEFT_TEST_BIN_DIR "/") + program, "--no-such-option"});
+    CHECK(wrong.wait() == 2);
+  }
   launcher help({"--help"});
   CHECK(help.wait() == 0);
   CHECK_THAT(help.out(), Contains("weft-run -n N") && Contains("WEFT_RANK"));
@@ -264,16 +269,18 @@ TEST_CASE("signals are passed on to all ranks") {
   CHECK(job.err().empty());
 }
 
-TEST_CASE("the second SIGINT kills") {
+TEST_CASE("the second SIGINT or SIGTERM kills") {
+  const int number = GENERATE(SIGINT, SIGTERM);
+  CAPTURE(number);
   launcher job(shell({"-n", "2"},
-                     "trap 'echo no' INT; echo ready $WEFT_RANK; "
+                     "trap 'echo no' INT TERM; echo ready $WEFT_RANK; "
                      "while :; do sleep 0.01; done"));
   job.wait_for_output("ready 0");
   job.wait_for_output("ready 1");
-  job.signal(SIGINT);
+  job.signal(number);
   job.wait_for_output("[0] no");
   job.wait_for_output("[1] no");
-  job.signal(SIGINT);
+  job.signal(number);
   CHECK(job.wait() == 128 + SIGKILL);
   CHECK_THAT(job.err(), Contains("killed"));
 }
@@ -314,6 +321,34 @@ TEST_CASE("ranks are pinned round the cores") {
   REQUIRE(lines.size() == 3);
   // One core each: no ranges, no lists.
   for (const std::string& line : lines) CHECK(line.find_first_of(",-") == std::string::npos);
+}
+
+TEST_CASE("programs of a rank's command meet one after the other") {
+  launcher job(shell(
+      {"-n", "3"}, "for i in 1 2 3 4 5; do " WEFT_TEST_BIN_DIR "/tests/contexts || exit 1; done"));
+  CHECK(job.wait() == 0);
+  CHECK(lines_of(job.out()).size() == 15);
+  CHECK(job.err().empty());
+}
+
+TEST_CASE("a rank has one context in the job at a time") {
+  launcher job({"-n", "2", WEFT_TEST_BIN_DIR "/tests/contexts", "two"});
+  CHECK(job.wait() == 0);
+  CHECK(sorted_lines(job.out()) == strings{"[0] fine", "[1] fine"});
+  CHECK(job.err().empty());
+}
+
+TEST_CASE("a rank that ends before it was met is told as such, whatever follows it") {
+  launcher job(shell({"-n", "2", "--kill-on-failure"},
+                     "test $WEFT_RANK = 1 && exit 0; exec " WEFT_TEST_BIN_DIR "/tests/contexts"));
+  CHECK(job.wait() == 1);
+  CHECK_THAT(job.err(), Contains("left"));
+}
+
+TEST_CASE("without descriptors the cure is named") {
+  launcher job(shell({"-n", "1"}, "ulimit -n 8; exec " WEFT_TEST_BIN_DIR "/weft-run -n 2 true"));
+  CHECK(job.wait() == 1);
+  CHECK_THAT(job.err(), Contains("weft-run: ") && Contains("ulimit -n"));
 }
 
 TEST_CASE("a closed standard descriptor does no harm") {

@@ -223,7 +223,11 @@ int main(int argc, char** argv) {
                      "were tried to reach a peer, and what came of it: rank:N of the job, or an "
                      "address where somebody listens, who then sees a visitor come and go");
   why->expected(0, -1);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
   wanted.why = why->count() != 0;
   std::erase_if(wanted.about, [](const std::string& s) { return s.empty() || s == "true"; });
   try {

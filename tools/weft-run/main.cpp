@@ -32,10 +32,9 @@ int main(int argc, char** argv) {
   try {
     return weft::run::supervisor(chosen).run();
   } catch (const std::exception& e) {
-    const auto* call = dynamic_cast<const std::system_error*>(&e);
-    const bool failed_call = call && call->code().category() == std::system_category();
-    std::fprintf(stderr, "weft-run: %s%s%s\n", e.what(), failed_call ? "; " : "",
-                 failed_call ? weft::runtime::cure_for(call->code().value()) : "");
+    const auto* call = dynamic_cast<const std::system_error*>(&e);  // perhaps one of Asio's
+    std::fprintf(stderr, "weft-run: %s%s%s\n", e.what(), call ? "; " : "",
+                 call ? weft::runtime::cure_for(call->code().value()) : "");
     return 1;
   }
 }

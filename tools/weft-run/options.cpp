@@ -23,7 +23,8 @@ constexpr const char* details =
     "\n"
     "Rank 0 gets the standard input, the others none. Whole lines of output are never mixed.\n"
     "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all ranks; a second\n"
-    "SIGINT kills them. When a rank's process ends, what it left running is killed, too.\n"
+    "SIGINT or SIGTERM kills them. When a rank's process ends, what it left running is killed, "
+    "too.\n"
     "\n"
     "Exit status: that of the rank that failed first (128 + the signal's number if a signal "
     "killed\n"
@@ -32,7 +33,7 @@ constexpr const char* details =
     "\n"
     "Examples:\n"
     "  weft-run -n 4 ./heat picture.pgm\n"
-    "  weft-run -n 2 --bind --no-label ./ping-pong\n";
+    "  weft-run -n 2 --bind --no-label ./pingpong\n";
 
 struct formatter final : CLI::Formatter {
   std::string make_usage(const CLI::App*, std::string) const override {

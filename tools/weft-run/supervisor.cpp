@@ -191,8 +191,9 @@ void supervisor::on_signal(int number, bool from_terminal) {
     case SIGTSTP:
       return stop_with_ranks();
     case SIGINT:
+    case SIGTERM:
       if (std::exchange(interrupted_, true)) {
-        say("interrupted again: the ranks are killed");
+        say("asked to end again: the ranks are killed");
         killing_ = true;
         return pass_on(SIGKILL);
       }

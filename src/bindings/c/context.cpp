@@ -92,7 +92,9 @@ int weft_join(const char* address, const weft_options* options, weft_context** m
               [address](weft::options o) { return weft::join(address, std::move(o)); });
 }
 
-void weft_close(weft_context* ctx) { delete ctx; }
+void weft_close(weft_context* ctx) {
+  if (ctx && !ctx->ctx.is_inherited()) delete ctx;
+}
 
 void weft_settle(weft_context* ctx) {
   if (ctx) ctx->pump.settle_here();

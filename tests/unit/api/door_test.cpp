@@ -30,3 +30,16 @@ TEST_CASE("door: a wait that was given up takes no visitor with it") {
   CHECK(run(host, end_of(within(20s, door.accept()))) == errc::ok);
   CHECK(came.get() == errc::ok);
 }
+
+TEST_CASE("door: what cannot be asked for is said to be the caller's mistake, or the system's") {
+  context ctx;
+  const std::string here = "unix://weft-door-here-" + std::to_string(::getpid());
+  const std::string there = "unix://weft-door-there-" + std::to_string(::getpid());
+  CHECK(run(ctx, end_of(ctx.connect(here))) == errc::refused);
+  listener door = run(ctx, ctx.listen(here));
+  CHECK(run(ctx, end_of(ctx.connect("nonsense"))) == errc::invalid_argument);
+  CHECK(run(ctx, end_of(ctx.connect(here, std::string(2000, 'x')))) == errc::invalid_argument);
+  CHECK(run(ctx, end_of(ctx.meet(there, there, "x"))) == errc::invalid_argument);
+  CHECK(run(ctx, end_of(ctx.meet("nonsense", there, "x"))) == errc::invalid_argument);
+  CHECK(run(ctx, end_of(ctx.meet(here, there, "x"))) == errc::system);
+}

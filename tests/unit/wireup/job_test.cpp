@@ -107,6 +107,45 @@ TEST_CASE("all hear of a rank that ends, also those that come later; who looks f
   CHECK(late_ends.next() == std::pair<peer_id, bool>{2, false});
 }
 
+TEST_CASE("a rank is one context at a time, and the next one takes its place") {
+  job_directory directory(2);
+  auto first = join(directory, 1, 2);
+  try {
+    join(directory, 1, 2);
+    FAIL("there are two");
+  } catch (const error& e) {
+    CHECK(e.kind() == errc::invalid_argument);
+    CHECK_THAT(e.what(), Catch::Contains("rank 1") && Catch::Contains("options::alone"));
+  }
+  CHECK(join(directory, 0, 2));
+  first.reset();
+  for (int i = 0; i < 50; ++i) CHECK(join(directory, 1, 2));
+}
+
+TEST_CASE("who looks for a rank whose program has ended is told of the next one") {
+  job_directory directory(2);
+  record<std::string> found;
+  const auto zero = join(directory, 0, 2);
+  const std::string first = random_socket_name(), second = random_socket_name();
+  {
+    const auto one = join(directory, 1, 2);
+    one->publish(first);
+    zero->find(1, into(found));
+    CHECK(found.next() == first);
+    zero->find_next(1, first, into(found));  // it had gone from there, though it is still known
+  }
+  {
+    const auto one = join(directory, 1, 2);
+    one->publish(second);
+    CHECK(found.next() == second);
+    zero->find_next(1, first, into(found));
+    CHECK(found.next() == second);
+  }
+  zero->find_next(1, second, into(found));
+  directory.ended(1, false);
+  CHECK(found.next().empty());
+}
+
 TEST_CASE("who waits is answered when its side or the launcher goes") {
   auto directory = std::make_optional<job_directory>(peer_id{2});
   record<std::string> found;

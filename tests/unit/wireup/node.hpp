@@ -52,6 +52,7 @@ class record {
 struct outcome {
   channel_ptr channel;
   std::string failure;
+  errc kind = errc::ok;
 };
 struct arrived {
   channel_ptr channel;
@@ -90,8 +91,8 @@ class node {
 
   /// A callback that writes into `into`, which must outlive the manager.
   static connection_manager::connected into(record<outcome>& into) {
-    return [&into](channel_ptr c, std::string failure) {
-      into.add({std::move(c), std::move(failure)});
+    return [&into](channel_ptr c, const failure& why) {
+      into.add({std::move(c), why.text, why.kind});
     };
   }
 

@@ -114,8 +114,9 @@ TEST_CASE("what launcher and ranks say, byte by byte, and back") {
   CHECK(decode_job_welcome(answer)->size == 9);
   CHECK(hex(encode_publish(name).body) == "2500" + hex_of(name));
   CHECK(*decode_publish(encode_publish(name)) == name);
-  CHECK(hex(encode_find(6).body) == "06000000");
-  CHECK(*decode_find(encode_find(6)) == 6);
+  CHECK(hex(encode(job_find{6, {}}).body) == "060000000000");
+  const auto find = decode_find(encode(job_find{6, name}));
+  CHECK((find && find->rank == 6 && find->gone == name));
   CHECK(hex(encode(job_found{6, ""}).body) ==
         "06000000"
         "0000");

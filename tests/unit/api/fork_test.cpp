@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child that fork() made, and its copy of the parent's contexts.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Two contexts that know each other, with handles whose ends would be told.
+struct couple {
+  explicit couple(const std::string& name)
+      : door(run(host, host.listen("unix://weft-fork-" + name + std::to_string(::getpid())))) {
+    std::thread accepting([&] { guest_at_host = run(host, door->accept()); });
+    host_at_guest = run(guest, guest.connect(door->address()));
+    accepting.join();
+    memory.emplace(guest, 4096);
+  }
+
+  /// A message from one to the other.
+  void talk() {
+    std::byte out{7}, in{};
+    sync_wait(guest, within(30s, host_at_guest.send({&out, 1}, tag{1})));
+    sync_wait(host, within(30s, guest_at_host.recv({&in, 1}, tag{1})));
+    CHECK(in == out);
+  }
+
+  context host, guest;
+  std::optional<listener> door;
+  endpoint guest_at_host, host_at_guest;
+  std::optional<shared_memory> memory;
+};
+
+/// \return how a child ends that does that
+int in_child(const std::function<int()>& f) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);  // a hang is an end, too
+    ::_exit(f());
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("fork: the end of a context in a child concerns nobody") {
+  std::optional<couple> both(std::in_place, "end-");
+  both->talk();
+  CHECK(in_child([&] {
+          both.reset();
+          return 0;
+        }) == 0);
+  both->talk();
+}
+
+TEST_CASE("fork: a child that uses its parent's context is told what to do instead") {
+  couple both("use-");
+  CHECK_FALSE(both.host.is_inherited());
+  CHECK(in_child([&] {
+          if (!both.host.is_inherited()) return 1;
+          try {
+            run(both.host, both.host.listen("unix://weft-fork-child"));
+          } catch (const error& e) {
+            const bool tells = std::string(e.what()).find("options::alone") != std::string::npos;
+            return e.kind() == errc::invalid_argument && tells ? 0 : 2;
+          }
+          return 3;
+        }) == 0);
+  both.talk();
+}
