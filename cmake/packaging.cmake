@@ -8,6 +8,7 @@ endif()
 include(CMakePackageConfigHelpers)
 set(WEFT_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 get_property(layers GLOBAL PROPERTY WEFT_LAYERS)
+list(REMOVE_ITEM layers weft_transport_fake)  # the tests'
 
 install(DIRECTORY include/weft DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS ${layers} EXPORT weft ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")

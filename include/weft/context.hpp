@@ -193,8 +193,9 @@ class context {
   /// \param own   an address as for `listen`; the door is shut again when the two have met
   /// \param other what the other side passes as its own
   /// \param discriminator up to 1 KiB that must be equal on both sides
-  /// \throws weft::error  invalid_argument (also when both addresses are one), or system when the
-  ///         own one is taken
+  /// \throws weft::error  invalid_argument (no such address, both are one, or a discriminator that
+  ///         is too long or that this context meets somebody with already), system (`own` is
+  ///         taken), stopped, closed
   task<endpoint> meet(std::string own, std::string other, std::string discriminator);
 
   /// Receives from whoever sends a matching message first. As `endpoint::recv` otherwise, but no
@@ -233,6 +234,8 @@ class context {
   explicit context(std::unique_ptr<detail::core> core) noexcept;
 
  private:
+  proto::messenger* where(tag_mask t) const noexcept;
+
   std::unique_ptr<detail::core> core_;
 };
 

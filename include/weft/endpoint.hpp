@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// endpoint: a peer to talk to. listener: a door for peers that come by address.
+// endpoint: a peer to talk to.
 #pragma once
 
 #include <memory>
@@ -21,30 +21,32 @@ class context;
 ///
 /// Messages from one sender with tags that match one receive are received in the order sent.
 /// Every request throws `weft::error` when awaited: peer_lost, closed, stopped, truncated (receive
-/// only), protocol_error, out_of_memory. When it has ended, its buffers are the caller's again.
+/// only), protocol_error, out_of_memory; and invalid_argument for a tag of weft's own
+/// (first_reserved_tag). When it has ended, its buffers are the caller's again.
 class endpoint {
  public:
-  endpoint() = default;  ///< names nobody; assign before use
+  endpoint() = default;  ///< names nobody: whatever is asked of it fails with invalid_argument
 
   /// Sends a message. Ends when `data` may be used again; the message may still be on its way.
-  /// \param data any number of bytes, also none; unchanged by the caller until the end
+  /// \param data any number of bytes, also none (`const_buffer{}`; a bare `{}` could be a list);
+  ///             unchanged by the caller until the end
   /// \param t    what the receiver selects by
   /// \param immediate a word that goes along, and that the receiver gets in received::immediate;
   ///             nobody selects by it (InfiniBand's immediate data, libfabric's remote CQ data)
   detail::send_request send(const_buffer data, tag t, std::uint64_t immediate = 0) const {
-    return {name(), t, data, detail::send_mode::standard, immediate};
+    return {name(t), t, data, detail::send_mode::standard, immediate};
   }
 
   /// The same, gathered from several pieces, in order. `list` must live until the end too.
   detail::send_request send(std::span<const const_buffer> list, tag t,
                             std::uint64_t immediate = 0) const {
-    return {name(), t, list, detail::send_mode::standard, immediate};
+    return {name(t), t, list, detail::send_mode::standard, immediate};
   }
 
   /// As `send`, but ends only when the receiver has matched the message.
   detail::send_request send_synchronous(const_buffer data, tag t,
                                         std::uint64_t immediate = 0) const {
-    return {name(), t, data, detail::send_mode::synchronous, immediate};
+    return {name(t), t, data, detail::send_mode::synchronous, immediate};
   }
 
   /// Receives a message from this peer. Stopped while the message arrives, it ends at once and the
@@ -52,21 +54,23 @@ class endpoint {
   /// \param into where it goes; a longer message fills it and ends with errc::truncated
   /// \param t    a tag, `any_tag`, or a value with a mask
   detail::recv_request recv(mutable_buffer into, tag_mask t) const {
-    return {nullptr, name(), t, into};
+    return {nullptr, name(t), t, into};
   }
 
   /// The same, scattered over several pieces, in order. `list` must live until the end too.
   detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t) const {
-    return {nullptr, name(), t, list};
+    return {nullptr, name(t), t, list};
   }
 
   /// Ends when a matching message is there, and leaves it there.
-  detail::probe_request probe(tag_mask t) const { return {nullptr, name(), t}; }
+  detail::probe_request probe(tag_mask t) const { return {nullptr, name(t), t}; }
 
   /// The same without waiting: nothing, if no such message has arrived.
+  /// \throws weft::error (invalid_argument)
   std::optional<received> try_probe(tag_mask t) const;
 
   /// As `try_probe`, but takes the message out: whoever has it receives it, and nobody else does.
+  /// \throws weft::error (invalid_argument)
   std::optional<claimed_message> try_claim(tag_mask t) const;
 
   /// Starts the orderly end: what was sent before still arrives, later operations end with
@@ -90,9 +94,14 @@ class endpoint {
   explicit endpoint(std::shared_ptr<proto::peer> state) noexcept
       : state_(std::move(state)), id_(detail::peer_name(state_.get()).id) {}
   proto::peer* state() const noexcept { return state_.get(); }
+  /// \throws weft::error (invalid_argument) if it names nobody
+  proto::peer& peer() const;
 
  private:
-  detail::peer_name name() const noexcept { return {state(), id_}; }
+  /// Nobody for a tag of weft's own: what is started with that ends with errc::invalid_argument.
+  detail::peer_name name(tag_mask t) const noexcept {
+    return {t.value < first_reserved_tag ? state() : nullptr, id_};
+  }
 
   std::shared_ptr<proto::peer> state_;
   peer_id id_ = no_peer;

@@ -12,6 +12,7 @@ namespace weft {
 /// One variable of the environment and the option behind it.
 struct environment_variable {
   const char* name;
+  const char* option;  ///< the member of `options`
   const char* meaning;
   /// Sets the option from the variable's text. \throws weft::error (invalid_argument)
   void (*set)(options& o, const char* name, const std::string& value);

@@ -2,6 +2,8 @@
 // group: the processes of a job, by rank.
 #pragma once
 
+#include <optional>
+
 #include <weft/context.hpp>
 
 namespace weft {
@@ -24,12 +26,29 @@ class group {
     return owner_->recv(into, t);
   }
 
-  /// Ends when every process of the job has come here. Uses tags with the top byte 0xff.
-  /// \throws weft::error (peer_lost) when one of them died
+  /// Ends when every process of the job has come here. Messages that nobody has received yet do not
+  /// stand in its way, however many they are.
+  /// \throws weft::error  peer_lost when one of them died; closed when one has closed, or this side
+  ///         has; unsupported in a process that joined later
   task<void> barrier() const;
+
+  // For bindings without coroutines, which do the same as `barrier`.
+
+  /// What this process does in step `k`, `tell` and then `hear`; nothing: the one before was the
+  /// last. \param failed ok; or why the barrier fails, which is told in all steps that are left,
+  /// and nothing is heard there \throws weft::error (unsupported)
+  struct barrier_step;
+  std::optional<barrier_step> step_of_barrier(unsigned k, errc failed = errc::ok) const;
+  /// What was heard. \throws weft::error with which the barrier fails elsewhere
+  static void check_heard(const received& what);
 
  private:
   context* owner_;
+};
+
+struct group::barrier_step {
+  detail::send_request tell;
+  detail::recv_request hear;
 };
 
 }  // namespace weft

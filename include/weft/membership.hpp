@@ -35,9 +35,8 @@ class membership {
   peer_id rank() const noexcept;
 
   /// Lets processes join through rank 0, which is the one to call it, until its context ends.
-  /// \param address as for context::listen: "tcp://host:port" for other hosts, which takes a job
-  /// key
-  ///        (options::job_key); "unix://name" for this host
+  /// \param address as for context::listen: "unix://name" for this host, or, with a job key
+  ///        (options::job_key), "tcp://host:port" for others, too
   /// \return the address to give to `join`, with the port that the system chose for port 0
   /// \throws weft::error  unsupported on another rank, invalid_argument, system (address taken)
   std::string open(std::string address);

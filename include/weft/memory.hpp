@@ -14,8 +14,9 @@ namespace weft {
 /// Peers can read it (all of it, once it has been sent from) and never write it. Move-only.
 class shared_memory {
  public:
-  /// \param size bytes; rounded up to whole pages by the kernel
-  /// \throws weft::error unsupported (no shared memory here), out_of_memory, system
+  /// \param size bytes, not 0; rounded up to whole pages by the kernel
+  /// \throws weft::error  invalid_argument, unsupported (no shared memory here), out_of_memory,
+  ///         system
   shared_memory(context& owner, std::size_t size);
   shared_memory(shared_memory&& other) noexcept;
   shared_memory& operator=(shared_memory&& other) noexcept;

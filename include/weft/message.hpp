@@ -9,11 +9,15 @@
 
 namespace weft {
 
-/// What a receiver selects by, besides the source. 64 bits, all of them the application's.
+/// What a receiver selects by, besides the source. 64 bits; see first_reserved_tag.
 struct tag {
   std::uint64_t value = 0;
   friend bool operator==(tag, tag) = default;
 };
+
+/// Tags from here on, whose top byte is 0xfe or 0xff, are weft's own: streams and barriers. An
+/// operation that names one ends with errc::invalid_argument, and no wildcard matches one.
+inline constexpr std::uint64_t first_reserved_tag = std::uint64_t{0xfe} << 56;
 
 /// A tag with wildcards: a message matches when its tag equals `value` in every bit that is set in
 /// `mask`. A plain `tag` converts to an exact match.
@@ -28,7 +32,7 @@ struct tag_mask {
   constexpr bool exact() const noexcept { return mask == ~std::uint64_t{0}; }
 };
 
-/// Matches every tag.
+/// Matches every tag of the application's.
 inline constexpr tag_mask any_tag{0, 0};
 
 /// Number of an endpoint within its context: the peer's rank in a job, or the number that `connect`

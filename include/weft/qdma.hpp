@@ -292,8 +292,8 @@ class device {
   region register_memory(std::span<std::byte> memory, rights may);
 
   /// Memory of the device's own, which others have mapped: needs no help of the kernel to copy.
-  /// \param size bytes; all regions of a device together at most 64 MiB
-  /// \throws weft::error (out_of_memory)
+  /// \param size bytes, not 0; all regions of a device together at most 64 MiB
+  /// \throws weft::error (invalid_argument, out_of_memory)
   region allocate(std::size_t size, rights may);
 
   /// Begins a chain. Never blocks; what it needs is copied.

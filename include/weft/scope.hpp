@@ -86,9 +86,8 @@ class scope final : private detail::root_owner {
   }
 
   /// The same with a use for the value.
-  /// \param use called with the value (with nothing for void) when `x` has ended well: for a
-  /// request
-  ///        on the thread that ends it, possibly inside this call, for a task on the task's thread.
+  /// \param use called with the value (with nothing for void) when `x` has ended well: of a request
+  ///        on the thread that ends it, possibly inside this call, of a task on the task's thread.
   ///        What it throws counts as the failure of `x`.
   template <class X, class Use>
   void start(X x, Use use) {

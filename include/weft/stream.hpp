@@ -34,8 +34,8 @@ struct stream_options {
 /// Bytes move while the application computes, as messages do; `try_put` and `try_get` also make a
 /// pass (progress). One thing at a time reads and one writes, on any thread; the two do not disturb
 /// each other. A stream must not outlive its context, and nothing may be in flight on it when it is
-/// destroyed or moved to. Its messages have tags whose top byte is 0xfe: a receive of the
-/// application's with such a tag, or with `any_tag`, from that peer would take them.
+/// destroyed or moved to. Its messages have tags of weft's own (first_reserved_tag), which no
+/// receive of the application's takes.
 ///
 /// How things end, for `read`, `write` and the others alike:
 ///   closed     in good order: `try_get` is at the end of the stream, or a write has nobody who

@@ -28,11 +28,12 @@
  * been told, by exactly one of: the posting call itself (it returned anything but WEFT_OK),
  * weft_poll, weft_test or weft_wait. Whoever sees it first is told, and nobody else.
  *
- * Not here, because no transport has them yet: put, get, atomics, streams. Gather and scatter lists
- * are C++'s (weft/endpoint.hpp).
+ * Not here, because no transport has them yet: put, get, atomics. Streams, and gather and scatter
+ * lists, are C++'s (weft/stream.hpp, weft/endpoint.hpp).
  *
- * The library is libweft-c.so; its symbols have the version WEFT_1. Structures that may grow begin
- * with their size, so that a program goes on with a newer library without being compiled anew. */
+ * The library is libweft-c.so; its symbols have the version WEFT_1, those that came later say so.
+ * Structures that may grow begin with their size, so that a program goes on with a newer library
+ * without being compiled anew. */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
@@ -198,12 +199,13 @@ typedef struct weft_completion {
   size_t size;     /* of a receive or probe: bytes of the whole message, also if truncated */
 } weft_completion;
 
-/* All bits of a tag, for `ignore`. */
+/* All bits of a tag, for `ignore`: such a receive takes every message of the application's. */
 #define WEFT_ANY_TAG (~(uint64_t)0)
 
 /* Posting. A message goes to the receive that was posted first among those that match; messages of
- * one sender that match one receive are received in the order sent. Tags have 64 bits, those with
- * the top byte 0xff are weft_barrier's.
+ * one sender that match one receive are received in the order sent. Tags have 64 bits; those with
+ * the top byte 0xfe or 0xff are weft's own: who names one gets INVALID_ARGUMENT, and no receive
+ * that ignores bits takes one.
  *
  * They return WEFT_OK: in flight. WEFT_DONE: it has ended well, and nobody will tell again; most
  * small sends do. A negative code: it has failed, the same. Then weft_result has the details, but
@@ -245,7 +247,8 @@ typedef struct weft_message {
 WEFT_API int weft_claim(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
                         weft_message* message, weft_completion* about);
 
-/* Receives a claimed message; as weft_recv otherwise. *message may be used again at once. */
+/* Receives a claimed message; as weft_recv otherwise. *message may be used again at once. Errors:
+ * also INVALID_ARGUMENT (*message is zeros, or was received). */
 WEFT_API int weft_recv_claimed(weft_context* ctx, weft_message* message, void* into, size_t size,
                                weft_op* op, void* user);
 
@@ -275,7 +278,7 @@ WEFT_API int weft_progress(weft_context* ctx);
 
 /* Looks, and tells whether this operation has ended: WEFT_DONE (and *result, which may be NULL, is
  * filled), or WEFT_OK: not yet. The operation's status is in the result. INVALID_ARGUMENT: its end
- * has been told before. */
+ * has been told before, or nothing was ever posted in memory of zeros. */
 WEFT_API int weft_test(weft_op* op, weft_completion* result);
 
 /* The same, but blocks: polls for a while, then sleeps; for timeout_ms milliseconds at most
@@ -283,8 +286,9 @@ WEFT_API int weft_test(weft_op* op, weft_completion* result);
  * Returns WEFT_DONE, or WEFT_TIMED_OUT: it is still in flight. */
 WEFT_API int weft_wait(weft_op* op, int timeout_ms, weft_completion* result);
 
-/* Ends when every process that was started together has come here. Blocks; for one thread at a
- * time. Errors: PEER_LOST, CLOSED, OUT_OF_MEMORY; UNSUPPORTED in a process that joined later. */
+/* Ends when every process that was started together has come here, whatever messages nobody has
+ * received yet. Blocks; for one thread at a time. Errors: PEER_LOST, UNREACHABLE, CLOSED,
+ * OUT_OF_MEMORY; UNSUPPORTED in a process that joined later. */
 WEFT_API int weft_barrier(weft_context* ctx);
 
 /* --- inside another event loop --------------------------------------------------------------- */

@@ -73,23 +73,28 @@ task<endpoint> context::meet(std::string own, std::string other, std::string dis
 }
 
 detail::recv_request context::recv(mutable_buffer into, tag_mask t) {
-  return {&core_->messenger(), nullptr, t, into};
+  return {where(t), nullptr, t, into};
 }
 
 detail::recv_request context::recv(std::span<const mutable_buffer> list, tag_mask t) {
-  return {&core_->messenger(), nullptr, t, list};
+  return {where(t), nullptr, t, list};
 }
 
-detail::probe_request context::probe(tag_mask t) { return {&core_->messenger(), nullptr, t}; }
+detail::probe_request context::probe(tag_mask t) { return {where(t), nullptr, t}; }
+
+/// Nowhere for a tag of weft's own: what is started there ends with errc::invalid_argument.
+proto::messenger* context::where(tag_mask t) const noexcept {
+  return t.value < first_reserved_tag ? &core_->messenger() : nullptr;
+}
 
 std::optional<received> context::try_probe(tag_mask t) {
   core_->engine().poll_once();
-  return core_->messenger().try_probe(nullptr, t);
+  return core_->messenger().try_probe(nullptr, proto::messenger::checked(t));
 }
 
 std::optional<claimed_message> context::try_claim(tag_mask t) {
   core_->engine().poll_once();
-  return core_->messenger().try_claim(nullptr, t);
+  return core_->messenger().try_claim(nullptr, proto::messenger::checked(t));
 }
 
 endpoint context::peer(peer_id id) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "api/door.hpp"
+#include "api/options.hpp"
 #include "api/qdma_port.hpp"
 #include "proto/select.hpp"
 #include "transports/joint/factory.hpp"
@@ -52,7 +53,8 @@ runtime::patience::settings waiting(const options& o, const wireup::job* j) {
 }
 
 wireup::job_key key_of(const options& o) {
-  if (!o.job_key.empty()) return wireup::job_key::from_text(o.job_key, "WEFT_JOB_KEY");
+  if (!o.job_key.empty())
+    return wireup::job_key::from_text(o.job_key, "options::job_key (WEFT_JOB_KEY)");
   if (!o.job_key_file.empty()) return wireup::job_key::from_file(o.job_key_file);
   return {};
 }
@@ -87,13 +89,13 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
 
 core::core(options chosen, std::shared_ptr<wireup::member_line> line,
            const std::vector<guest_transport>& guests)
-    : options_(std::move(chosen)),
+    : options_(checked(std::move(chosen))),
       job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
       messenger_(engine_,
                  {options_.unexpected_budget, options_.eager_limit, options_.hashed_tag_bits,
                   options_.rendezvous, options_.inlined, options_.chained}),
-      links_(engine_, messenger_, ways_, *job_),
+      links_(engine_, messenger_, ways_, left_out_, *job_),
       members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
   messenger_.reserve_ranks(wireup::first_stranger);
   messenger_.streams().know_self(job_->rank());
@@ -171,9 +173,6 @@ std::unique_ptr<transports::transport> core::make_transport(
         {options_.verbs_device, options_.verbs_gid_index, options_.peer_timeout, options_.regions},
         missing);
   if (name == "tcp") {
-    if (options_.tcp_links < 1 || options_.tcp_links > proto::most_links)
-      throw error(errc::invalid_argument, fmt::format("options::tcp_links is {}; it can be 1 to {}",
-                                                      options_.tcp_links, proto::most_links));
     missing = transports::tcp::probe();
     if (!missing.empty()) return {};
     return transports::tcp::make(
@@ -315,6 +314,8 @@ void core::close_doors() {
 }
 
 std::span<std::byte> core::allocate_shared(std::size_t size) {
+  if (size == 0)
+    throw error(errc::invalid_argument, "shared memory of 0 bytes; ask for at least one");
   if (!shm_)
     throw error(errc::unsupported, "memory for direct copies needs the transport shm; " + notes_);
   const runtime::engine::holder hold(engine_);

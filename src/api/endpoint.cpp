@@ -6,26 +6,34 @@
 
 namespace weft {
 
+proto::peer& endpoint::peer() const {
+  if (!state_) throw error(errc::invalid_argument, proto::messenger::names_nobody(0));
+  return *state_;
+}
+
 std::optional<received> endpoint::try_probe(tag_mask t) const {
-  state_->owner().engine().poll_once();
-  return state_->owner().try_probe(state(), t);
+  proto::peer& from = peer();
+  from.owner().engine().poll_once();
+  return from.owner().try_probe(&from, proto::messenger::checked(t));
 }
 
 std::optional<claimed_message> endpoint::try_claim(tag_mask t) const {
-  state_->owner().engine().poll_once();
-  return state_->owner().try_claim(state(), t);
+  proto::peer& from = peer();
+  from.owner().engine().poll_once();
+  return from.owner().try_claim(&from, proto::messenger::checked(t));
 }
 
 void endpoint::close() {
-  const runtime::engine::holder hold(state_->owner().engine());
-  state_->close();
+  proto::peer& whom = peer();
+  const runtime::engine::holder hold(whom.owner().engine());
+  whom.close();
 }
 
 task<void> endpoint::closed() {
-  const std::shared_ptr<proto::peer> p = state_;
+  const std::shared_ptr<proto::peer> p = peer().shared_from_this();
   co_await p->owner().closed(*p);
 }
 
-std::string endpoint::describe() const { return state_->owner().describe(*state_); }
+std::string endpoint::describe() const { return peer().owner().describe(peer()); }
 
 }  // namespace weft

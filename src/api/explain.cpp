@@ -89,7 +89,7 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
 
 task<std::vector<candidate>> explain_peer(context& ctx, endpoint to) {
   detail::core& c = ctx.core();
-  proto::peer& peer = *to.state();
+  proto::peer& peer = to.peer();
   std::vector<detail::links::attempt> tried;
   for (bool known = false; !known;) {
     {

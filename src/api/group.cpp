@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weft/group.hpp>
-
 #include <fmt/format.h>
+
+#include <weft/as_result.hpp>
+#include <weft/group.hpp>
 
 #include "api/core.hpp"
 
@@ -21,20 +22,48 @@ endpoint group::operator[](peer_id rank) const {
   return owner_->peer(rank);
 }
 
-/// Dissemination: in round k everybody tells the one 2^k further on, so that after log2(n) rounds
+/// Dissemination: in step k everybody tells the one 2^k further on, so that after log2(n) steps
 /// each has heard, directly or not, from all.
-task<void> group::barrier() const {
+std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc failed) const {
   const peer_id me = rank();
   const peer_id all = size();
   if (me >= all)
-    throw error(errc::invalid_argument,
+    throw error(errc::unsupported,
                 fmt::format("rank {} joined later: a barrier is for the {} that started together",
                             me, all));
-  for (peer_id step = 1, round = 0; step < all; step *= 2, ++round) {
-    const tag t{barrier_tags | round};
-    co_await (*this)[(me + step) % all].send(const_buffer{}, t);
-    co_await (*this)[(me + all - step) % all].recv(mutable_buffer{}, t);
+  const std::uint64_t distance = std::uint64_t{1} << k;
+  if (distance >= all) return {};
+  const auto at = [&](std::uint64_t place) { return owner_->peer(peer_id(place % all)).state(); };
+  const tag t{barrier_tags | k};
+  return barrier_step{{at(me + distance), t, const_buffer{}, detail::send_mode::signal,
+                       static_cast<std::uint64_t>(failed)},
+                      {nullptr, at(me + all - distance), t, mutable_buffer{}}};
+}
+
+void group::check_heard(const received& what) {
+  if (what.immediate == 0) return;
+  const bool closed = what.immediate == static_cast<std::uint64_t>(errc::closed);
+  throw error(closed ? errc::closed : errc::peer_lost,
+              fmt::format("rank {} says that the barrier has failed: a member {}", what.source,
+                          closed ? "has closed" : "is lost"));
+}
+
+/// Whoever fails tells those who would wait for it, and so, in as many steps, all learn of it.
+task<void> group::barrier() const {
+  unsigned k = 0;
+  std::optional<error> failure;
+  try {
+    for (; const auto step = step_of_barrier(k); ++k) {
+      co_await step->tell;
+      check_heard(co_await step->hear);
+    }
+    co_return;
+  } catch (const error& e) {
+    failure = e;
   }
+  while (const auto step = step_of_barrier(++k, failure->kind()))
+    static_cast<void>(co_await as_result(step->tell));
+  throw *failure;
 }
 
 }  // namespace weft

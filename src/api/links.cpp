@@ -35,6 +35,15 @@ void links::fail(const std::shared_ptr<peer>& p, errc why, const std::string& de
   p->fail(why, detail);
 }
 
+/// Nobody can tell where that rank is.
+std::string links::absent(peer_id rank) const {
+  if (rank < job_.size()) return "it ended before it could be reached";
+  return fmt::format(
+      "nobody has that rank: the job began with {}, and of those that joined none "
+      "has it, or not any more",
+      job_.size());
+}
+
 void links::connect(const std::shared_ptr<peer>& p) {
   if (is_self(*p)) return open_self(p);
   for (auto& [id, who] : parties_) {
@@ -43,7 +52,7 @@ void links::connect(const std::shared_ptr<peer>& p) {
     return try_next_way(who);
   }
   if (p->id() >= wireup::first_stranger) return connect_to_place(p);
-  look_for(p, {}, {errc::peer_lost, "it ended before it could be reached"});
+  look_for(p, {}, {errc::peer_lost, absent(p->id())});
 }
 
 /// \param gone where that rank was found, and is not any more; empty: it was not looked for yet

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/mail_slot.hpp"
@@ -35,8 +36,10 @@ class links {
     std::uint16_t place = 0;
   };
 
-  links(runtime::engine& e, proto::messenger& m, std::vector<way>& ways, const wireup::job& j)
-      : engine_(e), messenger_(m), ways_(ways), job_(j) {}
+  /// \param left_out names of transports that could not be made, and why
+  links(runtime::engine& e, proto::messenger& m, std::vector<way>& ways,
+        const std::vector<std::pair<std::string, std::string>>& left_out, const wireup::job& j)
+      : engine_(e), messenger_(m), ways_(ways), left_out_(left_out), job_(j) {}
 
   /// Finds out where a rank is, as job::find, or, if it is not there any more, as job::find_next;
   /// set before anything is wanted.
@@ -112,6 +115,7 @@ class links {
   using party_map = std::multimap<wireup::context_id, party>;
 
   void end(party& who, bool orderly, bool looks_on = false);
+  std::string absent(peer_id rank) const;
   void connect(const std::shared_ptr<proto::peer>& p);
   void connect_to_place(const std::shared_ptr<proto::peer>& p);
   void look_for(const std::shared_ptr<proto::peer>& p, const std::string& gone,
@@ -153,6 +157,7 @@ class links {
   runtime::engine& engine_;
   proto::messenger& messenger_;
   std::vector<way>& ways_;
+  const std::vector<std::pair<std::string, std::string>>& left_out_;
   const wireup::job& job_;
   wireup::connection_manager* manager_ = nullptr;
   const std::shared_ptr<mail_slot> mail_ = std::make_shared<mail_slot>();

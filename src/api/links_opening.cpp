@@ -146,7 +146,11 @@ void links::tried(const peer& p, const way& w, std::string trouble) {
 std::string links::refusals(const peer& p) {
   const engine::holder hold(engine_);
   std::string all;
-  for (const attempt& one : attempts(p)) all += fmt::format("{}: {}; ", one.transport, one.trouble);
+  const auto add = [&all](const std::string& transport, const std::string& trouble) {
+    all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", transport, trouble);
+  };
+  for (const attempt& one : attempts(p)) add(one.transport, one.trouble);
+  for (const auto& [transport, trouble] : left_out_) add(transport, trouble);
   return all;
 }
 

@@ -5,9 +5,12 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include <weft/environment.hpp>
+
+#include "api/options.hpp"
 
 namespace weft {
 
@@ -71,6 +74,25 @@ std::vector<std::string> words(const std::string& text) {
     from = comma + 1;
   }
   return all;
+}
+
+void set_transports(options& o, const char* name, const std::string& value) {
+  std::vector<std::string> all = words(value);
+  if (all.empty() || std::set(all.begin(), all.end()).size() != all.size())
+    bad(name, value, "one or more of self, shm, qdma, verbs and tcp, with commas, each once");
+  o.transports = std::move(all);
+}
+
+void set_wait_set(options& o, const char* name, const std::string& value) {
+  if (value != "auto" && value != "uring" && value != "epoll")
+    bad(name, value, "auto, uring or epoll");
+  o.wait_set = value;
+}
+
+void set_large_messages(options& o, const char* name, const std::string& value) {
+  if (value != "auto" && value != "pipeline" && value != "cma" && value != "direct")
+    bad(name, value, "auto, pipeline, cma or direct");
+  o.large_messages = value;
 }
 
 constexpr std::array<std::pair<const char*, progress_mode>, 4> modes{
@@ -218,78 +240,95 @@ std::string join(const std::vector<std::string>& all) {
 
 const std::vector<environment_variable>& environment_variables() {
   static const std::vector<environment_variable> all{
-      {"WEFT_PROGRESS",
+      {"WEFT_PROGRESS", "progress",
        "who moves messages while the application computes: dedicated, polling, interrupt, "
        "two_threads",
        set_progress, [](const options& o) { return name_of(o.progress); }},
-      {"WEFT_SPIN", "microseconds that a waiting thread polls before it sleeps", set_spin,
+      {"WEFT_SPIN", "spin", "microseconds that a waiting thread polls before it sleeps", set_spin,
        [](const options& o) { return std::to_string(o.spin.count()); }},
-      {"WEFT_POLL_POLICY", "how polling threads look at transports: order, adaptive, toggle",
-       set_poll_policy, [](const options& o) { return name_of(o.polling); }},
-      {"WEFT_SHM_READING",
+      {"WEFT_POLL_POLICY", "polling",
+       "how polling threads look at transports: order, adaptive, toggle", set_poll_policy,
+       [](const options& o) { return name_of(o.polling); }},
+      {"WEFT_SHM_READING", "reading",
        "what is taken out of a peer's ring at once: burst, single, contiguous, post, immediate",
        set_reading, [](const options& o) { return name_of(o.reading); }},
-      {"WEFT_TRANSPORTS",
+      {"WEFT_TRANSPORTS", "transports",
        "transports to use, in order of preference: self, shm, qdma, verbs, tcp; + joins some",
-       [](options& o, const char*, const std::string& v) { o.transports = words(v); },
+       set_transports,
        [](const options& o) { return join(o.transports); }},
-      {"WEFT_VERBS_DEVICE", "the RDMA device that verbs uses; empty: the first one that works",
+      {"WEFT_VERBS_DEVICE", "verbs_device",
+       "the RDMA device that verbs uses; empty: the first one that works",
        [](options& o, const char*, const std::string& v) { o.verbs_device = v; },
        [](const options& o) { return o.verbs_device; }},
-      {"WEFT_VERBS_GID_INDEX",
+      {"WEFT_VERBS_GID_INDEX", "verbs_gid_index",
        "which of its port's addresses verbs uses; empty: the first one that works",
        set_verbs_gid_index,
        [](const options& o) {
          return o.verbs_gid_index ? std::to_string(*o.verbs_gid_index) : "";
        }},
-      {"WEFT_TCP_INTERFACES",
+      {"WEFT_TCP_INTERFACES", "tcp_interfaces",
        "network interfaces that tcp uses, with commas; empty: all that are up",
        [](options& o, const char*, const std::string& v) { o.tcp_interfaces = words(v); },
        [](const options& o) { return join(o.tcp_interfaces); }},
-      {"WEFT_TCP_LINKS",
+      {"WEFT_TCP_LINKS", "tcp_links",
        "connections to each peer over tcp, 1 to 8: large messages use them all, and one is enough",
        set_tcp_links, [](const options& o) { return std::to_string(o.tcp_links); }},
-      {"WEFT_PEER_TIMEOUT", "seconds of silence after which another host is lost", set_peer_timeout,
-       [](const options& o) { return std::to_string(o.peer_timeout.count()); }},
-      {"WEFT_WAIT_SET", "where idle threads sleep: auto, uring, epoll",
-       [](options& o, const char*, const std::string& v) { o.wait_set = v; },
+      {"WEFT_PEER_TIMEOUT", "peer_timeout", "seconds of silence after which another host is lost",
+       set_peer_timeout, [](const options& o) { return std::to_string(o.peer_timeout.count()); }},
+      {"WEFT_WAIT_SET", "wait_set", "where idle threads sleep: auto, uring, epoll", set_wait_set,
        [](const options& o) { return o.wait_set; }},
-      {"WEFT_LARGE", "how large messages cross shared memory: auto, pipeline, cma, direct",
-       [](options& o, const char*, const std::string& v) { o.large_messages = v; },
+      {"WEFT_LARGE", "large_messages",
+       "how large messages cross shared memory: auto, pipeline, cma, direct", set_large_messages,
        [](const options& o) { return o.large_messages; }},
-      {"WEFT_EAGER_LIMIT", "bytes of the longest message that goes without a handshake (k, m, g)",
+      {"WEFT_EAGER_LIMIT", "eager_limit",
+       "bytes of the longest message that goes without a handshake (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.eager_limit = bytes(n, v); },
        [](const options& o) { return std::to_string(o.eager_limit); }},
-      {"WEFT_RENDEZVOUS", "how the rest of a longer one crosses: auto, frames, read, write",
-       set_rendezvous, [](const options& o) { return name_of(o.rendezvous); }},
-      {"WEFT_RENDEZVOUS_INLINE", "whether its beginning goes with the handshake: auto, yes, no",
-       set_inlined, [](const options& o) { return name_of(o.inlined); }},
-      {"WEFT_RENDEZVOUS_CHAIN", "whether a copy's end is told by the copy itself: auto, yes, no",
-       set_chained, [](const options& o) { return name_of(o.chained); }},
-      {"WEFT_QDMA_ENDS",
+      {"WEFT_RENDEZVOUS", "rendezvous",
+       "how the rest of a longer one crosses: auto, frames, read, write", set_rendezvous,
+       [](const options& o) { return name_of(o.rendezvous); }},
+      {"WEFT_RENDEZVOUS_INLINE", "inlined",
+       "whether its beginning goes with the handshake: auto, yes, no", set_inlined,
+       [](const options& o) { return name_of(o.inlined); }},
+      {"WEFT_RENDEZVOUS_CHAIN", "chained",
+       "whether a copy's end is told by the copy itself: auto, yes, no", set_chained,
+       [](const options& o) { return name_of(o.chained); }},
+      {"WEFT_QDMA_ENDS", "qdma_ends",
        "how qdma tells its own side of a copy's end: direct, one_queue, two_queues", set_qdma_ends,
        [](const options& o) { return name_of(o.qdma_ends); }},
-      {"WEFT_REGION_CACHE", "how long memory stays registered with devices: off, on, bounded",
-       set_region_caching, [](const options& o) { return name_of(o.regions.caching); }},
-      {"WEFT_REGION_CACHE_BYTES", "bytes that are registered at most, with bounded (k, m, g)",
+      {"WEFT_REGION_CACHE", "regions.caching",
+       "how long memory stays registered with devices: off, on, bounded", set_region_caching,
+       [](const options& o) { return name_of(o.regions.caching); }},
+      {"WEFT_REGION_CACHE_BYTES", "regions.most_bytes",
+       "bytes that are registered at most, with bounded (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.regions.most_bytes = bytes(n, v); },
        [](const options& o) { return std::to_string(o.regions.most_bytes); }},
-      {"WEFT_REGION_CACHE_ENTRIES", "ranges that are registered at most, with bounded",
-       set_region_entries, [](const options& o) { return std::to_string(o.regions.most_entries); }},
-      {"WEFT_UNEXPECTED_BUDGET", "bytes for messages that arrive before their receive (k, m, g)",
+      {"WEFT_REGION_CACHE_ENTRIES", "regions.most_entries",
+       "ranges that are registered at most, with bounded", set_region_entries,
+       [](const options& o) { return std::to_string(o.regions.most_entries); }},
+      {"WEFT_UNEXPECTED_BUDGET", "unexpected_budget",
+       "bytes for messages that arrive before their receive (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.unexpected_budget = bytes(n, v); },
        [](const options& o) { return std::to_string(o.unexpected_budget); }},
-      {"WEFT_JOB_KEY", "the secret that processes of a job share, for TCP: 32 to 128 hex digits",
+      {"WEFT_JOB_KEY", "job_key",
+       "the secret that processes of a job share, for TCP: 32 to 128 hex digits",
        [](options& o, const char*, const std::string& v) { o.job_key = v; },
        [](const options& o) { return std::string(o.job_key.empty() ? "" : "(set, not shown)"); }},
-      {"WEFT_JOB_KEY_FILE", "a file that holds it and that only its owner may read",
+      {"WEFT_JOB_KEY_FILE", "job_key_file", "a file that holds it and that only its owner may read",
        [](options& o, const char*, const std::string& v) { o.job_key_file = v; },
        [](const options& o) { return o.job_key_file; }},
-      {"WEFT_TRACE", "file for a trace that opens in Perfetto; empty: none",
+      {"WEFT_TRACE", "trace_file", "file for a trace that opens in Perfetto; empty: none",
        [](options& o, const char*, const std::string& v) { o.trace_file = v; },
        [](const options& o) { return o.trace_file; }},
   };
   return all;
+}
+
+options detail::checked(options chosen) {
+  options again;
+  for (const environment_variable& v : environment_variables())
+    v.set(again, fmt::format("options::{} ({})", v.option, v.name).c_str(), v.get(chosen));
+  return chosen;
 }
 
 options options::from_environment() {

@@ -29,7 +29,8 @@ pump::holding::~holding() { pump_.core_.engine().leave(); }
 
 bool pump::holding::send_now(const endpoint& to, const_buffer data, tag t,
                              std::uint64_t immediate) noexcept {
-  return to.state()->send_at_once(to.id(), t.value, data, immediate);
+  return to && t.value < first_reserved_tag &&
+         to.state()->send_at_once(to.id(), t.value, data, immediate);
 }
 
 unsigned pump::holding::look(unsigned passes) noexcept {

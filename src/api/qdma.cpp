@@ -272,6 +272,7 @@ region device::register_memory(std::span<std::byte> memory, rights may) {
 }
 
 region device::allocate(std::size_t size, rights may) {
+  if (size == 0) throw error(errc::invalid_argument, "a region of 0 bytes; ask for at least one");
   const engine::holder hold(port_->engine());
   own_regions& all = port_->device().regions();
   const std::span<std::byte> memory = all.allocate(size);

@@ -34,7 +34,9 @@ enum class frame_kind : std::uint8_t {
               ///< receiver's id); an empty `data` with b = size of the message answers it
   ordered,    ///< on a link of several: a whole other frame, and its number
   arrived,    ///< how many frames have come (b) on which link of several (a)
-  fin         ///< the sender has written the rest to where the cts said (a = the receiver's id)
+  fin,        ///< the sender has written the rest to where the cts said (a = the receiver's id)
+  signal      ///< a message of no bytes with a tag of weft's own, ahead of all others and at no
+              ///< credit (a = tag, b = immediate word)
 };
 
 /// frame_header::flags, besides transports::has_extension.
@@ -58,6 +60,9 @@ constexpr std::uint32_t units_of(std::size_t bytes) noexcept { return 1 + payloa
 
 inline constexpr std::uint64_t max_message = std::uint64_t{1} << 47;
 inline constexpr std::uint64_t size_mask = (std::uint64_t{1} << 48) - 1;
+
+/// Signals that nobody has received yet: so many of one peer are kept.
+inline constexpr std::uint32_t most_signals = 4096;
 
 /// Identifiers of operations within one peer; 0 means none.
 using local_id = std::uint16_t;

@@ -66,6 +66,7 @@ struct incoming {
   bool given_up = false;          ///< was matched, but nobody wants it any more
   bool claimed = false;           ///< unexpected, and will be received by whoever claimed it
   bool cut_short = false;         ///< claimed, and its peer has gone: it will never be whole
+  bool is_signal = false;         ///< it holds no credit: peer::signals_ counts it
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
   local_id read_id = 0;           ///< the link is reading it: peer::reads_
@@ -105,7 +106,7 @@ struct incoming {
     eager_units = 0;
     sender_id = id = read_id = 0;
     rendezvous = eager_done = waits_for_link = given_up = readable = false;
-    claimed = cut_short = expected = stopping = told = false;
+    claimed = cut_short = is_signal = expected = stopping = told = false;
   }
 
   /// Takes the next `n` bytes; null: they lie where `place` said. The caller checked that they do

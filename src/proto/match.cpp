@@ -52,7 +52,8 @@ matcher* in_order(matcher*& rest, std::size_t n) noexcept {
 
 /// The same with wildcards posted: whichever was posted first.
 matcher* match_table::take_wild(const peer* from, std::uint64_t tag, matcher* found) noexcept {
-  for (matcher* w = wild_.first; w && (!found || w->posted_at < found->posted_at); w = w->after)
+  matcher* w = tag < first_reserved_tag ? wild_.first : nullptr;
+  for (; w && (!found || w->posted_at < found->posted_at); w = w->after)
     if ((!w->from || w->from == from) && w->tag.matches({tag})) found = w;
   if (found) withdraw(*found);
   return found;
@@ -85,8 +86,11 @@ incoming* match_table::find_arrived(const peer* from, tag_mask tag) const noexce
     while (m && (m->from != from || !tag.matches({m->tag}))) m = m->after;
     return m;
   }
+  const auto suits = [&](const incoming& m) {
+    return (!from || m.from == from) && tag.matches({m.tag}) && m.tag < first_reserved_tag;
+  };
   incoming* m = by_arrival_.first;
-  while (m && !((!from || m->from == from) && tag.matches({m->tag}))) m = m->later;
+  while (m && !suits(*m)) m = m->later;
   return m;
 }
 

@@ -13,12 +13,14 @@ namespace weft::proto {
 /// Both queues of a context. Receives for one source and one tag, and messages, are hashed by
 /// (source, hashed bits of the tag); receives with a wildcard are few and kept in order of posting.
 /// A message goes to the receive posted first among those that match, a receive takes the message
-/// that arrived first. Baton held only; nothing is allocated.
+/// that arrived first. Messages with a tag of weft's own (first_reserved_tag) are for receives that
+/// name source and tag. Baton held only; nothing is allocated.
 class match_table {
  public:
   /// \param hashed bits of a tag that the hash goes by: a receive that ignores none of these, and
-  ///   names its source, is found by it
-  explicit match_table(std::uint64_t hashed = ~std::uint64_t{0}) noexcept : hashed_(hashed) {}
+  ///   names its source, is found by it. Those that tell weft's own tags always are.
+  explicit match_table(std::uint64_t hashed = ~std::uint64_t{0}) noexcept
+      : hashed_(hashed | first_reserved_tag) {}
 
   /// Posts a receive or a probe.
   void post(detail::matcher& m) noexcept {

@@ -280,6 +280,17 @@ std::string messenger::detail_of(detail::peer_name gone) {
                                   : make_error_code(why_gone(gone.id)).message();
 }
 
+const char* messenger::names_nobody(std::uint64_t tag) noexcept {
+  return tag < first_reserved_tag
+             ? "this endpoint names nobody; they come from a context, a group or a listener"
+             : "tags with the top byte 0xfe or 0xff are weft's own; take another one";
+}
+
+tag_mask messenger::checked(tag_mask t) {
+  if (t.value >= first_reserved_tag) throw error(errc::invalid_argument, names_nobody(t.value));
+  return t;
+}
+
 std::string messenger::explain(errc status, detail::peer_name with, const received* got,
                                std::size_t room) {
   const std::string who = with.at ? fmt::format("peer {}", with.id) : std::string("any peer");
@@ -311,42 +322,87 @@ namespace weft::detail {
 
 peer_name::peer_name(proto::peer* p) noexcept : at(p), id(p ? p->id() : no_peer) {}
 
-bool send_operation::start() noexcept { return request.to.at->owner().start(*this); }
-bool send_operation::start_held() noexcept { return request.to.at->start(*this); }
-void send_operation::cancel() noexcept { request.to.at->owner().cancel(*this); }
+namespace {
+
+/// Null: it names nobody.
+proto::messenger* messenger_of(const send_operation& op) noexcept {
+  return op.request.to.at ? &op.request.to.at->owner() : nullptr;
+}
+proto::messenger* messenger_of(const matcher& op) noexcept {
+  return op.from ? &op.from->owner() : op.at;
+}
+
+/// Starts it by `begin`, unless it names nobody.
+template <class Operation, class Begin>
+bool start_with(Operation& op, Begin begin) noexcept {
+  proto::messenger* const at = messenger_of(op);
+  if (at) [[likely]]
+    return begin(*at);
+  op.status = errc::invalid_argument;
+  return true;
+}
+
+template <class Operation>
+void cancel_it(Operation& op) noexcept {
+  if (proto::messenger* const at = messenger_of(op)) at->cancel(op);
+}
+
+std::string explain_matcher(const matcher& op, std::size_t room) {
+  if (!messenger_of(op)) return proto::messenger::names_nobody(op.tag.value);
+  return proto::messenger::explain(op.status, {op.from, op.from_id}, &op.got, room);
+}
+
+}  // namespace
+
+bool send_operation::start() noexcept {
+  return start_with(*this, [this](proto::messenger& m) { return m.start(*this); });
+}
+bool send_operation::start_held() noexcept {
+  return start_with(*this, [this](proto::messenger&) { return request.to.at->start(*this); });
+}
+void send_operation::cancel() noexcept { cancel_it(*this); }
 std::string send_operation::explain() const {
+  if (!messenger_of(*this)) return proto::messenger::names_nobody(request.tag.value);
   return proto::messenger::explain(status, request.to, nullptr, 0);
 }
 
-namespace {
-proto::messenger& messenger_of(const matcher& m) noexcept {
-  return m.from ? m.from->owner() : *m.at;
+bool matcher::withdraw() noexcept {
+  proto::messenger* const of = messenger_of(*this);
+  return of && of->withdraw(*this);
 }
-}  // namespace
 
-bool matcher::withdraw() noexcept { return messenger_of(*this).withdraw(*this); }
-
-bool recv_operation::start() noexcept { return messenger_of(*this).start(*this); }
-bool recv_operation::start_held() noexcept { return messenger_of(*this).start_held(*this); }
-void recv_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }
-std::string recv_operation::explain() const {
-  return proto::messenger::explain(status, {from, from_id}, &got, into.size());
+bool recv_operation::start() noexcept {
+  return start_with(*this, [this](proto::messenger& m) { return m.start(*this); });
 }
+bool recv_operation::start_held() noexcept {
+  return start_with(*this, [this](proto::messenger& m) { return m.start_held(*this); });
+}
+void recv_operation::cancel() noexcept { cancel_it(*this); }
+std::string recv_operation::explain() const { return explain_matcher(*this, into.size()); }
 
 bool claimed_operation::start() noexcept {
-  const runtime::engine::holder hold(from->owner().engine());
-  return start_held();
+  return start_with(*this, [this](proto::messenger& m) {
+    const runtime::engine::holder hold(m.engine());
+    return start_held();
+  });
 }
 bool claimed_operation::start_held() noexcept {
-  return proto::messenger::start_held(*this, *claimed_);
+  return start_with(
+      *this, [this](proto::messenger&) { return proto::messenger::start_held(*this, *claimed_); });
+}
+std::string claimed_operation::explain() const {
+  if (status == errc::invalid_argument) return "there is no message: it was received or discarded";
+  return recv_operation::explain();
 }
 
-bool probe_operation::start() noexcept { return messenger_of(*this).start(*this); }
-bool probe_operation::start_held() noexcept { return messenger_of(*this).start_held(*this); }
-void probe_operation::cancel() noexcept { messenger_of(*this).cancel(*this); }
-std::string probe_operation::explain() const {
-  return proto::messenger::explain(status, {from, from_id}, &got, 0);
+bool probe_operation::start() noexcept {
+  return start_with(*this, [this](proto::messenger& m) { return m.start(*this); });
 }
+bool probe_operation::start_held() noexcept {
+  return start_with(*this, [this](proto::messenger& m) { return m.start_held(*this); });
+}
+void probe_operation::cancel() noexcept { cancel_it(*this); }
+std::string probe_operation::explain() const { return explain_matcher(*this, 0); }
 
 }  // namespace weft::detail
 

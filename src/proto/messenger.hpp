@@ -88,6 +88,11 @@ class messenger final : public runtime::source {
   std::string describe(const peer& p) const;
   std::function<std::string(const peer&)> describer;
 
+  /// Why what was asked of nobody could not begin, for people. \param tag what it was asked with
+  static const char* names_nobody(std::uint64_t tag) noexcept;
+  /// The same mask. \throws weft::error (invalid_argument) if it names a tag of weft's own
+  static tag_mask checked(tag_mask t);
+
   /// One sentence for people about an operation with that peer (null: any) that failed.
   static std::string explain(errc status, detail::peer_name with, const received* got,
                              std::size_t room);

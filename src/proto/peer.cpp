@@ -14,6 +14,7 @@ using transports::post;
 namespace {
 // A frame of its own returns credit when that much is owed: 256 KiB.
 constexpr std::uint32_t most_owed = 4096;
+constexpr const char* closed_here = "this side closed it";
 }  // namespace
 
 peer::peer(messenger& owner, peer_id id) : owner_(owner) { id_ = id; }
@@ -68,6 +69,7 @@ void peer::set_window(std::uint32_t units) noexcept {
 /// at once: it could wait for ever with the one message that is wanted here.
 /// Model: tests/models/credits.pml.
 void peer::owe(std::uint32_t units) noexcept {
+  if (units == 0) return;
   held_ -= units;
   owed_ += units;
   const bool dry = held_ + owed_ == window_;
@@ -209,17 +211,22 @@ void peer::doom() noexcept {
   owner_.has_doomed();
 }
 
+/// For people, who else have the code to go by.
+void peer::note(std::string_view detail) noexcept {
+  try {
+    detail_ = detail;
+  } catch (const std::bad_alloc&) {
+    // It tells most of it.
+  }
+}
+
 void peer::fail(errc why, std::string_view detail) noexcept {
   if (state_ == state::lost || state_ == state::closed) return;
   const auto self = shared_from_this();
   state_ = why == errc::closed ? state::closed : state::lost;
   why_ = why;
   if (link_) link_->let_go();  // of memory of sends that end here, and the peer may not know it
-  try {
-    detail_ = detail;
-  } catch (const std::bad_alloc&) {
-    // The code tells most of it.
-  }
+  note(detail);
 
   match_table& table = owner_.table();
   for (detail::matcher *m = table.take_posted(this), *next = nullptr; m; m = next) {
@@ -279,6 +286,7 @@ void peer::fail(errc why, std::string_view detail) noexcept {
 
 void peer::close() noexcept {
   if (std::exchange(closing_, true) || state_ == state::lost || state_ == state::closed) return;
+  note(closed_here);
   if (!say_bye().started) doom();
 }
 
@@ -287,7 +295,7 @@ void peer::close() noexcept {
 bool peer::on_bye(bool answer) noexcept {
   if (answer) {
     if (!std::exchange(bye_left_, false)) return gone();
-    fail(errc::closed, "the peer closed it");
+    fail(errc::closed, closed_here);
     if (owner_.on_parted) owner_.on_parted(*this);
     return true;
   }
@@ -300,7 +308,7 @@ bool peer::on_bye(bool answer) noexcept {
     send_control(frame_kind::bye, bye_answer);
     answered = controls_.empty();
   }
-  fail(errc::closed, "the peer closed it");
+  fail(errc::closed, closing_ ? closed_here : "the peer closed it");
   if (answered) return true;
   // It found no room, or a link has to be made for it.
   if (!add_control(

@@ -83,6 +83,7 @@ class peer_record {
   incoming* last_to_ask_ = nullptr;
   std::uint32_t window_ = 0;      // units granted in all
   std::uint32_t held_ = 0;        // of these, in messages not matched yet
+  std::uint32_t signals_ = 0;     // not matched yet; they hold nothing
   std::uint32_t owed_ = 0;        // of these, free again and not told to the peer yet
   std::uint32_t owed_limit_ = 0;  // then a frame of its own tells it: half of the window
   bool starves_ = false;          // the peer wants credit, and has got none since
@@ -122,7 +123,7 @@ class peer final : public transports::inlet,
   bool free_to_send() const noexcept { return state_ == state::open && !turn_taken_; }
 
   /// Gone, and no message of its is left.
-  bool finished() const noexcept { return gone() && held_ == 0 && !link_; }
+  bool finished() const noexcept { return gone() && held_ == 0 && signals_ == 0 && !link_; }
   /// Gives back memory, once finished.
   void shrink() noexcept;
   /// Another one from now on; finished, and in nobody's hands. \throws std::bad_alloc
@@ -257,9 +258,11 @@ class peer final : public transports::inlet,
   transports::post push_eager(detail::send_operation& op) noexcept;
   void begin_message(detail::send_operation& op, bool has_turn) noexcept;
   protocol send_message(detail::send_operation& op, bool has_turn) noexcept;
+  protocol send_signal(detail::send_operation& op) noexcept;
   protocol say_bye() noexcept;
   void finish_send(detail::send_operation& op, errc status) noexcept;
 
+  void note(std::string_view detail) noexcept;
   bool add_control(const control& c) noexcept;
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t third = 0) noexcept;
@@ -279,6 +282,7 @@ class peer final : public transports::inlet,
                   detail::recv_operation& op) noexcept;
   bool settle_credit(std::uint16_t returned) noexcept;
   bool on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
+  bool on_signal(const frame_header& h, const frame_extension& x) noexcept;
   bool on_more(const frame_header& h, const std::byte* data) noexcept;
   bool on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
   bool on_reply(frame_kind kind, const frame_extension& x) noexcept;

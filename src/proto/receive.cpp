@@ -144,6 +144,8 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
       return on_bye(x && x->a == bye_answer);
     case frame_kind::fin:
       return x && on_fin(*x);
+    case frame_kind::signal:
+      return x && on_signal(h, *x);
     case frame_kind::ordered:  // only around others
       return false;
   }
@@ -214,6 +216,31 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
     widen();
   }
   if (receive) on_matched(in);
+  return true;
+}
+
+/// May come between the frames of a message.
+bool peer::on_signal(const frame_header& h, const frame_extension& x) noexcept {
+  if (h.size != 0 || x.a < first_reserved_tag || signals_ == most_signals) return false;
+  const received what{id_, {x.a}, 0, x.b};
+  if (recv_operation* const receive = take_receive(what)) {
+    receive->got = what;
+    ++owner_.counts().messages_received;
+    owner_.engine().end(*receive);
+    return true;
+  }
+  incoming* const in = take_incoming();
+  if (!in) {
+    fail(errc::out_of_memory, "no memory for a signal that nobody waits for yet");
+    return true;
+  }
+  in->from = this;
+  in->tag = x.a;
+  in->immediate = x.b;
+  in->total = 0;
+  in->eager_done = in->is_signal = true;
+  ++signals_;
+  owner_.table().add(*in);
   return true;
 }
 

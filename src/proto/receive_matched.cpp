@@ -161,6 +161,7 @@ void peer::finish_receive(incoming& m) noexcept {
 
 void peer::release(incoming& m) noexcept {
   if (m.id != 0) asked_.erase(m.id);
+  if (m.is_signal) --signals_;
   if (m.unexpected()) owner_.unstore(m);
   owner_.messages().give_back(m);
 }

@@ -170,6 +170,10 @@ bool peer::start(send_operation& op) noexcept {
   } else if (closing_ || state_ == state::lost || state_ == state::closed) {
     op.status = why_ == errc::ok ? errc::closed : why_;
     return true;
+  } else if (op.request.mode == send_mode::signal && state_ == state::open) {
+    send_control(frame_kind::signal, request.tag.value, request.immediate);
+    ++owner_.counts().messages_sent;
+    return true;
   }
   begin_message(op, false);
   return false;
@@ -177,7 +181,8 @@ bool peer::start(send_operation& op) noexcept {
 
 void peer::begin_message(send_operation& op, bool has_turn) noexcept {
   owner_.engine().pending(op);
-  if (send_message(op, has_turn).started) return;
+  const bool signals = op.request.mode == send_mode::signal;
+  if ((signals ? send_signal(op) : send_message(op, has_turn)).started) return;
   if (op.begun)
     doom();  // the peer waits for the rest; the turn is kept, so that it gets nothing else instead
   else if (has_turn)
@@ -193,6 +198,17 @@ void peer::finish_send(send_operation& op, errc status) noexcept {
     owner_.engine().trace().instant(trace::kind::sent, id_, op.size);
   }
   owner_.engine().end(op, status);
+}
+
+/// Among the control frames, as soon as there is a link: messages that wait for credit, which only
+/// the peer's receives can give back, do not hold it up.
+protocol peer::send_signal(send_operation& op) noexcept {
+  const auto self = shared_from_this();  // the endpoint may be dropped meanwhile
+  want_link();
+  while (state_ < state::open && !op.cancel_requested) co_await room();
+  const bool open = state_ == state::open && !op.cancel_requested;
+  if (open) send_control(frame_kind::signal, op.request.tag.value, op.request.immediate);
+  finish_send(op, open ? errc::ok : op.cancel_requested ? errc::stopped : why_);
 }
 
 /// One message, from waiting for its turn to its end. `has_turn`: the caller took the turn and has

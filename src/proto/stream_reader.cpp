@@ -170,9 +170,8 @@ bool stream_reader::start(read_operation& op) noexcept {
   op.status = op.cancel_requested ? errc::stopped : reading_ ? errc::invalid_argument : errc::ok;
   if (op.status != errc::ok || op.into.size() == 0) return true;
   op.got = fill(op.into, 0, false);
-  if (op.got != 0 || ended_) return true;
-  op.status = status();
-  if (op.status != errc::ok) return true;
+  op.status = outcome(op);
+  if (op.got != 0 || at_end() || op.status != errc::ok) return true;
   if (own_in_flight_) {
     reading_ = &op;
     owner_.engine().pending(op);
@@ -189,7 +188,7 @@ bool stream_reader::start(read_operation& op) noexcept {
   reading_ = nullptr;
   op.got = landed(*op.landing, op.direct);
   op.got += fill(op.into, op.got, false);
-  op.status = op.got != 0 || ended_ ? errc::ok : status();
+  op.status = outcome(op);
   return true;
 }
 
@@ -198,7 +197,7 @@ bool stream_reader::start(read_operation& op) noexcept {
 void stream_reader::end_read(bool counted) noexcept {
   read_operation& op = *std::exchange(reading_, nullptr);
   op.got += fill(op.into, op.got, false);
-  const errc how = op.got != 0 || ended_ ? errc::ok : status();
+  const errc how = outcome(op);
   if (counted)
     owner_.engine().end(op, how);
   else

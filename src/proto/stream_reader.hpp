@@ -48,8 +48,11 @@ class stream_reader final : public executor {
 
   /// ok: there may be more; closed: that was all
   errc status() const noexcept;
-  /// A sentence about the status; null: it is the peer's end, which the messenger explains.
-  const char* cause() const noexcept { return cause_; }
+  /// A sentence about the status; null: it is this end's close, or the peer's end, which the
+  /// messenger explains.
+  const char* cause() const noexcept {
+    return at_end() ? "the peer has finished, and all of it was read" : cause_;
+  }
   std::uint64_t handed_out() const noexcept { return handed_out_; }
 
   /// Nobody reads any more: drops what comes, up to the end.
@@ -60,6 +63,11 @@ class stream_reader final : public executor {
 
  private:
   std::size_t staged() const noexcept { return staged_end_ - staged_begin_; }
+  /// Which a read tells by 0 bytes. What is dropped after this end has closed counts for nothing.
+  bool at_end() const noexcept { return ended_ && !left_; }
+  errc outcome(const read_operation& op) const noexcept {
+    return op.got != 0 || at_end() ? errc::ok : status();
+  }
   std::size_t fill(const detail::buffer_list<mutable_buffer>& into, std::size_t offset,
                    bool may_stage) noexcept;
   std::size_t unstage(const detail::buffer_list<mutable_buffer>& into, std::size_t offset) noexcept;

@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
@@ -133,7 +134,8 @@ std::string try_reading_another_process() {
     iovec local{&seen, sizeof seen};
     iovec remote{const_cast<std::uint64_t*>(&word), sizeof word};
     const ssize_t n = ::process_vm_readv(self, &local, 1, &remote, 1, 0);
-    ::_exit(n != sizeof seen ? (errno & 0xff) : seen == word ? 0 : 255);
+    if (n < 0) ::_exit(errno & 0xff);
+    ::_exit(n == sizeof seen && seen == word ? 0 : 255);
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -155,8 +157,8 @@ std::vector<finding> examine_machine() {
       pidfd(),
       scheduler_slices(),
       limit("locked memory", RLIMIT_MEMLOCK, true, 8u << 20,
-            "kernels before 5.12 count io_uring in it; transports that register memory will need "
-            "more: ulimit -l"),
+            "memory that verbs registers counts, and before kernel 5.12 io_uring's; raise it with "
+            "ulimit -l"),
       limit("open files", RLIMIT_NOFILE, false, 4096,
             "a peer over shared memory takes about eight; raise it with ulimit -n")};
 }

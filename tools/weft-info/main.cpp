@@ -4,10 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -56,6 +59,20 @@ ordered_json variables(const options& now) {
   return all;
 }
 
+/// What looks like a variable of weft's and is none: misspelt, most likely.
+ordered_json unknown_variables() {
+  std::set<std::string_view> known{"WEFT_RANK", "WEFT_SIZE", "WEFT_LOCAL_SIZE", "WEFT_JOB",
+                                   "WEFT_OFI_ANNOUNCE"};
+  for (const environment_variable& v : environment_variables()) known.insert(v.name);
+  ordered_json all = ordered_json::array();
+  for (char** one = environ; *one; ++one) {
+    const std::string_view text(*one);
+    const std::string_view name = text.substr(0, text.find('='));
+    if (name.starts_with("WEFT_") && !known.contains(name)) all.push_back(std::string(name));
+  }
+  return all;
+}
+
 ordered_json machine() {
   ordered_json all = ordered_json::array();
   for (const info::finding& f : info::examine_machine())
@@ -72,6 +89,8 @@ void show(const ordered_json& report) {
     if (v["set"].get<bool>())
       fmt::print("  {:<22}  set here; otherwise {}\n", "", quoted(v["default"].get<std::string>()));
   }
+  for (const auto& name : report["unknown"])
+    fmt::print("  {:<22}  is set here, and means nothing to weft\n", name.get<std::string>());
   fmt::print("\nthis machine\n");
   for (const auto& f : report["machine"]) {
     fmt::print("  {:<16}  {}\n", f["name"].get<std::string>(), f["value"].get<std::string>());
@@ -194,6 +213,7 @@ int answer(const request& wanted) {
   ordered_json report;
   report["version"] = WEFT_VERSION;
   report["variables"] = variables(now);
+  report["unknown"] = unknown_variables();
   report["machine"] = machine();
   // Where none can be made, what the machine lacks is all the more of interest.
   int status = 0;

@@ -56,8 +56,9 @@ class buffer_list {
 
 /// When a send counts as ended.
 enum class send_mode : std::uint8_t {
-  standard,    ///< the buffer may be used again; the message may still be on its way
-  synchronous  ///< besides, the receiver has matched it
+  standard,     ///< the buffer may be used again; the message may still be on its way
+  synchronous,  ///< besides, the receiver has matched it
+  signal        ///< weft's own messages, of no bytes: it goes ahead of all others, at no credit
 };
 
 class send_operation;
@@ -78,7 +79,7 @@ struct send_request {
 struct recv_request {
   using value_type = received;
   using operation_type = recv_operation;
-  proto::messenger* at;  ///< null if `from` is given
+  proto::messenger* at;  ///< null if `from` is given; both null: nobody, which is refused
   peer_name from;        ///< null: any source
   tag_mask tag;
   buffer_list<mutable_buffer> into;
@@ -168,6 +169,7 @@ class claimed_operation : public recv_operation {
       : recv_operation({nullptr, r.from, any_tag, r.into}, f), claimed_(r.message) {}
   bool start() noexcept;
   bool start_held() noexcept;  ///< the baton is held
+  std::string explain() const;
 
  private:
   proto::incoming** const claimed_;

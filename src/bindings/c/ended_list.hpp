@@ -8,13 +8,13 @@ namespace weft::c {
 
 /// What every weft_op begins with. Under pump::holding once it is in flight.
 struct op_head {
-  enum class kind : std::uint8_t { send, recv, claimed, probe };
+  enum class kind : std::uint8_t { none, send, recv, claimed, probe };
   enum class stage : std::uint8_t { in_flight, ended, told };
 
   op_head* before = nullptr;
   op_head* after = nullptr;
   void* user = nullptr;
-  kind what = kind::send;
+  kind what = kind::none;  ///< none: memory of zeros, in which nothing was posted
   stage now = stage::in_flight;
   bool waited = false;  ///< a thread is in weft_wait for it, and will be told
   bool listed = false;

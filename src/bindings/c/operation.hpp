@@ -60,6 +60,11 @@ inline const op_head& head_of(const weft_op* memory) noexcept {
   return *std::launder(reinterpret_cast<const op_head*>(memory));
 }
 
+/// No memory, or zeros: nothing was ever posted there.
+inline bool unused(const weft_op* memory) noexcept {
+  return !memory || head_of(memory).what == op_head::kind::none;
+}
+
 /// Calls `f` with the operation as what it is.
 template <class Head, class F>
 decltype(auto) visit(Head& head, F f) {
@@ -71,6 +76,7 @@ decltype(auto) visit(Head& head, F f) {
     case op_head::kind::claimed:
       return f(claimed_op::in(head));
     case op_head::kind::probe:
+    case op_head::kind::none:
       break;
   }
   return f(probe_op::in(head));

@@ -19,6 +19,9 @@ const_buffer bytes(const void* data, std::size_t size) noexcept {
 
 tag_mask matching(std::uint64_t tag, std::uint64_t ignore) noexcept { return {tag, ~ignore}; }
 
+/// Whether it asks for a tag of weft's own.
+bool asks_too_much(tag_mask t) noexcept { return t.value >= first_reserved_tag; }
+
 mutable_buffer room(void* memory, std::size_t size) noexcept {
   return {static_cast<std::byte*>(memory), size};
 }
@@ -97,8 +100,8 @@ int weft_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore
 
 int weft_try_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
                    weft_completion* about) {
-  if (!ctx) return WEFT_INVALID_ARGUMENT;
   const tag_mask wanted = matching(tag, ignore);
+  if (!ctx || asks_too_much(wanted)) return WEFT_INVALID_ARGUMENT;
   std::optional<received> found;
   {
     const pump::call here(ctx->pump);
@@ -116,8 +119,8 @@ int weft_claim(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore
                weft_message* message, weft_completion* about) {
   static_assert(sizeof(claimed_message) <= sizeof(weft_message) &&
                 alignof(claimed_message) <= alignof(weft_message));
-  if (!ctx || !message) return WEFT_INVALID_ARGUMENT;
   const tag_mask wanted = matching(tag, ignore);
+  if (!ctx || !message || asks_too_much(wanted)) return WEFT_INVALID_ARGUMENT;
   std::optional<claimed_message> found;
   {
     const pump::call here(ctx->pump);
@@ -146,17 +149,17 @@ void weft_discard(weft_context* ctx, weft_message* message) {
 }
 
 void weft_cancel(weft_op* op) {
-  if (!op) return;
+  if (unused(op)) return;
   visit(head_of(op), [](auto& o) { o.owner.pump.cancel(o); });
 }
 
 void weft_result(const weft_op* op, weft_completion* result) {
-  if (op && result) tell(head_of(op), *result);
+  if (!unused(op) && result) tell(head_of(op), *result);
 }
 
 size_t weft_explain(const weft_op* op, char* text, size_t size) {
   std::size_t length = 0;
-  if (!op) return copy_text({}, text, size);
+  if (unused(op)) return copy_text({}, text, size);
   const op_head& head = head_of(op);
   guarded(
       [&] {
@@ -200,7 +203,7 @@ int weft_progress(weft_context* ctx) {
 }
 
 int weft_test(weft_op* op, weft_completion* result) {
-  if (!op) return WEFT_INVALID_ARGUMENT;
+  if (unused(op)) return WEFT_INVALID_ARGUMENT;
   op_head& head = head_of(op);
   weft_context& at = owner_of(head);
   {
@@ -217,7 +220,7 @@ int weft_test(weft_op* op, weft_completion* result) {
 }
 
 int weft_wait(weft_op* op, int timeout_ms, weft_completion* result) {
-  if (!op) return WEFT_INVALID_ARGUMENT;
+  if (unused(op)) return WEFT_INVALID_ARGUMENT;
   op_head& head = head_of(op);
   weft_context& at = owner_of(head);
   const auto over = [](void* o) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peers: by rank, by address, and all of them at a barrier.
-#include <algorithm>
-
 #include "bindings/c/blocking.hpp"
 #include "bindings/c/operation.hpp"
 
@@ -11,7 +9,6 @@ using namespace weft::c;
 namespace {
 
 constexpr peer_id first_stranger = peer_id{1} << 31;
-constexpr std::uint64_t barrier_tags = std::uint64_t{0xff} << 56;
 
 struct guest {
   endpoint peer;
@@ -29,25 +26,36 @@ task<guest> next_guest(weft::listener& door) {
   }
 }
 
-/// One step: a word to one neighbour, one from the other. Both operations are over afterwards.
-int meet(weft_context* ctx, weft_peer* to, weft_peer* from, std::uint64_t tag) {
-  weft_op out, in;
-  weft_completion ended{};
-  const int sent =
-      send_op::post(&out, *ctx, to->to.send(const_buffer{}, weft::tag{tag}), nullptr, true);
-  int got =
-      recv_op::post(&in, *ctx, from->to.recv(mutable_buffer{}, weft::tag{tag}), nullptr, true);
-  int status = sent < 0 ? sent : WEFT_OK;
-  if (sent == WEFT_OK) {
-    weft_wait(&out, -1, &ended);
-    status = ended.status;
+/// Posts it, and waits for its end. \throws weft::error
+template <class Op, class Request>
+auto await(weft_context& ctx, const Request& r) {
+  weft_op memory;
+  if (Op::post(&memory, ctx, r, nullptr, true) == WEFT_OK) weft_wait(&memory, -1, nullptr);
+  const Op& ended = Op::in(head_of(&memory));
+  if (ended.status != errc::ok) throw error(ended.status, ended.explain());
+  return ended.take();
+}
+
+/// As group::barrier.
+void cross(weft_context& ctx) {
+  const group world = ctx.ctx.world();
+  unsigned k = 0;
+  std::optional<error> failure;
+  try {
+    for (; const auto step = world.step_of_barrier(k); ++k) {
+      await<send_op>(ctx, step->tell);
+      group::check_heard(await<recv_op>(ctx, step->hear));
+    }
+    return;
+  } catch (const error& e) {
+    failure = e;
   }
-  if (status != WEFT_OK && got == WEFT_OK) weft_cancel(&in);
-  if (got == WEFT_OK) {
-    weft_wait(&in, -1, &ended);
-    got = ended.status;
-  }
-  return status != WEFT_OK ? status : std::min(got, 0);
+  while (const auto step = world.step_of_barrier(++k, failure->kind())) try {
+      await<send_op>(ctx, step->tell);
+    } catch (const error&) {
+      // That one has gone, too.
+    }
+  throw *failure;
 }
 
 }  // namespace
@@ -155,19 +163,7 @@ int weft_open_job(weft_context* ctx, const char* address, char* bound, size_t bo
   });
 }
 
-/// As group::barrier: in round k everybody tells the one 2^k further on.
 int weft_barrier(weft_context* ctx) {
   if (!ctx) return WEFT_INVALID_ARGUMENT;
-  const std::uint32_t me = weft_rank(ctx), all = weft_size(ctx);
-  if (me >= all)
-    return ctx->fail(errc::unsupported,
-                     "a process that joined later is not among those that weft_barrier is for");
-  for (std::uint32_t step = 1, round = 0; step < all; step *= 2, ++round) {
-    weft_peer *to = nullptr, *from = nullptr;
-    int code = weft_peer_of(ctx, (me + step) % all, &to);
-    if (code == WEFT_OK) code = weft_peer_of(ctx, (me + all - step) % all, &from);
-    if (code == WEFT_OK) code = meet(ctx, to, from, barrier_tags | round);
-    if (code != WEFT_OK) return ctx->fail(static_cast<errc>(-code), "a member is gone");
-  }
-  return WEFT_OK;
+  return guarded(*ctx, [ctx] { cross(*ctx); });
 }

@@ -13,6 +13,7 @@ inline constexpr const char* provider_name = "weft";
 inline constexpr std::uint32_t provider_version = FI_VERSION(1, 0);
 
 /// Messages without a tag are messages with this bit set in weft's tag; tags leave it alone.
+/// Neither come near weft's own (first_reserved_tag).
 inline constexpr std::uint64_t untagged = std::uint64_t{1} << 63;
 
 /// Open MPI's tags have two bits for its own protocol (a synchronous send and its answer), which

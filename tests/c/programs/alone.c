@@ -66,6 +66,29 @@ static void wrong_arguments(weft_context* ctx) {
   CHECK(weft_last_error(NULL, text, sizeof text) == 0 && weft_describe(NULL, NULL, 0) == 0);
   weft_cancel(NULL);
   weft_settle(NULL);
+
+  /* Memory of zeros, in which nothing was posted, and no message was claimed. */
+  weft_op zeros = {{0}};
+  weft_message none = {{0}};
+  CHECK(weft_test(&zeros, &about) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_wait(&zeros, 1, &about) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_explain(&zeros, text, sizeof text) == 0);
+  weft_cancel(&zeros);
+  weft_result(&zeros, &about);
+  CHECK(weft_recv_claimed(ctx, &none, &byte, 1, &op, NULL) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_explain(&op, text, sizeof text) > 0 && strstr(text, "no message"));
+  weft_discard(ctx, &none);
+
+  /* Tags of weft's own. */
+  const uint64_t own = (uint64_t)0xfe << 56;
+  me = peer_or_exit(ctx, 0);
+  CHECK(weft_send(me, &byte, 1, own, &op, NULL) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_explain(&op, text, sizeof text) > 0 && strstr(text, "weft's own"));
+  CHECK(weft_recv(ctx, NULL, &byte, 1, own + 1, 0, &op, NULL) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_recv(ctx, me, &byte, 1, ~(uint64_t)0, 1, &op, NULL) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_probe(ctx, me, own, 0, &op, NULL) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_try_probe(ctx, me, own, 0, &about) == WEFT_INVALID_ARGUMENT);
+  CHECK(weft_claim(ctx, me, own, 0, &none, &about) == WEFT_INVALID_ARGUMENT);
   weft_peer_close(NULL);
   weft_peer_free(NULL);
   weft_listener_close(NULL);
@@ -190,7 +213,9 @@ static void joining(weft_context* ctx) {
   CHECK(weft_open_job(ctx, bound, bound, sizeof bound) == WEFT_OK);
   CHECK(weft_join(bound, &o, &more) == WEFT_OK);
   CHECK(weft_rank(more) == 1 && weft_size(more) == 1);
+  char text[200];
   CHECK(weft_barrier(more) == WEFT_UNSUPPORTED);
+  CHECK(weft_last_error(more, text, sizeof text) > 0 && strstr(text, "joined later"));
   talk(ctx, peer_or_exit(ctx, 1), more);
   talk(more, peer_or_exit(more, 0), ctx);
   weft_close(more);

@@ -56,9 +56,10 @@ TEST_CASE("a context without shared memory explains that it has none") {
 
 namespace {
 
-/// What two contexts with these transports find out about each other.
-std::vector<candidate> candidates(const std::vector<std::string>& here,
-                                  const std::vector<std::string>& there) {
+/// Two contexts with these transports have met: what the first one then does with the other.
+template <class Act>
+auto with_peer(const std::vector<std::string>& here, const std::vector<std::string>& there,
+               Act act) {
   options o;
   o.transports = here;
   context ctx(o);
@@ -69,7 +70,15 @@ std::vector<candidate> candidates(const std::vector<std::string>& here,
   std::thread visitor([&] { run(other, other.connect(door.address())); });
   const endpoint to = run(ctx, door.accept());
   visitor.join();
-  return run(ctx, explain_peer(ctx, to));
+  return act(ctx, to);
+}
+
+/// What they find out about each other.
+std::vector<candidate> candidates(const std::vector<std::string>& here,
+                                  const std::vector<std::string>& there) {
+  return with_peer(here, there, [](context& ctx, const endpoint& to) {
+    return run(ctx, explain_peer(ctx, to));
+  });
 }
 
 const candidate& find(const std::vector<candidate>& all, const std::string& name) {
@@ -101,4 +110,25 @@ TEST_CASE("explain_peer tells it, too, when no transport reaches the peer") {
   const auto none = candidates({"self"}, {"self"});
   CHECK(find(none, "self").result == candidate::outcome::refused);
   for (const candidate& one : none) CHECK(one.result != candidate::outcome::chosen);
+}
+
+TEST_CASE(
+    "who is reached by nothing is told why of every transport, also of those that are missing") {
+  const std::string said =
+      with_peer({"self", "verbs"}, {"self"}, [](context& ctx, const endpoint& to) {
+        const auto r = sync_wait(ctx, as_result(to.send(const_buffer{}, tag{1})));
+        REQUIRE(r.code() == errc::unreachable);
+        return std::string(r.failure().what());
+      });
+  CHECK_THAT(said, Catch::Contains("no transport reaches it: self: ") &&
+                       Catch::Contains("; verbs: ") && !Catch::EndsWith("; "));
+}
+
+TEST_CASE("a rank that nobody has is said to be none") {
+  options o;
+  o.alone = true;
+  context ctx(o);
+  const auto r = sync_wait(ctx, as_result(ctx.peer(1000).send(const_buffer{}, tag{1})));
+  REQUIRE_FALSE(r);
+  CHECK_THAT(r.failure().what(), Catch::Contains("nobody has that rank"));
 }

@@ -20,6 +20,8 @@ namespace {
 
 /// A table, and peers that are nothing but addresses to it.
 struct bench {
+  explicit bench(std::uint64_t hashed = ~std::uint64_t{0}) : table(hashed) {}
+
   nodes all{1};
   match_table table;
   peer* const a = &all[0].to(1);
@@ -52,6 +54,29 @@ TEST_CASE("match: a receive for one source and tag takes nothing else") {
   CHECK(t.table.take_match(t.a, 7) == &op);
   CHECK_FALSE(op.queued);
   CHECK(t.table.take_match(t.a, 7) == nullptr);
+}
+
+TEST_CASE("match: messages with a tag of weft's own are for receives that name it") {
+  const std::uint64_t hashed = GENERATE(~std::uint64_t{0}, std::uint64_t{0xff});
+  CAPTURE(hashed);
+  bench t(hashed);
+  const std::uint64_t own =
+      weft::first_reserved_tag + GENERATE(std::uint64_t{1}, std::uint64_t{1} << 56);
+  recv_operation& any = t.post(nullptr, any_tag);
+  recv_operation& half =
+      t.post(t.a, weft::tag_mask{std::uint64_t{1} << 63, std::uint64_t{1} << 63});
+  CHECK(t.table.take_match(t.a, own) == nullptr);
+  recv_operation& exact = t.post(t.a, tag{own});
+  CHECK(t.table.take_match(t.a, own) == &exact);
+
+  incoming& m = t.arrive(t.a, own);
+  CHECK(t.table.find(nullptr, any_tag) == nullptr);
+  CHECK(t.table.find(t.a, any_tag) == nullptr);
+  CHECK(t.table.find(t.a, half.tag) == nullptr);
+  CHECK(t.table.find(t.a, tag{own}) == &m);
+  t.table.remove(m);
+  CHECK(t.table.take_match(t.a, weft::first_reserved_tag - 1) == &any);
+  CHECK(t.table.take_match(t.a, weft::first_reserved_tag - 1) == &half);
 }
 
 TEST_CASE("match: among receives that match, the one posted first") {

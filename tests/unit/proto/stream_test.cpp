@@ -361,3 +361,44 @@ TEST_CASE("stream: a writer that does not keep to the window breaks the stream",
   }
   CHECK(n[1].to(0).now() == peer::state::open);
 }
+
+TEST_CASE(
+    "stream: after this end has closed a read tells that, and not the end of the peer's bytes",
+    "[stream]") {
+  nodes n(2);
+  {
+    end a(n[0], 1), b(n[1], 0);
+    n.settle();
+    written_data w(a, 1000, 1);
+    a.finish();
+    a.close();
+    n.settle();
+    const bool reads_first = GENERATE(true, false);
+    if (reads_first) CHECK((rest_of(n, b, 5000) == w.data));
+    b.close();
+    n.settle();
+    read_data r(b, 100);
+    n.settle();
+    CHECK(r.op.ended_with(errc::closed));
+    CHECK(b.read_status() == errc::closed);
+    CHECK(r.op.explain() == "stream 1 with peer 0: this end is closed");
+  }
+  n.settle();
+  CHECK(n.clean());
+}
+
+TEST_CASE("stream: at its end the peer has finished, and no end is closed", "[stream]") {
+  nodes n(2);
+  {
+    end a(n[0], 1), b(n[1], 0);
+    a.finish();
+    n.settle();
+    bytes in(10);
+    CHECK(b.take(in) == 0);
+    const engine::holder hold(n[1].engine);
+    CHECK(b.get()->explain(errc::closed, b.get()->reader().cause()) ==
+          "stream 1 with peer 0: the peer has finished, and all of it was read");
+  }
+  n.settle();
+  CHECK(n.clean());
+}
