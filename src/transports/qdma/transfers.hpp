@@ -40,7 +40,7 @@ class transfers {
  public:
   static constexpr std::size_t slice = 64 * 1024;  ///< bytes copied before others have their turn
 
-  explicit transfers(completions& ends) noexcept : ends_(ends) {}
+  explicit transfers(completions& ends) : ends_(ends) {}
 
   /// \return false: no memory for it
   bool add(const transfer& t) noexcept;

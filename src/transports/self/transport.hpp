@@ -17,9 +17,7 @@ namespace weft::transports::self {
 class self_transport final : public transport {
  public:
   /// \param engine of this context; outlives it
-  explicit self_transport(runtime::engine& engine) noexcept : engine_(engine) {
-    worth_polling = false;
-  }
+  explicit self_transport(runtime::engine& engine) : engine_(engine) { worth_polling = false; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;

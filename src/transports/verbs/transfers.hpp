@@ -22,7 +22,7 @@ class transfers {
   static constexpr std::size_t least = 16 * 1024;
 
   /// \param on, known, d outlive this
-  transfers(send_queue& on, region_cache& known, const device& d) noexcept
+  transfers(send_queue& on, region_cache& known, const device& d)
       : queue_(on), cache_(known), longest_(d.can().longest) {}
 
   /// As link::get and link::put, on a connection that is up; `busy`: not before the send queue has
