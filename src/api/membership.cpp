@@ -8,6 +8,7 @@
 #include <future>
 
 #include "api/core.hpp"
+#include "api/options.hpp"
 #include "wireup/address.hpp"
 
 namespace weft {
@@ -55,6 +56,7 @@ error no_answer(const std::string& address, std::chrono::seconds patience) {
 
 context join(const std::string& address, options chosen) {
   static_cast<void>(wireup::parse_address(address));  // says what is wrong with it
+  chosen = detail::checked(std::move(chosen));
   auto line = std::make_shared<wireup::member_line>(detail::tcp_settings_of(chosen, {}));
   const std::chrono::seconds patience = chosen.peer_timeout;
   std::promise<wireup::failure> answer;

@@ -16,7 +16,10 @@ namespace weft {
 
 namespace {
 
-[[noreturn]] void bad(const char* name, const std::string& value, const char* allowed) {
+constexpr std::size_t most_bytes = std::size_t{1} << 62;
+constexpr std::chrono::microseconds longest_spin = std::chrono::hours{24};
+
+[[noreturn]] void bad(const char* name, const std::string& value, std::string_view allowed) {
   throw error(errc::invalid_argument,
               fmt::format("{}=\"{}\" makes no sense; it can be {}", name, value, allowed));
 }
@@ -62,7 +65,7 @@ std::size_t bytes(const char* name, const std::string& text) {
   } else if (failure != std::errc{} || rest != end) {
     bad(name, text, "a number of bytes, also with k, m or g behind it");
   }
-  if (n > (std::size_t{1} << 62 >> shift)) bad(name, text, "less than 4 exabytes");
+  if (n > (most_bytes >> shift)) bad(name, text, "at most 4 exabytes");
   return n << shift;
 }
 
@@ -105,15 +108,13 @@ void set_progress(options& o, const char* name, const std::string& value) {
   o.progress = one_of(modes, name, value, "dedicated, polling, interrupt or two_threads");
 }
 
+constexpr std::array<std::pair<const char*, poll_policy>, 3> policies{
+    {{"order", poll_policy::in_order},
+     {"adaptive", poll_policy::adaptive},
+     {"toggle", poll_policy::toggle}}};
+
 void set_poll_policy(options& o, const char* name, const std::string& value) {
-  if (value == "order")
-    o.polling = poll_policy::in_order;
-  else if (value == "adaptive")
-    o.polling = poll_policy::adaptive;
-  else if (value == "toggle")
-    o.polling = poll_policy::toggle;
-  else
-    bad(name, value, "order, adaptive or toggle");
+  o.polling = one_of(policies, name, value, "order, adaptive or toggle");
 }
 
 constexpr std::array<std::pair<const char*, ring_reading>, 5> readings{
@@ -181,8 +182,9 @@ void set_qdma_ends(options& o, const char* name, const std::string& value) {
 void set_spin(options& o, const char* name, const std::string& value) {
   long us = 0;
   const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), us);
-  if (failure != std::errc{} || rest != value.data() + value.size() || us < 0 || us > 10'000'000)
-    bad(name, value, "a number of microseconds up to 10000000");
+  if (failure != std::errc{} || rest != value.data() + value.size() || us < 0 ||
+      us > longest_spin.count())
+    bad(name, value, fmt::format("a number of microseconds up to {}, a day", longest_spin.count()));
   o.spin = std::chrono::microseconds{us};
 }
 
@@ -214,9 +216,7 @@ void set_verbs_gid_index(options& o, const char* name, const std::string& value)
 
 std::string name_of(progress_mode m) { return word_for(modes, m); }
 
-std::string name_of(poll_policy p) {
-  return p == poll_policy::in_order ? "order" : p == poll_policy::adaptive ? "adaptive" : "toggle";
-}
+std::string name_of(poll_policy p) { return word_for(policies, p); }
 
 std::string name_of(ring_reading r) { return word_for(readings, r); }
 
@@ -254,8 +254,7 @@ const std::vector<environment_variable>& environment_variables() {
        set_reading, [](const options& o) { return name_of(o.reading); }},
       {"WEFT_TRANSPORTS", "transports",
        "transports to use, in order of preference: self, shm, qdma, verbs, tcp; + joins some",
-       set_transports,
-       [](const options& o) { return join(o.transports); }},
+       set_transports, [](const options& o) { return join(o.transports); }},
       {"WEFT_VERBS_DEVICE", "verbs_device",
        "the RDMA device that verbs uses; empty: the first one that works",
        [](options& o, const char*, const std::string& v) { o.verbs_device = v; },
@@ -325,6 +324,9 @@ const std::vector<environment_variable>& environment_variables() {
 }
 
 options detail::checked(options chosen) {
+  for (std::size_t* n :
+       {&chosen.eager_limit, &chosen.unexpected_budget, &chosen.regions.most_bytes})
+    *n = std::min(*n, most_bytes);  // SIZE_MAX: no limit
   options again;
   for (const environment_variable& v : environment_variables())
     v.set(again, fmt::format("options::{} ({})", v.option, v.name).c_str(), v.get(chosen));

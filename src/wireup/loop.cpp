@@ -32,11 +32,12 @@ loop::loop(std::function<void()> recover) try
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 } catch (const std::system_error& e) {
-  // Of a thread: EAGAIN, which has other reasons than a call for descriptors.
+  // Of a thread: EAGAIN, also when there is no address space for its stack.
   const int fault = e.code().value();
   throw error(errc::system,
               fmt::format("cannot start a thread of the control plane: {}; {}", e.what(),
-                          fault == EAGAIN ? "raise the limit on threads (ulimit -u)"
+                          fault == EAGAIN ? "raise the limit on threads (ulimit -u) or address "
+                                            "space (ulimit -v)"
                                           : runtime::cure_for(fault)));
 }
 
