@@ -46,13 +46,33 @@ std::string links::absent(peer_id rank) const {
 
 void links::connect(const std::shared_ptr<peer>& p) {
   if (is_self(*p)) return open_self(p);
-  for (auto& [id, who] : parties_) {
-    if (who.peer != p) continue;
-    who.wants_link = true;
-    return try_next_way(who);
-  }
+  if (connect_to_known(p)) return;
   if (p->id() >= wireup::first_stranger) return connect_to_place(p);
   look_for(p, {}, {errc::peer_lost, absent(p->id())});
+}
+
+/// \return false: no channel to it is there
+bool links::connect_to_known(const std::shared_ptr<peer>& p) {
+  const auto known = std::find_if(parties_.begin(), parties_.end(), [&](const auto& one) {
+    return one.second.peer == p && !one.second.gone;
+  });
+  if (known == parties_.end()) return false;
+  known->second.wants_link = true;
+  try_next_way(known->second);
+  return true;
+}
+
+/// Whether it was closed while it was being looked for. Then it may owe its good-bye an answer,
+/// which goes back the way that one came.
+bool links::closed_meanwhile(const std::shared_ptr<peer>& p) {
+  bool owes = false;
+  {
+    const engine::holder hold(engine_);
+    if (!p->gone()) return false;
+    owes = p->owes_answer();
+  }
+  if (owes) connect_to_known(p);
+  return true;
 }
 
 /// \param gone where that rank was found, and is not any more; empty: it was not looked for yet
@@ -61,6 +81,7 @@ void links::look_for(const std::shared_ptr<peer>& p, const std::string& gone,
                      const wireup::failure& trouble) {
   finder(p->id(), gone, [this, p, trouble, mail = mail_](const std::string& locator) {
     mail->post([this, p, trouble, locator] {
+      if (closed_meanwhile(p)) return;
       if (locator.empty()) return fail(p, trouble.kind, trouble.text);
       manager_->connect(locator,
                         [this, p, locator](const channel_ptr& c, const wireup::failure& why) {
@@ -87,10 +108,14 @@ void links::connect_to_place(const std::shared_ptr<peer>& p) {
 /// \param locator where a rank was said to be; empty: it is none, and was looked for by its contact
 void links::on_connected(const std::shared_ptr<peer>& p, const channel_ptr& c,
                          const wireup::failure& why, const std::string& locator) {
-  if (!c && why.kind == errc::peer_lost && !locator.empty()) return look_for(p, locator, why);
+  if (closed_meanwhile(p)) {
+    if (c) c->close();
+    return;
+  }
+  if (!c && why.kind == errc::peer_lost && !locator.empty() && is_sought(*p))
+    return look_for(p, locator, why);
   // Nobody was asked to let it in.
   if (!c) return fail(p, why.kind == errc::refused ? errc::unreachable : why.kind, why.text);
-  if (is_over(*p, false)) return c->close();
   if (peer_behind(c) != p)
     return fail(p, errc::protocol_error, "another process answers where it should be");
   party& who = party_with(c)->second;
@@ -102,6 +127,13 @@ void links::on_connected(const std::shared_ptr<peer>& p, const channel_ptr& c,
 bool links::is_over(const peer& p, bool afresh) const {
   const engine::holder hold(engine_);
   return afresh ? p.parting() : p.gone();
+}
+
+/// The baton is not held. One that is lost instead is let in, and refused by its name.
+bool links::has_closed(peer_id rank) const {
+  const std::shared_ptr<peer> p = messenger_.peer_of(rank);
+  const engine::holder hold(engine_);
+  return p->now() == peer::state::closed;
 }
 
 /// Who has gone is not met again under the same number.
@@ -196,8 +228,8 @@ links::party& links::party_for(const wireup::identity& who, bool afresh) {
 std::shared_ptr<peer> links::enter(const channel_ptr& c, bool afresh) {
   if (const auto known = party_with(c); known != parties_.end()) return known->second.peer;
   const wireup::identity& id = c->peer();
-  const bool has_parted = !afresh && is_ours(id) && !parties_.contains(id.id) &&
-                          is_over(*messenger_.peer_of(id.rank), false);
+  const bool has_parted =
+      !afresh && is_ours(id) && !parties_.contains(id.id) && has_closed(id.rank);
   if (has_parted || is_impostor(id) || is_other_program(id)) {
     c->close();
     return nullptr;
@@ -236,7 +268,7 @@ void links::part(peer& p) noexcept {
   try {
     mail_->post([this, p = p.shared_from_this()] {
       for (auto& [id, who] : parties_)
-        if (who.peer == p) return end(who, true);
+        if (who.peer == p && !who.gone) return end(who, true);
     });
   } catch (const std::bad_alloc&) {
     // Then the channel stays until one of the two contexts ends.

@@ -118,6 +118,8 @@ class links {
   std::string absent(peer_id rank) const;
   void connect(const std::shared_ptr<proto::peer>& p);
   void connect_to_place(const std::shared_ptr<proto::peer>& p);
+  bool connect_to_known(const std::shared_ptr<proto::peer>& p);
+  bool closed_meanwhile(const std::shared_ptr<proto::peer>& p);
   void look_for(const std::shared_ptr<proto::peer>& p, const std::string& gone,
                 const wireup::failure& trouble);
   void on_connected(const std::shared_ptr<proto::peer>& p, const wireup::channel_ptr& c,
@@ -146,6 +148,7 @@ class links {
   party& party_for(const wireup::identity& who, bool afresh);
   std::shared_ptr<proto::peer> enter(const wireup::channel_ptr& c, bool afresh);
   void add(party& who, const wireup::channel_ptr& c);
+  bool has_closed(peer_id rank) const;
   bool is_over(const proto::peer& p, bool afresh) const;
   bool is_sought(const proto::peer& p) const;
   bool is_ours(const wireup::identity& who) const noexcept;

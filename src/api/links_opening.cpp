@@ -179,6 +179,8 @@ void links::try_next_way(party& who) {
     offer_links(who, channel);
     if (!who.opening.empty()) return;
   }
+  // It has been closed by its peer, which waits for an answer: no connection is one, too.
+  if (is_over(*who.peer, false)) return end(who, true);
   fail(who.peer, errc::unreachable, "no transport reaches it: " + refusals(*who.peer));
 }
 

@@ -84,7 +84,8 @@ bool bundle::lane::on_frame(const frame_header& h, const frame_extension* x,
   const auto kind = static_cast<frame_kind>(h.kind);
   const bool fragment = kind == frame_kind::data && x;
   if (!fragment && (kind != frame_kind::ordered || x || !payload)) return false;
-  if (in.peer_.gone()) return true;
+  // A closed peer still has a good-bye to hear, or its answer.
+  if (in.peer_.gone() && (fragment || in.peer_.now() != peer::state::closed)) return true;
   const bool understood = fragment ? in.take_fragment(h, *x, payload) : in.take_ordered(h, payload);
   if (!understood) return false;
   ++received;

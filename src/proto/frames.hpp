@@ -61,6 +61,9 @@ constexpr std::uint32_t units_of(std::size_t bytes) noexcept { return 1 + payloa
 inline constexpr std::uint64_t max_message = std::uint64_t{1} << 47;
 inline constexpr std::uint64_t size_mask = (std::uint64_t{1} << 48) - 1;
 
+/// A barrier's tags: from here on, and the step.
+inline constexpr std::uint64_t first_signal_tag = std::uint64_t{0xff} << 56;
+
 /// Signals that nobody has received yet: so many of one peer are kept.
 inline constexpr std::uint32_t most_signals = 4096;
 

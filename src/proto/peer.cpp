@@ -151,7 +151,7 @@ bool peer::flush_controls() noexcept {
 /// A control frame that waits for room is what the peer waits for, and no operation here: whoever
 /// makes passes has to go on until it has left.
 void peer::note_unsent() noexcept {
-  const bool now = state_ == state::open && !controls_.empty();
+  const bool now = unsent();
   if (now != std::exchange(unsent_noted_, now)) owner_.has_unsent(now);
 }
 
@@ -302,18 +302,18 @@ bool peer::on_bye(bool answer) noexcept {
   if (gone()) return true;
   // Sends of ours that are under way could not be received any more.
   const bool needs_link = state_ == state::idle;
-  bool answered = false;
+  const control thanks{header_of(frame_kind::bye, 0, 0, transports::has_extension),
+                       {bye_answer, 0, 0}};
   // First, because to let go of memory may take the link along.
-  if (state_ == state::open) {
-    send_control(frame_kind::bye, bye_answer);
-    answered = controls_.empty();
-  }
+  const bool answered = state_ == state::open && add_control(thanks) && flush_controls();
   fail(errc::closed, closing_ ? closed_here : "the peer closed it");
   if (answered) return true;
-  // It found no room, or a link has to be made for it.
-  if (!add_control(
-          {header_of(frame_kind::bye, 0, 0, transports::has_extension), {bye_answer, 0, 0}}))
+  if (!add_control(thanks)) {
+    // No memory for it: the end of the connection says as much.
+    if (owner_.on_parted) owner_.on_parted(*this);
     return true;
+  }
+  // It found no room, or a link has to be made for it.
   if (link_)
     flush_controls();
   else if (needs_link)

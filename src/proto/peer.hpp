@@ -110,7 +110,9 @@ class peer final : public transports::inlet,
   state now() const noexcept { return state_; }
   bool gone() const noexcept { return state_ >= state::closed; }
   /// A link is wanted, and neither side has had one to the other.
-  bool unmet() const noexcept { return state_ == state::connecting && window_ == 0; }
+  bool unmet() const noexcept { return state_ == state::connecting && window_ == 0 && !closing_; }
+  /// Closed by the peer, which has not been told yet that its good-bye has come.
+  bool owes_answer() const noexcept { return state_ == state::closed && !controls_.empty(); }
   /// Gone, or about to: the peer has been told that nothing will follow.
   bool parting() const noexcept { return gone() || bye_left_; }
   errc why() const noexcept { return why_; }
@@ -149,7 +151,10 @@ class peer final : public transports::inlet,
   void doom() noexcept;
   bool doomed() const noexcept { return doomed_; }
   /// Frees the link, after fail.
-  void drop_link() noexcept { link_.reset(); }
+  void drop_link() noexcept {
+    link_.reset();
+    note_unsent();
+  }
   /// The peer's process said good-bye or this side closes.
   void close() noexcept;
 

@@ -115,7 +115,10 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
     }
   }
   const auto kind = static_cast<frame_kind>(h.kind);
-  if (state_ == state::closed && kind == frame_kind::bye) return on_bye(x && x->a == bye_answer);
+  if (state_ == state::closed) {  // a good-bye, or its answer, may still be on the way
+    if (kind == frame_kind::bye) return on_bye(x && x->a == bye_answer);
+    if (kind == frame_kind::arrived) return x && bundle_ && bundle_->on_arrived(x->a, x->b);
+  }
   if (gone()) return true;
   if (h.credit != 0) on_credit(h.credit);
   switch (kind) {
@@ -221,7 +224,7 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
 
 /// May come between the frames of a message.
 bool peer::on_signal(const frame_header& h, const frame_extension& x) noexcept {
-  if (h.size != 0 || x.a < first_reserved_tag || signals_ == most_signals) return false;
+  if (h.size != 0 || x.a < first_signal_tag) return false;
   const received what{id_, {x.a}, 0, x.b};
   if (recv_operation* const receive = take_receive(what)) {
     receive->got = what;
@@ -229,6 +232,7 @@ bool peer::on_signal(const frame_header& h, const frame_extension& x) noexcept {
     owner_.engine().end(*receive);
     return true;
   }
+  if (signals_ == most_signals) return false;
   incoming* const in = take_incoming();
   if (!in) {
     fail(errc::out_of_memory, "no memory for a signal that nobody waits for yet");

@@ -2,6 +2,7 @@
 #include "wireup/connection.hpp"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <chrono>
@@ -183,6 +184,8 @@ void connection::close() {
   user_.reset();
   queue_.clear();
   asio::error_code ignored;
+  // Children that this process has forked may hold it open.
+  if (socket_.is_open()) ::shutdown(socket_.native_handle(), SHUT_RDWR);
   socket_.close(ignored);
   retry_.cancel();
   linger_.cancel();

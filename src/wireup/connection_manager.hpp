@@ -140,9 +140,8 @@ class connection_manager {
   /// when either way has met a peer with an equal discriminator; one channel results, the same on
   /// both sides. Waits for the other as long as it takes; `cancel_meet` ends the wait (`done` is
   /// then called with a failure, unless it was on its way already).
-  /// \param own, other two addresses: what is wrong with them, or with opening a door, `done` is
-  /// told
-  ///   as open_door throws it
+  /// \param own, other two addresses: `done` is told what is wrong with them, or with opening a
+  ///   door, as open_door throws it
   /// \param discriminator at most 1024 bytes
   std::uint64_t meet(const std::string& own, const std::string& other,
                      const std::string& discriminator, connected done);

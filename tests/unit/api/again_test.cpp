@@ -63,9 +63,10 @@ task<void> meet_all(context& ctx, std::string own, std::string other,
   }
 }
 
-options only(const std::string& transport) {
+options only(const std::string& transport, unsigned tcp_links = 1) {
   options chosen;
   chosen.transports = {transport};
+  chosen.tcp_links = tcp_links;
   chosen.job_key = std::string(32, 'a');
   return chosen;
 }
@@ -99,10 +100,11 @@ TEST_CASE("again: after a close the next connection has the next number, and car
 }
 
 TEST_CASE("again: connections that were closed leave nothing open, whoever closed first") {
-  const std::string transport = GENERATE("shm", "tcp");
+  const std::string transport = GENERATE("shm", "tcp", "shm+tcp");
+  const unsigned links = transport == "tcp" ? GENERATE(1u, 2u) : 1u;
   const bool both_close = GENERATE(false, true);
-  CAPTURE(transport, both_close);
-  context host(only(transport)), guest(only(transport));
+  CAPTURE(transport, links, both_close);
+  context host(only(transport, links)), guest(only(transport, links));
   listener door = run(host, host.listen(address_of("leaves")));
   std::vector<peer_id> at_host, at_guest;
   reconnect(host, door, guest, 5, both_close, at_host, at_guest);
