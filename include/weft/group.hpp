@@ -27,7 +27,8 @@ class group {
   }
 
   /// Ends when every process of the job has come here. Messages that nobody has received yet do not
-  /// stand in its way, however many they are.
+  /// stand in its way, however many they are. Not to be stopped (`within`, a stop token): how far
+  /// it had come is not remembered, so the others may wait for ever, or go on without this one.
   /// \throws weft::error  peer_lost when one of them died; closed when one has closed, or this side
   ///         has; unsupported in a process that joined later
   task<void> barrier() const;

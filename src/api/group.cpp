@@ -5,12 +5,9 @@
 #include <weft/group.hpp>
 
 #include "api/core.hpp"
+#include "proto/frames.hpp"
 
 namespace weft {
-
-namespace {
-constexpr std::uint64_t barrier_tags = std::uint64_t{0xff} << 56;
-}
 
 peer_id group::rank() const noexcept { return owner_->core().rank(); }
 peer_id group::size() const noexcept { return owner_->core().size(); }
@@ -34,7 +31,7 @@ std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc faile
   const std::uint64_t distance = std::uint64_t{1} << k;
   if (distance >= all) return {};
   const auto at = [&](std::uint64_t place) { return owner_->peer(peer_id(place % all)).state(); };
-  const tag t{barrier_tags | k};
+  const tag t{proto::first_signal_tag | k};
   return barrier_step{{at(me + distance), t, const_buffer{}, detail::send_mode::signal,
                        static_cast<std::uint64_t>(failed)},
                       {nullptr, at(me + all - distance), t, mutable_buffer{}}};

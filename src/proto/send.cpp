@@ -172,8 +172,11 @@ bool peer::start(send_operation& op) noexcept {
     return true;
   } else if (op.request.mode == send_mode::signal && state_ == state::open) {
     send_control(frame_kind::signal, request.tag.value, request.immediate);
-    ++owner_.counts().messages_sent;
-    return true;
+    op.begun = true;
+    if (state_ == state::open && controls_.empty()) {
+      ++owner_.counts().messages_sent;
+      return true;
+    }
   }
   begin_message(op, false);
   return false;
@@ -204,11 +207,16 @@ void peer::finish_send(send_operation& op, errc status) noexcept {
 /// the peer's receives can give back, do not hold it up.
 protocol peer::send_signal(send_operation& op) noexcept {
   const auto self = shared_from_this();  // the endpoint may be dropped meanwhile
-  want_link();
-  while (state_ < state::open && !op.cancel_requested) co_await room();
-  const bool open = state_ == state::open && !op.cancel_requested;
-  if (open) send_control(frame_kind::signal, op.request.tag.value, op.request.immediate);
-  finish_send(op, open ? errc::ok : op.cancel_requested ? errc::stopped : why_);
+  if (!op.begun) {
+    want_link();
+    while (state_ < state::open && !op.cancel_requested) co_await room();
+    op.begun = state_ == state::open && !op.cancel_requested;
+    if (op.begun) send_control(frame_kind::signal, op.request.tag.value, op.request.immediate);
+  }
+  // While it waits for room, the link needs somebody who looks.
+  while (op.begun && state_ == state::open && !controls_.empty()) co_await room();
+  const bool sent = op.begun && state_ == state::open;
+  finish_send(op, sent ? errc::ok : op.cancel_requested ? errc::stopped : why_);
 }
 
 /// One message, from waiting for its turn to its end. `has_turn`: the caller took the turn and has

@@ -44,8 +44,9 @@ class visitor {
       none.on_notice = [](const std::string&) {};
       wireup::connection_manager manager(self, none);
       std::promise<void> answered;
-      manager.knock(door, "hello",
-                    [&](const wireup::channel_ptr&, const std::string&) { answered.set_value(); });
+      manager.knock(door, "hello", [&](const wireup::channel_ptr&, const wireup::failure&) {
+        answered.set_value();
+      });
       answered.get_future().wait();
       while (::read(told.get(), &c, 1) > 0) {  // until the other end is closed
       }

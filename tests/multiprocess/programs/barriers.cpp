@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks meet in a barrier.
-//   weft-run -n 5 barriers crowded   more messages of each wait for the next one than that one
-//   keeps weft-run -n 8 barriers mortal    rank 1 kills itself: all others learn that it is not
-//   coming
+//   weft-run -n 5 barriers crowded   more messages of each wait for the next than that one keeps
+//   weft-run -n 8 barriers mortal    rank 1 kills itself, and all others learn of it
 #include <unistd.h>
 
 #include <csignal>
@@ -45,11 +44,13 @@ task<void> mortal(context& ctx) {
     std::cout << "a barrier without rank 1 has ended otherwise" << std::endl;
   // Who leaves early has closed, which others could see instead.
   std::byte none[1];
-  co_await as_result(world[1].recv(none, tag{1}));
+  static_cast<void>(co_await as_result(world[1].recv(none, tag{1})));
+  scope sends;
   for (peer_id r = 0; r != world.size(); ++r)
-    if (r != 1) co_await world[r].send(const_buffer{}, tag{2});
+    if (r != 1) sends.start(world[r].send(const_buffer{}, tag{2}));
   for (peer_id r = 0; r != world.size(); ++r)
     if (r != 1) co_await world[r].recv(mutable_buffer{}, tag{2});
+  co_await sends.join();
 }
 
 }  // namespace

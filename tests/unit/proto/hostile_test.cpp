@@ -130,16 +130,16 @@ const std::vector<named>& nonsense() {
       {"signal without its extension", [](attack& a) { a.frame(header_of(frame_kind::signal)); }},
       {"signal with bytes",
        [](attack& a) {
-         a.frame(frame_kind::signal, 10, 0, {weft::first_reserved_tag, 0});
+         a.frame(frame_kind::signal, 10, 0, {weft::proto::first_signal_tag, 0});
        }},
-      {"signal with a tag of the application's",
+      {"signal with a tag of a stream",
        [](attack& a) {
-         a.frame(frame_kind::signal, 0, 0, {weft::first_reserved_tag - 1, 0});
+         a.frame(frame_kind::signal, 0, 0, {weft::proto::first_signal_tag - 1, 0});
        }},
       {"more signals than are kept",
        [](attack& a) {
          for (std::uint32_t i = 0; i <= weft::proto::most_signals; ++i) {
-           a.frame(frame_kind::signal, 0, 0, {weft::first_reserved_tag + i % 32, 0});
+           a.frame(frame_kind::signal, 0, 0, {weft::proto::first_signal_tag + i % 32, 0});
            if (i % 16 == 0) a.n.settle();
          }
        }},
