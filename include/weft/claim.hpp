@@ -25,7 +25,7 @@ class claimed_message {
     std::swap(about_, other.about_);
     return *this;
   }
-  ~claimed_message() { discard(); }
+  ~claimed_message();
 
   /// Who sent it, with which tag, how long it is.
   const received& about() const noexcept { return about_; }

@@ -40,11 +40,11 @@ void door_state::wait(const std::shared_ptr<mailbox<visit_ptr>>& box) {
 void door_state::close() {
   std::deque<visit_ptr> turned_away;
   std::deque<std::shared_ptr<mailbox<visit_ptr>>> disappointed;
+  if (owner->engine().is_inherited()) return;  // it is the parent's, as is the mutex
   {
     const std::lock_guard lock(mutex);
     if (closed) return;
     closed = true;
-    if (owner->engine().is_inherited()) return;  // it is the parent's
     turned_away.swap(visitors);
     disappointed.swap(waiting);
   }

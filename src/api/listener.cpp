@@ -26,7 +26,9 @@ struct listener::visitor::state {
 listener::visitor::visitor(std::unique_ptr<state> s) noexcept : state_(std::move(s)) {}
 listener::visitor::visitor(visitor&&) noexcept = default;
 listener::visitor& listener::visitor::operator=(visitor&&) noexcept = default;
-listener::visitor::~visitor() = default;
+listener::visitor::~visitor() {
+  if (state_ && state_->owner->engine().is_inherited()) static_cast<void>(state_.release());
+}
 
 const std::string& listener::visitor::greeting() const noexcept {
   return state_->visit->greeting();

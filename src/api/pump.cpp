@@ -22,7 +22,9 @@ pump::pump(context& of)
   core_.engine().begin_calls();
 }
 
-pump::~pump() { core_.engine().end_calls(); }
+pump::~pump() {
+  if (!core_.engine().is_inherited()) core_.engine().end_calls();
+}
 
 pump::holding::holding(pump& p) noexcept : pump_(p), call_(p) { p.core_.engine().enter(); }
 pump::holding::~holding() { pump_.core_.engine().leave(); }

@@ -406,6 +406,10 @@ std::string probe_operation::explain() const { return explain_matcher(*this, 0);
 
 }  // namespace weft::detail
 
+weft::claimed_message::~claimed_message() {
+  if (message_ && !from_.at->owner().engine().is_inherited()) discard();
+}
+
 void weft::claimed_message::discard() noexcept {
   if (proto::incoming* const m = std::exchange(message_, nullptr)) from_.at->owner().discard(*m);
 }

@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <weft/pump.hpp>
 #include <weft/weft.hpp>
 
 using namespace weft;
@@ -63,6 +64,32 @@ TEST_CASE("fork: the end of a context in a child concerns nobody") {
           return 0;
         }) == 0);
   both->talk();
+}
+
+TEST_CASE("fork: the end of handles in a child concerns nobody") {
+  couple both("handles-");
+  both.talk();
+  std::byte out{7}, in{};
+  sync_wait(both.guest, both.host_at_guest.send({&out, 1}, tag{2}));
+  std::optional<claimed_message> message;
+  while (!message) message = both.guest_at_host.try_claim(tag{2});
+  context late;
+  std::optional<listener::visitor> visitor;
+  std::thread knocking([&] { run(late, late.connect(both.door->address())); });
+  visitor = run(both.host, both.door->next());
+  std::optional<pump> calls(std::in_place, both.guest);
+  CHECK(in_child([&] {
+          calls.reset();
+          visitor.reset();
+          message.reset();
+          return 0;
+        }) == 0);
+  calls.reset();
+  run(both.host, visitor->accept());
+  knocking.join();
+  sync_wait(both.host, message->recv({&in, 1}));
+  CHECK(in == out);
+  both.talk();
 }
 
 TEST_CASE("fork: a child that uses its parent's context is told what to do instead") {
