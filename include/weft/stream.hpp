@@ -46,7 +46,8 @@ struct stream_options {
 ///              `read` go on where it was
 class stream {
  public:
-  stream() = default;  ///< none; assign before use
+  /// None: all but assignment fails with errc::invalid_argument.
+  stream() = default;
 
   /// Opens this end. Does not wait for the peer's: what is written before waits for it.
   /// \param peer    the other side
@@ -105,7 +106,7 @@ class stream {
 
   std::uint64_t written() const;     ///< bytes of all writes that were taken so far
   std::uint64_t bytes_read() const;  ///< bytes that were handed to the reader so far
-  std::uint32_t number() const noexcept;
+  std::uint32_t number() const;
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
 

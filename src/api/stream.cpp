@@ -11,6 +11,12 @@ using runtime::engine;
 
 namespace {
 
+/// \throws weft::error (invalid_argument) when there is none
+proto::stream& opened(const std::shared_ptr<proto::stream>& s) {
+  if (!s) throw error(errc::invalid_argument, proto::no_stream);
+  return *s;
+}
+
 /// Does what can be done at once, after a pass. \return how much, or why nothing ever will be
 template <class Half, class Do>
 result<std::size_t> at_once(proto::stream& s, Half& half, Do what) {
@@ -28,12 +34,14 @@ result<std::size_t> at_once(proto::stream& s, Half& half, Do what) {
   return error(status, s.explain(status, cause));
 }
 
-result<std::size_t> put(proto::stream& s, const detail::buffer_list<const_buffer>& data) {
-  return at_once(s, s.writer(), [&] { return s.writer().put(data); });
+result<std::size_t> put(proto::stream* s, const detail::buffer_list<const_buffer>& data) {
+  if (!s) return error(errc::invalid_argument, proto::no_stream);
+  return at_once(*s, s->writer(), [&] { return s->writer().put(data); });
 }
 
-result<std::size_t> get(proto::stream& s, const detail::buffer_list<mutable_buffer>& into) {
-  return at_once(s, s.reader(), [&] { return s.reader().get(into); });
+result<std::size_t> get(proto::stream* s, const detail::buffer_list<mutable_buffer>& into) {
+  if (!s) return error(errc::invalid_argument, proto::no_stream);
+  return at_once(*s, s->reader(), [&] { return s->reader().get(into); });
 }
 
 }  // namespace
@@ -51,35 +59,39 @@ stream::~stream() {
   if (state_ && !state_->engine().is_inherited()) state_->drop();
 }
 
-result<std::size_t> stream::try_put(const_buffer data) { return put(*state_, data); }
+result<std::size_t> stream::try_put(const_buffer data) { return put(state_.get(), data); }
 result<std::size_t> stream::try_put(std::span<const const_buffer> list) {
-  return put(*state_, list);
+  return put(state_.get(), list);
 }
-result<std::size_t> stream::try_get(mutable_buffer into) { return get(*state_, into); }
+result<std::size_t> stream::try_get(mutable_buffer into) { return get(state_.get(), into); }
 result<std::size_t> stream::try_get(std::span<const mutable_buffer> list) {
-  return get(*state_, list);
+  return get(state_.get(), list);
 }
 
 void stream::finish() {
-  const engine::holder hold(state_->engine());
-  state_->writer().finish(true);
+  proto::stream& s = opened(state_);
+  const engine::holder hold(s.engine());
+  s.writer().finish(true);
 }
 
 void stream::close() {
-  const engine::holder hold(state_->engine());
-  state_->close();
+  proto::stream& s = opened(state_);
+  const engine::holder hold(s.engine());
+  s.close();
 }
 
 std::uint64_t stream::written() const {
-  const engine::holder hold(state_->engine());
-  return state_->writer().written();
+  proto::stream& s = opened(state_);
+  const engine::holder hold(s.engine());
+  return s.writer().written();
 }
 
 std::uint64_t stream::bytes_read() const {
-  const engine::holder hold(state_->engine());
-  return state_->reader().handed_out();
+  proto::stream& s = opened(state_);
+  const engine::holder hold(s.engine());
+  return s.reader().handed_out();
 }
 
-std::uint32_t stream::number() const noexcept { return state_->number(); }
+std::uint32_t stream::number() const { return opened(state_).number(); }
 
 }  // namespace weft

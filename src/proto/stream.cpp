@@ -109,41 +109,57 @@ namespace weft::detail {
 
 using runtime::engine;
 
+namespace {
+
+/// Does it with the baton held, unless it is of no stream.
+template <class Operation, class Begin>
+bool start_on(Operation& op, Begin begin) noexcept {
+  if (!op.at) {
+    op.status = errc::invalid_argument;
+    return true;
+  }
+  const engine::holder hold(op.at->engine());
+  return begin(*op.at);
+}
+
+template <class Operation, class Cancel>
+void cancel_on(Operation& op, Cancel cancel) noexcept {
+  if (!op.at) return;
+  const auto keep = op.at->shared_from_this();  // it may be the last thing that it waits for
+  const engine::holder hold(op.at->engine());
+  cancel(*op.at);
+}
+
+}  // namespace
+
 bool stream_read_operation::start() noexcept {
-  const engine::holder hold(at->engine());
-  return at->reader().start(*this);
+  return start_on(*this, [this](proto::stream& s) { return s.reader().start(*this); });
 }
 void stream_read_operation::cancel() noexcept {
-  const engine::holder hold(at->engine());
-  at->reader().cancel(*this);
+  cancel_on(*this, [this](proto::stream& s) { s.reader().cancel(*this); });
 }
 std::string stream_read_operation::explain() const {
-  return at->explain(status, at->reader().cause());
+  return at ? at->explain(status, at->reader().cause()) : proto::no_stream;
 }
 
 bool stream_write_operation::start() noexcept {
-  const engine::holder hold(at->engine());
-  return at->writer().start(*this);
+  return start_on(*this, [this](proto::stream& s) { return s.writer().start(*this); });
 }
 void stream_write_operation::cancel() noexcept {
-  const auto keep = at->shared_from_this();  // it may be the last thing that it waits for
-  const engine::holder hold(at->engine());
-  at->writer().cancel(*this);
+  cancel_on(*this, [this](proto::stream& s) { s.writer().cancel(*this); });
 }
 std::string stream_write_operation::explain() const {
-  return at->explain(status, at->writer().cause());
+  return at ? at->explain(status, at->writer().cause()) : proto::no_stream;
 }
 
 bool stream_closed_operation::start() noexcept {
-  const engine::holder hold(at->engine());
-  return at->start(*this);
+  return start_on(*this, [this](proto::stream& s) { return s.start(*this); });
 }
 void stream_closed_operation::cancel() noexcept {
-  const engine::holder hold(at->engine());
-  at->cancel(*this);
+  cancel_on(*this, [this](proto::stream& s) { s.cancel(*this); });
 }
 std::string stream_closed_operation::explain() const {
-  return at->explain(status, at->writer().cause());
+  return at ? at->explain(status, at->writer().cause()) : proto::no_stream;
 }
 
 }  // namespace weft::detail

@@ -12,6 +12,10 @@
 
 namespace weft::proto {
 
+/// Said of an operation on none.
+inline constexpr const char* no_stream =
+    "this stream is none: it was never opened, or has been moved from";
+
 /// Owned by the application's handle and, once that has let go, by itself until the peer knows.
 class stream final : public std::enable_shared_from_this<stream> {
  public:

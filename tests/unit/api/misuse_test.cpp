@@ -74,7 +74,8 @@ TEST_CASE("misuse: a stop that was asked for before an operation of nobody's beg
 TEST_CASE("misuse: tags of weft's own") {
   context ctx(quiet());
   endpoint me = ctx.world()[0];
-  const tag own{GENERATE(first_reserved_tag, std::uint64_t{0xff} << 56, ~std::uint64_t{0})};
+  const tag own{GENERATE(as<std::uint64_t>{}, first_reserved_tag, std::uint64_t{0xff} << 56,
+                         ~std::uint64_t{0})};
   const tag_mask part(own.value, std::uint64_t{0xff} << 56);
   CAPTURE(own.value);
   const auto said = Contains("weft's own");
@@ -94,6 +95,22 @@ TEST_CASE("misuse: tags of weft's own") {
   const tag last{first_reserved_tag - 1};
   sync_wait(ctx, me.send(memory, last));
   CHECK(sync_wait(ctx, me.recv(memory, any_tag)).tag == last);
+}
+
+TEST_CASE("misuse: a stream that is none") {
+  context ctx(quiet());
+  stream none;
+  std::byte memory[8];
+  const auto said = Contains("never opened");
+  CHECK_THAT(refusal_of(ctx, none.read(memory)), said);
+  CHECK_THAT(refusal_of(ctx, none.write(memory)), said);
+  CHECK_THAT(refusal_of(ctx, none.closed()), said);
+  CHECK(none.try_put(memory).code() == errc::invalid_argument);
+  CHECK(none.try_get(memory).code() == errc::invalid_argument);
+  CHECK_THAT(refusal([&] { none.finish(); }), said);
+  CHECK_THAT(refusal([&] { none.close(); }), said);
+  CHECK_THAT(refusal([&] { static_cast<void>(none.written()); }), said);
+  CHECK_THAT(refusal([&] { static_cast<void>(none.number()); }), said);
 }
 
 TEST_CASE("misuse: a receive from anybody leaves streams alone") {
