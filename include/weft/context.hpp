@@ -97,7 +97,7 @@ struct options {
 
   /// Bits of a tag by which receives from one source are found without a search. A receive that
   /// ignores one of these is looked for among all that do, in the order of posting. Whoever has
-  /// bits that every receive ignores takes them out here.
+  /// bits that every receive ignores takes them out here; the top seven always count.
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};
 
   /// No job, whatever started this process: a second context besides that which has the process's

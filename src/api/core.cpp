@@ -13,7 +13,6 @@
 #include "api/door.hpp"
 #include "api/options.hpp"
 #include "api/qdma_port.hpp"
-#include "proto/select.hpp"
 #include "transports/joint/factory.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/self/factory.hpp"
