@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "runtime/fd.hpp"
+#include "support/skip.hpp"
 
 namespace {
 
@@ -347,6 +348,7 @@ TEST_CASE("a rank that ends before it was met is told as such, whatever follows 
 }
 
 TEST_CASE("without descriptors the cure is named") {
+  if (WEFT_TEST_SANITIZED) return weft::tests::skip("the sanitizer needs descriptors of its own");
   launcher job(shell({"-n", "1"}, "ulimit -n 8; exec " WEFT_TEST_BIN_DIR "/weft-run -n 2 true"));
   CHECK(job.wait() == 1);
   CHECK_THAT(job.err(), Contains("weft-run: ") && Contains("ulimit -n"));
