@@ -56,13 +56,19 @@ std::unique_ptr<hardware> find_port(ibv_device& which, const settings& s, std::s
   return nullptr;
 }
 
+/// Without it a process that forks would lose what it has registered. Kernels from 5.12 on copy
+/// such pages when they fork, and nothing needs to be done. It is for the whole process, and
+/// libibverbs does not look whether two threads ask at once.
+bool fork_is_safe() {
+  static const bool safe = ibv_is_fork_initialized() == IBV_FORK_UNNEEDED || ibv_fork_init() == 0;
+  return safe;
+}
+
 }  // namespace
 
 std::unique_ptr<device> find(const settings& s, std::string& why) {
   why.clear();
-  // Without it a process that forks would lose what it has registered. Kernels from 5.12 on copy
-  // such pages when they fork, and nothing needs to be done.
-  if (ibv_is_fork_initialized() != IBV_FORK_UNNEEDED && ibv_fork_init() != 0) {
+  if (!fork_is_safe()) {
     why =
         "libibverbs cannot make fork() safe any more, because this program uses it already; call "
         "ibv_fork_init first, or set IBV_FORK_SAFE=1";
