@@ -36,8 +36,10 @@ class group {
   // For bindings without coroutines, which do the same as `barrier`.
 
   /// What this process does in step `k`, `tell` and then `hear`; nothing: the one before was the
-  /// last. \param failed ok; or why the barrier fails, which is told in all steps that are left,
-  /// and nothing is heard there \throws weft::error (unsupported)
+  /// last.
+  /// \param failed ok; or why the barrier fails, which is told in all steps that are left, and
+  ///   nothing is heard there
+  /// \throws weft::error (unsupported)
   struct barrier_step;
   std::optional<barrier_step> step_of_barrier(unsigned k, errc failed = errc::ok) const;
   /// What was heard. \throws weft::error with which the barrier fails elsewhere

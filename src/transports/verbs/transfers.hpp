@@ -28,8 +28,7 @@ class transfers {
   /// As link::get and link::put, on a connection that is up; `busy`: not before the send queue has
   /// `most_works` places.
   /// \param trouble an errno, if the queue pair has broken in the middle: what is `posted` ends
-  /// when
-  ///   it goes
+  ///   when it goes
   post read(scatter into, remote_address from, std::size_t size, std::uint64_t cookie,
             int& trouble) noexcept;
   post write(gather data, remote_address to, std::size_t size, std::uint64_t cookie,
