@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <weft/claim.hpp>
+#include <weft/detail/access_ops.hpp>
 #include <weft/detail/message_ops.hpp>
 #include <weft/task.hpp>
 
@@ -73,6 +74,52 @@ class endpoint {
   /// \throws weft::error (invalid_argument)
   std::optional<claimed_message> try_claim(tag_mask t) const;
 
+  // One-sided access to memory that the peer has made a `region` of. Its application takes no part:
+  // whoever moves its messages does it. Ends when it has been done there. Any number may be under
+  // way; which of these is done first is not said, except that a put's own notification comes after
+  // its bytes. Each ends with the errors of the class, and with errc::refused when the region has
+  // ended, is too short or was not registered for that. One that is stopped ends at once, and may
+  // be done there nevertheless; only where a device copies by itself it waits for that to end.
+  // `close`, by either side, ends those under way with errc::closed.
+
+  /// Writes into the peer's memory.
+  /// \param data any number of bytes, at most those of `to`; unchanged by the caller until the end
+  /// \param to   where; its first bytes are written
+  /// \param then what the region's owner takes by region::notified, with the bytes in place. Ends
+  ///             with errc::out_of_memory if 4096 wait there that nobody has taken
+  detail::transfer_request put(const_buffer data, remote_region to,
+                               std::optional<notify> then = {}) const {
+    return {
+        {.to = name(), .kind = detail::access_kind::put, .where = to, .data = data, .then = then}};
+  }
+
+  /// A put of nothing: tells the region's owner `what`.
+  detail::transfer_request signal(remote_region to, notify what) const { return put({}, to, what); }
+
+  /// Reads from the peer's memory.
+  /// \param into filled; at most as many bytes as `from` has
+  detail::transfer_request get(mutable_buffer into, remote_region from) const {
+    return {{.to = name(), .kind = detail::access_kind::get, .where = from, .into = into}};
+  }
+
+  /// Adds to a word of the peer's memory, wrapping around, in one step for all who use these two
+  /// and std::atomic_ref there. \param word the first 8 bytes of it, at a multiple of 8; the region
+  /// has rights::read_write \return what it was before
+  detail::update_request fetch_add(remote_region word, std::uint64_t addend) const {
+    return {
+        {.to = name(), .kind = detail::access_kind::fetch_add, .where = word, .operand = addend}};
+  }
+
+  /// Stores `desired` there if the word is `expected`. \return what it was before
+  detail::update_request compare_swap(remote_region word, std::uint64_t expected,
+                                      std::uint64_t desired) const {
+    return {{.to = name(),
+             .kind = detail::access_kind::compare_swap,
+             .where = word,
+             .operand = desired,
+             .expected = expected}};
+  }
+
   /// Starts the orderly end: what was sent before still arrives, later operations end with
   /// errc::closed on both sides. Never blocks. After `closed()` the two may connect again, which
   /// gives another endpoint.
@@ -102,6 +149,8 @@ class endpoint {
   detail::peer_name name(tag_mask t) const noexcept {
     return {t.value < first_reserved_tag ? state() : nullptr, id_};
   }
+
+  detail::peer_name name() const noexcept { return {state(), id_}; }
 
   std::shared_ptr<proto::peer> state_;
   peer_id id_ = no_peer;

@@ -17,6 +17,7 @@
 #include <weft/detail/request.hpp>
 #include <weft/message.hpp>
 #include <weft/operation.hpp>
+#include <weft/remote_region.hpp>
 
 namespace weft::qdma {
 
@@ -34,8 +35,7 @@ struct contact {
   std::array<std::byte, 32> bytes{};
 };
 
-/// What others may do to a region.
-enum class rights : std::uint8_t { none = 0, read = 1, write = 2, read_write = 3 };
+using weft::rights;
 
 // Names of what belongs to some process, to be handed on by ordinary messages. Plain values.
 

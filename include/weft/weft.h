@@ -28,8 +28,7 @@
  * been told, by exactly one of: the posting call itself (it returned anything but WEFT_OK),
  * weft_poll, weft_test or weft_wait. Whoever sees it first is told, and nobody else.
  *
- * Not here, because no transport has them yet: put, get, atomics. Streams, and gather and scatter
- * lists, are C++'s (weft/stream.hpp, weft/endpoint.hpp).
+ * Not here: streams, and gather and scatter lists, are C++'s (weft/stream.hpp, weft/endpoint.hpp).
  *
  * The library is libweft-c.so; its symbols have the version WEFT_1, those that came later say so.
  * Structures that may grow begin with their size, so that a program goes on with a newer library
@@ -60,7 +59,7 @@ enum {
   WEFT_TIMED_OUT = -2,      /* the time given to this call is over */
   WEFT_PEER_LOST = -3,      /* the other process died, or its connection broke */
   WEFT_CLOSED = -4,         /* this side or the peer, in good order, closed it */
-  WEFT_REFUSED = -5,        /* the peer's listener rejected the connection */
+  WEFT_REFUSED = -5,        /* the peer rejected the connection, or access to its memory */
   WEFT_TRUNCATED = -6,      /* the message was longer than the buffer, which holds its beginning */
   WEFT_UNREACHABLE = -7,    /* no transport reaches that address */
   WEFT_PROTOCOL_ERROR = -8, /* the peer sent something that no correct peer sends */
@@ -194,8 +193,9 @@ typedef struct weft_completion {
   weft_op* op;     /* which */
   void* user;      /* what was passed when it was posted */
   int status;      /* WEFT_OK or a negative code */
-  uint32_t source; /* of a receive or probe: weft_peer_number of the sender */
-  uint64_t tag;    /* of a receive or probe: the message's */
+  uint32_t source; /* of a receive, probe or notification: weft_peer_number of the sender */
+  uint64_t tag;    /* of a receive or probe: the message's; of a notification: its word; of an
+                      atomic: the word as it was before */
   size_t size;     /* of a receive or probe: bytes of the whole message, also if truncated */
 } weft_completion;
 
@@ -322,6 +322,68 @@ WEFT_API int weft_alloc(weft_context* ctx, size_t size, void** memory);
 /* Gives it back. No send from it may be in flight. NULL: nothing happens. Errors: INVALID_ARGUMENT
  * (it is not weft_alloc's). What is left goes with the context. */
 WEFT_API int weft_free(weft_context* ctx, void* memory);
+
+/* --- one-sided access ------------------------------------------------------------------------ */
+
+/* A region is memory of this process that peers may read, write and count in, whether or not its
+ * application is looking: with a progress thread also while it computes. All of this since WEFT_3;
+ * weft/region.hpp says more about what is visible when. */
+typedef struct weft_region weft_region;
+
+/* Names such memory, or a part of it, for others: a plain value, to be handed on in a message
+ * between processes of one architecture. A part: add to offset, and make size shorter. */
+typedef struct weft_remote {
+  uint64_t key;    /* 0: none */
+  uint64_t offset; /* bytes, from the beginning of the region */
+  uint64_t size;   /* bytes */
+} weft_remote;
+
+/* NOLINTBEGIN(readability-identifier-naming): as C has it */
+enum { WEFT_READ = 1, WEFT_WRITE = 2 }; /* what others may do; atomics need both */
+/* NOLINTEND(readability-identifier-naming) */
+
+/* Lets peers reach memory, which stays the caller's and must live until weft_region_close.
+ * rights: any of the above. Errors: INVALID_ARGUMENT, SYSTEM, OUT_OF_MEMORY. */
+WEFT_API int weft_region_open(weft_context* ctx, void* memory, size_t size, int rights,
+                              weft_region** made);
+
+/* Takes it back: what peers ask for later ends there with REFUSED. Blocks while peers whose links
+ * were let copy there by themselves have not said that they have ended. weft_region_notified on it that is in flight ends with CLOSED. NULL:
+ * nothing happens. What is left goes with the context. */
+WEFT_API void weft_region_close(weft_region* region);
+
+/* All of it, for others. */
+WEFT_API weft_remote weft_region_remote(const weft_region* region);
+
+/* Takes the oldest notification that a peer's weft_put left; waits for it if there is none. What
+ * was put with it is there then. The completion's source and tag tell whose it is, and its word.
+ * Errors: CLOSED, STOPPED, OUT_OF_MEMORY. */
+WEFT_API int weft_region_notified(weft_region* region, weft_op* op, void* user);
+
+/* The next four end when it has been done at the peer. Any number may be in flight; their order is
+ * not said. Errors, here or when told: REFUSED (the region has ended, is too short, or was not
+ * opened for that), INVALID_ARGUMENT (more than the weft_remote names; a word that is not at a
+ * multiple of 8 bytes), PEER_LOST, CLOSED, STOPPED (it may have been done nevertheless),
+ * OUT_OF_MEMORY, PROTOCOL_ERROR. */
+
+/* Writes size bytes to the beginning of `where`. notify: NULL, or a word for the region's owner,
+ * told when the bytes are there; a put of no bytes is nothing but that. 4096 that nobody has taken
+ * wait there, one more is OUT_OF_MEMORY. */
+WEFT_API int weft_put(weft_peer* to, const void* data, size_t size, weft_remote where,
+                      const uint64_t* notify, weft_op* op, void* user);
+
+/* Reads size bytes from the beginning of `where`. */
+WEFT_API int weft_get(weft_peer* from, void* into, size_t size, weft_remote where, weft_op* op,
+                      void* user);
+
+/* Adds to the first 8 bytes of `word`, in one step for all who use these two and C11's atomics
+ * there. The completion's tag is what it was before. */
+WEFT_API int weft_fetch_add(weft_peer* at, weft_remote word, uint64_t addend, weft_op* op,
+                            void* user);
+
+/* Stores `desired` there if it is `expected`. The completion's tag is what it was before. */
+WEFT_API int weft_compare_swap(weft_peer* at, weft_remote word, uint64_t expected, uint64_t desired,
+                               weft_op* op, void* user);
 
 #ifdef __cplusplus
 }

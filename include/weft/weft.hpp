@@ -11,6 +11,7 @@
 #include <weft/memory.hpp>
 #include <weft/message.hpp>
 #include <weft/pool.hpp>
+#include <weft/region.hpp>
 #include <weft/run.hpp>
 #include <weft/scope.hpp>
 #include <weft/stream.hpp>

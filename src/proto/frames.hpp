@@ -35,8 +35,20 @@ enum class frame_kind : std::uint8_t {
   ordered,    ///< on a link of several: a whole other frame, and its number
   arrived,    ///< how many frames have come (b) on which link of several (a)
   fin,        ///< the sender has written the rest to where the cts said (a = the receiver's id)
-  signal      ///< a message of no bytes with a tag of weft's own, ahead of all others and at no
+  signal,     ///< a message of no bytes with a tag of weft's own, ahead of all others and at no
               ///< credit (a = tag, b = immediate word)
+
+  // Access to memory. tag = the region's key; a = the asking side's id << 48 | offset in the
+  // region.
+  put,       ///< its payload is for there (with access_asks: no payload, b = how long it is)
+  get,       ///< wants to read there (b = how much)
+  update,    ///< counts or swaps the word there (b = what to add, or to store; third word = what is
+             ///< expected)
+  got,       ///< what was read (a = id << 48 | offset in what was wanted; no tag)
+  accessed,  ///< the end of a put, a get of nothing, an update, or of anything that was refused
+             ///< (a = why << 16 | id, b = the word as it was; no tag)
+  granted,   ///< the link may copy by itself (a = id, b = where, packed; 0: it may not; no tag)
+  released   ///< and has done so, or will not (a = id; no tag)
 };
 
 /// frame_header::flags, besides transports::has_extension.
@@ -44,6 +56,12 @@ inline constexpr std::uint8_t starved =
     0x01;  ///< the sender ran out of credit: grant more if you can
 inline constexpr std::uint8_t eager_ends =
     0x02;  ///< on eager, rts, more: what was not asked for ends here
+
+// On access to memory.
+inline constexpr std::uint8_t access_ends = 0x01;      ///< on put, got: the last of its frames
+inline constexpr std::uint8_t access_notifies = 0x02;  ///< on the last put: third word = the word
+inline constexpr std::uint8_t access_asks = 0x04;   ///< on put, get: may the link copy by itself?
+inline constexpr std::uint8_t access_swaps = 0x08;  ///< on update: if it is what was expected
 
 /// The extension's first word on bye.
 inline constexpr std::uint64_t good_bye = 0;

@@ -33,6 +33,16 @@ class id_table {
     free_.push_back(id);
   }
 
+  /// What has that number becomes another thing.
+  void replace(std::uint16_t id, T& by) noexcept { entries_[id - 1u] = &by; }
+
+  /// All that `chosen` says of, in turn. It must not change the table by itself.
+  template <class Predicate>
+  void erase_if(Predicate chosen) {
+    for (std::size_t i = 0; i != entries_.size(); ++i)
+      if (entries_[i] && chosen(*entries_[i])) erase(static_cast<std::uint16_t>(i + 1));
+  }
+
   /// Something that is still in and for which `chosen` holds; null: nothing.
   template <class Predicate>
   T* any_if(Predicate chosen) const noexcept {

@@ -201,6 +201,7 @@ void messenger::close_all() noexcept {
     next = m->after;
     engine_.end(*m, errc::closed);
   }
+  for (auto& [key, r] : regions_.all()) end_notified(r);
   while (incoming* m = table_.any_unexpected(nullptr)) {
     table_.remove(*m);
     unstore(*m);

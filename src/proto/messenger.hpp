@@ -17,6 +17,7 @@
 #include "proto/match.hpp"
 #include "proto/peer.hpp"
 #include "proto/pool.hpp"
+#include "proto/region_table.hpp"
 #include "proto/stream_table.hpp"
 #include "runtime/engine.hpp"
 
@@ -73,6 +74,15 @@ class messenger final : public runtime::source {
   void discard(incoming& claimed) noexcept;
   metrics snapshot() const;
 
+  // Memory that peers may reach (messenger_regions.cpp).
+  /// \return its key \throws std::bad_alloc, weft::error (system)
+  std::uint64_t add_region(mutable_buffer memory, rights may);
+  /// Takes it back; waits for peers whose links are copying there.
+  void end_region(std::uint64_t key) noexcept;
+  bool start(detail::region_end_operation& op) noexcept;
+  bool start(detail::notified_operation& op) noexcept;
+  void cancel(detail::notified_operation& op) noexcept;
+
   /// Whether a peer has yet to be told something, such as that its message was received.
   bool unsent() const noexcept;
 
@@ -122,6 +132,12 @@ class messenger final : public runtime::source {
   /// Which streams are open.
   stream_table& streams() noexcept { return streams_; }
 
+  region_table& regions() noexcept { return regions_; }
+  /// For its owner. \return false: too many have not been taken, or there is no memory for it
+  bool leave(registered& in, const notification& what) noexcept;
+  /// A peer's link does not copy there any more.
+  void granted_no_more(std::uint64_t key) noexcept;
+
   /// For peers and streams.
   match_table& table() noexcept { return table_; }
   pool<incoming>& messages() noexcept { return messages_; }
@@ -162,6 +178,8 @@ class messenger final : public runtime::source {
   void collect();
   std::string detail_of(detail::peer_name gone);
   errc no_message(const peer* from) const noexcept;
+  void end_notified(registered& r) noexcept;
+  registered* begin_end(std::uint64_t key) noexcept;
   template <class Match>
   bool start_matcher(detail::matcher& op, Match match) noexcept;
 
@@ -172,6 +190,7 @@ class messenger final : public runtime::source {
   match_table table_;
   pool<incoming> messages_;
   stream_table streams_;
+  region_table regions_;
   waiters yielded_;
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
   std::vector<std::shared_ptr<peer>> spare_;  // gone, and to become others

@@ -2,6 +2,7 @@
 // One-sided access: the rest of a message that its receiver reads, or its sender writes.
 #include <algorithm>
 
+#include "proto/access.hpp"
 #include "proto/messenger.hpp"
 #include "proto/select.hpp"
 
@@ -61,6 +62,8 @@ void peer::on_chained(std::uint64_t cookie) noexcept {
 
 void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
   if (gone()) return;
+  if ((cookie & of_access) != 0)
+    return access_->on_transferred(static_cast<std::uint16_t>(cookie), well);
   if ((cookie & of_put) != 0) {
     reply_slot* const slot = replies_.find(cookie & ~of_put);
     if (slot && slot->putting) on_put_ended(*slot, well);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "proto/access.hpp"
 #include "proto/messenger.hpp"
 #include "proto/select.hpp"
 
@@ -17,6 +18,10 @@ constexpr std::uint32_t most_owed = 4096;
 constexpr const char* closed_here = "this side closed it";
 }  // namespace
 
+peer_record::peer_record() = default;
+peer_record& peer_record::operator=(peer_record&&) noexcept = default;
+peer_record::~peer_record() = default;
+
 peer::peer(messenger& owner, peer_id id) : owner_(owner) { id_ = id; }
 
 peer::~peer() = default;
@@ -25,6 +30,7 @@ void peer::shrink() noexcept {
   replies_ = {};
   asked_ = {};
   reads_ = {};
+  access_.reset();
   closings = {};
 }
 
@@ -141,6 +147,7 @@ bool peer::flush_controls() noexcept {
     const auto kind = static_cast<frame_kind>(c.header.kind);
     // Credit that is not awaited is no reason to wake anybody.
     if (kind != frame_kind::credit || std::exchange(starves_, false)) nudge();
+    if (kind >= frame_kind::accessed) access_->on_left(kind, c.extension);
     bye_left_ = bye_left_ || (kind == frame_kind::bye && c.extension.a == good_bye);
     controls_.pop_front();
   }
@@ -150,6 +157,11 @@ bool peer::flush_controls() noexcept {
 
 /// A control frame that waits for room is what the peer waits for, and no operation here: whoever
 /// makes passes has to go on until it has left.
+bool peer::unsent() const noexcept {
+  return link_ && state_ != state::lost &&
+         (!controls_.empty() || (access_ && access_->serving()));
+}
+
 void peer::note_unsent() noexcept {
   const bool now = unsent();
   if (now != std::exchange(unsent_noted_, now)) owner_.has_unsent(now);
@@ -275,6 +287,7 @@ void peer::fail(errc why, std::string_view detail) noexcept {
     slot->putting = false;
     if (slot->waiting) slot->waiting.resume();
   }
+  if (access_) access_->fail(why);
   controls_.clear();
   note_unsent();
   // What is whole keeps its part of the budget until it is received.
@@ -283,6 +296,62 @@ void peer::fail(errc why, std::string_view detail) noexcept {
   owed_limit_ = 1;
   for (operation* op : std::exchange(closings, {})) owner_.engine().end(*op);
 }
+
+// --- access to memory -----------------------------------------------------------------------------
+
+/// Null: there is no memory for it.
+access* peer::accessing() noexcept {
+  if (access_) return access_.get();
+  try {
+    access_ = std::make_unique<access>(*this);
+  } catch (const std::bad_alloc&) {
+    doom();
+  }
+  return access_.get();
+}
+
+bool peer::start(detail::access_operation& op) noexcept {
+  if (op.order.to.id != id_)
+    op.status = owner_.why_gone(op.order.to.id);
+  else if (closing_ || gone())
+    op.status = why_ == errc::ok ? errc::closed : why_;
+  else if (access* const a = accessing())
+    return a->start(op);
+  else
+    op.status = errc::out_of_memory;
+  return true;
+}
+
+void peer::cancel(detail::access_operation& op) noexcept {
+  if (access_)
+    access_->cancel(op);
+  else
+    op.cancel_requested = true;
+}
+
+bool peer::on_access(frame_kind kind, const frame_header& h, const frame_extension& x,
+                     const std::byte* data) noexcept {
+  access* const a = accessing();
+  if (!a) return true;
+  switch (kind) {
+    case frame_kind::put:
+      return a->on_put(h, x, data);
+    case frame_kind::get:
+      return a->on_get(h, x);
+    case frame_kind::update:
+      return a->on_update(h, x);
+    case frame_kind::got:
+      return a->on_got(h, x, data);
+    case frame_kind::accessed:
+      return h.size == 0 && a->on_accessed(x);
+    case frame_kind::granted:
+      return h.size == 0 && a->on_granted(x);
+    default:
+      return h.size == 0 && a->on_released(x);
+  }
+}
+
+// --- the end --------------------------------------------------------------------------------------
 
 void peer::close() noexcept {
   if (std::exchange(closing_, true) || state_ == state::lost || state_ == state::closed) return;

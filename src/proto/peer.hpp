@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/detail/access_ops.hpp>
+
 #include "proto/id_table.hpp"
 #include "proto/incoming.hpp"
 #include "proto/protocol.hpp"
@@ -16,6 +18,7 @@
 
 namespace weft::proto {
 
+class access;
 class bundle;
 class messenger;
 enum class rest_way : std::uint8_t;
@@ -45,6 +48,10 @@ class peer_record {
     closed,  ///< in good order, by either side
     lost     ///< `why()` tells
   };
+
+  peer_record();
+  peer_record& operator=(peer_record&&) noexcept;
+  ~peer_record();
 
  protected:
   // Control frames: they wait in order when the link has no room or is not there yet.
@@ -89,6 +96,7 @@ class peer_record {
   bool starves_ = false;          // the peer wants credit, and has got none since
 
   bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
+  std::unique_ptr<access> access_;  // to memory, once there was any in either direction
 };
 
 /// State of the protocols with one peer: the link, whose turn it is to begin a message, credit in
@@ -98,6 +106,8 @@ class peer_record {
 class peer final : public transports::inlet,
                    public std::enable_shared_from_this<peer>,
                    private peer_record {
+  friend class access;
+
  public:
   using peer_record::state;
 
@@ -170,6 +180,12 @@ class peer final : public transports::inlet,
   bool send_at_once(peer_id to, std::uint64_t tag, const_buffer data,
                     std::uint64_t immediate) noexcept;
 
+  // --- access to memory (access.hpp) ----------------------------------------------------------
+
+  /// \return true if it has ended, with op.status set
+  bool start(detail::access_operation& op) noexcept;
+  void cancel(detail::access_operation& op) noexcept;
+
   // --- receiving (receive.cpp, receive_matched.cpp) -------------------------------------------
 
   /// A receive takes a message that was unexpected so far. \return true if it is complete
@@ -215,8 +231,8 @@ class peer final : public transports::inlet,
   };
   balance books() const noexcept;
 
-  /// Control frames wait for room in the link.
-  bool unsent() const noexcept { return link_ && state_ != state::lost && !controls_.empty(); }
+  /// Something that the peer waits for waits for room in the link.
+  bool unsent() const noexcept;
 
   /// Operations that wait for the end, for whatever reason.
   std::vector<operation*> closings;
@@ -311,7 +327,12 @@ class peer final : public transports::inlet,
   void return_credit() noexcept;
   void set_window(std::uint32_t units) noexcept;
 
-  // One-sided access (one_sided.cpp).
+  // Access to memory.
+  access* accessing() noexcept;
+  bool on_access(frame_kind kind, const frame_header& h, const frame_extension& x,
+                 const std::byte* data) noexcept;
+
+  // One-sided copies of messages (one_sided.cpp).
   void expose(const detail::send_operation& op, reply_slot& answer) noexcept;
   transports::post put_rest(detail::send_operation& op, reply_slot& answer) noexcept;
   void on_put_ended(reply_slot& slot, bool well) noexcept;

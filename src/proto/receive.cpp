@@ -2,6 +2,7 @@
 // Receiving: frames in, until a message has met its receive. The rest is in receive_matched.cpp.
 #include <algorithm>
 
+#include "proto/access.hpp"
 #include "proto/bundle.hpp"
 #include "proto/messenger.hpp"
 #include "runtime/small_copy.hpp"
@@ -65,6 +66,8 @@ mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
     m = current_;
   else if (kind == frame_kind::data && x)
     m = asked_.find(x->a);
+  else if ((kind == frame_kind::put || kind == frame_kind::got) && x && access_)
+    return access_->place(h, *x, already);
   if (!m || h.size > m->total - m->arrived || already >= h.size) return {};
   if (kind == frame_kind::data && (!m->eager_done || x->b != m->arrived)) return {};
   return m->place(already, h.size - already);
@@ -149,6 +152,14 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
       return x && on_fin(*x);
     case frame_kind::signal:
       return x && on_signal(h, *x);
+    case frame_kind::put:
+    case frame_kind::get:
+    case frame_kind::update:
+    case frame_kind::got:
+    case frame_kind::accessed:
+    case frame_kind::granted:
+    case frame_kind::released:
+      return x && on_access(kind, h, *x, data);
     case frame_kind::ordered:  // only around others
       return false;
   }

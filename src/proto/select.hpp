@@ -17,6 +17,9 @@ namespace weft::proto {
 /// Messages up to this many bytes cross in one frame, if the transport takes such long ones.
 inline constexpr std::size_t one_frame = 8 * 1024;
 
+/// One transfer leaves the engine to others after so many bytes.
+inline constexpr std::size_t bytes_per_turn = 512 * 1024;
+
 /// Units that payloads leave alone, so that headers of large messages still find their way. Every
 /// peer is granted them, also beyond the budget: with nothing but these it sends headers only.
 inline constexpr std::uint32_t credit_reserve = 16;

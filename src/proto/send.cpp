@@ -16,9 +16,6 @@ using transports::post;
 
 namespace {
 
-// One transfer leaves the engine to others after so many bytes.
-constexpr std::size_t bytes_per_turn = 512 * 1024;
-
 // Enough for any message of one frame.
 constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserve;
 

@@ -16,7 +16,7 @@ const char* sentence_of(errc e) noexcept {
     case errc::closed:
       return "The endpoint or its context was closed.";
     case errc::refused:
-      return "The listener rejected the connection.";
+      return "The peer rejected it: a connection, or access to its memory.";
     case errc::truncated:
       return "The message was longer than the buffer, which holds only its beginning.";
     case errc::unreachable:

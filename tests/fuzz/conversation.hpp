@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -20,6 +21,7 @@ using namespace proto;
 using runtime::engine;
 
 constexpr std::size_t budget = 1u << 20;
+constexpr auto first_of_access = static_cast<std::uint8_t>(frame_kind::put);
 
 class conversation {
  public:
@@ -57,7 +59,11 @@ class conversation {
       messages_.close_all();
     }
     settle();
-    check(receives_.empty() && sends_.empty() && probes_.empty(), "every operation has ended");
+    for (const auto& r : regions_) end_region(r.key);
+    settle();
+    check(receives_.empty() && sends_.empty() && probes_.empty() && transfers_.empty() &&
+              updates_.empty() && notified_.empty(),
+          "every operation has ended");
     const engine::holder hold(turns_);
     check(messages_.messages().in_use() == 0, "no message is left");
     check(messages_.counts().unexpected_bytes_now == 0, "no memory of messages is left");
@@ -102,6 +108,10 @@ class conversation {
     std::erase_if(receives_, over);
     std::erase_if(sends_, over);
     std::erase_if(probes_, over);
+    std::erase_if(transfers_, over);
+    std::erase_if(updates_, over);
+    std::erase_if(notified_, over);
+    if (!transfers_.empty()) return;
     if (!receives_.empty() || !sends_.empty()) return;
     for (const scripted_link* l : links_)
       check(l->shows_nothing(), "what has ended cannot be read or written any more");
@@ -112,6 +122,8 @@ class conversation {
     frame_header h{in.get<std::uint8_t>() % 4u, in.get<std::uint16_t>(), in.get<std::uint8_t>(),
                    in.get<std::uint8_t>(), in.get<std::uint8_t>()};
     if (h.kind >= 128) h.kind %= 12;
+    if (h.kind >= 32) h.kind = static_cast<std::uint8_t>(first_of_access + h.kind % 8);
+    if (h.kind >= first_of_access && h.tag != 3) h.tag = regions_[h.tag % 2].key;
     h.size %= h.flags & 4 ? 4097 : 64;
     frame_extension x;
     if (h.flags & has_extension) {
@@ -172,8 +184,68 @@ class conversation {
     return which & 4 ? tag_mask(any_tag) : tag_mask(tag{which % 4u});
   }
 
+  /// What the application does with memory of the villain's, and with its own.
+  void access(input& in) {
+    const auto what = in.get<std::uint8_t>();
+    const std::size_t size = what & 64 ? in.get<std::uint16_t>() % 9000u : what % 8u;
+    const remote_region there{1 + what % 3u, in.get<std::uint8_t>(), 9000};
+    const detail::peer_name whom = what & 128 ? bystander_.get() : villain_.get();
+    switch (what % 8) {
+      case 0:
+      case 1: {
+        posted<transferring> t{std::make_unique<std::byte[]>(size), nullptr};
+        detail::access_order order{whom, detail::access_kind::put, there};
+        if (what & 1) {
+          order.kind = detail::access_kind::get;
+          order.into = mutable_buffer(t.memory.get(), size);
+        } else {
+          order.data = const_buffer(t.memory.get(), size);
+        }
+        t.op = std::make_unique<transferring>(detail::transfer_request{order});
+        t.op->go();
+        transfers_.push_back(std::move(t));
+        return;
+      }
+      case 2: {
+        posted<updating> u;
+        detail::access_order order{whom, detail::access_kind::fetch_add, there};
+        order.operand = 1;
+        u.op = std::make_unique<updating>(detail::update_request{order});
+        u.op->go();
+        updates_.push_back(std::move(u));
+        return;
+      }
+      case 3: {
+        posted<hearing> n;
+        n.op = std::make_unique<hearing>(detail::notified_request{&messages_, regions_[0].key});
+        n.op->go();
+        notified_.push_back(std::move(n));
+        return;
+      }
+      case 4:
+        if (!transfers_.empty()) transfers_[what / 8u % transfers_.size()].op->cancel();
+        return;
+      case 5:
+        if (!updates_.empty()) updates_[what / 8u % updates_.size()].op->cancel();
+        return;
+      case 6:
+        if (!notified_.empty()) notified_[what / 8u % notified_.size()].op->cancel();
+        return;
+      default:
+        if (what / 8u % 8 == 0) end_region(regions_[what & 1].key);
+        return;
+    }
+  }
+
+  void end_region(std::uint64_t key) {
+    regions_ended_.push_back(std::make_unique<ending>(detail::region_end_request{&messages_, key}));
+    regions_ended_.back()->go();
+  }
+
   void step(input& in) {
-    switch (in.get<std::uint8_t>() % 12) {
+    const auto action = in.get<std::uint8_t>();
+    if (action >= 240) return access(in);
+    switch (action % 12) {
       case 0:
       case 1:
       case 2:
@@ -250,6 +322,21 @@ class conversation {
   std::vector<posted<receiving>> receives_;
   std::vector<posted<sending>> sends_;
   std::vector<posted<probing>> probes_;
+
+  struct shown {
+    std::vector<std::byte> memory;
+    std::uint64_t key;
+  };
+  shown show(std::size_t size, rights may) {
+    shown s{std::vector<std::byte>(size), 0};
+    s.key = messages_.add_region(s.memory, may);
+    return s;
+  }
+  std::vector<posted<transferring>> transfers_;
+  std::vector<posted<updating>> updates_;
+  std::vector<posted<hearing>> notified_;
+  std::vector<std::unique_ptr<ending>> regions_ended_;
+  std::array<shown, 2> regions_{show(6000, rights::read_write), show(100, rights::write)};
 };
 
 }  // namespace weft::fuzz

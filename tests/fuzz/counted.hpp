@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/detail/access_ops.hpp>
 
 #include "target.hpp"
 
@@ -29,6 +29,10 @@ class counted final : public Op {
 using receiving = counted<detail::recv_operation>;
 using sending = counted<detail::send_operation>;
 using probing = counted<detail::probe_operation>;
+using transferring = counted<detail::transfer_operation>;
+using updating = counted<detail::update_operation>;
+using hearing = counted<detail::notified_operation>;
+using ending = counted<detail::region_end_operation>;
 
 /// An operation and its memory, freed as soon as it has ended, so that a late touch is seen.
 template <class Op>

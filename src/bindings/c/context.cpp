@@ -93,7 +93,10 @@ int weft_join(const char* address, const weft_options* options, weft_context** m
 }
 
 void weft_close(weft_context* ctx) {
-  if (ctx && !ctx->ctx.is_inherited()) delete ctx;
+  if (!ctx || ctx->ctx.is_inherited()) return;
+  // Peers that copy by themselves are not waited for: the end of the context ends that, too.
+  for (const auto& [handle, r] : ctx->regions) handle->memory.release();
+  delete ctx;
 }
 
 void weft_settle(weft_context* ctx) {

@@ -27,6 +27,11 @@ struct weft_listener {
   std::string address;
 };
 
+struct weft_region {
+  weft_context* owner;
+  weft::region memory;
+};
+
 /// What outlives what: operations end, and are noted, until the context is gone.
 struct weft_context {
   explicit weft_context(weft::context made) : ctx(std::move(made)), pump(ctx) {}
@@ -40,6 +45,7 @@ struct weft_context {
   std::map<weft::peer_id, std::unique_ptr<weft_peer>> peers;
   std::map<weft_listener*, std::unique_ptr<weft_listener>> doors;
   std::map<void*, weft::shared_memory> memory;
+  std::map<weft_region*, std::unique_ptr<weft_region>> regions;
   weft::errc failed = weft::errc::ok;
   std::string why;
 

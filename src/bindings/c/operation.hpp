@@ -51,6 +51,9 @@ using send_op = op<detail::send_operation, op_head::kind::send>;
 using recv_op = op<detail::recv_operation, op_head::kind::recv>;
 using claimed_op = op<detail::claimed_operation, op_head::kind::claimed>;
 using probe_op = op<detail::probe_operation, op_head::kind::probe>;
+using transfer_op = op<detail::transfer_operation, op_head::kind::transfer>;
+using update_op = op<detail::update_operation, op_head::kind::update>;
+using notified_op = op<detail::notified_operation, op_head::kind::notified>;
 
 inline op_head& head_of(weft_op* memory) noexcept {
   // An op's first base, and so its beginning.
@@ -75,6 +78,12 @@ decltype(auto) visit(Head& head, F f) {
       return f(recv_op::in(head));
     case op_head::kind::claimed:
       return f(claimed_op::in(head));
+    case op_head::kind::transfer:
+      return f(transfer_op::in(head));
+    case op_head::kind::update:
+      return f(update_op::in(head));
+    case op_head::kind::notified:
+      return f(notified_op::in(head));
     case op_head::kind::probe:
     case op_head::kind::none:
       break;

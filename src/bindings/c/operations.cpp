@@ -44,7 +44,9 @@ void tell(const op_head& op, weft_completion& c) noexcept {
     return of_message({no_peer, sent.tag, sent.data.size()});
   }
   visit(op, [&](const auto& o) {
-    if constexpr (requires { o.got; }) of_message(o.got);
+    if constexpr (requires { o.got.size; }) of_message(o.got);
+    if constexpr (requires { o.got.value; }) of_message({o.got.source, {o.got.value}, 0});
+    if constexpr (requires { o.found; }) of_message({no_peer, {o.found}, 0});
   });
 }
 

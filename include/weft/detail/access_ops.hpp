@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one-sided operations are made of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <weft/detail/message_ops.hpp>
+#include <weft/remote_region.hpp>
+
+namespace weft::detail {
+
+enum class access_kind : std::uint8_t { put, get, fetch_add, compare_swap };
+
+/// What is asked of a peer. `data` or `into` is the operation's until its end.
+struct access_order {
+  peer_name to;
+  access_kind kind;
+  remote_region where;
+  const_buffer data = {};           ///< put
+  mutable_buffer into = {};         ///< get
+  std::optional<notify> then = {};  ///< put
+  std::uint64_t operand = 0;        ///< what is added; what is stored
+  std::uint64_t expected = 0;       ///< compare_swap
+};
+
+/// Why a peer did not do it; travels in one byte.
+enum class access_refusal : std::uint8_t {
+  none,
+  no_region,      ///< nobody there has a region with that key any more
+  out_of_bounds,  ///< it ends before that
+  no_right,       ///< it was not registered for that
+  misaligned,     ///< an atomic word that does not lie on a multiple of 8 bytes
+  unheard         ///< as many notifications as are kept have not been taken
+};
+
+class transfer_operation;
+class update_operation;
+class notified_operation;
+class region_end_operation;
+
+/// put and get.
+struct transfer_request {
+  using value_type = void;
+  using operation_type = transfer_operation;
+  access_order order;
+};
+
+/// fetch_add and compare_swap: the word as it was before.
+struct update_request {
+  using value_type = std::uint64_t;
+  using operation_type = update_operation;
+  access_order order;
+};
+
+struct region_end_request {
+  using value_type = void;
+  using operation_type = region_end_operation;
+  proto::messenger* at;  ///< null: there was none
+  std::uint64_t key;
+};
+
+struct notified_request {
+  using value_type = notification;
+  using operation_type = notified_operation;
+  proto::messenger* at;
+  std::uint64_t key;  ///< of the region
+};
+
+/// A put, get or atomic in flight. Everything below `order` is touched with the baton held only.
+class access_operation : public operation {
+ public:
+  access_operation(const access_order& o, complete_fn f) noexcept : operation(f), order(o) {}
+  bool start() noexcept;
+  bool start_held() noexcept;  ///< the baton is held
+  void cancel() noexcept;
+  std::string explain() const;
+
+  const access_order order;
+  std::size_t done = 0;       ///< bytes that have left, or come
+  std::uint64_t found = 0;    ///< the word as it was
+  std::uint16_t id = 0;       ///< how the peer names it in its answer; 0: it has not begun
+  bool asked = false;         ///< all of it has left: it ends by the answer
+  bool asks = false;          ///< it has asked whether the link may copy
+  bool granted = false;       ///< the peer lets the link copy by itself, and waits to hear of it
+  bool held_by_link = false;  ///< the link does: it ends when that has
+  bool by_frames = false;     ///< the bytes go in frames, whatever the link can do
+  bool cancel_requested = false;
+  access_refusal refusal = access_refusal::none;
+
+ protected:
+  ~access_operation() = default;
+};
+
+class transfer_operation : public access_operation {
+ public:
+  transfer_operation(const transfer_request& r, complete_fn f) noexcept
+      : access_operation(r.order, f) {}
+  void take() const noexcept {}
+};
+
+class update_operation : public access_operation {
+ public:
+  update_operation(const update_request& r, complete_fn f) noexcept
+      : access_operation(r.order, f) {}
+  std::uint64_t take() const noexcept { return found; }
+};
+
+/// Takes a region back. It cannot be stopped; for one that has ended there is nothing to do.
+class region_end_operation : public operation {
+ public:
+  region_end_operation(const region_end_request& r, complete_fn f) noexcept
+      : operation(f), at(r.at), key(r.key) {}
+  bool start() noexcept;
+  void cancel() const noexcept {}
+  void take() const noexcept {}
+  std::string explain() const { return "the end of this region is awaited already"; }
+
+  proto::messenger* const at;
+  const std::uint64_t key;
+};
+
+/// Waits for a notification. Baton held only, below `key`.
+class notified_operation : public operation {
+ public:
+  notified_operation(const notified_request& r, complete_fn f) noexcept
+      : operation(f), at(r.at), key(r.key) {}
+  bool start() noexcept;
+  void cancel() noexcept;
+  notification take() const noexcept { return got; }
+  std::string explain() const;
+
+  proto::messenger* const at;
+  const std::uint64_t key;
+  notification got;
+  bool waiting = false;
+  bool cancel_requested = false;
+};
+
+}  // namespace weft::detail

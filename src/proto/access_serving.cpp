@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Access to memory: the side whose memory it is.
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "proto/access.hpp"
+#include "proto/messenger.hpp"
+#include "proto/select.hpp"
+
+namespace weft::proto {
+
+using detail::access_refusal;
+using transports::gather;
+using transports::post;
+
+namespace {
+
+std::uint16_t id_of(const frame_extension& x) noexcept {
+  return static_cast<std::uint16_t>(x.a >> 48);
+}
+
+}  // namespace
+
+/// \return false: it has asked for more than a correct peer does
+bool access::admit() noexcept {
+  ++peer_.owner_.counts().accesses_served;
+  return ++unanswered_ <= most_accesses;
+}
+
+void access::answer(std::uint16_t id, access_refusal why, std::uint64_t word) noexcept {
+  peer_.send_control(frame_kind::accessed, id | std::uint64_t{static_cast<std::uint8_t>(why)} << 16,
+                     word);
+}
+
+bool access::on_put(const frame_header& h, const frame_extension& x,
+                    const std::byte* data) noexcept {
+  const std::uint16_t id = id_of(x);
+  const bool asks = (h.flags & access_asks) != 0;
+  const bool ends = (h.flags & access_ends) != 0;
+  if (id == 0 || (asks && (ends || h.size != 0))) return false;
+  messenger& at = peer_.owner_;
+  access_refusal why = access_refusal::none;
+  const mutable_buffer there =
+      at.regions().allow({h.tag, rights::write, x.a & size_mask, h.size + (x.b & size_mask)}, why);
+  if (data && h.size != 0 && why == access_refusal::none) std::memcpy(there.data(), data, h.size);
+  if (!asks && !ends) return true;  // whatever is wrong with it is wrong with the last one, too
+  const withdrawn before = withdraw(id);
+  if (before == withdrawn::untold || (before == withdrawn::nothing && !admit())) return false;
+  if (asks) {
+    if (before == withdrawn::well) return false;
+    if (why != access_refusal::none)
+      answer(id, why);
+    else if (!linked() || !grants(id, h.tag, peer_.link_->expect(there)))
+      refuse_grant(id);
+    return true;
+  }
+  if (why == access_refusal::none && (h.flags & access_notifies) != 0 &&
+      !at.leave(*at.regions().find(h.tag), {peer_.id_, x.immediate}))
+    why = access_refusal::unheard;
+  answer(id, why);
+  return true;
+}
+
+bool access::on_get(const frame_header& h, const frame_extension& x) noexcept {
+  const std::uint16_t id = id_of(x);
+  if (id == 0 || h.size != 0) return false;
+  const withdrawn before = withdraw(id);
+  if (before == withdrawn::untold || (before == withdrawn::nothing && !admit())) return false;
+  access_refusal why = access_refusal::none;
+  const std::uint64_t offset = x.a & size_mask;
+  const mutable_buffer there =
+      peer_.owner_.regions().allow({h.tag, rights::read, offset, x.b}, why);
+  if (why != access_refusal::none || x.b == 0) {
+    answer(id, why);
+    return true;
+  }
+  if ((h.flags & access_asks) != 0 && linked() && grants(id, h.tag, peer_.link_->expose(there)))
+    return true;
+  reading r{h.tag, offset, x.b, 0, id};
+  const bool at_once = linked() && peer_.controls_.empty() && !peer_.link_full_;
+  if (at_once && send_got(r) == post::done) return true;
+  if (!serve(r).started) peer_.doom();
+  return true;
+}
+
+bool access::on_update(const frame_header& h, const frame_extension& x) noexcept {
+  using word = std::atomic_ref<std::uint64_t>;
+  static_assert(word::is_always_lock_free);
+  const std::uint16_t id = id_of(x);
+  if (id == 0 || h.size != 0 || !admit()) return false;
+  access_refusal why = access_refusal::none;
+  const mutable_buffer there = peer_.owner_.regions().allow(
+      {h.tag, rights::read_write, x.a & size_mask, sizeof(std::uint64_t)}, why);
+  std::uint64_t before = 0;
+  if (why == access_refusal::none &&
+      reinterpret_cast<std::uintptr_t>(there.data()) % word::required_alignment != 0)
+    why = access_refusal::misaligned;
+  if (why == access_refusal::none) {
+    const word at(*reinterpret_cast<std::uint64_t*>(there.data()));
+    if ((h.flags & access_swaps) != 0) {
+      before = x.immediate;
+      at.compare_exchange_strong(before, x.b);
+    } else {
+      before = at.fetch_add(x.b);
+    }
+  }
+  answer(id, why, before);
+  return true;
+}
+
+// --- what the peer's link may do by itself
+// --------------------------------------------------------
+
+/// A peer may speak before there is a link to it.
+bool access::linked() const noexcept { return peer_.state_ == peer::state::open; }
+
+/// \return false: nothing was granted
+bool access::grants(std::uint16_t id, std::uint64_t key,
+                    std::optional<remote_address> where) noexcept {
+  if (!where) return false;
+  bool kept = where->packed() != 0;
+  try {
+    if (kept) grants_[id] = {*where, key, false};
+  } catch (const std::bad_alloc&) {
+    kept = false;
+  }
+  if (!kept) {
+    peer_.link_->withdraw(*where);
+    return false;
+  }
+  ++peer_.owner_.regions().find(key)->granted;
+  peer_.send_control(frame_kind::granted, id, where->packed());
+  return true;
+}
+
+/// The bytes are to come in frames, which have an answer of their own.
+void access::refuse_grant(std::uint16_t id) noexcept {
+  --peer_.owner_.counts().accesses_served;
+  peer_.send_control(frame_kind::granted, id, 0);
+}
+
+/// \return untold: the peer cannot know of it; what it sends then is made up
+access::withdrawn access::withdraw(std::uint16_t id) noexcept {
+  const auto found = grants_.find(id);
+  if (found == grants_.end()) return withdrawn::nothing;
+  const grant g = found->second;
+  if (!g.told) return withdrawn::untold;
+  grants_.erase(found);
+  peer_.link_->withdraw(g.where);
+  drop(g);
+  return withdrawn::well;
+}
+
+/// What waits here for room is bounded by what has no answer: only what has left is one.
+void access::on_left(frame_kind kind, const frame_extension& x) noexcept {
+  if (kind == frame_kind::accessed || (kind == frame_kind::granted && x.b == 0))
+    --unanswered_;
+  else if (kind == frame_kind::granted)
+    grants_.find(static_cast<std::uint16_t>(x.a))->second.told = true;
+}
+
+void access::drop(const grant& g) noexcept { peer_.owner_.granted_no_more(g.key); }
+
+bool access::on_released(const frame_extension& x) noexcept {
+  if (x.a > 0xffff || withdraw(static_cast<std::uint16_t>(x.a)) != withdrawn::well) return false;
+  --unanswered_;
+  return true;
+}
+
+// --- what the peer reads
+// --------------------------------------------------------------------------
+
+/// \return done: all of it has left, or a word about why not; posted: others have their turn now
+post access::send_got(reading& r) noexcept {
+  std::size_t this_turn = 0;
+  do {
+    if (this_turn >= bytes_per_turn) return post::posted;
+    access_refusal why = access_refusal::none;
+    const const_buffer there =
+        peer_.owner_.regions().allow({r.key, rights::read, r.offset, r.size}, why);
+    if (why != access_refusal::none) {  // it has ended meanwhile
+      answer(r.id, why);
+      return post::done;
+    }
+    const std::uint32_t n = next_piece(peer_.link_->traits(), r.sent, r.size - r.sent);
+    const bool last = r.sent + n == r.size;
+    const frame_header h =
+        header_of(frame_kind::got, 0, n,
+                  last ? transports::has_extension | access_ends : transports::has_extension);
+    const frame_extension x{std::uint64_t{r.id} << 48 | r.sent, 0, 0};
+    gather data({&there, 1}, r.sent);
+    const post taken = peer_.post_frame(h, &x, data);
+    if (taken != post::done) return taken;
+    r.sent += n;
+    this_turn += n;
+  } while (r.sent != r.size);
+  --unanswered_;
+  peer_.nudge();
+  return post::done;
+}
+
+/// The rest of it, when there is room.
+protocol access::serve(reading r) noexcept {
+  const auto self = peer_.shared_from_this();
+  ++serving_;
+  peer_.note_unsent();
+  peer_.want_link();
+  while (peer_.state_ < peer::state::open) co_await peer_.room();
+  post sent = post::busy;
+  while (peer_.state_ == peer::state::open && sent != post::done) {
+    // What was said before goes first.
+    sent = peer_.controls_.empty() || peer_.flush_controls() ? send_got(r) : post::busy;
+    if (sent == post::posted) {
+      co_await peer_.owner_.yield();
+    } else if (sent != post::done) {
+      if (!co_await peer_.room()) break;
+    }
+  }
+  --serving_;
+  peer_.note_unsent();
+}
+
+mutable_buffer access::place(const frame_header& h, const frame_extension& x,
+                             std::uint32_t already) noexcept {
+  if (already >= h.size) return {};
+  if (h.kind == static_cast<std::uint8_t>(frame_kind::put)) {
+    access_refusal why = access_refusal::none;
+    const mutable_buffer there = peer_.owner_.regions().allow(
+        {h.tag, rights::write, x.a & size_mask, h.size + (x.b & size_mask)}, why);
+    return why == access_refusal::none ? there.subspan(already, h.size - already)
+                                       : mutable_buffer{};
+  }
+  const detail::access_operation* const op = asked_.find(id_of(x));
+  if (!op || !op->asked || op->held_by_link || op->done != (x.a & size_mask)) return {};
+  const mutable_buffer into = op->order.into;
+  if (h.size > into.size() - op->done) return {};
+  return into.subspan(op->done + already, h.size - already);
+}
+
+}  // namespace weft::proto

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that peers of a context may reach, by its keys.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+
+#include <weft/detail/access_ops.hpp>
+
+namespace weft::proto {
+
+/// So many notifications that nobody has taken are kept for each region.
+inline constexpr std::size_t most_notifications = 4096;
+
+/// A region, and what it has been told.
+struct registered {
+  mutable_buffer memory;
+  rights may = rights::none;
+  std::deque<notification> unheard;
+  std::deque<detail::notified_operation*> waiting;  // for one; then none is unheard
+  std::uint32_t granted = 0;    // times that a peer's link may copy there by itself
+  bool ending = false;          // nobody new is let in
+  operation* awaits = nullptr;  // that nothing is granted any more
+};
+
+/// What a peer wants to do with a region.
+struct wanted_access {
+  std::uint64_t key = 0;
+  rights right = rights::none;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+/// Regions by number. A key is the number, which no other region of the context ever has, and 32
+/// random bits that peers cannot guess. Baton held only.
+class region_table {
+ public:
+  /// \throws std::bad_alloc, weft::error (system)
+  std::uint64_t add(mutable_buffer memory, rights may);
+  void remove(std::uint64_t key) noexcept { regions_.erase(key); }
+  /// Null: there is none, or it is ending.
+  registered* find(std::uint64_t key) noexcept;
+
+  /// \return the memory, or (empty, with `why` set) why not. A size of 0 needs no memory
+  mutable_buffer allow(const wanted_access& wanted, detail::access_refusal& why) noexcept;
+
+  /// For those who wait, all of them.
+  std::unordered_map<std::uint64_t, registered>& all() noexcept { return regions_; }
+
+ private:
+  std::unordered_map<std::uint64_t, registered> regions_;
+  std::uint32_t numbers_ = 0;
+};
+
+}  // namespace weft::proto
