@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::array<std::size_t, 11> access_sizes{
-    0, 1, 8, 100, 8192, 8193, 65'536, 65'537, 300'001, 1u << 20, 5'000'003};
+    0, 1, 8, 100, 8192, 8193, 65'536, 65'537, 300'001, 1u << 20, 2'000'003};
 constexpr std::size_t largest = access_sizes.back();
 
 using words = std::array<std::uint64_t, 8>;
@@ -68,7 +68,7 @@ task<void> be_put_into(context& here, endpoint other) {
 // --- a window of slots, both ways at once
 // ---------------------------------------------------------
 
-constexpr std::uint64_t filled = 200;
+constexpr std::uint64_t filled = 100;
 constexpr std::size_t depth = 4, slot_size = 10'000;
 
 task<void> produce(endpoint peer, const region& mine, remote_region window) {
