@@ -2,13 +2,10 @@
 // The peer of a ladder's pipe writes what it likes into the memory that both use, at any moment: no
 // call hands out or takes more than it was asked to, nothing beside the caller's memory is touched,
 // what breaks stays broken, and another pipe goes on.
-#include <array>
 #include <vector>
 
-#include "support/verbs_fabric.hpp"
+#include "support/verbs_liar.hpp"
 #include "target.hpp"
-#include "transports/verbs/ladder/pipe.hpp"
-#include "transports/verbs/ladder/wire.hpp"
 
 namespace weft::fuzz {
 
@@ -46,48 +43,25 @@ struct stage {
   fake_device here{net}, elsewhere{net};
   std::vector<std::byte> out = std::vector<std::byte>(most);
   framed in;
-  std::unique_ptr<verbs::queue_pair> liar = elsewhere.make_queue_pair();
-  alignas(4096) std::array<std::byte, 4096> theirs{};
-  std::unique_ptr<verbs::registration> known = elsewhere.enroll(
-      theirs, 0, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
   std::unique_ptr<ladder::pipe> pipe;
-  ladder::card card{};
+  tests::ladder_liar liar;
   bool broken = false;
   std::size_t putting = 0, getting = 0;  // bytes of a call that has said 0
 
-  explicit stage(unsigned step) : pipe(ladder::open(here, chosen(step))) {
-    elsewhere.inline_bytes = 4096;
-    std::memcpy(&card, pipe->card().data(), sizeof card);
-    liar->connect(card.at, 0, std::chrono::seconds(1));
-  }
+  explicit stage(unsigned step) : pipe(ladder::open(here, chosen(step))), liar(elsewhere, *pipe) {}
   /// \param lie for what the card says beside queue pair and key; empty: the truth
   void meet(std::span<const std::byte> lie) {
-    ladder::card own = card;
-    if (!lie.empty()) std::memcpy(&own, lie.data(), lie.size());
-    own.at.queue_pair = liar->number();
-    own.key = known->remote_key();
+    ladder::card said = liar.card();
+    if (!lie.empty()) std::memcpy(&said, lie.data(), lie.size());
+    const ladder::card own = liar.own_card(said);
     call([&] { pipe->meet(std::as_bytes(std::span(&own, 1))); });
-  }
-  void write(std::size_t at, std::span<const std::byte> what) {
-    if (what.empty()) return;
-    ibv_sge piece{reinterpret_cast<std::uintptr_t>(what.data()),
-                  static_cast<std::uint32_t>(what.size()), 0};
-    ibv_send_wr work{};
-    work.sg_list = &piece;
-    work.num_sge = 1;
-    work.opcode = IBV_WR_RDMA_WRITE;
-    work.send_flags = IBV_SEND_INLINE;
-    work.wr.rdma = {at, card.key};
-    liar->post(work);
   }
   /// One that looks right: chunks of the first lap.
   void chunk(std::size_t number, const ladder::trailer& t) {
-    write((number % (ring / card.chunk) + 1) * card.chunk - sizeof t,
-          std::as_bytes(std::span(&t, 1)));
+    liar.chunk(number % (ring / liar.card().chunk), t);
   }
   void word(std::size_t which, std::uint64_t value) {
-    const ladder::word w{value, ~value};
-    write(ring + which % 4 * 64 + (which % 4 == 3 ? 16 : 0), std::as_bytes(std::span(&w, 1)));
+    liar.say(which % 4 * 64 + (which % 4 == 3 ? 16 : 0), value);
   }
   void put(std::size_t size) {
     if (putting != 0) size = putting;
@@ -137,7 +111,7 @@ void run(input in) {
       case 0: {
         const auto at = in.get<std::uint16_t>();
         const auto size = in.get<std::uint8_t>();
-        s.write(at % (ring + sizeof(ladder::words)), in.bytes(size));
+        s.liar.write(at % (ring + sizeof(ladder::words)), in.bytes(size));
         break;
       }
       case 1: {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peers of a ladder's pipe that write what no peer writes: each lie is an error, and stays one.
-#include <array>
-
-#include "support/verbs_fabric.hpp"
+#include "support/verbs_liar.hpp"
 #include "support/verbs_pipes.hpp"
-#include "transports/verbs/ladder/wire.hpp"
 
 using namespace pipes;
 using tests::fabric;
 using tests::fake_device;
+using tests::ladder_liar;
 
 namespace {
 
@@ -17,43 +15,17 @@ struct with_liar {
   fabric net;
   fake_device here{net}, there{net};
   std::unique_ptr<ladder::pipe> honest;
-  std::unique_ptr<verbs::queue_pair> liar = there.make_queue_pair();
-  ladder::card card{};
-  // What the honest one writes to, and nobody reads.
-  alignas(4096) std::array<std::byte, 8192> ignored{};
-  std::unique_ptr<verbs::registration> known =
-      there.enroll(ignored, 0, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  ladder_liar liar;
 
-  explicit with_liar(rung step) : honest(ladder::open(here, small(step))) {
-    std::memcpy(&card, honest->card().data(), sizeof card);
-    liar->connect(card.at, 0, std::chrono::seconds(1));
-    ladder::card own = card;
-    own.at.queue_pair = liar->number();
-    own.key = known->remote_key();
+  explicit with_liar(rung step) : honest(ladder::open(here, small(step))), liar(there, *honest) {
+    const ladder::card own = liar.own_card(liar.card());
     honest->meet(std::as_bytes(std::span(&own, 1)));
-    there.inline_bytes = 4096;
   }
-  void write(std::uint64_t at, std::span<const std::byte> what) {
-    ibv_sge piece{reinterpret_cast<std::uintptr_t>(what.data()),
-                  static_cast<std::uint32_t>(what.size()), 0};
-    ibv_send_wr work{};
-    work.sg_list = &piece;
-    work.num_sge = 1;
-    work.opcode = IBV_WR_RDMA_WRITE;
-    work.send_flags = IBV_SEND_INLINE;
-    work.wr.rdma = {at, card.key};
-    REQUIRE(liar->post(work) == 0);
-  }
-  void say(std::size_t word_at, std::uint64_t value) {
-    const ladder::word w{value, ~value};
-    write(card.ring + word_at, std::as_bytes(std::span(&w, 1)));
-  }
-  void chunk(const ladder::trailer& t, std::size_t number = 0) {
-    write((number + 1) * card.chunk - sizeof t, std::as_bytes(std::span(&t, 1)));
-  }
+  void say(std::size_t word_at, std::uint64_t value) { REQUIRE(liar.say(word_at, value)); }
+  void chunk(const ladder::trailer& t) { REQUIRE(liar.chunk(0, t)); }
   void offer(std::uint64_t place, std::uint64_t size) {
     const ladder::offer o{place, size};
-    write(card.chunk - sizeof(ladder::trailer) - sizeof o, std::as_bytes(std::span(&o, 1)));
+    REQUIRE(liar.write_one(liar.card().chunk - sizeof(ladder::trailer) - sizeof o, o));
     chunk({0, sizeof o, 2, 1});
   }
 };
@@ -92,7 +64,7 @@ TEST_CASE("ladder: pointers out of range are a protocol error, and stay one") {
 TEST_CASE("ladder: a word whose halves do not agree is not there yet") {
   with_liar x(rung::basic);
   const ladder::word half{500, ~std::uint64_t{0}};
-  x.write(x.card.ring + offsetof(ladder::words, head), std::as_bytes(std::span(&half, 1)));
+  REQUIRE(x.liar.write_one(x.liar.card().ring + offsetof(ladder::words, head), half));
   bytes memory(2000);
   CHECK(get(*x.honest, memory) == 0);
 }
@@ -156,7 +128,7 @@ TEST_CASE("ladder: lies about what is long end with a clear error") {
   } else {
     const auto invite = [&](std::uint64_t place, std::uint64_t size, std::uint64_t number) {
       const ladder::invitation i{place, size, {number, ~number}};
-      x.write(x.card.ring + offsetof(ladder::words, invited), std::as_bytes(std::span(&i, 1)));
+      REQUIRE(x.liar.write_one(x.liar.card().ring + offsetof(ladder::words, invited), i));
     };
     SECTION("more is invited than was offered") {
       REQUIRE(put(*x.honest, memory) == 0);
