@@ -90,9 +90,9 @@ class peer_record {
   incoming* last_to_ask_ = nullptr;
   std::uint32_t window_ = 0;      // units granted in all
   std::uint32_t held_ = 0;        // of these, in messages not matched yet
-  std::uint32_t signals_ = 0;     // not matched yet; they hold nothing
   std::uint32_t owed_ = 0;        // of these, free again and not told to the peer yet
   std::uint32_t owed_limit_ = 0;  // then a frame of its own tells it: half of the window
+  std::uint32_t signals_ = 0;     // messages not matched yet that hold no credit
   bool starves_ = false;          // the peer wants credit, and has got none since
 
   bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
