@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everybody sends to everybody else: N ranks, usually more than cores. Outside of a job it becomes
-// weft-run, which starts it once for each rank.
+// Everybody sends to everybody else: N ranks, usually more than cores.
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,7 +11,6 @@
 #include "loops.hpp"
 #include "ranks.hpp"
 #include "report.hpp"
-#include "support/affinity.hpp"
 #include "support/clock.hpp"
 #include "support/crowd_batches.hpp"
 
@@ -92,14 +89,6 @@ task<void> act(context& ctx, const request& wanted) {
   if (tells) out.finish();
 }
 
-void be_a_rank(int rank, const request& wanted) {
-  if (wanted.chosen.pin) pin_rank(rank);
-  context ctx(options_of(wanted.chosen));
-  if (ctx.world().size() < 2)
-    throw std::runtime_error("alltoall needs at least two processes; start it with weft-run -n 2");
-  run(ctx, act(ctx, wanted));
-}
-
 }  // namespace
 
 void add_alltoall_command(CLI::App& app) {
@@ -108,10 +97,8 @@ void add_alltoall_command(CLI::App& app) {
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
   sub->callback([wanted] {
-    if (const auto rank = own_rank())
-      be_a_rank(*rank, *wanted);
-    else
-      become_ranks(wanted->what.ranks);
+    on_ranks(wanted->chosen, {.counts = {wanted->what.ranks}},
+             [&](context& ctx) { return act(ctx, *wanted); });
   });
 }
 

@@ -12,6 +12,7 @@ void add_rate_command(CLI::App& app);         ///< small messages, many in fligh
 void add_bandwidth_command(CLI::App& app);    ///< large messages, one or many in flight
 void add_overlap_command(CLI::App& app);      ///< messages while the application computes
 void add_alltoall_command(CLI::App& app);     ///< many ranks, each with all others
+void add_barrier_command(CLI::App& app);      ///< barriers of whole jobs
 void add_idle_command(CLI::App& app);         ///< CPU time of a context that has nothing to do
 void add_stripe_command(CLI::App& app);       ///< large messages over two links against one
 void add_scale_command(CLI::App& app);        ///< what connected but idle peers cost

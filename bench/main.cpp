@@ -4,15 +4,38 @@
 
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "compare/compare.hpp"
 #include "raw/raw_command.hpp"
 
+namespace {
+
+/// What is wrong with the command line. For one without a command that is there, CLI11 would only
+/// say that one is required.
+std::string complaint(const CLI::App* app, const CLI::Error& wrong) {
+  if (!app->get_subcommands().empty()) return CLI::FailureMessage::simple(app, wrong);
+  std::vector<std::string> names;
+  for (const CLI::App* command : app->get_subcommands({})) names.push_back(command->get_name());
+  std::string said = "weft-bench needs a command";
+  for (const std::string& word : app->remaining())
+    if (!word.starts_with('-')) {
+      said = fmt::format("there is no command {}", word);
+      break;
+    }
+  return fmt::format("{}; there are: {}\nRun with --help for what each measures.\n", said,
+                     fmt::join(names, ", "));
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace weft::bench;
   CLI::App app("Measures weft between processes that it starts itself.");
   app.require_subcommand(1);
+  app.failure_message(&complaint);
   int exit_code = 0;
   try {
     add_latency_command(app);
@@ -20,6 +43,7 @@ int main(int argc, char** argv) {
     add_bandwidth_command(app);
     add_overlap_command(app);
     add_alltoall_command(app);
+    add_barrier_command(app);
     add_idle_command(app);
     add_scale_command(app);
     add_connections_command(app);

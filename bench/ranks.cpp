@@ -2,6 +2,9 @@
 #include "ranks.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,18 +12,24 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace weft::bench {
+#include "support/affinity.hpp"
 
+namespace weft::bench {
+namespace {
+
+/// Nothing: no launcher has started this process.
 std::optional<int> own_rank() {
   const char* const rank = std::getenv("WEFT_RANK");
   if (!rank) return {};
   return std::atoi(rank);
 }
 
+/// Replaces this process with weft-run, which starts the same command line as so many ranks.
 [[noreturn]] void become_ranks(int count) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> words{(self.parent_path() / "weft-run").string(),
@@ -40,6 +49,42 @@ std::optional<int> own_rank() {
   ::execv(argv[0], argv.data());
   throw std::runtime_error(fmt::format("cannot start {}: {}; it must lie beside weft-bench",
                                        words[0], std::strerror(errno)));
+}
+
+/// The same in a process of its own, to its end.
+void start_ranks(int count) {
+  const pid_t job = ::fork();
+  if (job < 0) throw std::runtime_error(fmt::format("fork failed: {}", std::strerror(errno)));
+  if (job == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    become_ranks(count);
+  }
+  int status = 0;
+  while (::waitpid(job, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw std::runtime_error(fmt::format("the job of {} processes failed", count));
+}
+
+void be_a_rank(int rank, const settings& chosen, peer_id least,
+               const std::function<task<void>(context&)>& act) {
+  if (chosen.pin) pin_rank(rank);
+  context ctx(options_of(chosen));
+  if (ctx.world().size() < least)
+    throw std::runtime_error(
+        fmt::format("there is nothing to measure with fewer than {0} processes: --ranks {0}, or "
+                    "weft-run -n {0}",
+                    least));
+  run(ctx, act(ctx));
+}
+
+}  // namespace
+
+void on_ranks(const settings& chosen, const ranks_wanted& ranks,
+              const std::function<task<void>(context&)>& act) {
+  if (const auto rank = own_rank()) return be_a_rank(*rank, chosen, ranks.least, act);
+  for (std::size_t i = 0; i + 1 < ranks.counts.size(); ++i) start_ranks(ranks.counts[i]);
+  become_ranks(ranks.counts.back());
 }
 
 }  // namespace weft::bench

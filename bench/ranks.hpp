@@ -2,15 +2,24 @@
 // Benchmarks of many ranks: weft-run starts this program once for each.
 #pragma once
 
-#include <optional>
+#include <functional>
+#include <vector>
+
+#include "stage.hpp"
 
 namespace weft::bench {
 
-/// Which rank this process is; nothing: no launcher has started it.
-std::optional<int> own_rank();
+/// How many processes a benchmark is for.
+struct ranks_wanted {
+  std::vector<int> counts;  ///< measured one after the other, each a job of its own
+  peer_id least = 2;        ///< with fewer of them there is nothing to measure
+};
 
-/// Replaces this process with weft-run, which lies beside it and starts the same command line as so
-/// many ranks. \throws std::runtime_error
-[[noreturn]] void become_ranks(int count);
+/// Runs `act` inside `run()` in each process of a job, placed round the cores. Called outside of a
+/// job, this process starts them, by weft-run, which lies beside it, with its own command line, and
+/// becomes the last of those; rank 0 has its stdout. For a process with one thread and no context.
+/// \throws std::runtime_error
+void on_ranks(const settings& chosen, const ranks_wanted& ranks,
+              const std::function<task<void>(context&)>& act);
 
 }  // namespace weft::bench

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,6 @@
 #include "ranks.hpp"
 #include "report.hpp"
 #include "stage.hpp"
-#include "support/affinity.hpp"
 #include "support/clock.hpp"
 #include "support/compute.hpp"
 #include "support/pattern.hpp"
@@ -200,14 +198,6 @@ task<void> act(context& ctx, const request& wanted) {
   if (tells) table.finish();
 }
 
-void be_a_rank(int rank, const request& wanted) {
-  if (wanted.chosen.pin) pin_rank(rank);
-  context ctx(options_of(wanted.chosen));
-  if (ctx.world().size() < 4)
-    throw std::runtime_error("a tree with inner ranks has four ranks or more: --ranks 4");
-  run(ctx, act(ctx, wanted));
-}
-
 }  // namespace
 
 void add_tree_command(CLI::App& app) {
@@ -221,10 +211,8 @@ void add_tree_command(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   add_settings(*sub, wanted->chosen);
   sub->callback([wanted] {
-    if (const auto rank = own_rank())
-      be_a_rank(*rank, *wanted);
-    else
-      become_ranks(wanted->ranks);
+    on_ranks(wanted->chosen, {.counts = {wanted->ranks}, .least = 4},
+             [&](context& ctx) { return act(ctx, *wanted); });
   });
 }
 
