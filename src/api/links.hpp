@@ -104,7 +104,8 @@ class links {
     // Several links, from the first offer in either direction until the peer sends on them: then
     // they are the peer's.
     std::unique_ptr<proto::bundle> unused_bundle;
-    std::size_t next_way = 0;  // the transport to try next
+    bool bundle_hears = false;  // the peer sends, or may, on links that were accepted for it
+    std::size_t next_way = 0;   // the transport to try next
     bool wants_link = false;
     bool tried_unix = false;  // whether a Unix socket reaches it, too, is known
     std::string no_unix;      // why none does
@@ -126,11 +127,13 @@ class links {
                     const wireup::failure& why, const std::string& locator);
   std::shared_ptr<proto::peer> stranger(const wireup::context_id& id, bool afresh = false);
   void open_self(const std::shared_ptr<proto::peer>& p);
+  void try_soon(const party& who);
   void try_next_way(party& who);
   void offer_links(party& who, const wireup::channel_ptr& c);
   void use(party& who, std::unique_ptr<transports::link> made, std::size_t number,
            std::uint32_t credit);
   transports::inlet& inlet_for(party& who, std::size_t way, std::size_t number);
+  void take_back(party& who) noexcept;
   proto::bundle* bundle_for(const proto::peer& p, std::size_t way) const noexcept;
   std::vector<transports::inlet*> inlets_for(proto::peer& p, std::size_t way) const;
   std::optional<std::size_t> way_at(std::uint16_t place) const noexcept;

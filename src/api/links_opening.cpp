@@ -85,10 +85,29 @@ proto::bundle* links::bundle_for(const peer& p, std::size_t index) const noexcep
   return p.several() && p.several()->traits().name == t.name ? p.several() : nullptr;
 }
 
+/// Baton held. Several links that were offered to the peer, and that it does not take.
+void links::take_back(party& who) noexcept {
+  who.opening.clear();
+  for (std::size_t i = 0; i != ways_.size(); ++i)
+    if (bundle_for(*who.peer, i))
+      for (transports::inlet* inlet : inlets_for(*who.peer, i)) ways_[i].transport->forget(*inlet);
+  who.unused_bundle.reset();
+}
+
 /// Baton held. Whom that link of a transport delivers to: the peer, if it is the only one.
 transports::inlet& links::inlet_for(party& who, std::size_t index, std::size_t number) {
   const transports::transport& t = *ways_[index].transport;
   if (links_of(t) == 1) return *who.peer;
+  // A peer that offers what comes later in the list cannot have what this side has offered.
+  const bool later = index > who.next_way;
+  if (who.unused_bundle && !who.bundle_hears && !bundle_for(*who.peer, index) &&
+      (later || !who.unused_bundle->alive())) {
+    take_back(who);
+    if (later) {
+      who.next_way = index;
+      try_soon(who);
+    }
+  }
   if (!who.peer->several())
     who.unused_bundle = std::make_unique<proto::bundle>(
         *who.peer, std::vector<transports::traits>(links_of(t), t.traits()));
@@ -157,6 +176,14 @@ std::string links::refusals(const peer& p) {
 std::vector<links::attempt> links::attempts(const peer& p) const {
   const auto found = attempts_.find(&p);
   return found == attempts_.end() ? std::vector<attempt>{} : found->second;
+}
+
+/// As try_next_way, when what is going on now has ended and the baton is not held.
+void links::try_soon(const party& who) {
+  manager_->post([this, id = who.peer] {
+    for (auto& [key, other] : parties_)
+      if (other.peer == id) try_next_way(other);
+  });
 }
 
 void links::try_next_way(party& who) {
@@ -273,6 +300,7 @@ void links::on_offer(party& who, const channel_ptr& c, parcel p) {
         refusal = e.what();
       }
     if (refusal.empty()) {
+      who.bundle_hears = who.bundle_hears || links_of(t) > 1;
       head.credit = who.peer->grant_first_credit();
       return c->send(pack(static_cast<std::uint8_t>(parcel_kind::answer), head, std::move(answer)));
     }
@@ -302,10 +330,7 @@ void links::on_answer(party& who, parcel p, bool refused) {
     if (!last || !who.unused_bundle) return;
   }
   ++who.next_way;
-  manager_->post([this, id = who.peer] {
-    for (auto& [key, other] : parties_)
-      if (other.peer == id) try_next_way(other);
-  });
+  try_soon(who);
 }
 
 }  // namespace weft::detail

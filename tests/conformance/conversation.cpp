@@ -65,26 +65,7 @@ std::ostream& operator<<(std::ostream& out, const setting& s) { return out << s.
 
 namespace {
 
-/// Where there is a device, which is in the guest as a rule (tests/rdma_guest).
-const std::vector<setting>& settings_of_verbs() {
-  using enum place;
-  using enum weft::progress_mode;
-  using enum weft::ring_reading;
-  using enum weft::rendezvous_way;
-  static const std::vector<setting> all{
-      {"verbs, two processes, written", two_processes, dedicated, "auto", "auto", "verbs", 1, burst,
-       write},
-      {"verbs, one process, interrupt, epoll, read", same_process, interrupt, "epoll", "auto",
-       "verbs", 1, burst, read},
-  };
-  return all;
-}
-
 const std::vector<setting>& settings() {
-  // WEFT_TEST_TRANSPORT chooses those of one transport.
-  const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
-  if (only && std::string_view(only) == "verbs") return settings_of_verbs();
-
   using enum place;
   using enum weft::progress_mode;
   using enum weft::ring_reading;
@@ -149,11 +130,27 @@ const std::vector<setting>& settings() {
        read, one_queue, weft::chained_fin::yes},
       {"qdma, written, two queues, chained", two_processes, dedicated, "auto", "auto", "qdma", 1,
        burst, write, two_queues, weft::chained_fin::yes},
+      {"shm and tcp, two processes", two_processes, dedicated, "auto", "auto", "shm+tcp"},
+      {"tcp and shm, one process, interrupt, epoll", same_process, interrupt, "epoll", "auto",
+       "tcp+shm"},
+      {"qdma, shm and tcp, two processes, polling", two_processes, polling, "auto", "auto",
+       "qdma+shm+tcp"},
+      {"verbs, two processes, written", two_processes, dedicated, "auto", "auto", "verbs", 1, burst,
+       write},
+      {"verbs, one process, interrupt, epoll, read", same_process, interrupt, "epoll", "auto",
+       "verbs", 1, burst, read},
+      {"verbs and tcp, two processes", two_processes, dedicated, "auto", "auto", "verbs+tcp"},
+      {"verbs and tcp, one process", same_process, dedicated, "auto", "auto", "verbs+tcp"},
   };
   return all;
 }
 
+/// Those of the one that WEFT_TEST_TRANSPORT names; else all that need no RDMA device, which is in
+/// the guest as a rule (tests/rdma_guest).
 bool is_tried(const setting& s) {
+  const std::string_view transport(s.transport);
+  const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
+  if (only ? transport != only : transport.starts_with("verbs")) return false;
   return !WEFT_TEST_ONE_PROCESS || s.where != place::two_processes;
 }
 
