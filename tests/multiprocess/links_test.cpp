@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes with two TCP connections, of which one is cut in the middle of it.
+// Two processes with two links, of which one breaks in the middle of it.
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,16 +10,19 @@
 #include <catch2/catch.hpp>
 
 #include "support/skip.hpp"
+#include "support/transports.hpp"
 
 namespace {
 
-pid_t start(const std::string& own, const std::string& other, int seed, bool cuts) {
+/// \param breaks how it breaks a link; null: the other one does
+pid_t start(const std::string& own, const std::string& other, int seed, const char* breaks,
+            const char* what) {
   const std::string program = WEFT_TEST_BIN_DIR "/tests/exchange";
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::alarm(60);  // a hang is an end, too
     ::execl(program.c_str(), "exchange", own.c_str(), other.c_str(), std::to_string(seed).c_str(),
-            cuts ? "cut" : nullptr, nullptr);
+            breaks, what, nullptr);
     ::_exit(127);
   }
   return pid;
@@ -31,28 +34,54 @@ int wait_for(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// So many pairs of processes, each of which loses a link. \return how many noticed before the end
-int cut_often(int times) {
-  ::setenv("WEFT_TRANSPORTS", "tcp", 1);
-  ::setenv("WEFT_TCP_LINKS", "2", 1);
+/// A pair of processes that loses a link. \return whether it noticed before the end
+bool lose_one(int seed, const char* breaks, const char* what) {
+  CAPTURE(seed);
+  const std::string left = "unix://weft-links-" + std::to_string(::getpid()) + "-" +
+                           std::to_string(seed) + "-left",
+                    right = left + "-right";
+  const pid_t one = start(left, right, seed, breaks, what);
+  const pid_t two = start(right, left, seed, nullptr, nullptr);
+  const int a = wait_for(one), b = wait_for(two);
+  CHECK((a == 0 || a == 3));
+  CHECK((b == 0 || b == 3));
+  return a == 0;
+}
+
+/// \param connections over TCP, of which one is cut
+/// \return how many of so many pairs noticed
+int cut_often(int times, const char* transport, const char* connections) {
+  ::setenv("WEFT_TRANSPORTS", transport, 1);
+  ::setenv("WEFT_TCP_LINKS", connections, 1);
   int noticed = 0;
-  for (int i = 0; i != times; ++i) {
-    CAPTURE(i);
-    const std::string base = "unix://weft-links-" + std::to_string(::getpid()) + "-";
-    const std::string left = base + std::to_string(i) + "-left", right = base + std::to_string(i);
-    const pid_t one = start(left, right, i, true), two = start(right, left, i, false);
-    const int a = wait_for(one), b = wait_for(two);
-    CHECK((a == 0 || a == 3));
-    CHECK((b == 0 || b == 3));
-    noticed += a == 0;
-  }
+  for (int i = 0; i != times; ++i) noticed += lose_one(i, "cut", connections);
   return noticed;
 }
 
 }  // namespace
 
 TEST_CASE("links: one of two connections is cut 25 times, and every message arrives once") {
-  CHECK(cut_often(25) > 12);
+  CHECK(cut_often(25, "tcp", "2") > 12);
+}
+
+TEST_CASE("links: the connection beside another transport is cut, and every message arrives once") {
+  const std::string beside = weft::tests::transports().front();
+  CHECK(cut_often(10, (beside + "+tcp").c_str(), "1") > 2);
+}
+
+TEST_CASE("links: the network of an RDMA device goes down, and tcp carries everything",
+          "[.guest]") {
+  if (weft::tests::transports().front() != "verbs" || !std::getenv("WEFT_TEST_GUEST"))
+    return weft::tests::skip("only the guest's network may be taken down");
+  ::setenv("WEFT_TRANSPORTS", "verbs+tcp", 1);
+  ::setenv("WEFT_TCP_INTERFACES", "lo", 1);
+  ::setenv("WEFT_PEER_TIMEOUT", "2", 1);
+  int noticed = 0;
+  for (int i = 0; i != 3; ++i) {
+    noticed += lose_one(i, "unplug", "dummy0");
+    REQUIRE(std::system("ip link set dummy0 up") == 0);
+  }
+  CHECK(noticed > 0);
 }
 
 TEST_CASE("links: one of two addresses is cut off 25 times, and every message arrives once") {
@@ -61,5 +90,5 @@ TEST_CASE("links: one of two addresses is cut off 25 times, and every message ar
     return weft::tests::skip("network namespaces are forbidden here");
   if (std::system("ip link set lo up && ip addr add 127.0.0.2/8 dev lo") != 0)
     return weft::tests::skip("there is no `ip`, or it may not change a network namespace");
-  CHECK(cut_often(25) > 12);
+  CHECK(cut_often(25, "tcp", "2") > 12);
 }

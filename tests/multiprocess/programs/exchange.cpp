@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two of these send each other messages of all sizes at once and look at every byte of what they
-// get:  exchange <own address> <other address> <seed> [cut]
-// The one that is told to cut breaks one of its TCP connections at some moment in the middle.
+// get:  exchange <own address> <other address> <seed> [cut <connections> | unplug <interface>]
+// The one that is told to cut breaks one of its TCP connections, of so many, at some moment in the
+// middle; the one that is told to unplug takes a network interface down.
 // Ends with 0: everything came once, whole and in order, over what was left; 3: the same, but no
 // link was lost on the way; else it says what is wrong.
 #include <netinet/in.h>
@@ -86,15 +87,21 @@ std::vector<int> links() {
   return all;
 }
 
-/// After so many messages and a little more, one of the links goes: like a cable, with what is on
-/// its way, or so that what is on its way arrives.
-void cut(std::mt19937_64& random) {
+/// Ends after so many messages and a little more.
+/// \param connections that there must be by then
+void wait_for_moment(std::mt19937_64& random, std::size_t connections) {
   const std::size_t after = random() % (messages * 3 / 4);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while ((received.load() < after || links().size() < 2) &&
+  while ((received.load() < after || links().size() < connections) &&
          std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+}
+
+/// One of the links goes: like a cable, with what is on its way, or so that what is on its way
+/// arrives.
+void cut(std::mt19937_64& random, std::size_t connections) {
+  wait_for_moment(random, connections);
   const std::vector<int> all = links();
   if (all.empty()) return;
   const int fd = all[random() % all.size()];
@@ -106,20 +113,29 @@ void cut(std::mt19937_64& random) {
     ::shutdown(fd, SHUT_RDWR);
 }
 
+void unplug(std::mt19937_64& random, const std::string& interface) {
+  wait_for_moment(random, 0);
+  if (std::system(("ip link set " + interface + " down").c_str()) != 0) std::_Exit(4);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::cerr << "usage: exchange <own address> <other address> <seed> [cut]\n";
+    std::cerr << "usage: exchange <own address> <other address> <seed> "
+                 "[cut <connections> | unplug <interface>]\n";
     return 2;
   }
   const std::uint64_t seed = std::strtoull(argv[3], nullptr, 10);
-  const bool cuts = argc > 4;
+  const bool cuts = argc > 5;
   std::mt19937_64 random(seed);
   try {
     context ctx;
     std::jthread scissors;
-    if (cuts) scissors = std::jthread([&random] { cut(random); });
+    if (cuts)
+      scissors = std::jthread([&random, how = std::string(argv[4]), what = std::string(argv[5])] {
+        how == "cut" ? cut(random, std::stoul(what)) : unplug(random, what);
+      });
     run(ctx, play(ctx, argv[1], argv[2], seed * 2 + cuts, seed * 2 + !cuts));
     return ctx.snapshot().links_lost != 0 ? 0 : 3;
   } catch (const std::exception& e) {
