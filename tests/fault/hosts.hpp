@@ -18,8 +18,8 @@ inline std::ostream& operator<<(std::ostream& to, const setting& s) {
   return to << s.transports << " on " << s.hosts << (s.hosts == 1 ? " host" : " hosts");
 }
 
-/// Both transports alone, and together on two hosts where those can be had. Enters a private world
-/// (world.hpp) for it.
+/// Each transport alone, and shm and tcp together on two hosts where those can be had. Enters a
+/// private world (world.hpp) for it.
 const std::vector<setting>& settings();
 
 /// Makes the second host; this process stays on the first. Enters a private world for it. Once per

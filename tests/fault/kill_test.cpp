@@ -26,8 +26,10 @@ enum class moment {
   ending      ///< about when everybody leaves in good order
 };
 
-/// The promise is a second; a sanitizer makes no promises.
-constexpr std::int64_t news_limit = (sanitized ? 20 : 1) * std::int64_t{1'000'000'000};
+/// The promise is a second; sanitizers and emulated machines make no promises.
+std::int64_t news_limit() {
+  return (sanitized || on_a_device() ? 20 : 1) * std::int64_t{1'000'000'000};
+}
 
 struct report {
   std::int64_t slowest = 0;  ///< of all ranks, from the death (or the rank's own start) to its news
@@ -77,7 +79,7 @@ void kill_one(int round, std::mt19937& dice, report& so_far) {
         } else if (lost != 0) {
           const std::int64_t took = lost - std::max<std::int64_t>(killed_at, notes.began);
           so_far.slowest = std::max(so_far.slowest, took);
-          CHECK(took < news_limit);
+          CHECK(took < news_limit());
         } else {
           // Only one that had said good-bye is not missed.
           CHECK(when == moment::ending);
@@ -100,14 +102,16 @@ void kill_many(int rounds) {
   report all;
   for (int round = 0; round < rounds; ++round) kill_one(round, dice, all);
   CHECK(open_descriptors() == descriptors);
-  CHECK(all.killed > rounds / 2);
+  CHECK(all.killed > rounds / 4);
   std::cout << all.killed << " of " << rounds << " killed; the slowest news took "
             << all.slowest / 1'000'000 << " ms\n";
 }
 
 }  // namespace
 
-TEST_CASE("kill: a rank dies at a random moment, and only it") { kill_many(20); }
+TEST_CASE("kill: a rank dies at a random moment, and only it") {
+  kill_many(on_a_device() ? 3 : 20);
+}
 TEST_CASE("kill: a rank dies at 500 random moments, and only it", "[.soak]") { kill_many(500); }
 
 TEST_CASE("kill: the launcher dies, and no rank is left") {

@@ -16,12 +16,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+
+#include "support/transports.hpp"
 
 namespace fault {
 
@@ -110,8 +113,14 @@ std::string look_for_leftovers() {
 
 }  // namespace
 
+bool on_a_device() { return std::getenv("WEFT_TEST_TRANSPORT") != nullptr; }
+
 const std::vector<std::string>& transports() {
-  static const std::vector<std::string> all{"self,shm", "self,qdma", "self,tcp"};
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> found;
+    for (const std::string& one : weft::tests::transports()) found.push_back("self," + one);
+    return found;
+  }();
   return all;
 }
 

@@ -15,6 +15,10 @@ namespace fault {
 /// Whether these programs are built with a sanitizer, which is slow and has needs of its own.
 inline constexpr bool sanitized = WEFT_TEST_SANITIZED;
 
+/// Whether they are put to one transport only, that of an RDMA device, which is emulated as a rule:
+/// slow, and without a second host (tests/rdma_guest).
+bool on_a_device();
+
 /// Where weft's programs are; those of the tests are in its folder `tests`.
 inline const std::string bin = WEFT_TEST_BIN_DIR;
 

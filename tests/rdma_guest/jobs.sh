@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# jobs.sh BIN: jobs of four ranks, all to all, over verbs alone and beside other transports.
+# jobs.sh BIN: jobs of four ranks, all to all, over verbs alone, beside other transports, and with one.
 set -euo pipefail
 PATH=$1:$1/tests:$PATH
 
@@ -20,8 +20,10 @@ why() {
 job self,verbs all_to_all
 job self,shm,verbs,tcp all_to_all
 job self,verbs,tcp all_to_all
-# One rank has no device: it and the others meet over TCP, the others among themselves over verbs.
-job self,verbs,tcp bash -c '[[ $WEFT_RANK != 2 ]] || export WEFT_VERBS_DEVICE=none; exec all_to_all'
+# One rank has no device: it and the others meet over TCP, the others among themselves over verbs, or over both joined.
+one_without='[[ $WEFT_RANK != 2 ]] || export WEFT_VERBS_DEVICE=none; exec all_to_all'
+job self,verbs,tcp bash -c "$one_without"
+WEFT_TCP_LINKS=2 job self,verbs+tcp,tcp bash -c "$one_without"
 
 why self,verbs,tcp '^  verbs +chosen +verbs, queue pair'
 why self,shm,verbs,tcp '^  verbs +not tried'

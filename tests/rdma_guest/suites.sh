@@ -4,21 +4,37 @@
 # of them, also after a failure; ends with 1 if one failed. ON: also those that take minutes in an emulated machine.
 set -uo pipefail
 bin=$1 bad=0
-export WEFT_TEST_TRANSPORT=verbs
 
-# suite COMMAND...: a test's program, or a script.
+# suite TRANSPORT COMMAND...: a test's program, or a script, put to that transport.
 suite() {
   local start=$SECONDS code=0
-  "$@" || code=$?
-  echo "== ${*##*/} over verbs: status $code ($((SECONDS - start)) s)"
+  WEFT_TEST_TRANSPORT=$1 "${@:2}" || code=$?
+  echo "== ${2##*/} ${3+${3##*/} }over $1: status $code ($((SECONDS - start)) s)"
   ((code == 0 || code == 77)) || bad=1  # 77: a test of it cannot run here, and said so
 }
 
-suite "$bin/tests/test-rdma_guest"
-suite "$bin/tests/test-conformance"
+# What an emulated machine does in time; ON: what it does in minutes. Over verbs and tcp joined, what that can change.
+messages='conformance: messages of every size*,conformance: one message*,contexts: messages move*,streams: bytes in both*'
 deaths='death: a job*,death: a process that leaves*'
-if [[ ${2:-} == ON ]]; then deaths='death: *'; fi
-suite "$bin/tests/test-multiprocess" "$deaths"
-suite "$(dirname "$0")/jobs.sh" "$bin"
-suite "$(dirname "$0")/bench.sh" "$bin"
+links='links: the network*'
+kills='kill: a rank dies at a random moment*'
+if [[ ${2:-} == ON ]]; then
+  messages='conformance: *,contexts: *,streams: *'
+  deaths='death: *'
+  links='links: the *'
+  kills+=',kill: the launcher*,stop: a rank is*,stop: ranks are stopped again*'
+fi
+
+suite verbs "$bin/tests/test-rdma_guest"
+suite verbs "$bin/tests/test-conformance"
+suite verbs+tcp "$bin/tests/test-conformance" "$messages"
+suite verbs "$bin/tests/test-multiprocess" "$deaths"
+suite verbs "$bin/tests/test-multiprocess" "$links"
+suite verbs+tcp "$bin/tests/test-fault" "$kills"
+if [[ ${2:-} == ON ]]; then
+  suite verbs+tcp "$bin/tests/test-multiprocess" "$deaths"
+  suite verbs "$bin/tests/test-fault" "$kills"
+fi
+suite verbs "$(dirname "$0")/jobs.sh" "$bin"
+suite verbs "$(dirname "$0")/bench.sh" "$bin"
 exit "$bad"
