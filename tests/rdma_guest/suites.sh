@@ -14,15 +14,14 @@ suite() {
 }
 
 # What an emulated machine does in time; ON: what it does in minutes. Over verbs and tcp joined, what that can change.
-messages='conformance: messages of every size*,conformance: one message*,contexts: messages move*,streams: bytes in both*'
+messages='conformance: messages of every size*,conformance: one message*,contexts: messages move*,streams: bytes in both*,access: what is put*'
 deaths='death: a job*,death: a process that leaves*'
 links='links: the network*'
-kills='kill: a rank dies at a random moment*'
 if [[ ${2:-} == ON ]]; then
-  messages='conformance: *,contexts: *,streams: *'
+  messages='conformance: *,contexts: *,streams: *,access: *'
   deaths='death: *'
   links='links: the *'
-  kills+=',kill: the launcher*,stop: a rank is*,stop: ranks are stopped again*'
+  kills='kill: a rank dies at a random moment*,kill: the launcher*,stop: a rank is*,stop: ranks are stopped again*'
 fi
 
 suite verbs "$bin/tests/test-rdma_guest"
@@ -30,8 +29,8 @@ suite verbs "$bin/tests/test-conformance"
 suite verbs+tcp "$bin/tests/test-conformance" "$messages"
 suite verbs "$bin/tests/test-multiprocess" "$deaths"
 suite verbs "$bin/tests/test-multiprocess" "$links"
-suite verbs+tcp "$bin/tests/test-fault" "$kills"
 if [[ ${2:-} == ON ]]; then
+  suite verbs+tcp "$bin/tests/test-fault" "$kills"
   suite verbs+tcp "$bin/tests/test-multiprocess" "$deaths"
   suite verbs "$bin/tests/test-fault" "$kills"
 fi
