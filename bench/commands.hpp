@@ -25,6 +25,7 @@ void add_ladder_command(CLI::App& app);       ///< the rungs of the RDMA channel
 void add_progress_command(CLI::App& app);     ///< what asynchronous progress costs
 void add_layers_command(CLI::App& app);       ///< what each layer adds to a message
 void add_strangers_command(CLI::App& app);    ///< what bad connections cost
+void add_access_command(CLI::App& app);       ///< one-sided access to a peer's memory
 void add_stream_command(CLI::App& app);       ///< a stream against messages and a Unix socket
 void add_policy_command(CLI::App& app);       ///< orders of looking at several transports
 

@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
     add_progress_command(app);
     add_layers_command(app);
     add_strangers_command(app);
+    add_access_command(app);
     add_stream_command(app);
     add_policy_command(app);
     add_stripe_command(app);

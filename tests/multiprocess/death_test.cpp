@@ -131,6 +131,27 @@ task<void> receive_until(ends& into, endpoint other, std::size_t size, talker& v
   }
 }
 
+/// The same with the memory of both: it reads, writes and counts there while it is written to here.
+task<void> touch_until(context& ctx, ends& into, endpoint other, std::size_t size, talker& victim,
+                       int enough) {
+  bytes memory(size), data(size, std::byte{2});
+  const region mine(ctx, memory, rights::read_write);
+  remote_region here = mine.remote(), there;
+  co_await other.recv(std::as_writable_bytes(std::span(&there, 1)), to_survivor);
+  co_await other.send(std::as_bytes(std::span(&here, 1)), to_victim);
+  co_await mine.notified();
+  errc how = errc::ok;
+  for (int i = 0; how == errc::ok; ++i) {
+    if (i == enough) victim.kill();
+    const auto r = co_await as_result(i % 2 == 0 ? other.put(data, there) : other.get(data, there));
+    how = r.code();
+    if (how != errc::ok) break;
+    const auto counted = co_await as_result(other.fetch_add(there, 1));
+    how = counted.code();
+  }
+  into.push_back(how);
+}
+
 task<void> echo_with(endpoint bystander, int rounds) {
   bytes out(100'000, std::byte{3}), in(100'000);
   for (int i = 0; i < rounds; ++i) {
@@ -159,6 +180,7 @@ task<void> survive(context& ctx, talker& victim, talker& other, std::string what
     all.start(receive_until(result, peer, size, victim, enough));
   if (what.starts_with("receive") || what.starts_with("both"))
     all.start(send_until(result, peer, size, victim, enough));
+  if (what.starts_with("touch")) all.start(touch_until(ctx, result, peer, size, victim, enough));
   if (what == "silence") {
     co_await peer.recv(mutable_buffer{}, to_survivor);
     victim.kill();
@@ -176,8 +198,9 @@ task<void> survive(context& ctx, talker& victim, talker& other, std::string what
 }  // namespace
 
 TEST_CASE("death: a process killed while messages flow is lost, and only it") {
-  const std::string what = GENERATE(as<std::string>{}, "send-small", "send-large", "receive-small",
-                                    "receive-large", "both-small", "both-large", "silence");
+  const std::string what =
+      GENERATE(as<std::string>{}, "send-small", "send-large", "receive-small", "receive-large",
+               "both-small", "both-large", "touch-small", "touch-large", "silence");
   const progress_mode mode = GENERATE(progress_mode::dedicated, progress_mode::interrupt);
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
   CAPTURE(what, transport);

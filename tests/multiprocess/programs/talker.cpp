@@ -24,6 +24,17 @@ task<void> receive_for_ever(endpoint other, std::size_t size) {
   for (;;) co_await other.recv(data, to_victim);
 }
 
+/// Writes into the survivor's memory, which does the same here.
+task<void> touch_for_ever(context& ctx, endpoint other, std::size_t size) {
+  std::vector<std::byte> memory(size);
+  const region mine(ctx, memory, rights::read_write);
+  remote_region here = mine.remote(), there;
+  co_await other.send(std::as_bytes(std::span(&here, 1)), to_survivor);
+  co_await other.recv(std::as_writable_bytes(std::span(&there, 1)), to_victim);
+  co_await other.signal(there, notify{});
+  for (;;) co_await other.put(memory, there);
+}
+
 task<void> echo_until_closed(endpoint other) {
   std::vector<std::byte> data(100'000);
   for (;;) {
@@ -46,6 +57,8 @@ task<void> play(context& ctx, std::string own, std::string other, std::string wh
   if (what == "send-large" || what == "both-large") all.start(send_for_ever(survivor, large));
   if (what == "receive-small" || what == "both-small") all.start(receive_for_ever(survivor, small));
   if (what == "receive-large" || what == "both-large") all.start(receive_for_ever(survivor, large));
+  if (what == "touch-small") all.start(touch_for_ever(ctx, survivor, small));
+  if (what == "touch-large") all.start(touch_for_ever(ctx, survivor, large));
   if (what == "silence") {
     all.start(survivor.send(const_buffer{}, to_survivor));
     all.start(survivor.recv(mutable_buffer{}, unused));

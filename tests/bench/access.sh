@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# One-sided access, also where its owner computes.
+. "$(dirname "$0")/common.sh"
+
+bench access --rounds 2 --size 8 --size 100000
+says computes
+bench access --rounds 1 --size 64 --transport tcp --json
+says '"bench":"access"'
+says '"by":"get"'
+says '"owner":"computes"'
