@@ -158,16 +158,6 @@ bool is_tried(const setting& s) {
 
 setting every_setting() { return GENERATE(filter(is_tried, from_range(settings()))); }
 
-bytes pattern(std::size_t size, std::uint64_t seed) {
-  bytes b(size);
-  std::uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
-  for (std::byte& one : b) {
-    x = x * 6364136223846793005u + 1442695040888963407u;
-    one = static_cast<std::byte>(x >> 56);
-  }
-  return b;
-}
-
 namespace {
 
 task<void> both(context& ctx, part left, part right) {

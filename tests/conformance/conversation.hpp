@@ -11,9 +11,12 @@
 
 #include <weft/weft.hpp>
 
+#include "support/pattern.hpp"
+
 namespace conformance {
 
-using bytes = std::vector<std::byte>;
+using weft::tests::bytes;
+using weft::tests::pattern;
 
 /// Where the two ends are.
 enum class place {
@@ -53,9 +56,6 @@ void converse(const setting& how, part left, part right);
 inline void expect(bool holds, const std::string& what) {
   if (!holds) throw std::logic_error("not so: " + what);
 }
-
-/// Bytes that tell which message they are of.
-bytes pattern(std::size_t size, std::uint64_t seed);
 
 /// What the thing failed with; ok if it did not.
 template <class X>

@@ -15,6 +15,7 @@
 #include <span>
 #include <sstream>
 
+#include "support/pattern.hpp"
 #include "transports/tcp/wire.hpp"
 #include "wireup/handshake.hpp"
 #include "wireup/hello.hpp"
@@ -78,9 +79,7 @@ std::vector<sockaddr_in> listening_places(pid_t pid) {
 }
 
 std::vector<std::byte> strangers::garbage(std::size_t size) {
-  std::vector<std::byte> all(size);
-  std::ranges::generate(all, [this] { return static_cast<std::byte>(dice_()); });
-  return all;
+  return weft::tests::pattern(size, dice_());
 }
 
 void strangers::arrive(manner how) {

@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that tell when one of them is missing, or is another's.
+// Bytes that tell which message they are of, and when one of them is missing, doubled or another's.
+// Megabytes of them are made and compared by few steps, since a sanitizer looks at every step.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace weft::tests {
 
-using bytes = std::vector<std::byte>;
+struct bytes : std::vector<std::byte> {
+  using vector::vector;
 
+  friend bool operator==(const bytes& a, const bytes& b) noexcept {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+  }
+};
+
+/// A piece of random bytes, and the same again and again, each time with its place in front. What
+/// weft cuts messages into is no multiple of a piece.
 inline bytes pattern(std::size_t size, std::uint64_t seed = 1) {
+  constexpr std::size_t piece = 1021;
   bytes b(size);
-  for (std::byte& one : b)
-    one = static_cast<std::byte>((seed = seed * 6364136223846793005u + 1442695040888963407u) >> 56);
+  std::uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
+  for (std::size_t i = 0; i < std::min(piece, size); ++i) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    b[i] = static_cast<std::byte>(x >> 56);
+  }
+  for (std::size_t at = piece; at < size; at += piece) {
+    const std::size_t rest = std::min(piece, size - at);
+    std::memcpy(b.data() + at, b.data(), rest);
+    std::memcpy(b.data() + at, &at, std::min(sizeof at, rest));
+  }
   return b;
 }
 

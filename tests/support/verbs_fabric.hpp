@@ -271,14 +271,15 @@ class fake_queue_pair final : public verbs::queue_pair {
                                 reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE);
     if (!far.data()) return false;
     const std::size_t until = std::min(of_.on_.moves, far.size());
-    if (!s.copied.empty()) {
-      for (; s.moved < until; ++s.moved) far[s.moved] = s.copied[s.moved];
-      return true;
-    }
+    const auto rest = [&](std::span<std::byte> all) {
+      return all.subspan(s.moved, until - s.moved);
+    };
     // Its registration must last as long as the device may use it.
-    const auto here = of_.checked(s.piece, rights_here(s.opcode));
-    for (; s.moved < until; ++s.moved)
-      reads ? here[s.moved] = far[s.moved] : far[s.moved] = here[s.moved];
+    const std::span<std::byte> here =
+        s.copied.empty() ? of_.checked(s.piece, rights_here(s.opcode)) : s.copied;
+    if (s.moved >= until) return true;
+    std::ranges::copy(rest(reads ? far : here), rest(reads ? here : far).begin());
+    s.moved = until;
     return true;
   }
 

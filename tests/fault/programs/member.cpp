@@ -29,11 +29,13 @@
 
 #include <weft/weft.hpp>
 
+#include "../../support/pattern.hpp"
+
 namespace {
 
 using namespace weft;
 using namespace std::chrono_literals;
-using bytes = std::vector<std::byte>;
+using tests::bytes;
 
 constexpr tag ask{1}, answer{2};
 constexpr tag never{3};
@@ -50,11 +52,9 @@ struct head {
 };
 
 bytes question(peer_id who, std::uint32_t number) {
-  bytes all(sizeof(head) + (number * 7919) % longest);
   const head h{who, number};
+  bytes all = tests::pattern(sizeof h + (number * 7919) % longest, who * 31 + number);
   std::memcpy(all.data(), &h, sizeof h);
-  for (std::size_t i = sizeof h; i != all.size(); ++i)
-    all[i] = static_cast<std::byte>(who * 31 + number + i * 7);
   return all;
 }
 
@@ -127,8 +127,10 @@ class member {
       head h{};
       if (got.size < sizeof h) wrong("a question without a head");
       std::memcpy(&h, in.data(), sizeof h);
+      const bytes expected = question(h.who, h.number);
       const auto text = std::span(in).first(got.size);
-      if (h.who != got.source || !std::ranges::equal(question(h.who, h.number), text))
+      if (h.who != got.source || got.size != expected.size() ||
+          std::memcmp(expected.data(), text.data(), got.size) != 0)
         wrong("a wrong question from " + std::to_string(got.source));
       const auto sent = co_await as_result(ctx_.peer(got.source).send(text, answer));
       if (sent.code() == errc::stopped) co_return;

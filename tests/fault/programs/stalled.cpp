@@ -3,7 +3,6 @@
 // receives when the board says so (`please_end`), and looks at every byte.
 //   weft-run -n 2 stalled FD          FD: the board; `received` counts what was sent on rank 0
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -14,12 +13,13 @@
 
 #include <weft/weft.hpp>
 
+#include "../../support/pattern.hpp"
 #include "../board.hpp"
 
 namespace {
 
 using namespace weft;
-using bytes = std::vector<std::byte>;
+using tests::bytes;
 
 constexpr std::uint64_t streams = 48;
 constexpr std::uint32_t messages = 12;
@@ -29,7 +29,7 @@ constexpr tag bye{1000};
 std::size_t size_of(std::uint64_t stream) { return sizes[stream % sizes.size()]; }
 
 void fill(bytes& b, std::uint64_t stream, std::uint32_t number) {
-  std::ranges::fill(b, static_cast<std::byte>(stream * 7 + number));
+  std::memset(b.data(), static_cast<std::uint8_t>(stream * 7 + number), b.size());
   std::memcpy(b.data(), &number, sizeof number);
 }
 

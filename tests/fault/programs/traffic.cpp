@@ -8,25 +8,24 @@
 // it has everybody's last one. So a rank that notices a death shows that it goes on with the
 // others, in order, to the end.
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <limits>
-#include <span>
 #include <string>
 #include <vector>
 
 #include <weft/weft.hpp>
 
+#include "../../support/pattern.hpp"
 #include "../board.hpp"
 
 namespace {
 
 using namespace weft;
-using bytes = std::vector<std::byte>;
+using tests::bytes;
 
 constexpr std::array<std::size_t, 3> sizes{8, 3000, 300'000};
 constexpr tag never{1000};
@@ -36,8 +35,10 @@ struct head {
   std::uint32_t last;
 };
 
-std::byte filling(peer_id from, std::uint32_t number) {
-  return static_cast<std::byte>(from * 50 + number);
+/// What both know of a message.
+void fill(bytes& b, peer_id from, head h) {
+  std::memset(b.data(), static_cast<std::uint8_t>(from * 50 + h.number), b.size());
+  std::memcpy(b.data(), &h, sizeof h);
 }
 
 /// The job is not as it should be: whoever waits for this rank must not wait for ever.
@@ -93,8 +94,7 @@ class traffic {
     bytes out(size);
     for (head h{0, 0}; h.last == 0; ++h.number) {
       h.last = leaving();
-      std::ranges::fill(out, filling(world_.rank(), h.number));
-      std::memcpy(out.data(), &h, sizeof h);
+      fill(out, world_.rank(), h);
       const bool wait = h.number % 8 == 7;
       const auto r = co_await as_result(wait ? world_[other].send_synchronous(out, tag{size})
                                              : world_[other].send(out, tag{size}));
@@ -103,16 +103,14 @@ class traffic {
   }
 
   task<void> receive(peer_id other, std::size_t size) {
-    bytes in(size);
+    bytes in(size), expected(size);
     for (std::uint32_t number = 0;; ++number) {
       const auto r = co_await as_result(world_[other].recv(in, tag{size}));
       if (!r) co_return failed(other, r.failure(), "a receive from");
       head h{};
       std::memcpy(&h, in.data(), sizeof h);
-      bool right = h.number == number;
-      for (const std::byte b : std::span(in).subspan(sizeof h))
-        right = right && b == filling(other, number);
-      if (!right) wrong("a wrong message from rank " + std::to_string(other));
+      fill(expected, other, {number, h.last});
+      if (in != expected) wrong("a wrong message from rank " + std::to_string(other));
       // A message of this size took both directions: how both work is known by now.
       if (world_.rank() == 0 && number == 0 && size == sizes.back())
         std::cout << "peer " << other << ": " << world_[other].describe() << '\n';

@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -25,10 +24,12 @@
 
 #include <weft/weft.hpp>
 
+#include "../../support/pattern.hpp"
+
 namespace {
 
 using namespace weft;
-using bytes = std::vector<std::byte>;
+using tests::bytes;
 
 constexpr std::size_t messages = 60;
 constexpr tag data_tag{1}, done_tag{2};
@@ -37,12 +38,8 @@ constexpr tag data_tag{1}, done_tag{2};
 bytes message(std::uint64_t seed, std::size_t number) {
   std::mt19937_64 random(seed * 1000 + number);
   const std::size_t sizes[] = {8, 5000, 100'000, 600'000, 2'000'000};
-  bytes b(random() % sizes[random() % 5] / 8 * 8);
-  for (std::size_t i = 0; i != b.size(); i += 8) {
-    const std::uint64_t word = random();
-    std::memcpy(b.data() + i, &word, 8);
-  }
-  return b;
+  const std::size_t size = random() % sizes[random() % 5];
+  return tests::pattern(size, random());
 }
 
 std::atomic<std::size_t> received{0};
@@ -56,7 +53,7 @@ task<void> receive_all(endpoint other, std::uint64_t seed) {
   for (std::size_t i = 0; i != messages; ++i) {
     const auto r = co_await other.recv(in, data_tag);
     const bytes expected = message(seed, i);
-    if (r.size != expected.size() || !std::equal(expected.begin(), expected.end(), in.begin()))
+    if (r.size != expected.size() || std::memcmp(expected.data(), in.data(), r.size) != 0)
       throw std::runtime_error("message " + std::to_string(i) + " is not what was sent");
     received.fetch_add(1);
   }

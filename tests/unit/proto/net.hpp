@@ -13,6 +13,7 @@
 #include <weft/detail/message_ops.hpp>
 
 #include "proto/messenger.hpp"
+#include "support/pattern.hpp"
 #include "transports/fake/factory.hpp"
 
 namespace net {
@@ -25,18 +26,8 @@ using weft::proto::messenger;
 using weft::proto::peer;
 using weft::runtime::engine;
 
-using bytes = std::vector<std::byte>;
-
-/// Bytes that tell which message they are of.
-inline bytes pattern(std::size_t size, std::uint64_t seed = 1) {
-  bytes b(size);
-  std::uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
-  for (std::byte& one : b) {
-    x = x * 6364136223846793005u + 1442695040888963407u;
-    one = static_cast<std::byte>(x >> 56);
-  }
-  return b;
-}
+using weft::tests::bytes;
+using weft::tests::pattern;
 
 /// An operation that counts its ends.
 template <class Op>

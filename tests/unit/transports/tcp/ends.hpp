@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/engine.hpp"
+#include "support/pattern.hpp"
 #include "transports/tcp/factory.hpp"
 #include "transports/tcp/wire.hpp"
 
@@ -23,17 +24,8 @@ using namespace weft;
 using namespace weft::transports;
 using runtime::engine;
 
-using bytes = std::vector<std::byte>;
-
-inline bytes pattern(std::size_t size, std::uint64_t seed = 1) {
-  bytes b(size);
-  std::uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
-  for (std::byte& one : b) {
-    x = x * 6364136223846793005u + 1442695040888963407u;
-    one = static_cast<std::byte>(x >> 56);
-  }
-  return b;
-}
+using tests::bytes;
+using tests::pattern;
 
 /// Notes what arrives.
 class recorder final : public inlet {
