@@ -5,8 +5,8 @@
 // passes what the dead have left and withholds a slot that takes too long. The model is wrong if a message is lost,
 // comes twice, is overwritten, is read before it is whole or comes before an earlier one of the same producer, or if
 // everybody waits for ever.
-// cc: -DSAFETY
-// pan: -m100000
+// cc: -DSAFETY -O2
+// pan: -m100000 -w25
 // variant: -DSLOW
 // mutation: -DCLAIM_IN_TWO_STEPS
 // mutation: -DTURN_BEFORE_FILLED

@@ -7,16 +7,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace weft::tests {
 
+/// Neither need have any: memcmp takes no null pointer.
+inline bool same(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
 struct bytes : std::vector<std::byte> {
   using vector::vector;
 
-  friend bool operator==(const bytes& a, const bytes& b) noexcept {
-    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
-  }
+  friend bool operator==(const bytes& a, const bytes& b) noexcept { return same(a, b); }
 };
 
 /// A piece of random bytes, and the same again and again, each time with its place in front. What

@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -127,10 +128,8 @@ class member {
       head h{};
       if (got.size < sizeof h) wrong("a question without a head");
       std::memcpy(&h, in.data(), sizeof h);
-      const bytes expected = question(h.who, h.number);
       const auto text = std::span(in).first(got.size);
-      if (h.who != got.source || got.size != expected.size() ||
-          std::memcmp(expected.data(), text.data(), got.size) != 0)
+      if (h.who != got.source || !tests::same(question(h.who, h.number), text))
         wrong("a wrong question from " + std::to_string(got.source));
       const auto sent = co_await as_result(ctx_.peer(got.source).send(text, answer));
       if (sent.code() == errc::stopped) co_return;
