@@ -26,7 +26,7 @@ struct metrics {
   std::uint64_t progress_passes = 0;  ///< passes by the progress thread
   std::uint64_t rests_read = 0;       ///< messages whose rest was read out of their sender's memory
   std::uint64_t rests_written = 0;  ///< messages whose rest was written into the receiver's memory
-  std::uint64_t accesses = 0;         ///< puts, gets and atomics that peers have done for this side
+  std::uint64_t accesses = 0;       ///< puts, gets and atomics that peers have done for this side
   std::uint64_t accesses_served = 0;  ///< and that this side was asked to do
   std::uint64_t bytes_put = 0;
   std::uint64_t bytes_got = 0;

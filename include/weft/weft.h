@@ -348,8 +348,8 @@ WEFT_API int weft_region_open(weft_context* ctx, void* memory, size_t size, int 
                               weft_region** made);
 
 /* Takes it back: what peers ask for later ends there with REFUSED. Blocks while peers whose links
- * were let copy there by themselves have not said that they have ended. weft_region_notified on it that is in flight ends with CLOSED. NULL:
- * nothing happens. What is left goes with the context. */
+ * were let copy there by themselves have not said that they have ended. weft_region_notified on it
+ * that is in flight ends with CLOSED. NULL: nothing happens. What is left goes with the context. */
 WEFT_API void weft_region_close(weft_region* region);
 
 /* All of it, for others. */

@@ -180,6 +180,7 @@ class messenger final : public runtime::source {
   errc no_message(const peer* from) const noexcept;
   void end_notified(registered& r) noexcept;
   registered* begin_end(std::uint64_t key) noexcept;
+  void remove_region(std::uint64_t key) noexcept;
   template <class Match>
   bool start_matcher(detail::matcher& op, Match match) noexcept;
 
@@ -191,6 +192,13 @@ class messenger final : public runtime::source {
   pool<incoming> messages_;
   stream_table streams_;
   region_table regions_;
+
+  /// Pending while there are regions: as with a receive that is posted, somebody looks also while
+  /// the application computes.
+  class hosting final : public operation {
+   public:
+    hosting() noexcept : operation([](operation&) noexcept {}) {}
+  } hosting_;
   waiters yielded_;
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
   std::vector<std::shared_ptr<peer>> spare_;  // gone, and to become others

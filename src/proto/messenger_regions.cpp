@@ -10,7 +10,14 @@ namespace weft::proto {
 
 std::uint64_t messenger::add_region(mutable_buffer memory, rights may) {
   const runtime::engine::holder hold(engine_);
-  return regions_.add(memory, may);
+  const std::uint64_t key = regions_.add(memory, may);
+  if (regions_.all().size() == 1) engine_.pending(hosting_);
+  return key;
+}
+
+void messenger::remove_region(std::uint64_t key) noexcept {
+  regions_.remove(key);
+  if (regions_.all().empty()) engine_.withdraw(hosting_);
 }
 
 /// \return null: it is over; else what its end waits for
@@ -21,7 +28,7 @@ registered* messenger::begin_end(std::uint64_t key) noexcept {
   r.ending = true;
   end_notified(r);
   if (r.granted != 0) return &r;
-  regions_.remove(key);
+  remove_region(key);
   return nullptr;
 }
 
@@ -57,7 +64,7 @@ void messenger::granted_no_more(std::uint64_t key) noexcept {
   registered& r = regions_.all().at(key);
   if (--r.granted != 0 || !r.ending) return;
   if (r.awaits) engine_.end(*r.awaits);
-  regions_.remove(key);
+  remove_region(key);
 }
 
 bool messenger::leave(registered& in, const notification& what) noexcept {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -133,6 +134,27 @@ task<void> be_counted(context& here, endpoint other) {
   expect(memory[0] == 0 && memory[2] == 0, "and the words beside it are as they were");
 }
 
+// --- an owner that computes
+// -----------------------------------------------------------------------
+
+task<void> reach_the_busy(context&, endpoint other) {
+  const remote_region all = co_await hear(other);
+  const bytes out = pattern(100'000, 9);
+  bytes back(out.size());
+  co_await other.put(out, all.part(8, out.size()));
+  co_await other.get(back, all.part(8, out.size()));
+  expect(back == out, "who computes is written to and read");
+  co_await other.fetch_add(all, 1);
+}
+task<void> be_busy(context& here, endpoint other) {
+  std::vector<std::uint64_t> memory(20'000);
+  region mine(here, std::as_writable_bytes(std::span(memory)), rights::read_write);
+  co_await tell(other, mine);
+  // Nothing is asked of weft meanwhile, and nothing of this side is in flight.
+  const std::atomic_ref<std::uint64_t> word(memory[0]);
+  while (word.load() == 0) std::this_thread::yield();
+}
+
 // --- what is refused
 // ------------------------------------------------------------------------------
 
@@ -257,6 +279,15 @@ TEST_CASE("access: a window of slots with notifications, both ways at once") {
   CAPTURE(how);
   if (how.where == place::same_context) return;  // the two would take each other's messages
   converse(how, windows_both_ways, windows_both_ways);
+}
+
+TEST_CASE("access: the owner of the memory computes, and does not look") {
+  const setting how = every_setting();
+  CAPTURE(how);
+  const bool others_look =
+      how.progress == progress_mode::dedicated || how.progress == progress_mode::two_threads;
+  if (how.where == place::same_context || !others_look) return;
+  converse(how, reach_the_busy, be_busy);
 }
 
 TEST_CASE("access: no count is lost") {

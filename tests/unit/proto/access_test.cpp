@@ -125,6 +125,7 @@ TEST_CASE("access: any size by frames and by links that copy, also when these fa
     REQUIRE(read->ended_with(errc::ok));
     CHECK((back == out));
   }
+  there.end();
   CHECK(n.clean());
   CHECK(n.world.shown() == 0);
   CHECK(n[0].messages.snapshot().accesses == 16);
@@ -160,6 +161,7 @@ TEST_CASE("access: more at once than a peer answers for; each is done once") {
     seen[op->found] = true;
   }
   CHECK(std::count(seen.begin(), seen.end(), true) == static_cast<std::ptrdiff_t>(many));
+  there.end();
   CHECK(n.clean());
 }
 
@@ -194,6 +196,7 @@ TEST_CASE("access: stopped at any step, the next ones are right") {
       REQUIRE(reads[i]->ended_with(errc::ok));
       CHECK((into[i] == out));
     }
+    there.end();
     CHECK(n.clean());
     CHECK(n.world.shown() == 0);
   }
@@ -274,6 +277,7 @@ TEST_CASE("access: notifications wait for their owner, up to a limit, and can be
   n.settle();
   CHECK(all.back()->ended_with(errc::ok));
   CHECK(there.hear()->got.value == 1);
+  there.end();
   CHECK(n.clean());
 }
 
@@ -285,6 +289,7 @@ TEST_CASE("access: when the messenger has ended nothing waits any more") {
   CHECK(before->ended_with(errc::closed));
   CHECK(here.hear()->ended_with(errc::closed));
   CHECK(begin_put(n[0].to(1), {}, remote_region{1, 0, 0})->ended_with(errc::closed));
+  here.end();
   CHECK(n.clean());
 }
 
