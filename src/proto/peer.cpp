@@ -158,8 +158,7 @@ bool peer::flush_controls() noexcept {
 /// A control frame that waits for room is what the peer waits for, and no operation here: whoever
 /// makes passes has to go on until it has left.
 bool peer::unsent() const noexcept {
-  return link_ && state_ != state::lost &&
-         (!controls_.empty() || (access_ && access_->serving()));
+  return link_ && state_ != state::lost && (!controls_.empty() || (access_ && access_->serving()));
 }
 
 void peer::note_unsent() noexcept {
@@ -297,7 +296,7 @@ void peer::fail(errc why, std::string_view detail) noexcept {
   for (operation* op : std::exchange(closings, {})) owner_.engine().end(*op);
 }
 
-// --- access to memory -----------------------------------------------------------------------------
+// --- access to memory ---------------------------------------------------------------------------
 
 /// Null: there is no memory for it.
 access* peer::accessing() noexcept {
@@ -351,7 +350,7 @@ bool peer::on_access(frame_kind kind, const frame_header& h, const frame_extensi
   }
 }
 
-// --- the end --------------------------------------------------------------------------------------
+// --- the end ------------------------------------------------------------------------------------
 
 void peer::close() noexcept {
   if (std::exchange(closing_, true) || state_ == state::lost || state_ == state::closed) return;
