@@ -20,7 +20,7 @@ enum class errc : int {
   timed_out,         ///< the deadline given to `within` or `until` passed first
   peer_lost,         ///< the other process died or its connection broke
   closed,            ///< this side, or the peer in good order, closed the endpoint or the context
-  refused,           ///< the peer rejected it: its listener a connection, or access to its memory
+  refused,           ///< the peer rejected a connection, or access to its memory
   truncated,         ///< the message was longer than the buffer; the buffer holds its beginning
   unreachable,       ///< no transport reaches that address; the message says why, one by one
   protocol_error,    ///< the peer sent something that no correct peer sends

@@ -18,9 +18,9 @@ class context;
 /// thread also while it computes. Move-only; must not outlive its context. Any thread.
 ///
 /// Whoever has `remote()` reaches it; it travels in an ordinary message. Nobody is kept from
-/// touching the memory at the same time: what a put has written may be read once its notification,
-/// or some later message of the same peer's, has come. Words that peers count in are read and
-/// written here by std::atomic_ref<std::uint64_t>.
+/// touching the memory at the same time: what a put has written may be read once its notification
+/// has come, or a message that the peer sent after its put had ended. Words that peers count in are
+/// read and written here by std::atomic_ref<std::uint64_t>.
 class region {
  public:
   /// \param owner  whose peers may reach it
