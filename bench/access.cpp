@@ -17,7 +17,7 @@
 #include "support/pattern.hpp"
 #include "support/stats.hpp"
 
-namespace weft::bench {
+namespace weft::bench::access_command {
 namespace {
 
 struct request {
@@ -160,7 +160,7 @@ task<void> act(side& me, const request& wanted) {
 
 }  // namespace
 
-void add_access_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand(
       "access", "Put, get and fetch_add beside messages, while the owner of the memory computes");
@@ -172,4 +172,4 @@ void add_access_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::access_command

@@ -14,7 +14,7 @@
 #include "support/clock.hpp"
 #include "support/crowd_batches.hpp"
 
-namespace weft::bench {
+namespace weft::bench::alltoall_command {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -91,7 +91,7 @@ task<void> act(context& ctx, const request& wanted) {
 
 }  // namespace
 
-void add_alltoall_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("alltoall", "Everybody to everybody, with more ranks than cores");
   add_job_options(*sub, wanted->what);
@@ -102,4 +102,4 @@ void add_alltoall_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::alltoall_command

@@ -15,7 +15,7 @@
 #include "report.hpp"
 #include "support/clock.hpp"
 
-namespace weft::bench {
+namespace weft::bench::barrier_command {
 namespace {
 
 constexpr int warm_up = 5;     // rounds
@@ -100,7 +100,7 @@ task<void> act(context& ctx, const request& wanted) {
 
 }  // namespace
 
-void add_barrier_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("barrier",
                                  "Barriers of whole jobs, against the same by sends and receives");
@@ -115,4 +115,4 @@ void add_barrier_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::barrier_command

@@ -16,7 +16,6 @@
 namespace weft::bench {
 namespace {
 
-constexpr std::size_t longest_address = 256;
 constexpr int minute = 60'000;
 
 void check(int code, const char* what) {

@@ -16,7 +16,7 @@
 #include "report.hpp"
 #include "support/process_memory.hpp"
 
-namespace weft::bench {
+namespace weft::bench::connections_command {
 namespace {
 
 struct request {
@@ -105,7 +105,7 @@ void measure(const request& wanted) {
 
 }  // namespace
 
-void add_connections_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("connections", "What a thousand connections hold");
   sub->add_option("--connections", wanted->connections, "How many, all to one process")
@@ -115,4 +115,4 @@ void add_connections_command(CLI::App& app) {
   sub->callback([wanted] { measure(*wanted); });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::connections_command

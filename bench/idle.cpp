@@ -15,7 +15,7 @@
 #include "report.hpp"
 #include "support/clock.hpp"
 
-namespace weft::bench {
+namespace weft::bench::idle_command {
 namespace {
 
 struct request {
@@ -103,7 +103,7 @@ task<void> act(side& me, const request& wanted) {
 
 }  // namespace
 
-void add_idle_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("idle", "The CPU time of a context that has nothing to do");
   sub->add_option("--seconds", wanted->seconds, "How long it has nothing to do, each time")
@@ -116,4 +116,4 @@ void add_idle_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::idle_command

@@ -21,7 +21,7 @@
 #include "transports/verbs/finder.hpp"
 #include "transports/verbs/ladder/connection.hpp"
 
-namespace weft::bench {
+namespace weft::bench::ladder_command {
 namespace {
 
 namespace verbs = transports::verbs;
@@ -329,7 +329,7 @@ void act(pair_member& member, const request& wanted) {
 
 }  // namespace
 
-void add_ladder_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("ladder", "The rungs of the RDMA channel against bare writes");
   const auto sizes = [&](const char* name, std::vector<std::size_t>& into, const char* about) {
@@ -355,4 +355,4 @@ void add_ladder_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::ladder_command

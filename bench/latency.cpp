@@ -6,7 +6,7 @@
 #include "loops.hpp"
 #include "report.hpp"
 
-namespace weft::bench {
+namespace weft::bench::latency_command {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -55,7 +55,7 @@ void act_in_c(const c_side& me, const request& wanted) {
 
 }  // namespace
 
-void add_latency_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("latency", "Half a round trip between two processes");
   add_job_options(*sub, wanted->what);
@@ -71,4 +71,4 @@ void add_latency_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::latency_command

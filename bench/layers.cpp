@@ -21,7 +21,7 @@
 #include "plain_loop.hpp"
 #include "report.hpp"
 
-namespace weft::bench {
+namespace weft::bench::layers_command {
 namespace {
 
 constexpr std::size_t message = 8;
@@ -161,7 +161,7 @@ void measure(const request& wanted) {
 
 }  // namespace
 
-void add_layers_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("layers", "What each layer of weft adds to a small message");
   sub->add_option("--rounds", wanted->rounds, "Turns of each layer")->check(CLI::PositiveNumber);
@@ -173,4 +173,4 @@ void add_layers_command(CLI::App& app) {
   sub->callback([wanted] { measure(*wanted); });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::layers_command

@@ -9,7 +9,6 @@
 
 #include "commands.hpp"
 #include "compare/compare.hpp"
-#include "raw/raw_command.hpp"
 
 namespace {
 
@@ -38,28 +37,16 @@ int main(int argc, char** argv) {
   app.failure_message(&complaint);
   int exit_code = 0;
   try {
-    add_latency_command(app);
-    add_rate_command(app);
-    add_bandwidth_command(app);
-    add_overlap_command(app);
-    add_alltoall_command(app);
-    add_barrier_command(app);
-    add_idle_command(app);
-    add_scale_command(app);
-    add_connections_command(app);
-    add_tax_command(app);
-    add_rdma_command(app);
-    add_tree_command(app);
-    add_regcache_command(app);
-    add_ladder_command(app);
-    add_progress_command(app);
-    add_layers_command(app);
-    add_strangers_command(app);
-    add_access_command(app);
-    add_stream_command(app);
-    add_policy_command(app);
-    add_stripe_command(app);
-    raw::add_raw_command(app);
+    for (const auto add :
+         {latency_command::add,  window_commands::add_rate, window_commands::add_bandwidth,
+          overlap_command::add,  alltoall_command::add,     barrier_command::add,
+          idle_command::add,     scale_command::add,        connections_command::add,
+          tax_command::add,      rdma_command::add,         tree_command::add,
+          regcache_command::add, ladder_command::add,       progress_command::add,
+          layers_command::add,   strangers_command::add,    access_command::add,
+          stream_command::add,   policy_command::add,       stripe_command::add,
+          raw_command::add})
+      add(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
     add_mpi_command(app, exit_code);
     app.parse(argc, argv);

@@ -15,7 +15,7 @@
 #include "support/clock.hpp"
 #include "support/compute.hpp"
 
-namespace weft::bench {
+namespace weft::bench::overlap_command {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -217,7 +217,7 @@ task<void> act(side& me, const request& wanted) {
 
 }  // namespace
 
-void add_overlap_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub =
       app.add_subcommand("overlap", "How long somebody waits while the application computes");
@@ -229,4 +229,4 @@ void add_overlap_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::overlap_command

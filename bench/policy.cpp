@@ -23,7 +23,7 @@
 #include "support/pair.hpp"
 #include "wireup/job_key.hpp"
 
-namespace weft::bench {
+namespace weft::bench::policy_command {
 namespace {
 
 constexpr std::size_t short_one = 8;
@@ -204,7 +204,6 @@ void measure(const request& wanted, const hosts& apart, const scenario& what, co
   options mine = theirs;
   mine.polling = how.polling;
   mine.reading = how.reading;
-  constexpr std::size_t longest_address = 256;
   const pair_options stage{
       .name = "policy", .shared_bytes = longest_address, .pin = wanted.chosen.pin, .apart = &apart};
   const auto samples = run_pair(stage, [&](pair_member& member) {
@@ -289,7 +288,7 @@ void act(const request& wanted) {
 
 }  // namespace
 
-void add_policy_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand(
       "policy",
@@ -302,4 +301,4 @@ void add_policy_command(CLI::App& app) {
   sub->callback([wanted] { act(*wanted); });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::policy_command

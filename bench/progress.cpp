@@ -22,7 +22,7 @@
 #include "report.hpp"
 #include "support/pair.hpp"
 
-namespace weft::bench {
+namespace weft::bench::progress_command {
 namespace {
 
 // Of the design, for a thread that the application does not wait for.
@@ -190,7 +190,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
 
 }  // namespace
 
-void add_progress_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand(
       "progress", "What asynchronous progress costs: with and without threads that make it");
@@ -205,4 +205,4 @@ void add_progress_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::progress_command

@@ -17,7 +17,7 @@
 #include "loops.hpp"
 #include "report.hpp"
 
-namespace weft::bench {
+namespace weft::bench::rdma_command {
 namespace {
 
 constexpr std::size_t kib = 1024, mib = kib * kib;
@@ -129,7 +129,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
 
 }  // namespace
 
-void add_rdma_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("rdma", "Long messages by frames, by reading and by writing");
   sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
@@ -142,4 +142,4 @@ void add_rdma_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::rdma_command

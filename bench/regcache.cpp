@@ -15,7 +15,7 @@
 #include "report.hpp"
 #include "support/clock.hpp"
 
-namespace weft::bench {
+namespace weft::bench::regcache_command {
 namespace {
 
 constexpr std::size_t kib = 1024, mib = kib * kib;
@@ -168,7 +168,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
 
 }  // namespace
 
-void add_regcache_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("regcache", "Registered memory that is kept, and that is not");
   sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
@@ -181,4 +181,4 @@ void add_regcache_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::regcache_command

@@ -17,7 +17,7 @@
 #include "support/pair.hpp"
 #include "support/process_memory.hpp"
 
-namespace weft::bench {
+namespace weft::bench::scale_command {
 namespace {
 
 constexpr std::size_t message = 8;
@@ -140,7 +140,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
 
 }  // namespace
 
-void add_scale_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("scale", "What connected but idle peers cost");
   sub->add_option("--peers", wanted->peers, "How many of them, at each of the two processes")
@@ -155,4 +155,4 @@ void add_scale_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::scale_command

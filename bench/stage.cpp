@@ -15,8 +15,6 @@
 namespace weft::bench {
 namespace {
 
-constexpr std::size_t longest_address = 256;
-
 const std::map<std::string, progress_mode> modes{{"dedicated", progress_mode::dedicated},
                                                  {"polling", progress_mode::polling},
                                                  {"interrupt", progress_mode::interrupt},

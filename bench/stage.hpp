@@ -57,6 +57,9 @@ struct place {
   void meet(pair_member& member, const std::string& address);
 };
 
+/// Bytes that two processes share, so that one tells the other the address of its door.
+inline constexpr std::size_t longest_address = 256;
+
 /// Tags of the benchmarks' own messages.
 inline constexpr tag data_tag{1};
 inline constexpr tag ack_tag{2};

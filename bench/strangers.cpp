@@ -17,12 +17,11 @@
 #include "support/pair.hpp"
 #include "wireup/job_key.hpp"
 
-namespace weft::bench {
+namespace weft::bench::strangers_command {
 namespace {
 
 constexpr std::size_t message = 64;
 constexpr double bound = 1.05;  // of the design
-constexpr std::size_t longest_address = 256;
 
 struct request {
   settings chosen{.transport = "tcp"};
@@ -112,7 +111,7 @@ void act(pair_member& member, const request& wanted, const std::string& key, int
 
 }  // namespace
 
-void add_strangers_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("strangers", "What bad connections cost a job over TCP");
   sub->add_option("--rate", wanted->rate, "Bad connections a second")->check(CLI::PositiveNumber);
@@ -132,4 +131,4 @@ void add_strangers_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::strangers_command

@@ -20,7 +20,7 @@
 #include "support/pattern.hpp"
 #include "support/stats.hpp"
 
-namespace weft::bench {
+namespace weft::bench::stream_command {
 namespace {
 
 struct request {
@@ -145,7 +145,7 @@ void measure_all(const request& wanted) {
 
 }  // namespace
 
-void add_stream_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("stream", "A stream beside messages and a Unix socket, by turns");
   sub->add_option("--size", wanted->sizes, "Bytes of each write")->check(CLI::PositiveNumber);
@@ -154,4 +154,4 @@ void add_stream_command(CLI::App& app) {
   sub->callback([wanted] { measure_all(*wanted); });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::stream_command

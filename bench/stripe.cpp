@@ -14,7 +14,7 @@
 #include "support/hosts.hpp"
 #include "support/stats.hpp"
 
-namespace weft::bench {
+namespace weft::bench::stripe_command {
 namespace {
 
 struct request {
@@ -84,7 +84,7 @@ void compare(const request& wanted) {
 
 }  // namespace
 
-void add_stripe_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("stripe", "Large messages over two links against one");
   sub->add_option("--size", wanted->what.sizes, "Bytes of a message; a list")
@@ -103,4 +103,4 @@ void add_stripe_command(CLI::App& app) {
   sub->callback([wanted] { compare(*wanted); });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::stripe_command

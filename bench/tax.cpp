@@ -15,7 +15,7 @@
 #include "loops.hpp"
 #include "report.hpp"
 
-namespace weft::bench {
+namespace weft::bench::tax_command {
 namespace {
 
 constexpr std::size_t message = 8;
@@ -107,7 +107,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
 
 }  // namespace
 
-void add_tax_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("tax", "What every other transport costs shared memory");
   sub->add_option("--rounds", wanted->rounds, "Turns of shm alone and all transports")
@@ -122,4 +122,4 @@ void add_tax_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::tax_command

@@ -20,7 +20,7 @@
 #include "support/compute.hpp"
 #include "support/pattern.hpp"
 
-namespace weft::bench {
+namespace weft::bench::tree_command {
 namespace {
 
 constexpr std::size_t size = 4096;
@@ -200,7 +200,7 @@ task<void> act(context& ctx, const request& wanted) {
 
 }  // namespace
 
-void add_tree_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
   auto* sub = app.add_subcommand("tree", "Broadcasts by chains of descriptors and by messages");
   sub->add_option("--ranks", wanted->ranks, "Processes, shared out over the allowed cores")
@@ -216,4 +216,4 @@ void add_tree_command(CLI::App& app) {
   });
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::tree_command

@@ -9,7 +9,7 @@
 #include "loops.hpp"
 #include "report.hpp"
 
-namespace weft::bench {
+namespace weft::bench::window_commands {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -59,15 +59,15 @@ void add_command(CLI::App& app, const char* about, job what) {
 
 }  // namespace
 
-void add_rate_command(CLI::App& app) {
+void add_rate(CLI::App& app) {
   add_command(app, "Small messages, many in flight",
               {.bench = "rate", .sizes = {8, 64, 256, kib}, .window = 64});
 }
 
-void add_bandwidth_command(CLI::App& app) {
+void add_bandwidth(CLI::App& app) {
   add_command(app, "Large messages, one or many in flight",
               {.bench = "bandwidth",
                .sizes = {4 * kib, 16 * kib, 64 * kib, 256 * kib, kib * kib, 4 * kib * kib}});
 }
 
-}  // namespace weft::bench
+}  // namespace weft::bench::window_commands

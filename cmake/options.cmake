@@ -11,6 +11,7 @@ set_property(CACHE WEFT_WITH_PMIX PROPERTY STRINGS AUTO ON OFF)
 option(WEFT_WERROR "Treat warnings as errors" OFF)
 option(WEFT_IPO "Optimise across files where the compiler can" OFF)
 option(WEFT_ASSERTIONS "Let the standard library check its own preconditions" OFF)
+set(WEFT_QUICK_FLAGS "" CACHE STRING "Compiler options of what is on no message's way: wire-up, programs, tests")
 set(WEFT_SANITIZE "" CACHE STRING "Sanitizers for everything, for example address,undefined or thread")
 
 # Programs and tests are for those who work on weft, not for projects that include it.

@@ -2,6 +2,11 @@
 # Programs: weft-run, samples, weft-bench, and the helpers of tests.
 include_guard()
 
+# weft_compile_quickly(<target>): this one is on no message's way, so that a build for tests need not optimise it.
+function(weft_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${WEFT_QUICK_FLAGS}>)
+endfunction()
+
 # weft_program(<target> SOURCES <files>... [LIBS <libs>...]) puts a program into <build>/bin.
 function(weft_program target)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})

@@ -5,6 +5,10 @@ include_guard()
 if(WEFT_SANITIZE)
   add_compile_options(-fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${WEFT_SANITIZE})
+  find_program(WEFT_LLD ld.lld)
+  if(WEFT_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_link_options(-fuse-ld=lld)  # these programs are large and many, and it takes half as long
+  endif()
   if(WEFT_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
@@ -18,11 +22,3 @@ if(WEFT_SANITIZE)
       "stack. Use clang++, as the presets asan and tsan do.")
   endif()
 endif()
-
-# weft_compile_quickly(<target>): what is not on a message's way need not be fast under a sanitizer, and compiles in a
-# third of the time without optimisation.
-function(weft_compile_quickly target)
-  if(WEFT_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
-  endif()
-endfunction()

@@ -16,8 +16,8 @@ endforeach()
 function(weft_own_flags target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion
     $<$<BOOL:${WEFT_WERROR}>:-Werror>)
-  # Files that are compiled together see each other's names, and g++ takes what is theirs alone for a header's. Stage
-  # `dev` compiles the library alone, file by file.
+  # Files that are compiled together see each other's names, and g++ takes what is theirs alone for a header's.
+  # `./dev lint` and `./dev test --long` look at each file alone.
   if(NOT CMAKE_UNITY_BUILD)
     target_compile_options(${target} PRIVATE -Wshadow)
   elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

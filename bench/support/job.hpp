@@ -3,10 +3,14 @@
 // the same options, so that the comparison can hand the same ones to each.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;  // CLI/CLI.hpp takes seconds to compile, and what is measured has no use for it
+}
 
 namespace weft::bench {
 

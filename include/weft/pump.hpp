@@ -28,7 +28,7 @@ namespace weft {
 ///
 /// `has_ended` is called with the context's baton held, so by one thread at a time, and only inside
 /// look(): it notes the end somewhere that is touched under `holding` only, and calls nothing of
-/// weft. Leave `operation::on` null.
+/// weft but `start_held` of another operation, as holding::start does. Leave `operation::on` null.
 ///
 /// Every function may be called from any thread, unless it says otherwise. The *home* thread is the
 /// fastest: it takes the baton with plain stores (docs/adr/0001); another one pays for locked

@@ -29,6 +29,11 @@ class region {
   /// \param may    what peers may do; atomics need read_write
   /// \throws weft::error (system) when the kernel has no random number for its key; std::bad_alloc
   region(context& owner, std::span<std::byte> memory, rights may);
+
+  /// The same, under a name of the owner's choice.
+  /// \throws weft::error (invalid_argument) when the key is 0 or taken, or the last byte is counted
+  ///         as 2^48 or more; std::bad_alloc
+  region(context& owner, std::span<std::byte> memory, rights may, region_name called);
   region(region&& other) noexcept;
   region& operator=(region&& other) noexcept;
 
@@ -60,7 +65,7 @@ class region {
 
  private:
   proto::messenger* at_;
-  std::uint64_t key_;
+  region_name called_;
   std::span<std::byte> bytes_;
 };
 

@@ -334,7 +334,7 @@ typedef struct weft_region weft_region;
  * between processes of one architecture. A part: add to offset, and make size shorter. */
 typedef struct weft_remote {
   uint64_t key;    /* 0: none */
-  uint64_t offset; /* bytes, from the beginning of the region */
+  uint64_t offset; /* bytes, from the beginning of the region (see weft_region_open_as) */
   uint64_t size;   /* bytes */
 } weft_remote;
 
@@ -346,6 +346,14 @@ enum { WEFT_READ = 1, WEFT_WRITE = 2 }; /* what others may do; atomics need both
  * rights: any of the above. Errors: INVALID_ARGUMENT, SYSTEM, OUT_OF_MEMORY. */
 WEFT_API int weft_region_open(weft_context* ctx, void* memory, size_t size, int rights,
                               weft_region** made);
+
+/* The same, with a name of the caller's choice, for who names remote memory by a number and an
+ * address: weft_remote's key, which is of no other region of the context now, and its offset, with
+ * which the first byte is counted as `first`. Whoever guesses the key is in. Since WEFT_4.
+ * Errors: INVALID_ARGUMENT (also: the key is 0 or taken, or the last byte is counted as 2^48 or
+ * more), OUT_OF_MEMORY. */
+WEFT_API int weft_region_open_as(weft_context* ctx, void* memory, size_t size, int rights,
+                                 uint64_t key, uint64_t first, weft_region** made);
 
 /* Takes it back: what peers ask for later ends there with REFUSED. Blocks while peers whose links
  * were let copy there by themselves have not said that they have ended. weft_region_notified on it

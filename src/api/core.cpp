@@ -257,6 +257,7 @@ void core::start_control_plane() {
                          std::function<void(std::string)> found) {
     members_.find(rank, gone, std::move(found));
   };
+  manager_->let_in();
   job_->publish(manager_->self().locator);
   job_->on_end([this, mail = links_.mail()](peer_id rank, bool died) {
     wireup::patiently([&] {

@@ -30,11 +30,15 @@ std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc faile
                             me, all));
   const std::uint64_t distance = std::uint64_t{1} << k;
   if (distance >= all) return {};
-  const auto at = [&](std::uint64_t place) { return owner_->peer(peer_id(place % all)).state(); };
+  const auto ahead = peer_id((me + distance) % all), behind = peer_id((me + all - distance) % all);
+  const auto [next, last] = owner_->core().messenger().peers_of(ahead, behind);
   const tag t{proto::first_signal_tag | k};
-  return barrier_step{{at(me + distance), t, const_buffer{}, detail::send_mode::signal,
+  return barrier_step{{{next, ahead},
+                       t,
+                       const_buffer{},
+                       detail::send_mode::signal,
                        static_cast<std::uint64_t>(failed)},
-                      {nullptr, at(me + all - distance), t, mutable_buffer{}}};
+                      {nullptr, {last, behind}, t, mutable_buffer{}}};
 }
 
 void group::check_heard(const received& what) {

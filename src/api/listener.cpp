@@ -81,8 +81,10 @@ task<listener> context::listen(std::string address) {
   core_->refuse_child();
   auto door = std::make_shared<door_state>();
   door->owner = core_.get();
-  door->number = core_->manager().open_door(address, door->address);
-  core_->add_door(door->number, door);
+  core_->manager().open_door(address, door->address, [&](std::uint64_t number) {
+    door->number = number;
+    core_->add_door(number, door);
+  });
   co_return listener(std::make_shared<listener::state>(std::move(door)));
 }
 

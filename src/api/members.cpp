@@ -138,8 +138,10 @@ std::string members::open(const std::string& address) {
     throw error(errc::unsupported,
                 "only rank 0, which keeps the book of the job's members, lets others join");
   std::string actual;
-  const std::lock_guard lock(mutex_);  // nobody is looked for at the door before it is known
-  doors_.insert(manager_->open_door(address, actual));
+  manager_->open_door(address, actual, [this](std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    doors_.insert(number);
+  });
   return actual;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <weft/detail/access_ops.hpp>
 
@@ -102,6 +103,9 @@ class access {
 
   bool linked() const noexcept;
   bool admit() noexcept;
+  mutable_buffer place_of_put(const frame_header& h, const frame_extension& x,
+                              detail::access_refusal& why) const noexcept;
+  bool note_refusal(const frame_header& h, std::uint16_t id, detail::access_refusal why) noexcept;
   void answer(std::uint16_t id, detail::access_refusal why, std::uint64_t word = 0) noexcept;
   void refuse_grant(std::uint16_t id) noexcept;
   bool grants(std::uint16_t id, std::uint64_t key, std::optional<remote_address> where) noexcept;
@@ -122,6 +126,9 @@ class access {
   std::size_t unanswered_ = 0;
   std::size_t serving_ = 0;
   std::unordered_map<std::uint16_t, grant> grants_;  // by the number of the peer's operation
+  // Puts whose beginning was; their end is to come, or they were stopped. At most one for each
+  // number.
+  std::unordered_set<std::uint16_t> refused_;
 };
 
 }  // namespace weft::proto

@@ -179,6 +179,7 @@ post access::push_put(access_operation& op) noexcept {
     const std::size_t rest = o.data.size() - op.done - n;
     frame_extension x{std::uint64_t{op.id} << 48 | (o.where.offset + op.done), rest, 0};
     const bool last = rest == 0;
+    if (op.done != 0) h.flags |= access_continues;
     if (last) h.flags |= access_ends;
     if (last && o.then) {
       h.flags |= access_notifies | transports::has_immediate;
@@ -340,6 +341,7 @@ void access::fail(errc why) noexcept {
   numbers_.resume_all(false);
   for (const auto& [id, g] : grants_) drop(g);
   grants_.clear();
+  refused_.clear();
 }
 
 }  // namespace weft::proto

@@ -34,6 +34,34 @@ void access::answer(std::uint16_t id, access_refusal why, std::uint64_t word) no
                      word);
 }
 
+/// Where this frame's bytes and those that follow it go. A put that begins before the region may
+/// end in it.
+mutable_buffer access::place_of_put(const frame_header& h, const frame_extension& x,
+                                    access_refusal& why) const noexcept {
+  const mutable_buffer there = peer_.owner_.regions().allow(
+      {h.tag, rights::write, x.a & size_mask, h.size + (x.b & size_mask)}, why);
+  if (why == access_refusal::none && (h.flags & access_continues) != 0 &&
+      refused_.contains(id_of(x)))
+    why = access_refusal::out_of_bounds;
+  return there;
+}
+
+/// What is wrong with one of a put's frames is wrong with all that come after it.
+/// \return false: no memory to remember it
+bool access::note_refusal(const frame_header& h, std::uint16_t id, access_refusal why) noexcept {
+  const bool ends = (h.flags & (access_ends | access_asks)) != 0;
+  if (why == access_refusal::none || ends) {
+    if (!refused_.empty()) refused_.erase(id);
+    return true;
+  }
+  try {
+    refused_.insert(id);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 bool access::on_put(const frame_header& h, const frame_extension& x,
                     const std::byte* data) noexcept {
   const std::uint16_t id = id_of(x);
@@ -42,10 +70,10 @@ bool access::on_put(const frame_header& h, const frame_extension& x,
   if (id == 0 || (asks && (ends || h.size != 0))) return false;
   messenger& at = peer_.owner_;
   access_refusal why = access_refusal::none;
-  const mutable_buffer there =
-      at.regions().allow({h.tag, rights::write, x.a & size_mask, h.size + (x.b & size_mask)}, why);
+  const mutable_buffer there = place_of_put(h, x, why);
   if (data && h.size != 0 && why == access_refusal::none) std::memcpy(there.data(), data, h.size);
-  if (!asks && !ends) return true;  // whatever is wrong with it is wrong with the last one, too
+  if (!note_refusal(h, id, why)) return false;
+  if (!asks && !ends) return true;
   const withdrawn before = withdraw(id);
   if (before == withdrawn::untold || (before == withdrawn::nothing && !admit())) return false;
   if (asks) {
@@ -227,8 +255,7 @@ mutable_buffer access::place(const frame_header& h, const frame_extension& x,
   if (already >= h.size) return {};
   if (h.kind == static_cast<std::uint8_t>(frame_kind::put)) {
     access_refusal why = access_refusal::none;
-    const mutable_buffer there = peer_.owner_.regions().allow(
-        {h.tag, rights::write, x.a & size_mask, h.size + (x.b & size_mask)}, why);
+    const mutable_buffer there = place_of_put(h, x, why);
     return why == access_refusal::none ? there.subspan(already, h.size - already)
                                        : mutable_buffer{};
   }

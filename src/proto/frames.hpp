@@ -62,6 +62,7 @@ inline constexpr std::uint8_t access_ends = 0x01;      ///< on put, got: the las
 inline constexpr std::uint8_t access_notifies = 0x02;  ///< on the last put: third word = the word
 inline constexpr std::uint8_t access_asks = 0x04;   ///< on put, get: may the link copy by itself?
 inline constexpr std::uint8_t access_swaps = 0x08;  ///< on update: if it is what was expected
+inline constexpr std::uint8_t access_continues = 0x10;  ///< on put: not the first with its bytes
 
 /// The extension's first word on bye.
 inline constexpr std::uint64_t good_bye = 0;

@@ -2,6 +2,7 @@
 // All tagged messages of a context: matching, budgets, peers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -55,6 +56,9 @@ class messenger final : public runtime::source {
   /// The peer with that number; made if it is new.
   /// \throws std::bad_alloc
   std::shared_ptr<peer> peer_of(peer_id id);
+  /// Two at once, for a barrier, which asks in every step. To be named with their numbers: one that
+  /// goes may be another one then.
+  std::array<peer*, 2> peers_of(peer_id a, peer_id b);
   /// Whether a number is that of a rank, or somebody who came by address has or had it.
   bool has_given(peer_id id) const;
   /// With the next number from `ranks` on. Once it has gone and nobody has it any more, its memory
@@ -77,10 +81,12 @@ class messenger final : public runtime::source {
   // Memory that peers may reach (messenger_regions.cpp).
   /// \return its key \throws std::bad_alloc, weft::error (system)
   std::uint64_t add_region(mutable_buffer memory, rights may);
+  /// \throws std::bad_alloc, weft::error (invalid_argument)
+  void add_region(const region_name& called, mutable_buffer memory, rights may);
   /// Takes it back; waits for peers whose links are copying there.
   void end_region(std::uint64_t key) noexcept;
   bool start(detail::region_end_operation& op) noexcept;
-  bool start(detail::notified_operation& op) noexcept;
+  bool start(detail::notified_operation& op) noexcept;  ///< with the baton held
   void cancel(detail::notified_operation& op) noexcept;
 
   /// Whether a peer has yet to be told something, such as that its message was received.
@@ -175,6 +181,7 @@ class messenger final : public runtime::source {
  private:
   void fail_doomed() noexcept;
   std::shared_ptr<peer> make_peer(peer_id id);
+  const std::shared_ptr<peer>& known_or_new(peer_id id);
   void collect();
   std::string detail_of(detail::peer_name gone);
   errc no_message(const peer* from) const noexcept;

@@ -8,8 +8,17 @@ namespace weft::proto {
 
 std::shared_ptr<peer> messenger::peer_of(peer_id id) {
   const runtime::engine::holder hold(engine_);
+  return known_or_new(id);
+}
+
+std::array<peer*, 2> messenger::peers_of(peer_id a, peer_id b) {
+  const runtime::engine::holder hold(engine_);
+  return {known_or_new(a).get(), known_or_new(b).get()};
+}
+
+const std::shared_ptr<peer>& messenger::known_or_new(peer_id id) {
   if (const auto known = peers_.find(id); known != peers_.end()) return known->second;
-  std::shared_ptr<peer> p = peers_.emplace(id, make_peer(id)).first->second;
+  const std::shared_ptr<peer>& p = peers_.emplace(id, make_peer(id)).first->second;
   if (const errc why = why_gone(id); why != errc::ok) p->fail(why, make_error_code(why).message());
   return p;
 }

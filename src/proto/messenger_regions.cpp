@@ -15,6 +15,12 @@ std::uint64_t messenger::add_region(mutable_buffer memory, rights may) {
   return key;
 }
 
+void messenger::add_region(const region_name& called, mutable_buffer memory, rights may) {
+  const runtime::engine::holder hold(engine_);
+  regions_.add(called, memory, may);
+  if (regions_.all().size() == 1) engine_.pending(hosting_);
+}
+
 void messenger::remove_region(std::uint64_t key) noexcept {
   regions_.remove(key);
   if (regions_.all().empty()) engine_.withdraw(hosting_);
@@ -95,7 +101,6 @@ void messenger::end_notified(registered& r) noexcept {
 }
 
 bool messenger::start(detail::notified_operation& op) noexcept {
-  const runtime::engine::holder hold(engine_);
   registered* const r = regions_.find(op.key);
   if (op.cancel_requested || !r) {
     op.status = op.cancel_requested ? errc::stopped : errc::closed;
@@ -136,6 +141,12 @@ namespace weft::detail {
 bool region_end_operation::start() noexcept { return !at || at->start(*this); }
 
 bool notified_operation::start() noexcept {
+  if (!at) return start_held();
+  const runtime::engine::holder hold(at->engine());
+  return start_held();
+}
+
+bool notified_operation::start_held() noexcept {
   if (at) return at->start(*this);
   status = errc::invalid_argument;
   return true;

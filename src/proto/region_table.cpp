@@ -8,6 +8,8 @@
 
 #include <weft/error.hpp>
 
+#include "proto/frames.hpp"
+
 namespace weft {
 
 remote_region remote_region::part(std::uint64_t from, std::uint64_t bytes) const {
@@ -29,10 +31,22 @@ std::uint64_t region_table::add(mutable_buffer memory, rights may) {
                 fmt::format("no random number for the key of a region: {}", e.what()));
   }
   const std::uint64_t key = std::uint64_t{++numbers_} << 32 | secret;
-  registered& r = regions_[key];
-  r.memory = memory;
-  r.may = may;
+  add({key, 0}, memory, may);
   return key;
+}
+
+void region_table::add(const region_name& called, mutable_buffer memory, rights may) {
+  if (called.key == 0 || regions_.contains(called.key))
+    throw error(errc::invalid_argument, called.key == 0
+                                            ? "0 is the key of no region; choose another one"
+                                            : "another region has this key; choose another one");
+  if (called.first > size_mask || memory.size() > size_mask - called.first)
+    throw error(errc::invalid_argument,
+                "the last byte of this region would be counted as 2^48 or more");
+  registered& r = regions_[called.key];
+  r.memory = memory;
+  r.first = called.first;
+  r.may = may;
 }
 
 registered* region_table::find(std::uint64_t key) noexcept {
@@ -44,17 +58,17 @@ mutable_buffer region_table::allow(const wanted_access& wanted,
                                    detail::access_refusal& why) noexcept {
   using detail::access_refusal;
   const registered* const r = find(wanted.key);
+  const std::uint64_t from = r ? wanted.offset - r->first : 0;  // before it is far behind it
   const auto has = [&] {
     const auto needs = static_cast<unsigned>(wanted.right);
     return (static_cast<unsigned>(r->may) & needs) == needs;
   };
   why = !r       ? access_refusal::no_region
         : !has() ? access_refusal::no_right
-        : wanted.offset > r->memory.size() || wanted.size > r->memory.size() - wanted.offset
+        : from > r->memory.size() || wanted.size > r->memory.size() - from
             ? access_refusal::out_of_bounds
             : access_refusal::none;
-  return why == access_refusal::none ? r->memory.subspan(wanted.offset, wanted.size)
-                                     : mutable_buffer{};
+  return why == access_refusal::none ? r->memory.subspan(from, wanted.size) : mutable_buffer{};
 }
 
 }  // namespace weft::proto

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include <weft/detail/access_ops.hpp>
+#include <weft/remote_region.hpp>
 
 namespace weft::proto {
 
@@ -17,6 +18,7 @@ inline constexpr std::size_t most_notifications = 4096;
 /// A region, and what it has been told.
 struct registered {
   mutable_buffer memory;
+  std::uint64_t first = 0;  // what its first byte is counted as
   rights may = rights::none;
   std::deque<notification> unheard;
   std::deque<detail::notified_operation*> waiting;  // for one; then none is unheard
@@ -33,12 +35,14 @@ struct wanted_access {
   std::uint64_t size = 0;
 };
 
-/// Regions by number. A key is the number, which no other region of the context ever has, and 32
-/// random bits that peers cannot guess. Baton held only.
+/// Regions by their keys. Unless the owner chooses it, a key is a number, which no other region of
+/// the context ever has, and 32 random bits that peers cannot guess. Baton held only.
 class region_table {
  public:
   /// \throws std::bad_alloc, weft::error (system)
   std::uint64_t add(mutable_buffer memory, rights may);
+  /// \throws std::bad_alloc, weft::error (invalid_argument)
+  void add(const region_name& called, mutable_buffer memory, rights may);
   void remove(std::uint64_t key) noexcept { regions_.erase(key); }
   /// Null: there is none, or it is ending.
   registered* find(std::uint64_t key) noexcept;

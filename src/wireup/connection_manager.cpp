@@ -10,6 +10,8 @@ connection_manager::connection_manager(identity self, handlers h, tcp_settings t
 
 connection_manager::~connection_manager() = default;
 
+void connection_manager::let_in() { impl_->let_in(); }
+
 void connection_manager::end() { impl_->end(); }
 
 const identity& connection_manager::self() const noexcept { return impl_->self(); }
@@ -24,9 +26,9 @@ void connection_manager::connect(const locator& where, const job_key& key, conne
   impl_->connect(where, key, std::move(done));
 }
 
-std::uint64_t connection_manager::open_door(const std::string& address,
-                                            std::string& actual_address) {
-  return impl_->open_door(address, actual_address);
+std::uint64_t connection_manager::open_door(const std::string& address, std::string& actual_address,
+                                            const std::function<void(std::uint64_t)>& known) {
+  return impl_->open_door(address, actual_address, known);
 }
 
 void connection_manager::knock_at_registrar(const std::string& locator, const std::string& greeting,

@@ -92,12 +92,16 @@ class connection_manager {
   using connected = std::function<void(channel_ptr, const failure& why)>;
 
   /// Starts listening under an abstract name, a fresh one unless it is given, with a key also over
-  /// TCP, and starts the thread. \param self id, job and rank of this context; pid and locator are
-  /// filled in. A locator that is
+  /// TCP, and starts the thread; who comes waits for let_in(). \param self id, job and rank of this
+  /// context; pid and locator are filled in. A locator that is
   ///   given is the name of the Unix socket to listen at
   /// \throws weft::error (system) when no socket can be had
   connection_manager(identity self, handlers h, tcp_settings tcp = {});
   ~connection_manager();  ///< does what end() does
+
+  /// From now on who connects is answered, and handlers are called: once what they need is in
+  /// place. Once.
+  void let_in();
 
   /// Closes all channels (on_gone is called for each) and doors, ends all that is under way (`done`
   /// is called with a failure) and joins the thread; takes a second at most, when a peer does not
@@ -121,8 +125,11 @@ class connection_manager {
   /// any free one;
   ///        tcp needs a key)
   /// \param actual_address set to the address with the port that the system chose
+  /// \param known called, on this thread, with the door's number before anybody can knock there:
+  ///        for what on_visit has to know. What it throws ends the opening
   /// \throws weft::error invalid_argument (bad address) or system (taken; says by whom if known)
-  std::uint64_t open_door(const std::string& address, std::string& actual_address);
+  std::uint64_t open_door(const std::string& address, std::string& actual_address,
+                          const std::function<void(std::uint64_t)>& known = {});
   /// The number of a door that every context has, without an address of its own: on_visit decides.
   static constexpr std::uint64_t registrar_door = ~std::uint64_t{0};
 

@@ -27,7 +27,7 @@ using runtime::unique_fd;
 
 namespace {
 
-constexpr auto time_to_say_hello = std::chrono::seconds(5);
+constexpr auto time_to_enter = std::chrono::seconds(5);
 
 /// Beyond the ranks themselves: their helpers, and those that have not said who they are.
 constexpr std::size_t spare_clients = 64;
@@ -99,7 +99,7 @@ class job_directory::server {
     }
     const auto c = std::make_shared<client>(*this, std::move(socket));
     clients_.insert(c);
-    c->patience.expires_after(time_to_say_hello);
+    c->patience.expires_after(time_to_enter);
     c->patience.async_wait([this, c](const asio::error_code& fault) {
       if (!fault && c->rank == no_peer) drop(c);
     });

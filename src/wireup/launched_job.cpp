@@ -31,10 +31,10 @@ using runtime::unique_fd;
 
 namespace {
 
-constexpr auto time_to_answer = 10s;
+constexpr auto time_to_let_in = 10s;
 // The launcher hangs up on who says nothing for long. A process that was stopped just then, by a
 // debugger or SIGSTOP, asks again.
-constexpr int most_hang_ups = 3;
+constexpr int most_tries = 3;
 
 struct job_facts {
   context_id id;
@@ -159,7 +159,7 @@ class run_job final : public job {
                   "WEFT_LOCAL_SIZE and WEFT_JOB to run it alone");
 }
 
-[[noreturn]] void no_answer(const std::string& what) {
+[[noreturn]] void cannot_reach(const std::string& what) {
   throw error(
       errc::unreachable,
       fmt::format("the launcher named in WEFT_JOB cannot be reached: {}; does weft-run still "
@@ -179,12 +179,12 @@ peer_id number(const char* variable) {
 }
 
 unique_fd connect_to(const std::string& locator) {
-  const auto give_up = std::chrono::steady_clock::now() + time_to_answer;
+  const auto give_up = std::chrono::steady_clock::now() + time_to_let_in;
   for (;;) {
     opened socket = connect_abstract(locator);
     if (socket.fd) return std::move(socket.fd);
     if (socket.error != EAGAIN || std::chrono::steady_clock::now() > give_up)
-      no_answer(runtime::told(socket.error));
+      cannot_reach(runtime::told(socket.error));
     // Its queue is full for the moment: many ranks start at once.
     std::this_thread::sleep_for(2ms);
   }
@@ -195,30 +195,30 @@ std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& f
   const frame hello = encode(job_hello{facts.id, facts.rank});
   const int fault = send_packet(socket.get(), frame_header::of(hello), hello.body, {});
   if (fault == EPIPE || fault == ECONNRESET) return {};
-  if (fault != 0) no_answer(runtime::told(fault));
+  if (fault != 0) cannot_reach(runtime::told(fault));
   pollfd ready{socket.get(), POLLIN, 0};
   int n = 0;
   do {
-    n = ::poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(time_to_answer).count()));
+    n = ::poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(time_to_let_in).count()));
   } while (n < 0 && errno == EINTR);
-  if (n == 0) no_answer("it is silent");
+  if (n == 0) cannot_reach("it is silent");
   std::array<std::byte, 2048> buffer;  // the longest is a refusal
   packet p;
   if (receive_packet(socket.get(), buffer, p) != arrival::packet) return {};
   const auto f = frame_header::parse(p.bytes, std::move(p.fds));
   if (f && f->kind == frame_kind::refusal) throw error(errc::invalid_argument, decode_refusal(*f));
   const auto welcome = f ? decode_job_welcome(*f) : std::nullopt;
-  if (!welcome) no_answer("it does not speak this version of weft's protocol");
+  if (!welcome) cannot_reach("it does not speak this version of weft's protocol");
   return welcome;
 }
 
 /// Connects to the launcher and is let in.
 unique_fd enter_job(const std::string& locator, const job_facts& facts) {
-  for (int hang_ups = 0; hang_ups != most_hang_ups; ++hang_ups) {
+  for (int hang_ups = 0; hang_ups != most_tries; ++hang_ups) {
     unique_fd socket = connect_to(locator);
     if (const credentials who = credentials_of(socket.get()); !who.same_user)
-      no_answer(fmt::format("{} of the user with id {} listens there", describe_process(who.pid),
-                            who.uid));
+      cannot_reach(fmt::format("{} of the user with id {} listens there", describe_process(who.pid),
+                               who.uid));
     const auto welcome = introduce(socket, facts);
     if (!welcome) continue;
     if (welcome->job != facts.id || welcome->size != facts.size)
@@ -226,7 +226,7 @@ unique_fd enter_job(const std::string& locator, const job_facts& facts) {
                                 facts.size));
     return socket;
   }
-  no_answer("it turned this process away, perhaps for want of file descriptors (ulimit -n)");
+  cannot_reach("it turned this process away, perhaps for want of file descriptors (ulimit -n)");
 }
 
 }  // namespace

@@ -39,6 +39,9 @@ connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
   }
   self_.locator = to_text(where);
   front_ = new_front(std::move(socket.fd), &impl::on_newcomer);
+}
+
+void connection_manager::impl::let_in() {
   loop_->post([this] {
     if (tcp_front_) tcp_front_->start();
     front_->start();

@@ -24,6 +24,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
  public:
   impl(identity self, handlers h, tcp_settings tcp);
   ~impl() override;
+  void let_in();
   void end();  ///< the thread that owns the manager
 
   // Any thread: what the manager offers.
@@ -31,7 +32,8 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void post(std::function<void()> f) { loop_->post(std::move(f)); }
   void connect(std::string locator, connected done);
   void connect(locator where, job_key key, connected done);
-  std::uint64_t open_door(const std::string& address, std::string& actual_address);
+  std::uint64_t open_door(const std::string& address, std::string& actual_address,
+                          const std::function<void(std::uint64_t)>& known);
   void close_door_later(std::uint64_t door);
   void knock(std::string address, std::string greeting, connected done);
   void knock_at_registrar(std::string locator, std::string greeting, connected done);

@@ -38,7 +38,8 @@ unique_fd connection_manager::impl::open_socket(door_address& address) {
 }
 
 std::uint64_t connection_manager::impl::open_door(const std::string& address,
-                                                  std::string& actual_address) {
+                                                  std::string& actual_address,
+                                                  const std::function<void(std::uint64_t)>& known) {
   door_address where = parse_address(address);
   unique_fd socket;
   try {
@@ -54,6 +55,7 @@ std::uint64_t connection_manager::impl::open_door(const std::string& address,
   }
   const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
   actual_address = to_text(where);
+  if (known) known(number);
   loop_->post([this, number, where, fd = std::move(socket)]() mutable {
     install_door(number, where, std::move(fd), false);
   });

@@ -26,6 +26,7 @@ tcp_settings deaf(tcp_settings tcp) {
 
 member_line::member_line(tcp_settings tcp)
     : manager_(std::make_unique<connection_manager>(nameless(), handlers(), deaf(std::move(tcp)))) {
+  manager_->let_in();
 }
 
 member_line::~member_line() { manager_.reset(); }

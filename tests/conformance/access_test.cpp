@@ -155,6 +155,50 @@ task<void> be_busy(context& here, endpoint other) {
   while (word.load() == 0) std::this_thread::yield();
 }
 
+// --- under a name of the owner's choice
+// -----------------------------------------------------------
+
+constexpr std::uint64_t chosen_key = 7;
+constexpr std::uint64_t counted_from = 1'000'000;
+
+task<void> use_name(context&, endpoint other) {
+  co_await hear_done(other);
+  for (const std::size_t size : {std::size_t{1}, std::size_t{100'000}}) {
+    const bytes out = pattern(size, 1);
+    bytes back(size);
+    const remote_region there{chosen_key, counted_from + 100'000 - size, size};
+    co_await other.put(out, there);
+    co_await other.get(back, there);
+    expect(back == out, "what was put comes back");
+    for (const std::uint64_t outside : {counted_from - 1, counted_from + 100'001 - size,
+                                        std::uint64_t{0}, std::uint64_t{1} << 47})
+      expect(co_await outcome(other.put(out, {chosen_key, outside, size})) == errc::refused,
+             "what lies before the region or behind it is refused");
+  }
+  co_await say_done(other);
+}
+task<void> be_named(context& here, endpoint other) {
+  bytes memory(100'000);
+  const region_name name{chosen_key, counted_from};
+  const region mine(here, memory, rights::read_write, name);
+  expect(mine.remote().key == chosen_key && mine.remote().offset == counted_from,
+         "a region says how it is named");
+  const auto fails = [&](region_name called) {
+    try {
+      const region another(here, memory, rights::read, called);
+      return false;
+    } catch (const error& e) {
+      return e.kind() == errc::invalid_argument;
+    }
+  };
+  expect(fails(name), "a key is one region's");
+  expect(fails({0, 0}), "no region has the key 0");
+  expect(fails({8, (std::uint64_t{1} << 48) - memory.size()}), "offsets have 48 bits");
+  co_await say_done(other);
+  co_await hear_done(other);
+  expect(memory == pattern(memory.size(), 1), "it is there");
+}
+
 // --- what is refused
 // ------------------------------------------------------------------------------
 
@@ -294,6 +338,13 @@ TEST_CASE("access: no count is lost") {
   const setting how = every_setting();
   CAPTURE(how);
   converse(how, count_there, be_counted);
+}
+
+TEST_CASE("access: a region may have a name of its owner's choice") {
+  const setting how = every_setting();
+  CAPTURE(how);
+  if (how.where == place::same_context) return;  // the two would take each other's messages
+  converse(how, use_name, be_named);
 }
 
 TEST_CASE("access: what is not allowed is refused, and harms nothing") {

@@ -13,11 +13,11 @@
 // left out, and rings that spare a tick (long_absences_) happen at any time.
 // cc: -DSAFETY
 // variant: -DSOCKETS
-// variant: -DIDLE_SOCKETS
+// long: -DIDLE_SOCKETS
 // variant: -DMEMBARRIER_REFUSED
-// variant: -DSOCKETS -DMEMBARRIER_REFUSED
+// long: -DSOCKETS -DMEMBARRIER_REFUSED
 // variant: -DELSEWHERE
-// variant: -DELSEWHERE -DMEMBARRIER_REFUSED
+// long: -DELSEWHERE -DMEMBARRIER_REFUSED
 // mutation: -DELSEWHERE -DLISTEN_UNFENCED
 // mutation: -DELSEWHERE -DEXPECT_DEAF
 // mutation: -DELSEWHERE -DGO_WITHOUT_RINGING

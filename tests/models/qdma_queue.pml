@@ -8,6 +8,7 @@
 // cc: -DSAFETY -O2
 // pan: -m100000 -w25
 // variant: -DSLOW
+// long: -DAS_MANY
 // mutation: -DCLAIM_IN_TWO_STEPS
 // mutation: -DTURN_BEFORE_FILLED
 // mutation: -DBEYOND_THE_HEAD
@@ -24,7 +25,13 @@
 #else
 #define PRODUCERS 3
 #endif
-#define MESSAGES 2  // of each
+#define MESSAGES 2  // of each, but for the one that may die
+#ifdef AS_MANY
+#define MORTAL_MESSAGES MESSAGES
+#else
+#define MORTAL_MESSAGES 1
+#endif
+#define wanted(who) ((who) == 2 -> MORTAL_MESSAGES : MESSAGES)
 #define NEVER 250
 #define NONE 251
 
@@ -51,7 +58,7 @@ bool ended[PRODUCERS];
 proctype producer(byte me; bool mortal) {
   byte p, known, sent, seen, from;
   do
-  :: sent == MESSAGES -> break
+  :: sent == wanted(me) -> break
   :: else ->
     from = tail;
     if
@@ -178,7 +185,7 @@ proctype judge() {
   (next[0] == MESSAGES && next[1] == MESSAGES);
 #ifndef SLOW
   ended[2];
-  (next[2] == MESSAGES || dead[2])
+  (next[2] == wanted(2) || dead[2])
 #endif
 }
 

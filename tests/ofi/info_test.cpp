@@ -28,13 +28,48 @@ TEST_CASE("ofi: what Open MPI asks for is offered") {
   CHECK(found->ep_attr->mem_tag_format >> 62 == 1);
 }
 
+TEST_CASE("ofi: access to memory is offered to those who ask, and no more of it than they can do") {
+  constexpr int addresses = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
+  constexpr std::uint64_t directions = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+  const info_ptr all = offered(*access_hints());
+  REQUIRE(all);
+  CHECK(all->domain_attr->mr_mode == addresses);
+  CHECK(all->domain_attr->mr_iov_limit == 1);
+  CHECK((all->caps & (FI_RMA | FI_ATOMIC | directions)) == (FI_RMA | FI_ATOMIC | directions));
+  CHECK((all->tx_attr->caps & directions) == (FI_READ | FI_WRITE));
+  CHECK((all->rx_attr->caps & directions) == (FI_REMOTE_READ | FI_REMOTE_WRITE));
+  for (const int mode : {0, +FI_MR_VIRT_ADDR, +FI_MR_PROV_KEY, +FI_MR_BASIC, +FI_MR_SCALABLE,
+                         FI_MR_LOCAL | FI_MR_RAW}) {
+    CAPTURE(mode);
+    const info_ptr found = offered(*access_hints(mode));
+    REQUIRE(found);
+    CHECK(found->domain_attr->mr_mode == (mode & ~(FI_MR_LOCAL | FI_MR_RAW)));
+  }
+  // Whoever names directions gets those, and who asks for messages, no memory.
+  info_ptr h = access_hints();
+  h->caps = FI_RMA | FI_READ;
+  CHECK((offered(*h)->caps & (FI_ATOMIC | FI_MSG | FI_SEND | directions)) == FI_READ);
+  h->caps = FI_MSG | FI_TAGGED;
+  const info_ptr messages = offered(*h);
+  CHECK((messages->caps & (FI_RMA | FI_ATOMIC | directions)) == 0);
+  CHECK(messages->domain_attr->mr_mode == 0);
+  CHECK(messages->tx_attr->rma_iov_limit == 0);
+
+  side s({}, std::move(h));
+  std::array<std::byte, 8> memory{};
+  fid_mr* remote = nullptr;
+  CHECK(fi_mr_reg(s.domain.get(), memory.data(), 8, FI_REMOTE_READ, 0, 0, 0, &remote, nullptr) ==
+        -FI_EOPNOTSUPP);
+  CHECK(fi_read(s.ep.get(), memory.data(), 8, nullptr, s.meet(s), 0, 0, nullptr) == -FI_EOPNOTSUPP);
+}
+
 TEST_CASE("ofi: what is not supported is refused before anything is made") {
   const std::vector<std::function<void(fi_info&)>> wishes{
       [](fi_info& i) { i.ep_attr->type = FI_EP_MSG; },
       [](fi_info& i) { i.ep_attr->type = FI_EP_DGRAM; },
       [](fi_info& i) { i.ep_attr->tx_ctx_cnt = 2; },
-      [](fi_info& i) { i.caps = FI_MSG | FI_RMA; },
-      [](fi_info& i) { i.caps = FI_ATOMIC; },
+      [](fi_info& i) { i.caps = FI_RMA | FI_RMA_EVENT; },
+      [](fi_info& i) { i.tx_attr->rma_iov_limit = 100; },
       [](fi_info& i) { i.caps = FI_TAGGED | FI_HMEM; },
       [](fi_info& i) { i.addr_format = FI_SOCKADDR_IN; },
       [](fi_info& i) { i.tx_attr->msg_order = FI_ORDER_WAW; },
@@ -88,9 +123,6 @@ TEST_CASE("ofi: memory regions are handles, closed while endpoints live and befo
   mr = region();
   s.ep.reset();
   mr.reset();
-  fid_mr* remote = nullptr;
-  CHECK(fi_mr_reg(s.domain.get(), memory.data(), 1, FI_REMOTE_READ, 0, 0, 0, &remote, nullptr) ==
-        -FI_EOPNOTSUPP);
 }
 
 TEST_CASE("ofi: addresses: a wrong one is told, a removed one is none any more") {

@@ -7,6 +7,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
 #include <array>
@@ -42,6 +43,14 @@ inline info_ptr hints() {
   ::setenv("FI_PROVIDER_PATH", WEFT_TEST_PROVIDERS, 1);
   info_ptr h(fi_allocinfo());
   h->fabric_attr->prov_name = ::strdup("weft");
+  return h;
+}
+
+/// The same, for programs that reach memory of others.
+inline info_ptr access_hints(int mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY) {
+  info_ptr h = hints();
+  h->caps = FI_RMA | FI_ATOMIC | FI_MSG;
+  h->domain_attr->mr_mode = mr_mode;
   return h;
 }
 
@@ -94,6 +103,8 @@ class side {
       fi_cntr_attr a{};
       sent = made<fid_cntr>([&](auto c) { return fi_cntr_open(domain.get(), &a, c, nullptr); });
       received = made<fid_cntr>([&](auto c) { return fi_cntr_open(domain.get(), &a, c, nullptr); });
+      read = made<fid_cntr>([&](auto c) { return fi_cntr_open(domain.get(), &a, c, nullptr); });
+      written = made<fid_cntr>([&](auto c) { return fi_cntr_open(domain.get(), &a, c, nullptr); });
     }
     ep = made<fid_ep>([&](auto e) { return fi_endpoint(domain.get(), info.get(), e, nullptr); });
     REQUIRE(fi_ep_bind(ep.get(), &av->fid, 0) == 0);
@@ -101,6 +112,8 @@ class side {
     if (s.counts) {
       REQUIRE(fi_ep_bind(ep.get(), &sent->fid, FI_SEND) == 0);
       REQUIRE(fi_ep_bind(ep.get(), &received->fid, FI_RECV) == 0);
+      REQUIRE(fi_ep_bind(ep.get(), &read->fid, FI_READ) == 0);
+      REQUIRE(fi_ep_bind(ep.get(), &written->fid, FI_WRITE) == 0);
     }
     REQUIRE(fi_enable(ep.get()) == 0);
   }
@@ -114,18 +127,24 @@ class side {
     return a;
   }
 
+  std::uint64_t keys = 0;  // the next one for a memory region, where it has to choose it
   info_ptr info;
   owned<fid_fabric> fabric;
   owned<fid_domain> domain;
   owned<fid_av> av;
   owned<fid_cq> cq;
-  owned<fid_cntr> sent, received;
+  owned<fid_cntr> sent, received, read, written;
   owned<fid_ep> ep;  // goes first
 };
 
 /// Two of them that know each other.
 struct pair {
   explicit pair(settings s = {}) : a(s), b(s), to_b(a.meet(b)), to_a(b.meet(a)) {}
+  pair(settings s, int mr_mode)
+      : a(s, access_hints(mr_mode)),
+        b(s, access_hints(mr_mode)),
+        to_b(a.meet(b)),
+        to_a(b.meet(a)) {}
   side a, b;
   fi_addr_t to_b, to_a;
 

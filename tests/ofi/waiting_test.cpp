@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "side.hpp"
+#include "memory.hpp"
 
 using namespace ofi_test;
 using namespace std::chrono_literals;
@@ -48,6 +48,25 @@ TEST_CASE("ofi: a reader sleeps until something has ended, or its time is over")
     const mover a(p.a);
     CHECK(fi_cq_sread(p.b.cq.get(), &e, 1, nullptr, -1) == 1);  // a lost wake-up shows
     CHECK(in == i);
+    sender.join();
+    CHECK(sent == 0);
+  }
+}
+
+TEST_CASE("ofi: remote CQ data wakes who sleeps") {
+  pair p({}, 0);
+  std::array<std::byte, 100> there{};
+  const exposed mine(p.b, there);
+  fi_cq_tagged_entry e{};
+  for (unsigned i = 0; i != 20; ++i) {
+    ssize_t sent = -1;
+    std::thread sender([&] {
+      std::this_thread::sleep_for(i * 100us);
+      sent = fi_inject_writedata(p.a.ep.get(), &i, sizeof i, i, p.to_b, mine.at(0), mine.key());
+    });
+    const mover a(p.a);
+    CHECK(fi_cq_sread(p.b.cq.get(), &e, 1, nullptr, -1) == 1);
+    CHECK(e.data == i);
     sender.join();
     CHECK(sent == 0);
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# jobs.sh BIN: jobs of four ranks, all to all, over verbs alone, beside other transports, and with one.
+# jobs.sh BIN [ON]: jobs of four ranks, all to all, over verbs alone and with another transport. ON: also beside others.
 set -euo pipefail
 PATH=$1:$1/tests:$PATH
 
@@ -18,8 +18,10 @@ why() {
 }
 
 job self,verbs all_to_all
-job self,shm,verbs,tcp all_to_all
-job self,verbs,tcp all_to_all
+if [[ ${2:-} == ON ]]; then
+  job self,shm,verbs,tcp all_to_all
+  job self,verbs,tcp all_to_all
+fi
 # One rank has no device: it and the others meet over TCP, the others among themselves over verbs, or over both joined.
 one_without='[[ $WEFT_RANK != 2 ]] || export WEFT_VERBS_DEVICE=none; exec all_to_all'
 job self,verbs,tcp bash -c "$one_without"

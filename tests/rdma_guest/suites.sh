@@ -34,6 +34,6 @@ if [[ ${2:-} == ON ]]; then
   suite verbs+tcp "$bin/tests/test-multiprocess" "$deaths"
   suite verbs "$bin/tests/test-fault" "$kills"
 fi
-suite verbs "$(dirname "$0")/jobs.sh" "$bin"
-suite verbs "$(dirname "$0")/bench.sh" "$bin"
+suite verbs "$(dirname "$0")/jobs.sh" "$bin" "${2:-}"
+suite verbs "$(dirname "$0")/bench.sh" "$bin" "${2:-}"
 exit "$bad"

@@ -11,7 +11,7 @@ pipe_through() {  # ADDRESS
   listening=$!
   until cat big.file | weft-pipe --connect "$1" --progress 2>said.txt; do
     kill -0 $listening
-    grep -q "nobody listens\|refused" said.txt
+    grep -q "nobody listens" said.txt || { cat said.txt; kill $listening; exit 1; }
     sleep 0.1
   done
   wait $listening

@@ -24,6 +24,13 @@ std::int64_t units_in(const weft::transports::frame_header& h) {
   }
 }
 
+/// A message's tag, or a region's number: the other half of its key is no seed's.
+std::uint64_t tag_in(const weft::transports::frame_header& h) {
+  const auto kind = static_cast<frame_kind>(h.kind);
+  const bool key = kind == frame_kind::put || kind == frame_kind::get || kind == frame_kind::update;
+  return key ? h.tag >> 32 : h.tag;
+}
+
 }  // namespace
 
 void accounts::on_wire(const fake::world& w, fake::happening what, const fake::wire& wire,
@@ -33,7 +40,7 @@ void accounts::on_wire(const fake::world& w, fake::happening what, const fake::w
       "rank {} sends to rank {}: kind {}, {} bytes, tag {:#x}, credit {}",
       "rank {} finds no room to rank {}: kind {}, {} bytes, tag {:#x}, credit {}",
       "from rank {} arrives at rank {}: kind {}, {} bytes, tag {:#x}, credit {}"};
-  log_.event(texts[static_cast<int>(what)], wire.from, wire.to, int{h.kind}, h.size, h.tag,
+  log_.event(texts[static_cast<int>(what)], wire.from, wire.to, int{h.kind}, h.size, tag_in(h),
              int{h.credit});
   if (what == fake::happening::refused) return;
   const int sign = what == fake::happening::posted ? 1 : -1;

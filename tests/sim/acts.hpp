@@ -26,6 +26,9 @@ void stage_exchange(job&, const act&);
 void stage_gather(job&, const act&);
 void stage_race(job&, const act&);
 
+// acts_access.cpp
+void stage_access(job&, const act&);
+
 // acts_disasters.cpp
 void stage_stall(job&, const act&);
 void stage_death(job&, const act&);

@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversations. Both ends throw the same dice where they must agree, and may disagree on how many
 // messages there are: what is left over is stopped at the end of the run.
-#include <weft/weft.hpp>
-
 #include <algorithm>
 #include <array>
 
 #include "sim/acts.hpp"
+#include "sim/pace.hpp"
 
 namespace sim {
-
-using namespace std::chrono_literals;
-using weft::as_result;
-using weft::scope;
-using weft::task;
 
 namespace {
 
 /// What the two ends of a conversation share.
-struct topic {
-  dice chance;
+struct topic : pace {
   std::uint64_t first_tag;  ///< messages have it, or it and the numbers after it
   weft::tag_mask any;
-  bool numbered;  ///< each message has a tag of its own
-  unsigned count;
+  bool numbered;                     ///< each message has a tag of its own
   std::array<std::size_t, 2> sizes;  ///< from, to
-  bool often_late;                   ///< operations have deadlines
-  bool at_once;                      ///< several are under way at the same time
 
   std::uint64_t tag(unsigned i) const noexcept { return first_tag + (numbered ? i : 0); }
 
@@ -41,53 +31,16 @@ constexpr std::array<std::array<std::size_t, 2>, 6> size_ranges{
     {{0, 64}, {0, 64}, {40, 700}, {0, 5000}, {3000, 20'000}, {50'000, 90'000}}};
 
 topic throw_topic(const job& j, const act& a, dice d) {
-  topic t{d.part(1), tag_of(a, 0), any_of(a), d.percent(50), 0, {}, d.percent(25), d.percent(60)};
+  topic t{throw_pace(d), tag_of(a, 0), any_of(a), d.percent(50), {}};
   t.sizes = d.one_of(size_ranges);
-  const std::uint64_t most = t.sizes[1] > 50'000 ? 3 : t.sizes[1] > 5000 ? 8 : 40;
-  t.count = static_cast<unsigned>(d.between(1, most));
-  if (const auto limit = j.plan().wanted.messages) t.count = std::min(t.count, *limit);
+  t.count = throw_count(j, d, t.sizes[1]);
   return t;
-}
-
-/// Awaits one operation, some of the time under a deadline or a stop that comes soon.
-template <class Operation>
-task<void> perform(Operation op, const topic& t, unsigned i) {
-  dice d = t.chance.part(2000 + i);
-  if (!t.often_late || d.percent(50)) {
-    static_cast<void>(co_await as_result(op));
-  } else if (d.percent(50)) {
-    static_cast<void>(co_await as_result(weft::within(d.up_to(100us), op)));
-  } else {
-    std::stop_source stop;
-    weft::chain& here = co_await weft::current_chain();
-    scope s(here);
-    s.start(as_result(weft::stoppable(stop.get_token(), op)));
-    static_cast<void>(co_await as_result(weft::sleep_for(d.up_to(20us))));
-    stop.request_stop();
-    static_cast<void>(co_await as_result(s.join()));
-  }
-}
-
-/// Starts what `make(i)` makes of 0 .. count-1, one after the other or several at a time.
-template <class Make>
-task<void> perform_all(topic t, Make make) {
-  dice d = t.chance.part(3);
-  weft::chain& here = co_await weft::current_chain();
-  scope fly(here);
-  for (unsigned i = 0; i < t.count; ++i) {
-    if (t.at_once)
-      fly.start(perform(make(i), t, i));
-    else
-      co_await perform(make(i), t, i);
-    if (d.percent(20)) static_cast<void>(co_await as_result(weft::sleep_for(d.up_to(20us))));
-  }
-  static_cast<void>(co_await as_result(fly.join()));
 }
 
 task<void> speak(rank& r, node to, topic t) {
   return perform_all(t, [&r, to, t](unsigned i) {
     dice d = t.chance.part(4000 + i);
-    return r.send(to, t.tag(i), t.size(i), d.percent(20));
+    return perform(r.send(to, t.tag(i), t.size(i), d.percent(20)), t, i);
   });
 }
 
@@ -101,8 +54,8 @@ task<void> listen(rank& r, std::optional<node> from, topic t) {
     dice own = t.chance.part(6000 + i);
     const bool any = !from || own.percent(chance_of_any);
     const std::size_t least = std::min<std::size_t>(room, 1);
-    return r.receive(from, any ? t.any : weft::tag_mask(weft::tag{t.tag(i)}),
-                     own.percent(10) ? own.between(least, room) : room);
+    const std::size_t mine = own.percent(10) ? own.between(least, room) : room;
+    return perform(r.receive(from, any ? t.any : weft::tag_mask(weft::tag{t.tag(i)}), mine), t, i);
   });
 }
 

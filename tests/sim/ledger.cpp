@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/dice.hpp"
+#include "sim/shared_memory.hpp"
 
 namespace sim {
 
@@ -91,6 +92,13 @@ receive_record& ledger::new_probe(node at, std::optional<node> from, tag_mask ta
 
 record& ledger::new_wait_for_end(node at, node whom) {
   return enter(others_, "wait for the end", at, whom, 0);
+}
+
+access_record& ledger::new_access(std::string_view what, node at, std::optional<node> with,
+                                  std::shared_ptr<shared_memory> there, std::size_t bytes) {
+  access_record& a = enter(accesses_, what, at, with, bytes);
+  a.there = std::move(there);
+  return a;
 }
 
 void ledger::begun(record& r) {
@@ -181,6 +189,13 @@ bool ledger::can_match(const message_record& m, const receive_record& r) const {
   return m.begun && *m.with == r.at && (!r.with || *r.with == m.at) && r.tag.matches({m.tag});
 }
 
+void ledger::ended(access_record& a, std::uint64_t told) {
+  if (const std::string wrong = a.there->judge(a, told); !wrong.empty())
+    log_.violation("{}: {}", name_of(a), wrong);
+  std::fill(a.buffer().begin(), a.buffer().end(), returned);
+  if (a.after) a.after();
+}
+
 void ledger::spoil(node at, node whom, errc how) { spoiled_[{at, whom}].insert(how); }
 
 bool ledger::spoiled(node a, node b) const {
@@ -191,6 +206,7 @@ bool ledger::spoiled(node a, node b) const {
 bool ledger::may_end_like(const record& r, errc status) const {
   if (status == errc::ok || (status == errc::truncated && r.what == "receive")) return true;
   if (status == errc::stopped) return r.asked_to_stop;
+  if (r.may_end && r.may_end(status)) return true;
   if (const auto alone = spoiled_alone_.find(r.at);
       alone != spoiled_alone_.end() && alone->second.contains(status))
     return true;
@@ -214,7 +230,8 @@ bool ledger::excused(const message_record& m, std::map<stream, unsigned>& before
 
 std::uint64_t ledger::pending(node at) const {
   const auto it = waiting_.find(at);
-  return it == waiting_.end() ? 0 : static_cast<std::uint64_t>(it->second);
+  const std::uint64_t hosts = hosts_.contains(at) && hosts_.at(at) ? 1 : 0;
+  return hosts + (it == waiting_.end() ? 0 : static_cast<std::uint64_t>(it->second));
 }
 
 void ledger::judge_waiting(const record& r) {
@@ -225,6 +242,10 @@ void ledger::judge_waiting(const record& r) {
   if (r.what == "send") {
     if (static_cast<const message_record&>(r).taken_by)
       log_.violation("{} still waits, and the message was received", name_of(r));
+    return;
+  }
+  if (r.always_ends) {
+    log_.violation("{} still waits, and nothing stands in its way", name_of(r));
     return;
   }
   if (r.what != "receive" && r.what != "probe") return;
@@ -273,6 +294,11 @@ void ledger::at_end() {
     judge_buffer(*r);
     if (r->begun && r->ends == 0) log_.violation("{} never ended", name_of(*r));
   }
+  std::set<const shared_memory*> regions;
+  for (const access_record& a : accesses_)
+    if (regions.insert(a.there.get()).second)
+      if (const std::string wrong = a.there->judge_rest(); !wrong.empty())
+        log_.violation("a region that rank {} knows: {}", a.at, wrong);
   std::map<stream, unsigned> excuses;
   for (const message_record& m : messages_) {
     if (m.taken_by && m.ends != 0 && m.status == errc::stopped)

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -34,7 +35,9 @@ struct record {
   bool asked_to_stop = false;
   unsigned ends = 0;
   errc status = errc::ok;
-  std::vector<std::byte> memory;  ///< its buffer, with a margin behind it
+  std::vector<std::byte> memory;      ///< its buffer, with a margin behind it
+  bool always_ends = false;           ///< while those whom it is with are there
+  std::function<bool(errc)> may_end;  ///< set: reasons of its own
 
   bool pending() const noexcept { return begun && ends == 0; }
   bool went_well() const noexcept {
@@ -59,6 +62,15 @@ struct receive_record : record {
   const message_record* message = nullptr;
 };
 
+class shared_memory;
+
+/// A put, get or atomic; or what has to do with the region itself.
+struct access_record : record {
+  std::shared_ptr<shared_memory> there;
+  unsigned slot = 0;
+  std::function<void()> after;  ///< set: when it has ended
+};
+
 /// Every message is delivered once, whole, in order per source and tag, or reported (also by a
 /// receive that was stopped while it arrived); every
 /// operation ends once and for a reason; every buffer is returned once. One per run.
@@ -79,6 +91,12 @@ class ledger {
                               std::size_t room);
   receive_record& new_probe(node at, std::optional<node> from, weft::tag_mask tag);
   record& new_wait_for_end(node at, node whom);
+  /// \param with nothing: what a region's owner does
+  access_record& new_access(std::string_view what, node at, std::optional<node> with,
+                            std::shared_ptr<shared_memory> there, std::size_t bytes);
+
+  /// Whether a rank has regions: that counts as one operation.
+  void hosts(node at, bool any) { hosts_[at] = any; }
 
   // --- told by operations ---------------------------------------------------------------------
 
@@ -88,6 +106,8 @@ class ledger {
   bool ended(record& r, errc status);
   void ended(message_record& m);
   void ended(receive_record& r, const weft::received& got);
+  /// \param told the word that was found, or what the owner was told
+  void ended(access_record& a, std::uint64_t told);
   bool ends_twice() noexcept;  ///< asked once per end that did not come at once
 
   // --- told by whoever makes the disasters ----------------------------------------------------
@@ -137,6 +157,7 @@ class ledger {
   std::vector<record*> all_;  // in order of being entered
   std::deque<message_record> messages_;
   std::deque<receive_record> receives_;
+  std::deque<access_record> accesses_;
   std::deque<record> others_;
   std::map<stream, std::vector<message_record*>> streams_;  // in order of being entered
   std::map<stream, unsigned> dropped_;   // how many went with receives that were stopped
@@ -144,6 +165,7 @@ class ledger {
   std::map<std::pair<node, node>, std::set<errc>> spoiled_;
   std::map<node, std::set<errc>> spoiled_alone_;
   std::map<node, std::int64_t> waiting_;
+  std::map<node, bool> hosts_;
 };
 
 }  // namespace sim

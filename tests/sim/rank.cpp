@@ -71,6 +71,7 @@ void rank::end() {
     }
   };
   complete();
+  end_regions();
   if (const auto n = ledger_.pending(number_); n != 0)
     log_.violation("the end of rank {} left {} operations waiting", number_, n);
   stop_.request_stop();  // timers do not end with their context

@@ -2,6 +2,7 @@
 // One rank: what a context has, but for the control plane.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <stop_token>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "proto/messenger.hpp"
 #include "sim/log.hpp"
 #include "sim/plan.hpp"
+#include "sim/shared_memory.hpp"
 #include "sim/watched.hpp"
 
 namespace sim {
@@ -44,6 +46,14 @@ class rank {
   watched_receive receive(std::optional<node> from, weft::tag_mask tag, std::size_t room);
   watched_probe probe(std::optional<node> from, weft::tag_mask tag);
   watched_end closed(node whom);
+  watched_transfer put(node owner, const std::shared_ptr<shared_memory>& there, unsigned slot);
+  watched_transfer get(node owner, const std::shared_ptr<shared_memory>& there, unsigned slot);
+  watched_update add(node owner, const std::shared_ptr<shared_memory>& there, unsigned slot);
+  watched_notified hear(const std::shared_ptr<shared_memory>& mine);
+  watched_region_end end_of(const std::shared_ptr<shared_memory>& mine);
+
+  /// Makes it a region, until end_of(), or the end of the rank.
+  void host(std::shared_ptr<shared_memory> mine);
 
  private:
   class player;
@@ -51,6 +61,10 @@ class rank {
     return n ? messages_.peer_of(*n).get() : nullptr;
   }
   std::uint32_t budget();
+  void end_regions();
+  access_record& access(std::string_view what, node owner,
+                        const std::shared_ptr<shared_memory>& there, unsigned slot,
+                        std::size_t bytes);
 
   const node number_;
   log& log_;
@@ -61,6 +75,8 @@ class rank {
   std::uint32_t whole_budget_;
   std::stop_source stop_;
   std::size_t playing_ = 0;
+  std::vector<std::shared_ptr<shared_memory>> hosted_;
+  std::deque<weft::detail::region_end_operation> region_ends_;  // of end_regions()
 };
 
 }  // namespace sim

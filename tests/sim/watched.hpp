@@ -3,7 +3,7 @@
 // through scopes, deadlines and stop tokens like any other.
 #pragma once
 
-#include <weft/detail/message_ops.hpp>
+#include <weft/detail/access_ops.hpp>
 
 #include "proto/messenger.hpp"
 #include "sim/ledger.hpp"
@@ -57,6 +57,12 @@ class watched_operation : public Request::operation_type {
       book_.ended(page_, this->got);
     else if constexpr (std::is_same_v<Record, message_record>)
       book_.ended(page_);
+    else if constexpr (std::is_same_v<Request, weft::detail::notified_request>)
+      book_.ended(page_, this->got.value);
+    else if constexpr (std::is_same_v<Request, weft::detail::region_end_request>)
+      book_.ended(page_, 0);
+    else if constexpr (std::is_same_v<Record, access_record>)
+      book_.ended(page_, this->found);
     return true;
   }
 
@@ -68,6 +74,10 @@ class watched_operation : public Request::operation_type {
 using watched_send = watched<weft::detail::send_request, message_record>;
 using watched_receive = watched<weft::detail::recv_request, receive_record>;
 using watched_probe = watched<weft::detail::probe_request, receive_record>;
+using watched_transfer = watched<weft::detail::transfer_request, access_record>;
+using watched_update = watched<weft::detail::update_request, access_record>;
+using watched_notified = watched<weft::detail::notified_request, access_record>;
+using watched_region_end = watched<weft::detail::region_end_request, access_record>;
 using watched_end = watched<weft::proto::messenger::closed_request, record>;
 
 /// Found by argument-dependent lookup, as weft's own is for its requests.

@@ -127,6 +127,7 @@ class notified_operation : public operation {
   notified_operation(const notified_request& r, complete_fn f) noexcept
       : operation(f), at(r.at), key(r.key) {}
   bool start() noexcept;
+  bool start_held() noexcept;  ///< the baton is held
   void cancel() noexcept;
   notification take() const noexcept { return got; }
   std::string explain() const;

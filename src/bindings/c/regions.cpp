@@ -21,9 +21,10 @@ class last_copy final : public detail::region_end_operation {
   bool over = false;
 };
 
-}  // namespace
-
-int weft_region_open(weft_context* ctx, void* memory, size_t size, int rights, weft_region** made) {
+/// \param name none, or what the owner calls it
+template <class... Name>
+int open_region(weft_context* ctx, void* memory, size_t size, int rights, weft_region** made,
+                Name... name) {
   if (!made) return WEFT_INVALID_ARGUMENT;
   *made = nullptr;
   if (!ctx || (!memory && size != 0) || (rights & ~(WEFT_READ | WEFT_WRITE)) != 0)
@@ -33,11 +34,22 @@ int weft_region_open(weft_context* ctx, void* memory, size_t size, int rights, w
     const std::lock_guard lock(ctx->mutex);
     auto r = std::make_unique<weft_region>(
         weft_region{ctx, region(ctx->ctx, {static_cast<std::byte*>(memory), size},
-                                static_cast<weft::rights>(rights))});
+                                static_cast<weft::rights>(rights), name...)});
     weft_region* const handle = r.get();
     ctx->regions.emplace(handle, std::move(r));
     *made = handle;
   });
+}
+
+}  // namespace
+
+int weft_region_open(weft_context* ctx, void* memory, size_t size, int rights, weft_region** made) {
+  return open_region(ctx, memory, size, rights, made);
+}
+
+int weft_region_open_as(weft_context* ctx, void* memory, size_t size, int rights, uint64_t key,
+                        uint64_t first, weft_region** made) {
+  return open_region(ctx, memory, size, rights, made, region_name{key, first});
 }
 
 void weft_region_close(weft_region* region) {

@@ -19,7 +19,6 @@ constexpr std::uint32_t own_address_format = FI_PROV_SPECIFIC | 0x7765;
 constexpr std::size_t longest_message = std::size_t{1} << 47;
 constexpr std::size_t queue_size = 1 << 16;  // there is no limit but memory
 constexpr std::size_t many = 1 << 10;
-// Of the modes of registration: those that demand nothing but what needs no registration.
 constexpr std::uint64_t order = FI_ORDER_SAS;
 
 bool is(const char* name, const char* wanted) noexcept {
@@ -56,7 +55,7 @@ bool suits(const fi_tx_attr* t) noexcept {
   return !t || (within(t->caps, all_caps) && within(t->op_flags, operation_flags) &&
                 within(t->msg_order, order) && t->comp_order == FI_ORDER_NONE &&
                 t->inject_size <= inject_size && t->iov_limit <= most_pieces &&
-                t->rma_iov_limit == 0 && t->size <= queue_size);
+                t->rma_iov_limit <= most_pieces && t->size <= queue_size);
 }
 
 bool suits(const fi_rx_attr* r) noexcept {
@@ -74,11 +73,24 @@ bool suits(const fi_info& hints) noexcept {
          suits(hints.rx_attr);
 }
 
-/// Kinds of messages without a direction mean both directions.
+constexpr std::uint64_t access_kinds = FI_RMA | FI_ATOMIC;
+
+/// Kinds of messages, or of access, without a direction mean all directions.
 std::uint64_t caps_for(std::uint64_t asked) noexcept {
   if (asked == 0) return all_caps;
-  if ((asked & (FI_SEND | FI_RECV)) == 0) asked |= FI_SEND | FI_RECV;
+  const bool accesses = (asked & access_kinds) != 0;
+  if ((asked & (FI_SEND | FI_RECV)) == 0 && (!accesses || (asked & (FI_MSG | FI_TAGGED)) != 0))
+    asked |= FI_SEND | FI_RECV;
+  if (accesses && (asked & access_caps & ~access_kinds) == 0) asked |= access_caps & ~access_kinds;
   return asked | FI_LOCAL_COMM | FI_REMOTE_COMM;
+}
+
+/// Of what an application can do, what is of use: keys that peers cannot guess, and addresses,
+/// which an application has anyway. Nothing is demanded.
+int mr_mode_for(int offered, std::uint64_t caps) noexcept {
+  if ((caps & access_kinds) == 0) return 0;
+  if (offered == FI_MR_BASIC || offered == FI_MR_SCALABLE) return offered;
+  return offered & (FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
 }
 
 template <class T>
@@ -87,39 +99,46 @@ T chosen(const T* wanted, T otherwise) noexcept {
 }
 
 void fill(fi_tx_attr& t, std::uint64_t caps, const fi_tx_attr* asked) noexcept {
-  t.caps = caps & (FI_MSG | FI_TAGGED | FI_SEND);
+  t.caps = caps & (FI_MSG | FI_TAGGED | FI_SEND | access_kinds | FI_READ | FI_WRITE);
   t.op_flags = asked ? asked->op_flags : 0;
   t.msg_order = order;
   t.inject_size = inject_size;
   t.size = queue_size;
   t.iov_limit = most_pieces;
+  if ((caps & FI_RMA) != 0) t.rma_iov_limit = most_pieces;
 }
 
 void fill(fi_rx_attr& r, std::uint64_t caps, const fi_rx_attr* asked) noexcept {
-  r.caps = caps & (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_SOURCE);
+  r.caps = caps & (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV | FI_SOURCE |
+                   access_kinds | FI_REMOTE_READ | FI_REMOTE_WRITE);
   r.op_flags = asked ? asked->op_flags : 0;
   r.msg_order = order;
   r.size = queue_size;
   r.iov_limit = most_pieces;
 }
 
-void fill(fi_domain_attr& d, const fi_domain_attr* asked) noexcept {
+void fill(fi_domain_attr& d, std::uint64_t caps, const fi_domain_attr* asked) noexcept {
   d.threading = chosen(asked ? &asked->threading : nullptr, FI_THREAD_SAFE);
   d.data_progress = chosen(asked ? &asked->data_progress : nullptr, FI_PROGRESS_AUTO);
   d.control_progress = chosen(asked ? &asked->control_progress : nullptr, FI_PROGRESS_AUTO);
   d.resource_mgmt = FI_RM_ENABLED;
   d.av_type = chosen(asked ? &asked->av_type : nullptr, FI_AV_TABLE);
-  d.mr_mode = 0;
+  d.mr_mode = mr_mode_for(asked ? asked->mr_mode : 0, caps);
   d.mr_key_size = sizeof(std::uint64_t);
   d.cq_data_size = cq_data_size;
   d.cq_cnt = d.ep_cnt = d.cntr_cnt = d.tx_ctx_cnt = d.rx_ctx_cnt = many;
   d.max_ep_tx_ctx = d.max_ep_rx_ctx = 1;
-  d.mr_iov_limit = most_pieces;
+  d.mr_iov_limit = (caps & access_kinds) != 0 ? 1 : most_pieces;
   d.mr_cnt = many;
   d.caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 }
 
 }  // namespace
+
+naming naming_of(int mr_mode) noexcept {
+  const bool basic = mr_mode == FI_MR_BASIC;
+  return {basic || (mr_mode & FI_MR_VIRT_ADDR) != 0, basic || (mr_mode & FI_MR_PROV_KEY) != 0};
+}
 
 int get_info(std::uint32_t version, const char* /*node*/, const char* /*service*/,
              std::uint64_t /*flags*/, const fi_info* hints, fi_info** info) noexcept {
@@ -137,7 +156,7 @@ int get_info(std::uint32_t version, const char* /*node*/, const char* /*service*
   made->ep_attr->tx_ctx_cnt = made->ep_attr->rx_ctx_cnt = 1;
   fill(*made->tx_attr, made->caps, hints ? hints->tx_attr : nullptr);
   fill(*made->rx_attr, made->caps, hints ? hints->rx_attr : nullptr);
-  fill(*made->domain_attr, hints ? hints->domain_attr : nullptr);
+  fill(*made->domain_attr, made->caps, hints ? hints->domain_attr : nullptr);
   made->domain_attr->name = ::strdup(provider_name);
   made->fabric_attr->name = ::strdup(provider_name);
   made->fabric_attr->prov_version = provider_version;

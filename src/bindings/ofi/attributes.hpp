@@ -32,12 +32,22 @@ inline constexpr std::size_t most_pieces = 4;
 
 inline constexpr std::uint64_t message_caps =
     FI_MSG | FI_TAGGED | FI_SEND | FI_RECV | FI_DIRECTED_RECV | FI_MULTI_RECV;
-inline constexpr std::uint64_t all_caps = message_caps | FI_SOURCE | FI_LOCAL_COMM | FI_REMOTE_COMM;
+inline constexpr std::uint64_t access_caps =
+    FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+inline constexpr std::uint64_t all_caps =
+    message_caps | access_caps | FI_SOURCE | FI_LOCAL_COMM | FI_REMOTE_COMM;
 
 /// What an operation or an endpoint may ask for.
 inline constexpr std::uint64_t operation_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
                                                  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |
                                                  FI_MULTI_RECV;
+
+/// How peers name memory of a domain. fi_domain_attr::mr_mode
+struct naming {
+  bool by_address = false;  ///< FI_MR_VIRT_ADDR: by its address here; else by offsets from 0
+  bool draws_keys = false;  ///< FI_MR_PROV_KEY: keys are this side's choice; else the application's
+};
+naming naming_of(int mr_mode) noexcept;
 
 /// fi_provider::getinfo. Cheap, and without effect: every layered provider calls it, too.
 int get_info(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,

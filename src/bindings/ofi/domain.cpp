@@ -2,6 +2,8 @@
 #include "bindings/ofi/domain.hpp"
 
 #include <cstdlib>
+#include <random>
+#include <stdexcept>
 
 #include "bindings/ofi/address_vector.hpp"
 #include "bindings/ofi/attributes.hpp"
@@ -34,7 +36,7 @@ fi_ops_domain domain::domain_ops{
     .poll_open = no,
     .stx_ctx = no,
     .srx_ctx = no,
-    .query_atomic = no,
+    .query_atomic = &query_atomic,
     .query_collective = no,
     .endpoint2 =
         [](fid_domain* of, fi_info* info, fid_ep** made, std::uint64_t flags, void* context) {
@@ -47,7 +49,9 @@ domain::domain(fabric& of, const fi_info& info, void* context) noexcept
                  &domain_ops,
                  &memory_region::domain_ops},
       fabric_(of),
-      manual_progress_(info.domain_attr && info.domain_attr->data_progress == FI_PROGRESS_MANUAL) {
+      manual_progress_(info.domain_attr && info.domain_attr->data_progress == FI_PROGRESS_MANUAL),
+      accesses_((info.caps & (FI_RMA | FI_ATOMIC)) != 0),
+      names_(naming_of(info.domain_attr ? info.domain_attr->mr_mode : 0)) {
   fabric_.used.add();
 }
 
@@ -60,19 +64,51 @@ int domain::open(fid_fabric* of, fi_info* info, fid_domain** made, void* context
   });
 }
 
-void domain::add(weft::context& c) {
+void domain::add(endpoint& e) {
   const std::lock_guard lock(mutex_);
-  contexts_.push_back(&c);
+  for (const auto& [key, m] : regions_) m->show_to_peers_of(e);
+  endpoints_.push_back(&e);
 }
 
-void domain::remove(const weft::context& c) noexcept {
+void domain::remove(endpoint& e) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase(contexts_, &c);
+  std::erase(endpoints_, &e);
+  for (const auto& [key, m] : regions_) m->leave_to(e);
 }
 
 void domain::forget(std::span<const std::byte> memory) noexcept {
   const std::lock_guard lock(mutex_);
-  for (weft::context* c : contexts_) c->forget(memory);
+  for (endpoint* e : endpoints_) e->here().forget(memory);
+}
+
+bool domain::add(memory_region& m) {
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = regions_.try_emplace(m.key, &m);
+  if (!is_new) return false;
+  try {
+    for (endpoint* e : endpoints_) m.show_to_peers_of(*e);
+  } catch (...) {
+    regions_.erase(place);
+    throw;
+  }
+  return true;
+}
+
+/// No endpoint is closed meanwhile.
+void domain::remove(memory_region& m) noexcept {
+  const std::lock_guard lock(mutex_);
+  m.hide();
+  const auto found = regions_.find(m.key);
+  if (found != regions_.end() && found->second == &m) regions_.erase(found);
+}
+
+std::uint64_t domain::draw_key() {
+  const std::lock_guard lock(mutex_);
+  try {
+    return std::uint64_t{++drawn_} << 32 | std::random_device()();
+  } catch (const std::runtime_error&) {
+    throw error(errc::system, "the kernel has no random number for the key of a memory region");
+  }
 }
 
 options domain::chosen() const {

@@ -4,13 +4,18 @@
 
 #include <mutex>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include <weft/context.hpp>
 
+#include "bindings/ofi/attributes.hpp"
 #include "bindings/ofi/fabric.hpp"
 
 namespace weft::ofi {
+
+class endpoint;
+class memory_region;
 
 class domain final : public fid_domain {
  public:
@@ -23,11 +28,24 @@ class domain final : public fid_domain {
   /// For the contexts of its endpoints: those of the environment, and what the application said.
   options chosen() const;
 
-  /// The contexts of its endpoints, while they are enabled. Any thread.
-  void add(weft::context& c);
-  void remove(const weft::context& c) noexcept;
-  /// As context::forget, in all of them. Any thread.
+  /// Its endpoints, while they are enabled. Any thread.
+  void add(endpoint& e);
+  void remove(endpoint& e) noexcept;
+  /// As context::forget, in the contexts of all of them. Any thread.
   void forget(std::span<const std::byte> memory) noexcept;
+
+  /// Memory that peers of all its endpoints, also of later ones, may reach by the key that it has.
+  /// Any thread.
+  /// \return false: another region has that key
+  bool add(memory_region& m);
+  /// Waits for peers whose links were let copy there by themselves.
+  void remove(memory_region& m) noexcept;
+
+  bool accesses() const noexcept { return accesses_; }  ///< FI_RMA or FI_ATOMIC was asked for
+  const naming& names() const noexcept { return names_; }
+  /// A key that none of its regions has or had, and that nobody guesses.
+  /// \throws weft::error (system)
+  std::uint64_t draw_key();
 
   users used;  // endpoints, queues, counters, address vectors, memory regions
 
@@ -35,8 +53,12 @@ class domain final : public fid_domain {
   static fi_ops_domain domain_ops;
   fabric& fabric_;
   const bool manual_progress_;
-  std::mutex mutex_;
-  std::vector<weft::context*> contexts_;  // guarded by mutex_
+  const bool accesses_;
+  const naming names_;
+  std::mutex mutex_;  // what follows
+  std::vector<endpoint*> endpoints_;
+  std::unordered_map<std::uint64_t, memory_region*> regions_;  // by their keys
+  std::uint32_t drawn_ = 0;
 };
 
 }  // namespace weft::ofi

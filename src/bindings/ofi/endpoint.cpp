@@ -50,11 +50,12 @@ endpoint::endpoint(domain& of, const fi_info& info, void* context)
              &ep_ops,
              &cm_ops,
              &msg_ops,
-             nullptr,
+             &rma_ops,
              &tagged_ops,
-             nullptr,
+             &atomic_ops,
              nullptr},
       domain_(of),
+      caps_(info.caps),
       directed_((info.caps & FI_DIRECTED_RECV) != 0),
       send_flags_(info.tx_attr ? info.tx_attr->op_flags : 0),
       receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0) {
@@ -66,12 +67,15 @@ endpoint::~endpoint() {
   for (direction* d : {&sends_, &receives_}) {
     if (d->queue && d->ended && pump_ && (d != &receives_ || d->ended != sends_.ended))
       d->queue->remove(*d->ended);
-    if (d->counted && pump_) d->counted->remove(*pump_);
     if (d->queue) d->queue->used.remove();
-    if (d->counted) d->counted->used.remove();
+  }
+  for (direction* d : {&sends_, &receives_, &reads_, &writes_}) {
+    if (!d->counted) continue;
+    if (pump_) d->counted->remove(*pump_);
+    d->counted->used.remove();
   }
   if (names_) names_->used.remove();
-  if (context_) domain_.remove(*context_);
+  if (context_) domain_.remove(*this);
   domain_.used.remove();
   claims_.clear();
   pump_.reset();
@@ -109,8 +113,13 @@ int endpoint::bind(fid_t f, fid_t to, std::uint64_t flags) noexcept {
       }
       return 0;
     case FI_CLASS_CNTR:
-      // What this endpoint never does (FI_READ and the like) is never counted.
-      for (auto [bit, d] : {std::pair{FI_SEND, &self.sends_}, {FI_RECV, &self.receives_}}) {
+      // What this endpoint never does is never counted; what peers do with its memory cannot be.
+      if (self.accesses() && (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0)
+        return -FI_EOPNOTSUPP;
+      for (auto [bit, d] : {std::pair{FI_SEND, &self.sends_},
+                            {FI_RECV, &self.receives_},
+                            {FI_READ, &self.reads_},
+                            {FI_WRITE, &self.writes_}}) {
         if ((flags & bit) == 0) continue;
         if (d->counted) return -FI_EINVAL;
         d->counted = &object_of<counter, fid_cntr>(to);
@@ -135,7 +144,6 @@ int endpoint::enable() {
   if (!names_) return -FI_ENOAV;
   if (!sends_.queue && !receives_.queue && !sends_.counted && !receives_.counted) return -FI_ENOCQ;
   context_.emplace(domain_.chosen());
-  domain_.add(*context_);
   peers_.emplace(*context_, *names_);
   pump_.emplace(*context_);
   // One queue for both directions tells of them in the order in which they ended.
@@ -143,8 +151,14 @@ int endpoint::enable() {
   receives_.ended = sends_.queue == receives_.queue ? &ended_[0] : &ended_[1];
   if (sends_.queue) sends_.queue->add(*sends_.ended);
   if (receives_.queue && receives_.queue != sends_.queue) receives_.queue->add(*receives_.ended);
-  for (const direction* d : {&sends_, &receives_})
+  for (direction* d : {&reads_, &writes_}) {
+    d->queue = sends_.queue;
+    d->selective = sends_.selective;
+    d->ended = sends_.ended;
+  }
+  for (const direction* d : {&sends_, &receives_, &reads_, &writes_})
     if (d->counted) d->counted->add(*pump_);
+  domain_.add(*this);
   announce();
   return 0;
 }

@@ -10,7 +10,10 @@
 #include <span>
 #include <utility>
 
+#include <rdma/fi_rma.h>
+
 #include <weft/claim.hpp>
+#include <weft/region.hpp>
 
 #include "bindings/ofi/completion_queue.hpp"
 #include "bindings/ofi/counter.hpp"
@@ -40,6 +43,29 @@ struct message_call {
   bool silent = false;  // its end is told only if it fails, whatever the flags say
 };
 
+/// What is asked of memory of a peer: to be read or written.
+struct access_call {
+  std::span<const iovec> pieces;       // here
+  std::span<const fi_rma_iov> places;  // there
+  fi_addr_t peer = FI_ADDR_UNSPEC;
+  std::optional<notify> then = {};  // remote CQ data
+  void* context = nullptr;
+  std::uint64_t flags = 0;
+  bool silent = false;  // as in a message_call
+};
+
+/// What is to become of one value in memory of a peer.
+struct atomic_call {
+  atomic_kind kind;
+  value_change change;  // `shift` is the endpoint's to say
+  fi_addr_t peer;
+  std::uint64_t address;
+  std::uint64_t key;
+  void* context;
+  std::uint64_t flags;
+  bool silent;  // as in a message_call
+};
+
 class endpoint final : public fid_ep {
  public:
   endpoint(domain& of, const fi_info& info, void* context);
@@ -50,18 +76,31 @@ class endpoint final : public fid_ep {
 
   ssize_t send(const message_call& m) noexcept;
   ssize_t receive(const message_call& m) noexcept;
+  ssize_t read(const access_call& c) noexcept { return access(c, record::kind::read); }
+  ssize_t write(const access_call& c) noexcept { return access(c, record::kind::write); }
+  ssize_t update(const atomic_call& c) noexcept;
 
   /// Flags of an operation that is posted without any.
   std::uint64_t send_flags() const noexcept { return send_flags_; }
   std::uint64_t receive_flags() const noexcept { return receive_flags_; }
+
+  // For its domain and the memory regions of that.
+  weft::context& here() noexcept { return *context_; }
+  bool accesses() const noexcept { return (caps_ & (FI_RMA | FI_ATOMIC)) != 0; }
+  /// Lets its peers reach memory, and tells of the remote CQ data that comes for it.
+  /// \throws as weft::region
+  weft::region show(std::span<std::byte> memory, rights may, region_name called);
 
   // For completion queues and records.
   pump& moved() noexcept { return *pump_; }
   fi_addr_t address_of(peer_id id) noexcept {
     return id == no_peer ? FI_ADDR_UNSPEC : peers_->address_of(id);
   }
-  void note_end(record& r) noexcept;  ///< with the pump held
-  void recycle(record& r) noexcept;   ///< with the pump held: it has been read
+  void note_end(record& r) noexcept;  ///< with the pump held, as all of these
+  void note_end(part& p) noexcept;
+  void note_end(update_record& r) noexcept;  ///< it may need another step
+  void note_end(arrival_record& r) noexcept;
+  void recycle(record& r) noexcept;  ///< with the pump held: it has been read
   void renew(multi_buffer& b) noexcept;
 
   users used;
@@ -87,12 +126,23 @@ class endpoint final : public fid_ep {
   static fi_ops_cm cm_ops;
   static fi_ops_msg msg_ops;
   static fi_ops_tagged tagged_ops;
+  static fi_ops_rma rma_ops;
+  static fi_ops_atomic atomic_ops;
 
   int enable();
   void bind_queue(completion_queue& q, std::uint64_t flags);
   void announce() const;
   const direction& direction_of(const record& r) const noexcept {
-    return r.what == record::kind::send ? sends_ : receives_;
+    switch (r.what) {
+      case record::kind::send:
+        return sends_;
+      case record::kind::read:
+        return reads_;
+      case record::kind::write:
+        return writes_;
+      default:
+        return receives_;
+    }
   }
   bool is_told(const record& r) const noexcept;
   bool wants_entry(const direction& d, std::uint64_t flags) const noexcept {
@@ -101,6 +151,12 @@ class endpoint final : public fid_ep {
   template <class Record, class Request>
   void post(pump::holding& hold, slot& memory, const record& about, const Request& r) noexcept;
   slot* take_slot() noexcept;  // with the pump held; null: no memory
+  ssize_t access(const access_call& c, record::kind what) noexcept;
+  ssize_t scatter(std::span<const std::optional<detail::transfer_request>> parts,
+                  const scattered& its, slot& head) noexcept;
+  void start(slot& memory, scattered& whole, const detail::transfer_request& r) noexcept;
+  void listen(const detail::notified_request& at) noexcept;
+  bool tell_arrival(arrival_record& r) noexcept;
   ssize_t receive_in_turn(const message_call& m) noexcept;
   ssize_t peek(const message_call& m) noexcept;
   ssize_t receive_claimed(const message_call& m) noexcept;
@@ -112,10 +168,12 @@ class endpoint final : public fid_ep {
   }
 
   domain& domain_;
+  const std::uint64_t caps_;
   const bool directed_;
   const std::uint64_t send_flags_, receive_flags_;
   address_vector* names_ = nullptr;
   direction sends_, receives_;
+  direction reads_, writes_;     // of memory of peers: told where sends are, counted by their own
   std::size_t least_room_ = 64;  // FI_OPT_MIN_MULTI_RECV
 
   // Once it is enabled.
@@ -131,5 +189,11 @@ class endpoint final : public fid_ep {
   std::mutex claims_mutex_;
   std::list<std::pair<void*, claimed_message>> claims_;  // found by their contexts
 };
+
+inline endpoint& at(fid_ep* ep) noexcept { return object<endpoint>(ep); }
+
+/// fi_ops_domain::query_atomic
+int query_atomic(fid_domain* of, fi_datatype type, fi_op op, fi_atomic_attr* attr,
+                 std::uint64_t flags) noexcept;
 
 }  // namespace weft::ofi

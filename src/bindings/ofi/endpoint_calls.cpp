@@ -8,8 +8,6 @@ namespace weft::ofi {
 
 namespace {
 
-endpoint& at(fid_ep* ep) noexcept { return object<endpoint>(ep); }
-
 std::uint64_t word_of(std::uint64_t data) noexcept {
   return has_cq_data | (data & (has_cq_data - 1));
 }

@@ -2,39 +2,15 @@
 // What an endpoint does: messages with and without tags. fi_msg(3), fi_tagged(3).
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
-#include "bindings/ofi/endpoint.hpp"
+#include "bindings/ofi/posting.hpp"
 
 namespace weft::ofi {
 
 namespace {
 
-std::size_t size_of(std::span<const iovec> pieces) noexcept {
-  return std::accumulate(pieces.begin(), pieces.end(), std::size_t{0},
-                         [](std::size_t n, const iovec& p) { return n + p.iov_len; });
-}
-
-const_buffer buffer_of(const iovec& piece) noexcept {
-  return {static_cast<const std::byte*>(piece.iov_base), piece.iov_len};
-}
-
 std::uint64_t kind_of(std::uint64_t tag) noexcept {
   return (tag & untagged) != 0 ? FI_MSG : FI_TAGGED;
-}
-
-/// Immediate words of this provider are remote CQ data; of others, nothing.
-void tell_data(record& r, std::uint64_t immediate) noexcept {
-  if ((immediate & has_cq_data) == 0) return;
-  r.flags |= FI_REMOTE_CQ_DATA;
-  r.data = immediate & (has_cq_data - 1);
-}
-
-void tell_message(record& r, const received& got) noexcept {
-  r.source = got.source;
-  r.tag = got.tag.value;
-  r.size = got.size;
-  tell_data(r, got.immediate);
 }
 
 /// Over which its multi_buffer goes on, or has come to its end.
@@ -56,21 +32,6 @@ record about(const message_call& m, endpoint& of, record::kind what, std::uint64
 }
 
 }  // namespace
-
-template <class Operation>
-void in_flight<Operation>::settle() noexcept {
-  ended = true;
-  record::status = Operation::status;
-  error = errno_of(Operation::status);
-  if constexpr (requires { this->got; }) tell_message(*this, this->got);
-}
-
-template <class Operation>
-void in_flight<Operation>::has_ended(operation& o) noexcept {
-  auto& self = static_cast<in_flight&>(o);
-  self.settle();
-  self.owner->note_end(self);
-}
 
 // --- ends, with the pump held ---------------------------------------------------------------
 
@@ -104,16 +65,6 @@ slot* endpoint::take_slot() noexcept {
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-}
-
-template <class Record, class Request>
-void endpoint::post(pump::holding& hold, slot& memory, const record& its,
-                    const Request& r) noexcept {
-  Record& made = *::new (static_cast<void*>(memory.memory.data())) Record(its, r);
-  if constexpr (std::is_same_v<Record, receive_record>) in_flight_.push(made);
-  if (!hold.start(made)) return;
-  made.settle();
-  note_end(made);
 }
 
 ssize_t endpoint::send(const message_call& m) noexcept {

@@ -10,11 +10,14 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
+#include <weft/detail/access_ops.hpp>
 #include <weft/pump.hpp>
 
+#include "bindings/ofi/atomic_ops.hpp"
 #include "bindings/ofi/attributes.hpp"
 
 namespace weft::ofi {
@@ -25,7 +28,7 @@ class multi_buffer;
 /// What a completion tells, and where the record is now. With the endpoint's pump held, except for
 /// its poster until it is in flight.
 struct record {
-  enum class kind : std::uint8_t { send, receive, claimed, told };
+  enum class kind : std::uint8_t { send, receive, claimed, told, read, write };
 
   record* before = nullptr;  // in a list of records
   record* after = nullptr;
@@ -90,11 +93,34 @@ class in_flight final : public record, public Operation {
 using send_record = in_flight<detail::send_operation>;
 using receive_record = in_flight<detail::recv_operation>;
 using claimed_record = in_flight<detail::claimed_operation>;
+using transfer_record = in_flight<detail::transfer_operation>;  // fi_rma(3)
+using update_record = in_flight<detail::update_operation>;      // fi_atomic(3)
+using arrival_record = in_flight<detail::notified_operation>;   // of a peer's remote CQ data
+
+/// What is one read or write to libfabric, and several transfers: its pieces lie apart, here or
+/// there. It ends with the last of them, in a slot of its own.
+struct scattered : record {
+  explicit scattered(const record& about) noexcept : record(about) {}
+  std::optional<detail::transfer_request> then;  // in the end: tells the memory's owner
+  std::uint32_t left = 0;                        // transfers in flight
+};
+
+/// One of its transfers.
+class part final : public detail::transfer_operation {
+ public:
+  part(scattered& whole, const detail::transfer_request& asked) noexcept
+      : transfer_operation(asked, &has_ended), of(whole) {}
+  scattered& of;
+
+ private:
+  static void has_ended(operation& o) noexcept;
+};
 
 /// Memory for one record of any kind, and for what its operation refers to.
 struct slot {
-  static constexpr std::size_t record_size =
-      std::max({sizeof(send_record), sizeof(receive_record), sizeof(claimed_record)});
+  static constexpr std::size_t record_size = std::max(
+      {sizeof(send_record), sizeof(receive_record), sizeof(claimed_record), sizeof(transfer_record),
+       sizeof(update_record), sizeof(arrival_record), sizeof(scattered), sizeof(part)});
 
   alignas(std::max_align_t) std::array<std::byte, record_size> memory;
   union {
@@ -102,14 +128,21 @@ struct slot {
     std::array<std::byte, inject_size> copied;                // of an injected message
     std::array<const_buffer, most_pieces> sent_pieces;        // of a message in pieces
     std::array<mutable_buffer, most_pieces> received_pieces;  // the same of a receive
+    value_change change;                                      // of an atomic
   };
 
   slot() noexcept : next_free(nullptr) {}
   static slot& around(record& r) noexcept { return reinterpret_cast<slot&>(r); }
+  static slot& around(part& p) noexcept { return reinterpret_cast<slot&>(p); }
 };
 static_assert(std::is_trivially_destructible_v<send_record> &&
               std::is_trivially_destructible_v<receive_record> &&
-              std::is_trivially_destructible_v<claimed_record>);
+              std::is_trivially_destructible_v<claimed_record> &&
+              std::is_trivially_destructible_v<transfer_record> &&
+              std::is_trivially_destructible_v<update_record> &&
+              std::is_trivially_destructible_v<arrival_record> &&
+              std::is_trivially_destructible_v<scattered> &&
+              std::is_trivially_destructible_v<part>);
 
 /// Slots of an endpoint. Grows, so that posting never has to be refused, and keeps what it has:
 /// memory of many operations in flight at once is needed again. With the pump held.

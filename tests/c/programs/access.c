@@ -113,6 +113,36 @@ static void counting(weft_context* ctx) {
   weft_region_close(mine);
 }
 
+/* Everybody writes to the next one by a name that nobody told. */
+static void named(weft_context* ctx, weft_peer* next, uint32_t previous) {
+  enum { first_key = 100, address = 1 << 20 };
+  const uint64_t mine = first_key + weft_rank(ctx);
+  uint64_t words[4] = {0}, word = mine;
+  weft_region *here = NULL, *none = NULL;
+  weft_op op;
+  weft_completion about;
+  CHECK(weft_region_open_as(ctx, words, sizeof words, WEFT_WRITE, mine, address, &here) == WEFT_OK);
+  CHECK(weft_region_remote(here).key == mine && weft_region_remote(here).offset == address);
+  CHECK(weft_barrier(ctx) == WEFT_OK);
+  weft_remote there = {first_key + weft_peer_number(next), address + 8, sizeof word};
+  CHECK(end_of(weft_put(next, &word, sizeof word, there, NULL, &op, NULL), &op, &about) == WEFT_OK);
+  there.offset = address - 8;
+  CHECK(end_of(weft_put(next, &word, sizeof word, there, NULL, &op, NULL), &op, &about) ==
+        WEFT_REFUSED);
+  CHECK(weft_barrier(ctx) == WEFT_OK);
+  CHECK(words[0] == 0 && words[1] == first_key + previous && words[2] == 0);
+  const uint64_t wrong[][2] = {{mine, 0}, {0, 0}, {mine + 1000, UINT64_C(1) << 48}};
+  for (int i = 0; i != 3; ++i) {
+    const int code =
+        weft_region_open_as(ctx, words, sizeof words, WEFT_WRITE, wrong[i][0], wrong[i][1], &none);
+    CHECK(code == WEFT_INVALID_ARGUMENT && !none);
+  }
+  weft_region_close(here);
+  /* The name is free again. */
+  CHECK(weft_region_open_as(ctx, words, sizeof words, WEFT_WRITE, mine, 0, &here) == WEFT_OK);
+  weft_region_close(here);
+}
+
 int main(void) {
   weft_context* ctx = open_or_exit();
   const uint32_t me = weft_rank(ctx), all = weft_size(ctx);
@@ -120,6 +150,7 @@ int main(void) {
   static unsigned char some[8];
   windows(ctx, peer_or_exit(ctx, (me + 1) % all), peer_or_exit(ctx, (me + all - 1) % all));
   counting(ctx);
+  named(ctx, peer_or_exit(ctx, (me + 1) % all), (me + all - 1) % all);
   CHECK(weft_region_open(ctx, some, sizeof some, 4, &left) == WEFT_INVALID_ARGUMENT && !left);
   CHECK(weft_region_open(ctx, some, sizeof some, WEFT_READ, &left) == WEFT_OK && left);
   CHECK(weft_barrier(ctx) == WEFT_OK);

@@ -17,6 +17,16 @@ namespace {
 /// How it ends. The endpoint, if any, is let go.
 task<errc> end_of(task<endpoint> wait) { co_return (co_await as_result(std::move(wait))).code(); }
 
+/// What the visitor is told, once somebody listens there. Empty: it was let in.
+task<std::string> answer_at(context& guest, std::string address) {
+  for (;;) {
+    const result<endpoint> in = co_await as_result(guest.connect(address));
+    if (in) co_return std::string();
+    std::string told = in.failure().what();
+    if (told.find("nobody listens") == told.npos) co_return told;
+  }
+}
+
 }  // namespace
 
 TEST_CASE("door: a wait that was given up takes no visitor with it") {
@@ -42,4 +52,17 @@ TEST_CASE("door: what cannot be asked for is said to be the caller's mistake, or
   CHECK(run(ctx, end_of(ctx.meet(there, there, "x"))) == errc::invalid_argument);
   CHECK(run(ctx, end_of(ctx.meet("nonsense", there, "x"))) == errc::invalid_argument);
   CHECK(run(ctx, end_of(ctx.meet(here, there, "x"))) == errc::system);
+}
+
+TEST_CASE("door: who comes while it is still being opened waits for its owner") {
+  context host, guest;
+  for (int round = 0; round != 200; ++round) {
+    const std::string address =
+        "unix://weft-door-early-" + std::to_string(::getpid()) + "-" + std::to_string(round);
+    auto answer =
+        std::async(std::launch::async, [&] { return run(guest, answer_at(guest, address)); });
+    listener door = run(host, host.listen(address));
+    CHECK(run(host, end_of(within(20s, door.accept()))) == errc::ok);
+    REQUIRE(answer.get() == "");
+  }
 }

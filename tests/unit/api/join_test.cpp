@@ -93,6 +93,7 @@ class silent_rank_zero {
     manager_->open_door(
         "unix://weft-join-silent-" + std::to_string(::getpid()) + "-" + std::to_string(++count),
         address_);
+    manager_->let_in();
   }
   const std::string& address() const noexcept { return address_; }
 

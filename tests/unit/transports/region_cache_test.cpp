@@ -248,7 +248,7 @@ TEST_CASE("region cache: any use, within its bounds, as a simple model has it, a
       memory_access how;
     };
     std::vector<held> uses;
-    for (int i = 0; i != 10'000; ++i) {
+    for (int i = 0; i != (WEFT_TEST_SANITIZED ? 4000 : 10'000); ++i) {
       const std::size_t size = 1 + below(below(4) == 0 ? 2100 : 300);
       const std::size_t begin = below(memory_size - size);
       CAPTURE(i, begin, size);

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <thread>
 #include <weft/error.hpp>
 
 #include "node.hpp"
@@ -59,6 +60,15 @@ TEST_CASE("two contexts connect and know each other") {
   CHECK(got.channel->peer().rank == 3);
   CHECK(got.channel->peer().locator == a->self().locator);
   CHECK(got.channel->peer().pid == ::getpid());
+}
+
+TEST_CASE("who comes before others are let in waits") {
+  node a(fresh_identity(), {}, false), b;
+  b->connect(a->self().locator, node::into(b.outcomes));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it does no harm that it is there
+  CHECK(b.outcomes.empty());
+  a->let_in();
+  CHECK(b.outcomes.next().channel);
 }
 
 TEST_CASE("parcels carry descriptors both ways, in order, up to the limit") {
@@ -238,6 +248,7 @@ TEST_CASE("a handler that throws loses its channel, and nothing else") {
   h.on_gone = [&](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
   h.on_notice = [](const std::string&) {};
   connection_manager fragile(fresh_identity(), h);
+  fragile.let_in();
   node a;
   const channel_ptr first = a.connect(fragile.self().locator).channel;
   const channel_ptr second = a.connect(fragile.self().locator).channel;

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <fstream>
 #include <string>
 #include <weft/error.hpp>
 
+#include "hex.hpp"
 #include "wireup/handshake.hpp"
 #include "wireup/locator.hpp"
 #include "wireup/unix_socket.hpp"
@@ -19,16 +19,6 @@ namespace {
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-std::string hex(std::span<const std::byte> all) {
-  std::string text;
-  for (const std::byte b : all) {
-    char two[3];
-    std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(b));
-    text += two;
-  }
-  return text;
 }
 
 class key_file {

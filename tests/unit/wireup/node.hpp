@@ -76,9 +76,11 @@ inline identity fresh_identity() {
 /// Members are destroyed after the manager, which is last.
 class node {
  public:
-  explicit node(identity self = fresh_identity(), tcp_settings tcp = {})
+  explicit node(identity self = fresh_identity(), tcp_settings tcp = {}, bool lets_in = true)
       : manager(
-            std::make_unique<connection_manager>(std::move(self), write_down(), std::move(tcp))) {}
+            std::make_unique<connection_manager>(std::move(self), write_down(), std::move(tcp))) {
+    if (lets_in) manager->let_in();
+  }
 
   connection_manager* operator->() { return manager.get(); }
 

@@ -135,6 +135,7 @@ class rank_zero {
     all.on_gone = [this](const channel_ptr& c, bool orderly) { book_->on_gone(c, orderly); };
     manager = std::make_unique<connection_manager>(fresh_identity(), std::move(all));
     manager->open_door("any://:0", door);
+    manager->let_in();
   }
 
   record<change> changes;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "hex.hpp"
 #include "wireup/hello.hpp"
 #include "wireup/job_wire.hpp"
 
@@ -19,15 +20,6 @@ identity sample() {
   who.rank = 0x24232221;
   who.locator = name;
   return who;
-}
-
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (std::byte b : bytes) {
-    text += "0123456789abcdef"[std::to_integer<int>(b) >> 4];
-    text += "0123456789abcdef"[std::to_integer<int>(b) & 15];
-  }
-  return text;
 }
 
 std::string hex_of(const std::string& text) { return hex(std::as_bytes(std::span(text))); }

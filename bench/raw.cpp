@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "raw/raw_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,10 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "commands.hpp"
 #include "raw/raw.hpp"
 #include "support/table.hpp"
 
-namespace weft::bench::raw {
+namespace weft::bench::raw_command {
+
+using namespace raw;
+
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -86,26 +88,26 @@ void run(const request& wanted) {
 
 }  // namespace
 
-void add_raw_command(CLI::App& app) {
+void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
-  auto* raw = app.add_subcommand("raw", "The limits of this machine, without any library");
-  raw->add_option("--limit", wanted->limits, "Only these")
+  auto* sub = app.add_subcommand("raw", "The limits of this machine, without any library");
+  sub->add_option("--limit", wanted->limits, "Only these")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>{
           std::string(cache_line), std::string(slot_rate), std::string(pipelined_copy),
           std::string(cma), std::string(direct_copy), std::string(tcp_socket)}));
-  raw->add_option("--size", wanted->sizes, "Sizes of the large messages; 64K, 1M are understood")
+  sub->add_option("--size", wanted->sizes, "Sizes of the large messages; 64K, 1M are understood")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false));
-  raw->add_option("--chunk", wanted->ring.chunk,
+  sub->add_option("--chunk", wanted->ring.chunk,
                   "Bytes of a chunk of the pipelined copy (2K to 32K make sense)")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::size_t{64}, 64 * mib));
-  raw->add_option("--depth", wanted->ring.depth, "Chunks in its ring")->check(CLI::Range(1, 4096));
-  raw->add_option("--effort", wanted->effort, "Factor on the number of samples")
+  sub->add_option("--depth", wanted->ring.depth, "Chunks in its ring")->check(CLI::Range(1, 4096));
+  sub->add_option("--effort", wanted->effort, "Factor on the number of samples")
       ->check(CLI::PositiveNumber);
-  raw->add_flag("--json", wanted->as_json, "JSON lines instead of a table");
-  raw->callback([wanted] { run(*wanted); });
+  sub->add_flag("--json", wanted->as_json, "JSON lines instead of a table");
+  sub->callback([wanted] { run(*wanted); });
 }
 
-}  // namespace weft::bench::raw
+}  // namespace weft::bench::raw_command

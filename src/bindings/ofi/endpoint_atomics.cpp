@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an endpoint does to single values in memory of peers. fi_atomic(3).
+#include "bindings/ofi/memory_region.hpp"
+#include "bindings/ofi/posting.hpp"
+
+namespace weft::ofi {
+
+using detail::access_kind;
+using detail::access_order;
+
+namespace {
+
+record about(const atomic_call& c, endpoint& of) noexcept {
+  const bool fetches = c.kind != atomic_kind::base;
+  record r;
+  r.owner = &of;
+  r.context = c.context;
+  r.what = fetches ? record::kind::read : record::kind::write;
+  r.flags = FI_ATOMIC | (fetches ? FI_READ : FI_WRITE);
+  r.buffer = c.change.result;
+  r.size = r.room = size_of(c.change.type);
+  return r;
+}
+
+detail::update_request first_step(const value_change& c, const weft::endpoint& with,
+                                  const remote_region& word) noexcept {
+  if (c.fills_word() && c.op == FI_CSWAP) return with.compare_swap(word, c.compare, c.operand);
+  const bool adds = c.fills_word() && c.op == FI_SUM && c.type != FI_DOUBLE;
+  return with.fetch_add(word, adds ? c.operand : 0);
+}
+
+/// What is to be done next, if the last step has not done it: somebody came between, or it only
+/// looked. `order` becomes that.
+bool goes_on(const value_change& c, std::uint64_t found, access_order& order) noexcept {
+  if (c.fills_word() && c.op == FI_CSWAP) return false;
+  if (order.kind == access_kind::compare_swap && found == order.expected) return false;
+  if (order.kind == access_kind::fetch_add && order.operand != 0) return false;
+  const std::uint64_t wanted = c.applied_to(found);
+  order.kind = access_kind::compare_swap;
+  order.expected = found;
+  order.operand = wanted;
+  return wanted != found;
+}
+
+}  // namespace
+
+ssize_t endpoint::update(const atomic_call& c) noexcept {
+  if ((caps_ & FI_ATOMIC) == 0 || !is_offered(c.kind, c.change.type, c.change.op))
+    return -FI_EOPNOTSUPP;
+  const weft::endpoint* const with = peers_ ? peers_->find(c.peer) : nullptr;
+  const std::size_t size = size_of(c.change.type);
+  if (!with || c.address % size != 0) return -FI_EINVAL;
+  record its = about(c, *this);
+  its.tells = !c.silent && wants_entry(direction_of(its), c.flags);
+
+  pump::holding hold(*pump_);
+  slot* const memory = take_slot();
+  if (!memory) return -FI_ENOMEM;
+  value_change& change = *::new (&memory->change) value_change(c.change);
+  change.place_at(c.address);
+  const std::uint64_t word = c.address - c.address % word_size;
+  post<update_record>(hold, *memory, its,
+                      first_step(change, *with, {weft_key(c.key), word, word_size}));
+  return 0;
+}
+
+/// With the pump held.
+void endpoint::note_end(update_record& r) noexcept {
+  for (;;) {
+    const value_change& change = slot::around(r).change;
+    if (r.error != 0) break;
+    access_order next = r.order;
+    if (!goes_on(change, r.found, next)) {
+      if (change.result) store_value(change.result, change.type, change.value_in(r.found));
+      break;
+    }
+    record its = r;
+    its.ended = false;
+    ::new (static_cast<void*>(&r)) update_record(its, detail::update_request{next});
+    if (!r.start_held()) return;
+    r.settle();
+  }
+  note_end(static_cast<record&>(r));
+}
+
+}  // namespace weft::ofi

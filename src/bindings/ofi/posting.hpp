@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// How operations of all kinds begin and end. For the files that have what an endpoint does.
+#pragma once
+
+#include <numeric>
+#include <span>
+#include <type_traits>
+
+#include "bindings/ofi/endpoint.hpp"
+
+namespace weft::ofi {
+
+inline std::size_t size_of(std::span<const iovec> pieces) noexcept {
+  return std::accumulate(pieces.begin(), pieces.end(), std::size_t{0},
+                         [](std::size_t n, const iovec& p) { return n + p.iov_len; });
+}
+
+inline std::size_t size_of(std::span<const fi_rma_iov> places) noexcept {
+  return std::accumulate(places.begin(), places.end(), std::size_t{0},
+                         [](std::size_t n, const fi_rma_iov& p) { return n + p.len; });
+}
+
+inline const_buffer buffer_of(const iovec& piece) noexcept {
+  return {static_cast<const std::byte*>(piece.iov_base), piece.iov_len};
+}
+
+/// Immediate words of this provider are remote CQ data; of others, nothing.
+inline void tell_data(record& r, std::uint64_t immediate) noexcept {
+  if ((immediate & has_cq_data) == 0) return;
+  r.flags |= FI_REMOTE_CQ_DATA;
+  r.data = immediate & (has_cq_data - 1);
+}
+
+inline void tell_message(record& r, const received& got) noexcept {
+  r.source = got.source;
+  r.tag = got.tag.value;
+  r.size = got.size;
+  tell_data(r, got.immediate);
+}
+
+/// Words that came for memory of ours are remote CQ data, all of them.
+inline void tell_message(record& r, const notification& got) noexcept {
+  r.source = got.source;
+  r.data = got.value;
+}
+
+/// As fi_errno.h has it.
+int error_of(errc status, detail::access_refusal why) noexcept;
+
+template <class Operation>
+int error_of(const Operation& o) noexcept {
+  if constexpr (std::is_base_of_v<detail::access_operation, Operation>)
+    return error_of(o.status, o.refusal);
+  else
+    return errno_of(o.status);
+}
+
+template <class Operation>
+void in_flight<Operation>::settle() noexcept {
+  ended = true;
+  record::status = Operation::status;
+  error = error_of(static_cast<const Operation&>(*this));
+  if constexpr (requires { this->got; }) tell_message(*this, this->got);
+}
+
+template <class Operation>
+void in_flight<Operation>::has_ended(operation& o) noexcept {
+  auto& self = static_cast<in_flight&>(o);
+  self.settle();
+  self.owner->note_end(self);
+}
+
+template <class Record, class Request>
+void endpoint::post(pump::holding& hold, slot& memory, const record& its,
+                    const Request& r) noexcept {
+  Record& made = *::new (static_cast<void*>(memory.memory.data())) Record(its, r);
+  if constexpr (std::is_same_v<Record, receive_record>) in_flight_.push(made);
+  if (!hold.start(made)) return;
+  made.settle();
+  note_end(made);
+}
+
+}  // namespace weft::ofi
