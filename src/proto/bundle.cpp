@@ -84,6 +84,15 @@ void bundle::lose(lane& l) noexcept {
   if (alive() && !peer_.gone()) ++peer_.owner().counts().links_lost;
 }
 
+/// It broke here. The other side may not notice by itself: a device acknowledges what nobody reads
+/// any more, and a link that is full of it waits for room that never comes.
+void bundle::give_up(lane& l) noexcept {
+  if (l.now == lane::state::dead) return;
+  lose(l);
+  l.given_up = true;
+  ++untold_;
+}
+
 std::string bundle::trouble() const {
   for (const auto& l : lanes_)
     if (std::string why = l->out ? l->out->trouble() : std::string(); !why.empty()) return why;
@@ -135,7 +144,7 @@ post bundle::put_on(lane& l, std::list<item>& what) noexcept {
     gather data({&block, 1});
     answer = l.out->send(i.header, nullptr, data);
   }
-  if (answer == post::failed) lose(l);
+  if (answer == post::failed) give_up(l);
   l.full = answer == post::busy || answer == post::posted;
   if (answer == post::busy || answer == post::failed) return answer;
   l.works = true;
@@ -157,6 +166,33 @@ bool bundle::send_again(std::list<item>& which) noexcept {
     const post answer = put_on(*l, what);
     which.splice(which.begin(), what);  // if it is still there
     if (answer == post::done || answer == post::posted) ++peer_.owner().counts().frames_sent_again;
+  }
+  return true;
+}
+
+/// What ended with a lane: frames in order, and then that it did. The next lane may end on the way.
+bool bundle::send_ordered_again() noexcept {
+  while (!ordered_again_.empty() || untold_ != 0)
+    if (!send_again(ordered_again_) || !tell_given_up()) return false;
+  return true;
+}
+
+bool bundle::send_all_again() noexcept {
+  do {
+    if (!send_ordered_again() || !send_again(fragments_again_)) return false;
+  } while (!ordered_again_.empty() || untold_ != 0);
+  return true;
+}
+
+/// \return whether the other side has been sent all that there is to tell
+bool bundle::tell_given_up() noexcept {
+  constexpr std::uint8_t all_words = transports::has_extension | transports::has_immediate;
+  for (const auto& l : lanes_) {
+    if (!l->given_up) continue;
+    const frame_extension x{l->number, l->received, link_given_up};
+    if (!send_new(header_of(frame_kind::arrived, 0, 0, all_words), &x, {})) return false;
+    l->given_up = false;
+    --untold_;
   }
   return true;
 }
@@ -188,30 +224,33 @@ bundle::item bundle::wrap(const frame_header& header, const frame_extension* ext
   return i;
 }
 
+/// Over the best lane; one that fails leaves it to the next. \return whether it has left
+bool bundle::send_new(const frame_header& header, const frame_extension* extension,
+                      gather data) noexcept {
+  while (lane* const l = best()) {
+    std::list<item> what;
+    try {
+      what.push_back(wrap(header, extension, data));
+    } catch (const std::bad_alloc&) {
+      peer_.doom();
+      return false;
+    }
+    if (put_on(*l, what) != post::done) continue;
+    ++next_ordered_;
+    return true;
+  }
+  return false;
+}
+
 /// Anything but the data of large messages.
 post bundle::send(const frame_header& header, const frame_extension* extension,
                   gather& data) noexcept {
   const bool far_ahead = next_ordered_ - ordered_seen_.first_missing() >= most_ahead &&
                          header.kind != static_cast<std::uint8_t>(frame_kind::arrived);
-  if (!send_ordered_again() || far_ahead) return not_now();
-  std::list<item> what;
-  // A lane that has failed, or has never worked, leaves it to another one.
-  while (lane* const l = best()) {
-    try {
-      if (what.empty()) what.push_back(wrap(header, extension, data));
-    } catch (const std::bad_alloc&) {
-      peer_.doom();
-      return post::busy;
-    }
-    const post answer = put_on(*l, what);
-    if (answer == post::done) {
-      ++next_ordered_;
-      data.skip(header.size);
-      return post::done;
-    }
-    if (answer == post::failed && !send_ordered_again()) break;
-  }
-  return not_now();
+  if (!send_ordered_again() || far_ahead || !send_new(header, extension, data)) return not_now();
+  data.skip(header.size);
+  send_ordered_again();  // of a lane that failed on the way
+  return post::done;
 }
 
 post bundle::send_large(const frame_header& header, const frame_extension* extension, gather& data,
@@ -244,7 +283,7 @@ post bundle::send_large(const frame_header& header, const frame_extension* exten
   return not_now();
 }
 
-bool bundle::on_arrived(std::uint64_t number, std::uint64_t frames) noexcept {
+bool bundle::on_arrived(std::uint64_t number, std::uint64_t frames, bool given_up) noexcept {
   if (number >= lanes_.size()) return false;
   lane& l = *lanes_[number];
   if (l.now == lane::state::dead) return true;  // all of it goes again, and arrives once
@@ -269,6 +308,13 @@ bool bundle::on_arrived(std::uint64_t number, std::uint64_t frames) noexcept {
     refused_ = refused_ || (!what.dropped && !holds_for(what.extension.a));
   }
   if (bytes != 0) measure(l, bytes, since);
+  if (given_up) {
+    lose(l);
+    if (!alive()) {
+      peer_.on_broken(errc::peer_lost);
+      return true;
+    }
+  }
   go_on();
   return true;
 }

@@ -59,8 +59,10 @@ class bundle final : private bundle_traits, public transports::link {
   /// Whether a link could still carry something, now or once it has been opened.
   bool alive() const noexcept;
 
-  /// The other side has received so many frames on that lane. \return false: that makes no sense
-  bool on_arrived(std::uint64_t n, std::uint64_t frames) noexcept;
+  /// The other side has received so many frames on that lane.
+  /// \param given_up it receives no more there: the lane is lost here, too
+  /// \return false: that makes no sense
+  bool on_arrived(std::uint64_t n, std::uint64_t frames, bool given_up = false) noexcept;
 
   /// Frames that are kept because they may have to go again.
   std::size_t kept() const noexcept;
@@ -136,6 +138,7 @@ class bundle final : private bundle_traits, public transports::link {
     std::uint64_t received = 0;  // frames
     std::uint64_t told = 0;      // of these, known to the other side
     std::uint64_t untold_bytes = 0;
+    bool given_up = false;  // it broke here, and the other side is still to be told
   };
 
   bool take_ordered(const frame_header& outer, const std::byte* block) noexcept;
@@ -143,12 +146,16 @@ class bundle final : private bundle_traits, public transports::link {
   bool take_fragment(const frame_header& h, const frame_extension& x,
                      const std::byte* payload) noexcept;
   void lose(lane& l) noexcept;
+  void give_up(lane& l) noexcept;
+  bool tell_given_up() noexcept;
+  bool send_new(const frame_header& header, const frame_extension* extension,
+                transports::gather data) noexcept;
   lane* best() noexcept;
   lane* choose(std::uint64_t size, std::uint64_t left) noexcept;
   transports::post put_on(lane& l, std::list<item>& what) noexcept;
   bool send_again(std::list<item>& which) noexcept;
-  bool send_ordered_again() noexcept { return send_again(ordered_again_); }
-  bool send_all_again() noexcept { return send_ordered_again() && send_again(fragments_again_); }
+  bool send_ordered_again() noexcept;
+  bool send_all_again() noexcept;
   item wrap(const frame_header& header, const frame_extension* extension,
             transports::gather data) const;
   void measure(lane& l, std::uint64_t bytes, detail::time_point since) noexcept;
@@ -165,7 +172,8 @@ class bundle final : private bundle_traits, public transports::link {
   // Were on a lane that died. Fragments wait for what is said in order, never the reverse: that is
   // how either side learns what has arrived.
   std::list<item> ordered_again_, fragments_again_;
-  bool refused_ = false;  // a frame was not taken: the peer waits for room
+  std::size_t untold_ = 0;  // lanes that were given up and the other side does not know of
+  bool refused_ = false;    // a frame was not taken: the peer waits for room
 
   // Receiving.
   std::uint64_t expected_ = 0;                             // the next ordered frame

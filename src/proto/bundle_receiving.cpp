@@ -104,7 +104,7 @@ void bundle::lane::on_room() noexcept {
 }
 
 void bundle::lane::on_broken(errc why) noexcept {
-  in.lose(*this);
+  in.give_up(*this);
   if (why == errc::protocol_error || !in.alive()) return in.peer_.on_broken(why);
   in.go_on();
 }

@@ -33,7 +33,8 @@ enum class frame_kind : std::uint8_t {
   enough,     ///< the receiver wants no more of what it asked for (a = the sender's id, b = the
               ///< receiver's id); an empty `data` with b = size of the message answers it
   ordered,    ///< on a link of several: a whole other frame, and its number
-  arrived,    ///< how many frames have come (b) on which link of several (a)
+  arrived,    ///< how many frames have come (b) on which link of several (a); with a third word of
+              ///< link_given_up, none will be taken there any more
   fin,        ///< the sender has written the rest to where the cts said (a = the receiver's id)
   signal,     ///< a message of no bytes with a tag of weft's own, ahead of all others and at no
               ///< credit (a = tag, b = immediate word)
@@ -63,6 +64,9 @@ inline constexpr std::uint8_t access_notifies = 0x02;  ///< on the last put: thi
 inline constexpr std::uint8_t access_asks = 0x04;   ///< on put, get: may the link copy by itself?
 inline constexpr std::uint8_t access_swaps = 0x08;  ///< on update: if it is what was expected
 inline constexpr std::uint8_t access_continues = 0x10;  ///< on put: not the first with its bytes
+
+/// The extension's third word on arrived.
+inline constexpr std::uint64_t link_given_up = 1;
 
 /// The extension's first word on bye.
 inline constexpr std::uint64_t good_bye = 0;

@@ -308,6 +308,7 @@ class peer final : public transports::inlet,
   bool on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
   bool on_reply(frame_kind kind, const frame_extension& x) noexcept;
   bool on_fin(const frame_extension& x) noexcept;
+  bool on_arrived(const frame_extension& x) noexcept;
   bool on_cancel(const frame_extension& x) noexcept;
   void on_enough(const frame_extension& x) noexcept;
   bool on_bye(bool answer) noexcept;

@@ -120,7 +120,7 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
   const auto kind = static_cast<frame_kind>(h.kind);
   if (state_ == state::closed) {  // a good-bye, or its answer, may still be on the way
     if (kind == frame_kind::bye) return on_bye(x && x->a == bye_answer);
-    if (kind == frame_kind::arrived) return x && bundle_ && bundle_->on_arrived(x->a, x->b);
+    if (kind == frame_kind::arrived) return x && on_arrived(*x);
   }
   if (gone()) return true;
   if (h.credit != 0) on_credit(h.credit);
@@ -145,7 +145,7 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
       if (x) on_enough(*x);
       return x != nullptr;
     case frame_kind::arrived:
-      return x && bundle_ && bundle_->on_arrived(x->a, x->b);
+      return x && on_arrived(*x);
     case frame_kind::bye:
       return on_bye(x && x->a == bye_answer);
     case frame_kind::fin:
@@ -164,6 +164,11 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
       return false;
   }
   return false;
+}
+
+bool peer::on_arrived(const frame_extension& x) noexcept {
+  return bundle_ && x.immediate <= link_given_up &&
+         bundle_->on_arrived(x.a, x.b, x.immediate == link_given_up);
 }
 
 void peer::on_credit(std::uint16_t units) noexcept {

@@ -60,7 +60,7 @@ post fake_transport::append(wire& w, const frame_header& header, const frame_ext
                             gather& data, bool may_hold) noexcept {
   const auto held = world_.lock();
   if (w.broken || dead_) return post::failed;
-  if (w.frames.size() >= manner_.room || w.held) {
+  if (w.frames.size() + w.vanished >= manner_.room || w.held) {
     w.refused = true;
     world_.tell(happening::refused, w, {world_.elapsed(), header, false, {}, {}});
     return post::busy;
@@ -69,12 +69,16 @@ post fake_transport::append(wire& w, const frame_header& header, const frame_ext
                 extension ? *extension : frame_extension{}, std::vector<std::byte>(header.size)};
   if (!w.frames.empty()) f.due = std::max(f.due, w.frames.back().due);
   f.due = std::max(f.due, w.last_put);
-  const bool holds = may_hold && manner_.holds && header.size != 0;
+  const bool holds = may_hold && manner_.holds && header.size != 0 && !w.deaf;
   const gather kept = data;
   if (holds)
     data.skip(header.size);
   else
     take(data, f.payload);
+  if (w.deaf) {
+    ++w.vanished;
+    return post::done;
+  }
   const std::size_t before = w.frames.size();
   w.frames.push_back(std::move(f));
   if (world_.tamper) world_.tamper(w);
@@ -121,14 +125,15 @@ void fake_transport::die(bool told) noexcept {
   }
 }
 
-void fake_transport::lose(node other) {
+void fake_transport::lose(node other, bool known) {
   const auto remember = [this](inlet* who) {
     if (std::find(lost_.begin(), lost_.end(), who) == lost_.end()) lost_.push_back(who);
   };
   for (const std::shared_ptr<wire>& w : in_) {
     if (w->from != other) continue;
+    if (!known) w->vanished += w->frames.size();
     w->drop_frames();
-    w->broken = true;
+    (known ? w->broken : w->deaf) = true;
     remember(w->receiver);
   }
   for (wire* w : out_)

@@ -37,7 +37,8 @@ class fake_transport final : public transport {
   std::optional<time> next_moment() const noexcept;  ///< at which there is something to do
   /// \param told whether frames vanish with it
   void die(bool told) noexcept;
-  void lose(node other);
+  /// \param known to the other node, too
+  void lose(node other, bool known);
   void ring() noexcept { bell_->ring(); }
 
  private:
@@ -46,7 +47,7 @@ class fake_transport final : public transport {
   bool place(wire& w, bool all) noexcept;
   unsigned deliver(wire& w, std::size_t most, time until) noexcept;
   bool has_room(const wire& w) const noexcept {
-    return w.frames.size() < manner_.room && w.transfers.size() < manner_.transfers;
+    return w.frames.size() + w.vanished < manner_.room && w.transfers.size() < manner_.transfers;
   }
   unsigned tell_losses() noexcept;
   post append(wire& w, const frame_header& header, const frame_extension* extension, gather& data,

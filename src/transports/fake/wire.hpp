@@ -90,8 +90,10 @@ struct wire {
   std::uint64_t transferred = 0;   // so far
   time last_put{0};                // frames that are sent later arrive later
   std::map<std::uint16_t, place> shown;
-  bool refused = false;  // a frame or a transfer found no room
-  bool broken = false;   // one of the two nodes is dead, or the connection between them
+  bool refused = false;      // a frame or a transfer found no room
+  bool broken = false;       // one of the two nodes is dead, or the connection between them
+  bool deaf = false;         // the receiver takes no frames any more, and the sender was not told
+  std::size_t vanished = 0;  // of frames, since then
 
   void let_go() noexcept;  ///< copies what is held
   void drop_frames() noexcept;

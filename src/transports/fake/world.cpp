@@ -111,7 +111,7 @@ void world::kill(node n, bool told) {
   if (!told) return;
   for (const auto& [other, who] : nodes_)
     if (other != n)
-      for (fake_transport* t : who.transports) t->lose(n);
+      for (fake_transport* t : who.transports) t->lose(n, true);
 }
 
 void world::stall(node n, time until) {
@@ -125,7 +125,13 @@ void world::cut(node a, node b, std::string_view which) {
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)})
     if (const auto it = nodes_.find(one); it != nodes_.end())
       for (fake_transport* t : it->second.transports)
-        if (which.empty() || t->traits().name == which) t->lose(other);
+        if (which.empty() || t->traits().name == which) t->lose(other, true);
+}
+
+void world::give_up(node end, node other, std::string_view which) {
+  if (const auto it = nodes_.find(end); it != nodes_.end())
+    for (fake_transport* t : it->second.transports)
+      if (which.empty() || t->traits().name == which) t->lose(other, false);
 }
 
 std::optional<time> world::next_moment() const noexcept {

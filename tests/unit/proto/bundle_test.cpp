@@ -216,6 +216,30 @@ TEST_CASE("bundle: a link that dies at any moment is survived, and nothing arriv
   CHECK(sent_again > 0);
 }
 
+TEST_CASE("bundle: a link that only one end knows to be dead is given up by both") {
+  const fake::node knows = GENERATE(0u, 1u);
+  const bool first = GENERATE(true, false);
+  fake::settings s;
+  s.seed = GENERATE(1u, 2u, 3u);
+  std::uint64_t again = 0;
+  int steps = 5;
+  for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 13) {
+    CAPTURE(knows, first, s.seed, steps);
+    two_nodes n(uneven(), s, {64u << 20, 16u << 10});
+    conversation talk(n);
+    for (int i = 0; i < steps && !quiet; ++i) quiet = !n.step();
+    n.world.give_up(knows, 1 - knows, first ? "fast" : "slow");
+    n.settle();
+    talk.check();
+    const weft::metrics other = n[1 - knows].messages.snapshot();
+    if (!quiet) CHECK(n[knows].messages.snapshot().links_lost == 1);
+    if (!quiet) CHECK(other.links_lost == 1);
+    again += other.frames_sent_again;
+  }
+  CHECK(steps > 200);
+  CHECK(again > 0);
+}
+
 TEST_CASE("bundle: three links, of which two die one after the other") {
   fake::settings s;
   for (s.seed = 1; s.seed != 60; ++s.seed) {
@@ -323,6 +347,28 @@ TEST_CASE("bundle: what no correct peer sends ends the peer, and nothing else") 
     CHECK_FALSE(b.on_arrived(1, 1));
     CHECK_FALSE(b.on_arrived(2, 0));
     CHECK(b.on_arrived(0, 0));
+    CHECK_FALSE(b.on_arrived(0, 1000, true));
+  }
+  SECTION("all links are given up, one after the other") {
+    bundle& b = *n[0].several;
+    {
+      const engine::holder hold(n[0].engine);
+      CHECK(b.on_arrived(0, 0, true));
+      CHECK(b.on_arrived(0, 1000, true));
+      CHECK(n[0].other->now() == peer::state::open);
+      CHECK(b.on_arrived(1, 0, true));
+    }
+    CHECK(n[0].other->now() == peer::state::lost);
+  }
+  SECTION("an `arrived` with a third word of its own") {
+    const frame_header arrived =
+        header_of(frame_kind::arrived, 0, 0,
+                  weft::transports::has_extension | weft::transports::has_immediate);
+    const frame_extension x{0, 0, 2};
+    block.resize(sizeof arrived + sizeof x);
+    std::memcpy(block.data(), &arrived, sizeof arrived);
+    std::memcpy(block.data() + sizeof arrived, &x, sizeof x);
+    CHECK_FALSE(hears(ordered(1, block.size()), nullptr, block));
   }
 }
 
