@@ -59,6 +59,7 @@ class fake_device final : public verbs::device {
   std::string unreachable;  ///< why no queue pair can be connected; empty: they can
   bool deaf = false;        ///< armed, it does not tell
   bool refuses = false;     ///< what is posted for sending
+  bool port_up = true;      ///< what it says; a fabric that is cut does not change it
   std::deque<verbs::device_event> to_tell;
   std::size_t signalled = 0, posted = 0;  ///< sends
   std::size_t times_without_receive = 0;  ///< that a send had to wait for
@@ -105,6 +106,7 @@ class fake_device final : public verbs::device {
     to_tell.pop_front();
     return e;
   }
+  bool port_is_up() noexcept override { return port_up; }
 
  private:
   friend class fake_queue_pair;

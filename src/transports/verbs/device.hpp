@@ -73,6 +73,7 @@ struct device_event {
   std::string what;                      ///< a sentence for people
   std::optional<std::uint32_t> on = {};  ///< the number of the queue pair that has broken
   bool fatal = false;                    ///< every queue pair has
+  bool port = false;                     ///< its port has gone down, or come up: port_is_up
 };
 
 /// An opened device, with one completion queue, one completion channel and one shared receive
@@ -112,6 +113,8 @@ class device {
   /// Readable when next_event has something.
   virtual int events() const noexcept = 0;
   virtual std::optional<device_event> next_event() noexcept = 0;
+  /// Whether it reaches its network now. A system call.
+  virtual bool port_is_up() noexcept = 0;
 };
 
 }  // namespace weft::transports::verbs

@@ -271,11 +271,19 @@ std::optional<device_event> hardware::next_event() noexcept {
     if (of_queue_pair) told.on = e.element.qp->qp_num;
     told.fatal = e.event_type == IBV_EVENT_DEVICE_FATAL || e.event_type == IBV_EVENT_CQ_ERR ||
                  e.event_type == IBV_EVENT_SRQ_ERR;
-    const bool of_port = e.event_type == IBV_EVENT_PORT_ERR;
+    const bool of_port =
+        e.event_type == IBV_EVENT_PORT_ERR || e.event_type == IBV_EVENT_PORT_ACTIVE;
+    told.port = of_port && e.element.port_num == port_;
     ibv_ack_async_event(&e);
-    if (of_queue_pair || told.fatal || of_port) return told;
+    if (of_queue_pair || told.fatal || told.port) return told;
   }
   return {};
+}
+
+/// One that cannot be asked is not known to be down.
+bool hardware::port_is_up() noexcept {
+  ibv_port_attr state{};
+  return ibv_query_port(context_.get(), port_, &state) != 0 || state.state == IBV_PORT_ACTIVE;
 }
 
 }  // namespace weft::transports::verbs

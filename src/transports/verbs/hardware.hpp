@@ -42,6 +42,7 @@ class hardware final : public device {
   void drain_channel() noexcept override;
   int events() const noexcept override { return context_->async_fd; }
   std::optional<device_event> next_event() noexcept override;
+  bool port_is_up() noexcept override;
 
  private:
   class connection;

@@ -95,6 +95,7 @@ pair& verbs_transport::pair_of(inlet& peer, const counterpart& who) {
   pair& p = *made;
   pairs_.emplace(&peer, std::move(made));
   worth_watching = worth_polling = true;
+  if (down_since_) want_ticks();
   engine_.look_after();  // whoever sleeps does not watch yet
   return p;
 }
@@ -257,12 +258,21 @@ void verbs_transport::on_channel() noexcept {
 
 void verbs_transport::on_device_event() noexcept {
   try {
-    while (const auto event = device_->next_event())
+    while (const auto event = device_->next_event()) {
+      if (event->port) on_port();
       for (const auto& [peer, p] : pairs_)
         if (event->fatal || event->on == p->queue_pair_number()) p->broke(event->what);
+    }
   } catch (const std::bad_alloc&) {
     // Connections that have broken are found to be so by what is posted on them.
   }
+}
+
+/// A device may wait for ever for the answer to what it has sent before its port went down.
+void verbs_transport::on_port() noexcept {
+  if (device_->port_is_up()) return down_since_.reset();
+  if (!down_since_) down_since_ = std::chrono::steady_clock::now();
+  want_ticks();
 }
 
 void verbs_transport::want_ticks() noexcept {
@@ -278,8 +288,12 @@ void verbs_transport::on_tick() noexcept {
   ticking_ = false;
   bool again = false;
   const auto now = std::chrono::steady_clock::now();
-  for (const auto& [peer, p] : pairs_) again = p->tick(now) || again;
-  if (again) want_ticks();
+  const bool given_up = down_since_ && now - *down_since_ > settings_.peer_timeout;
+  for (const auto& [peer, p] : pairs_) {
+    if (given_up) p->broke("its port is down");
+    again = p->tick(now) || again;
+  }
+  if (again || (down_since_ && !pairs_.empty())) want_ticks();
 }
 
 }  // namespace weft::transports::verbs

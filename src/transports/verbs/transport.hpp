@@ -77,6 +77,7 @@ class verbs_transport final : public transport {
   void settle() noexcept;
   void on_channel() noexcept;
   void on_device_event() noexcept;
+  void on_port() noexcept;
   void on_tick() noexcept;
   void on_bell() noexcept { bell_.drain(); }
 
@@ -95,9 +96,10 @@ class verbs_transport final : public transport {
   completions completions_;
   std::vector<pair*> waiting_;  // for room
   std::vector<pair*> owing_;
-  std::uint32_t next_number_ = 1;  // of a pair
-  bool ready_ = false;             // something is to be had from descriptors_
-  bool armed_ = false;             // the channel, and it has not told
+  std::optional<std::chrono::steady_clock::time_point> down_since_;  // the port
+  std::uint32_t next_number_ = 1;                                    // of a pair
+  bool ready_ = false;  // something is to be had from descriptors_
+  bool armed_ = false;  // the channel, and it has not told
   bool ticking_ = false;
   bool complained_ = false;
 };

@@ -181,13 +181,33 @@ TEST_CASE("verbs: a connection that breaks is lost, after a moment for the news 
   CHECK(a.transport.describe(a.in).size() > std::strlen("verbs, "));
 }
 
-TEST_CASE("verbs: an event of another queue pair, or of the port, ends nothing") {
+TEST_CASE("verbs: a port that is down for long ends connections that wait for nothing") {
   fabric net;
-  end a(net), b(net);
+  verbs::settings s;
+  s.peer_timeout = std::chrono::seconds(0);  // then it is down for long at once
+  end a(net, s), b(net);
+  connect(a, b);
+  a.hardware.port_up = false;
+  a.hardware.tell({"PORT_ERR", {}, false, true});
+  REQUIRE(eventually(a, b, [&] { return !a.in.broken.empty(); }));
+  CHECK(a.in.broken == std::vector<errc>{errc::peer_lost});
+  CHECK(a.transport.describe(a.in) == "verbs, its port is down");
+}
+
+TEST_CASE("verbs: an event of another queue pair, or a port that comes back, ends nothing") {
+  fabric net;
+  verbs::settings s;
+  s.peer_timeout = std::chrono::seconds(1);
+  end a(net, s), b(net);
   connect(a, b);
   a.hardware.tell({"QP_FATAL", 99});
-  a.hardware.tell({"PORT_ERR"});
+  a.hardware.port_up = false;
+  a.hardware.tell({"PORT_ERR", {}, false, true});
   settle(a, b);
+  a.hardware.port_up = true;
+  a.hardware.tell({"PORT_ACTIVE", {}, false, true});
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1300);
+  eventually(a, b, [&] { return std::chrono::steady_clock::now() > until; });
   CHECK(a.send(numbered(1)) == post::done);
   settle(a, b);
   CHECK(b.in.frames.size() == 1);
