@@ -84,10 +84,11 @@ void bundle::lose(lane& l) noexcept {
   if (alive() && !peer_.gone()) ++peer_.owner().counts().links_lost;
 }
 
-/// It broke here. The other side may not notice by itself: a device acknowledges what nobody reads
-/// any more, and a link that is full of it waits for room that never comes.
+/// It broke here, and may do so where frames only came by it. The other side may not notice by
+/// itself: a device acknowledges what nobody reads any more, and a link that is full of it waits
+/// for room that never comes.
 void bundle::give_up(lane& l) noexcept {
-  if (l.now == lane::state::dead) return;
+  if (std::exchange(l.broke, true)) return;
   lose(l);
   l.given_up = true;
   ++untold_;
@@ -286,6 +287,7 @@ post bundle::send_large(const frame_header& header, const frame_extension* exten
 bool bundle::on_arrived(std::uint64_t number, std::uint64_t frames, bool given_up) noexcept {
   if (number >= lanes_.size()) return false;
   lane& l = *lanes_[number];
+  l.broke = l.broke || given_up;
   if (l.now == lane::state::dead) return true;  // all of it goes again, and arrives once
   if (frames < l.seen || frames - l.seen > l.unseen.size()) return false;
   // Nobody can have received what is still to be read from the application's memory.

@@ -138,6 +138,8 @@ class bundle final : private bundle_traits, public transports::link {
     std::uint64_t received = 0;  // frames
     std::uint64_t told = 0;      // of these, known to the other side
     std::uint64_t untold_bytes = 0;
+
+    bool broke = false;     // at either end: there is nothing more to tell about it
     bool given_up = false;  // it broke here, and the other side is still to be told
   };
 

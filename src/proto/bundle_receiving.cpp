@@ -106,6 +106,7 @@ void bundle::lane::on_room() noexcept {
 void bundle::lane::on_broken(errc why) noexcept {
   in.give_up(*this);
   if (why == errc::protocol_error || !in.alive()) return in.peer_.on_broken(why);
+  if (in.untold_ != 0) in.peer_.want_link();  // who has only received has none to tell by
   in.go_on();
 }
 

@@ -213,7 +213,7 @@ void pair::sent(std::uint32_t place) noexcept {
 }
 
 /// It has ended all the same, and what it left from is free again.
-void pair::failed(std::uint32_t place, const std::string& what) noexcept {
+void pair::failed(std::uint32_t place, std::string_view what) noexcept {
   queue_.done(place);
   broke(what);
 }
@@ -227,9 +227,14 @@ void pair::let_go() noexcept {
   say_farewell();
   shut();
   transfers_.let_go();
-  if (!was_up || !who_.tell) return;
+  if (was_up) hang_up();
+}
+
+/// One that sends nothing would not notice.
+void pair::hang_up() noexcept {
+  if (!who_.tell) return;
   try {
-    who_.tell(own_card());  // one that sends nothing would not notice
+    who_.tell(own_card());
   } catch (const std::exception&) {
     // It learns of it when it sends.
   }
@@ -248,7 +253,7 @@ void pair::received(std::span<const std::byte> bytes, std::uint32_t peer_has_rea
 
 // --- ends ----------------------------------------------------------------------------------------
 
-void pair::broke(const std::string& what) noexcept {
+void pair::broke(std::string_view what) noexcept {
   if (stage_ == stage::ended) return;
   try {
     trouble_ = what;
@@ -256,6 +261,12 @@ void pair::broke(const std::string& what) noexcept {
     // Then it is lost without a reason.
   }
   end_soon();
+}
+
+void pair::give_up(std::string_view why) noexcept {
+  if (!open_for_work()) return;
+  broke(why);
+  hang_up();
 }
 
 /// Why a peer is not there any more is first for the control plane to say: it left in good order,

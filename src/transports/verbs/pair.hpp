@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "transports/verbs/link.hpp"
 #include "transports/verbs/port.hpp"
@@ -57,9 +58,11 @@ class pair {
   /// A completion of this pair's, after the slot's bytes where it is a receive.
   void received(std::span<const std::byte> bytes, std::uint32_t peer_has_read) noexcept;
   void sent(std::uint32_t place) noexcept;
-  void failed(std::uint32_t place, const std::string& what) noexcept;
+  void failed(std::uint32_t place, std::string_view what) noexcept;
   /// Something that was posted has failed, or the device has. \param what for people
-  void broke(const std::string& what) noexcept;
+  void broke(std::string_view what) noexcept;
+  /// Given up by this side, if it is up. The peer is told: nothing that it waits for need fail.
+  void give_up(std::string_view why) noexcept;
   /// The peer has destroyed its queue pair, to have its memory back.
   void hung_up() noexcept {
     if (stage_ != stage::ended) end_soon();
@@ -95,6 +98,7 @@ class pair {
   bool open_for_work() const noexcept { return stage_ == stage::up && !said_farewell_; }
   bool has_room(std::size_t bytes) const noexcept;
   post begun(post answer, int trouble) noexcept;
+  void hang_up() noexcept;
   post wait_for_room(std::size_t bytes, std::uint32_t places) noexcept;
   bool post_own(own_kind kind) noexcept;
   void say_farewell() noexcept;

@@ -25,6 +25,8 @@ constexpr std::uint32_t slots_to_send = 256;
 constexpr std::size_t completions_per_pass = 64;
 constexpr std::chrono::milliseconds tick_time{250};
 
+constexpr const char* port_is_down = "its port is down";
+
 template <class T>
 void drop(std::vector<T*>& from, T* what) noexcept {
   from.erase(std::remove(from.begin(), from.end(), what), from.end());
@@ -87,6 +89,7 @@ void verbs_transport::make_memory() {
 
 pair& verbs_transport::pair_of(inlet& peer, const counterpart& who) {
   if (const auto known = pairs_.find(&peer); known != pairs_.end()) return *known->second;
+  if (port_given_up()) throw error(errc::unreachable, port_is_down);
   make_memory();
   // Every pair can wait where nothing may throw.
   waiting_.reserve(pairs_.size() + 1);
@@ -275,6 +278,12 @@ void verbs_transport::on_port() noexcept {
   want_ticks();
 }
 
+/// Asks: that it has come back may be among what nobody has read yet.
+bool verbs_transport::port_given_up() noexcept {
+  if (down_since_ && device_->port_is_up()) down_since_.reset();
+  return down_since_ && std::chrono::steady_clock::now() - *down_since_ > settings_.peer_timeout;
+}
+
 void verbs_transport::want_ticks() noexcept {
   if (ticking_) return;
   itimerspec when{};
@@ -288,9 +297,9 @@ void verbs_transport::on_tick() noexcept {
   ticking_ = false;
   bool again = false;
   const auto now = std::chrono::steady_clock::now();
-  const bool given_up = down_since_ && now - *down_since_ > settings_.peer_timeout;
+  const bool given_up = port_given_up();
   for (const auto& [peer, p] : pairs_) {
-    if (given_up) p->broke("its port is down");
+    if (given_up) p->give_up(port_is_down);
     again = p->tick(now) || again;
   }
   if (again || (down_since_ && !pairs_.empty())) want_ticks();

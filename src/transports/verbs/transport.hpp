@@ -78,6 +78,7 @@ class verbs_transport final : public transport {
   void on_channel() noexcept;
   void on_device_event() noexcept;
   void on_port() noexcept;
+  bool port_given_up() noexcept;
   void on_tick() noexcept;
   void on_bell() noexcept { bell_.drain(); }
 

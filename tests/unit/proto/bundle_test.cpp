@@ -240,6 +240,27 @@ TEST_CASE("bundle: a link that only one end knows to be dead is given up by both
   CHECK(again > 0);
 }
 
+TEST_CASE("bundle: who has only received tells, too, that a link is dead") {
+  fake::settings s;
+  for (s.seed = 1; s.seed != 30; ++s.seed) {
+    CAPTURE(s.seed);
+    two_nodes n(uneven(), s);
+    const bytes out = pattern(100);
+    std::array<bytes, 3> in{bytes(100), bytes(100), bytes(100)};
+    std::vector<std::shared_ptr<receiving>> receives;
+    for (bytes& b : in) receives.push_back(n[1].recv(b, tag{1}));
+    auto first = n[0].send(out, tag{1});
+    while (!receives[0]->ended()) REQUIRE(n.step());
+    n[0].send(out, tag{1});
+    n[0].send(out, tag{1});
+    n.world.give_up(1, 0, "fast");
+    n.settle();
+    for (const auto& r : receives) CHECK(r->ended_with(errc::ok));
+    CHECK((in[2] == out));
+    CHECK(n[0].messages.snapshot().links_lost == 1);
+  }
+}
+
 TEST_CASE("bundle: three links, of which two die one after the other") {
   fake::settings s;
   for (s.seed = 1; s.seed != 60; ++s.seed) {

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "ends.hpp"
 #include "transports/verbs/addresses.hpp"
@@ -186,12 +188,50 @@ TEST_CASE("verbs: a port that is down for long ends connections that wait for no
   verbs::settings s;
   s.peer_timeout = std::chrono::seconds(0);  // then it is down for long at once
   end a(net, s), b(net);
+  std::vector<parcel> notes;
+  a.who.tell = [&](parcel p) { notes.push_back(std::move(p)); };
   connect(a, b);
   a.hardware.port_up = false;
   a.hardware.tell({"PORT_ERR", {}, false, true});
   REQUIRE(eventually(a, b, [&] { return !a.in.broken.empty(); }));
   CHECK(a.in.broken == std::vector<errc>{errc::peer_lost});
   CHECK(a.transport.describe(a.in) == "verbs, its port is down");
+
+  // The other end, of which nothing has failed.
+  REQUIRE(notes.size() == 1);
+  CHECK(b.in.broken.empty());
+  {
+    const engine::holder hold(b.turns);
+    b.transport.note(b.in, std::move(notes.front()));
+  }
+  CHECK(eventually(a, b, [&] { return !b.in.broken.empty(); }));
+
+  // Who comes now is told at once, and may go elsewhere.
+  a.drop_link();
+  a.forget();
+  CHECK_THROWS_WITH(a.open(), Catch::Contains("its port is down"));
+  a.hardware.port_up = true;
+  a.hardware.tell({"PORT_ACTIVE", {}, false, true});
+  settle(a, b);
+  CHECK_NOTHROW(a.open());
+}
+
+TEST_CASE("verbs: a port that came back while nobody looked ends nothing") {
+  fabric net;
+  verbs::settings s;
+  s.peer_timeout = std::chrono::seconds(1);
+  end a(net, s), b(net);
+  connect(a, b);
+  a.hardware.port_up = false;
+  a.hardware.tell({"PORT_ERR", {}, false, true});
+  settle(a, b);
+  a.hardware.port_up = true;  // and its event is not read before the clock
+  std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+  for (int i = 0; i != 3; ++i) settle(a, b);
+  CHECK(a.send(numbered(1)) == post::done);
+  settle(a, b);
+  CHECK(b.in.frames.size() == 1);
+  CHECK(a.in.broken.empty());
 }
 
 TEST_CASE("verbs: an event of another queue pair, or a port that comes back, ends nothing") {
