@@ -81,7 +81,8 @@ class world final : public runtime::clock {
 
   /// One end gives a connection up, and the other is not told: `end` sees
   /// on_broken(errc::peer_lost) at its next turn and can send no more; what comes to it vanishes,
-  /// until a link is full of it. What it has sent arrives. \param which as above
+  /// until a link is full of it. What it has sent arrives.
+  /// \param which as above
   void give_up(node end, node other, std::string_view which = {});
 
   /// Since when the node could have had turns.

@@ -230,7 +230,7 @@ void pair::let_go() noexcept {
   if (was_up) hang_up();
 }
 
-/// One that sends nothing would not notice.
+/// Tells a peer that sends nothing, and would not notice.
 void pair::hang_up() noexcept {
   if (!who_.tell) return;
   try {
@@ -264,9 +264,7 @@ void pair::broke(std::string_view what) noexcept {
 }
 
 void pair::give_up(std::string_view why) noexcept {
-  if (!open_for_work()) return;
-  broke(why);
-  hang_up();
+  if (open_for_work()) broke(why);
 }
 
 /// Why a peer is not there any more is first for the control plane to say: it left in good order,
@@ -288,6 +286,7 @@ bool pair::tick(clock::time_point now) noexcept {
   if (!ended_at_ || reported_) return false;
   if (now - *ended_at_ < grace) return true;
   if (!trouble_.empty()) owner_.complain(trouble_);
+  hang_up();
   end(errc::peer_lost);
   return false;
 }

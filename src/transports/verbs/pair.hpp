@@ -61,7 +61,7 @@ class pair {
   void failed(std::uint32_t place, std::string_view what) noexcept;
   /// Something that was posted has failed, or the device has. \param what for people
   void broke(std::string_view what) noexcept;
-  /// Given up by this side, if it is up. The peer is told: nothing that it waits for need fail.
+  /// The same, of one that is up.
   void give_up(std::string_view why) noexcept;
   /// The peer has destroyed its queue pair, to have its memory back.
   void hung_up() noexcept {
