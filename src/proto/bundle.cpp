@@ -173,15 +173,16 @@ bool bundle::send_again(std::list<item>& which) noexcept {
 
 /// What ended with a lane: frames in order, and then that it did. The next lane may end on the way.
 bool bundle::send_ordered_again() noexcept {
-  while (!ordered_again_.empty() || untold_ != 0)
-    if (!send_again(ordered_again_) || !tell_given_up()) return false;
-  return true;
+  if (!owes()) return true;
+  while (owes() && send_again(ordered_again_) && tell_given_up()) continue;
+  peer_.note_unsent();
+  return !owes();
 }
 
 bool bundle::send_all_again() noexcept {
   do {
     if (!send_ordered_again() || !send_again(fragments_again_)) return false;
-  } while (!ordered_again_.empty() || untold_ != 0);
+  } while (owes());
   return true;
 }
 

@@ -64,6 +64,10 @@ class bundle final : private bundle_traits, public transports::link {
   /// \return false: that makes no sense
   bool on_arrived(std::uint64_t n, std::uint64_t frames, bool given_up = false) noexcept;
 
+  /// Something that the other side may wait for has to leave first, and no operation here waits for
+  /// it.
+  bool owes() const noexcept { return !ordered_again_.empty() || untold_ != 0; }
+
   /// Frames that are kept because they may have to go again.
   std::size_t kept() const noexcept;
 

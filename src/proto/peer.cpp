@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "proto/access.hpp"
+#include "proto/bundle.hpp"
 #include "proto/messenger.hpp"
 #include "proto/select.hpp"
 
@@ -158,7 +159,9 @@ bool peer::flush_controls() noexcept {
 /// A control frame that waits for room is what the peer waits for, and no operation here: whoever
 /// makes passes has to go on until it has left.
 bool peer::unsent() const noexcept {
-  return link_ && state_ != state::lost && (!controls_.empty() || (access_ && access_->serving()));
+  if (state_ == state::lost) return false;
+  return (link_ && (!controls_.empty() || (access_ && access_->serving()))) ||
+         (bundle_ && bundle_->owes());
 }
 
 void peer::note_unsent() noexcept {

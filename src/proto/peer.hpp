@@ -233,6 +233,8 @@ class peer final : public transports::inlet,
 
   /// Something that the peer waits for waits for room in the link.
   bool unsent() const noexcept;
+  /// That has changed, or may have.
+  void note_unsent() noexcept;
 
   /// Operations that wait for the end, for whatever reason.
   std::vector<operation*> closings;
@@ -288,7 +290,6 @@ class peer final : public transports::inlet,
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t third = 0) noexcept;
   bool flush_controls() noexcept;
-  void note_unsent() noexcept;
   void nudge() noexcept;
   transports::post post_frame(frame_header header, const frame_extension* extension,
                               transports::gather& data, std::uint64_t left = 0) noexcept;

@@ -5,7 +5,7 @@
 inputs=$2
 limit=300
 
-need() { command -v "$1" >/dev/null || skip "$1 is not installed ($2)"; }
+need() { type -P "$1" >/dev/null || skip "$1 is not installed ($2)"; }
 
 # same WHAT DEFAULT WEFT: two files do not differ, and are not empty.
 same() {

@@ -216,19 +216,24 @@ TEST_CASE("bundle: a link that dies at any moment is survived, and nothing arriv
   CHECK(sent_again > 0);
 }
 
-TEST_CASE("bundle: a link that only one end knows to be dead is given up by both") {
-  const fake::node knows = GENERATE(0u, 1u);
+TEST_CASE("bundle: a link that one end, or each by itself, finds dead is given up by both") {
+  const auto [knows, both_do] =
+      GENERATE(table<fake::node, bool>({{0u, false}, {1u, false}, {0u, true}}));
   const bool first = GENERATE(true, false);
+  const bool holds = GENERATE(false, true);
+  std::vector<fake::manner> links = uneven();
+  for (fake::manner& m : links) m.holds = m.places = holds;
   fake::settings s;
   s.seed = GENERATE(1u, 2u, 3u);
   std::uint64_t again = 0;
   int steps = 5;
   for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 13) {
-    CAPTURE(knows, first, s.seed, steps);
-    two_nodes n(uneven(), s, {64u << 20, 16u << 10});
+    CAPTURE(knows, both_do, first, holds, s.seed, steps);
+    two_nodes n(links, s, {64u << 20, 16u << 10});
     conversation talk(n);
     for (int i = 0; i < steps && !quiet; ++i) quiet = !n.step();
     n.world.give_up(knows, 1 - knows, first ? "fast" : "slow");
+    if (both_do) n.world.give_up(1 - knows, knows, first ? "fast" : "slow");
     n.settle();
     talk.check();
     const weft::metrics other = n[1 - knows].messages.snapshot();
@@ -259,6 +264,55 @@ TEST_CASE("bundle: who has only received tells, too, that a link is dead") {
     CHECK((in[2] == out));
     CHECK(n[0].messages.snapshot().links_lost == 1);
   }
+}
+
+TEST_CASE("bundle: when each end gives up another link there is none left, and both know") {
+  fake::settings s;
+  s.seed = GENERATE(range(1u, 20u));
+  two_nodes n(uneven(), s, {64u << 20, 16u << 10});
+  conversation talk(n);
+  const int steps = static_cast<int>(n.world.chance(600));
+  for (int i = 0; i < steps; ++i) n.step();
+  bytes never(10);
+  std::array<std::shared_ptr<receiving>, 2> waiting;
+  for (fake::node side : {0u, 1u}) waiting[side] = n[side].recv(never, tag{99});
+  n.world.give_up(0, 1, "fast");
+  n.world.give_up(1, 0, "slow");
+  n.settle();
+  // What each has told of it went where nobody listens, which its own transport finds out in time.
+  n.world.give_up(0, 1, "slow");
+  n.world.give_up(1, 0, "fast");
+  n.settle();
+  CAPTURE(steps);
+  const bool met = n[0].several != nullptr;
+  for (fake::node side : {0u, 1u})
+    if (met) CHECK(waiting[side]->ended_with(errc::peer_lost));
+}
+
+TEST_CASE("bundle: what goes again is work that is left, also when no operation waits for it") {
+  std::vector<fake::manner> links = uneven();
+  links[0].room = 16;
+  links[1].room = 2;
+  two_nodes n(links);
+  const bytes out = pattern(100);
+  std::array<bytes, 6> in;
+  std::vector<std::shared_ptr<receiving>> receives;
+  for (bytes& b : in) receives.push_back(n[1].recv(b = bytes(100), tag{1}));
+  std::vector<std::shared_ptr<sending>> sends;
+  sends.push_back(n[0].send(out, tag{1}));
+  while (!receives[0]->ended()) REQUIRE(n.step());
+  n.settle();
+  while (sends.size() != in.size()) sends.push_back(n[0].send(out, tag{1}));
+  for (const auto& op : sends) CHECK(op->ended_with(errc::ok));
+  CHECK_FALSE(n[0].messages.unsent());
+  n.world.give_up(0, 1, "fast");
+  n[0].engine.poll_once();
+  CHECK(n[0].engine.outstanding() == 0);
+  CHECK(n[0].messages.unsent());
+  n.settle();
+  for (const auto& r : receives) CHECK(r->ended_with(errc::ok));
+  CHECK((in.back() == out));
+  for (fake::node side : {0u, 1u}) CHECK_FALSE(n[side].messages.unsent());
 }
 
 TEST_CASE("bundle: three links, of which two die one after the other") {
