@@ -10,6 +10,9 @@ namespace weft {
 using advice = runtime::patience::advice;
 using std::chrono::steady_clock;
 
+// How often a thread that waits for a moment looks at the clock while other messages come and go.
+constexpr unsigned looks_between_clocks = 64;
+
 struct pump::patience {
   runtime::engine::vain_looks looks;
 };
@@ -37,9 +40,13 @@ bool pump::holding::send_now(const endpoint& to, const_buffer data, tag t,
 
 unsigned pump::holding::look(unsigned passes) noexcept {
   const bool at_home = detail::driver::here() == &pump_.driver_;
-  if (at_home) pump_.patience_->looks.look_again();
+  if (at_home) {
+    pump_.patience_->looks.look_again();
+    // Whoever has the message that is waited for may need this core.
+    if (pump_.patience_->looks.waits.crowded()) passes = 1;
+  }
   const unsigned ended = pump_.core_.engine().look(passes);
-  if (ended != 0 && at_home) pump_.patience_->looks.reset();
+  if (at_home && (ended != 0 || pump_.core_.engine().moved())) pump_.patience_->looks.reset();
   return ended;
 }
 
@@ -55,22 +62,27 @@ void pump::looked_in_vain(unsigned passes) noexcept {
 bool pump::wait(steady_clock::time_point until, bool (*over)(void*), void* argument) {
   runtime::engine& engine = core_.engine();
   runtime::engine::vain_looks vain(engine);
-  for (;;) {
-    unsigned ended = 0;
+  const auto too_late = [until] {
+    return until != steady_clock::time_point::max() && steady_clock::now() >= until;
+  };
+  for (unsigned busy = 0;;) {
+    bool moved = false;
     {
       holding hold(*this);
       if (over(argument)) return true;
-      ended = hold.look();
+      const unsigned ended = hold.look();
       if (ended != 0 && over(argument)) return true;
+      moved = ended != 0 || engine.moved();
     }
     const call here(*this);
-    if (ended != 0) {
+    if (moved) {
       vain.reset();
+      if (++busy % looks_between_clocks == 0 && too_late()) return false;
       continue;
     }
     const advice next = engine.looked_in_vain(vain);
     if (vain.count != 0) continue;
-    if (until != steady_clock::time_point::max() && steady_clock::now() >= until) return false;
+    if (too_late()) return false;
     if (next == advice::sleep) engine.sleep_until(until, over, argument);
   }
 }

@@ -258,6 +258,8 @@ class engine final : public detail::timer_service, public executor, public detai
   /// `complete` is called on whatever has, with the baton held. Baton held.
   /// \return how many operations have ended
   unsigned look(unsigned passes = 1) noexcept;
+  /// Whether the last look moved something, which need not have ended anything. Baton held.
+  bool moved() const noexcept { return moved_; }
 
   /// How long one thread has looked in vain.
   struct vain_looks {
@@ -389,6 +391,7 @@ class engine final : public detail::timer_service, public executor, public detai
   std::chrono::nanoseconds for_vain_rings_{};  // what they may still cost
   std::chrono::milliseconds until_nudge_{1};   // doubles with each sleep that brought nothing
   unsigned vain_turns_ = 0;                    // of the caller, since something happened
+  bool moved_ = false;                         // the last look by calls moved something
   bool caller_polls_ = false;                  // a thread is in a polling loop inside run()
   detail::time_point caller_deadline_{};       // until when the caller sleeps
   // By calls only:

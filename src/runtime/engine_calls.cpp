@@ -69,6 +69,7 @@ unsigned engine::look(unsigned passes) noexcept {
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   unsigned events = pass();
   while (ended_.empty() && outstanding_ != 0 && --passes != 0) events += pass();
+  moved_ = events != 0;
   if (events == 0 && !another_sleeps &&
       (!has_progress_thread_ || ++turns_ % looks_between_handles == 0))
     caller_looks_at_handles();
@@ -86,7 +87,7 @@ unsigned engine::look(unsigned passes) noexcept {
 }
 
 void engine::end_look(unsigned ended) noexcept {
-  if (ended != 0) vain_turns_ = 0;
+  if (ended != 0 || moved_) vain_turns_ = 0;
   if (ended != 0 || !has_progress_thread_) return go_to_user_code(something_to_do());
   caller_polls_ = false;
   calls_soon_ = true;
