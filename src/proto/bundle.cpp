@@ -35,6 +35,7 @@ transports::traits common(const std::vector<transports::traits>& lanes) {
   t.max_payload = (t.max_payload - largest_head) / credit_unit * credit_unit;
   t.fragment = std::min(t.fragment, t.max_payload);
   t.first_piece = std::min(t.first_piece, t.max_payload);
+  t.announced_beyond = 0;  // it would come in the same block
   return t;
 }
 

@@ -7,8 +7,8 @@ namespace weft::proto {
 
 namespace {
 
-/// "in one frame", or how many pieces of which sizes.
-std::string pieces(std::size_t bytes, const transports::traits& t) {
+/// "in one frame", or how many of which sizes, of the data itself.
+std::string data_frames(std::size_t bytes, const transports::traits& t) {
   std::size_t count = 0, largest = 0;
   const std::uint32_t first = next_piece(t, 0, bytes);
   for (std::size_t sent = 0; sent != bytes; ++count) {
@@ -19,6 +19,11 @@ std::string pieces(std::size_t bytes, const transports::traits& t) {
   if (count <= 1) return "in one frame";
   if (first == largest) return fmt::format("in {} pieces of up to {} bytes", count, largest);
   return fmt::format("in {} pieces that grow from {} to {} bytes", count, first, largest);
+}
+
+/// Of what goes without being asked for.
+std::string pieces(std::size_t bytes, const transports::traits& t) {
+  return data_frames(bytes, t) + (is_announced(t, bytes) ? ", announced by a frame of its own" : "");
 }
 
 }  // namespace

@@ -124,6 +124,11 @@ constexpr std::uint32_t next_piece(const transports::traits& t, std::size_t sent
   return static_cast<std::uint32_t>(std::min(left, piece / credit_unit * credit_unit));
 }
 
+/// Whether a frame of its own announces so many bytes that go without being asked for.
+constexpr bool is_announced(const transports::traits& t, std::size_t bytes) noexcept {
+  return t.announced_beyond != 0 && bytes > t.announced_beyond;
+}
+
 /// More links than this to one peer are not used.
 inline constexpr std::size_t most_links = 8;
 

@@ -76,7 +76,10 @@ post peer::push_eager(send_operation& op) noexcept {
   if (op.id != 0 && !op.begun && !flush_controls()) return post::busy;
   gather data(request.data.parts(), op.sent);
   do {
-    const std::uint32_t n = next_piece(link_->traits(), op.sent, op.eager_end - op.sent);
+    const transports::traits& traits = link_->traits();
+    const bool announces =
+        !op.begun && traits.announced_beyond != 0 && op.eager_end > traits.announced_beyond;
+    const std::uint32_t n = announces ? 0 : next_piece(traits, op.sent, op.eager_end - op.sent);
     frame_header h = header_of(frame_kind::more, request.tag.value, n);
     frame_extension x{};
     const frame_extension* extension = nullptr;
@@ -101,7 +104,7 @@ post peer::push_eager(send_operation& op) noexcept {
       }
     }
     if (op.sent + n == op.eager_end) h.flags |= eager_ends;
-    const post answer = post_frame(h, extension, data);
+    const post answer = post_frame(h, extension, data, announces ? op.eager_end : 0);
     if (answer != post::done) return answer;
     credit_ -= op.begun ? payload_units(n) : units_of(n);
     op.begun = true;

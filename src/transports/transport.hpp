@@ -170,6 +170,10 @@ struct traits {
   /// time, so that the receiver begins early.
   std::uint32_t first_piece = 8 * 1024;
 
+  /// What goes without being asked for and is longer follows a frame of its own that announces it:
+  /// its receiver knows then where the bytes belong before they come. 0: never.
+  std::uint32_t announced_beyond = 0;
+
   /// How many links to one peer are to be had at once, each with an inlet of its own.
   std::uint32_t links = 1;
 

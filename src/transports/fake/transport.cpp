@@ -15,6 +15,7 @@ fake_transport::fake_transport(world& where, node n, runtime::engine& e, const m
       traits_{.name = how.name,
               .max_payload = how.max_payload,
               .fragment = how.fragment,
+              .announced_beyond = how.announced_beyond,
               .fails_in_order = how.fails_in_order,
               .chains_fin = how.chains} {
   if (world_.settings_.real_time) bell_.emplace();

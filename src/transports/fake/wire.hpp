@@ -31,6 +31,7 @@ struct manner {
   std::size_t frames_per_poll = std::numeric_limits<std::size_t>::max();  ///< of one link
   std::uint32_t max_payload = 4096;
   std::uint32_t fragment = 2048;
+  std::uint32_t announced_beyond = 0;
   fake::memory memory = memory::hidden;
   bool holds = false;   ///< send_large leaves the bytes where they are until the sender's next turn
   bool places = false;  ///< payloads go where the receiver says, a piece in each turn

@@ -108,28 +108,34 @@ post stream_link::leave() noexcept {
   return write() || blocked_ ? post::done : post::failed;
 }
 
-post stream_link::send_together(frame_header header, const frame_extension* extension,
-                                const std::byte* data) noexcept {
+/// Puts it into the outbox. \return where `room` bytes can follow; null: it has to wait
+inline std::byte* stream_link::append_head(const frame_header& header,
+                                           const frame_extension* extension,
+                                           std::size_t room) noexcept {
   const std::size_t head = sizeof header + extension_size(header);
-  std::byte* const at = room_for(head + header.size);
-  if (!at) [[unlikely]]
-    return not_now();
+  std::byte* const at = room_for(head + room);
+  if (!at) return nullptr;
   std::memcpy(at, &header, sizeof header);
   if (extension) std::memcpy(at + sizeof header, extension, head - sizeof header);
-  if (header.size != 0) std::memcpy(at + head, data, header.size);
+  return at + head;
+}
+
+post stream_link::send_together(frame_header header, const frame_extension* extension,
+                                const std::byte* data) noexcept {
+  std::byte* const at = append_head(header, extension, header.size);
+  if (!at) [[unlikely]]
+    return not_now();
+  if (header.size != 0) std::memcpy(at, data, header.size);
   return leave();
 }
 
 post stream_link::append_frame(const frame_header& header, const frame_extension* extension,
                                gather& data) noexcept {
-  const std::size_t head = sizeof header + extension_size(header);
   const bool copied = header.size <= longest_copied;
-  std::byte* const at = room_for(head + (copied ? header.size : 0));
+  std::byte* const at = append_head(header, extension, copied ? header.size : 0);
   if (!at) return not_now();
-  std::memcpy(at, &header, sizeof header);
-  if (extension) std::memcpy(at + sizeof header, extension, head - sizeof header);
   if (copied) {
-    copy_out(at + head, data, header.size);
+    copy_out(at, data, header.size);
     data.skip(header.size);
     return leave();
   }
@@ -151,8 +157,11 @@ post stream_link::send(const frame_header& header, const frame_extension* extens
 }
 
 post stream_link::send_large(const frame_header& header, const frame_extension* extension,
-                             gather& data, std::uint64_t /*left*/) noexcept {
-  return append_frame(header, extension, data);
+                             gather& data, std::uint64_t left) noexcept {
+  if (header.size != 0 || left == 0) return append_frame(header, extension, data);
+  if (!append_head(header, extension, 0)) return not_now();
+  if (!blocked_) pair_.owner().flush_later(*this);  // mostly it leaves with what it announces
+  return post::done;
 }
 
 void stream_link::let_go() noexcept {

@@ -91,6 +91,8 @@ class stream_link final : public link {
   bool ready() const noexcept;
   post not_now() noexcept;
   std::byte* room_for(std::size_t n) noexcept;
+  std::byte* append_head(const frame_header& header, const frame_extension* extension,
+                         std::size_t room) noexcept;
   post leave() noexcept;
   bool write() noexcept;
   void took(std::size_t n) noexcept;

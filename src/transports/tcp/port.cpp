@@ -12,8 +12,6 @@ namespace weft::transports::tcp {
 
 namespace {
 
-// Hundreds of small messages in one call, few enough to be fair to other peers.
-constexpr std::size_t bytes_per_read = 32 * 1024;
 // Between long frames: the next header, and not much that would have to be copied.
 constexpr std::size_t bytes_per_read_in_bulk = 4 * 1024;
 // Shorter ones are as well copied as asked about.

@@ -25,6 +25,9 @@ class port {
   /// Memory that `read` wants: a whole frame that is not placed, and what is read beside it.
   static constexpr std::size_t scratch_bytes = max_payload + 64 * 1024;
 
+  /// Read at once: hundreds of small messages, few enough to be fair to other peers.
+  static constexpr std::size_t bytes_per_read = 32 * 1024;
+
   /// Reads once and delivers what is whole.
   /// \param scratch scratch_bytes; free again afterwards
   /// \return whether anything came, also an end

@@ -39,6 +39,7 @@ tcp_transport::tcp_transport(runtime::engine& e, settings s)
               .max_payload = max_payload,
               .fragment = max_payload,
               .first_piece = 64 * 1024,
+              .announced_beyond = port::bytes_per_read,
               .links = settings_.links},
       sockets_(runtime::make_epoll_wait_set()),
       reception_(*sockets_,

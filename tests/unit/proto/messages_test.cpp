@@ -31,6 +31,7 @@ TEST_CASE("messages: every size, the receive before, amid or after") {
   s.memory = some_memory();
   const auto mode = GENERATE(send_mode::standard, send_mode::synchronous);
   const int steps_before = GENERATE(-1, 0, 1, 7, 30, 1'000'000);  // -1: posted before the send
+  s.announced_beyond = steps_before % 2 == 0 ? 0 : 3 * 1024;
   for (const std::size_t size : sizes) {
     CAPTURE(size, steps_before, static_cast<int>(s.memory), static_cast<int>(mode));
     nodes n(2, s);
@@ -55,6 +56,39 @@ TEST_CASE("messages: every size, the receive before, amid or after") {
     CHECK((in == out));
     CHECK(n.clean());
   }
+}
+
+TEST_CASE("messages: a long one is announced where the link asks for it") {
+  fake::settings s;
+  s.announced_beyond = 3000;
+  struct seen {
+    std::uint8_t kind;
+    std::uint32_t size;
+    bool operator==(const seen&) const = default;
+  };
+  const auto first_two = [&](std::size_t size) {
+    nodes n(2, s);
+    std::vector<seen> frames;
+    n.world.watch = [&](fake::happening what, const fake::wire& on, const fake::wire::frame& f) {
+      if (what == fake::happening::posted && on.from == 0)
+        frames.push_back({f.header.kind, f.header.size});
+    };
+    const bytes out = pattern(size);
+    bytes in(size);
+    auto receive = n[1].recv(0, in, tag{1});
+    n[0].send(1, out, tag{1});
+    n.settle();
+    CHECK(receive->ended_with(errc::ok));
+    CHECK((in == out));
+    frames.resize(2);
+    return frames;
+  };
+  const auto kind = [](weft::proto::frame_kind k) { return static_cast<std::uint8_t>(k); };
+  using enum weft::proto::frame_kind;
+  CHECK(first_two(3000).front() == seen{kind(eager), 3000});
+  CHECK(first_two(3001) == std::vector<seen>{{kind(eager), 0}, {kind(more), 3001}});
+  CHECK(first_two(limit + 1).front() == seen{kind(rts), 0});
+  CHECK(first_two(limit + 1).back().kind == kind(more));
 }
 
 TEST_CASE("messages: too long for the receive") {
@@ -137,6 +171,7 @@ TEST_CASE("messages: random traffic among three nodes keeps order and contents")
   s.seed = GENERATE(11u, 12u, 13u, 14u, 15u, 16u);
   s.memory = s.seed % 3 == 0 ? fake::memory::readable : fake::memory::hidden;
   s.room = s.seed % 2 == 0 ? 3 : 32;
+  s.announced_beyond = s.seed % 4 < 2 ? 1024 : 0;
   std::mt19937 random(static_cast<unsigned>(s.seed));
   nodes n(3, s);
   struct sent {
