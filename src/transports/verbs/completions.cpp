@@ -57,11 +57,6 @@ bool completions::fetch() noexcept {
   }
 }
 
-std::optional<completion> completions::next() noexcept {
-  if (!any() && !fetch()) return {};
-  return waiting_[next_++];
-}
-
 std::optional<completion> completions::next_of(const pair& p, bool sends_only) noexcept {
   const auto found = std::find_if(first(), waiting_.end(), [&](const completion& c) {
     return c.of == &p && !(sends_only && work_id::of(c.what.wr_id).is_receive());

@@ -37,8 +37,8 @@ class completions {
   bool fetch() noexcept;
   bool any() const noexcept { return next_ != waiting_.size(); }
 
-  /// The first one; of the device, if none was fetched.
-  std::optional<completion> next() noexcept;
+  /// The first of what was fetched, which there is.
+  completion next() noexcept { return waiting_[next_++]; }
   /// The first that was fetched for that pair.
   /// \param sends_only leave what was received
   std::optional<completion> next_of(const pair& p, bool sends_only) noexcept;

@@ -204,12 +204,9 @@ bool verbs_transport::look_for(pair& p, bool deliver) noexcept {
 
 unsigned verbs_transport::take_some() noexcept {
   unsigned events = 0;
-  while (events != completions_per_pass) {
-    const auto c = completions_.next();
-    if (!c) break;
-    take(*c);
-    ++events;
-  }
+  // The device is asked once: to ask until it has no more would hold up what has come.
+  if (!completions_.any() && !completions_.fetch()) return 0;
+  for (; completions_.any() && events != completions_per_pass; ++events) take(completions_.next());
   return events;
 }
 
