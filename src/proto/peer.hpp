@@ -298,6 +298,11 @@ class peer final : public transports::inlet,
   void on_credit(std::uint16_t units) noexcept;
   detail::recv_operation* take_receive(const received& what) noexcept;
   bool whole_message(const frame_header& h, const frame_extension* x) const noexcept;
+  template <class Copy>
+  bool on_awaited(const frame_header& h, const frame_extension* x, const std::byte* data,
+                  Copy copy) noexcept;
+  bool on_long_frame(const frame_header& h, const frame_extension* x,
+                     const std::byte* data) noexcept;
   bool on_any_frame(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept;
   void fill_small(const frame_header& h, const frame_extension* x,

@@ -78,13 +78,11 @@ std::uint64_t peer::under_way() const noexcept {
   return m ? m->total : 0;
 }
 
-/// What most frames are, a short message that its receive waits for, is dealt with here; whatever
-/// is different about one goes to on_any_frame. Nothing is called in between, which spares the
-/// saving of registers: a third of the way of a message.
-bool peer::on_frame(const frame_header& h, const frame_extension* x,
-                    const std::byte* data) noexcept {
-  if (!whole_message(h, x) || h.size > 64 || owner_.engine().trace().on()) [[unlikely]]
-    return on_any_frame(h, x, data);
+/// A whole message whose receive waits, has room for it in one piece, and lives here; whatever is
+/// different about one goes to on_any_frame.
+template <class Copy>
+inline bool peer::on_awaited(const frame_header& h, const frame_extension* x, const std::byte* data,
+                             Copy copy) noexcept {
   matcher* const m = owner_.table().take_match_if(this, h.tag, [&](const matcher& found) {
     if (found.probe || found.on) return false;
     const auto& into = static_cast<const recv_operation&>(found).into;
@@ -93,10 +91,24 @@ bool peer::on_frame(const frame_header& h, const frame_extension* x,
   if (!m) [[unlikely]]
     return on_any_frame(h, x, data);
   auto& op = static_cast<recv_operation&>(*m);
-  runtime::small_copy(op.into.front().data(), data, h.size);
+  copy(op.into.front().data(), data, h.size);
   fill_small(h, x, op);
   owner_.engine().end_at_home(op);
   return owed_ < owed_limit_ && h.credit == 0 ? true : settle_credit(h.credit);
+}
+
+/// For most frames, short messages, nothing is called on the way, which spares the saving of
+/// registers: a third of the way of a message.
+bool peer::on_frame(const frame_header& h, const frame_extension* x,
+                    const std::byte* data) noexcept {
+  if (!whole_message(h, x) || owner_.engine().trace().on()) [[unlikely]]
+    return on_any_frame(h, x, data);
+  return h.size <= 64 ? on_awaited(h, x, data, runtime::small_copy) : on_long_frame(h, x, data);
+}
+
+[[gnu::noinline]] bool peer::on_long_frame(const frame_header& h, const frame_extension* x,
+                                           const std::byte* data) noexcept {
+  return on_awaited(h, x, data, std::memcpy);
 }
 
 /// Whether a frame is a message that needs neither more frames nor an answer.
