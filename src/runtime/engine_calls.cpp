@@ -4,7 +4,8 @@
 // Such a caller does not say when it goes away to compute. After a look that brought something, and
 // after a posting call, it counts as away, as between the completions of run(). After a look in
 // vain it is expected back soon, and the progress thread stays off duty; that one counts looks
-// meanwhile, every 0.1 to 1 ms, and takes over when there were none.
+// meanwhile, every 0.1 to 1 ms, and takes over when there were none. After that the next absence is
+// expected to be long as well, and that thread is told at once (engine_away.cpp).
 #include <sched.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -42,7 +43,6 @@ void engine::begin_calls() {
   caller_wait_.swap(set);
   caller_handles_.swap(handles);
   by_calls_ = led_ = true;
-  long_absences_ = false;  // nobody would find out here that they are not long any more
   leader_ = std::this_thread::get_id();
 }
 
@@ -65,6 +65,9 @@ unsigned engine::look(unsigned passes) noexcept {
     calls_soon_ = false;
     door_.disarm_away();
     stop_listening();
+    if (long_absences_.load(std::memory_order_relaxed) && foreseen_since_ != time_point{})
+        [[unlikely]]
+      judge_absence();
   }
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   unsigned events = pass();
@@ -198,6 +201,7 @@ bool engine::tick_finds_no_looks() noexcept {
   }
   const holder hold(*this);
   calls_soon_ = false;
+  long_absences_.store(true, std::memory_order_relaxed);
   return true;
 }
 
