@@ -16,8 +16,9 @@ transports::traits common(std::string_view name,
   transports::traits t = parts.front()->traits();
   t.name = name;
   t.links = 0;
-  // Neither is done by a bundle.
+  // None of it is done by a bundle.
   t.fails_in_order = t.chains_fin = false;
+  t.announced_beyond = 0;
   for (const auto& part : parts) {
     const transports::traits& one = part->traits();
     t.max_payload = std::min(t.max_payload, one.max_payload);
