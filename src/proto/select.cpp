@@ -23,7 +23,8 @@ std::string data_frames(std::size_t bytes, const transports::traits& t) {
 
 /// Of what goes without being asked for.
 std::string pieces(std::size_t bytes, const transports::traits& t) {
-  return data_frames(bytes, t) + (is_announced(t, bytes) ? ", announced by a frame of its own" : "");
+  return data_frames(bytes, t) +
+         (is_announced(t, bytes) ? ", announced by a frame of its own" : "");
 }
 
 }  // namespace
