@@ -311,8 +311,8 @@ void links::end(party& who, bool orderly, bool looks_on) {
     if (!looks_on)
       who.peer->fail(orderly ? errc::closed : errc::peer_lost,
                      orderly ? "it has left" : "its process died or its connection broke");
-    who.peer->drop_link();
     who.unused_bundle.reset();
+    who.peer->drop_link();  // and notes that nothing is left that a bundle could owe
     attempts_.erase(who.peer.get());
   }
   for (const channel_ptr& other : who.channels) other->close();

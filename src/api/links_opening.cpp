@@ -92,6 +92,7 @@ void links::take_back(party& who) noexcept {
     if (bundle_for(*who.peer, i))
       for (transports::inlet* inlet : inlets_for(*who.peer, i)) ways_[i].transport->forget(*inlet);
   who.unused_bundle.reset();
+  who.peer->note_unsent();
 }
 
 /// Baton held. Whom that link of a transport delivers to: the peer, if it is the only one.

@@ -93,6 +93,7 @@ void bundle::give_up(lane& l) noexcept {
   lose(l);
   l.given_up = true;
   ++untold_;
+  peer_.note_unsent();
 }
 
 std::string bundle::trouble() const {

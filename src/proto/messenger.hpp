@@ -173,7 +173,7 @@ class messenger final : public runtime::source {
 
   /// A peer is to fail at the next pass.
   void has_doomed() noexcept { has_doomed_ = worth_polling = true; }
-  /// One more peer, or one fewer, has control frames that wait for room.
+  /// One more peer, or one fewer, has something unsent (peer::unsent).
   void has_unsent(bool one_more) noexcept;
   /// There was no memory on the way to a link: those that wait for one fail.
   void fail_unconnected() noexcept;
@@ -216,7 +216,7 @@ class messenger final : public runtime::source {
   static constexpr const char* the_end = "the context has ended";
   bool over_ = false;  // close_all was called
   bool has_doomed_ = false;
-  std::size_t unsent_ = 0;  // peers with control frames that wait for room
+  std::size_t unsent_ = 0;  // peers with something unsent
   metrics counts_;
 };
 

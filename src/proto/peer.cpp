@@ -157,7 +157,7 @@ bool peer::flush_controls() noexcept {
 }
 
 /// A control frame that waits for room is what the peer waits for, and no operation here: whoever
-/// makes passes has to go on until it has left.
+/// makes passes has to go on until it has left. So is what a bundle has to send again.
 bool peer::unsent() const noexcept {
   if (state_ == state::lost) return false;
   return (link_ && (!controls_.empty() || (access_ && access_->serving()))) ||

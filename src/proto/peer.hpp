@@ -80,7 +80,7 @@ class peer_record {
   std::int64_t credit_ = 0;  // units that may still be sent
   id_table<reply_slot> replies_;
   std::deque<control> controls_;
-  bool unsent_noted_ = false;  // some wait, and the messenger knows
+  bool unsent_noted_ = false;  // unsent(), and the messenger knows
 
   // Receiving.
   incoming* current_ = nullptr;  // the message that `more` frames continue
@@ -231,7 +231,8 @@ class peer final : public transports::inlet,
   };
   balance books() const noexcept;
 
-  /// Something that the peer waits for waits for room in the link.
+  /// Something that the peer waits for waits for room in the link; or its bundle, which may not be
+  /// its link yet, owes what a lane that broke has not brought over.
   bool unsent() const noexcept;
   /// That has changed, or may have.
   void note_unsent() noexcept;

@@ -315,6 +315,19 @@ TEST_CASE("bundle: what goes again is work that is left, also when no operation 
   for (fake::node side : {0u, 1u}) CHECK_FALSE(n[side].messages.unsent());
 }
 
+TEST_CASE("bundle: one that ends while it owes leaves no work behind") {
+  two_nodes n(uneven());
+  many_linked& one = n[0];
+  const engine::holder hold(one.engine);
+  one.links().inlet(0).on_broken(errc::peer_lost);
+  CHECK(one.messages.unsent());
+  CHECK(one.messages.busy);
+  one.waiting.reset();
+  one.other->drop_link();
+  CHECK_FALSE(one.messages.unsent());
+  CHECK_FALSE(one.messages.busy);
+}
+
 TEST_CASE("bundle: three links, of which two die one after the other") {
   fake::settings s;
   for (s.seed = 1; s.seed != 60; ++s.seed) {
