@@ -106,7 +106,7 @@ class pump {
     /// Moves messages and tells of the operations that have ended. Never blocks.
     /// \param passes how often it looks at most until something has ended, if operations are in
     ///   flight; a loop that does much between its looks finds messages earlier with a few. Where
-    ///   more threads than cores take part it looks once.
+    ///   more threads than cores take part the thread that made the pump looks once.
     /// \return how many have ended
     unsigned look(unsigned passes = 1) noexcept;
 

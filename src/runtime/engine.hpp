@@ -329,6 +329,7 @@ class engine final : public detail::timer_service, public executor, public detai
   bool has_looked_lately() noexcept;
   void end_look(unsigned ended) noexcept;
   void look_around(bool others_had_a_turn) noexcept;
+  void look_at_watches() noexcept;
   void wake_up() noexcept;
   void listen() noexcept;
   void watch_handles() noexcept;

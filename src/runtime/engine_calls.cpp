@@ -17,7 +17,8 @@
 namespace weft::runtime {
 
 namespace {
-// How often quiet descriptors are looked at while there is a progress thread, too.
+// How often quiet descriptors are looked at while others bring something, or while there is a
+// progress thread, too.
 constexpr unsigned looks_between_handles = 32;
 // A thread that waits while another one sleeps in the wait set looks this often.
 constexpr timespec nap{0, 100'000};
@@ -73,9 +74,16 @@ unsigned engine::look(unsigned passes) noexcept {
   unsigned events = pass();
   while (ended_.empty() && outstanding_ != 0 && --passes != 0) events += pass();
   moved_ = events != 0;
-  if (events == 0 && !another_sleeps &&
-      (!has_progress_thread_ || ++turns_ % looks_between_handles == 0))
-    caller_looks_at_handles();
+  if (!another_sleeps) {
+    if ((events != 0 || has_progress_thread_) && ++turns_ % looks_between_handles == 0) {
+      // Looks may go on to bring something for as long as a transfer takes.
+      if (events != 0 && to_ring_) nudge_all();
+      caller_looks_at_handles();
+      look_at_watches();
+    } else if (events == 0 && !has_progress_thread_) {
+      caller_looks_at_handles();
+    }
+  }
   flush_sources();
   end_due_timers();
   unsigned ended = 0;
@@ -123,6 +131,11 @@ void engine::look_around(bool others_had_a_turn) noexcept {
   if (caller_asleep_.load(std::memory_order_relaxed)) return;  // whoever sleeps has done it
   end_due_timers();
   if (++vain_turns_ >= vain_turns_until_nudge && others_had_a_turn) nudge_all();
+  look_at_watches();
+}
+
+/// A peer's death may wait for a millisecond. Baton held.
+void engine::look_at_watches() noexcept {
   if (has_progress_thread_) return;
   const time_point when = now();
   if (when < next_descriptor_look_) return;
@@ -201,7 +214,9 @@ bool engine::tick_finds_no_looks() noexcept {
   }
   const holder hold(*this);
   calls_soon_ = false;
-  long_absences_.store(true, std::memory_order_relaxed);
+  // Whoever sleeps does not look either, and is rung for what comes: that says nothing of absences.
+  if (!caller_asleep_.load(std::memory_order_relaxed))
+    long_absences_.store(true, std::memory_order_relaxed);
   return true;
 }
 
