@@ -15,8 +15,8 @@ using transports::remote_address;
 /// frame_header::kind. A *message* is begun by `eager` or `rts`; frames of one message that follow
 /// its first one directly are `more`; at most one message per link and direction is in that state.
 enum class frame_kind : std::uint8_t {
-  eager = 1,  ///< a message: whole if it has no extension, else its beginning (a = size, b = id if
-              ///< the sender wants to hear `matched`, else 0)
+  eager = 1,  ///< a message: whole if it has no extension, else its beginning, which may be empty
+              ///< (a = size, b = id if the sender wants to hear `matched`, else 0)
   more,       ///< continues the message begun last on this link
   rts,        ///< request to send: the beginning of a message whose rest waits for an answer
               ///< (a = id << 48 | size, b = where the data can be read, packed; 0: nowhere)

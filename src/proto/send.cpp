@@ -77,8 +77,7 @@ post peer::push_eager(send_operation& op) noexcept {
   gather data(request.data.parts(), op.sent);
   do {
     const transports::traits& traits = link_->traits();
-    const bool announces =
-        !op.begun && traits.announced_beyond != 0 && op.eager_end > traits.announced_beyond;
+    const bool announces = !op.begun && is_announced(traits, op.eager_end);
     const std::uint32_t n = announces ? 0 : next_piece(traits, op.sent, op.eager_end - op.sent);
     frame_header h = header_of(frame_kind::more, request.tag.value, n);
     frame_extension x{};

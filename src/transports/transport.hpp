@@ -171,7 +171,9 @@ struct traits {
   std::uint32_t first_piece = 8 * 1024;
 
   /// What goes without being asked for and is longer follows a frame of its own that announces it:
-  /// its receiver knows then where the bytes belong before they come. 0: never.
+  /// its receiver knows then where the bytes belong before they come. The announcement is empty and
+  /// goes by send_large, which never answers `posted` to it; what it announces is posted next, in
+  /// the same call. 0: never.
   std::uint32_t announced_beyond = 0;
 
   /// How many links to one peer are to be had at once, each with an inlet of its own.
@@ -225,7 +227,8 @@ class link {
   }
 
   /// As `send`, for memory that need not be free again at once.
-  /// \param left bytes of the message that have not left yet, this frame's among them
+  /// \param left bytes of the message that have not left yet, this frame's among them; of an
+  ///   announcement, those that it announces
   /// \return also `posted`: the bytes are taken, `data` has moved on, and the link reads them
   /// later.
   ///   While it holds memory it may take no other frame; on_room tells when it holds none.

@@ -170,9 +170,8 @@ post stream_link::send(const frame_header& header, const frame_extension* extens
 post stream_link::send_large(const frame_header& header, const frame_extension* extension,
                              gather& data, std::uint64_t left) noexcept {
   if (header.size != 0 || left == 0) return append_frame(header, extension, data);
-  if (!append_head(header, extension, 0)) return not_now();
-  if (!blocked_) pair_.owner().flush_later(*this);  // mostly it leaves with what it announces
-  return post::done;
+  // It leaves with what it announces, which follows in the same call.
+  return append_head(header, extension, 0) ? post::done : not_now();
 }
 
 void stream_link::let_go() noexcept {

@@ -43,7 +43,8 @@ class outbox {
 /// Writes to a connection. The first frame after a pass leaves at once; those that follow it before
 /// the next pass gather and leave together. So does the first one after a pass that was followed by
 /// several, if a progress thread sees to it that it leaves although the application may compute
-/// now. Long payloads are written from where they are. Owned by the protocol layer's peer; its pair
+/// now. What announces a long payload leaves with it. Long payloads are written from where they
+/// are. Owned by the protocol layer's peer; its pair
 /// outlives it. Baton held only.
 class stream_link final : public link {
  public:

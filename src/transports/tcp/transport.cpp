@@ -238,6 +238,7 @@ void tcp_transport::flush() noexcept {
     l.listed = false;
     l.flush();
   }
+  update_busy();
 }
 
 void tcp_transport::drop_flush(stream_link& l) noexcept {
