@@ -64,6 +64,7 @@ bool ask_for_table(runtime::engine& e, const socket_id& where, const table_box& 
   e.watch_once(runtime::duplicate(fd->get()), [fd, box] {
     std::array<std::byte, most_bytes> buffer;
     wireup::packet p;
+    p.disposal = std::make_shared<runtime::disposal>();
     const auto what = wireup::receive_packet(fd->get(), buffer, p);
     if (what == wireup::arrival::no_room)
       box->fail(errc::system, "no more file descriptors; raise `ulimit -n`");
@@ -180,6 +181,7 @@ void port::watch_death(const connection_ptr& c) {
 void port::on_packets(const connection_ptr& c) {
   std::array<std::byte, most_bytes> buffer;
   wireup::packet p;
+  p.disposal = disposal_;
   bool good = false;
   {
     const runtime::engine::holder hold(engine_);

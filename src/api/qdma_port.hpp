@@ -66,6 +66,8 @@ class port final : public std::enable_shared_from_this<port> {
   void drop(const connection_ptr& c) noexcept;
 
   runtime::engine& engine_;
+  // Where the descriptors of others' cards end.
+  const std::shared_ptr<runtime::disposal> disposal_ = std::make_shared<runtime::disposal>();
   transports::qdma::socket_id name_{};
   runtime::unique_fd listener_;
   std::uint64_t listener_watch_ = 0;

@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <memory>
 #include <utility>
 
 #include <weft/error.hpp>
+
+#include "runtime/disposal.hpp"
 
 namespace weft::runtime {
 
@@ -16,21 +19,35 @@ class unique_fd {
  public:
   unique_fd() = default;
   explicit unique_fd(int fd) noexcept : fd_(fd) {}
-  unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  /// One that a peer sent: closing it might block.
+  /// \param where closes it; null: this does
+  unique_fd(int fd, std::shared_ptr<disposal> where) noexcept
+      : fd_(fd), disposal_(std::move(where)) {}
+  unique_fd(unique_fd&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)), disposal_(std::move(other.disposal_)) {}
   unique_fd& operator=(unique_fd&& other) noexcept {
     std::swap(fd_, other.fd_);
+    std::swap(disposal_, other.disposal_);
     return *this;
   }
   ~unique_fd() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ < 0) return;
+    if (disposal_)
+      disposal_->close(fd_);
+    else
+      ::close(fd_);
   }
 
   int get() const noexcept { return fd_; }
   explicit operator bool() const noexcept { return fd_ >= 0; }
   int release() noexcept { return std::exchange(fd_, -1); }
 
+  /// Where it ends, if a peer sent it; else null.
+  const std::shared_ptr<disposal>& ends_in() const noexcept { return disposal_; }
+
  private:
   int fd_ = -1;
+  std::shared_ptr<disposal> disposal_;
 };
 
 /// Another number for the same open file, for this program only.

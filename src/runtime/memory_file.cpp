@@ -30,13 +30,23 @@ constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 mapping map(const unique_fd& file, std::size_t size, int protection) {
   void* at = ::mmap(nullptr, size, protection, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED) fail("mmap of shared memory");
-  return {at, size};
+  return {at, size, file.ends_in()};
+}
+
+/// Never blocks, whatever it is.
+bool is_sealed(const unique_fd& file) noexcept {
+  const int seals = ::fcntl(file.get(), F_GET_SEALS);
+  return seals >= 0 && (seals & size_seals) == size_seals;
 }
 
 }  // namespace
 
 mapping::~mapping() {
-  if (at_) ::munmap(at_, size_);
+  if (!at_) return;
+  if (disposal_)
+    disposal_->unmap(at_, size_);
+  else
+    ::munmap(at_, size_);
 }
 
 unique_fd make_memory_file(const char* name, std::size_t size) {
@@ -60,14 +70,13 @@ void seal_for_readers(const unique_fd& file) {
 
 std::size_t size_of(const unique_fd& file) noexcept {
   struct stat info {};
-  return ::fstat(file.get(), &info) == 0 && info.st_size > 0
+  return is_sealed(file) && ::fstat(file.get(), &info) == 0 && info.st_size > 0
              ? static_cast<std::size_t>(info.st_size)
              : 0;
 }
 
 mapping map_from_peer(const unique_fd& file, std::size_t size, bool writable) {
-  const int seals = ::fcntl(file.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & size_seals) != size_seals)
+  if (!is_sealed(file))
     throw error(errc::protocol_error, "the peer sent shared memory that it could shrink");
   struct statfs kind {};
   if (::fstatfs(file.get(), &kind) != 0 || kind.f_type != TMPFS_MAGIC)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-
+#include <memory>
 #include <utility>
 
 #include "runtime/fd.hpp"
@@ -14,12 +14,17 @@ namespace weft::runtime {
 class mapping {
  public:
   mapping() = default;
-  mapping(void* at, std::size_t size) noexcept : at_(at), size_(size) {}
+  /// \param where unmaps what came from a peer; null: this does
+  mapping(void* at, std::size_t size, std::shared_ptr<disposal> where = {}) noexcept
+      : at_(at), size_(size), disposal_(std::move(where)) {}
   mapping(mapping&& other) noexcept
-      : at_(std::exchange(other.at_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : at_(std::exchange(other.at_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        disposal_(std::move(other.disposal_)) {}
   mapping& operator=(mapping&& other) noexcept {
     std::swap(at_, other.at_);
     std::swap(size_, other.size_);
+    std::swap(disposal_, other.disposal_);
     return *this;
   }
   ~mapping();
@@ -30,6 +35,7 @@ class mapping {
  private:
   void* at_ = nullptr;
   std::size_t size_ = 0;
+  std::shared_ptr<disposal> disposal_;
 };
 
 /// Makes `size` bytes of zeroed memory that can be handed to other processes and can neither shrink
@@ -50,7 +56,8 @@ void seal_for_readers(const unique_fd& file);
 /// \throws weft::error (protocol_error) naming what is wrong with it, or (system)
 mapping map_from_peer(const unique_fd& file, std::size_t size, bool writable);
 
-/// Bytes of a memfd that a peer sent; 0 if it is none.
+/// Bytes of a memfd that a peer sent; 0 if it is none that is sealed in size. Nothing else is asked
+/// of a descriptor before that is known: a file system in user space could keep the answer back.
 std::size_t size_of(const unique_fd& file) noexcept;
 
 }  // namespace weft::runtime

@@ -75,6 +75,7 @@ void connection::read() {
   // A reset is reported once, before the packets that arrived ahead of it.
   for (int n = 0; n < frames_at_once; ++n) {
     packet p;
+    p.disposal = loop_.disposal();
     const int socket = socket_.native_handle();
     switch (carries_descriptors() ? receive_packet(socket, loop_.scratch(), p)
                                   : stream_.receive(socket, p)) {
@@ -179,6 +180,21 @@ void connection::end(ending why) {
   if (whom) whom->on_end(why);
 }
 
+/// Descriptors in packets that nobody has read would be closed by the kernel, on this thread. No
+/// more come once it is shut down.
+void connection::dispose_of_rest() noexcept {
+  try {
+    packet p;
+    p.disposal = loop_.disposal();
+    arrival what{};
+    do {
+      what = receive_packet(socket_.native_handle(), loop_.scratch(), p);
+    } while (what == arrival::packet || what == arrival::reset || what == arrival::broken);
+  } catch (const std::bad_alloc&) {
+    // Then the kernel does.
+  }
+}
+
 void connection::close() {
   const std::shared_ptr<user> whom = std::move(user_);
   user_.reset();
@@ -186,6 +202,7 @@ void connection::close() {
   asio::error_code ignored;
   // Children that this process has forked may hold it open.
   if (socket_.is_open()) ::shutdown(socket_.native_handle(), SHUT_RDWR);
+  if (socket_.is_open() && carries_descriptors()) dispose_of_rest();
   socket_.close(ignored);
   retry_.cancel();
   linger_.cancel();

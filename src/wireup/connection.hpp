@@ -70,6 +70,7 @@ class connection : public std::enable_shared_from_this<connection> {
   void wait_to_write();
   void retry_soon();
   void end(ending why);
+  void dispose_of_rest() noexcept;
 
   loop& loop_;
   asio::posix::stream_descriptor socket_;

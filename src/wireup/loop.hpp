@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/disposal.hpp"
 #include "wireup/asio.hpp"
 #include "wireup/frame.hpp"
 #include "wireup/patiently.hpp"
@@ -53,6 +54,8 @@ class loop {
   asio::io_context& io() noexcept { return io_; }
   /// One buffer for all that is received, so that an idle connection needs none. Thread only.
   std::span<std::byte> scratch() noexcept { return scratch_; }
+  /// Where descriptors end that came over connections.
+  const std::shared_ptr<runtime::disposal>& disposal() const noexcept { return disposal_; }
 
  private:
   struct task {
@@ -78,6 +81,7 @@ class loop {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::array<std::byte, frame_header::size + max_frame_body> scratch_;
   const std::function<void()> recover_;
+  const std::shared_ptr<runtime::disposal> disposal_ = std::make_shared<runtime::disposal>();
   std::mutex mutex_;
   std::vector<task_ptr> tasks_;  // guarded by mutex_
   bool finished_ = false;        // guarded by mutex_

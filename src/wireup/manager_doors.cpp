@@ -108,6 +108,8 @@ void connection_manager::impl::on_newcomer(unique_fd socket, std::uint64_t door_
           fmt::format("{} of the user with id {} tried to connect and was turned away; only "
                       "processes of the same user may (said once)",
                       describe_process(who.pid), who.uid));
+    // It may have sent descriptors already.
+    const unique_fd over(socket.release(), loop_->disposal());
     return;
   }
   admit(std::move(socket), connection::medium::unix_packets, door_number);

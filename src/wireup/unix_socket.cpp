@@ -155,8 +155,10 @@ arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
   into.bytes = {};
   into.fds.clear();
   iovec piece{buffer.data(), buffer.size()};
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * transports::parcel::max_fds)>
-      control{};
+  // Room for all that a packet can carry: those that the kernel has to cut off it closes itself,
+  // on this thread.
+  constexpr std::size_t most_fds = 253;  // SCM_MAX_FD
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * most_fds)> control{};
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
@@ -179,13 +181,13 @@ arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-      into.fds.emplace_back(fd);
+      into.fds.emplace_back(fd, into.disposal);
     }
   }
-  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-    // The kernel cuts off what does not fit into `control`, and what finds no free number here.
-    const bool no_room =
-        (message.msg_flags & MSG_TRUNC) == 0 && into.fds.size() < transports::parcel::max_fds;
+  const bool too_many = into.fds.size() > transports::parcel::max_fds;
+  if (too_many || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    // The kernel cuts off what finds no free number here.
+    const bool no_room = (message.msg_flags & MSG_TRUNC) == 0 && !too_many;
     into.fds.clear();
     return no_room ? arrival::no_room : arrival::broken;
   }

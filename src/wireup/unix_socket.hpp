@@ -75,6 +75,8 @@ enum class arrival {
 struct packet {
   std::span<std::byte> bytes;  ///< in the caller's buffer
   std::vector<runtime::unique_fd> fds;
+  /// Set by the caller: where the descriptors end. Null: where they are closed, which may block.
+  std::shared_ptr<runtime::disposal> disposal;
 };
 
 /// Receives one packet into `buffer`, without waiting.

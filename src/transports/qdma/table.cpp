@@ -163,8 +163,9 @@ unsigned table::claimed() const noexcept {
 bool table::is_same(int fd) const noexcept {
   struct stat own {
   }, other{};
-  return ::fstat(file_.get(), &own) == 0 && ::fstat(fd, &other) == 0 &&
-         own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+  // Only a memory file answers the first, and only of one may more be asked without waiting.
+  return ::fcntl(fd, F_GET_SEALS) >= 0 && ::fstat(file_.get(), &own) == 0 &&
+         ::fstat(fd, &other) == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
 }  // namespace weft::transports::qdma

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What no correct peer does: garbage, excess, silence, at every stage. Nothing of it may do more
 // than end its own connection.
+#include <chrono>
+#include <thread>
+
 #include "raw.hpp"
 
 namespace weft::wireup::test {
@@ -99,7 +102,50 @@ TEST_CASE("too many bytes or descriptors, before and after the hello; none of th
     }
   }
   check_still_well(host);
+  // They are closed elsewhere, some a moment later.
+  for (int n = 0; n != 1000 && open_descriptors() > before; ++n)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(open_descriptors() <= before);
+}
+
+// Before it was so, the context answered nobody until the last close had ended.
+TEST_CASE("a descriptor whose close would block holds nobody up") {
+  node host;
+  lingering socket;
+  const unique_fd peer = admitted(host);
+  SECTION("in a parcel") {
+    frame f{frame_kind::parcel, 1, bytes(10), {}};
+    f.fds.push_back(std::move(socket.full));
+    REQUIRE(send_packet(peer.get(), frame_header::of(f), f.body, f.fds) == 0);
+    f.fds.clear();
+    host.parcels.next();
+  }
+  SECTION("in what is no frame") {
+    REQUIRE(send_descriptors(peer.get(), bytes(10), 0, socket.full.get()) > 0);
+    socket.full = {};
+    CHECK(last_words(peer).empty());
+  }
+  SECTION("behind as many as a parcel may carry") {
+    REQUIRE(send_descriptors(peer.get(), bytes(10), parcel::max_fds, socket.full.get()) > 0);
+    socket.full = {};
+    CHECK(last_words(peer).empty());
+  }
+  check_still_well(host);
+  socket.read_all();
+}
+
+TEST_CASE("a descriptor in a packet that was never read holds nobody up") {
+  node host;
+  lingering socket;
+  unique_fd peer;
+  do {
+    peer = raw_connection(host->self().locator);
+    REQUIRE(send_raw(peer, bytes(10)) == 0);  // ends the connection: nobody reads what follows
+  } while (send_descriptors(peer.get(), bytes(10), 0, socket.full.get()) < 0);
+  socket.full = {};
+  last_words(peer);
+  check_still_well(host);
+  socket.read_all();
 }
 
 TEST_CASE("frames where none belong") {

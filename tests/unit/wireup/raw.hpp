@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,8 +37,12 @@ inline int send_raw(const unique_fd& to, const bytes& what, std::size_t fd_count
   return send_packet(to.get(), what, {}, fds);
 }
 
-/// As a peer may that minds no limit of ours: with `count` times its own socket.
-inline ssize_t send_descriptors(int socket, bytes what, std::size_t count) {
+/// As a peer may that minds no limit of ours: with `count` times its own socket, and `last` behind
+/// them.
+inline ssize_t send_descriptors(int socket, bytes what, std::size_t count, int last = -1) {
+  std::vector<int> fds(count, socket);
+  if (last >= 0) fds.push_back(last);
+  count = fds.size();
   std::vector<char> control(CMSG_SPACE(sizeof(int) * count));
   iovec piece{what.data(), what.size()};
   msghdr message{};
@@ -49,10 +54,40 @@ inline ssize_t send_descriptors(int socket, bytes what, std::size_t count) {
   rights->cmsg_level = SOL_SOCKET;
   rights->cmsg_type = SCM_RIGHTS;
   rights->cmsg_len = CMSG_LEN(sizeof(int) * count);
-  const std::vector<int> fds(count, socket);
   std::memcpy(CMSG_DATA(rights), fds.data(), sizeof(int) * count);
   return ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
+
+/// A TCP socket whose last close waits, for an hour, until the other end has read what lies in
+/// between.
+struct lingering {
+  lingering() {
+    const unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    auto* const name = reinterpret_cast<sockaddr*>(&at);
+    REQUIRE(::bind(door.get(), name, size) == 0);
+    REQUIRE(::listen(door.get(), 1) == 0);
+    REQUIRE(::getsockname(door.get(), name, &size) == 0);
+    full = unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(::connect(full.get(), name, size) == 0);
+    reader = unique_fd(::accept(door.get(), nullptr, nullptr));
+    const linger for_an_hour{1, 3600};
+    REQUIRE(::setsockopt(full.get(), SOL_SOCKET, SO_LINGER, &for_an_hour, sizeof for_an_hour) == 0);
+    const bytes some(64 * 1024);
+    while (::send(full.get(), some.data(), some.size(), MSG_DONTWAIT) > 0) continue;
+  }
+  /// Until the end, which comes when the last holder has closed it.
+  void read_all() const {
+    bytes some(64 * 1024);
+    ssize_t n = 0;
+    while ((n = ::read(reader.get(), some.data(), some.size())) > 0) continue;
+    CHECK(n == 0);
+  }
+  unique_fd full, reader;
+};
 
 inline bytes bytes_of(const frame& f) {
   const auto head = frame_header::of(f);

@@ -65,4 +65,28 @@ TEST_CASE("unix socket: more descriptors than a parcel may carry are, and none s
   CHECK(lowest_free() == before);
 }
 
+// Before it was so, each of these waited for an hour.
+TEST_CASE("unix socket: a descriptor whose close would block is closed elsewhere") {
+  const ends e;
+  lingering socket;
+  std::array<std::byte, 64> buffer{};
+  packet p;
+  p.disposal = std::make_shared<runtime::disposal>();
+  SECTION("one that came whole") {
+    std::vector<unique_fd> all;
+    all.push_back(std::move(socket.full));
+    REQUIRE(send_packet(e.far.get(), bytes(1), {}, all) == 0);
+    all.clear();
+    CHECK(receive_packet(e.near.get(), buffer, p) == arrival::packet);
+    CHECK(p.fds.size() == 1);
+  }
+  SECTION("behind as many as a parcel may carry") {
+    REQUIRE(send_descriptors(e.far.get(), bytes(1), parcel::max_fds, socket.full.get()) == 1);
+    socket.full = {};
+    CHECK(receive_packet(e.near.get(), buffer, p) == arrival::broken);
+  }
+  p.fds.clear();
+  socket.read_all();
+}
+
 }  // namespace weft::wireup::test
