@@ -8,6 +8,7 @@
 
 #include "api/links.hpp"
 #include "proto/select.hpp"
+#include "runtime/printable.hpp"
 #include "wireup/locator.hpp"
 
 namespace weft::detail {
@@ -56,9 +57,8 @@ parcel_head head_of(std::uint16_t place, std::size_t number, const transports::t
   return {place, static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(links_of(t) - 1)};
 }
 
-std::string text_of(const parcel& p) {
-  return {reinterpret_cast<const char*>(p.bytes.data()), p.bytes.size()};
-}
+/// Of a refusal's reason this much is shown.
+constexpr std::size_t max_reason = 1024;
 
 }  // namespace
 
@@ -321,7 +321,8 @@ void links::on_answer(party& who, parcel p, bool refused) {
   const bool last = std::none_of(who.opening.begin(), who.opening.end(),
                                  [](const auto& l) { return l != nullptr; });
   if (last) who.opening.clear();
-  const std::string trouble = refused ? text_of(p) : link->opened(std::move(p));
+  const std::string trouble =
+      refused ? runtime::printable(p.bytes, max_reason) : link->opened(std::move(p));
   attempts_[who.peer.get()].push_back({ways_[who.next_way].name, trouble});
   if (trouble.empty()) return use(who, std::move(link), head.number, head.credit);
   link.reset();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/printable.hpp"
 #include "wireup/byte_io.hpp"
 #include "wireup/locator.hpp"
 #include "wireup/unix_socket.hpp"
@@ -98,9 +99,7 @@ std::string decode_refusal(const frame& f) {
   byte_reader in(f.body);
   std::string reason = in.get_text(max_reason);
   if (!in.complete()) return "it gave no readable reason";
-  for (char& c : reason)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return reason;
+  return runtime::printable(reason);
 }
 
 std::vector<std::byte> encode_door_question() {

@@ -14,6 +14,8 @@
 #include <fstream>
 #include <weft/error.hpp>
 
+#include "runtime/printable.hpp"
+
 namespace weft::wireup {
 
 using runtime::unique_fd;
@@ -109,15 +111,20 @@ std::string describe_process(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/comm", pid));
   std::string name;
   if (!std::getline(file, name)) return fmt::format("process {}", pid);
-  return fmt::format("process {} ({})", pid, name);
+  return fmt::format("process {} ({})", pid, runtime::printable(name));
+}
+
+std::optional<credentials> listener_at(const std::string& name) {
+  const opened probe = connect_abstract(name);
+  if (!probe.fd) return std::nullopt;
+  return credentials_of(probe.fd.get());
 }
 
 std::string who_listens(const std::string& name) {
-  const opened probe = connect_abstract(name);
-  if (!probe.fd) return {};
-  const credentials who = credentials_of(probe.fd.get());
-  std::string text = describe_process(who.pid);
-  if (!who.same_user) text += fmt::format(" of the user with id {}", who.uid);
+  const auto who = listener_at(name);
+  if (!who) return {};
+  std::string text = describe_process(who->pid);
+  if (!who->same_user) text += fmt::format(" of the user with id {}", who->uid);
   return text;
 }
 

@@ -36,8 +36,7 @@ void first_words(const frame& f) {
   }
   const std::string reason = decode_refusal(f);
   check(reason.size() <= max_reason, "a reason has its limit");
-  check(std::none_of(reason.begin(), reason.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x20; }),
+  check(std::none_of(reason.begin(), reason.end(), [](char c) { return c < ' ' || c > '~'; }),
         "a reason can be printed");
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "runtime/printable.hpp"
 #include "transports/tcp/transport.hpp"
 
 namespace weft::transports::tcp {
@@ -30,16 +31,6 @@ constexpr auto grace = std::chrono::milliseconds(500);
 constexpr auto last_words = std::chrono::seconds(1);
 // Of a host, to a question of the kernel. Less than any peer timeout.
 constexpr auto time_to_answer = std::chrono::seconds(1);
-
-/// What a peer says, as far as it can be shown to people.
-std::string printable(std::span<const std::byte> said) {
-  std::string text;
-  for (const std::byte b : said.first(std::min(said.size(), max_reason))) {
-    const char c = static_cast<char>(b);
-    text += c >= ' ' && c <= '~' ? c : '?';
-  }
-  return text;
-}
 
 token random_token() {
   token t;
@@ -162,7 +153,7 @@ void pair::note(const parcel& p) noexcept {
   // The peer could not connect to where it was offered to.
   try {
     how_ = fmt::format("{}: it could not connect to this process: {}", no_connection,
-                       printable(p.bytes));
+                       runtime::printable(p.bytes, max_reason));
   } catch (const std::bad_alloc&) {
     // Then without its reasons.
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets with descriptors: what cannot be taken in, and whose fault it is.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -87,6 +88,15 @@ TEST_CASE("unix socket: a descriptor whose close would block is closed elsewhere
   }
   p.fds.clear();
   socket.read_all();
+}
+
+TEST_CASE("unix socket: what another process calls itself cannot paint the terminal") {
+  std::array<char, 16> before{};
+  REQUIRE(::prctl(PR_GET_NAME, before.data()) == 0);
+  REQUIRE(::prctl(PR_SET_NAME, "a\033[31mb") == 0);
+  const std::string told = describe_process(::getpid());
+  REQUIRE(::prctl(PR_SET_NAME, before.data()) == 0);
+  CHECK(told == "process " + std::to_string(::getpid()) + " (a?[31mb)");
 }
 
 }  // namespace weft::wireup::test
