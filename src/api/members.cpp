@@ -37,6 +37,7 @@ void members::attach(wireup::connection_manager& m, std::function<void(peer_id, 
       mail->post([found, locator] { found(locator); });
     });
   };
+  host.is_at = &wireup::is_process_at;
   host.on_change = [this](const change& c) { apply({0, {c}}); };
   registrar_ = std::make_unique<wireup::registrar>(std::move(host));
 }
@@ -57,7 +58,7 @@ std::shared_ptr<member_line> members::follow() {
   {
     const std::lock_guard lock(mutex_);
     if (line_ || lost_) return line_;
-    line_ = std::make_shared<member_line>(tcp_);
+    line_ = std::make_shared<member_line>(tcp_, job_.id(), rank());
   }
   listen();
   job_.find(0, [this, mail = mail_](const std::string& locator) {

@@ -11,9 +11,11 @@ using transports::parcel;
 
 namespace {
 
-identity nameless() {
+identity of_rank(const context_id& job, peer_id rank) {
   identity self;
   self.id = random_id();
+  self.job = job;
+  self.rank = rank;
   return self;
 }
 
@@ -24,8 +26,9 @@ tcp_settings deaf(tcp_settings tcp) {
 
 }  // namespace
 
-member_line::member_line(tcp_settings tcp)
-    : manager_(std::make_unique<connection_manager>(nameless(), handlers(), deaf(std::move(tcp)))) {
+member_line::member_line(tcp_settings tcp, const context_id& job, peer_id rank)
+    : manager_(std::make_unique<connection_manager>(of_rank(job, rank), handlers(),
+                                                    deaf(std::move(tcp)))) {
   manager_->let_in();
 }
 

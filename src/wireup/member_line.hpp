@@ -20,7 +20,8 @@ namespace weft::wireup {
 class member_line {
  public:
   /// \param tcp how to reach rank 0; the line itself listens nowhere
-  explicit member_line(tcp_settings tcp);
+  /// \param job whose rank it speaks for; none: a process that is about to join
+  explicit member_line(tcp_settings tcp, const context_id& job = {}, peer_id rank = no_peer);
   ~member_line();
 
   using told = std::function<void(const failure& why)>;

@@ -20,7 +20,8 @@ bool roster::apply(const change& c) {
   if (c.what == change_kind::joined) {
     // They need not come in order: whoever has its rank first may be ready last. Rank 0 gives no
     // rank twice, so that an old message about one cannot mean another.
-    if (c.rank < first_size_ || c.rank >= first_stranger || !members_.insert(c.rank).second)
+    if (c.rank < first_size_ || c.rank >= first_stranger || !has_room() ||
+        !members_.insert(c.rank).second)
       return false;
   } else if (members_.erase(c.rank) == 0) {
     return false;

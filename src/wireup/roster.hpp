@@ -38,8 +38,14 @@ class roster {
   /// \param size ranks 0 to size - 1 are there from the start
   explicit roster(peer_id size);
 
+  /// So many that joined are members at a time.
+  static constexpr std::size_t most_joined = std::size_t{1} << 20;
+
   /// False, and nothing happens: it changes nothing (it left before) or makes no sense.
   bool apply(const change& c);
+
+  /// Whether another one may join.
+  bool has_room() const noexcept { return members_.size() < first_size_ + most_joined; }
 
   /// So many changes have happened; some were not told, because others have undone them.
   void advance_to(std::uint64_t epoch) noexcept { epoch_ = std::max(epoch_, epoch); }

@@ -53,6 +53,8 @@ struct credentials {
 };
 credentials credentials_of(int socket);
 
+/// Who listens at an abstract name; nothing: nobody here, or it cannot be told at the moment.
+std::optional<credentials> listener_at(const std::string& name);
 /// What holds an abstract name, for a message: "process 12 (heat)"; empty if nobody.
 std::string who_listens(const std::string& name);
 /// "process 12 (heat)".

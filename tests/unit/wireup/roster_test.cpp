@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The book of a job's members, what is said about it, and the conversation between rank 0 and
 // members.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <future>
 
 #include "node.hpp"
@@ -115,14 +120,43 @@ TEST_CASE("any one byte changed or cut in what is said never harms") {
 
 namespace {
 
+/// A process that listens, and is not this one.
+struct somewhere_else {
+  somewhere_else() {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    const runtime::unique_fd told(ends[0]);
+    runtime::unique_fd tells(ends[1]);
+    pid = ::fork();
+    if (pid == 0) {
+      const opened socket = listen_abstract(name);
+      tells = {};
+      for (;;) ::pause();
+    }
+    tells = {};
+    char c = 0;
+    CHECK(::read(told.get(), &c, 1) == 0);
+  }
+  ~somewhere_else() {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  const std::string name = random_socket_name();
+  pid_t pid = -1;
+};
+
 /// Rank 0 of a job of two, with a door.
 class rank_zero {
  public:
   rank_zero() {
     registrar::host h;
-    h.job = random_id();
+    h.job = job;
     h.first_size = 2;
-    h.find = [this](peer_id, const std::function<void(std::string)>& found) { found(rank_one_at); };
+    h.find = [this](peer_id, const std::function<void(std::string)>& found) {
+      finds.add(found);
+      found(rank_one_at);
+    };
+    h.is_at = &is_process_at;
     h.on_change = [this](const change& c) { changes.add(c); };
     book_ = std::make_unique<registrar>(std::move(h));
     connection_manager::handlers all;
@@ -139,8 +173,10 @@ class rank_zero {
   }
 
   record<change> changes;
+  record<std::function<void(std::string)>> finds;
   std::string door;
-  const std::string rank_one_at = random_socket_name();
+  const context_id job = random_id();
+  std::string rank_one_at = random_socket_name();
 
  private:
   std::unique_ptr<registrar> book_;
@@ -150,7 +186,7 @@ class rank_zero {
 };
 
 struct member {
-  member() : line({}) {
+  explicit member(const context_id& job = {}, peer_id rank = no_peer) : line({}, job, rank) {
     line.listen(
         [this](const wireup::changes& told) {
           for (const change& c : told.all) changes.add(c);
@@ -216,17 +252,81 @@ TEST_CASE("members come, are found, and go, and everybody is told the same") {
   CHECK(third.epochs.next() == 5);
 }
 
+namespace {
+
+std::string attend(member& who, rank_zero& host, peer_id rank) {
+  std::promise<std::string> done;
+  who.line.attend(host.manager->self().locator, rank,
+                  [&](const failure& why) { done.set_value(why.text); });
+  return done.get_future().get();
+}
+
+}  // namespace
+
 TEST_CASE("a rank that was launched follows the book, and its line's end is its own") {
   rank_zero host;
+  node rank_one;
+  host.rank_one_at = rank_one->self().locator;
   {
-    member one;
-    std::promise<std::string> done;
-    one.line.attend(host.manager->self().locator, 1,
-                    [&](const failure& why) { done.set_value(why.text); });
-    REQUIRE(done.get_future().get() == "");
+    member one(host.job, 1);
+    REQUIRE(attend(one, host, 1) == "");
     CHECK(one.line.facts().rank == 1);
+    // There is one of it.
+    member other(host.job, 1);
+    CHECK_THAT(attend(other, host, 1), Catch::Contains("here already"));
+    CHECK(host.changes.empty());
   }
   CHECK(host.changes.next() == change{change_kind::left, 1});
+}
+
+TEST_CASE("nobody can have a rank declared dead but that rank") {
+  rank_zero host;
+  const auto nobody_died = [&] {
+    // Behind whatever was said before.
+    member good;
+    REQUIRE(good.join(host.door) == "");
+    good.line.publish(random_socket_name());
+    CHECK(host.changes.next().what == change_kind::joined);
+    good.line.leave();
+    CHECK(host.changes.next().what == change_kind::left);
+  };
+  const auto says_that_it_is_one = [&](const context_id& job, peer_id rank) {
+    identity self = fresh_identity();
+    self.job = job;
+    self.rank = rank;
+    node visitor(self);
+    const outcome o = visitor.knock(host.door, roster_greeting(1));
+    if (!o.channel) return o.failure;
+    o.channel->send(encode_roster_leave());
+    visitor.ends.next();
+    CHECK(visitor.parcels.empty());  // and it was not told anything
+    return std::string("hung up on");
+  };
+  // As another rank, of another job, and as one that says so but is another process.
+  CHECK_THAT(says_that_it_is_one(host.job, 0), Catch::Contains("only that rank itself"));
+  CHECK_THAT(says_that_it_is_one(random_id(), 1), Catch::Contains("only that rank itself"));
+  nobody_died();
+  CHECK(says_that_it_is_one(host.job, 1) == "hung up on");
+  nobody_died();
+  {
+    // Rank 0 may still have to learn who it is when that one says more, or leaves.
+    const somewhere_else rank_one;
+    host.rank_one_at = rank_one.name;
+    CHECK(says_that_it_is_one(host.job, 1) == "hung up on");
+  }
+  nobody_died();
+  // Nor one that joined, whose line is another's.
+  member joined;
+  REQUIRE(joined.join(host.door) == "");
+  const peer_id rank = joined.line.facts().rank;
+  joined.line.publish(random_socket_name());
+  CHECK(host.changes.next() == change{change_kind::joined, rank});
+  identity self = fresh_identity();
+  self.job = host.job;
+  self.rank = rank;
+  node visitor(self);
+  CHECK(visitor.knock(host.door, roster_greeting(rank)).kind == errc::refused);
+  nobody_died();
 }
 
 TEST_CASE("rank 0 refuses who is no member, and drops who talks nonsense") {
