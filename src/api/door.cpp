@@ -5,12 +5,19 @@
 
 namespace weft::detail {
 
+namespace {
+constexpr std::size_t many_visitors = 64;
+}
+
 void door_state::arrive(visit_ptr v) {
   std::shared_ptr<mailbox<visit_ptr>> box;
   do {
     const std::lock_guard lock(mutex);
     if (closed) return;  // dropping the visit rejects it
     if (waiting.empty()) {
+      // Who has left is not to be kept for a listener that is busy elsewhere.
+      if (visitors.size() >= many_visitors)
+        std::erase_if(visitors, [](const visit_ptr& one) { return one->left(); });
       visitors.push_back(std::move(v));
       return;
     }

@@ -282,6 +282,7 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
   std::erase(who.channels, c);
   const std::shared_ptr<peer> p = who.peer;
   const bool looks_on = orderly && !who.gone && is_sought(*p);
+  if (c->misbehaved()) fail(p, errc::protocol_error, "it did what no correct peer does");
   end(who, orderly, looks_on);
   if (who.channels.empty()) {
     const std::lock_guard lock(strangers_mutex_);

@@ -28,8 +28,9 @@ peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::uniq
   peer_.pid = connection_->peer().pid;
 }
 
-void peer_channel::expect() {
+void peer_channel::expect(std::string origin) {
   stage_ = stage::expecting;
+  origin_ = std::move(origin);
   patience_.expires_after(time_to_say_hello);
   patience_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
     if (!fault && self->stage_ == stage::expecting) self->wrong("it did not say who it is");
@@ -176,7 +177,13 @@ void peer_channel::on_end(connection::ending why) {
     case connection::ending::finished:
       return end(true, fault_);
     case connection::ending::broken:
+      misbehaved_.store(true, std::memory_order_release);
       return end(false, "it sent bytes that are no frame, or more than a frame may hold");
+    case connection::ending::overdue:
+      misbehaved_.store(true, std::memory_order_release);
+      return end(false,
+                 fmt::format("it does not read what it is sent: more than {} MiB wait for it",
+                             connection::most_owed >> 20));
     case connection::ending::no_room:
       return end(false, fmt::format("too few file descriptors are free here for those it sent; {}",
                                     runtime::cure_for(EMFILE)));
@@ -191,6 +198,7 @@ void peer_channel::on_end(connection::ending why) {
 }
 
 void peer_channel::wrong(const std::string& what) {
+  misbehaved_.store(true, std::memory_order_release);
   connection_->close();
   end(false, what);
 }

@@ -44,7 +44,7 @@ class peer_channel final : public channel,
                connection::medium m, std::uint64_t door = 0);
 
   /// Somebody connected: it has five seconds to say hello.
-  void expect();
+  void expect(std::string origin);
   /// We connected: says hello. \param where what we connected to, for messages
   void ask(const hello& h, std::string where, connection_manager::connected done);
   /// Lets a waiting peer in. If it left in the meantime the owner hears of the end now.
@@ -57,6 +57,8 @@ class peer_channel final : public channel,
   void retire(const failure& why);
 
   std::uint64_t door() const noexcept { return door_; }
+  /// From which process of this host, or which other host, it came; empty: we connected.
+  const std::string& origin() const noexcept { return origin_; }
   const credentials& kernel_view() const noexcept { return connection_->peer(); }
   std::string peer_name() const { return connection_->peer_name(); }
 
@@ -68,6 +70,7 @@ class peer_channel final : public channel,
   void process_died() override;
   bool is_live() const noexcept { return stage_ == stage::live; }
   bool left() const noexcept { return left_.load(std::memory_order_acquire); }
+  bool misbehaved() const noexcept override { return misbehaved_.load(std::memory_order_acquire); }
 
   // connection::user
   void on_frame(frame f) override;
@@ -91,12 +94,14 @@ class peer_channel final : public channel,
   asio::steady_timer patience_;
   identity peer_;  // set before anybody but the loop's thread knows the channel
   std::string where_;
+  std::string origin_;
   std::string fault_;  // what was wrong with a hello that is being refused
   connection_manager::connected done_;
   purpose asks_for_ = purpose::connect;
   stage stage_ = stage::expecting;
   bool closing_ = false;
   std::atomic<bool> left_{false};
+  std::atomic<bool> misbehaved_{false};
 };
 
 }  // namespace weft::wireup

@@ -18,6 +18,10 @@ namespace {
 constexpr int frames_at_once = 32;
 constexpr auto linger_time = 1s;
 constexpr auto resend_time = 10ms;
+
+std::size_t cost_of(const frame& f) noexcept {
+  return connection::frame_cost + f.body.size() + f.fds.size() * connection::descriptor_cost;
+}
 }  // namespace
 
 connection::connection(loop& on, runtime::unique_fd socket, medium m)
@@ -44,6 +48,9 @@ void connection::start(std::shared_ptr<user> whom) {
 }
 
 void connection::wait_to_read() {
+  // Of a process that is gone there is only so much.
+  resting_ = owed_ > most_owed_to_hear && !dead_;
+  if (resting_) return;
   socket_.async_wait(asio::posix::descriptor_base::wait_read,
                      [self = shared_from_this()](const asio::error_code& fault) {
                        if (!fault && self->user_) self->guarded([&self] { self->read(); });
@@ -105,9 +112,24 @@ void connection::read() {
 void connection::send(frame f) {
   if (!user_ || deaf_ || finishing_) return;
   guarded([&] {
+    owed_ += cost_of(f);
     queue_.push_back(std::move(f));
     if (!writing_) flush();
+    if (owed_ > most_owed) end(ending::overdue);
   });
+}
+
+/// One frame has been sent.
+void connection::settle(const frame& f) {
+  owed_ -= cost_of(f);
+  queue_.pop_front();
+  if (resting_ && owed_ <= most_owed_to_hear / 2) wait_to_read();
+}
+
+void connection::drop_queue() {
+  queue_.clear();
+  owed_ = 0;
+  if (resting_) wait_to_read();
 }
 
 void connection::flush() {
@@ -124,11 +146,11 @@ void connection::flush() {
     if (cut || (fault != 0 && !carries_descriptors())) {
       // What the peer sent before it left can still be read; reading finds the end.
       deaf_ = true;
-      queue_.clear();
+      drop_queue();
       break;
     }
     if (fault != 0) return end(ending::failed);
-    queue_.pop_front();
+    settle(f);
   }
   if (finishing_) carries_descriptors() ? end(ending::finished) : say_no_more();
 }
@@ -199,6 +221,7 @@ void connection::close() {
   const std::shared_ptr<user> whom = std::move(user_);
   user_.reset();
   queue_.clear();
+  owed_ = 0;
   asio::error_code ignored;
   // Children that this process has forked may hold it open.
   if (socket_.is_open()) ::shutdown(socket_.native_handle(), SHUT_RDWR);

@@ -21,6 +21,7 @@ class connection : public std::enable_shared_from_this<connection> {
     broken,   ///< it sent what is no frame
     no_room,  ///< this process had too few descriptors free for those of a parcel
     failed,   ///< we could not go on: a handler threw, or a parcel's descriptor was none
+    overdue,  ///< it has not read what it was sent, and that is too much by now
     finished  ///< `finish` was called, and what was queued is sent (or cannot be)
   };
 
@@ -36,6 +37,16 @@ class connection : public std::enable_shared_from_this<connection> {
     unix_packets,  ///< descriptors can travel, and the kernel knows who is there
     tcp            ///< bytes only, between processes that know the job's key
   };
+
+  /// What waits to be sent to one peer is charged to it: frames with their bodies, and so much for
+  /// each frame and each descriptor.
+  static constexpr std::size_t frame_cost = 128;
+  static constexpr std::size_t descriptor_cost = 1024;
+  /// Beyond this nothing is read from it, so that it cannot ask for more. No correct peer, however
+  /// long it is stopped, asks for so much: two that rest for each other would do so for ever.
+  static constexpr std::size_t most_owed_to_hear = std::size_t{4} << 20;
+  /// Beyond this it is cut off: what is sent to it unasked must not grow without end either.
+  static constexpr std::size_t most_owed = std::size_t{16} << 20;
 
   connection(loop& on, runtime::unique_fd socket, medium m = medium::unix_packets);
 
@@ -62,6 +73,8 @@ class connection : public std::enable_shared_from_this<connection> {
  private:
   void wait_to_read();
   void read();
+  void settle(const frame& f);
+  void drop_queue();
   template <class F>
   void guarded(F f);
   void flush();
@@ -82,6 +95,8 @@ class connection : public std::enable_shared_from_this<connection> {
   stream_frames stream_;  // of a TCP connection
   std::shared_ptr<user> user_;
   std::deque<frame> queue_;
+  std::size_t owed_ = 0;  // the queue's cost
+  bool resting_ = false;  // nothing is read until the peer has read
   bool writing_ = false;  // a wait for room is under way
   bool deaf_ = false;     // sending failed: the other side is gone, reading will tell
   bool finishing_ = false;

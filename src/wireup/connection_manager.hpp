@@ -44,6 +44,9 @@ class channel {
   /// delivered, and then the channel ends, also if a forked child keeps the socket open. Any
   /// thread.
   virtual void process_died() = 0;
+
+  /// Whether it has ended because the peer did what no correct peer does. Any thread.
+  virtual bool misbehaved() const noexcept = 0;
 };
 
 using channel_ptr = std::shared_ptr<channel>;
@@ -57,6 +60,8 @@ class door_visit {
   /// Lets the visitor in; the channel is live from now on. Null if it left meanwhile. Any thread.
   virtual channel_ptr accept() = 0;
   virtual void reject(const std::string& reason) = 0;
+  /// The visitor is not there any more. Any thread.
+  virtual bool left() const noexcept = 0;
 };
 
 /// How contexts on other hosts reach this one, and it them.

@@ -13,12 +13,14 @@ namespace weft::wireup {
 /// One thread at a time, any thread; may outlive the manager.
 class pending_visit final : public door_visit {
  public:
+  /// \param counted goes as soon as somebody has decided
   pending_visit(std::shared_ptr<loop> on, std::shared_ptr<peer_channel> who, identity self,
-                std::string greeting)
+                std::string greeting, std::shared_ptr<void> counted)
       : loop_(std::move(on)),
         who_(std::move(who)),
         self_(std::move(self)),
-        greeting_(std::move(greeting)) {}
+        greeting_(std::move(greeting)),
+        counted_(std::move(counted)) {}
 
   ~pending_visit() override { refuse("the listener did not let it in"); }
 
@@ -26,15 +28,18 @@ class pending_visit final : public door_visit {
   const std::string& greeting() const noexcept override { return greeting_; }
 
   channel_ptr accept() override {
+    counted_.reset();
     if (std::exchange(decided_, true) || who_->left()) return nullptr;
     if (!loop_->post([who = who_, self = self_] { who->admit(self); })) return nullptr;
     return who_;
   }
 
   void reject(const std::string& reason) override { refuse(reason); }
+  bool left() const noexcept override { return who_->left(); }
 
  private:
   void refuse(const std::string& reason) {
+    counted_.reset();
     if (std::exchange(decided_, true)) return;
     loop_->post([who = who_, reason] { who->refuse(reason); });
   }
@@ -43,6 +48,7 @@ class pending_visit final : public door_visit {
   const std::shared_ptr<peer_channel> who_;
   const identity self_;
   const std::string greeting_;
+  std::shared_ptr<void> counted_;
   bool decided_ = false;
 };
 

@@ -50,8 +50,8 @@ class launcher_line final : public connection::user,
   using found_handler = std::function<void(std::string)>;
   using ended_handler = std::function<void(peer_id, bool)>;
 
-  launcher_line(loop& on, unique_fd socket)
-      : link_(std::make_shared<connection>(on, std::move(socket))) {}
+  launcher_line(loop& on, unique_fd socket, peer_id size)
+      : link_(std::make_shared<connection>(on, std::move(socket))), size_(size) {}
 
   void start() { link_->start(shared_from_this()); }
 
@@ -69,7 +69,7 @@ class launcher_line final : public connection::user,
   }
 
   void tell_ends(ended_handler handler) {
-    for (const job_ended& e : ended_) handler(e.rank, e.died);
+    for (const auto& [rank, died] : ended_) handler(rank, died);
     handlers_.push_back(std::move(handler));
   }
 
@@ -85,7 +85,7 @@ class launcher_line final : public connection::user,
       if (waiting.empty()) return;
       for (const auto& handler : waiting.mapped()) patiently([&] { handler(found->locator); });
     } else if (const auto e = decode_ended(f)) {
-      ended_.push_back(*e);
+      if (e->rank >= size_ || !ended_.emplace(e->rank, e->died).second) return;
       for (std::size_t i = 0; i < handlers_.size(); ++i) handlers_[i](e->rank, e->died);
     }
     // Anything else is of a later version's launcher, and not for us.
@@ -105,7 +105,8 @@ class launcher_line final : public connection::user,
 
   const std::shared_ptr<connection> link_;
   std::map<peer_id, std::vector<found_handler>> waiting_;
-  std::vector<job_ended> ended_;
+  const peer_id size_;
+  std::map<peer_id, bool> ended_;
   std::vector<ended_handler> handlers_;
   bool lost_ = false;
 };
@@ -114,7 +115,7 @@ class run_job final : public job {
  public:
   run_job(job_facts facts, unique_fd socket) : facts_(facts), loop_([this] { line_->stop(); }) {
     // Here and not on the thread, so that a failure reaches the caller; nothing runs there yet.
-    line_ = std::make_shared<launcher_line>(loop_, std::move(socket));
+    line_ = std::make_shared<launcher_line>(loop_, std::move(socket), facts_.size);
     loop_.post([line = line_] { line->start(); });
   }
   ~run_job() override {

@@ -197,7 +197,10 @@ void connection_manager::impl::on_parcel(const std::shared_ptr<peer_channel>& wh
 void connection_manager::impl::on_ended(const std::shared_ptr<peer_channel>& who,
                                         peer_channel::stage was, bool orderly,
                                         const std::string& why) {
-  channels_.erase(who);
+  if (channels_.erase(who) != 0 && !who->origin().empty()) {
+    const auto from = of_origin_.find(who->origin());
+    if (--from->second == 0) of_origin_.erase(from);
+  }
   if (was == peer_channel::stage::expecting) {
     --unknown_;
     balance();

@@ -94,13 +94,17 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   std::vector<std::weak_ptr<attempt>> attempts_;  // what they wait for keeps them
   std::deque<std::weak_ptr<tcp_answering>> answering_;
   meetings meetings_{*this};
-  std::size_t unknown_ = 0;  // connections that have not said who they are
+  std::size_t unknown_ = 0;                       // connections that have not said who they are
+  std::map<std::string, std::size_t> of_origin_;  // connections that came from there, and are here
+  // Visitors that nobody has decided about, of each door; also where the last one is decided about.
+  std::map<std::uint64_t, std::shared_ptr<std::atomic<std::size_t>>> undecided_;
   bool paused_ = false;
   bool closing_ = false;
   bool ended_ = false;  // the thread that owns the manager
   bool told_of_stranger_ = false;
   bool told_of_tcp_stranger_ = false;
   bool told_of_starving_ = false;
+  bool told_of_crowd_ = false;
 };
 
 }  // namespace weft::wireup

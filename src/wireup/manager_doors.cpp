@@ -20,6 +20,12 @@ namespace {
 
 // More newcomers than this wait in the kernel's queue until some have said who they are.
 constexpr std::size_t max_unknown = 64;
+// One process, or one other host, with more connections than this is turned away: each of them has
+// a descriptor of ours.
+constexpr std::size_t most_of_process = 1024;
+constexpr std::size_t most_of_host = 4096;
+// More visitors than this may not wait at a door for somebody to decide about them.
+constexpr std::size_t max_undecided = 1024;
 // More questioners than this, and the one that has been silent longest has to go.
 constexpr std::size_t max_answering = 64;
 
@@ -96,6 +102,7 @@ void connection_manager::impl::close_door(std::uint64_t number) {
   if (at == doors_.end()) return;
   at->second.socket->close();
   doors_.erase(at);
+  undecided_.erase(number);
 }
 
 // Newcomers.
@@ -124,10 +131,21 @@ void connection_manager::impl::admit(unique_fd socket, connection::medium m,
                                      std::uint64_t door_number) {
   const auto channel =
       std::make_shared<peer_channel>(loop_, *this, std::move(socket), m, door_number);
+  const bool local = m == connection::medium::unix_packets;
+  std::string origin = local ? fmt::format("process {}", channel->kernel_view().pid)
+                             : host_of_peer(channel->peer_name());
+  std::size_t& there = of_origin_[origin];
+  if (there == (local ? most_of_process : most_of_host)) {
+    if (!std::exchange(told_of_crowd_, true))
+      notice(fmt::format("{} has {} connections here; more are turned away (said once)",
+                         channel->peer_name(), there));
+    return;
+  }
+  ++there;
   channels_.insert(channel);
   ++unknown_;
   balance();
-  channel->expect();
+  channel->expect(std::move(origin));
 }
 
 void connection_manager::impl::on_tcp_newcomer(unique_fd socket, std::uint64_t door_number) try {
@@ -215,8 +233,13 @@ void connection_manager::impl::on_knock(const std::shared_ptr<peer_channel>& who
 void connection_manager::impl::announce(std::uint64_t door_number,
                                         const std::shared_ptr<peer_channel>& who, hello h) {
   if (!handlers_.on_visit) return who->refuse("nobody opens there");
-  handlers_.on_visit(door_number,
-                     std::make_unique<pending_visit>(loop_, who, self_, std::move(h.greeting)));
+  auto& count = undecided_[door_number];
+  if (!count) count = std::make_shared<std::atomic<std::size_t>>(0);
+  if (*count >= max_undecided) return who->refuse("too many wait at that door; try again later");
+  ++*count;
+  const std::shared_ptr<void> counted(count.get(), [count](void*) { --*count; });
+  handlers_.on_visit(door_number, std::make_unique<pending_visit>(loop_, who, self_,
+                                                                  std::move(h.greeting), counted));
 }
 
 }  // namespace weft::wireup

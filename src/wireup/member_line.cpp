@@ -11,6 +11,9 @@ using transports::parcel;
 
 namespace {
 
+/// Changes that wait for who listens: more than rank 0 has to tell.
+constexpr std::size_t most_logged = 2 * roster::most_joined;
+
 identity of_rank(const context_id& job, peer_id rank) {
   identity self;
   self.id = random_id();
@@ -94,7 +97,11 @@ void member_line::on_parcel(const channel_ptr& c, const parcel& p) {
     {
       const std::lock_guard lock(mutex_);
       changed = changed_;
-      if (!changed) log_.push_back(*next);
+      if (!changed) {
+        logged_ += next->all.size() + 1;
+        if (logged_ > most_logged) return c->close();
+        log_.push_back(*next);
+      }
     }
     if (changed) changed(*next);
   } else if (const auto f = decode_roster_found(p)) {

@@ -63,6 +63,7 @@ class member_line {
   bool orderly_ = false;
   roster_welcome facts_;
   std::vector<changes> log_;
+  std::size_t logged_ = 0;  // how many these are
   std::function<void(const changes&)> changed_;
   std::function<void(bool)> end_told_;
   std::multimap<peer_id, std::function<void(std::string)>> waiting_;

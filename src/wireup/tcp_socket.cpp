@@ -92,6 +92,8 @@ void prepare_tcp(int socket, std::chrono::seconds timeout) noexcept {
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
 }
 
+std::string host_of_peer(const std::string& name) { return name.substr(0, name.rfind(':')); }
+
 std::string name_of_peer(int socket) {
   sockaddr_storage a{};
   socklen_t size = sizeof a;

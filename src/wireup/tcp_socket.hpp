@@ -19,6 +19,9 @@ namespace weft::wireup {
 /// \param timeout 2 seconds or more
 void prepare_tcp(int socket, std::chrono::seconds timeout) noexcept;
 
+/// The address of such a name, without the port.
+std::string host_of_peer(const std::string& name);
+
 /// "10.0.0.2:4711", who is at the other end of a TCP socket; for messages.
 std::string name_of_peer(int socket);
 

@@ -66,6 +66,16 @@ TEST_CASE("a newcomer is told what still counts, however much there was") {
   CHECK(newcomer.members() == r.members());
 }
 
+TEST_CASE("budget: a roster has room for so many that joined", "[many]") {
+  roster r(3);
+  const auto most = static_cast<peer_id>(roster::most_joined);
+  for (peer_id joiner = 3; joiner != 3 + most; ++joiner) r.apply({change_kind::joined, joiner});
+  CHECK_FALSE(r.has_room());
+  CHECK_FALSE(r.apply({change_kind::joined, 3 + most}));
+  CHECK(r.apply({change_kind::left, 7}));
+  CHECK(r.apply({change_kind::joined, 3 + most}));
+}
+
 TEST_CASE("what rank 0 and members say, and back") {
   const roster_welcome w{random_id(), 7, 4};
   const auto got = decode_roster_welcome(encode(w));
@@ -143,6 +153,29 @@ struct somewhere_else {
   }
   const std::string name = random_socket_name();
   pid_t pid = -1;
+};
+
+/// Somebody who joins, without a socket.
+struct paper_channel final : channel {
+  const identity& peer() const noexcept override { return who; }
+  bool carries_descriptors() const noexcept override { return true; }
+  void send(parcel p) override { said.push_back(std::move(p)); }
+  void close() override {}
+  void process_died() override {}
+  bool misbehaved() const noexcept override { return false; }
+  identity who = fresh_identity();
+  std::vector<parcel> said;
+};
+
+struct paper_visit final : door_visit {
+  explicit paper_visit(channel_ptr c) : line(std::move(c)) {}
+  const identity& peer() const noexcept override { return line->peer(); }
+  const std::string& greeting() const noexcept override { return said; }
+  channel_ptr accept() override { return line; }
+  void reject(const std::string&) override {}
+  bool left() const noexcept override { return false; }
+  const channel_ptr line;
+  const std::string said = roster_greeting(no_peer);
 };
 
 /// Rank 0 of a job of two, with a door.
@@ -342,6 +375,35 @@ TEST_CASE("rank 0 refuses who is no member, and drops who talks nonsense") {
   REQUIRE(good.join(host.door) == "");
   good.line.publish(random_socket_name());
   CHECK(host.changes.next() == three_joined);
+}
+
+TEST_CASE("budget: the launcher is asked where a rank is once, whoever asks and leaves") {
+  std::size_t asked = 0;
+  std::function<void(const std::string&)> answer;
+  registrar::host h;
+  h.job = random_id();
+  h.first_size = 2;
+  h.find = [&](peer_id, const std::function<void(std::string)>& found) {
+    ++asked;
+    answer = found;
+  };
+  h.on_change = [](const change&) {};
+  registrar book(std::move(h));
+  for (int i = 0; i != 100; ++i) {
+    const auto line = std::make_shared<paper_channel>();
+    book.visit(std::make_unique<paper_visit>(line));
+    line->said.clear();
+    for (int n = 0; n != 10; ++n) book.on_parcel(line, encode_roster_find(1));
+    if (i != 99) {
+      book.on_gone(line, true);
+      continue;
+    }
+    CHECK(asked == 1);
+    answer(random_socket_name());
+    CHECK(line->said.size() == 1);
+    book.on_parcel(line, encode_roster_find(1));
+    CHECK(asked == 2);
+  }
 }
 
 TEST_CASE("a member learns that rank 0 has gone") {

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a peer can make grow in the control plane, and where that ends. docs/reliability.md,
+// "Budgets".
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <atomic>
+
+#include "raw.hpp"
+#include "wireup/connection.hpp"
+#include "wireup/job_book.hpp"
+#include "wireup/job_wire.hpp"
+
+namespace weft::wireup::test {
+
+namespace {
+
+/// Answers each parcel with a long one.
+class talkative {
+ public:
+  talkative() {
+    connection_manager::handlers h;
+    h.on_parcel = [this](const channel_ptr& c, const transports::parcel&) {
+      ++heard;
+      c->send(make_parcel(2, std::string(transports::parcel::max_bytes, 'a')));
+    };
+    h.on_gone = [this](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
+    h.on_notice = [this](const std::string& text) { notices.add(text); };
+    manager = std::make_unique<connection_manager>(fresh_identity(), std::move(h));
+    manager->let_in();
+  }
+  std::atomic<std::size_t> heard{0};
+  record<gone> ends;
+  record<std::string> notices;
+  std::unique_ptr<connection_manager> manager;  // last: its thread uses the rest
+};
+
+unique_fd let_in_by(const connection_manager& host) {
+  unique_fd socket = raw_connection(host.self().locator);
+  REQUIRE(send_raw(socket, bytes_of(encode(good_hello()))) == 0);
+  REQUIRE(receive_one(socket).kind == frame_kind::welcome);
+  return socket;
+}
+
+/// Asks until nothing more is taken for a while. \return how often
+std::size_t ask_until_unheard(const unique_fd& socket, std::size_t most) {
+  const bytes question = bytes_of({frame_kind::parcel, 1, bytes(1), {}});
+  for (std::size_t asked = 0; asked != most; ++asked) {
+    pollfd room{socket.get(), POLLOUT, 0};
+    if (::poll(&room, 1, 300) == 0) return asked;
+    REQUIRE(send_raw(socket, question) == 0);
+  }
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("budget: who asks and does not read is not heard any more, and then is") {
+  talkative host;
+  const unique_fd socket = let_in_by(*host.manager);
+  constexpr std::size_t many = 20'000;
+  const std::size_t asked = ask_until_unheard(socket, many);
+  CHECK(asked < many);
+  // What the kernel holds is not counted; of our own there are so many at most.
+  CHECK(host.heard < 2 * connection::most_owed_to_hear / transports::parcel::max_bytes);
+  for (std::size_t i = 0; i != asked; ++i) REQUIRE(receive_one(socket).kind == frame_kind::parcel);
+  CHECK(host.heard == asked);
+  CHECK(host.ends.empty());
+}
+
+TEST_CASE("budget: who reads nothing for long has lost nothing, and is cut off in the end") {
+  node host;
+  for (const bool beyond : {false, true}) {
+    const unique_fd socket = admitted(host);
+    REQUIRE(send_raw(socket, bytes_of({frame_kind::parcel, 1, bytes(1), {}})) == 0);
+    const channel_ptr to_it = host.parcels.next().channel;
+    const std::size_t size = transports::parcel::max_bytes;
+    const std::size_t most = connection::most_owed / (size + connection::frame_cost);
+    // Beyond, also of what the kernel takes.
+    const std::size_t count = beyond ? 2 * most : most - 1;
+    for (std::size_t i = 0; i != count; ++i) to_it->send(make_parcel(1, std::string(size, 'b')));
+    if (beyond) {
+      CHECK_FALSE(host.ends.next().orderly);
+      CHECK(to_it->misbehaved());
+      CHECK_THAT(host.notices.next(), Catch::Contains("does not read"));
+    } else {
+      for (std::size_t i = 0; i != count; ++i) REQUIRE(receive_one(socket).body.size() == size);
+      CHECK(host.ends.empty());
+      to_it->close();
+      CHECK(host.ends.next().orderly);
+    }
+  }
+  check_still_well(host);
+}
+
+TEST_CASE("budget: one process has so many connections, and no more") {
+  constexpr std::size_t most = 1024;
+  rlimit files{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &files) == 0);
+  rlimit more = files;
+  more.rlim_cur = std::min<rlim_t>(files.rlim_max, 4096);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &more) == 0);
+  if (more.rlim_cur >= 4096) {
+    node host;
+    std::vector<unique_fd> all;
+    for (std::size_t i = 0; i != most; ++i) all.push_back(admitted(host));
+    const unique_fd one_more = raw_connection(host->self().locator);
+    CHECK(last_words(one_more).empty());
+    CHECK_THAT(host.notices.next(), Catch::Contains("has 1024 connections here"));
+    all.pop_back();
+    CHECK_FALSE(host.ends.next().orderly);
+    admitted(host);
+  }
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+TEST_CASE("budget: so many visitors wait at a door, also of those who have left") {
+  constexpr std::size_t most = 1024;
+  node host;
+  std::string actual;
+  host->open_door("unix://budget-" + to_text(random_id()), actual);
+  const std::string door = door_socket_name(parse_address(actual).name);
+  const auto knock = [&] {
+    unique_fd socket = raw_connection(door);
+    hello h = good_hello();
+    h.why = purpose::knock;
+    REQUIRE(send_raw(socket, bytes_of(encode(h))) == 0);
+    return socket;
+  };
+  std::vector<visit> waiting;
+  for (std::size_t i = 0; i != most; ++i) {
+    const unique_fd socket = knock();
+    waiting.push_back(host.visits.next());
+  }
+  {
+    const unique_fd one_more = knock();
+    const std::vector<frame> said = last_words(one_more);
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(decode_refusal(said[0]), Catch::Contains("too many wait"));
+  }
+  waiting.back().visitor->reject("go away");
+  const unique_fd next = knock();
+  CHECK_FALSE(host.visits.next().visitor->left());
+}
+
+namespace {
+
+/// A client of a launcher's book, without a socket.
+struct paper_client final : job_book::client {
+  void send(frame f) override { said.push_back(std::move(f)); }
+  void finish() override { over = true; }
+  void close() override { over = true; }
+  bool is_gone() const noexcept override { return over; }
+  std::string name() const override { return "process 1"; }
+  std::vector<frame> said;
+  bool over = false;
+};
+
+}  // namespace
+
+TEST_CASE("budget: a launcher remembers of each rank what it looks for, once, and where it is") {
+  const context_id job = random_id();
+  job_book book(job, 3);
+  const auto enter = [&](peer_id rank) {
+    auto c = std::make_shared<paper_client>();
+    book.on_newcomer(c);
+    book.on_frame(c, encode(job_hello{job, rank}));
+    REQUIRE(c->said.size() == 1);
+    c->said.clear();
+    return c;
+  };
+  const auto asks = enter(0), is_found = enter(1);
+  for (int i = 0; i != 1000; ++i) book.on_frame(asks, encode(job_find{1, {}}));
+  CHECK(asks->said.empty());
+  const std::string place = random_socket_name();
+  book.on_frame(is_found, encode_publish(random_socket_name()));
+  CHECK(asks->said.size() == 1);
+  for (int i = 0; i != 1000; ++i) book.on_frame(is_found, encode_publish(place));
+  book.on_frame(asks, encode(job_find{1, {}}));
+  REQUIRE(asks->said.size() == 2);
+  CHECK(decode_found(asks->said[1])->locator == place);
+
+  // Those who say nothing make room for those who come, and keep out nobody.
+  std::vector<std::shared_ptr<paper_client>> silent;
+  for (std::size_t i = 0; i != 1000; ++i) {
+    silent.push_back(std::make_shared<paper_client>());
+    book.on_newcomer(silent.back());
+  }
+  CHECK(book.clients() == 2 + job_book::most_unnamed);
+  CHECK(silent.front()->over);
+  CHECK_FALSE(silent.back()->over);
+  enter(2);
+}
+
+}  // namespace weft::wireup::test
