@@ -88,6 +88,8 @@ class access {
     nobody() noexcept;
   };
 
+  static bool awaits(const detail::access_operation& op, const frame_header& h,
+                     const frame_extension& x) noexcept;
   bool asks_first(const detail::access_operation& op) const noexcept;
   bool take_number(detail::access_operation& op) noexcept;
   transports::post push(detail::access_operation& op) noexcept;

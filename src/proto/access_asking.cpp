@@ -235,6 +235,13 @@ void access::free_number(std::uint16_t id) noexcept {
   if (!numbers_.empty()) numbers_.resume_first(true);
 }
 
+/// Whether those bytes come next of what was to be read.
+bool access::awaits(const access_operation& op, const frame_header& h,
+                    const frame_extension& x) noexcept {
+  return op.order.kind == access_kind::get && op.asked && !op.held_by_link &&
+         (x.a & size_mask) == op.done && h.size <= op.order.into.size() - op.done;
+}
+
 bool access::on_got(const frame_header& h, const frame_extension& x,
                     const std::byte* data) noexcept {
   const auto id = static_cast<std::uint16_t>(x.a >> 48);
@@ -246,10 +253,7 @@ bool access::on_got(const frame_header& h, const frame_extension& x,
     return true;
   }
   const std::span<std::byte> into = op->order.into;
-  if (op->order.kind != access_kind::get || !op->asked || op->held_by_link ||
-      (x.a & size_mask) != op->done || h.size > into.size() - op->done ||
-      ends != (op->done + h.size == into.size()))
-    return false;
+  if (!awaits(*op, h, x) || ends != (op->done + h.size == into.size())) return false;
   if (data && h.size != 0) std::memcpy(into.data() + op->done, data, h.size);
   op->done += h.size;
   if (ends) finish(*op, errc::ok);

@@ -260,10 +260,8 @@ mutable_buffer access::place(const frame_header& h, const frame_extension& x,
                                        : mutable_buffer{};
   }
   const detail::access_operation* const op = asked_.find(id_of(x));
-  if (!op || !op->asked || op->held_by_link || op->done != (x.a & size_mask)) return {};
-  const mutable_buffer into = op->order.into;
-  if (h.size > into.size() - op->done) return {};
-  return into.subspan(op->done + already, h.size - already);
+  if (!op || !awaits(*op, h, x)) return {};
+  return op->order.into.subspan(op->done + already, h.size - already);
 }
 
 }  // namespace weft::proto

@@ -73,6 +73,7 @@ struct incoming {
   bool told = false;              ///< the sender knows that it was read
   bool expected = false;          ///< the link lets the sender write it
   bool stopping = false;          ///< nobody wants it, but the link may be writing
+  bool placing = false;           ///< the transport was told where its next frame belongs
   remote_address expected_at;     ///< where
 
   /// The link may write to the receive's memory at any time.
@@ -106,12 +107,19 @@ struct incoming {
     eager_units = 0;
     sender_id = id = read_id = 0;
     rendezvous = eager_done = waits_for_link = given_up = readable = false;
-    claimed = cut_short = is_signal = expected = stopping = told = false;
+    claimed = cut_short = is_signal = expected = stopping = told = placing = false;
   }
 
-  /// Takes the next `n` bytes; null: they lie where `place` said. The caller checked that they do
-  /// not exceed `total`.
+  /// Whether `n` bytes may come so: null, if they were to lie where `place` said and only then. The
+  /// receive may have been stopped meanwhile: then it does not matter where they are.
+  bool comes_as_said(const std::byte* data, std::uint64_t n) const noexcept {
+    return n == 0 || (data ? !placing || !receive : placing);
+  }
+
+  /// Takes the next `n` bytes, which come as said; null: they lie where `place` said. The caller
+  /// checked that they do not exceed `total`.
   void take(const std::byte* data, std::uint64_t n) noexcept {
+    placing = false;
     if (receive && !data) {
       into.skip(n);
     } else if (receive) {

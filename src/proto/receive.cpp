@@ -61,7 +61,7 @@ mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
                            std::uint32_t already) noexcept {
   if (state_ == state::lost || state_ == state::closed) return {};
   const auto kind = static_cast<frame_kind>(h.kind);
-  const incoming* m = nullptr;
+  incoming* m = nullptr;
   if (kind == frame_kind::more)
     m = current_;
   else if (kind == frame_kind::data && x)
@@ -70,7 +70,9 @@ mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
     return access_->place(h, *x, already);
   if (!m || h.size > m->total - m->arrived || already >= h.size) return {};
   if (kind == frame_kind::data && (!m->eager_done || x->b != m->arrived)) return {};
-  return m->place(already, h.size - already);
+  const mutable_buffer there = m->place(already, h.size - already);
+  m->placing = m->placing || !there.empty();
+  return there;
 }
 
 std::uint64_t peer::under_way() const noexcept {
@@ -204,7 +206,7 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   const std::uint64_t total = x ? x->a & size_mask : h.size;
   const std::uint32_t units = units_of(h.size);
   if (current_ || h.size > total || total > max_message || (rendezvous && !x) ||
-      units > window_ - held_)
+      units > window_ - held_ || (h.size != 0 && !data))
     return false;
   if (!rendezvous && (total > std::uint64_t{window_ - held_ - 1} * credit_unit ||
                       ((h.flags & eager_ends) != 0 && h.size != total)))
@@ -282,7 +284,7 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
   const bool ends = (h.flags & eager_ends) != 0;
   if (!m || h.size > m->total - m->arrived || units > window_ - held_ ||
       (ends && !m->rendezvous && m->arrived + h.size != m->total) ||
-      (m->unexpected() && m->arrived + h.size > m->stored_size))
+      (m->unexpected() && m->arrived + h.size > m->stored_size) || !m->comes_as_said(data, h.size))
     return false;
   held_ += units;
   m->take(data, h.size);
@@ -309,7 +311,8 @@ bool peer::on_data(const frame_header& h, const frame_extension& x,
     finish_receive(*m);  // the answer to `enough`
     return true;
   }
-  if (x.b != m->arrived || h.size > m->total - m->arrived) return false;
+  if (x.b != m->arrived || h.size > m->total - m->arrived || !m->comes_as_said(data, h.size))
+    return false;
   m->take(data, h.size);
   if (m->whole()) finish_receive(*m);
   return true;

@@ -120,7 +120,8 @@ class inlet {
   /// \param already how many bytes of the payload lie where this said before
   /// \return memory for the next ones, at most the rest of the frame, valid until the transport
   ///   returns to its caller; empty: nowhere. Then the payload goes to on_frame, or, if it was
-  ///   nowhere only after some bytes, the rest of it is dropped.
+  ///   nowhere only after some bytes, the rest of it is dropped. Once it was somewhere the frame is
+  ///   the next one to be taken of what it belongs to: another one is an error.
   virtual mutable_buffer place([[maybe_unused]] const frame_header& header,
                                [[maybe_unused]] const frame_extension* extension,
                                [[maybe_unused]] std::uint32_t already) noexcept {

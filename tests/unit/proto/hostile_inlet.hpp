@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A peer whose frames the test itself delivers, piece by piece, as a transport does.
+#pragma once
+
+#include "net.hpp"
+
+namespace net {
+
+/// Node 0, and frames that come to it from node 2 by as many transports as the test likes.
+struct inlet_attack {
+  nodes n;
+  std::unique_ptr<weft::transports::link> keeps_wire;
+  const bytes junk = pattern(64u << 10);
+
+  explicit inlet_attack(fake::settings s = {},
+                        weft::proto::messenger_settings m = {8u << 20, 64u << 10})
+      : n(3, s, m), keeps_wire(n.raw_link(2, 0)) {}
+
+  peer& villain() { return n[0].to(2); }
+
+  static weft::proto::frame_header head(weft::proto::frame_kind kind, std::uint32_t size,
+                                        std::uint8_t flags = 0) {
+    return weft::proto::header_of(kind, 5, size, flags);
+  }
+
+  /// Part of a frame has come; the rest is awaited.
+  weft::mutable_buffer place(weft::proto::frame_header h, const weft::proto::frame_extension* x,
+                             std::uint32_t already = 0) {
+    weft::transports::inlet& to = villain();
+    const engine::holder hold(n[0].engine);
+    return to.place(h, x, already);
+  }
+
+  /// A frame is whole. \return whether it made sense
+  bool frame(weft::proto::frame_header h, const weft::proto::frame_extension* x,
+             bool placed = false) {
+    weft::transports::inlet& to = villain();
+    const engine::holder hold(n[0].engine);
+    if (to.on_frame(h, x, placed ? nullptr : junk.data())) return true;
+    to.on_broken(errc::protocol_error);
+    return false;
+  }
+  bool frame(weft::proto::frame_kind kind, std::uint32_t size, std::uint8_t flags,
+             weft::proto::frame_extension x) {
+    return frame(head(kind, size, flags | weft::transports::has_extension), &x);
+  }
+};
+
+}  // namespace net
