@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "proto/peer.hpp"
-#include "sim/dice.hpp"
 #include "sim/log.hpp"
+#include "support/dice.hpp"
 #include "transports/fake/world.hpp"
 
 namespace sim {

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string>
 
-#include "sim/dice.hpp"
 #include "sim/shared_memory.hpp"
 
 namespace sim {

@@ -11,11 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "support/dice.hpp"
 #include "transports/fake/world.hpp"
 
 namespace sim {
 
 namespace fake = weft::transports::fake;
+using std::chrono::nanoseconds;
+using weft::tests::dice;
 
 /// Owned by the run. Two runs with the same fingerprint had the same events at the same times.
 class log {

@@ -9,13 +9,15 @@
 
 #include <weft/rendezvous.hpp>
 
-#include "sim/dice.hpp"
+#include "support/dice.hpp"
 #include "transports/fake/wire.hpp"
 
 namespace sim {
 
 namespace fake = weft::transports::fake;
 using fake::node;
+using std::chrono::nanoseconds;
+using weft::tests::dice;
 
 /// What a user can say about a run. Nothing said: the seed decides.
 struct wishes {

@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "sim/dice.hpp"
+#include "support/dice.hpp"
 #include "transports/fake/world.hpp"
 
 namespace sim {
 
 namespace fake = weft::transports::fake;
+using weft::tests::dice;
 
 /// Does something to the frame that was put on a wire last. \return whether it could
 using tampering = bool (*)(fake::wire&);

@@ -11,8 +11,8 @@
 
 #include <weft/remote_region.hpp>
 
-#include "sim/dice.hpp"
 #include "sim/ledger.hpp"
+#include "support/dice.hpp"
 
 namespace sim {
 

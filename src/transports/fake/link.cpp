@@ -79,7 +79,7 @@ bool fake_link::chain(std::uint64_t cookie, const frame_header& header,
   const auto held = transport_.world_.lock();
   std::deque<wire::transfer>& all = wire_->transfers;
   if (!transport_.manner_.chains || all.empty() || all.back().cookie != cookie) return false;
-  all.back().chained = wire::frame{time{0}, header, true, extension, {}};
+  all.back().chained = wire::frame{time{0}, header, true, extension, {}, 0, {}};
   return true;
 }
 

@@ -63,11 +63,17 @@ post fake_transport::append(wire& w, const frame_header& header, const frame_ext
   if (w.broken || dead_) return post::failed;
   if (w.frames.size() + w.vanished >= manner_.room || w.held) {
     w.refused = true;
-    world_.tell(happening::refused, w, {world_.elapsed(), header, false, {}, {}});
+    world_.tell(happening::refused, w, {world_.elapsed(), header, false, {}, {}, 0, {}});
     return post::busy;
   }
-  wire::frame f{world_.arrival(w), header, extension != nullptr,
-                extension ? *extension : frame_extension{}, std::vector<std::byte>(header.size)};
+  const std::uint64_t number = w.sent;
+  wire::frame f{world_.arrival(w),
+                header,
+                extension != nullptr,
+                extension ? *extension : frame_extension{},
+                std::vector<std::byte>(header.size),
+                number,
+                {}};
   if (!w.frames.empty()) f.due = std::max(f.due, w.frames.back().due);
   f.due = std::max(f.due, w.last_put);
   const bool holds = may_hold && manner_.holds && header.size != 0 && !w.deaf;
@@ -107,7 +113,7 @@ std::optional<time> fake_transport::next_moment() const noexcept {
     if (!next || when < *next) next = when;
   };
   for (const std::shared_ptr<wire>& w : in_)
-    if (!w->frames.empty()) consider(w->frames.front().due);
+    if (!w->frames.empty() && !w->stuck) consider(w->frames.front().due);
   for (const wire* w : out_)
     if (!w->transfers.empty()) consider(w->transfers.front().due);
   return next;
@@ -145,33 +151,44 @@ void fake_transport::lose(node other, bool known) {
 }
 
 /// Writes the next piece of the first frame where the receiver wants it; what it does not want any
-/// more is dropped. \return false: more of it is left for the next turn
+/// more is dropped. \return false: more of it is left for the next turn, or will never come
 bool fake_transport::place(wire& w, bool all) noexcept {
   const wire::frame& f = w.frames.front();
   const frame_extension* const x = f.extended ? &f.extension : nullptr;
+  const std::uint32_t comes = std::min(f.stops_after.value_or(f.header.size), f.header.size);
   if (!w.placing) {
-    if (!manner_.places || w.receiver->place(f.header, x, 0).empty()) return true;
+    if (!places(w, f) || w.receiver->place(f.header, x, 0).empty()) {
+      w.stuck = f.stops_after.has_value();
+      return !w.stuck;
+    }
     w.placing = true;
     w.placed = 0;
   }
   std::uint32_t piece = all ? f.header.size : f.header.size / 3 + 1;
-  while (piece != 0 && w.placed != f.header.size) {
+  while (piece != 0 && w.placed != comes) {
     const mutable_buffer into = w.receiver->place(f.header, x, w.placed);
-    std::uint32_t n = std::min(piece, f.header.size - w.placed);
+    std::uint32_t n = std::min(piece, comes - w.placed);
     if (!into.empty()) {
       n = static_cast<std::uint32_t>(std::min<std::size_t>(n, into.size()));
-      std::copy_n(f.payload.begin() + w.placed, n, into.begin());
+      if (!world_.may_place || world_.may_place(w, into))
+        std::copy_n(f.payload.begin() + w.placed, n, into.begin());
     }
     w.placed += n;
     piece -= n;
   }
-  return w.placed == f.header.size;
+  w.stuck = f.stops_after && w.placed == comes;
+  return w.placed == f.header.size && !w.stuck;
+}
+
+/// Short frames, or those that have come by the time somebody looks, are placed by few transports.
+bool fake_transport::places(const wire& w, const wire::frame& f) const noexcept {
+  return manner_.places && world_.chance_of(w, f.number) / 4096 % 100 < manner_.placed;
 }
 
 /// Hands over what is due. A receiver that cannot make sense of a frame hears no more on that wire.
 unsigned fake_transport::deliver(wire& w, std::size_t most, time until) noexcept {
   unsigned events = 0;
-  while (!w.frames.empty() && w.frames.front().due <= until && events < most) {
+  while (!w.frames.empty() && !w.stuck && w.frames.front().due <= until && events < most) {
     ++events;
     world_.land(w, until);
     if (w.frames.empty()) break;

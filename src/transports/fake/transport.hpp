@@ -45,6 +45,7 @@ class fake_transport final : public transport {
   friend class fake_link;
   friend class world;
   bool place(wire& w, bool all) noexcept;
+  bool places(const wire& w, const wire::frame& f) const noexcept;
   unsigned deliver(wire& w, std::size_t most, time until) noexcept;
   bool has_room(const wire& w) const noexcept {
     return w.frames.size() + w.vanished < manner_.room && w.transfers.size() < manner_.transfers;

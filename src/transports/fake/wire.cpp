@@ -24,7 +24,7 @@ void wire::let_go() noexcept {
 void wire::drop_frames() noexcept {
   frames.clear();
   held.reset();
-  placing = false;
+  placing = stuck = false;
 }
 
 }  // namespace weft::transports::fake

@@ -35,6 +35,7 @@ struct manner {
   fake::memory memory = memory::hidden;
   bool holds = false;   ///< send_large leaves the bytes where they are until the sender's next turn
   bool places = false;  ///< payloads go where the receiver says, a piece in each turn
+  unsigned placed = 100;  ///< percent of the frames of which it asks where
 
   bool later = false;         ///< `get` and `put` take as long as a frame, half of it at half-time
   std::size_t transfers = 4;  ///< so many of them a link has under way, then it is busy
@@ -52,6 +53,8 @@ struct wire {
     bool extended = false;
     frame_extension extension;
     std::vector<std::byte> payload;  // exactly as long, so that a sanitizer sees a read beyond it
+    std::uint64_t number = 0;        // on its wire
+    std::optional<std::uint32_t> stops_after;  // so many bytes of it; nothing else comes any more
   };
 
   /// A `get` or `put` under way.
@@ -86,6 +89,7 @@ struct wire {
   std::optional<gather> held;  // where the payload of the last frame still is
   std::uint32_t placed = 0;    // bytes of the first frame that lie where the receiver said
   bool placing = false;
+  bool stuck = false;              // of the first frame nothing more comes
   std::uint64_t sent = 0;          // frames so far
   std::deque<transfer> transfers;  // of the sender's, in the order of their ends
   std::uint64_t transferred = 0;   // so far

@@ -94,6 +94,10 @@ class world final : public runtime::clock {
   /// Told what happens on the wires. Set before anything is sent.
   std::function<void(happening, const wire&, const wire::frame&)> watch;
 
+  /// Asked about memory that a receiver wants a payload in. False: it had no right to name that,
+  /// and nothing is written.
+  std::function<bool(const wire&, const_buffer)> may_place;
+
   /// Called with each frame when it has been put on its wire, the last of `wire::frames`. May
   /// change what is there: for tests that plant a fault.
   std::function<void(wire&)> tamper;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sim {
+namespace weft::tests {
 
 using std::chrono::nanoseconds;
 
@@ -47,4 +47,4 @@ class dice {
   std::uint64_t origin_ = state_;
 };
 
-}  // namespace sim
+}  // namespace weft::tests

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a hostile peer says: frames of a seeded state machine, most of them valid, some nearly so.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "proto/frames.hpp"
+#include "support/dice.hpp"
+
+namespace weft::tests {
+
+/// A frame to be sent. Its payload is any header.size bytes.
+struct hostile_frame {
+  proto::frame_header header;
+  proto::frame_extension extension{};
+
+  const proto::frame_extension* extra() const noexcept {
+    return transports::extension_of(header, extension);
+  }
+};
+
+/// How a hostile peer behaves for a while: so many of a thousand frames are ...
+struct temper {
+  unsigned bent = 0;      ///< valid but for one field
+  unsigned made_up = 0;   ///< of no protocol at all
+  unsigned replayed = 0;  ///< sent before, or heard from the other side
+  unsigned drums = 0;     ///< the first of a few moves that are repeated many times
+};
+
+/// One that most often keeps to the rules, so that it comes far.
+temper throw_temper(dice& d);
+
+/// What a hostile peer knows of its conversation with one victim, and what it says next. It keeps
+/// the books that a correct peer would keep, so that it can go beyond them by one. Memory is
+/// bounded.
+class hostile_frames {
+ public:
+  struct region {
+    std::uint64_t key;
+    std::uint64_t first;  ///< the number of its first byte
+    std::uint64_t size;
+  };
+
+  /// \param max_payload of a frame
+  explicit hostile_frames(std::uint32_t max_payload) noexcept : max_payload_(max_payload) {}
+
+  std::vector<std::uint64_t> tags{0};    ///< that the victim may receive
+  std::vector<region> regions;           ///< of the victim's
+  std::vector<std::uint64_t> addresses;  ///< of memory that it shows to the victim, packed
+  std::vector<std::uint64_t> received;   ///< with several links: how many frames came by each
+
+  /// The victim has granted so much credit.
+  void granted(std::uint32_t units) noexcept { credit_ += units; }
+  /// The victim has sent that.
+  void heard(const proto::frame_header& h, const proto::frame_extension* x);
+  /// The next frame, which counts as sent.
+  hostile_frame next(dice& d, const temper& t);
+  /// Where the victim says that its memory may be read or written, packed; the newest last.
+  const std::deque<std::uint64_t>& shown() const noexcept { return shown_; }
+
+ private:
+  using maybe = std::optional<hostile_frame>;
+  using move = maybe (hostile_frames::*)(dice&);
+  struct message {  // of this side's
+    std::uint16_t id;
+    std::uint64_t total;
+    std::uint64_t sent;
+    bool rendezvous;
+    std::uint16_t theirs = 0;  // once it was asked for
+  };
+  struct question {  // of the victim's: a message, or an access
+    proto::frame_kind kind;
+    std::uint16_t id;
+    std::uint64_t size;
+    bool asks = false;
+    std::uint64_t done = 0;
+  };
+  struct pair {
+    std::uint64_t a, b;
+  };
+  struct drum {
+    std::vector<move> moves;
+    std::uint64_t seed = 0;
+    std::size_t at = 0;
+    std::size_t left = 0;
+  };
+
+  static const std::vector<move>& all_moves();
+  hostile_frame plausible(dice& d);
+  maybe beat();
+  hostile_frame anything(dice& d);
+  hostile_frame replay(dice& d);
+  void bend(hostile_frame& f, dice& d);
+  std::uint64_t word(dice& d);
+  std::uint32_t some_size(dice& d) const noexcept;
+  std::uint16_t new_id(dice& d) noexcept;
+  void heard_access(proto::frame_kind kind, const proto::frame_header& h,
+                    const proto::frame_extension& x);
+
+  // Moves: what a correct peer might say now; nothing: it could not.
+  maybe eager(dice& d);
+  maybe begin_eager(dice& d);
+  maybe begin_rendezvous(dice& d);
+  maybe more(dice& d);
+  maybe cancel(dice& d);
+  maybe data(dice& d);
+  maybe last_data(dice& d);
+  maybe fin(dice& d);
+  maybe answer_message(dice& d);
+  maybe answer_cancel(dice& d);
+  maybe enough(dice& d);
+  maybe credit(dice& d);
+  maybe signal(dice& d);
+  maybe bye(dice& d);
+  maybe arrived(dice& d);
+  maybe put(dice& d);
+  maybe continue_put(dice& d);
+  maybe get(dice& d);
+  maybe update(dice& d);
+  maybe answer_access(dice& d);
+  maybe released(dice& d);
+
+  const std::uint32_t max_payload_;
+  std::int64_t credit_ = 0;
+  std::uint32_t owed_ = 0;
+  std::uint16_t last_id_ = 0;
+  std::optional<message> current_;         // that `more` continues
+  std::optional<hostile_frame> long_put_;  // its last frame; size_left_ is to come
+  std::uint64_t put_left_ = 0;
+  std::deque<message> messages_;
+  std::deque<question> messages_of_theirs_;
+  std::deque<question> accesses_of_theirs_;
+  std::deque<pair> asked_;  // what it has asked for by cts: the sender's id, its own
+  std::deque<pair> given_;  // what was granted to its own accesses: id, address
+  std::deque<std::uint64_t> cancels_;
+  std::deque<std::uint64_t> words_;
+  std::deque<std::uint64_t> shown_;
+  std::deque<hostile_frame> past_;  // sent and heard
+  bool heard_bye_ = false;
+  drum drum_;
+};
+
+}  // namespace weft::tests
