@@ -132,7 +132,7 @@ peer::balance peer::books() const noexcept {
   constexpr auto credit = static_cast<std::uint8_t>(frame_kind::credit);
   const auto waiting = std::count_if(controls_.begin(), controls_.end(),
                                      [](const control& c) { return c.header.kind == credit; });
-  return {credit_, window_, held_, owed_, static_cast<std::size_t>(waiting)};
+  return {credit_, window_, held_, owed_, static_cast<std::size_t>(waiting), controls_.size()};
 }
 
 /// \return whether all have left

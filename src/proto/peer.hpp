@@ -228,6 +228,7 @@ class peer final : public transports::inlet,
     std::uint32_t held;           ///< of these, in messages not matched yet
     std::uint32_t owed;           ///< of these, free again and not told to the peer yet
     std::size_t waiting_credits;  ///< frames that return credit and wait for room in the link
+    std::size_t waiting;          ///< control frames of any kind that do
   };
   balance books() const noexcept;
 

@@ -13,4 +13,9 @@ const std::vector<act_kind>& act_kinds() {
   return all;
 }
 
+const act_kind& hostility() {
+  static const act_kind kind{"hostility", 0, &stage_hostility};
+  return kind;
+}
+
 }  // namespace sim

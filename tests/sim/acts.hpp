@@ -19,6 +19,8 @@ struct act_kind {
 };
 
 const std::vector<act_kind>& act_kinds();
+/// What the hostile rank does, of which there is one or more in each run that has one.
+const act_kind& hostility();
 
 // acts_messages.cpp
 void stage_talk(job&, const act&);
@@ -35,6 +37,9 @@ void stage_death(job&, const act&);
 void stage_leave(job&, const act&);
 void stage_close(job&, const act&);
 void stage_cut(job&, const act&);
+
+// acts_hostile.cpp
+void stage_hostility(job&, const act&);
 
 /// Tags of one act's messages: nobody else's receive matches them. The low 16 bits are the act's.
 constexpr std::uint64_t tag_of(const act& a, std::uint64_t n) noexcept {

@@ -58,10 +58,16 @@ void stage_access(job& j, const act& a) {
   weft::region_name called;
   if (d.percent(30)) called = {a.number + 1, 1 + d.below(100'000)};
   const auto m = std::make_shared<shared_memory>(d.part(2), t.count, longest, called);
+  m->open_to_all = a.first == j.plan().hostile || a.second == j.plan().hostile;
+  // It has none, which does not keep others from asking.
+  if (a.second == j.plan().hostile) m->key = std::uint64_t{a.number + 1} << 32;
   const nanoseconds how_long = d.percent(40) ? d.up_to(200us) : nanoseconds(10ms);
   j.when_there(a.first, a.when,
                [m, t, owner = a.second](rank& r) { r.play(reach(r, owner, m, t)); });
-  j.when_there(a.second, a.when, [m, how_long](rank& r) { r.play(own(r, m, how_long)); });
+  j.when_there(a.second, a.when, [&j, m, how_long, open = m->open_to_all](rank& r) {
+    r.play(own(r, m, how_long));
+    if (open) j.knows(r.number(), m);
+  });
 }
 
 }  // namespace sim

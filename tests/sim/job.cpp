@@ -35,7 +35,18 @@ job::job(const scenario& p, log& l, ledger& book)
   log_.keep_time(world_);
   world_.watch = [this](fake::happening what, const fake::wire& w, const fake::wire::frame& f) {
     accounts_.on_wire(world_, what, w, f);
+    if (what == fake::happening::delivered) ++frames_in_pass_;
   };
+  ledger_.hostile = plan_.hostile;
+  ledger_.gone = [this](node at_rank, node whom) { return at(at_rank).to(whom).state()->gone(); };
+  world_.may_place = [this](const fake::wire& w, weft::const_buffer into) {
+    const bool may = is_hostile(w.to) || ledger_.lends(w.to, into);
+    if (!may)
+      log_.violation("rank {} says that a frame of rank {} belongs to memory that nobody lent it",
+                     w.to, w.from);
+    return may;
+  };
+  world_.turned = [this](node n) { judge_pass(n); };
   ledger_.starved = [this](node from, node to) {
     return at(from).to(to).state()->books().credit < 1;
   };
@@ -52,6 +63,11 @@ job::~job() = default;
 
 void job::join(node n) {
   log_.event("rank {} joins", n);
+  if (is_hostile(n)) {
+    hostile_ = std::make_unique<hostile_rank>(world_, n, plan_, log_);
+    if (plan_.wanted.many_links) plan_cuts(n);
+    return;
+  }
   ranks_[n] = std::make_unique<rank>(world_, n, plan_, log_, ledger_);
   ranks_[n]->messages().connector = [this, n](peer& to) { want(n, to); };
   for (node other = 0; other < ranks_.size(); ++other)
@@ -66,7 +82,7 @@ void job::plan_cuts(node n) {
       const auto when = plan_.cut(n, other, i);
       if (!when) continue;
       world_.at(*when, [this, n, other, i] {
-        if (!lives(n) || !lives(other)) return;
+        if (!there(n) || !there(other)) return;
         log_.event("link {} of ranks {} and {} breaks", i, n, other);
         world_.cut(n, other, plan_.transports[i].name);
       });
@@ -74,6 +90,16 @@ void job::plan_cuts(node n) {
 }
 
 bool job::lives(node n) const noexcept { return ranks_[n] && !ends_[n]; }
+
+bool job::there(node n) const noexcept {
+  return (ranks_[n] || (is_hostile(n) && hostile_)) && !ends_[n];
+}
+
+weft::transports::transport& job::way(node n, std::size_t i) {
+  return is_hostile(n) ? hostile_->way(i) : at(n).way(i);
+}
+
+engine& job::engine_of(node n) { return is_hostile(n) ? hostile_->engine() : at(n).engine(); }
 
 void job::when_there(node n, nanoseconds when, std::function<void(rank&)> what) {
   world_.at(std::max(when, plan_.ranks[n].joins), [this, n, what = std::move(what)] {
@@ -112,40 +138,49 @@ weft::transports::inlet& job::inlet(const weft::endpoint& from, node whom, std::
 }
 
 void job::open(node from, node to) {
-  if (!lives(from)) return;
+  if (!there(from)) return;
   if (ends_[to]) return gone(from, to, *ends_[to]);
   opening& o = opening_[{from, to}];
+  const weft::endpoint whom = is_hostile(from) ? weft::endpoint() : at(from).to(to);
   {
-    const weft::endpoint there = at(from).to(to);
-    const engine::holder hold(at(from).engine());
-    for (const std::size_t way : ways(from, to)) {
+    const engine::holder hold(engine_of(from));
+    for (const std::size_t n : ways(from, to)) {
       o.letters.emplace_back();
-      o.links.push_back(at(from).way(way).open(inlet(there, from, way), {}, o.letters.back()));
+      weft::transports::inlet& ear =
+          is_hostile(from) ? hostile_->inlet(to, n) : inlet(whom, from, n);
+      o.links.push_back(way(from, n).open(ear, {}, o.letters.back()));
     }
   }
   world_.at(world_.elapsed() + delay(from, to), [this, from, to] { offer(from, to); });
 }
 
 void job::offer(node from, node to) {
-  if (!lives(from) || !lives(to) || apart(from, to) || apart(to, from)) return;
+  if (!there(from) || !there(to) || apart(from, to) || apart(to, from)) return;
   opening& o = opening_[{from, to}];
+  const weft::endpoint back = is_hostile(to) ? weft::endpoint() : at(to).to(from);
   {
-    const weft::endpoint back = at(to).to(from);
-    const engine::holder hold(at(to).engine());
-    for (const std::size_t way : ways(from, to)) {
-      parcel reply, &letter = o.letters[plan_.wanted.many_links ? way : 0];
-      const std::string refusal =
-          at(to).way(way).accept(inlet(back, to, way), {}, std::move(letter), reply);
+    const engine::holder hold(engine_of(to));
+    for (const std::size_t n : ways(from, to)) {
+      parcel reply, &letter = o.letters[plan_.wanted.many_links ? n : 0];
+      weft::transports::inlet& ear = is_hostile(to) ? hostile_->inlet(from, n) : inlet(back, to, n);
+      const std::string refusal = way(to, n).accept(ear, {}, std::move(letter), reply);
       if (!refusal.empty()) return log_.violation("rank {} refuses a link: {}", to, refusal);
     }
-    o.credit = back.state()->grant_first_credit();
+    o.credit = is_hostile(to) ? hostile_->grants(from) : back.state()->grant_first_credit();
   }
+  if (is_hostile(to) && hostile_->keeps_silent(from)) return;
+  if (is_hostile(from)) met_hostile_.insert(to);
   log_.event("rank {} accepts a link from rank {} and grants {} units", to, from, o.credit);
   world_.at(world_.elapsed() + delay(from, to), [this, from, to] { answer(from, to); });
 }
 
 void job::answer(node from, node to) {
-  if (!lives(from) || apart(from, to)) return;
+  if (!there(from) || apart(from, to)) return;
+  if (is_hostile(from)) {
+    opening& o = opening_[{from, to}];
+    return hostile_->linked(to, std::move(o.links), o.credit);
+  }
+  if (is_hostile(to)) met_hostile_.insert(from);
   const weft::endpoint there = at(from).to(to);
   {
     opening& o = opening_[{from, to}];
@@ -164,7 +199,7 @@ void job::answer(node from, node to) {
   }
   log_.event("rank {} has a link to rank {}", from, to);
   // With several links credit is on its way inside other frames, and goes again when one breaks.
-  if (lives(to) && !plan_.wanted.many_links)
+  if (lives(to) && !plan_.wanted.many_links)  // a hostile rank keeps no books
     connections_.push_back({from, to, there, at(to).to(from)});
 }
 
@@ -220,22 +255,24 @@ void job::end(node n, errc how, bool told_by_wires) {
 }
 
 void job::kill(node n) {
-  if (!lives(n)) return;
+  if (!there(n)) return;
   log_.event("rank {} dies", n);
   end(n, errc::peer_lost, delay(n, n).count() % 2 == 0);
 }
 
 void job::leave(node n) {
-  if (!lives(n)) return;
+  if (!there(n)) return;
   log_.event("rank {} leaves", n);
   ledger_.spoil_everything(n, errc::closed);
-  at(n).end();
-  at(n).judge_remains();
+  if (!is_hostile(n)) {
+    at(n).end();
+    at(n).judge_remains();
+  }
   end(n, errc::closed, false);
 }
 
 void job::cut(node a, node b) {
-  if (!lives(a) || !lives(b)) return;
+  if (!there(a) || !there(b)) return;
   log_.event("the connection of ranks {} and {} breaks", a, b);
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
     lost(one, other, errc::peer_lost);
@@ -274,15 +311,19 @@ void job::check_step() {
       log_.violation("rank {} has {} operations outstanding, and {} were begun and did not end", n,
                      at(n).engine().outstanding(), told);
     if (const auto now = at(n).messages().counts().unexpected_bytes_now;
-        now > plan_.ranks[n].unexpected_budget)
+        now > plan_.ranks[n].unexpected_budget + overdraft())
       log_.violation("rank {} keeps {} bytes of unexpected messages, beyond its budget of {}", n,
                      now, plan_.ranks[n].unexpected_budget);
   }
+  for (const node n : met_hostile_)
+    if (lives(n) && !apart(n, *plan_.hostile)) judge_hostile(n);
   for (const connection& c : connections_)
     accounts_.check_credit(*c.there.state(), c.from, *c.back.state(), c.to);
 }
 
 void job::judge_rest() {
+  for (const node n : met_hostile_)
+    if (lives(n) && (hostile() == nullptr || apart(n, *plan_.hostile))) judge_after_hostile(n);
   ledger_.at_rest([this](node n) { return lives(n); });
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!lives(n)) continue;

@@ -12,10 +12,12 @@
 
 #include "proto/bundle.hpp"
 #include "sim/accounts.hpp"
+#include "sim/hostile_rank.hpp"
 #include "sim/ledger.hpp"
 #include "sim/log.hpp"
 #include "sim/plan.hpp"
 #include "sim/rank.hpp"
+#include "sim/work.hpp"
 
 namespace sim {
 
@@ -38,6 +40,19 @@ class job {
   /// Calls `what` at that moment, or when the rank joins, if that is later; not if it is gone then.
   void when_there(node n, nanoseconds when, std::function<void(rank&)> what);
 
+  // --- the rank that keeps no rules -------------------------------------------------------------
+
+  /// Null: there is none, or it is gone.
+  hostile_rank* hostile() noexcept {
+    return plan_.hostile && there(*plan_.hostile) ? hostile_.get() : nullptr;
+  }
+  /// Sees to it that it has links to a rank, some time.
+  void want_hostile_links(node to);
+  /// It learns how that memory can be reached, as soon as it is a region.
+  void knows(node owner, std::shared_ptr<shared_memory> there);
+  /// It is gone at last. \return false: it was, or there is none
+  bool end_hostile();
+
   // --- disasters ------------------------------------------------------------------------------
 
   void kill(node n);
@@ -54,6 +69,7 @@ class job {
   void end_everybody();  ///< and what each rank has left behind is looked at
 
   std::uint64_t steps() const noexcept { return steps_; }
+  std::uint64_t most_work() const noexcept { return most_work_; }
   std::uint64_t frames() const noexcept { return accounts_.frames(); }
 
  private:
@@ -76,6 +92,14 @@ class job {
     std::unique_ptr<weft::proto::bundle> unused;  // until it takes them
   };
 
+  bool there(node n) const noexcept;
+  bool is_hostile(node n) const noexcept { return plan_.hostile == n; }
+  weft::transports::transport& way(node n, std::size_t i);
+  weft::runtime::engine& engine_of(node n);
+  std::size_t overdraft() const noexcept;
+  void judge_hostile(node at);
+  void judge_pass(node n);
+  void judge_after_hostile(node at);
   void join(node n);
   void want(node from, weft::proto::peer& to);
   void open(node from, node to);
@@ -97,13 +121,20 @@ class job {
   ledger& ledger_;
   fake::world world_;
   accounts accounts_;
-  std::vector<std::unique_ptr<rank>> ranks_;  // null: has not joined
-  std::vector<std::optional<errc>> ends_;     // how others see its end
+  std::vector<std::unique_ptr<rank>> ranks_;  // null: has not joined, or keeps no rules
+  std::unique_ptr<hostile_rank> hostile_;
+  std::set<node> met_hostile_;             // have had a link to it, in either direction
+  std::set<node> asked_by_hostile_;        // for links
+  std::set<node> cut_off_;                 // have cut it off by themselves
+  std::vector<std::optional<errc>> ends_;  // how others see its end
   std::map<std::pair<node, node>, opening> opening_;
   std::map<std::pair<node, node>, several> several_;
   std::map<std::pair<node, node>, std::uint64_t> delays_;  // how many were thrown
   std::vector<connection> connections_;                    // those whose credit matters
-  std::set<std::pair<node, node>> apart_;  // the first has been told that the second is gone
+  std::set<std::pair<node, node>> apart_;    // the first has been told that the second is gone
+  std::uint64_t work_before_ = work_done();  // this turn
+  std::uint64_t most_work_ = 0;              // of a pass, besides what its frames explain
+  std::uint64_t frames_in_pass_ = 0;         // that were heard
   std::uint64_t steps_ = 0;
 };
 

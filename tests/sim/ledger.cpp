@@ -146,7 +146,9 @@ void ledger::ended(receive_record& r, const weft::received& got) {
   if (r.went_well()) {
     const message_record* m = recognise(r);
     const auto from = static_cast<node>(got.source);
-    if (!m) {
+    if (from == hostile) {
+      judge_untouched(r, got.size);
+    } else if (!m) {
       log_.violation("{} got {} bytes of tag {:#x} from rank {}, which is no message of that rank",
                      name_of(r), got.size, got.tag.value, from);
     } else if (!can_match(*m, r)) {
@@ -158,10 +160,7 @@ void ledger::ended(receive_record& r, const weft::received& got) {
           !std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n),
                       r.memory.begin()))
         log_.violation("{} did not get {} as it was sent", name_of(r), name_of(*m));
-      if (!all_are(r.buffer().subspan(n), untouched))
-        log_.violation("{}: bytes behind the message were written", name_of(r));
-      if ((r.status == errc::truncated) != (bytes.size() > r.size()))
-        log_.violation("{} ended with the wrong status for its room", name_of(r));
+      judge_untouched(r, bytes.size());
       if (m->taken_by)
         log_.violation("{} was delivered twice, to {} and {}", name_of(*m), name_of(*m->taken_by),
                        name_of(r));
@@ -171,6 +170,15 @@ void ledger::ended(receive_record& r, const weft::received& got) {
     }
   }
   std::fill(r.buffer().begin(), r.buffer().end(), returned);
+}
+
+/// It got a message of that size, which says nothing of what is behind it.
+void ledger::judge_untouched(receive_record& r, std::size_t size) {
+  if (r.what != "receive") return;
+  if (!all_are(r.buffer().subspan(std::min(size, r.size())), untouched))
+    log_.violation("{}: bytes behind the message were written", name_of(r));
+  if ((r.status == errc::truncated) != (size > r.size()))
+    log_.violation("{} ended with the wrong status for its room", name_of(r));
 }
 
 const message_record* ledger::recognise(const receive_record& r) const {
@@ -189,8 +197,8 @@ bool ledger::can_match(const message_record& m, const receive_record& r) const {
 }
 
 void ledger::ended(access_record& a, std::uint64_t told) {
-  if (const std::string wrong = a.there->judge(a, told); !wrong.empty())
-    log_.violation("{}: {}", name_of(a), wrong);
+  const std::string wrong = a.there->open_to_all ? "" : a.there->judge(a, told);
+  if (!wrong.empty()) log_.violation("{}: {}", name_of(a), wrong);
   std::fill(a.buffer().begin(), a.buffer().end(), returned);
   if (a.after) a.after();
 }
@@ -198,13 +206,14 @@ void ledger::ended(access_record& a, std::uint64_t told) {
 void ledger::spoil(node at, node whom, errc how) { spoiled_[{at, whom}].insert(how); }
 
 bool ledger::spoiled(node a, node b) const {
-  return spoiled_.contains({a, b}) || spoiled_.contains({b, a}) || spoiled_alone_.contains(a) ||
-         spoiled_alone_.contains(b);
+  return a == hostile || b == hostile || spoiled_.contains({a, b}) || spoiled_.contains({b, a}) ||
+         spoiled_alone_.contains(a) || spoiled_alone_.contains(b);
 }
 
 bool ledger::may_end_like(const record& r, errc status) const {
   if (status == errc::ok || (status == errc::truncated && r.what == "receive")) return true;
   if (status == errc::stopped) return r.asked_to_stop;
+  if (may_be_hostile(r)) return true;
   if (r.may_end && r.may_end(status)) return true;
   if (const auto alone = spoiled_alone_.find(r.at);
       alone != spoiled_alone_.end() && alone->second.contains(status))
@@ -227,6 +236,20 @@ bool ledger::excused(const message_record& m, std::map<stream, unsigned>& before
   return true;
 }
 
+bool ledger::lends(node at, weft::const_buffer what) const {
+  const auto holds = [what](const std::byte* begin, std::size_t size) {
+    return what.data() >= begin && what.data() + what.size() <= begin + size;
+  };
+  return std::any_of(all_.begin(), all_.end(),
+                     [&](const record* r) {
+                       return r->at == at && r->pending() && holds(r->memory.data(), r->size());
+                     }) ||
+         std::any_of(accesses_.begin(), accesses_.end(), [&](const access_record& a) {
+           const auto all = a.there->all();
+           return a.with.value_or(a.at) == at && holds(all.data(), all.size());
+         });
+}
+
 std::uint64_t ledger::pending(node at) const {
   const auto it = waiting_.find(at);
   const std::uint64_t hosts = hosts_.contains(at) && hosts_.at(at) ? 1 : 0;
@@ -234,6 +257,9 @@ std::uint64_t ledger::pending(node at) const {
 }
 
 void ledger::judge_waiting(const record& r) {
+  // It may have taken what came from it, and wait for the rest.
+  const bool may_be_held = r.hostile_may_hold || (!r.with && r.what == "receive");
+  if (hostile && (r.with == hostile || may_be_held) && !gone(r.at, *hostile)) return;
   if (r.with && spoiled(r.at, *r.with)) {
     log_.violation("{} still waits, and that rank is gone", name_of(r));
     return;
@@ -295,7 +321,7 @@ void ledger::at_end() {
   }
   std::set<const shared_memory*> regions;
   for (const access_record& a : accesses_)
-    if (regions.insert(a.there.get()).second)
+    if (!a.there->open_to_all && regions.insert(a.there.get()).second)
       if (const std::string wrong = a.there->judge_rest(); !wrong.empty())
         log_.violation("a region that rank {} knows: {}", a.at, wrong);
   std::map<stream, unsigned> excuses;

@@ -37,6 +37,7 @@ struct record {
   errc status = errc::ok;
   std::vector<std::byte> memory;      ///< its buffer, with a margin behind it
   bool always_ends = false;           ///< while those whom it is with are there
+  bool hostile_may_hold = false;      ///< but for a rank that keeps no rules
   std::function<bool(errc)> may_end;  ///< set: reasons of its own
 
   bool pending() const noexcept { return begun && ends == 0; }
@@ -83,6 +84,11 @@ class ledger {
   /// verdicts.
   std::function<bool(node from, node to)> starved;
 
+  /// A rank that keeps no rules: what is done with it may end in any way, and need not end while
+  /// `gone` does not hold for it. Set before anything begins.
+  std::optional<node> hostile;
+  std::function<bool(node at, node whom)> gone;
+
   // --- before an operation begins -------------------------------------------------------------
 
   message_record& new_message(node from, node to, std::uint64_t tag, std::size_t size,
@@ -119,6 +125,10 @@ class ledger {
 
   // --- verdicts -------------------------------------------------------------------------------
 
+  /// Whether all of that memory is a buffer of an operation of that rank that waits, or in a
+  /// region.
+  bool lends(node at, weft::const_buffer what) const;
+
   /// How many operations of a rank wait, as far as it was told.
   std::uint64_t pending(node at) const;
 
@@ -142,8 +152,12 @@ class ledger {
   Record& enter(std::deque<Record>& where, std::string_view what, node at, std::optional<node> with,
                 std::size_t bytes);
   bool spoiled(node a, node b) const;
+  bool may_be_hostile(const record& r) const {
+    return hostile && r.with.value_or(*hostile) == *hostile;
+  }
   bool excused(const message_record& m, std::map<stream, unsigned>& before) const;
   bool may_end_like(const record& r, errc status) const;
+  void judge_untouched(receive_record& r, std::size_t size);
   const message_record* recognise(const receive_record& r) const;
   bool can_match(const message_record& m, const receive_record& r) const;
   void judge_waiting(const record& r);

@@ -5,12 +5,15 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <string>
 
 #include "sim/acts.hpp"
 #include "sim/plants.hpp"
 #include "sim/shrink.hpp"
+
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
 namespace {
 
@@ -28,14 +31,16 @@ struct settings {
 
 /// What all runs together have seen.
 struct totals {
-  std::uint64_t seeds = 0, failed = 0, messages = 0, frames = 0;
+  std::uint64_t seeds = 0, failed = 0, messages = 0, frames = 0, most_work = 0;
   clock::time_point began = clock::now();
 
   double seconds() const { return std::chrono::duration<double>(clock::now() - began).count(); }
   std::string line() const {
-    return fmt::format("{} seeds, {} failed; {} messages in {} frames; {:.1f} s, {:.0f} seeds/s",
-                       seeds, failed, messages, frames, seconds(),
-                       static_cast<double>(seeds) / std::max(seconds(), 0.001));
+    return fmt::format(
+        "{} seeds, {} failed; {} messages in {} frames, {} steps in a pass at most; {:.1f} s, "
+        "{:.0f} seeds/s",
+        seeds, failed, messages, frames, most_work, seconds(),
+        static_cast<double>(seeds) / std::max(seconds(), 0.001));
   }
 };
 
@@ -87,6 +92,27 @@ int run_one_with_trace(const wishes& w) {
   return v.good() ? 0 : 1;
 }
 
+/// What runs now, for the case that it ends the program.
+std::string command_now;
+
+void name_the_seed() {
+  const std::string text = "\nweft-sim has crashed; to see it happen:  " + command_now + "\n";
+  static_cast<void>(!::write(2, text.data(), text.size()));
+}
+
+void on_crash(int signal) {
+  name_the_seed();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// A sanitizer has handlers of its own, which say more.
+void watch_for_crashes() {
+  if (__sanitizer_set_death_callback) return __sanitizer_set_death_callback(&name_the_seed);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    std::signal(signal, &on_crash);
+}
+
 int run_many(const settings& s) {
   constexpr std::uint64_t failures_until_enough = 5;
   totals t;
@@ -94,10 +120,12 @@ int run_many(const settings& s) {
   const auto end = t.began + std::chrono::duration_cast<clock::duration>(
                                  std::chrono::duration<double>(s.minutes * 60));
   for (wishes w = s.first; s.minutes > 0 ? clock::now() < end : t.seeds < s.seeds; ++w.seed) {
+    command_now = w.command();
     const verdict v = sim::run(w);
     ++t.seeds;
     t.messages += v.messages;
     t.frames += v.frames;
+    t.most_work = std::max(t.most_work, v.most_work);
     if (!v.good()) {
       line.clear();
       report(w, v);
@@ -139,10 +167,15 @@ int main(int argc, char** argv) {
   app.add_option("--plant", s.first.plant, "plants a fault: " + names_of_plants());
   app.add_flag("--many-links", s.first.many_links,
                "every pair has several links, all but one of which may break on the way");
+  app.add_flag(
+      "--hostile", s.first.hostile,
+      "one more rank, which keeps no rules: it sends what it likes, and reads when it likes");
+  app.add_option("--frames", s.first.frames, "at most so many frames in each act of that rank");
   app.add_flag("--trace", s.trace, "prints every event of one seed");
   app.add_flag("--quiet", s.quiet, "no progress line");
   CLI11_PARSE(app, argc, argv);
   if (!only.empty()) s.first.only = only;
+  watch_for_crashes();
   try {
     return s.trace ? run_one_with_trace(s.first) : run_many(s);
   } catch (const std::exception& e) {

@@ -46,6 +46,7 @@ fake::manner throw_transport(dice d, const char* name) {
   m.memory = d.one_of(memories);
   m.holds = d.percent(30);
   m.places = d.percent(30);
+  m.placed = d.percent(50) ? 100 : 50;
   m.later = d.percent(50);
   m.transfers = d.one_of(transfers);
   m.prefers_put = d.percent(40);
@@ -78,6 +79,18 @@ act throw_act(dice d, unsigned number, unsigned ranks, nanoseconds duration) {
   return a;
 }
 
+/// Of the last rank, with one of the others.
+act throw_hostility(dice d, unsigned number, node hostile) {
+  act a;
+  a.number = number;
+  a.kind = &hostility();
+  a.first = hostile;
+  a.second = static_cast<node>(d.below(hostile));
+  a.when = d.up_to(300us);
+  a.chance = d.part(0);
+  return a;
+}
+
 }  // namespace
 
 std::string wishes::command() const {
@@ -87,6 +100,8 @@ std::string wishes::command() const {
   if (only) text += fmt::format(" --only {}", fmt::join(*only, ","));
   if (!plant.empty()) text += " --plant " + plant;
   if (many_links) text += " --many-links";
+  if (hostile) text += " --hostile";
+  if (frames) text += fmt::format(" --frames {}", *frames);
   return text + " --trace";
 }
 
@@ -115,7 +130,8 @@ scenario make_plan(const wishes& w) {
 
   dice shape = all.part(of_shape);
   const auto ranks = static_cast<unsigned>(shape.between(2, shape.percent(10) ? 8 : 5));
-  p.ranks.resize(w.ranks.value_or(ranks));
+  p.ranks.resize(w.ranks.value_or(ranks) + (w.hostile ? 1 : 0));
+  if (w.hostile) p.hostile = static_cast<node>(p.ranks.size() - 1);
   p.transports.resize(shape.between(1, transport_names.size()));
   p.turn = nanoseconds(shape.between(50, 2000));
   p.acts_in_all = static_cast<unsigned>(shape.between(1, shape.percent(10) ? 30 : 10));
@@ -135,10 +151,18 @@ scenario make_plan(const wishes& w) {
     p.ranks[i].rendezvous = d.one_of(ways);
     if (d.percent(30)) p.ranks[i].inlined = weft::inline_beginning::no;
   }
+  const auto wanted = [&w](unsigned i) {
+    return !w.only || std::count(w.only->begin(), w.only->end(), i) != 0;
+  };
   for (unsigned i = 0; i < p.acts_in_all; ++i)
-    if (!w.only || std::count(w.only->begin(), w.only->end(), i) != 0)
+    if (wanted(i))
       p.acts.push_back(
           throw_act(all.part(of_acts).part(i), i, static_cast<unsigned>(p.ranks.size()), 300us));
+  if (!p.hostile) return p;
+  for (std::uint64_t more = shape.between(1, 6); more != 0; --more, ++p.acts_in_all)
+    if (wanted(p.acts_in_all))
+      p.acts.push_back(
+          throw_hostility(all.part(of_acts).part(p.acts_in_all), p.acts_in_all, *p.hostile));
   return p;
 }
 

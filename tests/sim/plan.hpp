@@ -28,6 +28,10 @@ struct wishes {
   std::string plant;                          ///< a fault of plants.hpp; empty: none
   /// Every pair has a link by each transport, and may lose all but one of them on the way.
   bool many_links = false;
+  /// One more rank, which keeps no rules.
+  bool hostile = false;
+  /// So many frames it sends at most in each of its acts.
+  std::optional<unsigned> frames;
 
   /// The command that repeats it.
   std::string command() const;
@@ -60,6 +64,7 @@ struct scenario {
   nanoseconds turn{0};                   ///< what a turn costs
   std::vector<act> acts;                 ///< in order of number; numbers may be missing
   unsigned acts_in_all = 0;              ///< also those that were left out
+  std::optional<node> hostile;           ///< the rank that keeps no rules
   dice chance{0};                        ///< for everything else
 
   /// Which transport the two use, in both directions.

@@ -85,6 +85,7 @@ watched_region_end rank::end_of(const memory& mine) {
   mine->ending = true;
   access_record& a = ledger_.new_access("end of a region", number_, {}, mine, 0);
   a.always_ends = true;
+  a.hostile_may_hold = mine->open_to_all;
   a.after = [this, mine] {
     std::erase(hosted_, mine);
     ledger_.hosts(number_, !hosted_.empty());

@@ -17,18 +17,20 @@ verdict play(const scenario& p, const planted& fault, std::FILE* trace) {
     job j(p, history, book);
     fault.put_into(j.world());
     for (const act& a : p.acts) {
-      history.event("act {} will be number {} of the list, with ranks {} and {}", a.number,
-                    a.kind - act_kinds().data(), a.first, a.second);
+      history.event("act {} is of weight {}, with ranks {} and {}", a.number, a.kind->weight,
+                    a.first, a.second);
       a.kind->stage(j, a);
     }
     // A violation ends a run: what follows from it would only hide it.
     if (j.run()) {
       j.judge_rest();
+      if (j.end_hostile() && j.run()) j.judge_rest();
       j.stop_everybody();
       j.run();
     }
     j.end_everybody();
     v.frames = j.frames();
+    v.most_work = j.most_work();
     v.virtual_time = j.world().elapsed();
   }
   book.at_end();

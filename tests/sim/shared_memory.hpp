@@ -54,6 +54,7 @@ class shared_memory {
   const weft::region_name called;
   std::uint64_t key = 0;  ///< 0: it has not begun
   bool ending = false;
+  bool open_to_all = false;  ///< a rank that keeps no rules has it, or reaches it
 
  private:
   bool is_refused(unsigned slot) const noexcept;

@@ -44,6 +44,15 @@ wishes shrink(wishes w, const std::function<void(const wishes&)>& tried) {
     w = smaller;
     break;
   }
+  if (!w.hostile) return w;
+  for (const unsigned frames :
+       {1u, 2u, 3u, 4u, 6u, 8u, 12u, 20u, 35u, 60u, 100u, 200u, 500u, 1000u}) {
+    wishes smaller = w;
+    smaller.frames = frames;
+    if (!fails(smaller)) continue;
+    w = smaller;
+    break;
+  }
   return w;
 }
 

@@ -58,36 +58,36 @@ temper throw_temper(dice& d) {
           d.percent(30) ? d.one_of(rarely) : 0, d.percent(50) ? 50u : 0u};
 }
 
-const std::vector<hostile_frames::move>& hostile_frames::all_moves() {
+std::span<const hostile_frames::move> hostile_frames::all_moves() noexcept {
   using me = hostile_frames;
-  static const std::vector<move> all{&me::eager,
-                                     &me::eager,
-                                     &me::begin_eager,
-                                     &me::begin_rendezvous,
-                                     &me::more,
-                                     &me::more,
-                                     &me::cancel,
-                                     &me::data,
-                                     &me::data,
-                                     &me::last_data,
-                                     &me::fin,
-                                     &me::answer_message,
-                                     &me::enough,
-                                     &me::answer_cancel,
-                                     &me::answer_message,
-                                     &me::credit,
-                                     &me::signal,
-                                     &me::arrived,
-                                     &me::arrived,
-                                     &me::put,
-                                     &me::get,
-                                     &me::continue_put,
-                                     &me::update,
-                                     &me::answer_access,
-                                     &me::bye,
-                                     &me::answer_access,
-                                     &me::released,
-                                     &me::begin_rendezvous};
+  static constexpr std::array<move, 28> all{&me::eager,
+                                            &me::eager,
+                                            &me::begin_eager,
+                                            &me::begin_rendezvous,
+                                            &me::more,
+                                            &me::more,
+                                            &me::cancel,
+                                            &me::data,
+                                            &me::data,
+                                            &me::last_data,
+                                            &me::fin,
+                                            &me::answer_message,
+                                            &me::enough,
+                                            &me::answer_cancel,
+                                            &me::answer_message,
+                                            &me::credit,
+                                            &me::signal,
+                                            &me::arrived,
+                                            &me::arrived,
+                                            &me::put,
+                                            &me::get,
+                                            &me::continue_put,
+                                            &me::update,
+                                            &me::answer_access,
+                                            &me::bye,
+                                            &me::answer_access,
+                                            &me::released,
+                                            &me::begin_rendezvous};
   return all;
 }
 
@@ -107,7 +107,7 @@ hostile_frame hostile_frames::next(dice& d, const temper& t) {
         drum_.moves.push_back(d.one_of(all_moves()));
       drum_.seed = d.throw_one();
       drum_.at = 0;
-      drum_.left = d.between(10, d.percent(20) ? 3000 : 300);
+      drum_.left = d.between(10, d.percent(20) ? 10'000 : 300);
     }
     f = plausible(d);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "proto/frames.hpp"
@@ -88,7 +89,7 @@ class hostile_frames {
     std::size_t left = 0;
   };
 
-  static const std::vector<move>& all_moves();
+  static std::span<const move> all_moves() noexcept;
   hostile_frame plausible(dice& d);
   maybe beat();
   hostile_frame anything(dice& d);

@@ -74,12 +74,15 @@ bool world::do_what_is_due() {
 }
 
 bool world::turn_everybody() {
-  std::vector<runtime::engine*> order;
+  std::vector<std::pair<node, runtime::engine*>> order;
   for (const auto& [n, who] : nodes_)
-    if (!who.dead && who.stalled_until <= elapsed_) order.push_back(who.engine);
+    if (!who.dead && who.stalled_until <= elapsed_) order.emplace_back(n, who.engine);
   std::shuffle(order.begin(), order.end(), random_);
   unsigned events = 0;
-  for (runtime::engine* e : order) events += e->poll_once();
+  for (const auto& [n, e] : order) {
+    events += e->poll_once();
+    if (turned) turned(n);
+  }
   return events != 0;
 }
 

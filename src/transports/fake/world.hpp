@@ -94,6 +94,9 @@ class world final : public runtime::clock {
   /// Told what happens on the wires. Set before anything is sent.
   std::function<void(happening, const wire&, const wire::frame&)> watch;
 
+  /// Told of each turn that a node has had.
+  std::function<void(node)> turned;
+
   /// Asked about memory that a receiver wants a payload in. False: it had no right to name that,
   /// and nothing is written.
   std::function<bool(const wire&, const_buffer)> may_place;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank that keeps no rules.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "sim/log.hpp"
+#include "sim/plan.hpp"
+#include "support/hostile_frames.hpp"
+
+namespace sim {
+
+/// Has links like any rank, and no messenger: what it sends is made by weft::tests::hostile_frames.
+/// What it hears teaches it numbers and addresses. It reads when it likes: else its node is
+/// stalled.
+class hostile_rank {
+ public:
+  hostile_rank(fake::world& w, node number, const scenario& p, log& l);
+  ~hostile_rank();
+
+  weft::runtime::engine& engine() noexcept { return engine_; }
+
+  // --- links, as the control plane asks for them ------------------------------------------------
+
+  weft::transports::transport& way(std::size_t n) noexcept { return *ways_[n]; }
+  /// Where it hears what a rank says by that link.
+  weft::transports::inlet& inlet(node from, std::size_t way);
+  /// Whether it takes a rank's links, and never answers.
+  bool keeps_silent(node from) const;
+  /// Units that it grants a rank that connects: more than it has memory for, or none.
+  std::uint32_t grants(node from);
+  /// The links that it opened may be sent on.
+  void linked(node to, std::vector<std::unique_ptr<weft::transports::link>> links,
+              std::uint32_t credit);
+  bool has_links(node to) const;
+
+  // --- what it does ----------------------------------------------------------------------------
+
+  /// It may reach that memory of a rank's, if it says so in time.
+  void knows_region(node whose, std::uint64_t key, std::uint64_t first, std::uint64_t size);
+  /// Says one thing, or reads or writes the rank's memory.
+  /// \return failed: nothing can be said to that rank any more
+  weft::transports::post speak(node to, dice& d, const weft::tests::temper& t);
+  /// The next frame stops in the middle, and nothing comes behind it.
+  void stop_in_next(std::uint32_t after) { stops_after_ = after; }
+
+ private:
+  struct ear;
+  struct victim {
+    weft::tests::hostile_frames talk;
+    std::vector<std::unique_ptr<ear>> ears;  // one for each link
+    std::vector<std::unique_ptr<weft::transports::link>> links;
+    std::optional<weft::tests::hostile_frame> unsent;  // it found no room
+    std::size_t lane = 0;                              // of several links: whose turn it is
+    std::uint64_t ordered = 0, fragments = 0;          // frames on several links so far
+    std::uint64_t reads = 0;
+  };
+
+  victim& of(node n);
+  weft::transports::post send(victim& v, dice& d);
+  weft::transports::post touch(victim& v, dice& d);
+
+  fake::world& world_;
+  const node number_;
+  const scenario& plan_;
+  log& log_;
+  weft::runtime::engine engine_;
+  std::vector<std::unique_ptr<weft::transports::transport>> ways_;
+  std::map<node, std::unique_ptr<victim>> victims_;
+  std::vector<std::byte> memory_;  // what it sends, and what is written to it
+  std::vector<weft::const_buffer> parts_;
+  std::vector<weft::mutable_buffer> into_;
+  std::optional<std::uint32_t> stops_after_;
+};
+
+}  // namespace sim

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job has to do with a rank that keeps no rules, and what the others owe it: nothing.
+#include <algorithm>
+
+#include "proto/select.hpp"
+#include "sim/job.hpp"
+#include "sim/work.hpp"
+
+namespace sim {
+
+using weft::errc;
+using weft::runtime::engine;
+
+namespace {
+
+// Answers that one rank waits to send to another. A correct one has at most `most_accesses`
+// accesses without an answer, and a few messages.
+constexpr std::size_t most_waiting = 2000;
+
+// Basic blocks. An end of a peer looks at each place where a receive may be.
+constexpr std::uint64_t work_of_a_pass = 100'000;
+constexpr std::uint64_t work_for_a_frame = 1000;
+
+}  // namespace
+
+void job::want_hostile_links(node to) {
+  const node self = *plan_.hostile;
+  if (!asked_by_hostile_.insert(to).second) return;
+  const nanoseconds asks = world_.elapsed() + delay(self, to);
+  world_.at(std::max(asks, plan_.ranks[to].joins), [this, self, to] {
+    if (there(to) && !apart(to, self)) open(self, to);
+  });
+}
+
+void job::knows(node owner, std::shared_ptr<shared_memory> what) {
+  world_.at(world_.elapsed() + std::chrono::microseconds(20), [this, owner, what] {
+    if (hostile() && what->key != 0)
+      hostile_->knows_region(owner, what->key, what->called.first, what->all().size());
+  });
+}
+
+/// What a pass does depends on what has come in it, and not on what a peer has sent before.
+void job::judge_pass(node n) {
+  const std::uint64_t work = work_done() - std::exchange(work_before_, work_done());
+  const std::uint64_t frames = std::exchange(frames_in_pass_, 0);
+  most_work_ = std::max(most_work_, work - std::min(work, frames * work_for_a_frame));
+  if (plan_.hostile && work > work_of_a_pass + frames * work_for_a_frame)
+    log_.violation("a pass of rank {} with {} frames took {} steps", n, frames, work);
+}
+
+/// Whoever connects is granted something, also beyond the budget; correct peers use none of it.
+std::size_t job::overdraft() const noexcept {
+  if (!plan_.hostile) return 0;
+  return ranks_.size() * weft::proto::credit_reserve * weft::proto::credit_unit;
+}
+
+bool job::end_hostile() {
+  if (!hostile()) return false;
+  const node self = *plan_.hostile;
+  delay(self, self).count() % 2 == 0 ? kill(self) : leave(self);
+  return true;
+}
+
+/// What a rank keeps for it has its bounds; one that has been cut off hears of it as of a death.
+void job::judge_hostile(node n) {
+  const node other = *plan_.hostile;
+  const std::shared_ptr<weft::proto::peer> p = at(n).messages().peer_of(other);
+  const engine::holder hold(at(n).engine());
+  if (const std::size_t waiting = p->books().waiting; waiting > most_waiting)
+    log_.violation("rank {} keeps {} control frames for rank {}", n, waiting, other);
+  if (p->now() == weft::proto::peer::state::lost && cut_off_.insert(n).second) {
+    log_.event("rank {} has cut off rank {} ({})", n, other, static_cast<int>(p->why()));
+    tell_gone(n, other, p->why());
+  }
+}
+
+/// It is gone, and all that has to do with it has come to rest.
+void job::judge_after_hostile(node n) {
+  const node other = *plan_.hostile;
+  const std::shared_ptr<weft::proto::peer> p = at(n).messages().peer_of(other);
+  const engine::holder hold(at(n).engine());
+  if (!p->gone()) log_.violation("rank {} does not know that rank {} is gone", n, other);
+  const auto books = p->books();
+  if (books.window != 0 || books.waiting_credits != 0)
+    log_.violation("rank {} still grants {} units to rank {}, which is gone", n, books.window,
+                   other);
+  if (p->link()) log_.violation("rank {} has a link to rank {}, which is gone", n, other);
+}
+
+}  // namespace sim
