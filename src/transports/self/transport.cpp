@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/self/transport.hpp"
 
+#include <utility>
+
 #include "transports/self/link.hpp"
 
 namespace weft::transports::self {
@@ -45,11 +47,13 @@ unsigned self_transport::poll() noexcept {
     if (!to_->on_frame(f.header, f.extended ? &f.extension : nullptr, f.payload.data()))
       to_->on_broken(errc::protocol_error);
   }
-  if (events != 0 && refused_ && to_) {
-    refused_ = false;
+  // Also with nothing queued: what was refused was memory for a frame, which there may be now.
+  if (std::exchange(refused_, false) && to_) {
+    ++events;
     to_->on_room();
   }
-  worth_polling = !frames_.empty();
+  busy = refused_ && frames_.empty();
+  worth_polling = busy || !frames_.empty();
   return events;
 }
 
@@ -78,7 +82,9 @@ post self_link::send(const frame_header& header, const frame_extension* extensio
     data = from;
     return post::done;
   } catch (const std::bad_alloc&) {
-    transport_.refused_ = true;
+    // Perhaps no frame waits that would make room: the next pass tries again.
+    transport_.refused_ = transport_.busy = transport_.worth_polling = true;
+    transport_.engine_.look_after();
     return post::busy;
   }
 }

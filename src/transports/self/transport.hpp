@@ -27,7 +27,7 @@ class self_transport final : public transport {
   std::string describe(const inlet&) const override { return "self"; }
 
   unsigned poll() noexcept override;
-  bool has_work() noexcept override { return !frames_.empty(); }
+  bool has_work() noexcept override { return busy || !frames_.empty(); }
   void nudge() noexcept override {}
 
  private:

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include <vector>
+
+#include "support/allocations.hpp"
+#include "support/skip.hpp"
 #include "transports/self/transport.hpp"
 
 using namespace weft::transports;
@@ -12,7 +16,8 @@ class nobody final : public inlet {
   bool on_frame(const frame_header&, const frame_extension*, const std::byte*) noexcept override {
     return true;
   }
-  void on_room() noexcept override {}
+  int rooms = 0;
+  void on_room() noexcept override { ++rooms; }
   void on_broken(weft::errc) noexcept override {}
 };
 
@@ -24,4 +29,28 @@ TEST_CASE("self: an offer of another process is refused") {
   nobody peer;
   parcel answer;
   CHECK_FALSE(here.accept(peer, {}, {}, answer).empty());
+}
+
+// Before it was so, nobody tried again, and the message waited for ever.
+TEST_CASE("self: a frame for which there was no memory is asked for again") {
+  if (!weft::tests::counts_allocations())
+    return weft::tests::skip("allocations cannot be refused here");
+  weft::runtime::engine turns(weft::progress_mode::polling, {}, "epoll");
+  self::self_transport here(turns);
+  nobody peer;
+  parcel offer;
+  const std::unique_ptr<weft::transports::link> out = here.open(peer, {}, offer);
+  const std::vector<std::byte> bytes(1000);
+  const frame_header header{1, 1000, 1, 0, 0};
+  {
+    const weft::tests::no_memory none;
+    CHECK(out->send_together(header, nullptr, bytes.data()) == post::busy);
+  }
+  CHECK(here.worth_polling);
+  CHECK(here.has_work());
+  here.poll();
+  CHECK(peer.rooms == 1);
+  CHECK_FALSE(here.busy);
+  CHECK(out->send_together(header, nullptr, bytes.data()) == post::done);
+  here.forget(peer);
 }
