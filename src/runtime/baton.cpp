@@ -45,7 +45,7 @@ void spin(int& spins) noexcept {
 
 }  // namespace
 
-baton::baton() noexcept : can_favour_(favours && join_private_fences()), revoked_(!can_favour_) {}
+baton::baton() noexcept : can_favour_(favours && join_private_fences()), revoked_(!can_favour()) {}
 
 void baton::wait_for_word() noexcept {
   if (try_word()) return;
@@ -60,7 +60,7 @@ void baton::revoke() noexcept {
   taken_in_a_row_ = 0;
   if (revoked_.load(std::memory_order_relaxed)) return;
   revoked_.store(true, std::memory_order_release);
-  private_fence();
+  if (!private_fence()) can_favour_.store(false, std::memory_order_relaxed);
 }
 
 void baton::take() noexcept {
@@ -87,7 +87,7 @@ void baton::take_after_revocation() noexcept {
 }
 
 void baton::give_after_revocation() noexcept {
-  if (can_favour_ && ++taken_in_a_row_ >= row_until_favoured && !wanted())
+  if (can_favour() && ++taken_in_a_row_ >= row_until_favoured && !wanted())
     revoked_.store(false, std::memory_order_relaxed);
   by_word_ = false;
   give();

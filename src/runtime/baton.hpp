@@ -57,7 +57,7 @@ class baton {
   void give() noexcept { word_.store(0, std::memory_order_release); }
 
   /// Whether the kernel makes fences for other threads (private_fence), so that favour works.
-  bool can_favour() const noexcept { return can_favour_; }
+  bool can_favour() const noexcept { return can_favour_.load(std::memory_order_relaxed); }
 
   /// Somebody waits: a thread that polls in a loop should stand aside for a moment.
   bool wanted() const noexcept { return waiting_.load(std::memory_order_relaxed) != 0; }
@@ -80,7 +80,8 @@ class baton {
   alignas(64) std::atomic<std::uint32_t> favoured_holds_{0};
   bool by_word_ = false;              // the favoured thread holds the word instead
   std::uint32_t taken_in_a_row_ = 0;  // by it, since another thread had the word; its holder's
-  const bool can_favour_;             // the kernel makes fences for others
+  // The kernel makes fences for others; once it refuses one, never again. Changed with the word.
+  std::atomic<bool> can_favour_;
 
   // Written by others, seldom.
   alignas(64) std::atomic<bool> revoked_;  // changed by the holder of the word only

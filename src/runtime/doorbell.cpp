@@ -39,12 +39,17 @@ doorbell::doorbell(bool has_progress_thread)
 
 void doorbell::arm(std::uint32_t state) noexcept {
   raise(page_->asleep, state);
-  if (!heavy_fence()) std::atomic_thread_fence(std::memory_order_seq_cst);
+  fence_senders();
 }
 
 void doorbell::arm_away(bool heavy) noexcept {
   raise(page_->away, 1);
-  if (heavy) heavy_fence();
+  if (heavy) fence_senders();
+}
+
+/// Senders that were not told to fence rely on this one, also when it is refused in mid-life.
+void doorbell::fence_senders() noexcept {
+  if (!heavy_fence() && !must_fence_) settle();
 }
 
 remote_doorbell::remote_doorbell(const unique_fd& page)

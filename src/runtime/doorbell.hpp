@@ -73,6 +73,7 @@ class doorbell {
   bool fences_senders() const noexcept { return !must_fence_; }
 
  private:
+  void fence_senders() noexcept;
   static bool odd(const std::atomic<std::uint32_t>& w) noexcept {
     return (w.load(std::memory_order_relaxed) & 1) != 0;
   }

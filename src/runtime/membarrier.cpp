@@ -3,6 +3,7 @@
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -22,9 +23,18 @@ bool join_private_fences() noexcept {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-void private_fence() noexcept {
+bool private_fence() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return true;
+  settle();
+  return false;
+}
+
+void settle() noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const timespec a_while{0, 1'000'000};
+  nanosleep(&a_while, nullptr);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 }  // namespace weft::runtime

@@ -16,6 +16,13 @@ bool heavy_fence() noexcept;
 /// The same among the threads of this process (some microseconds). `join` once before; false:
 /// refused, and then private_fence must not be relied on.
 bool join_private_fences() noexcept;
-void private_fence() noexcept;
+
+/// False: refused in mid-life (a seccomp filter that was loaded since); it has settled instead.
+bool private_fence() noexcept;
+
+/// What is left where a fence is refused that others rely on: waits, for a millisecond, until what
+/// any core has stored must have become visible. A store leaves a core's buffer in less than a
+/// microsecond, and when the core turns to anything else; no fence is known to take longer.
+void settle() noexcept;
 
 }  // namespace weft::runtime

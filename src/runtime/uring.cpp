@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <weft/error.hpp>
 
 #include "runtime/deadline.hpp"
@@ -53,7 +54,9 @@ uring::uring(unsigned submissions, unsigned completions) {
   for (unsigned i = 0; i < params.sq_entries; ++i) ring_.sq.array[i] = i;
 }
 
-uring::~uring() { io_uring_queue_exit(&ring_); }
+void uring::end() noexcept {
+  if (!std::exchange(ended_, true)) io_uring_queue_exit(&ring_);
+}
 
 int uring::enter(std::chrono::nanoseconds at_most) noexcept {
   io_uring_smp_store_release(ring_.sq.ktail, ring_.sq.sqe_tail);

@@ -19,8 +19,11 @@ class uring {
   uring(const uring&) = delete;
   uring& operator=(const uring&) = delete;
 
-  /// Ends every request. The kernel lets go of their files a moment later.
-  ~uring();
+  ~uring() { end(); }
+
+  /// Ends every request. The kernel lets go of their files a moment later. Nothing may be asked of
+  /// it afterwards.
+  void end() noexcept;
 
   int descriptor() const noexcept { return ring_.ring_fd; }
 
@@ -62,6 +65,7 @@ class uring {
 
  private:
   io_uring ring_{};
+  bool ended_ = false;
 };
 
 }  // namespace weft::runtime

@@ -6,6 +6,7 @@
 #if WEFT_HAVE_URING
 
 #include <sys/epoll.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -33,9 +34,10 @@ class uring_wait_set final : public wait_set {
     add(wake_.fd(), EPOLLIN, woken_);
   }
 
-  const char* name() const noexcept override { return "uring"; }
+  const char* name() const noexcept override { return "uring"; }  // what it began as
 
   void add(int fd, std::uint32_t events, fd_watcher& w) override {
+    if (instead_) return instead_->add(fd, events, w);
     auto& row = table_.insert(fd, events, w);
     try {
       to_arm_.reserve(table_.size());  // each descriptor stands there once: queue() has room
@@ -47,6 +49,7 @@ class uring_wait_set final : public wait_set {
   }
 
   void remove(int fd) noexcept override {
+    if (instead_) return instead_->remove(fd);
     if (!table_.contains(fd)) return;
     const std::uint64_t key = table_.key(fd);
     const bool armed = std::exchange(table_[fd].armed, false);
@@ -55,19 +58,21 @@ class uring_wait_set final : public wait_set {
   }
 
   unsigned poll() noexcept override {
-    if (to_arm_.empty() && ring_.quiet()) return 0;
+    if (instead_) return instead_->poll();
+    if (to_arm_.empty() && !refused_ && ring_.quiet()) return 0;
     step(nanoseconds::zero());
     return tell();
   }
 
   unsigned wait(time_point deadline) noexcept override {
     for (;;) {
+      if (instead_) return wait_instead(deadline);
       step(woken_.rung ? nanoseconds::zero() : remaining(deadline));
       const unsigned told = tell();
       if (std::exchange(woken_.rung, false)) {
         // Before returning: a wake() up to here counts for this wait(), a later one for the next.
         wake_.drain();
-        queue(wake_.fd(), table_[wake_.fd()]);
+        if (!instead_) queue(wake_.fd(), table_[wake_.fd()]);
         return told;
       }
       if (told != 0 || steady_clock::now() >= deadline) return told;
@@ -75,7 +80,9 @@ class uring_wait_set final : public wait_set {
   }
 
   void wake() noexcept override { wake_.ring(); }
-  int descriptor() const noexcept override { return ring_.descriptor(); }
+  int descriptor() const noexcept override {
+    return instead_ ? instead_->descriptor() : ring_.descriptor();
+  }
 
  private:
   struct wake_watcher final : fd_watcher {
@@ -106,13 +113,53 @@ class uring_wait_set final : public wait_set {
     to_arm_.push_back(fd);
   }
 
-  /// A request slot. A full queue empties by being submitted; EINTR, and EAGAIN where memory is
-  /// short, pass.
+  /// \return false: the kernel refuses the ring from now on (a seccomp filter that was loaded since
+  ///   it was made). Interruptions, and want of memory, pass.
+  bool enter(nanoseconds at_most) noexcept {
+    switch (ring_.enter(at_most)) {
+      case 0:
+      case EINTR:
+      case ETIME:
+      case EAGAIN:
+      case EBUSY:
+      case ENOMEM:
+        return true;
+      default:
+        refused_ = true;
+        return false;
+    }
+  }
+
+  /// A request slot. A full queue empties by being submitted. Null: the ring is refused.
   io_uring_sqe* request() noexcept {
     for (;;) {
       if (io_uring_sqe* sqe = ring_.next_request()) return sqe;
-      ring_.enter(nanoseconds::zero());
+      if (!enter(nanoseconds::zero())) return nullptr;
     }
+  }
+
+  /// epoll takes over, with all that is watched. What cannot be had for it now, for want of memory
+  /// or a descriptor, is tried again after a moment.
+  void take_over() noexcept {
+    try {
+      std::unique_ptr<wait_set> fresh = make_epoll_wait_set();
+      for (int fd = 0; static_cast<std::size_t>(fd) != table_.size(); ++fd)
+        if (table_.contains(fd)) fresh->add(fd, table_[fd].events, *table_[fd].watcher);
+      ring_.end();
+      instead_ = std::move(fresh);
+    } catch (const std::exception&) {
+      const timespec moment{0, 1'000'000};
+      nanosleep(&moment, nullptr);
+    }
+  }
+
+  unsigned wait_instead(time_point deadline) noexcept {
+    unsigned told = instead_->wait(woken_.rung ? time_point::min() : deadline);
+    if (std::exchange(woken_.rung, false)) {
+      wake_.drain();
+      told -= told != 0 ? 1 : 0;
+    }
+    return told;
   }
 
   void arm_queued() noexcept {
@@ -121,6 +168,7 @@ class uring_wait_set final : public wait_set {
       row.queued = false;
       if (!row.watcher || row.armed) continue;
       io_uring_sqe* sqe = request();
+      if (!sqe) break;
       io_uring_prep_poll_add(sqe, fd, row.events);
       sqe->user_data = table_.key(fd);
       row.armed = true;
@@ -131,10 +179,11 @@ class uring_wait_set final : public wait_set {
   /// At once: a request still in the kernel would keep the file open after its owner closed it.
   void cancel(std::uint64_t key) noexcept {
     io_uring_sqe* sqe = request();
+    if (!sqe) return;
     io_uring_prep_poll_remove(sqe, key);
     sqe->user_data = cancel_key;
     sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
-    while (ring_.unsubmitted() != 0) ring_.enter(nanoseconds::zero());
+    while (ring_.unsubmitted() != 0 && enter(nanoseconds::zero())) continue;
   }
 
   /// Arms, and sleeps unless results lie there already.
@@ -142,11 +191,13 @@ class uring_wait_set final : public wait_set {
     arm_queued();
     const bool sleep = at_most != nanoseconds::zero() && ring_.quiet();
     if (sleep || ring_.unsubmitted() != 0 || ring_.overflown()) {
-      ring_.enter(sleep ? at_most : nanoseconds::zero());
+      enter(sleep ? at_most : nanoseconds::zero());
     }
+    if (refused_) take_over();
   }
 
   unsigned tell() noexcept {
+    if (instead_) return 0;  // it finds whatever there is
     unsigned told = 0;
     ring_.reap([&](std::uint64_t key, int res) {
       auto* row = table_.find(key);
@@ -174,6 +225,8 @@ class uring_wait_set final : public wait_set {
   wake_watcher woken_;
   watch_table table_;
   std::vector<int> to_arm_;
+  bool refused_ = false;               // the ring, in mid-life
+  std::unique_ptr<wait_set> instead_;  // then
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 // takes it.
 // clang-format off
 // always: src/runtime/baton.cpp: row_until_favoured = 1000 => row_until_favoured = 1
-// mutation DROP_FENCE: src/runtime/baton.cpp:   private_fence(); => nothing
+// mutation DROP_FENCE: src/runtime/baton.cpp: if (!private_fence()) can_favour_.store(false, std::memory_order_relaxed); => nothing
 // mutation IGNORE_FAVOURED: src/runtime/baton.cpp: favoured_holds_.load(std::memory_order_acquire) != 0; => false;
 // mutation KEEP_HOLDING: src/runtime/baton.hpp: give_unrevoked(); => nothing
 // mutation GIVE_RELAXED: src/runtime/baton.hpp: word_.store(0, std::memory_order_release) => word_.store(0, std::memory_order_relaxed)
@@ -17,9 +17,10 @@
 
 namespace weft::runtime {
 bool join_private_fences() noexcept { return true; }
-void private_fence() noexcept {
+bool private_fence() noexcept {
   interleave::point();
   interleave::fence_all();
+  return true;
 }
 }  // namespace weft::runtime
 

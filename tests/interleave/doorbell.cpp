@@ -4,7 +4,7 @@
 // clang-format off
 // always: src/runtime/doorbell.cpp: map_own(memory_, page_size) => named(map_own(memory_, page_size), memory_)
 // always: src/runtime/doorbell.cpp: map_from_peer(page, page_size, false) => named(map_from_peer(page, page_size, false), page)
-// mutation DROP_FENCE: src/runtime/doorbell.cpp: if (!heavy_fence()) std::atomic_thread_fence(std::memory_order_seq_cst); => nothing
+// mutation DROP_FENCE: src/runtime/doorbell.cpp: if (!heavy_fence() && !must_fence_) settle(); => nothing
 // mutation SAME_ODD_VALUE: src/runtime/doorbell.hpp: (now & ~3u) + 4 + state => state
 // mutation NEVER_RING: src/runtime/doorbell.hpp: now == rung_asleep_) [[likely]] => true) [[likely]]
 // clang-format on
@@ -34,6 +34,7 @@ mapping named(mapping m, const unique_fd& file) {
 
 namespace weft::runtime {
 bool join_heavy_fences() noexcept { return true; }
+void settle() noexcept {}
 bool heavy_fence() noexcept {
   interleave::point();
   interleave::fence_all();

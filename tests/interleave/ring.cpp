@@ -101,6 +101,7 @@ inline void* memcpy(void* to, const void* from, size_t n) noexcept {
 
 namespace weft::runtime {
 bool join_heavy_fences() noexcept { return true; }
+void settle() noexcept {}
 bool heavy_fence() noexcept { return true; }
 }  // namespace weft::runtime
 

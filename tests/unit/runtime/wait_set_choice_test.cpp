@@ -83,6 +83,38 @@ TEST_CASE("epoll keeps its deadlines where epoll_pwait2 is unknown", "[wait_set]
         }) == 0);
 }
 
+// Before it was so, removing a descriptor never ended, and waiting took all of a core.
+TEST_CASE("a ring that is refused in mid-life: epoll takes over, and no file stays open",
+          "[wait_set]") {
+  if (!have_uring()) return;
+  const std::uint32_t code = GENERATE(as<std::uint32_t>(), EPERM, ENOSYS, EACCES);
+  CHECK(in_a_child([&] {
+          const auto set = make_wait_set("uring").set;
+          counter stays, goes;
+          int ends[2];
+          if (::pipe(ends) != 0) return 2;
+          counter at_pipe;
+          set->add(stays.bell.fd(), EPOLLIN, stays);
+          set->add(goes.bell.fd(), EPOLLIN, goes);
+          set->add(ends[1], EPOLLERR, at_pipe);
+          set->poll();
+          if (!forbid(SYS_io_uring_enter, code)) return 3;
+          set->remove(goes.bell.fd());
+          set->remove(ends[1]);
+          goes.bell.ring();
+          if (set->wait(steady_clock::now() + 1ms) != 0) return 4;
+          stays.bell.ring();
+          if (set->wait(never) != 1 || stays.told != 1 || goes.told != 0) return 5;
+          set->wake();
+          if (set->wait(never) != 0) return 6;
+          // Nobody but this process has the writing end.
+          ::close(ends[1]);
+          char one = 0;
+          if (::read(ends[0], &one, 1) != 0) return 7;
+          return works(*set) ? 0 : 8;
+        }) == 0);
+}
+
 TEST_CASE("auto gives what works here", "[wait_set]") {
   const auto choice = make_wait_set("auto");
   CHECK((choice.set->name() == std::string("uring")) == choice.reason.empty());
