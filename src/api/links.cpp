@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "proto/select.hpp"
@@ -299,11 +301,30 @@ bool links::is_sought(const peer& p) const {
   return p.id() < wireup::first_stranger && p.unmet();
 }
 
+/// What a peer that goes has sent, and what it has been sent, arrives first, as far as it does so
+/// soon: its good-bye may have been faster. The baton is not held in between.
+void links::hear_out(const party& who) {
+  constexpr auto last_words = std::chrono::seconds(1);
+  constexpr auto pause = std::chrono::microseconds(200);
+  const auto until = std::chrono::steady_clock::now() + last_words;
+  for (bool all = false; !all && std::chrono::steady_clock::now() < until;) {
+    {
+      const engine::holder hold(engine_);
+      all = true;
+      for (std::size_t i = 0; i != ways_.size(); ++i)
+        for (transports::inlet* inlet : inlets_for(*who.peer, i))
+          all = ways_[i].transport->hear_out(*inlet) && all;
+    }
+    if (!all) std::this_thread::sleep_for(pause);
+  }
+}
+
 /// The other channels, if there are any, end soon.
 /// \param looks_on the peer does not end with it
 void links::end(party& who, bool orderly, bool looks_on) {
   if (std::exchange(who.gone, true)) return;
   if (who.watch != 0) engine_.unwatch(std::exchange(who.watch, 0));
+  hear_out(who);
   {
     const engine::holder hold(engine_);
     who.opening.clear();

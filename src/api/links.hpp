@@ -115,6 +115,7 @@ class links {
 
   using party_map = std::multimap<wireup::context_id, party>;
 
+  void hear_out(const party& who);
   void end(party& who, bool orderly, bool looks_on = false);
   std::string absent(peer_id rank) const;
   void connect(const std::shared_ptr<proto::peer>& p);

@@ -344,7 +344,13 @@ class transport : public runtime::source {
   /// Something else that the counterpart sent by `counterpart::tell` (a region's descriptor).
   virtual void note([[maybe_unused]] inlet& from, [[maybe_unused]] parcel p) {}
 
-  /// Delivers what has arrived from that peer, then stops listening to it.
+  /// For a peer that is going: delivers some of what has arrived from it, and writes some of what
+  /// is left for it, in bounded work, without waiting. Whoever wants all of it to arrive asks again
+  /// and again before `forget`, for as long as it likes to, and gives the baton back in between.
+  /// \return whether nothing more is to be expected
+  virtual bool hear_out([[maybe_unused]] inlet& from) noexcept { return true; }
+
+  /// Stops listening to that peer, after what has arrived, as far as that is bounded work.
   virtual void forget(inlet& from) noexcept = 0;
 
   /// That memory of this process is about to be unmapped, or to become another's: what was kept

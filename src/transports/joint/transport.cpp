@@ -73,6 +73,11 @@ void joint_transport::note(inlet& from, parcel p) {
     it->second->note(from, std::move(p));
 }
 
+bool joint_transport::hear_out(inlet& from) noexcept {
+  const auto it = part_of_.find(&from);
+  return it == part_of_.end() || it->second->hear_out(from);
+}
+
 void joint_transport::forget(inlet& from) noexcept {
   const auto it = part_of_.find(&from);
   if (it == part_of_.end()) return;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/tcp/link.hpp"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -20,8 +18,6 @@ namespace {
 // A burst goes out whenever so much has gathered: the receiver works on it while more is gathered.
 constexpr std::size_t bytes_per_write = 16 * 1024;
 constexpr std::size_t pieces_per_write = 16;
-// How long the end of a link waits for its last bytes to leave.
-constexpr auto last_frames = std::chrono::milliseconds(500);
 
 void copy_out(std::byte* to, gather from, std::size_t n) noexcept {
   while (n != 0) {
@@ -77,7 +73,7 @@ stream_link::stream_link(pair& with) noexcept
     : link(with.owner().traits()), pair_(with), passes_(with.owner().passes()) {}
 
 stream_link::~stream_link() {
-  drain();
+  leave_rest();
   pair_.owner().drop_flush(*this);
   pair_.link_ended();
 }
@@ -259,15 +255,16 @@ void stream_link::connection_changed() noexcept {
   tell_of_room();
 }
 
-void stream_link::drain() noexcept {
-  if (!ready()) return;
-  const auto until = std::chrono::steady_clock::now() + last_frames;
-  while (!write() && blocked_) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        until - std::chrono::steady_clock::now());
-    pollfd socket{pair_.fd(), POLLOUT, 0};
-    if (left.count() <= 0 || ::poll(&socket, 1, static_cast<int>(left.count())) <= 0) return;
-  }
+bool stream_link::write_rest() noexcept {
+  return !ready() || (outbox_.size() == 0 && held_left_ == 0) || write();
+}
+
+void stream_link::leave_rest() noexcept {
+  let_go();
+  if (write_rest() || !blocked_) return;
+  pair_.owner().leave_behind(pair_.fd(), outbox_.waiting());
+  pair_.fall_silent();
+  outbox_.written(outbox_.size());
 }
 
 }  // namespace weft::transports::tcp

@@ -81,8 +81,10 @@ class stream_link final : public link {
   bool retry() noexcept;
   /// The connection is there, or gone.
   void connection_changed() noexcept;
-  /// Waits, not for long, until the socket has taken everything: before it is closed.
-  void drain() noexcept;
+  /// Writes what there is, as far as the socket takes it. \return whether nothing is left
+  bool write_rest() noexcept;
+  /// The same at the end; what is left then is the transport's.
+  void leave_rest() noexcept;
   /// Gives back memory that only traffic needs.
   void rest() noexcept { outbox_.rest(); }
 

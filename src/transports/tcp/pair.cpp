@@ -2,7 +2,6 @@
 #include "transports/tcp/pair.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 
@@ -26,9 +25,8 @@ constexpr std::string_view no_connection = "no TCP connection came about";
 // A connection that was closed in good order is followed by a good-bye elsewhere, and one of a
 // process that died by the news of it. A peer that closes it and stays is lost after this.
 constexpr auto grace = std::chrono::milliseconds(500);
-// How long the end of a peer waits for what it wrote last.
-// On a machine that has much else to do it takes its time to say so.
-constexpr auto last_words = std::chrono::seconds(1);
+// Of what a peer that goes has sent, at a time: so that others have their turn.
+constexpr unsigned last_reads = 4;
 // Of a host, to a question of the kernel. Less than any peer timeout.
 constexpr auto time_to_answer = std::chrono::seconds(1);
 
@@ -37,11 +35,6 @@ token random_token() {
   if (::getrandom(t.data(), sizeof t, 0) != sizeof t)
     throw error(errc::system, fmt::format("getrandom failed: {}", std::strerror(errno)));
   return t;
-}
-
-int milliseconds_until(clock::time_point when) noexcept {
-  return static_cast<int>(
-      std::chrono::ceil<std::chrono::milliseconds>(when - clock::now()).count());
 }
 
 }  // namespace
@@ -64,6 +57,7 @@ void pair::review() noexcept {
 
 std::unique_ptr<stream_link> pair::open(parcel& offer) {
   if (never_came()) throw error(errc::unreachable, why_never());
+  if (said_all_) throw error(errc::unreachable, "this side has closed the TCP connection");
   offer_head head{magic, version, 0, {}};
   std::vector<offered_address> where;
   if (stage_ == stage::none) {
@@ -266,25 +260,29 @@ void pair::link_ended() noexcept {
   owner_.forget_if_idle(*this);
 }
 
+bool pair::hear_out() noexcept {
+  // The peer may have been let in, have sent all that it had to say, and have left meanwhile.
+  if (stage_ == stage::connecting) owner_.sockets().poll();
+  if (stage_ == stage::connecting) return false;
+  // A host that has fallen silent has no last words.
+  if (stage_ != stage::up || is_asked_in_vain(fd(), time_to_answer)) return true;
+  const bool all_left = !link_ || link_->write_rest();
+  if (all_left && !std::exchange(said_all_, true)) ::shutdown(socket_.get(), SHUT_WR);
+  for (unsigned n = 0; n != last_reads && port_.now() == port::state::open; ++n)
+    if (!port_.read(socket_.get(), peer_, owner_.scratch())) break;
+  return port_.now() != port::state::open && all_left;
+}
+
+/// However much the peer has sent, or sends: a few reads, without waiting.
 void pair::forget() noexcept {
   accepted_ = false;
   reported_ = true;  // by who calls
-  const auto until = clock::now() + last_words;
-  // The peer may have been let in, have sent all that it had to say, and have left meanwhile.
-  while (stage_ == stage::connecting && clock::now() < until) owner_.sockets().wait(until);
   attempts_.reset();
-  // A host that has fallen silent has no last words, and may have had many peers: others would wait
-  // for the sum.
-  if (stage_ == stage::up && !is_asked_in_vain(fd(), time_to_answer)) {
-    if (link_) link_->drain();
-    ::shutdown(socket_.get(), SHUT_WR);
+  if (stage_ == stage::up) {
+    if (link_) link_->leave_rest();
     enter(stage::ended);
-    while (port_.now() == port::state::open) {
-      if (port_.read(socket_.get(), peer_, owner_.scratch())) continue;
-      pollfd socket{socket_.get(), POLLIN, 0};
-      const int left = milliseconds_until(until);
-      if (left <= 0 || ::poll(&socket, 1, left) <= 0) break;
-    }
+    for (unsigned n = 0; n != last_reads && port_.now() == port::state::open; ++n)
+      if (!port_.read(socket_.get(), peer_, owner_.scratch())) break;
   }
   hang_up();
   enter(stage::ended);

@@ -45,8 +45,8 @@ class pair final : public runtime::fd_watcher {
 
   /// One look at the socket, both ways. \return events
   unsigned look() noexcept;
-  /// Delivers what has arrived and what follows at once, then reads no more.
-  void forget() noexcept;
+  bool hear_out() noexcept;  // see transport::hear_out
+  void forget() noexcept;    // see transport::forget
   /// Called now and then. \return whether there is something to wait for
   bool tick(std::chrono::steady_clock::time_point now) noexcept;
 
@@ -56,6 +56,8 @@ class pair final : public runtime::fd_watcher {
   void write_failed() noexcept;
   /// There is no memory for what has to be sent.
   void starve() noexcept { end_soon(errc::out_of_memory); }
+  /// What the link left behind is the last that is written.
+  void fall_silent() noexcept { said_all_ = true; }
 
   stage now() const noexcept { return stage_; }
   /// It has ended without having been a connection at any time.
@@ -98,6 +100,7 @@ class pair final : public runtime::fd_watcher {
   stream_link* link_ = nullptr;  // owned by the protocol layer
   port port_;
   bool accepted_ = false;    // the peer may send
+  bool said_all_ = false;    // this side has shut its direction down
   bool reported_ = false;    // the inlet knows that it is broken
   bool unfinished_ = false;  // counted by the transport: something goes on without an operation
   bool patient_ = false;  // the peer reads nothing: this side watches for silence, not the kernel

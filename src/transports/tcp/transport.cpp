@@ -48,6 +48,7 @@ tcp_transport::tcp_transport(runtime::engine& e, settings s)
 }
 
 tcp_transport::~tcp_transport() {
+  leftovers_.finish();
   pairs_.clear();
   if (clock_.fd) sockets_->remove(clock_.fd.get());
 }
@@ -101,6 +102,11 @@ std::string tcp_transport::accept(inlet& to, const counterpart& who, parcel offe
 
 void tcp_transport::note(inlet& from, parcel p) {
   if (const auto it = pairs_.find(&from); it != pairs_.end()) it->second->note(p);
+}
+
+bool tcp_transport::hear_out(inlet& from) noexcept {
+  const auto it = pairs_.find(&from);
+  return it == pairs_.end() || it->second->hear_out();
 }
 
 void tcp_transport::forget(inlet& from) noexcept {
@@ -180,7 +186,9 @@ unsigned tcp_transport::poll() noexcept {
   flush();
   events += poll_hot();
   flush();
-  worth_polling = ready_ || !hot_.empty() || !to_flush_.empty();
+  if (!leftovers_.empty()) [[unlikely]]
+    events += leftovers_.move();
+  worth_polling = ready_ || !hot_.empty() || !to_flush_.empty() || !leftovers_.empty();
   update_busy();
   return events;
 }
@@ -251,7 +259,16 @@ void tcp_transport::count_unfinished(bool more) noexcept {
   if (more) engine_.look_after();
 }
 
-void tcp_transport::update_busy() noexcept { busy = unfinished_ != 0 || !to_flush_.empty(); }
+void tcp_transport::leave_behind(int fd, std::span<const std::byte> bytes) noexcept {
+  leftovers_.add(fd, bytes);
+  worth_polling = true;
+  update_busy();
+  engine_.look_after();
+}
+
+void tcp_transport::update_busy() noexcept {
+  busy = unfinished_ != 0 || !to_flush_.empty() || !leftovers_.empty();
+}
 
 // --- time ----------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@
 
 #include "runtime/engine.hpp"
 #include "transports/tcp/factory.hpp"
+#include "transports/tcp/leftovers.hpp"
 #include "transports/tcp/pair.hpp"
 #include "transports/tcp/reception.hpp"
 
@@ -30,6 +31,7 @@ class tcp_transport final : public transport {
   std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
   std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
   void note(inlet& from, parcel p) override;
+  bool hear_out(inlet& from) noexcept override;
   void forget(inlet& from) noexcept override;
   std::string describe() const override;
   std::string describe(const inlet& peer) const override;
@@ -58,6 +60,8 @@ class tcp_transport final : public transport {
   void count_unfinished(bool more) noexcept;
   void forget_if_idle(pair& p) noexcept;
   void drop_flush(stream_link& l) noexcept;
+  /// A link ends that has not written all.
+  void leave_behind(int fd, std::span<const std::byte> bytes) noexcept;
   static constexpr std::chrono::milliseconds tick_time{250};
   /// Has pairs ticked, soon and for as long as one of them wants it.
   void want_ticks() noexcept;
@@ -83,6 +87,7 @@ class tcp_transport final : public transport {
   const transports::traits traits_;
   const std::unique_ptr<runtime::wait_set> sockets_;  // quiet ones, and those being connected
   std::unique_ptr<std::byte[]> scratch_;              // whatever is read, by one pair at a time
+  leftovers leftovers_;
   reception reception_;
   clock clock_;
   std::map<const inlet*, std::unique_ptr<pair>> pairs_;

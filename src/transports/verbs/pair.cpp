@@ -24,7 +24,7 @@ using clock = std::chrono::steady_clock;
 // that breaks for other reasons is lost after this.
 constexpr auto grace = std::chrono::milliseconds(500);
 // How long the end of a peer waits for what it sent last.
-constexpr auto last_words = std::chrono::seconds(1);
+constexpr unsigned last_looks = 8;
 // How long the end of a link waits until its last frames have arrived.
 constexpr auto last_frames = std::chrono::milliseconds(500);
 // How long the end of a queue pair waits until the device says that it has broken it.
@@ -313,15 +313,27 @@ bool pair::peer_process_lives() const noexcept {
   return ::poll(&end, 1, 0) == 0;
 }
 
-void pair::forget() noexcept {
+/// \return whether the peer has all that was sent, this side's farewell among it, or will not
+bool pair::try_farewell() noexcept {
+  if (!link_ || !open_for_work()) return true;
+  if (!said_farewell_ && !post_own(own_kind::farewell)) return false;
+  said_farewell_ = true;
+  return stage_ != stage::up || queue_.all_done() || !queue_.mark();
+}
+
+bool pair::hear_out() noexcept {
   const bool lives = peer_process_lives();
-  if (lives) say_farewell();
-  const auto until = clock::now() + last_words;
-  // What has arrived, and, of a peer that lives, what is on its way.
-  while (accepted_ && !reported_ && !port_.heard_farewell()) {
-    const bool any = owner_.look_for(*this, true);
-    if (!any && (!lives || stage_ != stage::up || clock::now() > until)) break;
-  }
+  const bool said_all = !lives || try_farewell();
+  const bool any = owner_.look_for(*this, true);
+  if (!accepted_ || reported_ || port_.heard_farewell()) return said_all;
+  return !any && (!lives || stage_ != stage::up);
+}
+
+/// However much the peer has sent, or sends: a few looks, without waiting.
+void pair::forget() noexcept {
+  if (peer_process_lives()) try_farewell();
+  for (unsigned n = 0; n != last_looks && accepted_ && !reported_ && !port_.heard_farewell(); ++n)
+    if (!owner_.look_for(*this, true)) break;
   reported_ = true;  // by who calls
   transfers_.fall_silent();
   shut();

@@ -72,6 +72,7 @@ class pair {
   /// Tells the peer what was read, if it is owed much. \return false: not now
   bool pay() noexcept;
   /// Delivers what has arrived and what follows at once, then receives no more.
+  bool hear_out() noexcept;  // see transport::hear_out
   void forget() noexcept;
   /// The queue pair goes; what arrived before is delivered all the same.
   void shut() noexcept;
@@ -102,6 +103,7 @@ class pair {
   post wait_for_room(std::size_t bytes, std::uint32_t places) noexcept;
   bool post_own(own_kind kind) noexcept;
   void say_farewell() noexcept;
+  bool try_farewell() noexcept;
   bool peer_process_lives() const noexcept;
   void end(errc why) noexcept;
   void end_soon() noexcept;

@@ -121,6 +121,11 @@ std::string verbs_transport::accept(inlet& to, const counterpart& who, parcel of
   return refusal;
 }
 
+bool verbs_transport::hear_out(inlet& from) noexcept {
+  const auto it = pairs_.find(&from);
+  return it == pairs_.end() || it->second->hear_out();
+}
+
 void verbs_transport::forget(inlet& from) noexcept {
   const auto it = pairs_.find(&from);
   if (it == pairs_.end()) return;

@@ -31,6 +31,7 @@ class verbs_transport final : public transport {
   std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
   std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
   void note(inlet& from, parcel p) override;
+  bool hear_out(inlet& from) noexcept override;
   void forget(inlet& from) noexcept override;
   void forget_memory(std::span<const std::byte> memory) noexcept override { cache_.forget(memory); }
   void add_to(metrics& m) const noexcept override { cache_.add_to(m); }

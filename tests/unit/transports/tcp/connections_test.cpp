@@ -4,6 +4,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <atomic>
+#include <thread>
+
 #include "ends.hpp"
 #include "transports/tcp/address.hpp"
 
@@ -337,7 +340,45 @@ TEST_CASE("tcp: what was sent before the end is delivered") {
     a.link.reset();
     a.forget();
   }
+  while (!b.hear_out()) continue;
   b.forget();
   CHECK(b.in.frames.size() == 6);
+  CHECK(b.in.broken.empty());
+}
+
+// Before it was so, nothing was left of the last frames, and each such link took half a second.
+TEST_CASE("tcp: what a peer has not read yet when a link ends arrives when it reads") {
+  end a, b;
+  connect(a, b);
+  REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
+  REQUIRE(eventually({&a, &b}, [&] { return b.in.frames.size() == 1; }));
+  std::size_t sent = 1;
+  while (a.send({}, pattern(4'000)) == post::done) ++sent;
+  {
+    const engine::holder hold(a.turns);
+    a.link.reset();
+  }
+  a.forget();
+  CHECK(eventually({&a, &b}, [&] { return b.in.frames.size() == sent; }));
+}
+
+// Before it was so, this never ended.
+TEST_CASE("tcp: a peer that sends without end holds nobody up when it is forgotten") {
+  end a, b;
+  connect(a, b);
+  REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
+  std::atomic<bool> over{false};
+  std::atomic<int> rounds{0};
+  std::thread flood([&] {
+    const bytes some = pattern(30'000);
+    for (; !over; ++rounds) {
+      if (a.send({}, some) != post::done) a.turns.poll_once();
+    }
+  });
+  while (rounds < 100) b.turns.poll_once();
+  for (int n = 0; n != 5; ++n) CHECK_FALSE(b.hear_out());
+  b.forget();
+  over = true;
+  flood.join();
   CHECK(b.in.broken.empty());
 }

@@ -84,6 +84,10 @@ struct end {
     parcel answer;
     return tcp->accept(in, who(), std::move(offer), answer);
   }
+  bool hear_out() {
+    const engine::holder hold(turns);
+    return tcp->hear_out(in);
+  }
   void forget() {
     const engine::holder hold(turns);
     tcp->forget(in);
