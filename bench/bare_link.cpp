@@ -52,7 +52,8 @@ parcel take(int line) {
 bare_link::bare_link(const std::string& transport, progress_mode mode, int line)
     : engine_(mode, {}, "auto"),
       transport_(transport == "qdma" ? transports::qdma::make(engine_, copy_ends::direct)
-                                     : transports::shm::make(engine_.door(), "auto")) {
+                                     : transports::shm::make(engine_.door(), "auto",
+                                                             ring_reading::burst, &engine_)) {
   const transports::counterpart other{0, [](parcel) {}};
   parcel offer, answer;
   link_ = transport_->open(*this, other, offer);

@@ -159,7 +159,8 @@ std::unique_ptr<transports::transport> core::make_transport(
   if (name == "shm") {
     missing = transports::shm::probe();
     if (!missing.empty()) return {};
-    return transports::shm::make(engine_.door(), options_.large_messages, options_.reading);
+    return transports::shm::make(engine_.door(), options_.large_messages, options_.reading,
+                                 &engine_);
   }
   if (name == "qdma") {
     missing = transports::qdma::probe();

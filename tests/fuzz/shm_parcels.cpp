@@ -135,6 +135,19 @@ struct stage {
     return p;
   }
 
+  /// Half of them are notes of regions, in most fields right.
+  void note(input& with) {
+    parcel p = read_parcel(with);
+    const auto form = with.get<std::uint8_t>();
+    if (form % 2 == 0) {
+      const region_note said{static_cast<note_kind>(form / 2 % 5), with.get<std::uint8_t>(),
+                             static_cast<std::uint16_t>(with.get<std::uint8_t>() % 5),
+                             with.get<std::uint8_t>()};
+      p.bytes = pack(said).bytes;
+    }
+    transport.note(peer, std::move(p));
+  }
+
   void send(input& with) {
     std::array<std::byte, 3000> data{};
     const frame_header h{1, with.get<std::uint16_t>() % 3000u, 1, 0, 0};
@@ -168,7 +181,7 @@ struct stage {
         return;
       }
       case 2:
-        return transport.note(peer, read_parcel(with));
+        return note(with);
       case 3:
         if (open) send(with);
         return;

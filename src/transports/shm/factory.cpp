@@ -19,7 +19,7 @@ std::string probe() {
 }
 
 std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large,
-                                ring_reading reading) {
+                                ring_reading reading, runtime::engine* looks_after) {
   large_way way{};
   if (large == "auto")
     way = large_way::automatic;
@@ -35,8 +35,8 @@ std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& larg
   std::random_device dice;
   const std::uint64_t probe_value = std::uint64_t{dice()} << 32 | dice();
   if (reading == ring_reading::burst)
-    return std::make_unique<shm_transport>(door, way, probe_value);
-  return std::make_unique<shiba_transport>(door, way, probe_value, reading);
+    return std::make_unique<shm_transport>(door, way, probe_value, looks_after);
+  return std::make_unique<shiba_transport>(door, way, probe_value, reading, looks_after);
 }
 
 std::vector<large_route> explain_large(const transport& shm, bool cma, bool has_progress_thread) {
@@ -76,7 +76,7 @@ std::span<std::byte> allocate(transport& shm, std::size_t size) {
 }
 
 void free(transport& shm, std::span<std::byte> memory) noexcept {
-  static_cast<shm_transport&>(shm).regions().free(memory);
+  static_cast<shm_transport&>(shm).free_region(memory);
 }
 
 }  // namespace weft::transports::shm

@@ -8,7 +8,7 @@
 
 #include <weft/context.hpp>
 
-#include "runtime/doorbell.hpp"
+#include "runtime/engine.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::shm {
@@ -20,9 +20,11 @@ std::string probe();
 /// \param door the context's doorbell, which peers are handed; must outlive the transport
 /// \param large "auto", "pipeline", "cma" or "direct"
 /// \param reading how much is taken out of a ring at once
+/// \param looks_after the context's engine; null: somebody polls all the time
 /// \throws weft::error (invalid_argument) for another word
 std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large,
-                                ring_reading reading = ring_reading::burst);
+                                ring_reading reading = ring_reading::burst,
+                                runtime::engine* looks_after = nullptr);
 
 /// How the rest of a message that the receiver must ask for crosses.
 struct large_route {

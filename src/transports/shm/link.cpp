@@ -156,8 +156,9 @@ bool ring_link::would_have_room() const noexcept {
   return position_ - slots < slot_count && fits(wanted_bulk_end_, bulk);
 }
 
-post ring_link::get(scatter into, remote_address from, std::size_t size, std::uint64_t) noexcept {
-  return pair_.get(into, from, size);
+post ring_link::get(scatter into, remote_address from, std::size_t size,
+                    std::uint64_t cookie) noexcept {
+  return pair_.get(into, from, size, cookie);
 }
 
 bool ring_link::prefers_get(remote_address from, std::size_t size) const noexcept {
@@ -171,6 +172,7 @@ std::optional<remote_address> ring_link::expose(const_buffer data) noexcept {
 /// A reader that saw anything of what the application writes there from now on sees this word, too
 /// (port::withdrawn).
 void ring_link::let_go() noexcept {
+  pair_.owner().copies().end_all_of(pair_);
   ring_->withdrawn.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "runtime/foreign_memory.hpp"
 #include "runtime/membarrier.hpp"
@@ -90,63 +92,96 @@ bool pair::prefers_get(remote_address from, std::size_t size) const noexcept {
   return choose_fetch(known).how != fetch::ask;
 }
 
-/// The peer may end its send, and use the memory anew, before it hears that this side read there.
-post pair::get(scatter into, remote_address from, std::size_t size) noexcept {
-  const post answer = read(into, from, size);
-  return answer == post::done && (!port_ || port_->withdrawn()) ? post::failed : answer;
+post pair::get(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept {
+  transfer t{this, into, from, size, cookie};
+  if (!port_) return post::failed;
+  if (from.region != 0 ? !peer_regions_.find(from, size) : !no_cma_.empty()) return post::failed;
+  if (size <= transfers::slice && owner_.copies().empty())
+    return copy_slice(t) ? post::done : post::failed;
+  return owner_.begin(t) ? post::posted : post::failed;
 }
 
-post pair::read(scatter into, remote_address from, std::size_t size) noexcept {
-  if (from.region != 0) {
-    const std::byte* at = peer_regions_.find(from, size);
-    if (!at) return post::failed;
-    while (size != 0) {
-      const mutable_buffer run = into.run(size);
-      if (run.empty()) break;
-      std::memcpy(run.data(), at, run.size());
-      at += run.size();
-      size -= run.size();
-      into.skip(run.size());
-    }
-    return post::done;
+/// The peer may end its send, and use the memory anew, before it hears that this side read there.
+bool pair::copy_slice(transfer& t) noexcept {
+  const std::size_t size = std::min(t.left, transfers::slice);
+  return (t.from.region != 0 ? copy_region(t, size) : read_foreign(t, size)) && port_ &&
+         !port_->withdrawn();
+}
+
+bool pair::copy_region(transfer& t, std::size_t size) noexcept {
+  const std::byte* at = peer_regions_.find(t.from, size);
+  if (!at) return false;  // it was taken back meanwhile
+  t.from.offset += size;
+  t.left -= size;
+  while (size != 0) {
+    const mutable_buffer run = t.into.run(size);
+    if (run.empty()) return false;
+    std::memcpy(run.data(), at, run.size());
+    at += run.size();
+    size -= run.size();
+    t.into.skip(run.size());
   }
-  std::uint64_t address = from.offset;
+  return true;
+}
+
+bool pair::read_foreign(transfer& t, std::size_t size) noexcept {
   iovec parts[parts_at_once];
   while (size != 0) {
     std::size_t bytes = 0;
-    const std::size_t n = next_parts(into, size, parts, bytes);
-    if (n == 0) break;
-    iovec remote{reinterpret_cast<void*>(address), bytes};
+    const std::size_t n = next_parts(t.into, size, parts, bytes);
+    if (n == 0) return false;
+    iovec remote{reinterpret_cast<void*>(t.from.offset), bytes};
     const ssize_t got = ::process_vm_readv(who_.pid, parts, n, &remote, 1, 0);
     if (got != static_cast<ssize_t>(bytes)) {
       // Refused in mid-life (a filter was loaded, the peer is going): ask for the data instead.
-      no_cma_ = fmt::format("process_vm_readv: {}", got < 0 ? std::strerror(errno) : "short read");
-      return post::failed;
+      try {
+        no_cma_ =
+            fmt::format("process_vm_readv: {}", got < 0 ? std::strerror(errno) : "short read");
+      } catch (const std::bad_alloc&) {
+        no_cma_ = "it failed";
+      }
+      return false;
     }
-    address += bytes;
+    t.from.offset += bytes;
+    t.left -= bytes;
     size -= bytes;
   }
-  return post::done;
+  return true;
 }
 
 std::optional<remote_address> pair::expose(const_buffer data) noexcept {
   const large_way way = owner_.large_messages();
   own_regions& regions = owner_.regions();
-  const auto at = regions.find(data);
-  if (choose_exposure(way, at.has_value()) == exposure::region) {
+  if (choose_exposure(way, regions.find(data) != nullptr) == exposure::region) {
     try {
-      if (shown_regions_ != regions.generation()) {
-        for (const std::uint16_t number : regions.numbers())
-          if (number >= shown_regions_) who_.tell(regions.note_of(number));
-        shown_regions_ = regions.generation();
-      }
-      return at;
+      if (const auto at = shown_regions_.expose(data, regions, who_.tell)) return at;
     } catch (const std::exception&) {
       // No memory or descriptor for showing it.
     }
   }
   if (choose_exposure(way, false) == exposure::nothing) return {};
   return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};
+}
+
+void pair::note(parcel p) noexcept {
+  region_note note;
+  if (p.bytes.size() != sizeof note) return;
+  std::memcpy(&note, p.bytes.data(), sizeof note);
+  switch (note.kind) {
+    case note_kind::taken:
+      return shown_regions_.taken(note.count, who_.tell);
+    case note_kind::shown:
+    case note_kind::gone:
+      peer_regions_.learn(note, std::move(p));
+      break;
+    default:
+      return;
+  }
+  if (const auto count = peer_regions_.to_tell()) try {
+      who_.tell(pack({note_kind::taken, 0, 0, *count}));
+    } catch (const std::exception&) {
+      // The next one says it, too.
+    }
 }
 
 std::string pair::describe() const {

@@ -10,6 +10,7 @@
 #include "transports/shm/link.hpp"
 #include "transports/shm/port.hpp"
 #include "transports/shm/regions.hpp"
+#include "transports/shm/transfers.hpp"
 
 namespace weft::transports::shm {
 
@@ -27,11 +28,16 @@ class pair {
   std::unique_ptr<ring_link> open(parcel& offer);    // see transport::open
   std::string accept(parcel offer, parcel& answer);  // see transport::accept
   std::string take_answer(parcel answer);
-  void note(parcel p) { peer_regions_.learn(std::move(p)); }
+  void note(parcel p) noexcept;  // see transport::note
 
-  post get(scatter into, remote_address from, std::size_t size) noexcept;
+  /// What is short is copied at once, the rest in passes to come.
+  post get(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept;
+  /// \return false: it cannot be had, or the peer's application may have had its memory back
+  bool copy_slice(transfer& t) noexcept;
   bool prefers_get(remote_address from, std::size_t size) const noexcept;
   std::optional<remote_address> expose(const_buffer data) noexcept;
+  /// A region of this process is no more.
+  void hide(std::uint64_t place) noexcept { shown_regions_.hide(place, who_.tell); }
 
   runtime::remote_doorbell& door() noexcept { return *door_; }
   std::uint64_t bells_rung() const noexcept { return door_ ? door_->rung() : 0; }
@@ -51,7 +57,8 @@ class pair {
 
  private:
   void learn_door(const parcel& p, std::size_t page_fd);
-  post read(scatter into, remote_address from, std::size_t size) noexcept;
+  bool copy_region(transfer& t, std::size_t size) noexcept;
+  bool read_foreign(transfer& t, std::size_t size) noexcept;
 
   shm_transport& owner_;
   inlet& peer_;
@@ -61,7 +68,7 @@ class pair {
   ring_link* link_ = nullptr;             // owned by the protocol layer
   std::string no_cma_ = "not tried yet";  // why process_vm_readv is not used; empty: it works
   peer_regions peer_regions_;
-  std::uint64_t shown_regions_ = 0;  // how many of this process's regions the peer was told of
+  shown_regions shown_regions_;
 };
 
 }  // namespace weft::transports::shm

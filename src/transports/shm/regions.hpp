@@ -4,63 +4,111 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "runtime/memory_file.hpp"
-#include "transports/transport.hpp"
+#include "transports/shm/wire.hpp"
 
 namespace weft::transports::shm {
+
+/// Of one process at another, so that it cannot use up that one's mappings or address space. Its
+/// own side keeps to it: shown_regions.
+inline constexpr std::size_t most_shown_regions = 1024;
+inline constexpr std::size_t most_shown_bytes = std::size_t{1} << 40;
+
+parcel pack(const region_note& note);
 
 /// This process's shared regions. Owned by the transport; baton held only.
 class own_regions {
  public:
-  /// \throws weft::error when memory or descriptors run out, or after 65535 regions
-  std::span<std::byte> allocate(std::size_t size);
-  void free(std::span<std::byte> memory) noexcept;
-
-  /// The region that holds all of `data`.
-  std::optional<remote_address> find(const_buffer data) const noexcept;
-
-  /// A note that shows a region to a peer: its number, and its descriptor for reading only.
-  /// \throws weft::error when descriptors run out
-  parcel note_of(std::uint16_t number) const;
-
-  /// Which regions live now, by number.
-  std::vector<std::uint16_t> numbers() const;
-
-  /// Counts up whenever a region comes.
-  std::uint64_t generation() const noexcept { return next_; }
-
- private:
   struct region {
-    std::uint16_t number;
+    region_name name;
     runtime::unique_fd file;
     runtime::mapping memory;
   };
-  std::map<const std::byte*, region> by_address_;
-  std::uint16_t next_ = 1;
+  /// In the order of their allocation, which no other has had.
+  using regions = std::map<std::uint64_t, region>;
+
+  /// \throws weft::error when memory, descriptors or numbers (65535) run out
+  std::span<std::byte> allocate(std::size_t size);
+  /// \return the region's place in that order; 0: it is none
+  std::uint64_t free(std::span<std::byte> memory) noexcept;
+
+  /// The region that holds all of `data`; null: none does.
+  const regions::value_type* find(const_buffer data) const noexcept;
+  const regions& all() const noexcept { return all_; }
+
+ private:
+  regions all_;
+  std::map<const std::byte*, std::uint64_t> by_address_;
+  std::map<std::uint16_t, std::uint64_t> by_number_;
+  std::uint64_t last_ = 0;
+};
+
+/// Which of this process's regions a peer has been shown, and what it has to be told of that. A
+/// peer that takes no notes is sent a few, and shown no more until it has. Baton held only.
+class shown_regions {
+ public:
+  /// Notes, each with a descriptor at most, that the peer may not have taken yet.
+  static constexpr std::uint32_t most_notes_ahead = 64;
+
+  using teller = std::function<void(parcel)>;
+
+  /// Shows a region, and those that were made since, as far as that goes.
+  /// \return where `data` lies, for the peer; nothing: it has not been shown
+  std::optional<remote_address> expose(const_buffer data, const own_regions& all,
+                                       const teller& tell);
+  /// A region is gone, or about to go.
+  void hide(std::uint64_t place, const teller& tell) noexcept;
+  /// The peer has taken so many notes in all.
+  void taken(std::uint32_t count, const teller& tell) noexcept;
+
+ private:
+  struct shown {
+    region_name name;
+    std::size_t bytes = 0;
+    std::uint64_t last_use = 0;
+    bool gone = false;  // to be told
+  };
+  using shown_map = std::map<std::uint64_t, shown>;  // by place
+
+  bool show(std::uint64_t place, const own_regions::region& r, const teller& tell);
+  bool make_room(std::size_t bytes, const teller& tell);
+  bool tell_gone(shown_map::iterator it, const teller& tell) noexcept;
+  bool may_tell() const noexcept { return told_ - taken_ < most_notes_ahead; }
+
+  shown_map shown_;
+  std::size_t bytes_ = 0;   // of those
+  std::uint64_t seen_ = 0;  // places up to this were shown, or were no use showing
+  std::uint64_t uses_ = 0;
+  std::uint32_t told_ = 0, taken_ = 0;  // notes
+  bool some_gone_ = false;
 };
 
 /// The regions that a peer has shown. Baton held only.
 class peer_regions {
  public:
-  /// Of one peer, so that it cannot use up this process's mappings or address space.
-  static constexpr std::size_t most_regions = 1024;
-  static constexpr std::size_t most_bytes = std::size_t{1} << 40;
+  /// Takes a note that shows a region or takes one back; one that makes no sense or is one too many
+  /// is dropped (the peer will be asked for its data). A number that is known already is replaced.
+  void learn(const region_note& note, parcel p) noexcept;
 
-  /// Takes a note; one that makes no sense or is one too many is dropped (the peer will be asked
-  /// for its data). A number that is known already is replaced.
-  void learn(parcel note) noexcept;
+  /// How many notes have come, if the peer has to be told; else nothing.
+  std::optional<std::uint32_t> to_tell() noexcept;
 
   /// Where `size` bytes at `from` are mapped here; null: not shown, or out of its bounds.
   const std::byte* find(remote_address from, std::size_t size) const noexcept;
 
  private:
-  std::map<std::uint16_t, runtime::mapping> mapped_;
+  struct seen {
+    std::uint8_t generation = 0;
+    runtime::mapping memory;
+  };
+  std::map<std::uint16_t, seen> mapped_;
   std::size_t bytes_ = 0;  // in all
+  std::uint32_t notes_ = 0, told_ = 0;
 };
 
 }  // namespace weft::transports::shm

@@ -6,8 +6,8 @@
 namespace weft::transports::shm {
 
 shiba_transport::shiba_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value,
-                                 ring_reading reading)
-    : shm_transport(door, way, probe_value), reading_(reading) {}
+                                 ring_reading reading, runtime::engine* looks_after)
+    : shm_transport(door, way, probe_value, looks_after), reading_(reading) {}
 
 /// What there is of a message that has begun, until it is complete or the ring is empty. The
 /// sender goes on filling the ring meanwhile, so there is an end to it all the same.

@@ -14,7 +14,7 @@ class shiba_transport final : public shm_transport {
  public:
   /// \param reading anything but `burst`
   shiba_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value,
-                  ring_reading reading);
+                  ring_reading reading, runtime::engine* looks_after = nullptr);
 
   unsigned poll() noexcept override;
   std::string describe() const override;

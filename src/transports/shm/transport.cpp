@@ -14,8 +14,9 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 }  // namespace
 
-shm_transport::shm_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value)
-    : door_(door), way_(way), probe_word_(probe_value) {}
+shm_transport::shm_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value,
+                             runtime::engine* looks_after)
+    : door_(door), looks_after_(looks_after), way_(way), probe_word_(probe_value) {}
 
 shm_transport::~shm_transport() = default;
 
@@ -71,6 +72,7 @@ void shm_transport::forget(inlet& from) noexcept {
   if (port* in = p.incoming())
     for (unsigned left = slot_count / frames_per_pass; left != 0 && !in->broken(); --left)
       if (in->poll(frames_per_pass) == 0) break;
+  copies_.end_all_of(p);
   drop(hot_, &p);
   drop(quiet_, &p);
   next_quiet_ = 0;
@@ -82,6 +84,7 @@ void shm_transport::link_ended(ring_link& l) noexcept {
   drop(waiting_, &l);
   drop(unseen_, &l);
   pair& p = l.owner();
+  copies_.end_all_of(p);
   p.lose_outgoing();
   if (!p.incoming()) pairs_.erase(&p.peer());
 }
@@ -148,7 +151,20 @@ unsigned shm_transport::poll() noexcept {
   return pass([](pair& p) noexcept { return p.incoming()->poll(frames_per_pass); });
 }
 
+bool shm_transport::begin(const transfer& t) noexcept {
+  if (!copies_.add(t)) return false;
+  busy = true;
+  if (looks_after_) looks_after_->look_after();
+  return true;
+}
+
+void shm_transport::free_region(std::span<std::byte> memory) noexcept {
+  const std::uint64_t place = regions_.free(memory);
+  for (const auto& [peer, p] : pairs_) p->hide(place);
+}
+
 bool shm_transport::has_work() noexcept {
+  if (busy) return true;
   for (const auto* list : {&hot_, &quiet_})
     for (pair* p : *list) {
       if (p->incoming()->ready()) {

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "runtime/doorbell.hpp"
+#include "runtime/engine.hpp"
 #include "transports/shm/pair.hpp"
 #include "transports/shm/regions.hpp"
 #include "transports/shm/select.hpp"
+#include "transports/shm/transfers.hpp"
 
 namespace weft::transports::shm {
 
@@ -19,7 +21,9 @@ namespace weft::transports::shm {
 /// to `frames_per_pass`; shiba_transport reads otherwise.
 class shm_transport : public transport {
  public:
-  shm_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value);
+  /// \param looks_after told when there is something to copy; null (tests): somebody polls anyway
+  shm_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value,
+                runtime::engine* looks_after = nullptr);
   ~shm_transport() override;
 
   const transports::traits& traits() const noexcept override;
@@ -46,6 +50,10 @@ class shm_transport : public transport {
   void wants_room(ring_link& l) { waiting_.push_back(&l); }
   void has_unseen(ring_link& l) { unseen_.push_back(&l); }
   void link_ended(ring_link& l) noexcept;
+  transfers& copies() noexcept { return copies_; }
+  bool begin(const transfer& t) noexcept;
+  /// Frees memory that `regions` allocated, here and at the peers.
+  void free_region(std::span<std::byte> memory) noexcept;
   /// Counts passes, so that a link knows a burst: frames posted without a look in between.
   const std::uint32_t& passes() const noexcept { return passes_; }
 
@@ -62,6 +70,10 @@ class shm_transport : public transport {
       events += poll_waiting();
     if (!quiet_.empty() && passes_ % passes_between_quiet_looks == 0) [[unlikely]]
       events += poll_quiet();
+    if (busy) [[unlikely]] {
+      events += copies_.run();
+      busy = !copies_.empty();
+    }
     return events;
   }
   const std::vector<pair*>& hot() const noexcept { return hot_; }
@@ -82,9 +94,11 @@ class shm_transport : public transport {
   void report_broken(pair& p) noexcept;
 
   runtime::doorbell& door_;
+  runtime::engine* const looks_after_;
   const large_way way_;
   const std::uint64_t probe_word_;
   own_regions regions_;
+  transfers copies_;
   std::map<const inlet*, std::unique_ptr<pair>> pairs_;
   std::vector<pair*> hot_;
   std::vector<pair*> quiet_;

@@ -11,7 +11,7 @@
 namespace weft::transports::shm {
 
 inline constexpr std::uint32_t ring_magic = 0x676e6972;  // "ring"
-inline constexpr std::uint32_t ring_version = 4;
+inline constexpr std::uint32_t ring_version = 5;
 
 inline constexpr std::uint32_t slot_count = 256;         // a power of two
 inline constexpr std::uint32_t bulk_bytes = 128 * 1024;  // a power of two
@@ -76,6 +76,38 @@ struct bulk_place {
 constexpr bool fits_slot(const frame_header& h) noexcept {
   return extension_size(h) + h.size <= inline_bytes;
 }
+
+/// What a shared region is called between two processes. Numbers are used again, and the generation
+/// tells one use from the next: who asks for a region that is gone does not find another one.
+struct region_name {
+  std::uint16_t number = 0;  // 0: none
+  std::uint8_t generation = 0;
+
+  static constexpr unsigned offset_bits = 40;
+  constexpr remote_address at(std::uint64_t offset) const noexcept {
+    return {number, std::uint64_t{generation} << offset_bits | offset};
+  }
+  static constexpr std::uint8_t generation_of(remote_address a) noexcept {
+    return static_cast<std::uint8_t>(a.offset >> offset_bits);
+  }
+  static constexpr std::uint64_t offset_of(remote_address a) noexcept {
+    return a.offset & ((std::uint64_t{1} << offset_bits) - 1);
+  }
+};
+
+enum class note_kind : std::uint8_t {
+  shown = 1,  ///< a region, with its memory
+  gone = 2,   ///< what was shown is not to be had any more
+  taken = 3   ///< `count` notes of the kinds above have been taken in all
+};
+
+struct region_note {
+  note_kind kind{};
+  std::uint8_t generation = 0;
+  std::uint16_t number = 0;
+  std::uint32_t count = 0;
+};
+static_assert(sizeof(region_note) == 8);
 
 /// Bytes of an offer: tells the receiver whether process_vm_readv reaches the sender.
 struct offer_body {

@@ -338,12 +338,10 @@ TEST_CASE("hostile shm: a peer that wants to be rung all the time, and never lis
 
 TEST_CASE("hostile shm: regions without number, without end, and without a place to be") {
   peer_regions regions;
-  const auto note = [&](std::uint16_t number, unique_fd file) {
+  const auto note = [&](std::uint16_t number, unique_fd file, std::uint8_t generation = 0) {
     parcel p;
-    p.bytes.resize(sizeof number);
-    std::memcpy(p.bytes.data(), &number, sizeof number);
     p.fds.push_back(std::move(file));
-    regions.learn(std::move(p));
+    regions.learn({note_kind::shown, generation, number, 0}, std::move(p));
   };
   const auto region = [](std::size_t size) { return runtime::make_memory_file("region", size); };
   note(0, region(4096));
@@ -352,7 +350,7 @@ TEST_CASE("hostile shm: regions without number, without end, and without a place
   CHECK(regions.find({1, 0}, 1) == nullptr);
   note(2, unique_fd(::eventfd(0, EFD_CLOEXEC)));
   CHECK(regions.find({2, 0}, 1) == nullptr);
-  note(3, region(peer_regions::most_bytes + 4096));
+  note(3, region(most_shown_bytes + 4096));
   CHECK(regions.find({3, 0}, 1) == nullptr);
   note(4, region(4096));
   CHECK(regions.find({4, 0}, 4096) != nullptr);
@@ -360,7 +358,7 @@ TEST_CASE("hostile shm: regions without number, without end, and without a place
        {std::uint64_t{1}, std::uint64_t{4097}, (std::uint64_t{1} << 48) - 1})
     CHECK(regions.find({4, offset}, 4096) == nullptr);
   CHECK(regions.find({4, 8}, ~std::size_t{0}) == nullptr);
-  note(5, region(peer_regions::most_bytes - 4096));
+  note(5, region(most_shown_bytes - 4096));
   CHECK(regions.find({5, 0}, 1) != nullptr);
   note(6, region(4096));  // the address space that one peer may take is taken
   CHECK(regions.find({6, 0}, 1) == nullptr);
@@ -370,4 +368,13 @@ TEST_CASE("hostile shm: regions without number, without end, and without a place
   for (unsigned number = 7; number < 2000; ++number)
     note(static_cast<std::uint16_t>(number), region(4096));
   CHECK(regions.find({1999, 0}, 1) == nullptr);
+
+  // What was taken back makes room, and a number that has come anew does not mean the old region.
+  regions.learn({note_kind::gone, 1, 7, 0}, {});
+  CHECK(regions.find({7, 0}, 1) != nullptr);
+  regions.learn({note_kind::gone, 0, 7, 0}, {});
+  CHECK(regions.find({7, 0}, 1) == nullptr);
+  note(7, region(4096), 1);
+  CHECK(regions.find({7, 0}, 1) == nullptr);
+  CHECK(regions.find(region_name{7, 1}.at(0), 1) != nullptr);
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/shm/transfers.hpp"
+
+#include <new>
+
+#include "transports/shm/pair.hpp"
+
+namespace weft::transports::shm {
+
+bool transfers::add(const transfer& t) noexcept {
+  try {
+    all_.push_back(t);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+unsigned transfers::run() noexcept {
+  if (all_.empty()) return 0;
+  transfer t = all_.front();
+  all_.pop_front();
+  inlet& asked_by = t.of->peer();
+  const bool well = t.of->copy_slice(t);
+  if (!well || t.left == 0 || !add(t)) asked_by.on_transferred(t.cookie, well && t.left == 0);
+  return 1;
+}
+
+void transfers::end_all_of(const pair& p) noexcept {
+  std::erase_if(all_, [&p](const transfer& t) { return t.of == &p; });
+}
+
+}  // namespace weft::transports::shm

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of weft's allocator between two transports: shown, copied in slices, and taken back.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "transports/shm/transport.hpp"
+
+using namespace weft::transports;
+using namespace weft::transports::shm;
+using weft::const_buffer;
+using weft::mutable_buffer;
+namespace runtime = weft::runtime;
+
+namespace {
+
+class hearer final : public inlet {
+ public:
+  std::map<std::uint64_t, bool> transferred;
+  int frames = 0;
+  bool on_frame(const frame_header&, const frame_extension*, const std::byte*) noexcept override {
+    ++frames;
+    return true;
+  }
+  void on_transferred(std::uint64_t cookie, bool well) noexcept override {
+    transferred[cookie] = well;
+  }
+  void on_room() noexcept override {}
+  void on_broken(weft::errc) noexcept override {}
+};
+
+/// One end, with the notes that it was sent and has not taken.
+struct side {
+  explicit side(large_way way) : transport(door, way, 7) {}
+  runtime::doorbell door{false};
+  shm_transport transport;
+  hearer peer;
+  std::deque<parcel> notes;
+  std::unique_ptr<weft::transports::link> out;
+};
+
+struct two {
+  explicit two(large_way way = large_way::automatic) : a(way), b(way) {
+    connect(a, b);
+    connect(b, a);
+  }
+  ~two() {
+    for (side* s : {&a, &b}) {
+      s->transport.forget(s->peer);
+      s->out.reset();
+    }
+  }
+  static void connect(side& from, side& to) {
+    const auto who = [](side& other) {
+      return counterpart{::getpid(), [&other](parcel p) { other.notes.push_back(std::move(p)); }};
+    };
+    parcel offer, answer;
+    from.out = from.transport.open(from.peer, who(to), offer);
+    REQUIRE(to.transport.accept(to.peer, who(from), std::move(offer), answer).empty());
+    REQUIRE(from.out->opened(std::move(answer)).empty());
+  }
+  void take_notes() {
+    while (!a.notes.empty() || !b.notes.empty())
+      for (side* s : {&a, &b})
+        while (!s->notes.empty()) {
+          parcel p = std::move(s->notes.front());
+          s->notes.pop_front();
+          s->transport.note(s->peer, std::move(p));
+        }
+  }
+  side a, b;
+};
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+std::size_t mappings() {
+  std::FILE* const f = std::fopen("/proc/self/maps", "re");
+  std::size_t lines = 0;
+  for (int c = std::fgetc(f); c != EOF; c = std::fgetc(f)) lines += c == '\n' ? 1 : 0;
+  std::fclose(f);
+  return lines;
+}
+
+constexpr std::size_t page = 4096;
+
+}  // namespace
+
+// Before it was so, the direct way ended after 1024 regions without a word, allocation after 65534,
+// and the peer kept all of them.
+void check_for_ever(int times) {
+  two t;
+  std::size_t fds = 0, maps = 0;
+  for (int n = 0; n != times; ++n) {
+    const std::span<std::byte> memory = t.a.transport.regions().allocate(page);
+    memory[0] = static_cast<std::byte>(n);
+    const auto at = t.a.out->expose(memory);
+    REQUIRE(at);
+    REQUIRE(at->region != 0);
+    t.take_notes();
+    std::byte seen{};
+    const mutable_buffer into(&seen, 1);
+    REQUIRE(t.b.out->prefers_get(*at, 1));
+    REQUIRE(t.b.out->get(scatter({&into, 1}), *at, 1, 1) == post::done);
+    REQUIRE(seen == static_cast<std::byte>(n));
+    t.a.transport.free_region(memory);
+    t.take_notes();
+    REQUIRE_FALSE(t.b.out->prefers_get(*at, 1));
+    if (n == 100) fds = open_descriptors(), maps = mappings();
+  }
+  CHECK(open_descriptors() <= fds);
+  CHECK(mappings() <= maps + 2);
+}
+
+TEST_CASE("shm regions: allocating, sending and freeing goes on for ever, and nothing grows") {
+  check_for_ever(3000);
+}
+
+TEST_CASE("shm regions: the same 200,000 times", "[.soak]") { check_for_ever(200'000); }
+
+TEST_CASE("shm regions: numbers are used again, with another generation", "[many]") {
+  own_regions all;
+  const auto kept = all.allocate(page);
+  const region_name first = all.find(kept)->second.name;
+  CHECK(first.number == 1);
+  region_name last;
+  for (int n = 0; n != 65'540; ++n) {
+    const auto memory = all.allocate(page);
+    const region_name next = all.find(memory)->second.name;
+    if (next.number == first.number || next.number == 0) FAIL("the number of one that lives");
+    last = next;
+    all.free(memory);
+  }
+  CHECK(last.number == 7);
+  CHECK(last.generation == 1);
+}
+
+TEST_CASE("shm regions: more of them than a peer maps are shown in turns") {
+  two t;
+  std::vector<std::span<std::byte>> all;
+  for (std::size_t n = 0; n != most_shown_regions + 100; ++n)
+    all.push_back(t.a.transport.regions().allocate(page));
+  for (int round = 0; round != 2; ++round)
+    for (const auto& memory : all) {
+      auto at = t.a.out->expose(memory);
+      t.take_notes();
+      if (!at || at->region == 0) at = t.a.out->expose(memory);  // it had too many notes to take
+      t.take_notes();
+      REQUIRE(at);
+      REQUIRE(at->region != 0);
+      REQUIRE(t.b.out->prefers_get(*at, page));
+    }
+}
+
+TEST_CASE("shm regions: a peer that takes no notes is sent a few, and goes without") {
+  two t(large_way::direct);
+  std::vector<std::span<std::byte>> all;
+  for (std::size_t n = 0; n != 500; ++n) {
+    all.push_back(t.a.transport.regions().allocate(page));
+    t.a.out->expose(all.back());
+  }
+  CHECK(t.b.notes.size() == shown_regions::most_notes_ahead);
+  CHECK_FALSE(t.a.out->expose(all.back()));
+  for (const auto& memory : all) t.a.transport.free_region(memory);
+  CHECK(t.b.notes.size() == shown_regions::most_notes_ahead);
+  // Once it does, it hears also of what is gone by then.
+  t.take_notes();
+  const auto fresh = t.a.transport.regions().allocate(page);
+  const auto at = t.a.out->expose(fresh);
+  REQUIRE(at);
+  t.take_notes();
+  CHECK(t.b.out->prefers_get(*at, page));
+  for (std::uint16_t number = 1; number != 501; ++number)
+    CHECK_FALSE(t.b.out->prefers_get(region_name{number, 0}.at(0), 1));
+}
+
+TEST_CASE("shm regions: what a peer says that it took, and did not, changes nothing") {
+  two t(large_way::direct);
+  for (int n = 0; n != 500; ++n) t.a.out->expose(t.a.transport.regions().allocate(page));
+  for (const std::uint32_t count : {65u, 1u << 20, ~0u})
+    t.a.transport.note(t.a.peer, pack({note_kind::taken, 0, 0, count}));
+  t.a.out->expose(t.a.transport.regions().allocate(page));
+  CHECK(t.b.notes.size() == shown_regions::most_notes_ahead);
+}
+
+TEST_CASE("shm transfers: what is long is copied in slices, side by side with messages") {
+  const bool direct = GENERATE(true, false);
+  two t(direct ? large_way::direct : large_way::cma);
+  constexpr std::size_t size = 8 * transfers::slice + 5;
+  const std::span<std::byte> from = t.a.transport.regions().allocate(size);
+  for (std::size_t i = 0; i != size; ++i) from[i] = static_cast<std::byte>(i % 251);
+  std::vector<std::byte> into(size);
+  const mutable_buffer parts[] = {std::span(into).first(1000), std::span(into).subspan(1000)};
+  const auto at = t.a.out->expose(from);
+  t.take_notes();
+  REQUIRE(at);
+  CHECK((at->region != 0) == direct);
+  REQUIRE(t.b.out->get(scatter(parts), *at, size, 9) == post::posted);
+  CHECK(t.b.transport.busy);
+  CHECK(t.b.transport.has_work());
+  SECTION("to its end") {
+    int passes = 0;
+    for (; t.b.peer.transferred.empty(); ++passes) {
+      REQUIRE(t.a.out->send_together({1, 0, 1, 0, 0}, nullptr, nullptr) == post::done);
+      t.b.transport.poll();
+      CHECK(t.b.peer.frames == passes + 1);
+    }
+    CHECK(passes == 9);
+    CHECK(t.b.peer.transferred.at(9));
+    CHECK(std::equal(into.begin(), into.end(), from.begin()));
+    CHECK_FALSE(t.b.transport.busy);
+  }
+  SECTION("until its sender has its memory back") {
+    t.b.transport.poll();
+    t.a.out->let_go();
+    while (t.b.peer.transferred.empty()) t.b.transport.poll();
+    CHECK_FALSE(t.b.peer.transferred.at(9));
+  }
+  SECTION("until the region is gone") {
+    t.b.transport.poll();
+    t.a.transport.free_region(from);
+    t.take_notes();
+    while (t.b.peer.transferred.empty()) t.b.transport.poll();
+    CHECK_FALSE(t.b.peer.transferred.at(9));
+  }
+  SECTION("until this side lets go: nothing is written there any more") {
+    t.b.transport.poll();
+    t.b.out->let_go();
+    std::fill(into.begin(), into.end(), std::byte{0xff});
+    for (int i = 0; i != 10; ++i) t.b.transport.poll();
+    CHECK(t.b.peer.transferred.empty());
+    CHECK(std::count(into.begin(), into.end(), std::byte{0xff}) == static_cast<long>(size));
+  }
+  SECTION("until the peer is gone") {
+    t.b.transport.poll();
+    t.b.transport.forget(t.b.peer);
+    std::fill(into.begin(), into.end(), std::byte{0xff});
+    for (int i = 0; i != 10; ++i) t.b.transport.poll();
+    CHECK(t.b.peer.transferred.empty());
+    CHECK(std::count(into.begin(), into.end(), std::byte{0xff}) == static_cast<long>(size));
+  }
+}
+
+// One call of the kernel's copies 2 GiB at most. Nothing of the source is touched, and all parts of
+// the destination are the same, so that it needs no memory.
+TEST_CASE("shm transfers: the kernel copies more than 2 GiB", "[.soak]") {
+  two t(large_way::cma);
+  constexpr std::size_t part = std::size_t{64} << 20, parts = 34, size = part * parts;
+  const runtime::mapping from(
+      ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), size);
+  REQUIRE(from.get() != MAP_FAILED);
+  std::vector<std::byte> into(part, std::byte{1});
+  const std::vector<mutable_buffer> many(parts, mutable_buffer(into));
+  const auto at = t.a.out->expose({static_cast<const std::byte*>(from.get()), size});
+  REQUIRE(at);
+  REQUIRE(t.b.out->get(scatter(many), *at, size, 3) == post::posted);
+  while (t.b.peer.transferred.empty()) t.b.transport.poll();
+  CHECK(t.b.peer.transferred.at(3));
+  CHECK(into.back() == std::byte{0});
+}
