@@ -70,7 +70,7 @@ void attempt::to_door(const door_address& address) {
 void attempt::ask(const tcp_place& where, job_key key, tcp_asking::answered done) {
   const std::string called = route_ == route::locator ? to_text(where) : where_;
   asking_ = std::make_shared<tcp_asking>(
-      *loop_, where, called, std::move(key),
+      loop_, where, called, std::move(key),
       [self = shared_from_this(), done = std::move(done)](tcp_asking::outcome got) {
         self->asking_.reset();
         done(std::move(got));

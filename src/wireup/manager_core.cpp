@@ -182,6 +182,12 @@ std::uint64_t connection_manager::impl::meet(std::string own, std::string other,
   return ticket;
 }
 
+/// The thread that looks it up may outlive the manager, and must not call it.
+void connection_manager::impl::look_up(const std::string& host,
+                                       std::function<void(addresses_of_name)> done) {
+  wireup::look_up(loop_, host, 0, std::move(done));
+}
+
 void connection_manager::impl::cancel_meet(std::uint64_t meeting) {
   loop_->post([this, meeting] {
     meetings_.cancel(meeting, {errc::stopped, "the meeting was cancelled"});

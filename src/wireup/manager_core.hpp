@@ -58,6 +58,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   asio::io_context& io() noexcept override { return loop_->io(); }
   std::uint64_t open_meeting_door(const std::string& address) override;
   void close_door(std::uint64_t number) override;
+  void look_up(const std::string& host, std::function<void(addresses_of_name)> done) override;
   std::shared_ptr<attempt> start_attempt(hello says, const std::string& address,
                                          connected done) override;
 

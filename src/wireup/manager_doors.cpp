@@ -26,7 +26,7 @@ constexpr std::size_t most_of_process = 1024;
 constexpr std::size_t most_of_host = 4096;
 // More visitors than this may not wait at a door for somebody to decide about them.
 constexpr std::size_t max_undecided = 1024;
-// More questioners than this, and the one that has been silent longest has to go.
+// More questioners than this, and one has to go. If it was one of us, it tries again.
 constexpr std::size_t max_answering = 64;
 
 }  // namespace
@@ -155,8 +155,14 @@ void connection_manager::impl::on_tcp_newcomer(unique_fd socket, std::uint64_t d
   }
   std::erase_if(answering_, [](const auto& weak) { return weak.expired(); });
   if (answering_.size() >= max_answering) {
-    if (const auto oldest = answering_.front().lock()) oldest->close();
-    answering_.pop_front();
+    // Of those who have shown least, the one that has been there for longest.
+    const auto shown = [](const auto& weak) {
+      const auto one = weak.lock();
+      return one ? one->shown() : tcp_answering::standing::silent;
+    };
+    const auto goes = std::ranges::min_element(answering_, {}, shown);
+    if (const auto one = goes->lock()) one->close();
+    answering_.erase(goes);
   }
   tcp_answering::terms terms;
   terms.key = tcp_.key;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <tuple>
 #include <utility>
 #include <weft/error.hpp>
@@ -32,23 +33,55 @@ void meetings::start(std::uint64_t ticket, const std::string& own, const std::st
   meeting m;
   m.own = own;
   m.discriminator = discriminator;
+  m.other = other;
+  m.next_knock = std::make_shared<asio::steady_timer>(host_.io());
+  door_address at;
   try {
-    if (to_text(parse_address(other)) == to_text(parse_address(own)))
+    at = parse_address(own);
+    if (to_text(parse_address(other)) == to_text(at))
       return done(nullptr, {errc::invalid_argument,
                             fmt::format("a meeting cannot meet itself: {} is both its own address "
                                         "and the other's; give each side its own",
                                         own)});
-    m.door = enter(own);
   } catch (const error& e) {
     return done(nullptr, {e.kind(), e.what()});
-  } catch (const std::exception& e) {
-    return done(nullptr, {errc::system, e.what()});
   }
-  m.other = other;
   m.done = std::move(done);
-  m.next_knock = std::make_shared<asio::steady_timer>(host_.io());
   meetings_.emplace(ticket, std::move(m));
-  knock(ticket);
+  if (at.is_unix() || numeric_endpoint(at.host, at.port)) return begin(ticket, own);
+  host_.look_up(at.host,
+                [this, ticket](const addresses_of_name& found) { on_looked_up(ticket, found); });
+}
+
+/// A name of this host is known by now.
+void meetings::on_looked_up(std::uint64_t ticket, const addresses_of_name& found) {
+  const auto at = meetings_.find(ticket);
+  if (at == meetings_.end()) return;
+  if (found.all.empty())
+    return end(at, nullptr,
+               {errc::invalid_argument,
+                fmt::format("the host of {} is not known: {}; use a host name or address of this "
+                            "machine, or none for loopback",
+                            at->second.own, found.fault)});
+  door_address listens = parse_address(at->second.own);
+  listens.host = found.all.front().address().to_string();
+  begin(ticket, to_text(listens));
+}
+
+void meetings::begin(std::uint64_t ticket, const std::string& listens_at) {
+  const auto at = meetings_.find(ticket);
+  failure why;
+  try {
+    at->second.door = enter(at->second.own, listens_at);
+    return knock(ticket);
+  } catch (const error& e) {
+    why = {e.kind(), e.what()};
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    why = {errc::system, e.what()};
+  }
+  end(at, nullptr, why);
 }
 
 void meetings::knock(std::uint64_t ticket) {
@@ -67,13 +100,13 @@ void meetings::knock(std::uint64_t ticket) {
   if (at != meetings_.end() && at->second.knocking) at->second.knock = std::move(started);
 }
 
-std::uint64_t meetings::enter(const std::string& own) {
+std::uint64_t meetings::enter(const std::string& own, const std::string& listens_at) {
   const auto at = doors_.find(own);
   if (at != doors_.end()) {
     ++at->second.users;
     return at->second.number;
   }
-  const std::uint64_t number = host_.open_meeting_door(own);
+  const std::uint64_t number = host_.open_meeting_door(listens_at);
   doors_.emplace(own, shared_door{number, 1});
   return number;
 }
@@ -132,7 +165,7 @@ void meetings::end(meeting_map::iterator at, const channel_ptr& got, const failu
   m.next_knock->cancel();
   if (m.knock) m.knock->cancel();
   if (m.held) m.held->refuse("the two have met already");
-  leave(m.own);
+  if (m.door != 0) leave(m.own);
   m.done(got, why);
 }
 

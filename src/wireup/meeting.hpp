@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "wireup/attempt.hpp"
+#include "wireup/name_lookup.hpp"
 
 namespace weft::wireup {
 
@@ -21,6 +23,8 @@ class meeting_host {
   virtual std::uint64_t open_meeting_door(const std::string& address) = 0;
   virtual asio::io_context& io() noexcept = 0;
   virtual void close_door(std::uint64_t door) = 0;
+  /// As wireup::look_up.
+  virtual void look_up(const std::string& host, std::function<void(addresses_of_name)> done) = 0;
   virtual std::shared_ptr<attempt> start_attempt(hello says, const std::string& address,
                                                  connection_manager::connected done) = 0;
 };
@@ -49,7 +53,7 @@ class meetings {
     std::string own;
     std::string discriminator;
     connection_manager::connected done;
-    std::uint64_t door = 0;
+    std::uint64_t door = 0;  // 0: it is not open yet
     std::string other;
     bool knocking = false;                // false between two knocks of ours
     std::chrono::milliseconds pause{50};  // before the next one
@@ -63,7 +67,9 @@ class meetings {
   };
   using meeting_map = std::map<std::uint64_t, meeting>;
 
-  std::uint64_t enter(const std::string& own);
+  void begin(std::uint64_t ticket, const std::string& listens_at);
+  void on_looked_up(std::uint64_t ticket, const addresses_of_name& found);
+  std::uint64_t enter(const std::string& own, const std::string& listens_at);
   void leave(const std::string& own);
   void knock(std::uint64_t ticket);
   void knock_later(std::uint64_t ticket, meeting& m);

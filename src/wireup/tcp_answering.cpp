@@ -59,6 +59,7 @@ void tcp_answering::start() {
 void tcp_answering::on_opening() {
   const auto wanted = decode_opening(opening_);
   if (!wanted) return turn_away(std::string(not_ours));
+  shown_ = standing::spoken;
   if (*wanted == approach::ask) {
     if (!terms_.answer) return turn_away("it asked at a door that answers no questions");
     answer_ = encode(*terms_.answer);
@@ -80,6 +81,7 @@ void tcp_answering::on_opening() {
 void tcp_answering::on_proof() {
   const auto confirmation = challenger_->judge(proof_);
   if (!confirmation) return turn_away("it does not know the job's key");
+  shown_ = standing::proven;
   confirmation_ = *confirmation;
   asio::async_write(socket_, asio::buffer(confirmation_),
                     [self = shared_from_this()](const asio::error_code& fault, std::size_t) {

@@ -38,6 +38,9 @@ class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
   static std::optional<std::string_view> is_nobody(int socket) noexcept;
 
   void start();
+  /// How far it has come. Who has shown less makes room first.
+  enum class standing { silent, spoken, proven };
+  standing shown() const noexcept { return shown_; }
   /// Ends at once; nobody is called.
   void close();
 
@@ -51,6 +54,7 @@ class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
   asio::ip::tcp::socket socket_;
   asio::steady_timer patience_;
   terms terms_;
+  standing shown_ = standing::silent;
   opening opening_{};
   proof proof_{};
   std::optional<challenger> challenger_;

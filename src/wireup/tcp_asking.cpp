@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/cure.hpp"
+#include "wireup/name_lookup.hpp"
 
 namespace weft::wireup {
 
@@ -16,6 +17,11 @@ using runtime::unique_fd;
 
 namespace {
 constexpr auto time_to_answer = std::chrono::seconds(10);
+// Before the second try; twice as long before each further one.
+constexpr auto first_pause = std::chrono::milliseconds(50);
+constexpr int most_tries_to_open = 5;
+// Who has shown its proof may have been hung up on for that.
+constexpr int most_tries_to_prove = 3;
 constexpr const char* no_answer =
     "it hung up without an answer; the door has just been shut, is not weft's, or has no file "
     "descriptor left (ulimit -n)";
@@ -23,52 +29,52 @@ constexpr const char* not_admitted =
     "it hung up: this side's job key is not that job's (WEFT_JOB_KEY)";
 }  // namespace
 
-tcp_asking::tcp_asking(loop& on, tcp_place where, std::string called, job_key key, answered done)
+tcp_asking::tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, job_key key,
+                       answered done)
     : where_(std::move(where)),
       called_(std::move(called)),
       proves_(!key.empty()),
       prover_(std::move(key)),
       done_(std::move(done)),
-      resolver_(on.io()),
-      socket_(on.io()),
-      patience_(on.io()),
+      loop_(std::move(on)),
+      socket_(loop_->io()),
+      patience_(loop_->io()),
+      pause_(loop_->io()),
       opening_(encode_opening(proves_ ? approach::prove : approach::ask)) {}
 
 void tcp_asking::start() {
   patience_.expires_after(time_to_answer);
   patience_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
-    if (!fault) self->fail(errc::unreachable, "it does not answer; is it weft that listens there?");
+    if (fault) return;
+    if (self->last_words_) return self->fail(errc::refused, self->last_words_);
+    self->fail(errc::unreachable, "it does not answer; is it weft that listens there?");
   });
-  const std::string host = where_.host.empty() ? "127.0.0.1" : where_.host;
-  asio::error_code not_numeric;
-  const auto numeric = asio::ip::make_address(host, not_numeric);
-  if (!not_numeric) {
-    // No question to a name server, and no thread to wait for its answer.
-    found_ = tcp::resolver::results_type::create(tcp::endpoint(numeric, where_.port), host, {});
-    next_ = found_.begin();
+  if (const auto known = numeric_endpoint(where_.host, where_.port)) {
+    found_ = {*known};
     return connect_next();
   }
-  resolver_.async_resolve(host, fmt::format("{}", where_.port), tcp::resolver::numeric_service,
-                          [self = shared_from_this()](const asio::error_code& fault,
-                                                      tcp::resolver::results_type found) {
-                            if (!self->done_) return;
-                            if (fault)
-                              return self->fail(errc::unreachable,
-                                                fmt::format("no such host ({})", fault.message()));
-                            self->found_ = std::move(found);
-                            self->next_ = self->found_.begin();
-                            self->connect_next();
-                          });
+  look_up(loop_, where_.host, where_.port, [weak = weak_from_this()](addresses_of_name found) {
+    const auto self = weak.lock();
+    if (!self || !self->done_) return;
+    if (found.all.empty())
+      return self->fail(errc::unreachable, fmt::format("no such host ({})", found.fault));
+    self->found_ = std::move(found.all);
+    self->connect_next();
+  });
 }
 
 void tcp_asking::connect_next() {
-  if (next_ == found_.end()) {
+  if (next_ == found_.size()) {
     if (last_fault_ == asio::error::connection_refused)
       return fail(errc::refused,
                   "nobody listens there; start the other side first, or check the port");
     return fail(errc::unreachable, runtime::told(last_fault_.value()));
   }
-  const tcp::endpoint to = *next_++;
+  connect_to(found_[next_++]);
+}
+
+void tcp_asking::connect_to(const tcp::endpoint& to) {
+  at_ = to;
   asio::error_code ignored;
   socket_.close(ignored);
   unique_fd fd{::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
@@ -87,13 +93,27 @@ void tcp_asking::connect_next() {
   });
 }
 
+/// \param tries how often it may be asked in all
+void tcp_asking::hung_up(const char* why, int tries) {
+  last_words_ = why;
+  if (++hang_ups_ >= tries) return fail(errc::refused, why);
+  asio::error_code ignored;
+  socket_.close(ignored);
+  pause_.expires_after(first_pause * (1 << (hang_ups_ - 1)));
+  pause_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+    if (!fault && self->done_) self->connect_to(self->at_);
+  });
+}
+
 template <std::size_t N, class Next>
-void tcp_asking::read(std::array<std::byte, N>& into, const char* hung_up, Next next) {
+void tcp_asking::read(std::array<std::byte, N>& into, const char* words, Next next) {
   asio::async_read(
       socket_, asio::buffer(into),
-      [self = shared_from_this(), hung_up, next](const asio::error_code& fault, std::size_t) {
+      [self = shared_from_this(), words, next](const asio::error_code& fault, std::size_t) {
         if (!self->done_) return;
-        if (fault) return self->fail(errc::refused, hung_up);
+        if (fault)
+          return self->hung_up(words,
+                               words == not_admitted ? most_tries_to_prove : most_tries_to_open);
         next(*self);
       });
 }
@@ -103,7 +123,7 @@ void tcp_asking::write(const std::array<std::byte, N>& from, Next next) {
   asio::async_write(socket_, asio::buffer(from),
                     [self = shared_from_this(), next](const asio::error_code& fault, std::size_t) {
                       if (!self->done_) return;
-                      if (fault) return self->fail(errc::refused, no_answer);
+                      if (fault) return self->hung_up(no_answer, most_tries_to_open);
                       next(*self);
                     });
 }
@@ -162,8 +182,8 @@ void tcp_asking::close() {
   done_ = nullptr;
   asio::error_code ignored;
   socket_.close(ignored);
-  resolver_.cancel();
   patience_.cancel();
+  pause_.cancel();
 }
 
 }  // namespace weft::wireup

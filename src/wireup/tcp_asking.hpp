@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "wireup/failure.hpp"
 #include "wireup/handshake.hpp"
@@ -16,8 +17,9 @@
 namespace weft::wireup {
 
 /// Connects to a host, which may have several addresses, and asks where a door's Unix socket is, or
-/// proves that it knows the job's key and sees to it that the other side does. Gives up after ten
-/// seconds. On the loop's thread; keeps itself alive until it has ended.
+/// proves that it knows the job's key and sees to it that the other side does. Who is hung up on in
+/// the middle of that may have had to make room for strangers, and tries again a few times. Gives
+/// up after ten seconds. On the loop's thread; keeps itself alive until it has ended.
 class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
  public:
   /// One of the first two, or a failure: errc::refused when nobody listens there or nobody is let
@@ -32,19 +34,22 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   /// \param where a name or a numeric address; an empty one: loopback
   /// \param called what the address is called in messages
   /// \param key empty: asks; else proves
-  tcp_asking(loop& on, tcp_place where, std::string called, job_key key, answered done);
+  tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, job_key key,
+             answered done);
   void start();
   /// Ends at once; nobody is called.
   void close();
 
  private:
   void connect_next();
+  void connect_to(const asio::ip::tcp::endpoint& to);
+  void hung_up(const char* why, int most_tries);
   void open();
   void read_answer();
   void read_challenge();
   void read_confirmation();
   template <std::size_t N, class Next>
-  void read(std::array<std::byte, N>& into, const char* hung_up, Next next);
+  void read(std::array<std::byte, N>& into, const char* words, Next next);
   template <std::size_t N, class Next>
   void write(const std::array<std::byte, N>& from, Next next);
   void fail(errc kind, const std::string& why);
@@ -55,12 +60,16 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   const bool proves_;
   prover prover_;
   answered done_;
-  asio::ip::tcp::resolver resolver_;
+  const std::shared_ptr<loop> loop_;
   asio::ip::tcp::socket socket_;
   asio::steady_timer patience_;
-  asio::ip::tcp::resolver::results_type found_;
-  asio::ip::tcp::resolver::results_type::const_iterator next_;
+  std::vector<asio::ip::tcp::endpoint> found_;
+  std::size_t next_ = 0;
+  asio::ip::tcp::endpoint at_;
   asio::error_code last_fault_;
+  asio::steady_timer pause_;
+  const char* last_words_ = nullptr;  // why it was hung up on, if it was
+  int hang_ups_ = 0;
   opening opening_;
   std::array<std::byte, door_answer_size> answer_{};
   challenge challenge_{};

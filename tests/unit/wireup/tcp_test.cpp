@@ -2,6 +2,7 @@
 // Channels over TCP: between processes that know the job's key, and against those that do not.
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -342,6 +343,48 @@ TEST_CASE("those who are slow at the handshake are dropped, and keep nobody out"
   const std::byte one{0x57};
   say(slow.back(), {&one, 1});
   CHECK(bytes_until_end(slow.back()) == 0);
+}
+
+TEST_CASE("who proves that it knows the key does not make room for those who say nothing") {
+  const job_key key = job_key::random();
+  node host(fresh_identity(), with(key));
+  const std::string address = open(host);
+  const unique_fd honest = stranger_at(address);
+  say(honest, encode_opening(approach::prove));
+  prover p(key);
+  const auto made = p.answer(hear<challenge_size>(honest));
+  std::vector<unique_fd> silent;
+  for (int i = 0; i != 100; ++i) silent.push_back(stranger_at(address));
+  CHECK(bytes_until_end(silent.front()) == 0);
+  say(honest, *made);
+  CHECK(p.confirmed_by(hear<sizeof(digest)>(honest)));
+}
+
+TEST_CASE("who is hung up on in the middle of the handshake tries again, and not for ever") {
+  unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  REQUIRE(::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+  REQUIRE(::listen(door.get(), 8) == 0);
+  REQUIRE(::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  node guest(fresh_identity(), with(job_key::random()));
+  for (const bool answers : {false, true}) {
+    guest->knock("tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "",
+                 node::into(guest.outcomes));
+    // With its proof it may have shown that it is nobody: then it is not asked as often.
+    for (int i = 0; i != (answers ? 3 : 5); ++i) {
+      pollfd somebody{door.get(), POLLIN, 0};
+      REQUIRE(::poll(&somebody, 1, 30'000) == 1);
+      const unique_fd caller(::accept(door.get(), nullptr, nullptr));
+      CHECK(hear<opening_size>(caller) == encode_opening(approach::prove));
+      if (!answers) continue;
+      say(caller, challenger(job_key::random()).question());
+      hear<proof_size>(caller);
+    }
+    CHECK(guest.outcomes.next().kind == errc::refused);
+  }
 }
 
 TEST_CASE("nothing of what strangers did stays open") {
