@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <weft/error.hpp>
 #include <weft/message.hpp>
@@ -319,6 +320,9 @@ struct counterpart {
   pid_t pid = 0;                     ///< from the kernel, not from the peer
   std::function<void(parcel)> tell;  ///< sends a `note` to the counterpart's transport
   std::uint32_t link = 0;            ///< which of the links to it, below traits::links
+  /// Numeric addresses of where it is, as far as this process was told by others than this offer;
+  /// none: on this host. What it offers to be reached at is compared with them.
+  std::vector<std::string> hosts = {};
 };
 
 /// A way to move frames between contexts. One object per context and transport, made explicitly by

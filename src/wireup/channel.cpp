@@ -9,6 +9,7 @@
 #include <weft/error.hpp>
 
 #include "runtime/cure.hpp"
+#include "wireup/locator.hpp"
 
 namespace weft::wireup {
 
@@ -63,6 +64,14 @@ void peer_channel::refuse(const std::string& reason) {
   patience_.cancel();
   connection_->send(encode_refusal(reason));
   connection_->finish();
+}
+
+std::vector<std::string> peer_channel::hosts() const {
+  if (carries_descriptors()) return {};
+  std::vector<std::string> all{host_of_peer(peer_name())};
+  if (const auto where = parse_locator(peer_.locator))
+    for (const tcp_place& p : where->places) all.push_back(p.host);
+  return all;
 }
 
 void peer_channel::send(parcel p) {

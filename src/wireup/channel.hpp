@@ -65,6 +65,7 @@ class peer_channel final : public channel,
   // Any thread.
   const identity& peer() const noexcept override { return peer_; }
   bool carries_descriptors() const noexcept override { return connection_->carries_descriptors(); }
+  std::vector<std::string> hosts() const override;
   void send(transports::parcel p) override;
   void close() override;
   void process_died() override;

@@ -31,6 +31,10 @@ class channel {
   /// Whether it is a Unix socket: then both run on one kernel and can share memory.
   virtual bool carries_descriptors() const noexcept = 0;
 
+  /// Over TCP: numeric addresses of where the other side is, that of this connection and those that
+  /// it named when it connected. Over a Unix socket none: it is on this host.
+  virtual std::vector<std::string> hosts() const { return {}; }
+
   /// Queues a parcel. Any thread; never blocks; lost silently if the channel is already gone
   /// (on_gone tells). Parcels arrive in order.
   /// \throws weft::error (invalid_argument) if the parcel is larger than a parcel may be, or has

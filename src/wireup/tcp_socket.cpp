@@ -92,7 +92,11 @@ void prepare_tcp(int socket, std::chrono::seconds timeout) noexcept {
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
 }
 
-std::string host_of_peer(const std::string& name) { return name.substr(0, name.rfind(':')); }
+std::string host_of_peer(const std::string& name) {
+  std::string host = name.substr(0, name.rfind(':'));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return host;
+}
 
 std::string name_of_peer(int socket) {
   sockaddr_storage a{};

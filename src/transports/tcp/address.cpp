@@ -47,6 +47,44 @@ std::optional<address> address::of_offer(const offered_address& o) noexcept {
   return {};
 }
 
+std::optional<address> address::of_text(const std::string& host) noexcept {
+  offered_address o{};
+  o.port = 1;
+  o.family = 4;
+  if (::inet_pton(AF_INET, host.c_str(), o.ip.data()) == 1) return of_offer(o);
+  o.family = 6;
+  if (::inet_pton(AF_INET6, host.c_str(), o.ip.data()) == 1) return of_offer(o);
+  return {};
+}
+
+bool address::is_host_of(const address& other) const noexcept {
+  // One of IPv4 as a socket of IPv6 calls it is the same.
+  const auto plain = [](const address& a) {
+    offered_address o = a.to_offer();
+    const auto& ip = reinterpret_cast<const in6_addr&>(o.ip);
+    if (o.family == 6 && IN6_IS_ADDR_V4MAPPED(&ip)) {
+      std::rotate(o.ip.begin(), o.ip.end() - sizeof(in_addr), o.ip.end());
+      std::fill(o.ip.begin() + sizeof(in_addr), o.ip.end(), std::uint8_t{0});
+      o.family = 4;
+    }
+    return o;
+  };
+  const offered_address a = plain(*this), b = plain(other);
+  return a.family == b.family && a.ip == b.ip;
+}
+
+bool address::is_here() const {
+  const offered_address o = to_offer();
+  if (o.family == 4 && o.ip[0] == 127) return true;
+  ifaddrs* raw = nullptr;
+  if (::getifaddrs(&raw) != 0)
+    throw error(errc::system, fmt::format("getifaddrs failed: {}", runtime::told(errno)));
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(raw, &::freeifaddrs);
+  for (const ifaddrs* i = raw; i; i = i->ifa_next)
+    if (const auto own = of_interface(i->ifa_addr); own && is_host_of(*own)) return true;
+  return false;
+}
+
 std::optional<address> address::of_socket(int fd, bool other_end) noexcept {
   address made;
   socklen_t size = sizeof made.any_;

@@ -21,11 +21,18 @@ class address {
   static std::optional<address> of_interface(const sockaddr* a) noexcept;
   /// What an offer says; nothing if it makes no sense.
   static std::optional<address> of_offer(const offered_address& o) noexcept;
+  /// Numeric, without a port; nothing if it is none.
+  static std::optional<address> of_text(const std::string& host) noexcept;
   /// Of a socket: its own, or the other end's.
   static std::optional<address> of_socket(int fd, bool other_end) noexcept;
 
   offered_address to_offer() const noexcept;
   std::string text() const;  ///< 192.0.2.1:80, [2001:db8::1]:80
+
+  /// Whether both are of one interface, whatever the ports.
+  bool is_host_of(const address& other) const noexcept;
+  /// Whether it is this host's own, the loopback included. \throws weft::error
+  bool is_here() const;
 
   int family() const noexcept { return any_.ss_family; }
   const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&any_); }

@@ -11,24 +11,30 @@
 
 namespace weft::transports::tcp {
 
+namespace {
+constexpr unsigned most_tries = 3;  // at one address
+}
+
 attempts::attempts(runtime::wait_set& sockets, std::vector<address> to, const token& shown,
                    std::chrono::seconds patience,
                    std::function<void(runtime::unique_fd, const std::string&)> ended)
     : sockets_(sockets),
       says_{magic, version, 0, shown},
       patience_(patience),
-      to_(std::move(to)),
       ended_(std::move(ended)) {
+  to_.reserve(to.size() * most_tries);
+  later_.reserve(to.size() * most_tries);
+  for (const address& at : to) to_.push_back({at});
   try_next();
 }
 
 /// Begins with the next address that can be tried at all. \return false: there is none left
 bool attempts::try_next() noexcept {
   while (next_ != to_.size()) {
-    const address& at = to_[next_++];
-    runtime::unique_fd fd = begin_connect(at, patience_);
+    const target& next = to_[next_++];
+    runtime::unique_fd fd = begin_connect(next.at, patience_);
     if (!fd) {
-      note(at, errno);
+      note(next.at, errno);
       continue;
     }
     try {
@@ -36,13 +42,13 @@ bool attempts::try_next() noexcept {
       attempt& a = fresh.front();
       a.in = this;
       a.fd = std::move(fd);
-      a.to = at;
+      a.to = next;
       a.self = fresh.begin();  // also in the list that it moves to
       sockets_.add(a.fd.get(), EPOLLOUT, a);
       tried_.splice(tried_.end(), fresh);
       return true;
     } catch (const std::exception& e) {
-      note(at, e.what());
+      note(next.at, e.what());
     }
   }
   return false;
@@ -85,9 +91,7 @@ void attempts::go_on(attempt& a) noexcept {
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   // A reset: it has not even read the greeting.
   if (n < 0 && errno != ECONNRESET) return give_up(a, std::strerror(errno));
-  if (n <= 0)
-    return give_up(a,
-                   "it hung up: it has no file descriptor left (ulimit -n), or was somebody else");
+  if (n <= 0) return hung_up(a);
   a.heard_bytes += static_cast<std::size_t>(n);
   if (a.heard_bytes < sizeof a.heard) return;
   if (a.heard.magic != magic || a.heard.version != version)
@@ -108,10 +112,32 @@ void attempts::greet(attempt& a) {
 
 void attempts::give_up(attempt& a, const char* why) noexcept {
   sockets_.remove(a.fd.get());
-  note(a.to, why);
+  note(a.to.at, why);
   tried_.erase(a.self);
-  if (try_next() || !tried_.empty()) return;
-  const auto ended = std::move(ended_);
+  if (!try_next()) end_if_over();
+}
+
+void attempts::hung_up(attempt& a) noexcept {
+  if (++a.to.tries == most_tries)
+    return give_up(a,
+                   "it hung up: it has no file descriptor left (ulimit -n), or was somebody else");
+  sockets_.remove(a.fd.get());
+  later_.push_back(a.to);
+  tried_.erase(a.self);
+  try_next();
+}
+
+void attempts::hurry() noexcept {
+  to_.insert(to_.end(), later_.begin(), later_.end());
+  later_.clear();
+  while (try_next()) {
+  }
+  end_if_over();
+}
+
+void attempts::end_if_over() noexcept {
+  if (!tried_.empty() || !later_.empty()) return;
+  const auto ended = std::move(ended_);  // this may be destroyed by the call
   ended({}, std::string(reasons_));
 }
 

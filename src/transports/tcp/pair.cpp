@@ -20,6 +20,10 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+// All that a peer is told of where it offered to be: whether nobody listens there, or something is
+// in the way, is not its business.
+constexpr std::string_view out_of_reach =
+    "none of the addresses that it offers can be reached from here";
 constexpr std::string_view no_connection = "no TCP connection came about";
 
 // A connection that was closed in good order is followed by a good-bye elsewhere, and one of a
@@ -79,7 +83,7 @@ std::unique_ptr<stream_link> pair::open(parcel& offer) {
   return made;
 }
 
-std::string pair::accept(const parcel& offer) {
+std::string pair::accept(const parcel& offer, const counterpart& who) {
   std::string nonsense = "the TCP offer makes no sense";
   offer_head head;
   if (offer.bytes.size() < sizeof head || !offer.fds.empty()) return nonsense;
@@ -90,16 +94,17 @@ std::string pair::accept(const parcel& offer) {
   if (head.version != version)
     return fmt::format("it speaks version {} of the TCP transport, this side {}", head.version,
                        version);
+  std::string refusal;
   switch (stage_) {
     case stage::none:
       if (head.addresses == 0) return "there is no TCP connection to join";
-      connect_to(offer, head);
+      refusal = connect_to(offer, head, who);
       break;
     case stage::expecting:
       if (head.addresses == 0) break;  // it joins the connection that it is about to make
       // Both began at the same moment.
       if (head.token == token_) return nonsense;
-      if (token_ < head.token) connect_to(offer, head);
+      if (token_ < head.token) refusal = connect_to(offer, head, who);
       break;
     case stage::connecting:
     case stage::up:
@@ -110,20 +115,32 @@ std::string pair::accept(const parcel& offer) {
     case stage::ended:
       return "the TCP connection has ended";
   }
-  if (stage_ == stage::ended) return why_never();
+  if (!refusal.empty()) return refusal;
   accepted_ = true;
   return {};
 }
 
-/// \throws weft::error when none of the addresses can even be tried
-void pair::connect_to(const parcel& offer, const offer_head& head) {
+/// Where the peer is, as far as others have said so; other addresses would let it find out about
+/// hosts that it cannot reach itself.
+bool pair::is_plausible(const address& at, const counterpart& who) {
+  if (who.hosts.empty()) return at.is_here();
+  return std::ranges::any_of(who.hosts, [&](const std::string& host) {
+    const auto known = address::of_text(host);
+    return known && known->is_host_of(at);
+  });
+}
+
+/// \return why not, for the peer; empty: it is being tried
+std::string pair::connect_to(const parcel& offer, const offer_head& head, const counterpart& who) {
   std::vector<address> there;
   for (std::size_t i = 0; i != head.addresses; ++i) {
     offered_address o;
     std::memcpy(&o, offer.bytes.data() + sizeof head + i * sizeof o, sizeof o);
-    if (const auto a = address::of_offer(o)) there.push_back(*a);
+    const auto a = address::of_offer(o);
+    if (a && is_plausible(*a, who)) there.push_back(*a);
   }
-  const bool none = there.empty();
+  if (there.empty()) return "it offers none of the addresses where it is";
+  if (std::exchange(spent_, true)) return std::string(out_of_reach);
   auto tried = std::make_unique<attempts>(
       owner_.sockets(), std::move(there), head.token, owner_.peer_timeout(),
       [this](runtime::unique_fd fd, const std::string& why) {
@@ -133,11 +150,11 @@ void pair::connect_to(const parcel& offer, const offer_head& head) {
         else
           not_connected(why);
       });
-  if (const std::string why = tried->hopeless(); !why.empty() || none)
-    throw error(errc::unreachable, "cannot connect to any of its addresses: " + why);
+  if (!tried->hopeless().empty()) return std::string(out_of_reach);
   attempts_ = std::move(tried);
   enter(stage::connecting);
   owner_.want_ticks();
+  return {};
 }
 
 std::string pair::why_never() const { return how_.empty() ? std::string(no_connection) : how_; }
@@ -158,7 +175,7 @@ void pair::not_connected(const std::string& why) noexcept {
   try {
     how_ = fmt::format("{}: {}. A firewall may be in the way, or WEFT_TCP_INTERFACES may help",
                        no_connection, why);
-    const auto said = std::as_bytes(std::span(why).first(std::min(why.size(), max_reason)));
+    const auto said = std::as_bytes(std::span(out_of_reach));
     parcel p;
     p.bytes.assign(said.begin(), said.end());
     who_.tell(std::move(p));
@@ -275,7 +292,7 @@ bool pair::hear_out() noexcept {
 
 /// However much the peer has sent, or sends: a few reads, without waiting.
 void pair::forget() noexcept {
-  accepted_ = false;
+  accepted_ = spent_ = false;
   reported_ = true;  // by who calls
   attempts_.reset();
   if (stage_ == stage::up) {
@@ -294,7 +311,10 @@ bool pair::tick(clock::time_point now) noexcept {
     if (now - *ended_at_ >= grace) end(ended_why_);
     return !reported_;
   }
-  if (stage_ == stage::connecting) attempts_->hurry();
+  if (stage_ == stage::connecting) {
+    attempts_->hurry();
+    return true;
+  }
   if (stage_ != stage::up) return false;
   const bool waits = unread();
   if (waits != std::exchange(patient_, waits)) {

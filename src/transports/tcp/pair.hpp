@@ -35,8 +35,9 @@ class pair final : public runtime::fd_watcher {
   ~pair();
 
   std::unique_ptr<stream_link> open(parcel& offer);  // see transport::open
-  std::string accept(const parcel& offer);           // see transport::accept
-  void note(const parcel& p) noexcept;               // see transport::note
+  /// See transport::accept. \param who by way of which the offer came
+  std::string accept(const parcel& offer, const counterpart& who);
+  void note(const parcel& p) noexcept;  // see transport::note
 
   /// The peer came with the token.
   void connected(runtime::unique_fd fd) noexcept;
@@ -67,7 +68,7 @@ class pair final : public runtime::fd_watcher {
   inlet& peer() const noexcept { return peer_; }
   tcp_transport& owner() const noexcept { return owner_; }
   /// Nobody has to do with it any more.
-  bool idle() const noexcept { return !link_ && !accepted_; }
+  bool idle() const noexcept { return !link_ && !accepted_ && !spent_; }
   std::uint32_t wanted_events() const noexcept;
   void rest() noexcept;
   /// Whether the peer, or its host, has not taken all that was written: then it wants ticks.
@@ -80,7 +81,8 @@ class pair final : public runtime::fd_watcher {
 
  private:
   void on_ready(std::uint32_t events) noexcept override;
-  void connect_to(const parcel& offer, const offer_head& head);
+  static bool is_plausible(const address& at, const counterpart& who);
+  std::string connect_to(const parcel& offer, const offer_head& head, const counterpart& who);
   void hang_up() noexcept;
   void end(errc why) noexcept;
   void end_soon(errc why) noexcept;
@@ -101,6 +103,7 @@ class pair final : public runtime::fd_watcher {
   port port_;
   bool accepted_ = false;    // the peer may send
   bool said_all_ = false;    // this side has shut its direction down
+  bool spent_ = false;       // it was tried at the addresses of an offer: that is done once
   bool reported_ = false;    // the inlet knows that it is broken
   bool unfinished_ = false;  // counted by the transport: something goes on without an operation
   bool patient_ = false;  // the peer reads nothing: this side watches for silence, not the kernel

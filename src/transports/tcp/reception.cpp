@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
@@ -11,8 +12,9 @@
 namespace weft::transports::tcp {
 
 namespace {
-// Who may be there without having shown a token. When more come, the one that has been there for
-// longest goes: no clock is needed, and nobody can fill the place.
+// Who may be there without having shown a token. When more come, of those who have said nothing the
+// one goes that has been there for longest: no clock is needed, and nobody can fill the place. A
+// peer that has to go tries again.
 constexpr std::size_t most_visitors = 64;
 // Those who come faster than they can be let in must not keep the baton from messages.
 constexpr int accepts_at_once = 32;
@@ -120,7 +122,10 @@ bool reception::is_nobody(int fd) noexcept {
 
 void reception::admit(runtime::unique_fd fd) noexcept {
   if (is_nobody(fd.get())) return;
-  if (visitors_.size() == most_visitors) dismiss(visitors_.front(), true);
+  if (visitors_.size() == most_visitors) {
+    const auto silent = std::ranges::find(visitors_, std::size_t{0}, &visitor::heard);
+    dismiss(silent != visitors_.end() ? *silent : visitors_.front(), true);
+  }
   try {
     std::list<visitor> fresh(1);
     visitor& v = fresh.front();
@@ -129,6 +134,7 @@ void reception::admit(runtime::unique_fd fd) noexcept {
     v.self = fresh.begin();  // also in the list that it moves to
     sockets_.add(v.fd.get(), EPOLLIN, v);
     visitors_.splice(visitors_.end(), fresh);
+    hear(v);  // as a rule a peer has spoken by now
   } catch (const std::exception&) {
     // No memory: it is hung up on.
   }

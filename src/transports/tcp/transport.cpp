@@ -92,7 +92,7 @@ std::string tcp_transport::accept(inlet& to, const counterpart& who, parcel offe
   pair& p = pair_of(to, who);
   std::string refusal;
   try {
-    refusal = p.accept(offer);
+    refusal = p.accept(offer, who);
   } catch (const error& e) {
     refusal = e.what();
   }

@@ -2,6 +2,7 @@
 // How connections come to be, and who is not let in.
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -170,7 +171,10 @@ TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
   }
   CHECK(a.in.broken == std::vector<errc>{errc::unreachable});
   CHECK(a.send({}, {}) == post::failed);
-  CHECK_THAT(a.link->trouble(), Catch::Contains("could not connect") && Catch::Contains("refused"));
+  // Which of the two it was, and at which address, is not told.
+  CHECK_THAT(a.link->trouble(), Catch::Contains("could not connect") &&
+                                    Catch::Contains("none of the addresses") &&
+                                    !Catch::Contains("refused"));
   CHECK_THAT(
       [&] {
         try {
@@ -181,6 +185,78 @@ TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
         return std::string();
       }(),
       Catch::Contains("refused") && Catch::Contains("WEFT_TCP_INTERFACES"));
+}
+
+TEST_CASE("tcp: only where the peer is, as others say, is connected to") {
+  end a, b;
+  const parcel offer = a.open();
+  const std::vector<tcp::offered_address> all = addresses_of(offer);
+  tcp::offered_address elsewhere = all.front();
+  elsewhere.ip = {192, 0, 2, 1};
+  elsewhere.family = 4;
+  const auto connects = [](end& to, parcel p) {
+    const bool taken = to.accept(std::move(p)).empty();
+    if (taken) to.forget();
+    return taken;
+  };
+  // On this host, as it came by a Unix socket: no other host, and not through its own address.
+  CHECK_FALSE(connects(b, offer_of(head_of(offer), {elsewhere})));
+  // On another host, which has nothing here.
+  b.hosts = {"192.0.2.7", "2001:db8::7"};
+  CHECK_FALSE(connects(b, offer_of(head_of(offer), all)));
+  CHECK_FALSE(connects(b, offer_of(head_of(offer), {elsewhere})));
+  // There, by one of its addresses.
+  b.hosts = {"192.0.2.7", "::ffff:127.0.0.1", "::1"};
+  std::vector<tcp::offered_address> some{elsewhere};
+  some.insert(some.end(), all.begin(), all.end());
+  REQUIRE(b.accept(offer_of(head_of(offer), some)).empty());
+  REQUIRE(a.link->opened({}).empty());
+  REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
+}
+
+TEST_CASE("tcp: a peer's addresses are tried once, and it learns nothing of what is there") {
+  end a, b;
+  const parcel offer = a.open();
+  std::vector<tcp::offered_address> nobody = addresses_of(offer);
+  for (tcp::offered_address& o : nobody) o.port = 1;
+  const std::string refusal = b.accept(offer_of(head_of(offer), nobody));
+  if (refusal.empty()) {
+    REQUIRE(eventually({&a, &b}, [&] { return !b.told.empty(); }));
+    const std::string told(reinterpret_cast<const char*>(b.told[0].bytes.data()),
+                           b.told[0].bytes.size());
+    CHECK(told == "none of the addresses that it offers can be reached from here");
+  } else {
+    CHECK(refusal == "none of the addresses that it offers can be reached from here");
+  }
+  // It listens there, but has had its turn.
+  CHECK_FALSE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
+}
+
+TEST_CASE("tcp: a peer that is hung up on before it is known tries again, and not for ever") {
+  end b;
+  const weft::runtime::unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  REQUIRE(::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+  REQUIRE(::listen(door.get(), 8) == 0);
+  REQUIRE(::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  tcp::offered_address here{4, 0, ntohs(at.sin_port), {127, 0, 0, 1}};
+  const tcp::offer_head head{tcp::magic, tcp::version, 1, {7, 9}};
+  REQUIRE(b.accept(offer_of(head, {here})).empty());
+  for (int i = 0; i != 3; ++i) {
+    pollfd somebody{door.get(), POLLIN, 0};
+    REQUIRE(eventually({&b}, [&] { return ::poll(&somebody, 1, 0) == 1; }));
+    const weft::runtime::unique_fd caller(::accept(door.get(), nullptr, nullptr));
+    tcp::greeting said{};
+    pollfd spoken{caller.get(), POLLIN, 0};
+    REQUIRE(eventually({&b}, [&] { return ::poll(&spoken, 1, 0) == 1; }));
+    REQUIRE(::recv(caller.get(), &said, sizeof said, MSG_WAITALL) == sizeof said);
+    CHECK(said.token == head.token);
+    CHECK(b.told.empty());
+  }
+  REQUIRE(eventually({&b}, [&] { return !b.told.empty(); }));
 }
 
 TEST_CASE("tcp: offers that make no sense are refused") {

@@ -100,14 +100,15 @@ struct end {
     return link->send(h, x, pieces);
   }
   counterpart who() {
-    return {0, [this](parcel p) { told.push_back(std::move(p)); }};
+    return {0, [this](parcel p) { told.push_back(std::move(p)); }, 0, hosts};
   }
 
   engine turns;
   std::unique_ptr<transport> tcp;
   recorder in;
   std::unique_ptr<transports::link> link;
-  std::vector<parcel> told;  // notes for the counterpart
+  std::vector<parcel> told;        // notes for the counterpart
+  std::vector<std::string> hosts;  // of the counterpart; none: this one
 };
 
 /// Polls all of them until it holds, or for so long that something must be wrong.
