@@ -30,8 +30,8 @@ target_include_directories(weft_asio SYSTEM INTERFACE "${WEFT_ASIO_INCLUDE_DIR}"
 target_compile_definitions(weft_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
 target_link_libraries(weft_asio INTERFACE Threads::Threads)
 
-# HMAC-SHA256 for the handshake of strangers over TCP: docs/adr/0008.
-pkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle)
+# HMAC-SHA256 for the job key, X25519 for the keys of contexts: docs/adr/0008, docs/adr/0026.
+pkg_check_modules(nettle REQUIRED QUIET IMPORTED_TARGET nettle hogweed)
 
 # InfiniBand and RoCE; without a device the library finds none, and the transport says so.
 pkg_check_modules(ibverbs REQUIRED QUIET IMPORTED_TARGET libibverbs)

@@ -26,7 +26,7 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/weftConfig.cmake" "${CMAKE_CURRENT_BI
 
 # Archives from the top layer down: each needs the ones after it.
 set(WEFT_PC_LIBS "")
-set(WEFT_PC_REQUIRES "fmt tbb nettle libibverbs")
+set(WEFT_PC_REQUIRES "fmt tbb nettle hogweed libibverbs")
 foreach(layer IN LISTS layers)
   get_target_property(type ${layer} TYPE)
   if(type STREQUAL "STATIC_LIBRARY")

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/random.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
@@ -26,13 +24,6 @@
 namespace weft::detail {
 
 namespace {
-
-wireup::context_id fresh_id() {
-  wireup::context_id id;
-  if (::getrandom(id.words.data(), sizeof id.words, 0) != sizeof id.words)
-    throw error(errc::system, fmt::format("getrandom failed: {}", std::strerror(errno)));
-  return id;
-}
 
 unsigned cores_of_this_process() noexcept {
   cpu_set_t set;
@@ -225,10 +216,8 @@ void core::make_transports(const std::vector<guest_transport>& guests) {
 
 void core::start_control_plane() {
   wireup::identity self;
-  self.id = fresh_id();
   self.job = job_->id();
   self.rank = job_->rank();
-  if (options_.alone) self.locator = wireup::socket_name_of(self.id);
   wireup::connection_manager::handlers h;
   h.on_exhausted = [this] { links_.on_exhausted(); };
   h.on_parcel = [this](const wireup::channel_ptr& c, transports::parcel p) {

@@ -171,20 +171,18 @@ bool links::is_ours(const wireup::identity& who) const noexcept {
   return who.job == job_.id() && who.rank < wireup::first_stranger;
 }
 
-/// Contexts and ranks say themselves who they are; which process says so, the kernel tells on this
-/// host (pid 0: it came over TCP, and knew the job's key). Two processes cannot be the same context
-/// or rank, nor can another one be this one.
+/// Who has a context's id has its key. This process's own is nobody else's, and a child that a
+/// context's process has forked is not that context; which process it is, the kernel tells on this
+/// host, and not always (pid 0).
 bool links::is_impostor(const wireup::identity& who) const {
-  const auto claims = [&](const wireup::identity& other) {
-    return who.id == other.id || (is_ours(who) && is_ours(other) && who.rank == other.rank);
-  };
-  if (who.pid == 0) return false;
-  if (who.pid != ::getpid() && claims(manager_->self())) return true;
-  return std::any_of(parties_.begin(), parties_.end(), [&](const auto& known) {
+  if (who.id == manager_->self().id) return who.pid != ::getpid();
+  const auto [begin, end] = parties_.equal_range(who.id);
+  return std::any_of(begin, end, [&](const auto& known) {
     const party& other = known.second;
-    if (other.channels.empty() || other.gone) return false;
-    const wireup::identity& claimed = other.channels.front()->peer();
-    return claimed.pid != 0 && claimed.pid != who.pid && claims(claimed);
+    return !other.gone &&
+           std::any_of(other.channels.begin(), other.channels.end(), [&](const channel_ptr& c) {
+             return who.pid != 0 && c->peer().pid != 0 && c->peer().pid != who.pid;
+           });
   });
 }
 

@@ -37,6 +37,7 @@ void attempt::to_locator(const locator& where, job_key key) {
   route_ = route::locator;
   if (!key.empty()) key_ = std::move(key);
   where_ = socket_name_ = where.socket_name;
+  whom_ = id_of_socket(where.socket_name);
   places_ = where.places;
   connect();
 }
@@ -80,7 +81,7 @@ void attempt::ask(const tcp_place& where, job_key key, tcp_asking::answered done
 
 void attempt::prove_at(const tcp_place& where) {
   ask(where, key_, [self = shared_from_this()](tcp_asking::outcome got) {
-    if (got.socket) return self->take(std::move(got.socket), connection::medium::tcp);
+    if (got.socket) return self->take(std::move(got.socket), connection::medium::tcp, got.medium);
     if (self->route_ != route::locator) return self->end(nullptr, got.why);
     self->next_place(got.why);
   });
@@ -105,7 +106,7 @@ void attempt::next_place(const failure& why) {
 void attempt::connect() {
   if (!done_) return;
   opened socket = connect_abstract(socket_name_);
-  if (socket.fd) return take(std::move(socket.fd), connection::medium::unix_packets);
+  if (socket.fd) return take(std::move(socket.fd), connection::medium::unix_packets, {});
   const bool passing = socket.error == EAGAIN || socket.error == EMFILE || socket.error == ENFILE ||
                        socket.error == ENOBUFS || socket.error == ENOMEM;
   if (!passing || std::chrono::steady_clock::now() >= give_up_at_) return give_up(socket.error);
@@ -115,9 +116,9 @@ void attempt::connect() {
   });
 }
 
-void attempt::take(runtime::unique_fd socket, connection::medium m) try {
+void attempt::take(runtime::unique_fd socket, connection::medium m, const admission& known) try {
   if (m == connection::medium::tcp) prepare_tcp(socket.get(), tcp_.peer_timeout);
-  channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m);
+  channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m, known);
   const credentials& who = channel_->kernel_view();
   if (channel_->carries_descriptors() && !who.same_user) {
     return fail({errc::unreachable,
@@ -126,9 +127,10 @@ void attempt::take(runtime::unique_fd socket, connection::medium m) try {
                              where_, describe_process(who.pid), who.uid)});
   }
   // The channel keeps this alive, and lets go when it answers or ends.
-  channel_->ask(says_, where_, [self = shared_from_this()](channel_ptr got, const failure& why) {
-    self->on_channel(std::move(got), why);
-  });
+  channel_->ask(says_, where_, whom_,
+                [self = shared_from_this()](channel_ptr got, const failure& why) {
+                  self->on_channel(std::move(got), why);
+                });
 } catch (const std::exception& e) {
   fail({errc::unreachable, fmt::format("no channel to {}: {}", where_, e.what())});
 }
@@ -141,17 +143,18 @@ void attempt::on_channel(channel_ptr got, const failure& why) {
     next_place_ = 0;
     return connect();
   }
-  if (route_ == route::locator && got && !got->carries_descriptors()) {
-    // Hosts share addresses of private networks: somebody else of the job may be at this one.
-    const auto who = parse_locator(got->peer().locator);
-    if (!who || who->socket_name != socket_name_) {
-      got->close();
-      channel_.reset();
-      return next_place({errc::unreachable, fmt::format("another process of the job answers at {}",
-                                                        to_text(places_[next_place_ - 1]))});
-    }
-  }
+  if (!got && channel_ && channel_->met_another()) return on_another();
   end(std::move(got), why);
+}
+
+/// Hosts share addresses of private networks: somebody else of the job may be at this one. And a
+/// name is free for others when a context has ended, and in another container all the time.
+void attempt::on_another() {
+  const bool over_tcp = !std::exchange(channel_, nullptr)->carries_descriptors();
+  const std::string text = fmt::format("another process of the job answers at {}",
+                                       over_tcp ? to_text(places_[next_place_ - 1]) : where_);
+  if (places_.empty() || key_.empty()) return fail({errc::unreachable, "no channel: " + text});
+  next_place({errc::unreachable, text});
 }
 
 void attempt::give_up(int error) {

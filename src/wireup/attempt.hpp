@@ -34,8 +34,9 @@ class attempt : public std::enable_shared_from_this<attempt> {
   void ask(const tcp_place& where, job_key key, tcp_asking::answered done);
   void prove_at(const tcp_place& where);
   void next_place(const failure& why);
-  void take(runtime::unique_fd socket, connection::medium m);
+  void take(runtime::unique_fd socket, connection::medium m, const admission& known);
   void on_channel(channel_ptr got, const failure& why);
+  void on_another();
   void give_up(int error);
   void end(channel_ptr got, const failure& why);
 
@@ -50,9 +51,10 @@ class attempt : public std::enable_shared_from_this<attempt> {
   std::shared_ptr<tcp_asking> asking_;
   std::shared_ptr<peer_channel> channel_;
   std::string socket_name_;
-  std::string where_;              // what the caller called it
-  int hang_ups_ = 0;               // before an answer
-  std::vector<tcp_place> places_;  // of the locator or the door
+  std::optional<context_id> whom_;  // who is to answer; nothing: whoever is there
+  std::string where_;               // what the caller called it
+  int hang_ups_ = 0;                // before an answer
+  std::vector<tcp_place> places_;   // of the locator or the door
   std::size_t next_place_ = 0;
   bool all_gone_ = true;  // at every place so far nobody listened
   std::string tried_;     // at places, and what happened

@@ -2,6 +2,8 @@
 // Little-endian fields into and out of bytes. Reading never trusts a length.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,6 +15,10 @@
 #include "wireup/identity.hpp"
 
 namespace weft::wireup {
+
+inline std::span<const std::byte> text_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
 
 /// Appends fields to a vector that it owns until `take`. A plain value.
 class byte_writer {
@@ -26,6 +32,12 @@ class byte_writer {
   }
 
   byte_writer& put(const context_id& id) { return put(id.words[0]).put(id.words[1]); }
+
+  template <std::size_t N>
+  byte_writer& put(const std::array<std::byte, N>& as_they_are) {
+    bytes_.insert(bytes_.end(), as_they_are.begin(), as_they_are.end());
+    return *this;
+  }
 
   /// A 16-bit length and that many bytes. The caller has checked that the text is short enough.
   byte_writer& put(std::string_view text) {
@@ -61,6 +73,13 @@ class byte_reader {
     id.words[0] = get<std::uint64_t>();
     id.words[1] = get<std::uint64_t>();
     return id;
+  }
+
+  template <std::size_t N>
+  std::array<std::byte, N> get_bytes() {
+    std::array<std::byte, N> bytes{};
+    std::ranges::copy(cut(N), bytes.begin());
+    return bytes;
   }
 
   /// A text of at most `most` bytes; a longer one makes the whole reading fail.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -17,14 +19,16 @@ using transports::parcel;
 
 namespace {
 constexpr auto time_to_say_hello = std::chrono::seconds(5);
-}
+constexpr const char* as_this_context = "it says that it is this context";
+}  // namespace
 
 peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
-                           connection::medium m, std::uint64_t door)
+                           connection::medium m, const admission& known, std::uint64_t door)
     : loop_(std::move(on)),
       owner_(whose),
       door_(door),
       connection_(std::make_shared<connection>(*loop_, std::move(socket), m)),
+      known_(known),
       patience_(loop_->io()) {
   peer_.pid = connection_->peer().pid;
 }
@@ -32,27 +36,33 @@ peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::uniq
 void peer_channel::expect(std::string origin) {
   stage_ = stage::expecting;
   origin_ = std::move(origin);
+  invites_.emplace(owner_.key(), known_);
   patience_.expires_after(time_to_say_hello);
   patience_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
     if (!fault && self->stage_ == stage::expecting) self->wrong("it did not say who it is");
   });
   connection_->start(shared_from_this());
+  connection_->send(invites_->invite());
 }
 
-void peer_channel::ask(const hello& h, std::string where, connection_manager::connected done) {
+void peer_channel::ask(hello h, std::string where, std::optional<context_id> whom,
+                       connection_manager::connected done) {
   stage_ = stage::asking;
-  asks_for_ = h.why;
+  greets_.emplace(owner_.key(), known_);
+  why_ = h.why;
+  says_ = std::move(h);
+  whom_ = whom;
   where_ = std::move(where);
   done_ = std::move(done);
   owner_.on_asking(shared_from_this());
   connection_->start(shared_from_this());
-  connection_->send(encode(h));
 }
 
 void peer_channel::admit(const identity& self) {
   if (stage_ == stage::waiting) {
     stage_ = stage::live;
-    connection_->send(encode_welcome(self));
+    connection_->send(invites_->welcome(self));
+    invites_.reset();
   } else if (stage_ == stage::ended) {
     owner_.on_ended(shared_from_this(), stage::live, false, {});
   }
@@ -134,7 +144,7 @@ void peer_channel::on_frame(frame f) {
     case stage::expecting:
       return on_hello(f);
     case stage::asking:
-      return on_answer(f);
+      return greeted_ || f.kind == frame_kind::refusal ? on_answer(f) : on_invitation(f);
     case stage::live:
       if (f.kind == frame_kind::parcel)
         return owner_.on_parcel(shared_from_this(),
@@ -153,17 +163,46 @@ void peer_channel::on_frame(frame f) {
 
 void peer_channel::on_hello(const frame& f) {
   if (f.kind != frame_kind::hello) return wrong("it did not begin with who it is");
-  decoded<hello> h = decode_hello(f);
+  decoded<hello> h = invites_->judge(f);
+  if (h.value && !is_somebody(h.value->who.id)) h = {std::nullopt, as_this_context};
   if (!h.value) {
     fault_ = h.wrong;
-    return refuse(fmt::format("{} cannot be understood: {}", peer_name(), h.wrong));
+    return refuse(fmt::format("{} cannot be let in: {}", peer_name(), h.wrong));
   }
   patience_.cancel();
-  const pid_t pid = peer_.pid;
-  peer_ = h.value->who;
-  peer_.pid = pid;
+  know(h.value->who);
   stage_ = stage::waiting;
   owner_.on_hello(shared_from_this(), std::move(*h.value));
+}
+
+void peer_channel::on_invitation(const frame& f) {
+  if (f.kind != frame_kind::invitation) return wrong("it did not begin with who it is");
+  const decoded<context_id> id = greets_->hear(f);
+  if (!id.value) return wrong(id.wrong);
+  if (!is_somebody(*id.value)) return wrong(as_this_context);
+  if (whom_ && *whom_ != *id.value) {
+    met_another_ = true;
+    return wrong("another context than the one that is looked for answers there");
+  }
+  greeted_ = true;
+  frame greeting;
+  try {
+    greeting = greets_->greet(std::move(says_));
+  } catch (const error& e) {
+    return wrong(e.what());
+  }
+  connection_->send(std::move(greeting));
+}
+
+/// This context can be at both ends, if the kernel says so. Anybody else who says that it is this
+/// context passes on what this one says elsewhere.
+bool peer_channel::is_somebody(const context_id& id) const noexcept {
+  return id != owner_.key().id() || kernel_view().pid == ::getpid();
+}
+
+void peer_channel::know(identity who) {
+  who.pid = peer_.pid;
+  peer_ = std::move(who);
 }
 
 void peer_channel::on_answer(const frame& f) {
@@ -172,11 +211,10 @@ void peer_channel::on_answer(const frame& f) {
     return end_asking(errc::refused, decode_refusal(f));
   }
   if (f.kind != frame_kind::welcome) return wrong("it answered with something else than yes or no");
-  decoded<identity> who = decode_welcome(f);
+  decoded<identity> who = greets_->judge(f);
   if (!who.value) return wrong(who.wrong);
-  const pid_t pid = peer_.pid;
-  peer_ = *who.value;
-  peer_.pid = pid;
+  know(std::move(*who.value));
+  greets_.reset();
   stage_ = stage::live;
   answer(shared_from_this(), {});
 }
@@ -200,7 +238,7 @@ void peer_channel::on_end(connection::ending why) {
       return end(false, "this side failed at a parcel of it or for it");
     case connection::ending::left:
       if (stage_ == stage::asking)
-        return end_asking(asks_for_ == purpose::connect ? errc::peer_lost : errc::refused,
+        return end_asking(why_ == purpose::connect ? errc::peer_lost : errc::refused,
                           fmt::format("{} hung up at {} before it answered", peer_name(), where_));
       return end(closing_, {});
   }

@@ -4,11 +4,12 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "wireup/connection.hpp"
 #include "wireup/connection_manager.hpp"
-#include "wireup/hello.hpp"
+#include "wireup/introduction.hpp"
 
 namespace weft::wireup {
 
@@ -30,6 +31,8 @@ class peer_channel final : public channel,
   class owner {
    public:
     virtual ~owner() = default;
+    /// Of this context; constant.
+    virtual const context_key& key() const noexcept = 0;
     /// A channel that we asked for has come to be.
     virtual void on_asking(const std::shared_ptr<peer_channel>& who) = 0;
     virtual void on_hello(const std::shared_ptr<peer_channel>& who, hello h) = 0;
@@ -39,14 +42,18 @@ class peer_channel final : public channel,
                           const std::string& why) = 0;
   };
 
+  /// \param known what the medium knows of both ends
   /// \param door through which door it came in; 0: through none
   peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
-               connection::medium m, std::uint64_t door = 0);
+               connection::medium m, const admission& known = {}, std::uint64_t door = 0);
 
-  /// Somebody connected: it has five seconds to say hello.
+  /// Somebody connected: invites it. It has five seconds to say hello.
   void expect(std::string origin);
-  /// We connected: says hello. \param where what we connected to, for messages
-  void ask(const hello& h, std::string where, connection_manager::connected done);
+  /// We connected: says hello when invited.
+  /// \param where what we connected to, for messages
+  /// \param whom the context that is to answer; nothing: whoever is there
+  void ask(hello h, std::string where, std::optional<context_id> whom,
+           connection_manager::connected done);
   /// Lets a waiting peer in. If it left in the meantime the owner hears of the end now.
   void admit(const identity& self);
   void refuse(const std::string& reason);
@@ -69,6 +76,8 @@ class peer_channel final : public channel,
   void send(transports::parcel p) override;
   void close() override;
   void process_died() override;
+  /// Whether the context that answered is not the one that was asked for: it was told nothing.
+  bool met_another() const noexcept { return met_another_; }
   bool is_live() const noexcept { return stage_ == stage::live; }
   bool left() const noexcept { return left_.load(std::memory_order_acquire); }
   bool misbehaved() const noexcept override { return misbehaved_.load(std::memory_order_acquire); }
@@ -79,7 +88,10 @@ class peer_channel final : public channel,
 
  private:
   void on_hello(const frame& f);
+  void on_invitation(const frame& f);
   void on_answer(const frame& f);
+  bool is_somebody(const context_id& id) const noexcept;
+  void know(identity who);
   void close_now();
   void wrong(const std::string& what);
   void answer(channel_ptr live, const failure& why);
@@ -92,14 +104,21 @@ class peer_channel final : public channel,
   owner& owner_;
   const std::uint64_t door_;
   const std::shared_ptr<connection> connection_;
+  const admission known_;
   asio::steady_timer patience_;
+  std::optional<responder> invites_;  // until the two have introduced themselves
+  std::optional<initiator> greets_;
   identity peer_;  // set before anybody but the loop's thread knows the channel
   std::string where_;
   std::string origin_;
   std::string fault_;  // what was wrong with a hello that is being refused
   connection_manager::connected done_;
-  purpose asks_for_ = purpose::connect;
+  hello says_;  // when it is invited
+  purpose why_ = purpose::connect;
+  std::optional<context_id> whom_;
   stage stage_ = stage::expecting;
+  bool greeted_ = false;
+  bool met_another_ = false;
   bool closing_ = false;
   std::atomic<bool> left_{false};
   std::atomic<bool> misbehaved_{false};

@@ -24,8 +24,10 @@ class channel {
  public:
   virtual ~channel() = default;
 
-  /// The other side, as it said when it connected. Over a Unix socket pid and user were checked
-  /// with the kernel; over TCP it knows the job's key, and its pid is 0.
+  /// The other side. Its id is proven; job, rank and locator are what the context with that id
+  /// says. Over a Unix socket pid and user were checked with the kernel (pid 0: of a process in
+  /// another container, which has no number here); over TCP it knows the job's key, and its pid
+  /// is 0.
   virtual const identity& peer() const noexcept = 0;
 
   /// Whether it is a Unix socket: then both run on one kernel and can share memory.
@@ -100,10 +102,10 @@ class connection_manager {
   /// A channel, or why there is none.
   using connected = std::function<void(channel_ptr, const failure& why)>;
 
-  /// Starts listening under an abstract name, a fresh one unless it is given, with a key also over
-  /// TCP, and starts the thread; who comes waits for let_in(). \param self id, job and rank of this
-  /// context; pid and locator are filled in. A locator that is
-  ///   given is the name of the Unix socket to listen at
+  /// Makes the context's key pair, which its id follows from, starts listening under an abstract
+  /// name with that id, with a job's key also over TCP, and starts the thread; who comes waits for
+  /// let_in().
+  /// \param self job and rank of this context; id, pid and locator are filled in
   /// \throws weft::error (system) when no socket can be had
   connection_manager(identity self, handlers h, tcp_settings tcp = {});
   ~connection_manager();  ///< does what end() does

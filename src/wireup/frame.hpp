@@ -17,11 +17,12 @@ namespace weft::wireup {
 
 /// What a frame is. Numbers are part of the wire format: never reuse one.
 enum class frame_kind : std::uint8_t {
-  hello = 1,         ///< first frame of whoever connects: who it is and what it wants
+  hello = 1,         ///< the first frame of whoever connects: who it is and what it wants
   welcome = 2,       ///< the answer: come in, and this is who I am
   refusal = 3,       ///< the other answer, with the reason
   parcel = 4,        ///< a parcel of the layer above; `detail` is its kind
   bye = 5,           ///< last frame of a connection that ends in good order
+  invitation = 6,    ///< before all others, of whoever was connected to: its key
   job_hello = 16,    ///< a rank to its launcher
   job_welcome = 17,  ///< the launcher's answer: how many ranks there are
   job_publish = 18,  ///< a rank says where it listens

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wireup/handshake.hpp"
 
-#include <fmt/format.h>
-#include <sys/random.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <utility>
-#include <weft/error.hpp>
 
 #include "wireup/byte_io.hpp"
 #include "wireup/hello.hpp"
+#include "wireup/random.hpp"
 
 namespace weft::wireup {
 
@@ -21,15 +16,8 @@ namespace {
 // Different words for the two directions, so that nobody can be answered with its own bytes.
 constexpr std::string_view from_prover = "weft 1: I connected and know the key";
 constexpr std::string_view from_challenger = "weft 1: I listened and know the key";
-
-std::span<const std::byte> bytes(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-void fill_random(std::span<std::byte> into) {
-  if (::getrandom(into.data(), into.size(), 0) != static_cast<ssize_t>(into.size()))
-    throw error(errc::system, fmt::format("getrandom: {}", std::strerror(errno)));
-}
+// Never sent.
+constexpr std::string_view of_both = "weft 1: both know the key";
 
 }  // namespace
 
@@ -58,9 +46,14 @@ challenger::challenger(job_key key) : key_(std::move(key)) {
 
 std::optional<digest> challenger::judge(const proof& p) const {
   const auto nonce = std::span(p).first(nonce_size);
-  if (!same(key_.sign({bytes(from_prover), question_, nonce}), std::span(p).subspan(nonce_size)))
+  if (!same(key_.sign({text_bytes(from_prover), question_, nonce}),
+            std::span(p).subspan(nonce_size)))
     return std::nullopt;
-  return key_.sign({bytes(from_challenger), question_, p});
+  return key_.sign({text_bytes(from_challenger), question_, p});
+}
+
+digest challenger::secret(const proof& p) const {
+  return key_.sign({text_bytes(of_both), question_, p});
 }
 
 prover::prover(job_key key) : key_(std::move(key)) {}
@@ -71,12 +64,15 @@ std::optional<proof> prover::answer(const challenge& question) {
   question_ = question;
   const auto nonce = std::span(proof_).first(nonce_size);
   fill_random(nonce);
-  std::ranges::copy(key_.sign({bytes(from_prover), question_, nonce}), proof_.begin() + nonce_size);
+  std::ranges::copy(key_.sign({text_bytes(from_prover), question_, nonce}),
+                    proof_.begin() + nonce_size);
   return proof_;
 }
 
 bool prover::confirmed_by(const digest& d) const {
-  return same(key_.sign({bytes(from_challenger), question_, proof_}), d);
+  return same(key_.sign({text_bytes(from_challenger), question_, proof_}), d);
 }
+
+digest prover::secret() const { return key_.sign({text_bytes(of_both), question_, proof_}); }
 
 }  // namespace weft::wireup

@@ -43,6 +43,8 @@ class challenger {
   const challenge& question() const noexcept { return question_; }
   /// The confirmation, if the proof is right. Ask once: a connection has one try.
   std::optional<digest> judge(const proof& p) const;
+  /// What only those two know who have convinced each other: binds what they say next to the key.
+  digest secret(const proof& p) const;
 
  private:
   const job_key key_;
@@ -57,6 +59,8 @@ class prover {
   std::optional<proof> answer(const challenge& question);
   /// Whether the other side knows the key, too.
   bool confirmed_by(const digest& d) const;
+  /// As the challenger's.
+  digest secret() const;
 
  private:
   const job_key key_;

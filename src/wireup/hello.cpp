@@ -12,13 +12,12 @@ namespace weft::wireup {
 
 namespace {
 
-void put_identity(byte_writer& out, const identity& who) {
-  out.put(who.id).put(who.job).put(std::uint32_t{who.rank}).put(std::string_view(who.locator));
+void put_claims(byte_writer& out, const identity& who) {
+  out.put(who.job).put(std::uint32_t{who.rank}).put(std::string_view(who.locator));
 }
 
-identity get_identity(byte_reader& in) {
+identity get_claims(byte_reader& in) {
   identity who;
-  who.id = in.get_id();
   who.job = in.get_id();
   who.rank = in.get<std::uint32_t>();
   who.locator = in.get_text(max_locator);
@@ -38,29 +37,36 @@ std::string preamble_fault(byte_reader& in) {
 }
 
 template <class T>
-decoded<T> judge(const byte_reader& in, const identity& who, T value) {
+decoded<T> judge(const byte_reader& in, const std::string& locator, T value) {
   if (!in.complete()) return {std::nullopt, "its first frame has the wrong length"};
-  if (who.id == context_id{} || !parse_locator(who.locator))
-    return {std::nullopt, "its first frame does not say who it is"};
+  if (!parse_locator(locator)) return {std::nullopt, "its first frame does not say who it is"};
   return {std::move(value), {}};
 }
 
 }  // namespace
 
+frame encode(const invitation& i) {
+  byte_writer out;
+  put_preamble(out);
+  out.put(std::uint16_t{0}).put(i.key).put(i.fresh);
+  return {frame_kind::invitation, 0, out.take(), {}};
+}
+
 frame encode(const hello& h) {
   byte_writer out;
   put_preamble(out);
-  out.put(static_cast<std::uint8_t>(h.why)).put(std::uint8_t{0});
-  put_identity(out, h.who);
-  out.put(h.door).put(h.ticket).put(std::string_view(h.greeting));
+  out.put(static_cast<std::uint8_t>(h.why)).put(std::uint8_t{0}).put(h.key).put(h.fresh);
+  put_claims(out, h.who);
+  out.put(h.door).put(h.ticket).put(std::string_view(h.greeting)).put(h.proof);
   return {frame_kind::hello, 0, out.take(), {}};
 }
 
-frame encode_welcome(const identity& who) {
+frame encode_welcome(const welcome& w) {
   byte_writer out;
   put_preamble(out);
   out.put(std::uint16_t{0});
-  put_identity(out, who);
+  put_claims(out, w.who);
+  out.put(w.proof);
   return {frame_kind::welcome, 0, out.take(), {}};
 }
 
@@ -68,6 +74,17 @@ frame encode_refusal(const std::string& reason) {
   byte_writer out;
   out.put(std::string_view(reason).substr(0, max_reason));
   return {frame_kind::refusal, 0, out.take(), {}};
+}
+
+decoded<invitation> decode_invitation(const frame& f) {
+  byte_reader in(f.body);
+  if (std::string fault = preamble_fault(in); !fault.empty()) return {std::nullopt, fault};
+  in.get<std::uint16_t>();
+  invitation i;
+  i.key = in.get_bytes<32>();
+  i.fresh = in.get_bytes<32>();
+  if (!in.complete()) return {std::nullopt, "its first frame has the wrong length"};
+  return {i, {}};
 }
 
 decoded<hello> decode_hello(const frame& f) {
@@ -79,20 +96,27 @@ decoded<hello> decode_hello(const frame& f) {
     return {std::nullopt, "it wants something that this version does not know"};
   h.why = static_cast<purpose>(why);
   in.get<std::uint8_t>();
-  h.who = get_identity(in);
+  h.key = in.get_bytes<32>();
+  h.fresh = in.get_bytes<32>();
+  h.who = get_claims(in);
+  h.who.id = id_of(h.key);
   h.door = in.get<std::uint64_t>();
   h.ticket = in.get<std::uint64_t>();
   h.greeting = in.get_text(max_greeting);
-  const identity who = h.who;
-  return judge(in, who, std::move(h));
+  h.proof = in.get_bytes<32>();
+  const std::string locator = h.who.locator;
+  return judge(in, locator, std::move(h));
 }
 
-decoded<identity> decode_welcome(const frame& f) {
+decoded<welcome> decode_welcome(const frame& f) {
   byte_reader in(f.body);
   if (std::string fault = preamble_fault(in); !fault.empty()) return {std::nullopt, fault};
   in.get<std::uint16_t>();
-  identity who = get_identity(in);
-  return judge(in, who, who);
+  welcome w;
+  w.who = get_claims(in);
+  w.proof = in.get_bytes<32>();
+  const std::string locator = w.who.locator;
+  return judge(in, locator, std::move(w));
 }
 
 std::string decode_refusal(const frame& f) {

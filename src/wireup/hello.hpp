@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "wireup/context_key.hpp"
 #include "wireup/frame.hpp"
 #include "wireup/identity.hpp"
+#include "wireup/job_key.hpp"
 
 namespace weft::wireup {
 
 inline constexpr std::uint32_t wire_magic = 0x54464557;  // "WEFT"
-inline constexpr std::uint16_t wire_version = 2;
+inline constexpr std::uint16_t wire_version = 3;
 
 /// Longest greeting or discriminator, and longest reason of a refusal, in bytes.
 inline constexpr std::size_t max_greeting = 1024;
@@ -26,16 +28,35 @@ enum class purpose : std::uint8_t {
   meet = 2      ///< to meet a peer that meets us; the greeting is the discriminator
 };
 
+/// Fresh random bytes: what was said in one conversation fits no other.
+using nonce = std::array<std::byte, 32>;
+
+/// The first words of whoever was connected to.
+struct invitation {
+  public_key key{};
+  nonce fresh{};
+};
+
+/// Keys, random bytes and proofs are put in and looked at by introduction.hpp.
 struct hello {
   purpose why = purpose::connect;
-  identity who;              ///< everything but the pid, which the kernel tells
+  public_key key{};
+  nonce fresh{};
+  identity who;              ///< the id follows from the key; the pid is the kernel's to tell
   std::uint64_t door = 0;    ///< which door; 0: the one whose socket this is
   std::uint64_t ticket = 0;  ///< the number of the sender's meeting; orders meetings of one context
   std::string greeting;
+  digest proof{};
 };
 
+struct welcome {
+  identity who;  ///< without the id, which follows from the invitation's key, and the pid
+  digest proof{};
+};
+
+frame encode(const invitation& i);
 frame encode(const hello& h);
-frame encode_welcome(const identity& who);
+frame encode_welcome(const welcome& w);
 frame encode_refusal(const std::string& reason);
 
 /// A decoded frame, or one sentence about what is wrong with it.
@@ -45,8 +66,9 @@ struct decoded {
   std::string wrong;
 };
 
+decoded<invitation> decode_invitation(const frame& f);
 decoded<hello> decode_hello(const frame& f);
-decoded<identity> decode_welcome(const frame& f);
+decoded<welcome> decode_welcome(const frame& f);
 /// The reason, with everything that is not printable replaced.
 std::string decode_refusal(const frame& f);
 

@@ -13,7 +13,7 @@
 
 namespace weft::wireup {
 
-/// 128 random bits that name a context for as long as it lives. Never reused.
+/// 128 bits that name a context for as long as it lives: a hash of its public key. Never reused.
 struct context_id {
   std::array<std::uint64_t, 2> words{};
   // clang-tidy takes the zero that the compiler compares with for a pointer.
@@ -24,8 +24,8 @@ struct context_id {
 /// What one context tells another when they meet.
 struct identity {
   context_id id;
-  pid_t pid = 0;           ///< as the kernel reports it for the socket, not as the peer claims
-  context_id job;          ///< which job it belongs to; zero: none
+  pid_t pid = 0;   ///< as the kernel reports it for the socket, not as the peer claims; 0: unknown
+  context_id job;  ///< which job it belongs to; zero: none
   peer_id rank = no_peer;  ///< its rank in that job, if any
   std::string locator;     ///< where its connection manager listens, as locator.hpp writes it
 };

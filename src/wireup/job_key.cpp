@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <weft/error.hpp>
 
 #include "runtime/fd.hpp"
+#include "wireup/random.hpp"
 
 namespace weft::wireup {
 
@@ -35,9 +35,7 @@ job_key job_key::random() { return random(32); }
 job_key job_key::random(std::size_t bytes) {
   job_key key;
   key.bytes_.resize(bytes);
-  if (::getrandom(key.bytes_.data(), key.bytes_.size(), 0) !=
-      static_cast<ssize_t>(key.bytes_.size()))
-    throw error(errc::system, fmt::format("getrandom: {}", std::strerror(errno)));
+  fill_random(key.bytes_);
   return key;
 }
 

@@ -24,7 +24,8 @@ connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
       handlers_(std::move(h)),
       tcp_(std::move(tcp)) {
   self_.pid = ::getpid();
-  locator where{self_.locator.empty() ? random_socket_name() : self_.locator, {}};
+  self_.id = key_.id();
+  locator where{socket_name_of(self_.id), {}};
   opened socket = listen_abstract(where.socket_name);
   if (!socket.fd)
     throw error(errc::system,

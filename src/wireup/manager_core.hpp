@@ -28,6 +28,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void end();  ///< the thread that owns the manager
 
   // Any thread: what the manager offers.
+  const context_key& key() const noexcept override { return key_; }
   const identity& self() const noexcept override { return self_; }
   void post(std::function<void()> f) { loop_->post(std::move(f)); }
   void connect(std::string locator, connected done);
@@ -67,7 +68,8 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
                     bool for_meetings);
   void on_newcomer(runtime::unique_fd socket, std::uint64_t door_number);
   void on_tcp_newcomer(runtime::unique_fd socket, std::uint64_t door_number);
-  void admit(runtime::unique_fd socket, connection::medium m, std::uint64_t door_number);
+  void admit(runtime::unique_fd socket, connection::medium m, const admission& known,
+             std::uint64_t door_number);
   std::shared_ptr<listener> new_front(runtime::unique_fd socket,
                                       void (impl::*take)(runtime::unique_fd, std::uint64_t));
   void on_knock(const std::shared_ptr<peer_channel>& who, std::uint64_t door_number, hello h);
@@ -84,7 +86,8 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void end_what_is_under_way(const failure& why);
 
   const std::shared_ptr<loop> loop_;  // first, because what follows is gone before it
-  identity self_;                     // constant once constructed
+  const context_key key_;
+  identity self_;  // constant once constructed
   const handlers handlers_;
   std::atomic<std::uint64_t> next_number_{1};  // doors and meetings; any thread
   const tcp_settings tcp_;

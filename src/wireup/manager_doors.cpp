@@ -119,7 +119,7 @@ void connection_manager::impl::on_newcomer(unique_fd socket, std::uint64_t door_
     const unique_fd over(socket.release(), loop_->disposal());
     return;
   }
-  admit(std::move(socket), connection::medium::unix_packets, door_number);
+  admit(std::move(socket), connection::medium::unix_packets, {}, door_number);
 } catch (const std::bad_alloc&) {
   throw;
 } catch (const std::exception& e) {
@@ -127,10 +127,10 @@ void connection_manager::impl::on_newcomer(unique_fd socket, std::uint64_t door_
 }
 
 /// It may talk: as the kernel or the key has it, it is one of us.
-void connection_manager::impl::admit(unique_fd socket, connection::medium m,
+void connection_manager::impl::admit(unique_fd socket, connection::medium m, const admission& known,
                                      std::uint64_t door_number) {
   const auto channel =
-      std::make_shared<peer_channel>(loop_, *this, std::move(socket), m, door_number);
+      std::make_shared<peer_channel>(loop_, *this, std::move(socket), m, known, door_number);
   const bool local = m == connection::medium::unix_packets;
   std::string origin = local ? fmt::format("process {}", channel->kernel_view().pid)
                              : host_of_peer(channel->peer_name());
@@ -169,10 +169,10 @@ void connection_manager::impl::on_tcp_newcomer(unique_fd socket, std::uint64_t d
   const auto at = doors_.find(door_number);
   if (at != doors_.end() && at->second.answers)
     terms.answer = door_answer{door_number, parse_locator(self_.locator)->socket_name};
-  terms.admit = [this, door_number](unique_fd who) {
+  terms.admit = [this, door_number](unique_fd who, const admission& known) {
     if (closing_) return;
     prepare_tcp(who.get(), tcp_.peer_timeout);
-    admit(std::move(who), connection::medium::tcp, door_number);
+    admit(std::move(who), connection::medium::tcp, known, door_number);
   };
   terms.turn_away = [this](int who, const std::string& what) { notice_tcp_stranger(who, what); };
   const auto answering =

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "wireup/unix_socket.hpp"
-
 namespace weft::wireup {
 
 using transports::parcel;
@@ -16,7 +14,6 @@ constexpr std::size_t most_logged = 2 * roster::most_joined;
 
 identity of_rank(const context_id& job, peer_id rank) {
   identity self;
-  self.id = random_id();
   self.job = job;
   self.rank = rank;
   return self;

@@ -89,7 +89,8 @@ void tcp_answering::on_proof() {
                       if (fault) return self->close();
                       self->patience_.cancel();
                       unique_fd passed(self->socket_.release());
-                      self->terms_.admit(std::move(passed));
+                      self->terms_.admit(std::move(passed),
+                                         self->challenger_->secret(self->proof_));
                     });
 }
 

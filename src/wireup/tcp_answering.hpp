@@ -10,6 +10,7 @@
 
 #include "wireup/handshake.hpp"
 #include "wireup/hello.hpp"
+#include "wireup/introduction.hpp"
 #include "wireup/loop.hpp"
 
 namespace weft::wireup {
@@ -22,9 +23,9 @@ namespace weft::wireup {
 class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
  public:
   struct terms {
-    std::optional<door_answer> answer;              ///< nothing: questions are not answered here
-    job_key key;                                    ///< empty: nobody comes in
-    std::function<void(runtime::unique_fd)> admit;  ///< it knows the key
+    std::optional<door_answer> answer;  ///< nothing: questions are not answered here
+    job_key key;                        ///< empty: nobody comes in
+    std::function<void(runtime::unique_fd, const admission&)> admit;  ///< it knows the key
     /// It does not: its socket, which is closed then, and what it did instead, for people. Not
     /// called for those who were answered or who hung up without a word.
     std::function<void(int socket, std::string what)> turn_away;

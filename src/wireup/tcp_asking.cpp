@@ -138,7 +138,7 @@ void tcp_asking::read_answer() {
     auto answer = decode_door_answer(self.answer_);
     if (!answer)
       return self.fail(errc::unreachable, "what listens there is not this version of weft");
-    self.end({std::move(answer), {}, {}});
+    self.end({std::move(answer), {}, {}, {}});
   });
 }
 
@@ -160,6 +160,7 @@ void tcp_asking::read_confirmation() {
     if (!self.prover_.confirmed_by(self.confirmation_))
       return self.fail(errc::refused, "whoever listens there does not know the job's key");
     outcome passed;
+    passed.medium = self.prover_.secret();
     passed.socket = unique_fd(self.socket_.release());
     self.end(std::move(passed));
   });

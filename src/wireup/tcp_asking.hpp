@@ -11,6 +11,7 @@
 #include "wireup/failure.hpp"
 #include "wireup/handshake.hpp"
 #include "wireup/hello.hpp"
+#include "wireup/introduction.hpp"
 #include "wireup/locator.hpp"
 #include "wireup/loop.hpp"
 
@@ -27,6 +28,7 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   struct outcome {
     std::optional<door_answer> answer;
     runtime::unique_fd socket;  ///< both sides know the key; frames may follow
+    admission medium{};         ///< of that socket
     failure why;
   };
   using answered = std::function<void(outcome)>;

@@ -2,7 +2,6 @@
 #include "wireup/unix_socket.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 
@@ -12,7 +11,8 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
-#include <weft/error.hpp>
+
+#include "wireup/random.hpp"
 
 #include "runtime/printable.hpp"
 
@@ -47,8 +47,7 @@ opened new_socket() {
 
 context_id random_id() {
   context_id id;
-  if (::getrandom(id.words.data(), sizeof id.words, 0) != static_cast<ssize_t>(sizeof id.words))
-    throw error(errc::system, fmt::format("getrandom: {}", std::strerror(errno)));
+  fill_random(std::as_writable_bytes(std::span(id.words)));
   return id;
 }
 
@@ -70,10 +69,12 @@ std::optional<context_id> id_from_text(std::string_view text) {
 std::string socket_name_of(const context_id& id) { return std::string(name_prefix) + to_text(id); }
 std::string random_socket_name() { return socket_name_of(random_id()); }
 
-bool is_socket_name(const std::string& text) {
-  return text.starts_with(name_prefix) &&
-         id_from_text(std::string_view(text).substr(name_prefix.size()));
+std::optional<context_id> id_of_socket(std::string_view name) {
+  if (!name.starts_with(name_prefix)) return std::nullopt;
+  return id_from_text(name.substr(name_prefix.size()));
 }
+
+bool is_socket_name(const std::string& text) { return id_of_socket(text).has_value(); }
 
 opened listen_abstract(const std::string& name) {
   opened made = new_socket();

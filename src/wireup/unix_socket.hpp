@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/fd.hpp"
@@ -29,8 +30,9 @@ context_id random_id();
 
 /// A name for a socket that nobody can guess: "weft-" and 32 hexadecimal digits.
 std::string random_socket_name();
-/// One that those know who know the context.
+/// The name of a context's socket, and back: who was told where it is knows who it is.
 std::string socket_name_of(const context_id& id);
+std::optional<context_id> id_of_socket(std::string_view name);
 /// Whether a text has the form that `random_socket_name` gives. Peers' words are checked with it.
 bool is_socket_name(const std::string& text);
 

@@ -130,7 +130,7 @@ void strangers::answer_challenge(one& s) {
   }
   append(s.says, *proof);
   wireup::hello h;
-  h.who.id = wireup::random_id();
+  h.who.locator = wireup::random_socket_name();
   const wireup::frame f = wireup::encode(h);
   append(s.says, wireup::frame_header::of(f));
   append(s.says, f.body);

@@ -2,10 +2,12 @@
 // Packets of the control plane, through every decoder: refused, or understood and then the same
 // when they are encoded again.
 #include <vector>
+#include <weft/error.hpp>
 
 #include "target.hpp"
-#include "wireup/hello.hpp"
+#include "wireup/introduction.hpp"
 #include "wireup/job_wire.hpp"
+#include "wireup/locator.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::fuzz {
@@ -18,21 +20,46 @@ bool same(const identity& a, const identity& b) {
   return a.id == b.id && a.job == b.job && a.rank == b.rank && a.locator == b.locator;
 }
 
+/// A conversation with this context, in which nothing that was made up is a proof.
+void introductions(const frame& f) {
+  static const context_key ours({std::byte{1}}), theirs({std::byte{2}});
+  responder listens(ours, {});
+  const auto h = listens.judge(f);
+  check(!h.value && !h.wrong.empty(), "nobody proves who it is without its key");
+  initiator connects(theirs, {});
+  check(connects.hear(listens.invite()).value == ours.id(), "an invitation names its key");
+  connects.greet({});
+  check(!connects.judge(f).value, "nor who listens");
+  if (initiator other(theirs, {}); other.hear(f).value) try {
+      other.greet({});
+    } catch (const error&) {
+      // No context can have that key.
+    }
+}
+
 void first_words(const frame& f) {
   if (const auto h = decode_hello(f); h.value) {
-    check(is_socket_name(h.value->who.locator), "a hello names a locator");
+    check(parse_locator(h.value->who.locator).has_value(), "a hello names a locator");
     check(h.value->greeting.size() <= max_greeting, "a greeting has its limit");
     const auto again = decode_hello(encode(*h.value));
-    check(again.value && same(again.value->who, h.value->who) && again.value->why == h.value->why &&
-              again.value->door == h.value->door && again.value->ticket == h.value->ticket &&
-              again.value->greeting == h.value->greeting,
+    check(again.value && same(again.value->who, h.value->who) && again.value->key == h.value->key &&
+              again.value->fresh == h.value->fresh && again.value->proof == h.value->proof &&
+              again.value->why == h.value->why && again.value->door == h.value->door &&
+              again.value->ticket == h.value->ticket && again.value->greeting == h.value->greeting,
           "a hello survives being encoded");
   } else {
     check(!h.wrong.empty(), "what is wrong with a hello is told");
   }
   if (const auto w = decode_welcome(f); w.value) {
     const auto again = decode_welcome(encode_welcome(*w.value));
-    check(again.value && same(*again.value, *w.value), "a welcome survives being encoded");
+    check(
+        again.value && same(again.value->who, w.value->who) && again.value->proof == w.value->proof,
+        "a welcome survives being encoded");
+  }
+  if (const auto i = decode_invitation(f); i.value) {
+    const auto again = decode_invitation(encode(*i.value));
+    check(again.value && again.value->key == i.value->key && again.value->fresh == i.value->fresh,
+          "an invitation survives being encoded");
   }
   const std::string reason = decode_refusal(f);
   check(reason.size() <= max_reason, "a reason has its limit");
@@ -82,6 +109,7 @@ void run(input in) {
   const auto head = frame_header::of(*f);
   check(std::equal(head.begin(), head.end(), packet.begin()), "a frame survives being encoded");
   first_words(*f);
+  if (f->kind <= frame_kind::refusal || f->kind == frame_kind::invitation) introductions(*f);
   job_words(*f);
 }
 

@@ -78,8 +78,6 @@ class silent_rank_zero {
   enum class until : std::uint8_t { the_knock, the_welcome, the_news };
 
   explicit silent_rank_zero(until when) : when_(when) {
-    wireup::identity self;
-    self.id = wireup::random_id();
     wireup::connection_manager::handlers h;
     h.on_visit = [this](std::uint64_t, std::unique_ptr<wireup::door_visit> v) {
       if (when_ != until::the_knock) {
@@ -88,7 +86,7 @@ class silent_rank_zero {
       }
       visits_.push_back(std::move(v));
     };
-    manager_ = std::make_unique<wireup::connection_manager>(std::move(self), std::move(h));
+    manager_ = std::make_unique<wireup::connection_manager>(wireup::identity{}, std::move(h));
     static int count = 0;
     manager_->open_door(
         "unix://weft-join-silent-" + std::to_string(::getpid()) + "-" + std::to_string(++count),

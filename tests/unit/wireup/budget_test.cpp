@@ -26,7 +26,7 @@ class talkative {
     };
     h.on_gone = [this](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
     h.on_notice = [this](const std::string& text) { notices.add(text); };
-    manager = std::make_unique<connection_manager>(fresh_identity(), std::move(h));
+    manager = std::make_unique<connection_manager>(identity{}, std::move(h));
     manager->let_in();
   }
   std::atomic<std::size_t> heard{0};
@@ -36,8 +36,8 @@ class talkative {
 };
 
 unique_fd let_in_by(const connection_manager& host) {
-  unique_fd socket = raw_connection(host.self().locator);
-  REQUIRE(send_raw(socket, bytes_of(encode(good_hello()))) == 0);
+  raw_end socket = raw_connection(host.self().locator);
+  REQUIRE(send_raw(socket, bytes_of(hello_for(socket))) == 0);
   REQUIRE(receive_one(socket).kind == frame_kind::welcome);
   return socket;
 }
@@ -104,8 +104,9 @@ TEST_CASE("budget: one process has so many connections, and no more") {
     node host;
     std::vector<unique_fd> all;
     for (std::size_t i = 0; i != most; ++i) all.push_back(admitted(host));
-    const unique_fd one_more = raw_connection(host->self().locator);
-    CHECK(last_words(one_more).empty());
+    const opened one_more = connect_abstract(host->self().locator);
+    REQUIRE(::fcntl(one_more.fd.get(), F_SETFL, 0) == 0);
+    CHECK(last_words(one_more.fd).empty());
     CHECK_THAT(host.notices.next(), Catch::Contains("has 1024 connections here"));
     all.pop_back();
     CHECK_FALSE(host.ends.next().orderly);
@@ -121,10 +122,10 @@ TEST_CASE("budget: so many visitors wait at a door, also of those who have left"
   host->open_door("unix://budget-" + to_text(random_id()), actual);
   const std::string door = door_socket_name(parse_address(actual).name);
   const auto knock = [&] {
-    unique_fd socket = raw_connection(door);
+    raw_end socket = raw_connection(door);
     hello h = good_hello();
     h.why = purpose::knock;
-    REQUIRE(send_raw(socket, bytes_of(encode(h))) == 0);
+    REQUIRE(send_raw(socket, bytes_of(hello_for(socket, h))) == 0);
     return socket;
   };
   std::vector<visit> waiting;

@@ -39,7 +39,7 @@ char get(const unique_fd& fd) {
 }  // namespace
 
 TEST_CASE("two contexts connect and know each other") {
-  identity first = fresh_identity();
+  identity first;
   first.job = random_id();
   first.rank = 3;
   node a(first), b;
@@ -55,7 +55,7 @@ TEST_CASE("two contexts connect and know each other") {
   const arrived got = b.parcels.next();
   CHECK(got.parcel.kind == 7);
   CHECK(text_of(got.parcel) == "hello");
-  CHECK(got.channel->peer().id == first.id);
+  CHECK(got.channel->peer().id == a->self().id);
   CHECK(got.channel->peer().job == first.job);
   CHECK(got.channel->peer().rank == 3);
   CHECK(got.channel->peer().locator == a->self().locator);
@@ -63,7 +63,7 @@ TEST_CASE("two contexts connect and know each other") {
 }
 
 TEST_CASE("who comes before others are let in waits") {
-  node a(fresh_identity(), {}, false), b;
+  node a({}, {}, false), b;
   b->connect(a->self().locator, node::into(b.outcomes));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it does no harm that it is there
   CHECK(b.outcomes.empty());
@@ -247,7 +247,7 @@ TEST_CASE("a handler that throws loses its channel, and nothing else") {
   };
   h.on_gone = [&](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
   h.on_notice = [](const std::string&) {};
-  connection_manager fragile(fresh_identity(), h);
+  connection_manager fragile(identity{}, h);
   fragile.let_in();
   node a;
   const channel_ptr first = a.connect(fragile.self().locator).channel;

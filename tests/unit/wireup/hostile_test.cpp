@@ -22,27 +22,31 @@ TEST_CASE("garbage instead of a hello ends that connection and nothing else") {
 
 TEST_CASE("a hello with any one byte changed, cut or lengthened never harms") {
   node host;
-  hello h = good_hello();
-  h.greeting = "hi";
-  const bytes good = bytes_of(encode(h));
+  const context_key key;
+  const auto good_on = [&](const raw_end& end) {
+    hello h = good_hello();
+    h.greeting = "hi";
+    return bytes_of(hello_for(end, h, key));
+  };
+  const std::size_t size = good_on(raw_connection(host->self().locator)).size();
   std::mt19937 random(2);
-  for (std::size_t at = 0; at < good.size(); ++at) {
-    bytes bad = good;
+  for (std::size_t at = 0; at < size; ++at) {
+    const raw_end socket = raw_connection(host->self().locator);
+    bytes bad = good_on(socket);
     bad[at] ^= static_cast<std::byte>(1u << random() % 8);
-    const unique_fd socket = raw_connection(host->self().locator);
     REQUIRE(send_raw(socket, bad) == 0);
-    // Many a changed byte is another good hello: either answer will do, but there is one.
-    ::shutdown(socket.get(), SHUT_WR);
-    last_words(socket);
-  }
-  for (std::size_t length = 1; length < good.size(); ++length) {
-    const unique_fd socket = raw_connection(host->self().locator);
-    REQUIRE(send_raw(socket, bytes(good.begin(), good.begin() + static_cast<long>(length))) == 0);
     for (const frame& f : last_words(socket)) CHECK(f.kind == frame_kind::refusal);
   }
-  bytes longer = good;
+  for (std::size_t length = 1; length < size; ++length) {
+    const raw_end socket = raw_connection(host->self().locator);
+    bytes cut = good_on(socket);
+    cut.resize(length);
+    REQUIRE(send_raw(socket, cut) == 0);
+    for (const frame& f : last_words(socket)) CHECK(f.kind == frame_kind::refusal);
+  }
+  const raw_end socket = raw_connection(host->self().locator);
+  bytes longer = good_on(socket);
   longer.push_back(std::byte{0});
-  const unique_fd socket = raw_connection(host->self().locator);
   REQUIRE(send_raw(socket, longer) == 0);
   CHECK(last_words(socket).empty());
   check_still_well(host);
@@ -50,9 +54,9 @@ TEST_CASE("a hello with any one byte changed, cut or lengthened never harms") {
 
 TEST_CASE("another version is told so") {
   node host;
-  frame f = encode(good_hello());
+  const raw_end socket = raw_connection(host->self().locator);
+  frame f = hello_for(socket);
   f.body[4] = std::byte{99};
-  const unique_fd socket = raw_connection(host->self().locator);
   REQUIRE(send_raw(socket, bytes_of(f)) == 0);
   const std::vector<frame> said = last_words(socket);
   REQUIRE(said.size() == 1);
@@ -122,12 +126,12 @@ TEST_CASE("a descriptor whose close would block holds nobody up") {
   }
   SECTION("in what is no frame") {
     REQUIRE(send_descriptors(peer.get(), bytes(10), 0, socket.full.get()) > 0);
-    socket.full = {};
+    socket.let_go();
     CHECK(last_words(peer).empty());
   }
   SECTION("behind as many as a parcel may carry") {
     REQUIRE(send_descriptors(peer.get(), bytes(10), parcel::max_fds, socket.full.get()) > 0);
-    socket.full = {};
+    socket.let_go();
     CHECK(last_words(peer).empty());
   }
   check_still_well(host);
@@ -142,7 +146,7 @@ TEST_CASE("a descriptor in a packet that was never read holds nobody up") {
     peer = raw_connection(host->self().locator);
     REQUIRE(send_raw(peer, bytes(10)) == 0);  // ends the connection: nobody reads what follows
   } while (send_descriptors(peer.get(), bytes(10), 0, socket.full.get()) < 0);
-  socket.full = {};
+  socket.let_go();
   last_words(peer);
   check_still_well(host);
   socket.read_all();
@@ -162,10 +166,10 @@ TEST_CASE("frames where none belong") {
       for (const frame& said : last_words(socket)) CHECK(said.kind == frame_kind::refusal);
     }
     {  // While it waits at the door: nothing may be said there.
-      const unique_fd socket = raw_connection(door);
+      const raw_end socket = raw_connection(door);
       hello h = good_hello();
       h.why = purpose::knock;
-      REQUIRE(send_raw(socket, bytes_of(encode(h))) == 0);
+      REQUIRE(send_raw(socket, bytes_of(hello_for(socket, h))) == 0);
       const visit v = host.visits.next();
       REQUIRE(send_raw(socket, bytes_of(f)) == 0);
       CHECK(last_words(socket).empty());
@@ -190,8 +194,8 @@ TEST_CASE("a door that does not exist, and a door's number on the wrong way") {
       hello h = good_hello();
       h.why = why;
       h.door = door;
-      const unique_fd socket = raw_connection(host->self().locator);
-      REQUIRE(send_raw(socket, bytes_of(encode(h))) == 0);
+      const raw_end socket = raw_connection(host->self().locator);
+      REQUIRE(send_raw(socket, bytes_of(hello_for(socket, h))) == 0);
       const std::vector<frame> said = last_words(socket);
       REQUIRE(said.size() == 1);
       CHECK(decode_refusal(said[0]) == "that door is shut");
@@ -204,20 +208,27 @@ TEST_CASE("a listener that answers nonsense fails the one that asked, not more")
   node guest;
   std::mt19937 random(3);
   for (int i = 0; i < 60; ++i) {
-    const std::string name = random_socket_name();
+    const context_key key;
+    const std::string name = socket_name_of(key.id());
+    responder listens(key, {});
     opened listener = listen_abstract(name);
     REQUIRE(listener.fd);
     guest->connect(name, node::into(guest.outcomes));
     REQUIRE(::fcntl(listener.fd.get(), F_SETFL, 0) == 0);
     unique_fd one(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
     REQUIRE(one);
-    CHECK(receive_one(one).kind == frame_kind::hello);
-    if (i % 3 == 0) {
-      REQUIRE(send_raw(one, garbage(random, 1 + random() % 500)) == 0);
-    } else if (i % 3 == 1) {
-      frame f = encode_welcome(good_hello().who);
-      f.body[random() % 6] ^= std::byte{0x40};
+    if (i % 2 == 0) {
+      frame f = listens.invite();
+      if (i % 8 == 0) f.body[random() % f.body.size()] ^= std::byte{0x40};
       REQUIRE(send_raw(one, bytes_of(f)) == 0);
+    }
+    if (i % 8 != 0 && i % 2 == 0) REQUIRE(listens.judge(receive_one(one)).value);
+    if (i % 3 == 0) {
+      REQUIRE(send_raw(one, garbage(random, 1 + random() % 500)) >= 0);
+    } else if (i % 3 == 1 && i % 2 == 0) {
+      frame f = listens.welcome(good_hello().who);
+      f.body[random() % f.body.size()] ^= std::byte{0x40};
+      REQUIRE(send_raw(one, bytes_of(f)) >= 0);
     } else {
       listener.fd = unique_fd();
       one = unique_fd();
@@ -231,7 +242,8 @@ TEST_CASE("a listener that answers nonsense fails the one that asked, not more")
 
 TEST_CASE("who was hung up on for its silence asks again, and not for ever") {
   node guest;
-  const std::string name = random_socket_name();
+  const context_key key;
+  const std::string name = socket_name_of(key.id());
   opened listener = listen_abstract(name);
   REQUIRE(listener.fd);
   REQUIRE(::fcntl(listener.fd.get(), F_SETFL, 0) == 0);
@@ -243,8 +255,10 @@ TEST_CASE("who was hung up on for its silence asks again, and not for ever") {
   guest->connect(name, node::into(guest.outcomes));
   next();  // hangs up
   const unique_fd one = next();
-  CHECK(receive_one(one).kind == frame_kind::hello);
-  REQUIRE(send_raw(one, bytes_of(encode_welcome(good_hello().who))) == 0);
+  responder listens(key, {});
+  REQUIRE(send_raw(one, bytes_of(listens.invite())) == 0);
+  REQUIRE(listens.judge(receive_one(one)).value);
+  REQUIRE(send_raw(one, bytes_of(listens.welcome(good_hello().who))) == 0);
   CHECK(guest.outcomes.next().failure == "");
 
   guest->connect(name, node::into(guest.outcomes));

@@ -67,16 +67,10 @@ struct visit {
   std::unique_ptr<door_visit> visitor;
 };
 
-inline identity fresh_identity() {
-  identity self;
-  self.id = random_id();
-  return self;
-}
-
 /// Members are destroyed after the manager, which is last.
 class node {
  public:
-  explicit node(identity self = fresh_identity(), tcp_settings tcp = {}, bool lets_in = true)
+  explicit node(identity self = {}, tcp_settings tcp = {}, bool lets_in = true)
       : manager(
             std::make_unique<connection_manager>(std::move(self), write_down(), std::move(tcp))) {
     if (lets_in) manager->let_in();

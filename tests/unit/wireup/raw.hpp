@@ -13,23 +13,17 @@
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "node.hpp"
 #include "wireup/address.hpp"
-#include "wireup/hello.hpp"
+#include "wireup/introduction.hpp"
 
 namespace weft::wireup::test {
 
 using runtime::unique_fd;
 
 using bytes = std::vector<std::byte>;
-
-inline unique_fd raw_connection(const std::string& locator) {
-  opened socket = connect_abstract(locator);
-  REQUIRE(socket.fd);
-  REQUIRE(::fcntl(socket.fd.get(), F_SETFL, 0) == 0);  // blocking from here on
-  return std::move(socket.fd);
-}
 
 inline int send_raw(const unique_fd& to, const bytes& what, std::size_t fd_count = 0) {
   std::vector<unique_fd> fds;
@@ -79,6 +73,10 @@ struct lingering {
     const bytes some(64 * 1024);
     while (::send(full.get(), some.data(), some.size(), MSG_DONTWAIT) > 0) continue;
   }
+  /// This may be its last holder, if the other side was quick: then it waits, not the caller.
+  void let_go() {
+    closing = std::jthread([fd = std::move(full)] {});
+  }
   /// Until the end, which comes when the last holder has closed it.
   void read_all() const {
     bytes some(64 * 1024);
@@ -86,6 +84,7 @@ struct lingering {
     while ((n = ::read(reader.get(), some.data(), some.size())) > 0) continue;
     CHECK(n == 0);
   }
+  std::jthread closing;  // goes when nobody reads any more
   unique_fd full, reader;
 };
 
@@ -98,7 +97,6 @@ inline bytes bytes_of(const frame& f) {
 
 inline hello good_hello() {
   hello h;
-  h.who = fresh_identity();
   h.who.locator = random_socket_name();
   return h;
 }
@@ -125,10 +123,32 @@ inline frame receive_one(const unique_fd& from) {
   return std::move(*f);
 }
 
+/// A socket to a context that has invited whoever holds it.
+struct raw_end : unique_fd {
+  frame invitation;
+};
+
+inline raw_end raw_connection(const std::string& locator) {
+  opened socket = connect_abstract(locator);
+  REQUIRE(socket.fd);
+  REQUIRE(::fcntl(socket.fd.get(), F_SETFL, 0) == 0);  // blocking from here on
+  frame invitation = receive_one(socket.fd);
+  REQUIRE(invitation.kind == frame_kind::invitation);
+  return {std::move(socket.fd), std::move(invitation)};
+}
+
+/// The hello of a context with that key, as it belongs to that connection.
+inline frame hello_for(const raw_end& end, const hello& h = good_hello(),
+                       const context_key& key = {}) {
+  initiator one(key, {});
+  REQUIRE(one.hear(end.invitation).value == id_of(decode_invitation(end.invitation).value->key));
+  return one.greet(h);
+}
+
 /// Says hello as a correct peer does.
-inline unique_fd admitted(node& host) {
-  unique_fd socket = raw_connection(host->self().locator);
-  REQUIRE(send_raw(socket, bytes_of(encode(good_hello()))) == 0);
+inline raw_end admitted(node& host) {
+  raw_end socket = raw_connection(host->self().locator);
+  REQUIRE(send_raw(socket, bytes_of(hello_for(socket))) == 0);
   REQUIRE(receive_one(socket).kind == frame_kind::welcome);
   return socket;
 }

@@ -163,7 +163,7 @@ struct paper_channel final : channel {
   void close() override {}
   void process_died() override {}
   bool misbehaved() const noexcept override { return false; }
-  identity who = fresh_identity();
+  identity who;
   std::vector<parcel> said;
 };
 
@@ -200,7 +200,7 @@ class rank_zero {
       if (book_->owns(c)) book_->on_parcel(c, p);
     };
     all.on_gone = [this](const channel_ptr& c, bool orderly) { book_->on_gone(c, orderly); };
-    manager = std::make_unique<connection_manager>(fresh_identity(), std::move(all));
+    manager = std::make_unique<connection_manager>(identity{}, std::move(all));
     manager->open_door("any://:0", door);
     manager->let_in();
   }
@@ -324,7 +324,7 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
     CHECK(host.changes.next().what == change_kind::left);
   };
   const auto says_that_it_is_one = [&](const context_id& job, peer_id rank) {
-    identity self = fresh_identity();
+    identity self;
     self.job = job;
     self.rank = rank;
     node visitor(self);
@@ -354,7 +354,7 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
   const peer_id rank = joined.line.facts().rank;
   joined.line.publish(random_socket_name());
   CHECK(host.changes.next() == change{change_kind::joined, rank});
-  identity self = fresh_identity();
+  identity self;
   self.job = host.job;
   self.rank = rank;
   node visitor(self);

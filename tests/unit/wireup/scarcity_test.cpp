@@ -57,8 +57,10 @@ TEST_CASE("without descriptors to spare newcomers wait, are told of once, and ge
   REQUIRE(waiting.fd);
   CHECK_THAT(told, Catch::Contains("cannot accept") && Catch::Contains("ulimit -n"));
   REQUIRE(::fcntl(waiting.fd.get(), F_SETFL, 0) == 0);
-  REQUIRE(send_raw(waiting.fd, bytes_of(encode(good_hello()))) == 0);
-  CHECK(receive_one(waiting.fd).kind == frame_kind::welcome);
+  frame invitation = receive_one(waiting.fd);
+  const raw_end in{std::move(waiting.fd), std::move(invitation)};
+  REQUIRE(send_raw(in, bytes_of(hello_for(in))) == 0);
+  CHECK(receive_one(in).kind == frame_kind::welcome);
   CHECK(host.notices.empty());
 }
 

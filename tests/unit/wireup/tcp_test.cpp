@@ -15,7 +15,7 @@
 #include "node.hpp"
 #include "wireup/address.hpp"
 #include "wireup/handshake.hpp"
-#include "wireup/hello.hpp"
+#include "wireup/introduction.hpp"
 #include "wireup/locator.hpp"
 
 namespace weft::wireup::test {
@@ -69,8 +69,14 @@ std::size_t bytes_until_end(const unique_fd& from) {
   }
 }
 
+/// A connection of somebody who knows the key, and was invited.
+struct insider : unique_fd {
+  admission medium{};
+  frame invitation;
+};
+
 /// Goes through the handshake as a correct peer does.
-unique_fd admitted(const std::string& address, const job_key& key) {
+insider admitted(const std::string& address, const job_key& key) {
   unique_fd socket = stranger_at(address);
   say(socket, encode_opening(approach::prove));
   prover p(key);
@@ -78,7 +84,10 @@ unique_fd admitted(const std::string& address, const job_key& key) {
   REQUIRE(made);
   say(socket, *made);
   REQUIRE(p.confirmed_by(hear<sizeof(digest)>(socket)));
-  return socket;
+  const auto invitation = hear<frame_header::size + 72>(socket);
+  auto f = frame_header::parse(invitation, {});
+  REQUIRE(f);
+  return {std::move(socket), p.secret(), std::move(*f)};
 }
 
 std::vector<std::byte> stream_of(const frame& f) {
@@ -88,12 +97,13 @@ std::vector<std::byte> stream_of(const frame& f) {
   return all;
 }
 
-frame good_hello(purpose why) {
+frame hello_on(const insider& s, purpose why, const context_key& key = {}) {
   hello h;
   h.why = why;
-  h.who = fresh_identity();
   h.who.locator = random_socket_name();
-  return encode(h);
+  initiator one(key, s.medium);
+  REQUIRE(one.hear(s.invitation).value);
+  return one.greet(h);
 }
 
 /// Knocks from `guest` and lets it in at `host`; both ends.
@@ -108,7 +118,7 @@ std::pair<channel_ptr, channel_ptr> join(node& host, node& guest, const std::str
 }
 
 void check_still_well(node& host, const std::string& address, const job_key& key) {
-  node guest(fresh_identity(), with(key));
+  node guest({}, with(key));
   const auto [inside, outside] = join(host, guest, address);
   outside->send(make_parcel(9, "well"));
   CHECK(text_of(host.parcels.next().parcel) == "well");
@@ -118,7 +128,7 @@ void check_still_well(node& host, const std::string& address, const job_key& key
 
 TEST_CASE("who knows the key comes in over TCP, and parcels of every size go both ways") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key)), guest(fresh_identity(), with(key));
+  node host({}, with(key)), guest({}, with(key));
   const auto [inside, outside] = join(host, guest, open(host));
   CHECK_FALSE(inside->carries_descriptors());
   CHECK_FALSE(outside->carries_descriptors());
@@ -150,7 +160,7 @@ TEST_CASE("who knows the key comes in over TCP, and parcels of every size go bot
 
 TEST_CASE("a TCP channel ends in good order although the other side still talks") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key)), guest(fresh_identity(), with(key));
+  node host({}, with(key)), guest({}, with(key));
   const auto [inside, outside] = join(host, guest, open(host));
   outside->send(make_parcel(1, "last words"));
   for (int i = 0; i < 50; ++i) inside->send(make_parcel(2, std::string(10000, 'x')));
@@ -162,11 +172,11 @@ TEST_CASE("a TCP channel ends in good order although the other side still talks"
 
 TEST_CASE("a process that vanishes breaks its TCP channel") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key));
+  node host({}, with(key));
   const std::string address = open(host);
   {
-    const unique_fd socket = admitted(address, key);
-    say(socket, stream_of(good_hello(purpose::knock)));
+    const insider socket = admitted(address, key);
+    say(socket, stream_of(hello_on(socket, purpose::knock)));
     REQUIRE(host.visits.next().visitor->accept());
   }
   CHECK_FALSE(host.ends.next().orderly);
@@ -174,7 +184,7 @@ TEST_CASE("a process that vanishes breaks its TCP channel") {
 
 TEST_CASE("a context with a key is found by its locator, over its Unix socket where that answers") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key)), guest(fresh_identity(), with(key));
+  node host({}, with(key)), guest({}, with(key));
   const auto where = parse_locator(host->self().locator);
   REQUIRE(where);
   REQUIRE_FALSE(where->places.empty());  // 127.0.0.1, and ::1 where there is IPv6
@@ -193,7 +203,7 @@ TEST_CASE("a context with a key is found by its locator, over its Unix socket wh
 
 TEST_CASE("meeting over TCP") {
   const job_key key = job_key::random();
-  node a(fresh_identity(), with(key)), b(fresh_identity(), with(key));
+  node a({}, with(key)), b({}, with(key));
   std::string first, second;
   a->close_door(a->open_door("tcp://127.0.0.1:0", first));
   b->close_door(b->open_door("tcp://127.0.0.1:0", second));
@@ -210,7 +220,7 @@ TEST_CASE("meeting over TCP") {
 TEST_CASE("without a key there is no TCP, and the message says what to set") {
   node without;
   CHECK_THROWS_WITH(open(without), Catch::Contains("WEFT_JOB_KEY"));
-  node host(fresh_identity(), with(job_key::random()));
+  node host({}, with(job_key::random()));
   const outcome o = without.knock(open(host));
   CHECK_FALSE(o.channel);
   CHECK_THAT(o.failure, Catch::Contains("no job key"));
@@ -219,7 +229,7 @@ TEST_CASE("without a key there is no TCP, and the message says what to set") {
 
 TEST_CASE("another key comes in nowhere, is logged once, and harms nobody") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key)), stranger(fresh_identity(), with(job_key::random()));
+  node host({}, with(key)), stranger({}, with(job_key::random()));
   const std::string address = open(host);
   for (int i = 0; i < 3; ++i) {
     const outcome o = stranger.knock(address);
@@ -243,7 +253,7 @@ TEST_CASE("an impostor that listens is found out") {
   REQUIRE(::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
   REQUIRE(::listen(door.get(), 1) == 0);
   REQUIRE(::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
-  node guest(fresh_identity(), with(job_key::random()));
+  node guest({}, with(job_key::random()));
   guest->knock("tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "",
                node::into(guest.outcomes));
   const unique_fd caller(::accept(door.get(), nullptr, nullptr));
@@ -257,7 +267,7 @@ TEST_CASE("an impostor that listens is found out") {
 
 TEST_CASE("an earlier conversation cannot be repeated") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key));
+  node host({}, with(key));
   const std::string address = open(host);
   const unique_fd first = stranger_at(address);
   say(first, encode_opening(approach::prove));
@@ -276,7 +286,7 @@ TEST_CASE("an earlier conversation cannot be repeated") {
 
 TEST_CASE("garbage, too little and too much instead of a handshake end that connection only") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key));
+  node host({}, with(key));
   const std::string address = open(host);
   std::mt19937 random(7);
   for (int i = 0; i < 200; ++i) {
@@ -295,19 +305,19 @@ TEST_CASE("garbage, too little and too much instead of a handshake end that conn
 
 TEST_CASE("garbage behind a good handshake ends that connection only") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key));
+  node host({}, with(key));
   const std::string address = open(host);
   const std::vector<std::vector<std::byte>> bad{
       std::vector<std::byte>(64, std::byte{0xff}),  // an enormous length
       stream_of({frame_kind::parcel, 1, {}, {}}),   // before the hello
       stream_of(encode_refusal("no")),              // from the wrong side
-      [] {                                          // descriptors over TCP
-        auto b = stream_of(good_hello(purpose::knock));
-        b[2] = std::byte{1};
-        return b;
-      }()};
-  for (const auto& what : bad) {
-    const unique_fd s = admitted(address, key);
+      {}};                                          // descriptors over TCP
+  for (auto what : bad) {
+    const insider s = admitted(address, key);
+    if (what.empty()) {
+      what = stream_of(hello_on(s, purpose::knock));
+      what[2] = std::byte{1};
+    }
     say(s, what);
     bytes_until_end(s);
     CHECK_FALSE(host.notices.next().empty());
@@ -318,9 +328,9 @@ TEST_CASE("garbage behind a good handshake ends that connection only") {
 
 TEST_CASE("a frame that arrives byte by byte is a frame") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key));
-  const unique_fd s = admitted(open(host), key);
-  for (const std::byte b : stream_of(good_hello(purpose::knock))) say(s, {&b, 1});
+  node host({}, with(key));
+  const insider s = admitted(open(host), key);
+  for (const std::byte b : stream_of(hello_on(s, purpose::knock))) say(s, {&b, 1});
   REQUIRE(host.visits.next().visitor->accept());
   hear<frame_header::size>(s);  // the welcome: before it nothing else may be said
   for (const std::byte b : stream_of({frame_kind::parcel, 3, {std::byte{'x'}}, {}}))
@@ -330,7 +340,7 @@ TEST_CASE("a frame that arrives byte by byte is a frame") {
 
 TEST_CASE("those who are slow at the handshake are dropped, and keep nobody out") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key));
+  node host({}, with(key));
   const std::string address = open(host);
   std::vector<unique_fd> slow;
   for (int i = 0; i < 200; ++i) {
@@ -395,7 +405,7 @@ TEST_CASE("nothing of what strangers did stays open") {
   const auto before = open_descriptors();
   {
     const job_key key = job_key::random();
-    node host(fresh_identity(), with(key)), guest(fresh_identity(), with(key));
+    node host({}, with(key)), guest({}, with(key));
     const std::string address = open(host);
     const unique_fd silent = stranger_at(address);
     const unique_fd half = stranger_at(address);

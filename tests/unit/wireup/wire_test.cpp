@@ -15,7 +15,6 @@ const std::string name = "weft-00112233445566778899aabbccddeeff";
 
 identity sample() {
   identity who;
-  who.id.words = {0x0807060504030201, 0x100f0e0d0c0b0a09};
   who.job.words = {0x1817161514131211, 0x201f1e1d1c1b1a19};
   who.rank = 0x24232221;
   who.locator = name;
@@ -24,8 +23,30 @@ identity sample() {
 
 std::string hex_of(const std::string& text) { return hex(std::as_bytes(std::span(text))); }
 
+public_key sample_key() {
+  public_key key;
+  key.fill(std::byte{0xaa});
+  return key;
+}
+nonce sample_nonce() {
+  nonce fresh;
+  fresh.fill(std::byte{0xbb});
+  return fresh;
+}
+digest sample_proof() {
+  digest proof;
+  proof.fill(std::byte{0xcc});
+  return proof;
+}
+
+/// So many bytes that are all alike.
+std::string repeated(const std::string& two_digits, int times = 32) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += two_digits;
+  return text;
+}
+
 const std::string sample_hex =
-    "0102030405060708090a0b0c0d0e0f10"
     "1112131415161718191a1b1c1d1e1f20"
     "21222324"
     "2500";
@@ -39,8 +60,21 @@ TEST_CASE("a frame's header, byte by byte") {
   CHECK(hex(frame_header::of(f)) == "0407030034120000");
 }
 
+TEST_CASE("invitation, byte by byte, and back") {
+  const frame f = encode(invitation{sample_key(), sample_nonce()});
+  CHECK(f.kind == frame_kind::invitation);
+  CHECK(hex(f.body) == "5745465403000000" + repeated("aa") + repeated("bb"));
+  const decoded<invitation> back = decode_invitation(f);
+  REQUIRE(back.value);
+  CHECK(back.value->key == sample_key());
+  CHECK(back.value->fresh == sample_nonce());
+}
+
 TEST_CASE("hello, byte by byte, and back") {
   hello h;
+  h.key = sample_key();
+  h.fresh = sample_nonce();
+  h.proof = sample_proof();
   h.why = purpose::meet;
   h.who = sample();
   h.door = 0x3132;
@@ -48,15 +82,19 @@ TEST_CASE("hello, byte by byte, and back") {
   h.greeting = "hi";
   const frame f = encode(h);
   CHECK(f.kind == frame_kind::hello);
-  CHECK(hex(f.body) == "5745465402000200" + sample_hex + hex_of(name) +
+  CHECK(hex(f.body) == "5745465403000200" + repeated("aa") + repeated("bb") + sample_hex +
+                           hex_of(name) +
                            "3231000000000000"
                            "4241000000000000"
                            "0200" +
-                           hex_of("hi"));
+                           hex_of("hi") + repeated("cc"));
   const decoded<hello> back = decode_hello(f);
   REQUIRE(back.value);
   CHECK(back.value->why == purpose::meet);
-  CHECK(back.value->who.id == h.who.id);
+  CHECK(back.value->key == h.key);
+  CHECK(back.value->fresh == h.fresh);
+  CHECK(back.value->proof == h.proof);
+  CHECK(back.value->who.id == id_of(h.key));
   CHECK(back.value->who.job == h.who.job);
   CHECK(back.value->who.rank == h.who.rank);
   CHECK(back.value->who.locator == name);
@@ -66,22 +104,23 @@ TEST_CASE("hello, byte by byte, and back") {
 }
 
 TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
-  const frame welcome = encode_welcome(sample());
-  CHECK(hex(welcome.body) == "5745465402000000" + sample_hex + hex_of(name));
-  REQUIRE(decode_welcome(welcome).value);
-  CHECK(decode_welcome(welcome).value->id == sample().id);
+  const frame yes = encode_welcome({sample(), sample_proof()});
+  CHECK(hex(yes.body) == "5745465403000000" + sample_hex + hex_of(name) + repeated("cc"));
+  REQUIRE(decode_welcome(yes).value);
+  CHECK(decode_welcome(yes).value->who.rank == sample().rank);
+  CHECK(decode_welcome(yes).value->proof == sample_proof());
 
   const frame refusal = encode_refusal("no");
   CHECK(hex(refusal.body) == "0200" + hex_of("no"));
   CHECK(decode_refusal(refusal) == "no");
 
   const auto question = encode_door_question();
-  CHECK(hex(question) == "5745465402000000");
+  CHECK(hex(question) == "5745465403000000");
   CHECK(question.size() == door_question_size);
   CHECK(is_door_question(question));
   const auto answer = encode(door_answer{0x5152, name});
   CHECK(hex(answer) ==
-        "574546540200"
+        "574546540300"
         "5251000000000000"
         "2500" +
             hex_of(name));
@@ -94,13 +133,13 @@ TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
 TEST_CASE("what launcher and ranks say, byte by byte, and back") {
   const frame job_says = encode(job_hello{sample().job, 5});
   CHECK(hex(job_says.body) ==
-        "5745465402000000"
+        "5745465403000000"
         "1112131415161718191a1b1c1d1e1f20"
         "05000000");
   CHECK(decode_job_hello(job_says)->rank == 5);
   const frame answer = encode(job_welcome{sample().job, 9});
   CHECK(hex(answer.body) ==
-        "5745465402000000"
+        "5745465403000000"
         "1112131415161718191a1b1c1d1e1f20"
         "09000000");
   CHECK(decode_job_welcome(answer)->size == 9);

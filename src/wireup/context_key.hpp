@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key pair behind a context's id. docs/adr/0026-context-keys.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "wireup/identity.hpp"
+
+namespace weft::wireup {
+
+/// What a context shows of its key pair: a point of X25519 (RFC 7748).
+using public_key = std::array<std::byte, 32>;
+/// What two contexts have in common and nobody else can compute.
+using shared_point = std::array<std::byte, 32>;
+
+/// The id of the context with that key: the first 16 bytes of its SHA-256. So whoever was told an
+/// id knows who may answer to it.
+context_id id_of(const public_key& shown) noexcept;
+
+/// A context's key pair. It is made when the context is and ends with it; the secret half is never
+/// stored or sent. Constant, so that any thread may use it.
+class context_key {
+ public:
+  /// \throws weft::error (system) without random bytes
+  context_key();
+  /// Of these secret bytes. For tests.
+  explicit context_key(const std::array<std::byte, 32>& secret) noexcept;
+  ~context_key();
+  context_key(const context_key&) = delete;
+  context_key& operator=(const context_key&) = delete;
+
+  const public_key& shown() const noexcept { return shown_; }
+  const context_id& id() const noexcept { return id_; }
+
+  /// What this context and the one with that key have in common; some 150 us. Nothing, if no
+  /// context can have that key.
+  std::optional<shared_point> agree(const public_key& other) const noexcept;
+
+ private:
+  std::array<std::byte, 32> secret_;
+  public_key shown_;
+  context_id id_;
+};
+
+}  // namespace weft::wireup

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts that claim a rank that somebody has: refused, over a Unix socket and over TCP, where no
+// kernel tells which process it is; whoever has the rank notices nothing.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <future>
+#include <memory>
+#include <string>
+
+#include <weft/weft.hpp>
+
+#include "wireup/connection_manager.hpp"
+
+using namespace weft;
+
+namespace {
+
+const std::string a_key(32, 'a');
+
+/// A context of which there is no more than its control plane.
+class claimant {
+ public:
+  explicit claimant(const wireup::identity& self = {}) {
+    wireup::connection_manager::handlers h;
+    h.on_notice = [](const std::string&) {};
+    manager_ = std::make_unique<wireup::connection_manager>(
+        self, h, wireup::tcp_settings{wireup::job_key::from_text(a_key, "the test"), {"lo"}});
+    manager_->let_in();
+  }
+  std::future<wireup::channel_ptr> knock(const std::string& door) {
+    auto answer = std::make_shared<std::promise<wireup::channel_ptr>>();
+    manager_->knock(door, "hello", [answer](wireup::channel_ptr c, const wireup::failure&) {
+      answer->set_value(std::move(c));
+    });
+    return answer->get_future();
+  }
+
+ private:
+  std::unique_ptr<wireup::connection_manager> manager_;
+};
+
+task<endpoint> let_in(listener& at, claimant& who) {
+  const auto answer = who.knock(at.address());
+  listener::visitor v = co_await at.next();
+  co_return co_await v.accept();
+}
+
+task<void> receive(context& ctx, const std::string& door) {
+  listener at = co_await ctx.listen(door);
+  claimant asks;
+  auto answer = asks.knock(at.address());
+  listener::visitor first = co_await at.next();
+  co_await first.accept();
+  wireup::identity claimed = answer.get()->peer();  // the job, and this context's own rank
+
+  claimant own_rank(claimed);
+  CHECK((co_await as_result(let_in(at, own_rank))).code() == errc::protocol_error);
+
+  claimed.rank = 5;
+  claimant honest(claimed), late(claimed);
+  endpoint peer = co_await let_in(at, honest);
+  CHECK((co_await as_result(let_in(at, late))).code() == errc::protocol_error);
+  // Still there: nothing has ended.
+  const auto end = co_await as_result(within(std::chrono::milliseconds(20), peer.closed()));
+  CHECK(end.code() == errc::timed_out);
+}
+
+}  // namespace
+
+TEST_CASE("impostor: a rank that somebody has is nobody else's") {
+  for (const std::string& door :
+       {"unix://weft-impostor-" + std::to_string(::getpid()), std::string("tcp://127.0.0.1:0")}) {
+    CAPTURE(door);
+    options o;
+    o.job_key = a_key;
+    context ctx(o);
+    run(ctx, receive(ctx, door));
+  }
+}
