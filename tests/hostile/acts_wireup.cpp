@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control plane: who comes, what is offered, and what is handed over.
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "acts.hpp"
+#include "frames.hpp"
+#include "services.hpp"
+#include "wireup/hello.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace hostile {
+
+using weft::runtime::unique_fd;
+namespace wireup = weft::wireup;
+
+namespace {
+
+unique_fd memory_file(dice& d) {
+  const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  unique_fd file(::memfd_create("hostile", flags));
+  const std::uint64_t sizes[] = {0, 4096, 147'648, 131'072, std::uint64_t{1} << 40, 4096 * 100};
+  if (::ftruncate(file.get(), static_cast<off_t>(d.one_of(sizes))) != 0) return file;
+  if (d.percent(50)) ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+  if (d.percent(20)) ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE);
+  return file;
+}
+
+/// A TCP socket with unread bytes at the other end, whose last close waits.
+unique_fd lingering_socket(scene& s) {
+  unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  unique_fd near(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  if (::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) != 0 ||
+      ::listen(door.get(), 1) != 0 ||
+      ::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
+    return {};
+  ::connect(near.get(), reinterpret_cast<sockaddr*>(&at), size);
+  const std::vector<std::byte> bytes(1 << 20);
+  while (::send(near.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0) continue;
+  const linger wait{1, 1};
+  ::setsockopt(near.get(), SOL_SOCKET, SO_LINGER, &wait, sizeof wait);
+  s.sockets.push_back(std::move(door));  // nobody reads until the seed ends
+  return near;
+}
+
+unique_fd wrong_descriptor(scene& s, dice& d) {
+  int two[2];
+  switch (d.below(9)) {
+    case 0:
+      if (::pipe2(two, O_CLOEXEC) != 0) return {};
+      ::close(two[1]);
+      return unique_fd(two[0]);
+    case 1:
+      if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, two) != 0) return {};
+      ::close(two[1]);
+      return unique_fd(two[0]);
+    case 2:
+      return d.percent(5) ? lingering_socket(s)
+                          : unique_fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    case 3:
+      return unique_fd(::open("/dev/zero", O_RDWR | O_CLOEXEC));
+    case 4:
+      return unique_fd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    case 5:
+      return unique_fd(::open("/", O_RDONLY | O_CLOEXEC));
+    case 6:
+      return unique_fd(::eventfd(0, EFD_CLOEXEC));
+    default:
+      return memory_file(d);
+  }
+}
+
+std::vector<std::byte> some_bytes(dice& d, std::size_t most) {
+  std::vector<std::byte> bytes(d.below(most + 1));
+  for (std::byte& b : bytes) b = static_cast<std::byte>(d.percent(50) ? 0 : d.throw_one());
+  return bytes;
+}
+
+parcel_head some_head(guise& g, dice& d) {
+  const tie& t = *d.one_of(g.ties);
+  parcel_head head{t.place, t.number, t.further, static_cast<std::uint32_t>(any_word(d))};
+  if (d.percent(15)) head.place = static_cast<std::uint16_t>(any_word(d));
+  if (d.percent(15)) head.number = static_cast<std::uint8_t>(any_word(d));
+  if (d.percent(10)) head.further = static_cast<std::uint8_t>(any_word(d));
+  return head;
+}
+
+parcel some_parcel(scene& s, dice& d, std::size_t most_bytes) {
+  parcel p;
+  p.bytes = some_bytes(d, most_bytes);
+  for (std::uint64_t fds = d.percent(50) ? 0 : d.between(1, parcel::max_fds); fds != 0; --fds)
+    if (unique_fd fd = wrong_descriptor(s, d)) p.fds.push_back(std::move(fd));
+  return p;
+}
+
+}  // namespace
+
+/// Another context, or another channel of the same one.
+void come_again(scene& s, dice& d) {
+  guise* const known = s.somebody(d);
+  if (known && d.percent(40)) {
+    s.say("  the same one again");
+    if (d.percent(50))
+      known->connect(s.victim.locator);
+    else
+      known->knock(std::string((d.percent(50) ? s.on().door : s.on().tcp_door).get()),
+                   d.one_of(service_names));
+    return;
+  }
+  guise* const g = s.enter(d, d.one_of(service_names));
+  if (!g) return;
+  for (const auto& t : g->ties)
+    if (d.percent(60)) g->offer(*t);
+  s.look();
+}
+
+/// By transports that were not offered yet: two at once, then.
+void offer_again(scene& s, dice& d) {
+  guise* const g = s.somebody(d);
+  if (!g) return;
+  tie& t = *d.one_of(g->ties);
+  if (t.link && d.percent(30)) g->drop(t);
+  g->offer(t);
+  s.look();
+}
+
+/// What a correct peer offers, but for what comes with it.
+void offer_wrong_descriptors(scene& s, dice& d) {
+  guise* const g = s.somebody(d);
+  if (!g) return;
+  const tie& t = *d.one_of(g->ties);
+  parcel p;
+  p.bytes.resize(d.percent(70) ? t.transport.traits().name == "qdma" ? 16 : 24 : d.below(100));
+  for (std::uint64_t fds = d.between(0, parcel::max_fds); fds != 0; --fds)
+    if (unique_fd fd = wrong_descriptor(s, d)) p.fds.push_back(std::move(fd));
+  g->send_parcel(d.percent(80) ? parcel_kind::offer : parcel_kind::answer,
+                 {t.place, t.number, t.further, 1000}, std::move(p));
+}
+
+void offer_lies(scene& s, dice& d) {
+  guise* const g = s.somebody(d);
+  if (!g) return;
+  parcel p;
+  const bool again = !g->seen_offers.empty() && d.percent(40);
+  if (again) p.bytes = d.one_of(g->seen_offers).bytes;  // the victim's own
+  if (!again) p = some_parcel(s, d, 200);
+  if (!p.bytes.empty() && d.percent(60))
+    p.bytes[d.below(p.bytes.size())] ^= static_cast<std::byte>(1 << d.below(8));
+  g->send_parcel(parcel_kind::offer, some_head(*g, d), std::move(p));
+}
+
+void answer_no_offer(scene& s, dice& d) {
+  guise* const g = s.somebody(d);
+  if (!g) return;
+  g->send_parcel(d.percent(60) ? parcel_kind::answer : parcel_kind::refusal, some_head(*g, d),
+                 some_parcel(s, d, 100));
+}
+
+/// Regions that are none, the same one again and again, and a text in the wrong moment.
+void send_notes(scene& s, dice& d) {
+  guise* const g = s.somebody(d);
+  if (!g) return;
+  for (std::uint64_t left = d.percent(90) ? d.between(1, 8) : 200; left != 0; --left) {
+    const tie& t = *d.one_of(g->ties);
+    parcel p;
+    if (d.percent(80)) {
+      const auto number = static_cast<std::uint16_t>(d.percent(80) ? left : d.throw_one());
+      p.bytes.resize(sizeof number);
+      std::memcpy(p.bytes.data(), &number, sizeof number);
+      p.fds.push_back(d.percent(70) ? memory_file(d) : wrong_descriptor(s, d));
+      if (!p.fds.front()) p.fds.clear();
+    } else {
+      p = some_parcel(s, d, 2000);
+    }
+    g->send_parcel(parcel_kind::note, {t.place, t.number, t.further, 0}, std::move(p));
+  }
+}
+
+void send_any_parcel(scene& s, dice& d) {
+  guise* const g = s.somebody(d);
+  if (!g) return;
+  g->send_parcel(static_cast<parcel_kind>(d.below(7)), some_head(*g, d), some_parcel(s, d, 16'000));
+}
+
+/// Each is answered, and the answers are not read.
+void storm_of_offers(scene& s, dice& d) {
+  guise* const g = s.somebody(d);
+  if (!g) return;
+  const tie& t = *d.one_of(g->ties);
+  for (std::uint64_t left = d.between(50, 500); left != 0; --left) {
+    parcel p;
+    p.bytes.resize(24);
+    g->send_parcel(parcel_kind::offer, {t.place, t.number, t.further, 0}, std::move(p));
+  }
+}
+
+/// A hello of the attacker's own making, over a Unix socket, and something behind it.
+void say_hello_as_another(scene& s, dice& d) {
+  if (s.victim.locator.empty()) return;
+  wireup::hello h;
+  h.why = static_cast<wireup::purpose>(d.below(3));
+  h.who.id = wireup::random_id();
+  h.who.locator = wireup::random_socket_name();
+  const honest_notes& other = s.on().honest[d.below(2)];
+  switch (d.below(6)) {
+    case 0:
+      h.who = s.victim;
+      break;
+    case 1:
+      h.who.id = other.id;
+      h.who.locator = other.locator.get();
+      break;
+    case 2:
+      h.who.job = s.victim.job;
+      h.who.rank = static_cast<weft::peer_id>(d.below(3));
+      break;
+    case 3:
+      h.who.locator = s.victim.locator;
+      break;
+    case 4:
+      if (guise* const g = s.somebody(d)) h.who = g->self();
+      break;
+    default:
+      h.who.rank = static_cast<weft::peer_id>(any_word(d));
+  }
+  h.door = d.percent(50) ? 0 : any_word(d);
+  h.ticket = any_word(d);
+  h.greeting = d.one_of(service_names);
+  const bool at_door = d.percent(30);
+  const std::string door(s.on().door.get());
+  const std::string name =
+      at_door ? "weft-door:" + std::to_string(::geteuid()) + ":" + door.substr(door.find("//") + 2)
+              : s.victim.locator.substr(0, s.victim.locator.find(','));
+  wireup::opened socket = wireup::connect_abstract(name);
+  if (!socket.fd) return;
+  s.say("  hello to {} as {}, rank {}", name, wireup::to_text(h.who.id), h.who.rank);
+  const auto say = [&](const wireup::frame& f) {
+    wireup::send_packet(socket.fd.get(), wireup::frame_header::of(f), f.body, f.fds);
+  };
+  say(wireup::encode(h));
+  for (std::uint64_t more = d.below(4); more != 0; --more) {
+    wireup::frame f;
+    f.kind = static_cast<wireup::frame_kind>(d.percent(60) ? 4 : d.below(24));
+    f.detail = static_cast<std::uint8_t>(f.kind == wireup::frame_kind::parcel ? d.below(6) : 0);
+    f.body = some_bytes(d, 100);
+    say(f);
+  }
+  if (d.percent(30)) say({wireup::frame_kind::bye, 0, {}, {}});
+  if (d.percent(50)) s.sockets.push_back(std::move(socket.fd));
+}
+
+void knock_and_leave(scene& s, dice& d) {
+  if (s.guises.empty()) return;
+  const auto& g = d.one_of(s.guises);
+  std::string greeting = d.one_of(service_names);
+  if (d.percent(30)) greeting.assign(d.below(1100), 'x');
+  g->knock_and_go_on(std::string((d.percent(70) ? s.on().door : s.on().tcp_door).get()), greeting);
+  if (d.percent(30)) g->leave();
+}
+
+/// Joins the job, or says so.
+void visit_registrar(scene& s, dice& d) {
+  if (s.guises.empty() || s.victim.locator.empty()) return;
+  const auto& g = d.one_of(s.guises);
+  const std::string greeting =
+      d.percent(60) ? "weft roster 2 new" : "weft roster 2 " + std::to_string(any_word(d) & 0xffff);
+  const std::size_t before = g->channels.size();
+  if (!g->knock_at_registrar(s.victim.locator, greeting) || g->channels.size() == before) return;
+  const wireup::channel_ptr line = g->channels.back();
+  for (std::uint64_t left = d.between(1, 5); left != 0; --left) {
+    parcel p;
+    p.kind = static_cast<std::uint8_t>(d.percent(85) ? d.between(4, 6) : d.below(9));
+    if (p.kind == 4 && d.percent(80)) {
+      const std::string locator = d.percent(50) ? g->self().locator : wireup::random_socket_name();
+      const auto size = static_cast<std::uint16_t>(locator.size());
+      p.bytes.resize(sizeof size + size);
+      std::memcpy(p.bytes.data(), &size, sizeof size);
+      std::memcpy(p.bytes.data() + sizeof size, locator.data(), size);
+    } else if (p.kind == 5) {
+      p.bytes.resize(4);
+      p.bytes[0] = static_cast<std::byte>(d.below(4));
+    } else if (p.kind != 6) {
+      p.bytes = some_bytes(d, 100);
+    }
+    line->send(std::move(p));
+  }
+  if (d.percent(50)) line->close();
+}
+
+}  // namespace hostile

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that all processes of a run share: what they tell each other, and the oracle.
+#pragma once
+
+#include <time.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <weft/remote_region.hpp>
+
+#include "wireup/identity.hpp"
+
+namespace hostile {
+
+/// Nanoseconds of the steady clock, which is the same in all processes of a machine.
+inline std::int64_t now() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+/// What a process holds.
+struct holdings {
+  std::uint64_t heap = 0;  ///< bytes that were allocated and not freed
+  std::uint64_t resident = 0;
+  std::uint64_t descriptors = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t mappings = 0;
+};
+
+/// A text that one process writes once, and others read when `set` says so.
+struct text {
+  std::array<char, 512> letters{};
+  std::atomic<std::uint32_t> size{0};
+
+  void set(std::string_view t) noexcept {
+    const std::size_t n = t.copy(letters.data(), letters.size());
+    size.store(static_cast<std::uint32_t>(n), std::memory_order_release);
+  }
+  std::string_view get() const noexcept {
+    return {letters.data(), size.load(std::memory_order_acquire)};
+  }
+};
+
+/// Written by an honest peer.
+struct honest_notes {
+  std::atomic<std::int32_t> pid{0};
+  std::atomic<std::uint64_t> rounds{0};  ///< round trips that have ended
+  std::atomic<std::int64_t> slowest{0};  ///< nanoseconds that nothing but the victim explains
+  std::atomic<std::int64_t> whole{0};    ///< of the same, all that went by
+  std::atomic<std::uint32_t> ready{0};
+  weft::wireup::context_id id;  ///< before ready
+  text locator;                 ///< before ready
+  text trouble;                 ///< something was wrong: what
+};
+
+struct board {
+  // Written by the victim, before `ready`.
+  std::atomic<std::int32_t> victim_pid{0};
+  text door, tcp_door, roster_door;
+  weft::remote_region open_region;  ///< for everybody, also the attacker
+  std::atomic<std::uint32_t> ready{0};
+  text trouble;
+  std::atomic<std::uint64_t> visitors{0};
+
+  // The victim's gauge: answers `asked` with `reading`, then `answered`.
+  std::atomic<std::uint32_t> asked{0};
+  std::atomic<std::uint32_t> answered{0};
+  holdings reading;
+
+  std::array<honest_notes, 2> honest;
+
+  // The oracle.
+  std::atomic<std::uint32_t> please_end{0};    ///< all but the attacker
+  std::atomic<std::uint64_t> allowed{0};       ///< how many seeds may be begun
+  std::atomic<std::int64_t> machine_stood{0};  ///< nanoseconds in which the oracle did not run
+
+  // The attacker.
+  std::atomic<std::uint64_t> begun{0};
+  std::atomic<std::uint64_t> ended{0};
+};
+
+}  // namespace hostile

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of a time the machine is to blame for.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "board.hpp"
+#include "runtime/fd.hpp"
+
+namespace hostile {
+
+/// Sums up for how long threads of some processes were ready to run and did not: others had the
+/// processor, or the machine stood. What a round trip takes beyond that was the doing of those
+/// processes: they computed, or slept. Errs towards too many excuses: threads wait side by side.
+class excuses {
+ public:
+  excuses(const board& on, std::vector<pid_t> of) : board_(on), of_(std::move(of)) {}
+
+  /// Nanoseconds so far.
+  std::int64_t so_far();
+
+  /// Whether this kernel tells.
+  static bool known();
+
+ private:
+  void look_for_threads();
+
+  const board& board_;
+  const std::vector<pid_t> of_;
+  std::map<pid_t, weft::runtime::unique_fd> threads_;
+  weft::runtime::unique_fd machine_;
+  unsigned looks_ = 0;
+  std::int64_t gone_ = 0;  // threads that have ended
+  std::map<pid_t, std::int64_t> last_;
+};
+
+}  // namespace hostile

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// One context of the attacker: a real connection manager, a real engine and real transports, and
+// in place of the protocols whatever the acts make of it.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "board.hpp"
+#include "ear.hpp"
+#include "runtime/engine.hpp"
+#include "settings.hpp"
+#include "sim/dice.hpp"
+#include "wireup/connection_manager.hpp"
+
+namespace hostile {
+
+using sim::dice;
+using weft::transports::parcel;
+
+/// In front of a transport's own bytes in each parcel. docs/wire-format.md, "Parcels".
+struct parcel_head {
+  std::uint16_t place = 0;
+  std::uint8_t number = 0;
+  std::uint8_t further = 0;
+  std::uint32_t credit = 0;
+};
+static_assert(sizeof(parcel_head) == 8);
+
+enum class parcel_kind : std::uint8_t { offer = 1, answer, refusal, note };
+
+class guise {
+ public:
+  using teller = std::function<void(const std::string&)>;
+
+  guise(const settings& s, dice d, teller say, bool listens_to_tcp);
+  ~guise();
+  guise(const guise&) = delete;
+  guise& operator=(const guise&) = delete;
+
+  /// Knocks at a door of the victim's, or connects to it. \return false: it was not let in
+  bool knock(const std::string& address, const std::string& greeting);
+  bool connect(const std::string& locator);
+  bool knock_at_registrar(const std::string& locator, const std::string& greeting);
+  /// As these, without waiting for what comes of it.
+  void knock_and_go_on(const std::string& address, const std::string& greeting);
+
+  /// Offers to send by that way, as a correct peer does.
+  void offer(tie& t);
+  /// Sends a frame as its header says, as far as the link lets it. \return whether it left
+  bool send(tie& t, frame_header h, const frame_extension& x);
+  void send_parcel(parcel_kind kind, parcel_head head, parcel body);
+
+  /// Looks once at all that has come. \return whether anything was there
+  bool look();
+
+  /// The link, and the listening to the victim's, end.
+  void drop(tie& t);
+  void drop_all();
+  /// The control plane ends, in good order.
+  void leave();
+
+  std::vector<std::unique_ptr<tie>> ties;
+  std::deque<heard> memory;               ///< what the victim said by frames
+  std::vector<weft::remote_region> keys;  ///< that the victim told
+  std::vector<weft::wireup::channel_ptr> channels;
+  std::vector<parcel> seen_offers;  ///< without descriptors
+  const weft::wireup::identity& self() const { return manager_->self(); }
+  bool deaf = false;             ///< looks at nothing
+  unsigned refuses_percent = 5;  ///< of the victim's offers
+  weft::runtime::engine turns;
+
+ private:
+  struct letter {
+    weft::wireup::channel_ptr from;
+    parcel body;
+    bool gone = false;
+  };
+  /// Between the manager's thread and this one.
+  struct mailbox {
+    std::mutex mutex;
+    std::deque<letter> letters;                  // guarded by mutex
+    std::deque<weft::wireup::channel_ptr> came;  // guarded by mutex: null, it was not let in
+  };
+
+  template <class Start>
+  bool wait(Start start);
+  weft::wireup::connection_manager::connected answer_to(std::shared_ptr<mailbox> box);
+  bool post(tie& t, const frame_header& h, const frame_extension* x,
+            std::span<const std::byte> payload);
+  void read(letter l);
+  void on_offer(parcel_head head, parcel body);
+  void on_answer(parcel_head head, parcel body, bool refused);
+  tie* tie_of(const parcel_head& head);
+  weft::transports::counterpart counterpart_of(const tie& t);
+
+  const settings& settings_;
+  dice dice_;
+  const teller say_;
+  std::vector<std::unique_ptr<weft::transports::transport>> transports_;
+  bool left_ = false;
+  const std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
+  std::unique_ptr<weft::wireup::connection_manager> manager_;
+};
+
+}  // namespace hostile

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "board.hpp"
+#include "excuses.hpp"
+#include "gauge.hpp"
+#include "honest.hpp"
+#include "scene.hpp"
+#include "victim.hpp"
+
+namespace hostile {
+
+namespace {
+
+constexpr std::int64_t millisecond = 1'000'000;
+
+// docs/testing.md, "A hostile peer".
+constexpr std::int64_t slowest_allowed = 50 * millisecond;
+constexpr std::int64_t hang = 30'000 * millisecond;  // of time in which the machine ran
+constexpr std::uint64_t most_heap = std::uint64_t{16} << 20;
+constexpr std::uint64_t most_resident = std::uint64_t{96} << 20;
+constexpr std::uint64_t most_descriptors = 400;
+constexpr std::uint64_t most_threads = 4;
+// What is left of one that has gone, and what the heap is about to use again.
+constexpr std::uint64_t kept_of_each = 200, noise = 256 * 1024;
+
+/// A child process of this program. Killed and reaped by the destructor at the latest.
+class process {
+ public:
+  template <class Role>
+  process(std::string name, Role role) : name_(std::move(name)) {
+    std::fflush(nullptr);
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ < 0) throw std::runtime_error("fork failed");
+    if (pid_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    std::exit(role());
+  }
+  ~process() { kill(); }
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+
+  bool ended() {
+    if (pid_ > 0 && ::waitpid(pid_, &status_, WNOHANG) == pid_) pid_ = 0;
+    return pid_ == 0;
+  }
+  bool well() const { return pid_ == 0 && WIFEXITED(status_) && WEXITSTATUS(status_) == 0; }
+  std::string how() const {
+    if (WIFSIGNALED(status_))
+      return fmt::format("{} was ended by signal {} ({})", name_, WTERMSIG(status_),
+                         ::strsignal(WTERMSIG(status_)));
+    return fmt::format("{} ended with status {}", name_, WEXITSTATUS(status_));
+  }
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, &status_, 0);
+    pid_ = 0;
+  }
+
+ private:
+  const std::string name_;
+  pid_t pid_ = 0;
+  int status_ = 0;
+};
+
+/// Wants to be called again and again; knows how long the machine has let it run.
+class pace {
+ public:
+  explicit pace(board& on) : board_(on) {}
+  void step() {
+    constexpr std::int64_t usual = 200'000, late = 10 * millisecond;
+    const timespec nap{0, usual};
+    ::nanosleep(&nap, nullptr);
+    const std::int64_t t = now(), took = t - last_;
+    if (took > late) board_.machine_stood += took - usual;
+    ran_ += std::min(took, late);
+    last_ = t;
+  }
+  std::int64_t ran() const noexcept { return ran_; }
+
+ private:
+  board& board_;
+  std::int64_t last_ = now();
+  std::int64_t ran_ = 0;
+};
+
+class oracle {
+ public:
+  oracle(const settings& s, board& b, const std::function<void(const verdict&)>& shown)
+      : settings_(s), board_(b), shown_(shown) {}
+
+  verdict judge() {
+    if (set_up()) play();
+    if (result_.good()) wind_up();
+    result_.rounds = board_.honest[0].rounds + board_.honest[1].rounds;
+    result_.visitors = board_.visitors;
+    for (const honest_notes& h : board_.honest)
+      result_.slowest = std::max(result_.slowest, static_cast<double>(h.slowest) / 1e6);
+    return std::move(result_);
+  }
+
+ private:
+  bool set_up() {
+    victim_ = std::make_unique<process>("the victim", [&] { return be_victim(board_, settings_); });
+    if (!wait([&] { return board_.ready != 0; }, "the victim did not open its doors")) return false;
+    for (std::size_t i = 0; i != board_.honest.size(); ++i)
+      honest_[i] = std::make_unique<process>(fmt::format("honest peer {}", i),
+                                             [&, i] { return be_honest(board_, settings_, i); });
+    return wait([&] { return board_.honest[0].rounds != 0 && board_.honest[1].rounds != 0; },
+                "honest peers do not get on");
+  }
+
+  void play() {
+    for (std::uint64_t i = 0; i != warm_ups + settings_.seeds; ++i) {
+      if (i >= warm_ups) result_.at = settings_.first + i - warm_ups;
+      if (!attacker_) start_attacker();
+      board_.allowed = i + 1;
+      if (!wait([&] { return board_.ended > i || attacker_->ended(); }, "the attacker hangs"))
+        return;
+      if (attacker_->ended()) {
+        if (!attacker_->well()) return wrong(attacker_->how());
+        board_.ended = i + 1;
+        attacker_.reset();
+      }
+      if (i < warm_ups ? !learn() : !all_returned()) return;
+      if (i < warm_ups) continue;
+      ++result_.played;
+      if (shown_) shown_(result_);
+    }
+  }
+
+  void start_attacker() {
+    attacker_ =
+        std::make_unique<process>("the attacker", [&] { return be_attacker(board_, settings_); });
+  }
+
+  /// What the victim holds after a tame visit; the last one counts.
+  bool learn() {
+    for (unsigned quiet = 0; quiet != 10; ++quiet) {
+      if (!watch()) return false;
+      const holdings before = usual_;
+      usual_ = held_;
+      if (quiet != 0) usual_.heap = std::min(usual_.heap, before.heap);
+      if (before.descriptors != usual_.descriptors) quiet = 0;
+      pace_.step();
+    }
+    return true;
+  }
+
+  bool all_returned() {
+    const std::uint64_t heap = usual_.heap + noise + kept_of_each * board_.visitors;
+    const auto returned = [&] {
+      return held_.heap <= heap && held_.descriptors <= usual_.descriptors &&
+             held_.threads <= usual_.threads && held_.mappings <= usual_.mappings + 40;
+    };
+    return wait(returned, "the attacker has gone, and not all of it has returned", [&] {
+      return fmt::format(
+          "bytes {} of {}, descriptors {} of {}, threads {} of {}, mappings {} of {}", held_.heap,
+          heap, held_.descriptors, usual_.descriptors, held_.threads, usual_.threads,
+          held_.mappings, usual_.mappings + 40);
+    });
+  }
+
+  /// Everything that must hold at any time. \return false: it does not
+  bool watch() {
+    if (victim_->ended()) return wrong(victim_->how() + said(board_.trouble)), false;
+    if (board_.trouble.get().size() != 0) return wrong(std::string(board_.trouble.get())), false;
+    for (std::size_t i = 0; i != honest_.size(); ++i) {
+      honest_notes& notes = board_.honest[i];
+      if (!honest_[i]) continue;
+      if (honest_[i]->ended()) return wrong(honest_[i]->how() + said(notes.trouble)), false;
+      if (std::exchange(rounds_[i], notes.rounds.load()) != notes.rounds) moved_[i] = pace_.ran();
+      if (notes.rounds == rounds_[i] && pace_.ran() - moved_[i] > hang)
+        return wrong(fmt::format("honest peer {} waits for an answer for ever", i)), false;
+      if (notes.slowest > slowest_allowed && excuses::known()) {
+        result_.only_slow = true;
+        return wrong(fmt::format("a round trip of honest peer {} took {} ms, of which only {} ms "
+                                 "are explained by what else the machine did",
+                                 i, notes.whole / millisecond,
+                                 (notes.whole - notes.slowest) / millisecond)),
+               false;
+      }
+    }
+    if (!ask(board_, held_)) return wrong("the victim's gauge does not answer"), false;
+    const auto beyond = [&](const char* what, std::uint64_t has, std::uint64_t usual,
+                            std::uint64_t more) {
+      if (usual == 0 || has <= usual + more) return false;
+      wrong(fmt::format("the victim holds {} {}, {} more than usual; {} are allowed", has, what,
+                        has - usual, more));
+      return true;
+    };
+    return !beyond("bytes", held_.heap, usual_.heap, most_heap) &&
+           !beyond("resident bytes", held_.resident, usual_.resident, most_resident) &&
+           !beyond("descriptors", held_.descriptors, usual_.descriptors, most_descriptors) &&
+           !beyond("threads", held_.threads, usual_.threads, most_threads);
+  }
+
+  static std::string said(const text& t) {
+    return t.get().size() == 0 ? std::string() : fmt::format(": {}", t.get());
+  }
+
+  template <class Condition, class Detail>
+  bool wait(Condition holds, const char* what, Detail detail) {
+    const std::int64_t until = pace_.ran() + hang;
+    for (;;) {
+      if (board_.ready == 0 ? victim_->ended() : !watch()) {
+        if (result_.good()) wrong(victim_->how() + said(board_.trouble));
+        return false;
+      }
+      if (holds()) return true;
+      if (pace_.ran() > until) {
+        const std::string more = detail();
+        return wrong(more.empty() ? std::string(what) : fmt::format("{}: {}", what, more)), false;
+      }
+      pace_.step();
+    }
+  }
+  template <class Condition>
+  bool wait(Condition holds, const char* what) {
+    return wait(holds, what, [] { return std::string(); });
+  }
+
+  /// In good order, so that a sanitizer looks for leaks.
+  void wind_up() {
+    if (!wait([&] { return attacker_ == nullptr || attacker_->ended(); },
+              "the attacker does not end"))
+      return;
+    board_.please_end = 1;
+    for (auto& one : honest_) end(*one, "an honest peer does not end");
+    board_.please_end = 2;
+    end(*victim_, "the victim does not end");
+  }
+
+  void end(process& one, const char* what) {
+    const std::int64_t until = pace_.ran() + hang;
+    while (!one.ended()) {
+      if (pace_.ran() > until) return wrong(what);
+      pace_.step();
+    }
+    if (!one.well()) wrong(one.how() + said(board_.trouble));
+  }
+
+  void wrong(std::string what) { result_.violations.push_back(std::move(what)); }
+
+  const settings& settings_;
+  board& board_;
+  const std::function<void(const verdict&)>& shown_;
+  verdict result_;
+  pace pace_{board_};
+  std::unique_ptr<process> victim_, attacker_;
+  std::array<std::unique_ptr<process>, 2> honest_;
+  std::array<std::uint64_t, 2> rounds_{};
+  std::array<std::int64_t, 2> moved_{};
+  holdings held_, usual_;
+};
+
+}  // namespace
+
+verdict run(const settings& s, const std::function<void(const verdict&)>& shown) {
+  void* const at =
+      ::mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw std::runtime_error("no memory for the board");
+  board& b = *new (at) board;
+  verdict result;
+  try {
+    result = oracle(s, b, shown).judge();
+  } catch (...) {
+    ::munmap(at, sizeof(board));
+    throw;
+  }
+  ::munmap(at, sizeof(board));
+  return result;
+}
+
+}  // namespace hostile

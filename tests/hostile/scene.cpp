@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scene.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "acts.hpp"
+#include "services.hpp"
+
+namespace hostile {
+
+using namespace weft;
+
+namespace {
+
+constexpr std::uint64_t most_acts = 40;
+constexpr unsigned looks_until_quiet = 20;
+constexpr unsigned most_looks = 2000;
+constexpr std::size_t most_guises = 6;
+
+// Parts of the dice beyond those of acts, which have their own numbers.
+constexpr std::uint64_t of_the_beginning = 1'000'000, of_the_end = 1'000'001;
+
+}  // namespace
+
+scene::scene(board& on, const settings& s, std::uint64_t seed)
+    : board_(on), settings_(s), seed_(seed), dice_(seed) {}
+
+void scene::print(const std::string& line) const {
+  std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed_), line.c_str());
+  std::fflush(stdout);
+}
+
+guise* scene::somebody(dice& d) {
+  std::vector<guise*> there;
+  for (const auto& g : guises)
+    if (!g->channels.empty()) there.push_back(g.get());
+  return there.empty() ? nullptr : d.one_of(there);
+}
+
+tie* scene::some_way(guise& g, dice& d) {
+  std::vector<tie*> open;
+  for (const auto& t : g.ties)
+    if (t->open) open.push_back(t.get());
+  return open.empty() ? nullptr : d.one_of(open);
+}
+
+guise* scene::enter(dice& d, const std::string& greeting) {
+  if (guises.size() >= most_guises) return nullptr;
+  const bool far = settings_.transport != "shm" && settings_.transport != "qdma" && d.percent(30);
+  say("somebody comes {}, greeting \"{}\"", far ? "over TCP" : "by a Unix socket", greeting);
+  auto made = std::make_unique<guise>(
+      settings_, d.part(7), [this](const std::string& line) { say("{}", line); }, d.percent(30));
+  const bool well = made->knock(std::string((far ? board_.tcp_door : board_.door).get()), greeting);
+  if (!well) say("  it was not let in");
+  guises.push_back(std::move(made));
+  if (!well) return nullptr;
+  guise& g = *guises.back();
+  victim = g.channels.front()->peer();
+  return &g;
+}
+
+void scene::look() {
+  for (unsigned quiet = 0, looks = 0; quiet != looks_until_quiet && looks != most_looks; ++looks) {
+    bool any = false;
+    for (const auto& g : guises) any = g->look() || any;
+    quiet = any ? 0 : quiet + 1;
+    if (!any) std::this_thread::sleep_for(std::chrono::microseconds(10));
+  }
+}
+
+/// Most seeds begin as a correct peer does, so that they get further.
+void scene::begin(dice d) {
+  const std::size_t many = d.percent(70) ? 1 : d.between(2, 3);
+  for (std::size_t i = 0; i != many; ++i) {
+    guise* const g = enter(d, d.one_of(service_names));
+    if (!g) continue;
+    for (const auto& t : g->ties)
+      if (d.percent(t->further == 0 ? 60 : 95)) g->offer(*t);
+  }
+  look();
+}
+
+void scene::end(dice d) {
+  const std::uint64_t how = d.below(100);
+  if (how < 5) {
+    say("the process ends");
+    dies = true;
+    return;
+  }
+  for (const auto& g : guises) {
+    if (how < 30) g->leave();  // before its links
+    if (how < 60) g->drop_all();
+  }
+  say("all leave");
+}
+
+void scene::play_tame() {
+  dice d = dice_;
+  guise* const g = enter(d, service_names[seed_ % std::size(service_names)]);
+  if (!g) return;
+  for (const auto& t : g->ties) g->offer(*t);
+  look();
+}
+
+bool scene::play() {
+  begin(dice_.part(of_the_beginning));
+  dice d = dice_;
+  const std::uint64_t many = d.between(3, most_acts);
+  for (std::uint64_t i = 0; i != many; ++i) {
+    const auto& only = settings_.only;
+    if (!only.empty() && std::find(only.begin(), only.end(), i) == only.end()) continue;
+    dice of_act = dice_.part(i);
+    const act& a = choose_act(of_act, settings_);
+    say("act {}: {}", i, a.name);
+    a.play(*this, of_act);
+    for (const auto& g : guises) g->look();
+  }
+  look();
+  end(dice_.part(of_the_end));
+  return !dies;
+}
+
+int be_attacker(board& on, const settings& s) {
+  const std::uint64_t all = warm_ups + s.seeds;
+  for (std::uint64_t i = on.ended; i != all; ++i) {
+    while (on.allowed <= i) {
+      if (on.please_end != 0) return 0;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    on.begun = i + 1;
+    if (i < warm_ups) {
+      scene(on, s, i).play_tame();
+    } else {
+      scene played(on, s, s.first + i - warm_ups);
+      if (!played.play()) ::_exit(0);
+    }
+    on.ended = i + 1;
+  }
+  return 0;
+}
+
+}  // namespace hostile

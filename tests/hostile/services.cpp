@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "services.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+#include "honest.hpp"
+
+namespace hostile {
+
+using namespace weft;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t longest_echo = 300'000;
+constexpr auto patience = 20ms;  // with somebody who may never answer
+constexpr tag tag_service{9};
+
+/// Whatever comes goes back, until the visitor has gone.
+task<void> echo(endpoint to) {
+  bytes in(longest_echo);
+  for (;;) {
+    const received got = co_await to.recv(in, any_tag);
+    const std::size_t size = std::min(got.size, in.size());
+    co_await as_result(within(patience, to.send(std::span(in).first(size), tag_service)));
+  }
+}
+
+/// Messages of every kind, with a deadline each.
+task<void> push(endpoint to) {
+  const bytes out = pattern(longest_echo);
+  const auto some = [&](std::size_t size) { return std::span(out).first(size); };
+  for (unsigned round = 0; round != 4; ++round) {
+    scope all;
+    for (const std::size_t size : {std::size_t{0}, std::size_t{20}, std::size_t{5000}, out.size()})
+      all.start(as_result(within(patience, to.send(some(size), tag_service, round))));
+    all.start(as_result(within(patience, to.send_synchronous(some(100), tag_service))));
+    all.start(as_result(within(patience, to.send_synchronous(some(100'000), tag_service))));
+    const const_buffer parts[] = {some(70'000), some(1), some(70'000)};
+    all.start(as_result(within(patience, to.send(parts, tag_service))));
+    co_await all.join();
+  }
+}
+
+/// Reaches for the memory that the visitor says it has.
+task<void> reach(endpoint to) {
+  bytes in(64), memory(40'000);
+  for (;;) {
+    const received got = co_await to.recv(in, any_tag);
+    remote_region there;
+    if (got.size < sizeof there) continue;
+    std::memcpy(&there, in.data(), sizeof there);
+    there.size = std::min<std::uint64_t>(there.size, memory.size());
+    scope all;
+    bytes into(there.size), swapped(there.size / 2);
+    all.start(as_result(within(patience, to.put(std::span(memory).first(there.size), there))));
+    all.start(as_result(within(patience, to.get(into, there))));
+    all.start(as_result(within(patience, to.get(swapped, there))));
+    all.start(as_result(within(patience, to.signal(there, notify{1}))));
+    if (there.size >= 8) {
+      all.start(as_result(within(patience, to.fetch_add(there, 1))));
+      all.start(as_result(within(patience, to.compare_swap(there, 1, 2))));
+    }
+    co_await all.join();
+  }
+}
+
+task<void> pipe(endpoint to, std::uint32_t number) {
+  bytes in(10'000);
+  const bytes out = pattern(50'000);
+  weft::stream s(to, number, {.window = 16 * 1024});
+  for (unsigned round = 0; round != 3; ++round) {
+    auto written = co_await as_result(within(patience, s.write(out)));
+    auto read = co_await as_result(within(patience, s.read(in)));
+    if (!written && !read && round != 0) break;
+  }
+  s.close();
+  co_await as_result(within(patience, s.closed()));
+}
+
+task<void> pipes(endpoint to) {
+  scope all;
+  for (std::uint32_t number = 0; number != 3; ++number) all.start(as_result(pipe(to, number)));
+  co_await all.join();
+}
+
+/// Memory of its own for this visitor, which ends before the visitor does.
+task<void> lend(context& ctx, endpoint to) {
+  bytes memory(20'000);
+  for (unsigned round = 0; round != 3; ++round) {
+    region shown(ctx, memory, round == 0 ? rights::read : rights::read_write);
+    const remote_region key = shown.remote();
+    co_await as_result(within(patience, to.send(std::as_bytes(std::span(&key, 1)), tag_service)));
+    co_await as_result(within(patience, shown.notified()));
+    co_await shown.end();
+  }
+}
+
+task<void> serve(context& ctx, endpoint who, std::string greeting) {
+  if (greeting == "echo") co_await echo(who);
+  if (greeting == "push") co_await push(who);
+  if (greeting == "memory") co_await reach(who);
+  if (greeting == "stream") co_await pipes(who);
+  if (greeting == "rights") co_await lend(ctx, who);
+  if (greeting == "ignore") co_await who.closed();
+  who.close();
+}
+
+}  // namespace
+
+task<void> serve_visitor(context& ctx, endpoint who, std::string greeting) {
+  co_await as_result(serve(ctx, std::move(who), std::move(greeting)));
+}
+
+task<void> receive_from_anybody(context& ctx, std::size_t size, peer_id& numbered_source,
+                                std::uint64_t& numbered) {
+  bytes in(size);
+  for (;;) {
+    auto result = co_await as_result(ctx.recv(in, {0, tag_honest}));
+    if (result.code() == errc::stopped || result.code() == errc::closed) co_return;
+    if (!result) continue;
+    const received& got = result.value();
+    if (got.source == numbered_source && got.tag == tag_numbered) {
+      if (got.immediate != numbered++)
+        throw std::runtime_error("a message of an honest peer to anybody was lost or overtaken");
+      continue;
+    }
+    const std::uint64_t wish = got.immediate % 5;
+    if (wish == 0) continue;
+    const bytes answer(wish == 1 ? 30 : wish == 2 ? 5000 : 200'000);
+    try {
+      const endpoint to = ctx.peer(got.source);
+      if (wish == 4)
+        co_await as_result(within(patience, to.send_synchronous(answer, tag_service)));
+      else
+        co_await as_result(within(patience, to.send(answer, tag_service)));
+    } catch (const std::exception&) {
+      // It has gone.
+    }
+  }
+}
+
+}  // namespace hostile

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "victim.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+
+#include "gauge.hpp"
+#include "honest.hpp"
+#include "services.hpp"
+
+namespace hostile {
+
+using namespace weft;
+using namespace std::chrono_literals;
+
+namespace {
+
+class house {
+ public:
+  house(board& on, context& ctx) : board_(on), ctx_(ctx) {}
+
+  task<void> keep() {
+    const std::string name = "weft-hostile-" + std::to_string(::getpid());
+    listener near = co_await ctx_.listen("unix://" + name);
+    listener far = co_await ctx_.listen("tcp://127.0.0.1:0");
+    bytes memory(open_region_bytes);
+    region open(ctx_, memory, rights::read_write);
+    board_.open_region = open.remote();
+    board_.door.set(near.address());
+    board_.tcp_door.set(far.address());
+    board_.roster_door.set(membership(ctx_).open("unix://" + name + "-join"));
+    board_.ready.store(1, std::memory_order_release);
+    scope all;
+    all.start(welcome(near, all));
+    all.start(welcome(far, all));
+    all.start(clear_away());
+    all.start(listen_to(open));
+    // Of several sizes: what is longer is truncated.
+    for (const std::size_t size : {8, 100, 4000, 100'000, 500'000})
+      all.start(honest(receive_from_anybody(ctx_, size, numbered_source_, numbered_)));
+    while (board_.please_end != 2) co_await sleep_for(1ms);
+    all.request_stop();
+    co_await all.join();
+  }
+
+ private:
+  task<void> welcome(listener& door, scope& all) {
+    for (;;) {
+      listener::visitor who = co_await door.next();
+      const std::string greeting = who.greeting();
+      if (greeting == "reject") {
+        who.reject("as you wish");
+        continue;
+      }
+      auto guest = co_await as_result(who.accept());
+      if (!guest) continue;  // it has gone meanwhile
+      ++board_.visitors;
+      if (greeting == greeting_of_small) {
+        all.start(honest(serve_small(guest.value())));
+      } else if (greeting == greeting_of_large) {
+        numbered_source_ = guest.value().id();
+        all.start(honest(serve_large(ctx_, guest.value())));
+      } else {
+        all.start(serve_visitor(ctx_, guest.value(), greeting));
+      }
+    }
+  }
+
+  /// Its end is wrong, unless the oracle has asked for it.
+  task<void> honest(task<void> service) {
+    try {
+      co_await std::move(service);
+    } catch (const std::exception& e) {
+      if (board_.please_end == 0) board_.trouble.set(std::string("an honest peer: ") + e.what());
+    }
+  }
+
+  /// What nobody receives would lie here for ever: the application throws it away now and then.
+  task<void> clear_away() {
+    bytes in(8);
+    for (;;) {
+      while (auto left = ctx_.try_claim({tag_left_lying, tag_honest}))
+        co_await as_result(within(20ms, left->recv(in)));
+      co_await sleep_for(2ms);
+    }
+  }
+
+  static task<void> listen_to(region& open) {
+    for (;;) co_await open.notified();
+  }
+
+  board& board_;
+  context& ctx_;
+  peer_id numbered_source_ = no_peer;
+  std::uint64_t numbered_ = 0;
+};
+
+progress_mode mode_named(const std::string& name) {
+  if (name == "polling") return progress_mode::polling;
+  if (name == "interrupt") return progress_mode::interrupt;
+  return progress_mode::dedicated;
+}
+
+}  // namespace
+
+int be_victim(board& on, const settings& s) try {
+  on.victim_pid = ::getpid();
+  const gauge tells(on);
+  options o = common_options(s);
+  o.progress = mode_named(s.progress);
+  context ctx(std::move(o));
+  house h(on, ctx);
+  run(ctx, h.keep());
+  return 0;
+} catch (const std::exception& e) {
+  on.trouble.set(e.what());
+  return 1;
+}
+
+}  // namespace hostile
