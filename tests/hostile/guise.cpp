@@ -206,10 +206,10 @@ void guise::on_offer(parcel_head head, parcel body) {
   copy.bytes = body.bytes;
   if (seen_offers.size() < 8) seen_offers.push_back(std::move(copy));
   tie* const t = tie_of(head);
-  if (!t || dice_.percent(5)) return;
+  if (!t || (!only && dice_.percent(5))) return;
   parcel answer;
   std::string refusal = "not today";
-  if (!dice_.percent(refuses_percent)) {
+  if (only ? t == only : !dice_.percent(refuses_percent)) {
     const engine::holder hold(turns);
     refusal = t->transport.accept(t->in, counterpart_of(*t), std::move(body), answer);
   }

@@ -73,6 +73,7 @@ class guise {
   const weft::wireup::identity& self() const { return manager_->self(); }
   bool deaf = false;             ///< looks at nothing
   unsigned refuses_percent = 5;  ///< of the victim's offers
+  tie* only = nullptr;           ///< all others are refused
   weft::runtime::engine turns;
 
  private:

@@ -168,6 +168,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--only", only, "only these acts of the seed, by number: 0,3,4")->delimiter(',');
   app.add_option("--without", w.first.without, "leaves acts out, by name: " + acts_in_words());
+  app.add_option("--slowest", w.first.slowest,
+                 "milliseconds that a round trip of an honest peer may take")
+      ->capture_default_str();
   app.add_flag("--trace", w.first.trace, "prints what the attacker does and hears");
   app.add_flag("--quiet", w.quiet, "no progress line");
   CLI11_PARSE(app, argc, argv);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "acts.hpp"
+#include "frames.hpp"
 #include "services.hpp"
 
 namespace hostile {
@@ -98,12 +99,33 @@ void scene::end(dice d) {
   say("all leave");
 }
 
-void scene::play_tame() {
+/// All that the victim keeps of messages is once in use, and stays to be used again.
+void scene::use_all_credit() {
+  constexpr std::uint64_t contexts = 4, more_than_granted = unexpected_budget / 64 + 100;
   dice d = dice_;
-  guise* const g = enter(d, service_names[seed_ % std::size(service_names)]);
-  if (!g) return;
-  for (const auto& t : g->ties) g->offer(*t);
+  for (std::uint64_t i = 0; i != contexts; ++i) {
+    guise* const g = enter(d, "ignore");
+    if (!g) continue;
+    g->offer(*g->ties.front());
+    for (unsigned looks = 0; looks != 100 && !g->ties.front()->open; ++looks) look();
+  }
+  for (const auto& g : guises)
+    for (std::uint64_t n = 1; n != more_than_granted; ++n) {
+      const draft f =
+          extended(frame_kind::rts, n << 48 | 100'000, 0, tag_left_lying, 0, proto::eager_ends);
+      if (!g->send(*g->ties.front(), f.h, f.x)) break;
+    }
   look();
+}
+
+void scene::play_tame() {
+  if (seed_ < 2) return use_all_credit();
+  dice d = dice_;
+  guise* const g = enter(d, seed_ % 2 == 0 ? "push" : "echo");
+  if (!g) return;
+  g->only = g->ties[seed_ / 2 % g->ties.size()].get();
+  for (const auto& t : g->ties) g->offer(*t);
+  for (unsigned i = 0; i != 10; ++i) look();
 }
 
 bool scene::play() {

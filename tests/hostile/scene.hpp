@@ -51,6 +51,7 @@ class scene {
 
  private:
   void print(const std::string& line) const;
+  void use_all_credit();
   void begin(dice d);
   void end(dice d);
 

@@ -42,6 +42,7 @@ std::string settings::command() const {
                                  first, seeds, transport, progress);
   for (std::size_t i = 0; i != only.size(); ++i)
     text += fmt::format("{}{}", i == 0 ? " --only " : ",", only[i]);
+  if (slowest != settings().slowest) text += fmt::format(" --slowest {}", slowest);
   for (const std::string& name : without) text += " --without " + name;
   return text;
 }

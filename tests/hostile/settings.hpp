@@ -18,6 +18,7 @@ struct settings {
   std::string progress = "dedicated";
   std::vector<unsigned> only;        ///< acts, by number; empty: all
   std::vector<std::string> without;  ///< acts that are not played, by name
+  unsigned slowest = 50;             ///< milliseconds that a round trip may take
   bool trace = false;
 
   /// What repeats it.
@@ -33,7 +34,7 @@ const std::vector<std::string>& progress_names();
 weft::options common_options(const settings& s);
 
 /// Memory for messages that nobody has received yet: small, so that it is used up.
-inline constexpr std::size_t unexpected_budget = std::size_t{1} << 20;
+inline constexpr std::size_t unexpected_budget = std::size_t{256} << 10;
 
 // Tags. The victim receives those without the first bit from anybody; what has the first and not
 // the second lies there until it is cleared away; both are of honest peers.
