@@ -23,10 +23,15 @@ void storm_of_cancels(scene&, dice&);
 void fill_up(scene&, dice&);
 void send_any_frame(scene&, dice&);
 void replay(scene&, dice&);
+void frames_of_several_links(scene&, dice&);
+
+// acts_access.cpp, acts_halves.cpp
 void reach_for_memory(scene&, dice&);
 void pipe_bytes(scene&, dice&);
 void signal_barriers(scene&, dice&);
-void frames_of_several_links(scene&, dice&);
+void send_half(scene&, dice&);
+void send_half_of_two(scene&, dice&);
+void send_rest(scene&, dice&);
 
 // acts_answers.cpp
 void answer_well(scene&, dice&);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "proto/frames.hpp"
 #include "runtime/memory_file.hpp"
@@ -64,9 +65,9 @@ struct tie {
   weft::transports::transport& transport;
   ear in;
   std::unique_ptr<weft::transports::link> link;
-  bool open = false;       ///< frames can be sent
-  bool accepted = false;   ///< the victim's offer was
-  std::uint32_t part = 0;  ///< its number within its transport
+  bool open = false;            ///< frames can be sent
+  bool accepted = false;        ///< the victim's offer was
+  std::vector<std::byte> rest;  ///< of a frame whose beginning was written past the link
   std::uint64_t next_ordered = 0;
   weft::runtime::mapping memory;  ///< the attacker's own, that the victim reads: a ring or a stage
 };

@@ -2,14 +2,17 @@
 #include "guise.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <thread>
 
 #include "transports/qdma/factory.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/shm/wire.hpp"
+#include "transports/tcp/address.hpp"
 #include "transports/tcp/factory.hpp"
 #include "wireup/unix_socket.hpp"
 
@@ -23,6 +26,7 @@ namespace {
 constexpr std::int64_t longest_wait = 2'000'000'000;  // for an answer that the victim owes
 constexpr unsigned tries_until_full = 200;
 constexpr std::size_t most_keys = 8;
+constexpr int sockets_looked_at = 256;
 
 const std::vector<std::byte>& junk() {
   static const std::vector<std::byte> bytes = [] {
@@ -253,9 +257,51 @@ void guise::offer(tie& t) {
   send_parcel(parcel_kind::offer, {t.place, t.number, t.further, 0}, std::move(body));
 }
 
+/// The socket of that way's connection; -1: it has none.
+int guise::socket_of(const tie& t) const {
+  // "tcp, 127.0.0.1:1 to 127.0.0.1:2"
+  const std::string said = t.transport.describe(t.in);
+  for (int fd = 3; fd != sockets_looked_at; ++fd) {
+    const auto here = transports::tcp::address::of_socket(fd, false);
+    const auto there = here ? transports::tcp::address::of_socket(fd, true) : std::nullopt;
+    if (there && said == fmt::format("tcp, {} to {}", here->text(), there->text())) return fd;
+  }
+  return -1;
+}
+
+void guise::write(tie& t, std::span<const std::byte> bytes) {
+  const int fd = socket_of(t);
+  for (unsigned i = 0; i != tries_until_full && !bytes.empty() && fd >= 0; ++i) {
+    const ssize_t n = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n > 0) bytes = bytes.subspan(static_cast<std::size_t>(n));
+    if (n < 0 && errno == EAGAIN && !deaf) turns.poll_once();
+  }
+}
+
+void guise::send_part(tie& t, const frame_header& h, const frame_extension& x,
+                      std::uint64_t bytes) {
+  const std::size_t more = transports::extension_size(h);
+  const std::size_t size = std::min<std::size_t>(h.size, junk().size());
+  std::vector<std::byte> all(sizeof h + more + size);
+  std::memcpy(all.data(), &h, sizeof h);
+  std::memcpy(all.data() + sizeof h, &x, more);
+  std::memcpy(all.data() + sizeof h + more, junk().data(), size);
+  const std::size_t first = std::min<std::size_t>(bytes, all.size());
+  say_(fmt::format("  the first {} bytes of {}", first, to_text(h, more != 0 ? &x : nullptr)));
+  write(t, std::span(all).first(first));
+  t.rest.assign(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+}
+
+void guise::send_rest(tie& t) {
+  if (t.rest.empty()) return;
+  say_(fmt::format("  the rest of a frame, {} bytes", t.rest.size()));
+  write(t, std::exchange(t.rest, {}));
+}
+
 /// As often as it takes until there is room, or none is to be expected.
 bool guise::post(tie& t, const frame_header& h, const frame_extension* x,
                  std::span<const std::byte> payload) {
+  send_rest(t);
   for (unsigned i = 0; i != tries_until_full && t.link; ++i) {
     {
       const engine::holder hold(turns);

@@ -54,6 +54,9 @@ class guise {
   void offer(tie& t);
   /// Sends a frame as its header says, as far as the link lets it. \return whether it left
   bool send(tie& t, frame_header h, const frame_extension& x);
+  /// Over a connection: its beginning only, to be followed by send_rest or what else comes.
+  void send_part(tie& t, const frame_header& h, const frame_extension& x, std::uint64_t bytes);
+  void send_rest(tie& t);
   void send_parcel(parcel_kind kind, parcel_head head, parcel body);
 
   /// Looks once at all that has come. \return whether anything was there
@@ -94,6 +97,8 @@ class guise {
   weft::wireup::connection_manager::connected answer_to(std::shared_ptr<mailbox> box);
   bool post(tie& t, const frame_header& h, const frame_extension* x,
             std::span<const std::byte> payload);
+  int socket_of(const tie& t) const;
+  void write(tie& t, std::span<const std::byte> bytes);
   void read(letter l);
   void on_offer(parcel_head head, parcel body);
   void on_answer(parcel_head head, parcel body, bool refused);

@@ -124,7 +124,8 @@ void scene::play_tame() {
   guise* const g = enter(d, seed_ % 2 == 0 ? "push" : "echo");
   if (!g) return;
   g->only = g->ties[seed_ / 2 % g->ties.size()].get();
-  for (const auto& t : g->ties) g->offer(*t);
+  if (seed_ % 2 == 1)  // else the victim connects first
+    for (const auto& t : g->ties) g->offer(*t);
   for (unsigned i = 0; i != 10; ++i) look();
 }
 
