@@ -89,7 +89,10 @@ void send_half_of_two(scene& s, dice& d) {
   s.look();
   send_by(s, *g, *other, d, plain(frame_kind::more, 0, size, eager_ends), 2);
   if (d.percent(80))
-    send_by(s, *g, *other, d, extended(frame_kind::eager, size, 0, any_tag_of(d), 50), 2);
+    send_by(
+        s, *g, *other, d,
+        extended(frame_kind::eager, size, 0, d.percent(70) ? tag_left_lying : any_tag_of(d), 50),
+        2);
   s.look();
   if (d.percent(80)) g->send_rest(*t);
 }

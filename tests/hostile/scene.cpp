@@ -73,16 +73,24 @@ void scene::look() {
   }
 }
 
-/// Most seeds begin as a correct peer does, so that they get further.
+/// As a correct peer does, so that acts get further.
+void scene::come_well(dice& d) {
+  guise* const g = enter(d, d.one_of(service_names));
+  if (!g) return;
+  for (const auto& t : g->ties)
+    if (d.percent(t->further == 0 ? 60 : 95)) g->offer(*t);
+}
+
 void scene::begin(dice d) {
-  const std::size_t many = d.percent(70) ? 1 : d.between(2, 3);
-  for (std::size_t i = 0; i != many; ++i) {
-    guise* const g = enter(d, d.one_of(service_names));
-    if (!g) continue;
-    for (const auto& t : g->ties)
-      if (d.percent(t->further == 0 ? 60 : 95)) g->offer(*t);
-  }
+  for (std::uint64_t left = d.percent(70) ? 1 : d.between(2, 3); left != 0; --left) come_well(d);
   look();
+}
+
+bool scene::all_are_cut_off() const {
+  return std::none_of(guises.begin(), guises.end(), [](const auto& g) {
+    return !g->channels.empty() &&
+           std::any_of(g->ties.begin(), g->ties.end(), [](const auto& t) { return t->open; });
+  });
 }
 
 void scene::end(dice d) {
@@ -138,6 +146,10 @@ bool scene::play() {
     if (!only.empty() && std::find(only.begin(), only.end(), i) == only.end()) continue;
     dice of_act = dice_.part(i);
     const act& a = choose_act(of_act, settings_);
+    if (all_are_cut_off() && of_act.percent(40)) {
+      come_well(of_act);
+      look();
+    }
     say("act {}: {}", i, a.name);
     a.play(*this, of_act);
     for (const auto& g : guises) g->look();

@@ -52,6 +52,8 @@ class scene {
  private:
   void print(const std::string& line) const;
   void use_all_credit();
+  void come_well(dice& d);
+  bool all_are_cut_off() const;
   void begin(dice d);
   void end(dice d);
 
