@@ -33,6 +33,8 @@ const std::vector<act>& all_acts() {
       {"send-notes", 4, send_notes},
       {"send-any-parcel", 2, send_any_parcel},
       {"storm-of-offers", 2, storm_of_offers},
+      {"send-strangers", 2, send_strangers},
+      {"offer-unheard", 2, offer_unheard},
       {"say-hello-as-another", 4, say_hello_as_another},
       {"knock-and-leave", 2, knock_and_leave},
       {"visit-registrar", 2, visit_registrar},

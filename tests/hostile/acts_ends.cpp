@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Silence, and ends at any layer.
 #include <chrono>
-#include <thread>
 
 #include "acts.hpp"
 
@@ -17,10 +16,7 @@ void listen_again(scene& s, dice& d) {
   s.look();
 }
 
-void wait_a_moment(scene& s, dice& d) {
-  std::this_thread::sleep_for(std::chrono::microseconds(d.below(2000)));
-  s.look();
-}
+void wait_a_moment(scene& s, dice& d) { s.wait(std::chrono::microseconds(d.below(2000))); }
 
 void drop_link(scene& s, dice& d) {
   guise* const g = s.somebody(d);

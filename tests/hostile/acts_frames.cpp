@@ -80,7 +80,8 @@ void storm_of_cancels(scene& s, dice& d) {
   if (!g) return;
   tie* const t = scene::some_way(*g, d);
   const bool waits = d.percent(50);
-  for (std::uint64_t left = t ? d.between(10, 400) : 0; left != 0; --left) {
+  const std::uint64_t many = d.percent(3) ? 300'000 : d.between(10, 400);
+  for (std::uint64_t left = t ? many : 0; left != 0; --left) {
     const std::uint64_t number = d.between(1, 40);
     send_by(s, *g, *t, d,
             extended(frame_kind::rts, number << 48 | 100'000, 0, tag_left_lying, 0, eager_ends), 0);
@@ -95,13 +96,16 @@ void fill_up(scene& s, dice& d) {
   if (!g) return;
   tie* const t = scene::some_way(*g, d);
   const std::uint32_t size = any_size(d, 16'000);
-  const bool headers = d.percent(30);
+  const bool headers = d.percent(40), open_ended = headers && d.percent(50);
   for (std::uint64_t left = t ? d.between(10, 1500) : 0; left != 0; --left) {
     const draft f =
         headers ? extended(frame_kind::rts, std::uint64_t{1 + left % 60'000} << 48 | 1'000'000, 0,
-                           tag_left_lying, 0, eager_ends | starved)
+                           tag_left_lying, 0, open_ended ? 0u : eager_ends | starved)
                 : plain(frame_kind::eager, tag_left_lying, size, eager_ends);
     if (!send_by(s, *g, *t, d, f, 0)) break;
+    if (!open_ended) continue;
+    // Nothing of it has come when its beginning is over.
+    if (!send_by(s, *g, *t, d, plain(frame_kind::more, 0, 0, eager_ends), 0)) break;
   }
 }
 

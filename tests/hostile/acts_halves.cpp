@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of which a part has come, while the rest of the world goes on.
 #include <algorithm>
+#include <chrono>
 
 #include "acts.hpp"
 #include "frames.hpp"
@@ -86,7 +87,7 @@ void send_half_of_two(scene& s, dice& d) {
   s.look();
   const draft f = plain(frame_kind::more, 0, static_cast<std::uint32_t>(d.between(5000, size)));
   g->send_part(*t, f.h, f.x, d.between(100, 3000));
-  s.look();
+  s.wait(std::chrono::microseconds(d.below(4000)));  // a quiet socket is not read at once
   send_by(s, *g, *other, d, plain(frame_kind::more, 0, size, eager_ends), 2);
   if (d.percent(80))
     send_by(

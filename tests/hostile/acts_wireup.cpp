@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "acts.hpp"
@@ -198,11 +199,61 @@ void storm_of_offers(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
   const tie& t = *d.one_of(g->ties);
-  for (std::uint64_t left = d.between(50, 500); left != 0; --left) {
+  const std::uint64_t many = d.percent(3) ? 20'000 : d.between(50, 500);
+  for (std::uint64_t left = many; left != 0; --left) {
     parcel p;
     p.bytes.resize(24);
     g->send_parcel(parcel_kind::offer, {t.place, t.number, t.further, 0}, std::move(p));
   }
+}
+
+/// Who says nothing, and holds a place at the door.
+void send_strangers(scene& s, dice& d) {
+  const std::string door(s.on().door.get());
+  const std::string name =
+      d.percent(50) || s.victim.locator.empty()
+          ? "weft-door:" + std::to_string(::geteuid()) + ":" + door.substr(door.find("//") + 2)
+          : s.victim.locator.substr(0, s.victim.locator.find(','));
+  for (std::uint64_t left = d.between(1, 80); left != 0; --left)
+    if (wireup::opened socket = wireup::connect_abstract(name); socket.fd)
+      s.sockets.push_back(std::move(socket.fd));
+}
+
+/// Offers that are refused, over a channel on which nobody reads the answers.
+void offer_unheard(scene& s, dice& d) {
+  if (s.victim.locator.empty()) return;
+  wireup::opened socket =
+      wireup::connect_abstract(s.victim.locator.substr(0, s.victim.locator.find(',')));
+  if (!socket.fd) return;
+  const auto say = [&](const wireup::frame& f) {
+    return wireup::send_packet(socket.fd.get(), wireup::frame_header::of(f), f.body, f.fds);
+  };
+  wireup::hello h;
+  h.who.id = wireup::random_id();
+  h.who.locator = wireup::random_socket_name();
+  say(wireup::encode(h));
+  wireup::frame f;
+  f.kind = wireup::frame_kind::parcel;
+  f.detail = static_cast<std::uint8_t>(parcel_kind::offer);
+  f.body.resize(sizeof(parcel_head) + 24);
+  const parcel_head head{1, 0, 0, 0};
+  std::memcpy(f.body.data(), &head, sizeof head);
+  const std::uint64_t many = d.percent(5) ? 60'000 : d.between(100, 2000);
+  std::uint64_t sent = 0;
+  for (unsigned full = 0; sent != many && full != 200;) {
+    const int fault = say(f);
+    if (fault == 0) {
+      ++sent;
+      full = 0;
+    } else if (fault == EAGAIN) {
+      ++full;
+      s.wait(std::chrono::microseconds(20));
+    } else {
+      break;
+    }
+  }
+  s.say("  {} offers", sent);
+  s.sockets.push_back(std::move(socket.fd));
 }
 
 /// A hello of the attacker's own making, over a Unix socket, and something behind it.

@@ -121,7 +121,9 @@ task<void> talk(context& ctx, board& on, std::size_t which) {
 
 int be_honest(board& on, const settings& s, std::size_t which) try {
   on.honest[which].pid = ::getpid();
-  context ctx(common_options(s));
+  // One of them is a member of the victim's job, so that there is a rank to lie about.
+  context ctx = which == 0 ? context(common_options(s))
+                           : join(std::string(on.roster_door.get()), common_options(s));
   run(ctx, talk(ctx, on, which));
   return 0;
 } catch (const std::exception& e) {

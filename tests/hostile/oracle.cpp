@@ -29,7 +29,7 @@ constexpr std::int64_t millisecond = 1'000'000;
 
 // docs/testing.md, "A hostile peer".
 constexpr std::int64_t hang = 30'000 * millisecond;  // of time in which the machine ran
-constexpr std::uint64_t most_heap = std::uint64_t{16} << 20;
+constexpr std::uint64_t most_heap = unexpected_budget + (std::uint64_t{8} << 20);
 constexpr std::uint64_t most_resident = std::uint64_t{96} << 20;
 constexpr std::uint64_t most_descriptors = 400;
 constexpr std::uint64_t most_threads = 4;

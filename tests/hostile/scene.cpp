@@ -73,6 +73,12 @@ void scene::look() {
   }
 }
 
+void scene::wait(std::chrono::microseconds how_long) {
+  const std::int64_t until = now() + how_long.count() * 1000;
+  do look();
+  while (now() < until);
+}
+
 /// As a correct peer does, so that acts get further.
 void scene::come_well(dice& d) {
   guise* const g = enter(d, d.one_of(service_names));
@@ -109,7 +115,7 @@ void scene::end(dice d) {
 
 /// All that the victim keeps of messages is once in use, and stays to be used again.
 void scene::use_all_credit() {
-  constexpr std::uint64_t contexts = 4, more_than_granted = unexpected_budget / 64 + 100;
+  constexpr std::uint64_t contexts = 4, more_than_granted = 5000;
   dice d = dice_;
   for (std::uint64_t i = 0; i != contexts; ++i) {
     guise* const g = enter(d, "ignore");

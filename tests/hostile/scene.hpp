@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>
@@ -42,6 +43,8 @@ class scene {
 
   /// Looks at what comes, until nothing has for a moment.
   void look();
+  /// The same for so long.
+  void wait(std::chrono::microseconds how_long);
 
   std::vector<std::unique_ptr<guise>> guises;
   std::deque<std::pair<frame_header, frame_extension>> sent;  ///< to be replayed

@@ -33,8 +33,9 @@ const std::vector<std::string>& progress_names();
 /// What is the same for the contexts of all processes of a run.
 weft::options common_options(const settings& s);
 
-/// Memory for messages that nobody has received yet: small, so that it is used up.
-inline constexpr std::size_t unexpected_budget = std::size_t{256} << 10;
+/// Memory for messages that nobody has received yet: little, but more than the contexts of a seed
+/// are granted when they come.
+inline constexpr std::size_t unexpected_budget = std::size_t{4} << 20;
 
 // Tags. The victim receives those without the first bit from anybody; what has the first and not
 // the second lies there until it is cleared away; both are of honest peers.
