@@ -22,6 +22,10 @@ using runtime::engine;
 using transports::parcel;
 using wireup::channel_ptr;
 
+namespace {
+constexpr std::string_view has_left = "it has left";
+}
+
 bool links::is_self(const peer& p) const noexcept { return p.id() == job_.rank(); }
 
 void links::want(peer& p) {
@@ -118,8 +122,10 @@ void links::on_connected(const std::shared_ptr<peer>& p, const channel_ptr& c,
     return look_for(p, locator, why);
   // Nobody was asked to let it in.
   if (!c) return fail(p, why.kind == errc::refused ? errc::unreachable : why.kind, why.text);
-  if (peer_behind(c) != p)
+  if (peer_behind(c) != p) {
+    leave(c);
     return fail(p, errc::protocol_error, "another process answers where it should be");
+  }
   party& who = party_with(c)->second;
   who.wants_link = true;
   try_next_way(who);
@@ -268,7 +274,7 @@ void links::part(peer& p) noexcept {
   try {
     mail_->post([this, p = p.shared_from_this()] {
       for (auto& [id, who] : parties_)
-        if (who.peer == p && !who.gone) return end(who, true);
+        if (who.peer == p && !who.gone) return end(who, errc::closed, has_left);
     });
   } catch (const std::bad_alloc&) {
     // Then the channel stays until one of the two contexts ends.
@@ -282,15 +288,19 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
   std::erase(who.channels, c);
   const std::shared_ptr<peer> p = who.peer;
   const bool looks_on = orderly && !who.gone && is_sought(*p);
-  if (c->misbehaved()) fail(p, errc::protocol_error, "it did what no correct peer does");
-  end(who, orderly, looks_on);
+  if (c->misbehaved())
+    end(who, errc::protocol_error, "it did what no correct peer does");
+  else
+    end(who, orderly ? errc::closed : errc::peer_lost,
+        orderly ? has_left : std::string_view("its process died or its connection broke"),
+        looks_on);
   if (who.channels.empty()) {
     const std::lock_guard lock(strangers_mutex_);
     const auto known = strangers_.find(it->first);
     if (known != strangers_.end() && known->second.peer == p) strangers_.erase(known);
     parties_.erase(it);
   }
-  if (looks_on) look_for(p, c->peer().locator, {errc::closed, "it has left"});
+  if (looks_on) look_for(p, c->peer().locator, {errc::closed, std::string(has_left)});
 }
 
 /// A rank that this side wants to send to, and neither side has had a link to the other.
@@ -318,8 +328,9 @@ void links::hear_out(const party& who) {
 }
 
 /// The other channels, if there are any, end soon.
+/// \param why, detail what ends the peer, if it has not ended yet
 /// \param looks_on the peer does not end with it
-void links::end(party& who, bool orderly, bool looks_on) {
+void links::end(party& who, errc why, std::string_view detail, bool looks_on) {
   if (std::exchange(who.gone, true)) return;
   if (who.watch != 0) engine_.unwatch(std::exchange(who.watch, 0));
   hear_out(who);
@@ -328,14 +339,24 @@ void links::end(party& who, bool orderly, bool looks_on) {
     who.opening.clear();
     for (std::size_t i = 0; i != ways_.size(); ++i)
       for (transports::inlet* inlet : inlets_for(*who.peer, i)) ways_[i].transport->forget(*inlet);
-    if (!looks_on)
-      who.peer->fail(orderly ? errc::closed : errc::peer_lost,
-                     orderly ? "it has left" : "its process died or its connection broke");
+    if (!looks_on) who.peer->fail(why, detail);
     who.unused_bundle.reset();
     who.peer->drop_link();  // and notes that nothing is left that a bundle could owe
     attempts_.erase(who.peer.get());
   }
   for (const channel_ptr& other : who.channels) other->close();
+}
+
+/// It sent what no correct peer sends.
+void links::cut_off(party& who, std::string_view what) { end(who, errc::protocol_error, what); }
+
+/// A channel to somebody who was not looked for. Others that the two have stay.
+void links::leave(const channel_ptr& c) {
+  if (const auto it = party_with(c); it != parties_.end()) {
+    if (it->second.channels.size() == 1) return end(it->second, errc::closed, has_left);
+    std::erase(it->second.channels, c);
+  }
+  c->close();
 }
 
 void links::on_exhausted() {
@@ -346,16 +367,18 @@ void links::on_exhausted() {
 void links::on_rank_end(peer_id rank, bool died) {
   if (rank == job_.rank()) return;
   const std::shared_ptr<peer> p = messenger_.peer_of(rank);
+  const errc how = died ? errc::peer_lost : errc::closed;
+  const std::string_view what = died ? std::string_view("its process died") : has_left;
   for (auto& [id, who] : parties_)
-    if (who.peer == p && !who.gone) return end(who, !died);
+    if (who.peer == p && !who.gone) return end(who, how, what);
   const engine::holder hold(engine_);
-  p->fail(died ? errc::peer_lost : errc::closed, died ? "its process died" : "it has left");
+  p->fail(how, what);
 }
 
 void links::on_leave(peer_id rank) {
   const std::shared_ptr<peer> p = messenger_.peer_of(rank);
   const engine::holder hold(engine_);
-  if (p->now() == peer::state::idle) p->fail(errc::closed, "it has left");
+  if (p->now() == peer::state::idle) p->fail(errc::closed, has_left);
 }
 
 std::string links::describe(const peer& p) const {

@@ -9,9 +9,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "api/inbound_transport.hpp"
 #include "api/mail_slot.hpp"
 #include "proto/bundle.hpp"
 #include "proto/messenger.hpp"
@@ -105,7 +107,8 @@ class links {
     // they are the peer's.
     std::unique_ptr<proto::bundle> unused_bundle;
     bool bundle_hears = false;  // the peer sends, or may, on links that were accepted for it
-    std::size_t next_way = 0;   // the transport to try next
+    inbound_transport inbound;
+    std::size_t next_way = 0;  // the transport to try next
     bool wants_link = false;
     bool tried_unix = false;  // whether a Unix socket reaches it, too, is known
     std::string no_unix;      // why none does
@@ -116,7 +119,8 @@ class links {
   using party_map = std::multimap<wireup::context_id, party>;
 
   void hear_out(const party& who);
-  void end(party& who, bool orderly, bool looks_on = false);
+  void end(party& who, errc why, std::string_view detail, bool looks_on = false);
+  void cut_off(party& who, std::string_view what);
   std::string absent(peer_id rank) const;
   void connect(const std::shared_ptr<proto::peer>& p);
   void connect_to_place(const std::shared_ptr<proto::peer>& p);
@@ -135,6 +139,8 @@ class links {
            std::uint32_t credit);
   transports::inlet& inlet_for(party& who, std::size_t way, std::size_t number);
   void take_back(party& who) noexcept;
+  std::string close_way_in(party& who, std::size_t next);
+  void leave(const wireup::channel_ptr& c);
   proto::bundle* bundle_for(const proto::peer& p, std::size_t way) const noexcept;
   std::vector<transports::inlet*> inlets_for(proto::peer& p, std::size_t way) const;
   std::optional<std::size_t> way_at(std::uint16_t place) const noexcept;
@@ -143,6 +149,9 @@ class links {
   void tried(const proto::peer& p, const way& w, std::string trouble);
   std::string refusals(const proto::peer& p);
   void on_offer(party& who, const wireup::channel_ptr& c, transports::parcel p);
+  std::string take_offer(party& who, const wireup::channel_ptr& c, std::size_t index,
+                         std::uint8_t number, std::uint8_t further, transports::parcel offer,
+                         transports::parcel& answer);
   void on_answer(party& who, transports::parcel p, bool refused);
   transports::counterpart counterpart_of(const wireup::channel_ptr& c, std::size_t index,
                                          std::size_t number);

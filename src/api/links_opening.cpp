@@ -148,10 +148,12 @@ void links::try_unix(party& who) {
                         if (c) c->close();
                         return;
                       }
-                      if (c && c->peer().id == it->first)
+                      if (c && c->peer().id == it->first) {
                         add(it->second, c);
-                      else
+                      } else {
                         it->second.no_unix = c ? "somebody else's answers" : why.text;
+                        if (c) leave(c);
+                      }
                       try_next_way(it->second);
                     });
 }
@@ -208,7 +210,7 @@ void links::try_next_way(party& who) {
     if (!who.opening.empty()) return;
   }
   // It has been closed by its peer, which waits for an answer: no connection is one, too.
-  if (is_over(*who.peer, false)) return end(who, true);
+  if (is_over(*who.peer, false)) return end(who, errc::closed, {});
   fail(who.peer, errc::unreachable, "no transport reaches it: " + refusals(*who.peer));
 }
 
@@ -242,6 +244,7 @@ void links::offer_links(party& who, const channel_ptr& channel) {
 /// Baton held. A link was answered; the first one opens the peer.
 void links::use(party& who, std::unique_ptr<transports::link> made, std::size_t number,
                 std::uint32_t credit) {
+  who.wants_link = false;
   proto::bundle* const several = bundle_for(*who.peer, who.next_way);
   if (!several) return who.peer->opened(std::move(made), credit);
   several->join(number, std::move(made));
@@ -273,42 +276,79 @@ void links::on_parcel(const channel_ptr& c, parcel p) {
       return ways_[*index].transport->note(*inlets[head.number], std::move(p));
     }
   }
-  fail(from, errc::protocol_error, "it sent a parcel that no correct peer sends");
-  c->close();
+  cut_off(who, "it sent a parcel that no correct peer sends");
+}
+
+/// Baton held. The peer goes on to another transport: it could use none of the answers to what was
+/// accepted of it, so that nothing has come that way.
+/// \param next that transport
+/// \return empty, or what is wrong with that
+std::string links::close_way_in(party& who, std::size_t next) {
+  peer& p = *who.peer;
+  if (p.has_sent()) return "it has sent by one transport and offers another";
+  const std::size_t index = *way_at(*who.inbound.way());
+  transports::transport& old = *ways_[index].transport;
+  // Both directions have one connection, or one bundle, where they do not share memory.
+  const bool both_ways = !old.traits().shares_memory || bundle_for(p, index);
+  if (p.link() && both_ways && p.link()->traits().name == old.traits().name)
+    return "it gave up the connection that this side sends by";
+  for (transports::inlet* inlet : inlets_for(p, index)) old.forget(*inlet);
+  who.inbound.close();
+  who.bundle_hears = false;
+  if (!who.unused_bundle || !bundle_for(p, index)) return {};
+  const bool offered = !who.opening.empty() && who.next_way == index;
+  if (offered) who.opening.clear();
+  who.unused_bundle.reset();
+  p.note_unsent();
+  if (!offered) return {};
+  who.next_way = next;
+  try_soon(who);
+  return {};
+}
+
+/// Baton held. \return why it is refused; empty: it is accepted
+std::string links::take_offer(party& who, const channel_ptr& c, std::size_t index,
+                              std::uint8_t number, std::uint8_t further, parcel offer,
+                              parcel& answer) {
+  transports::transport& t = *ways_[index].transport;
+  if (who.peer->now() == peer::state::lost) return "this side has nothing to do with it any more";
+  if (further + std::size_t{1} != links_of(t) || number > further)
+    return fmt::format(
+        "it offers {} links, this side would have {}; both must say the same (WEFT_TCP_LINKS)",
+        further + 1, links_of(t));
+  try {
+    std::string refusal = t.accept(inlet_for(who, index, number), counterpart_of(c, index, number),
+                                   std::move(offer), answer);
+    if (!refusal.empty()) return refusal;
+  } catch (const error& e) {
+    return e.what();
+  }
+  who.inbound.accepted();
+  who.bundle_hears = who.bundle_hears || links_of(t) > 1;
+  return {};
 }
 
 void links::on_offer(party& who, const channel_ptr& c, parcel p) {
+  using verdict = inbound_transport::verdict;
   parcel_head head{};
-  std::string refusal = "the offer makes no sense";
-  parcel answer;
-  const bool whole = unpack(p, head);
-  const auto index = way_at(head.place);
-  if (whole && !index) refusal = "the other side does not have it, or cannot use it";
-  if (whole && index) {
-    transports::transport& t = *ways_[*index].transport;
+  if (!unpack(p, head)) return cut_off(who, "its offer makes no sense");
+  const verdict what = who.inbound.offered(head.place, head.number);
+  if (what == verdict::nonsense)
+    return cut_off(who, "it offers links that it has offered before, or too many");
+  std::string refusal = "the other side does not have it, or cannot use it", wrong;
+  parcel reply;
+  if (const auto index = way_at(head.place)) {
     const engine::holder hold(engine_);
-    if (who.peer->now() == peer::state::lost)
-      refusal = "this side has nothing to do with it any more";
-    else if (head.further + std::size_t{1} != links_of(t) || head.number > head.further)
-      refusal = fmt::format(
-          "it offers {} links, this side would have {}; both must say the same (WEFT_TCP_LINKS)",
-          head.further + 1, links_of(t));
-    else
-      try {
-        refusal = t.accept(inlet_for(who, *index, head.number),
-                           counterpart_of(c, *index, head.number), std::move(p), answer);
-      } catch (const error& e) {
-        refusal = e.what();
-      }
-    if (refusal.empty()) {
-      who.bundle_hears = who.bundle_hears || links_of(t) > 1;
-      head.credit = who.peer->grant_first_credit();
-      return c->send(pack(static_cast<std::uint8_t>(parcel_kind::answer), head, std::move(answer)));
-    }
+    if (what == verdict::instead) wrong = close_way_in(who, *index);
+    if (wrong.empty())
+      refusal = take_offer(who, c, *index, head.number, head.further, std::move(p), reply);
+    if (refusal.empty()) head.credit = who.peer->grant_first_credit();
   }
-  parcel why;
-  for (const char letter : refusal) why.bytes.push_back(static_cast<std::byte>(letter));
-  c->send(pack(static_cast<std::uint8_t>(parcel_kind::refusal), head, std::move(why)));
+  if (!wrong.empty()) return cut_off(who, wrong);
+  for (const char letter : refusal) reply.bytes.push_back(static_cast<std::byte>(letter));
+  c->send(
+      pack(static_cast<std::uint8_t>(refusal.empty() ? parcel_kind::answer : parcel_kind::refusal),
+           head, std::move(reply)));
 }
 
 void links::on_answer(party& who, parcel p, bool refused) {

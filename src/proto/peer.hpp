@@ -129,6 +129,12 @@ class peer final : public transports::inlet,
   const std::string& detail() const noexcept { return detail_; }
   transports::link* link() const noexcept { return link_.get(); }
 
+  /// Whether the books show that something has come from it.
+  bool has_sent() const noexcept {
+    return held_ != 0 || owed_ != 0 || signals_ != 0 || current_ || !asked_.none() ||
+           !reads_.none();
+  }
+
   /// Bytes that send_at_once takes; 0: there is no link yet.
   std::size_t small_limit() const noexcept { return small_limit_; }
   /// A small send may go at once, past all queues.

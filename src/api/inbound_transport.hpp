@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One peer, one way in.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "proto/select.hpp"
+
+namespace weft::detail {
+
+/// From which transport this side takes what one peer sends, and what the peer has offered so far.
+/// A correct peer offers the transports of the list in its order, each of a transport's links once,
+/// and goes on to the next one only where it can use none of them. So its frames come by one
+/// transport at a time, and its offers have an end. A value; on the control plane's thread.
+class inbound_transport {
+ public:
+  enum class verdict : std::uint8_t {
+    first,    ///< nothing has been accepted yet
+    further,  ///< another link of the transport that was
+    instead,  ///< of what was accepted, which has to be forgotten before
+    nonsense  ///< no correct peer offers that
+  };
+
+  /// What may be offered in all: more than any list of transports has links.
+  static constexpr std::size_t most_offers = 256;
+
+  /// The peer offers a link. \param place of its transport in the list that both sides share
+  verdict offered(std::uint16_t place, std::uint8_t number) noexcept {
+    if (++offers_ > most_offers || number >= proto::most_links) return verdict::nonsense;
+    if (place_ && place < *place_) return verdict::nonsense;
+    if (place != place_) numbers_.reset();
+    if (numbers_[number]) return verdict::nonsense;
+    place_ = place;
+    numbers_.set(number);
+    if (!accepted_) return verdict::first;
+    return accepted_ == place ? verdict::further : verdict::instead;
+  }
+
+  /// A link of the transport that was offered last is a way in from now on.
+  void accepted() noexcept { accepted_ = place_; }
+
+  /// The transport whose frames are taken, by its place; nothing: none yet.
+  const std::optional<std::uint16_t>& way() const noexcept { return accepted_; }
+  /// It was forgotten.
+  void close() noexcept { accepted_.reset(); }
+
+ private:
+  std::size_t offers_ = 0;
+  std::optional<std::uint16_t> place_;      // of the transport that was offered last
+  std::bitset<proto::most_links> numbers_;  // its links that were
+  std::optional<std::uint16_t> accepted_;
+};
+
+}  // namespace weft::detail

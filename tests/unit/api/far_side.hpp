@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// A context whose transports a test looks into, and somebody at the other end of its control
+// channel who says what the test likes.
+#pragma once
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+#include "api/core.hpp"
+#include "transports/transport.hpp"
+#include "unit/wireup/node.hpp"
+
+namespace weft::test {
+
+using namespace std::chrono_literals;
+using wireup::test::node;
+
+/// What transports were asked for, in order. Any thread.
+class log {
+ public:
+  void add(std::string what) {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(std::move(what));
+  }
+  std::vector<std::string> lines() const {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+/// Takes frames and loses them.
+class stub_link final : public transports::link {
+ public:
+  stub_link(const transports::traits& t, log& to) : link(t), log_(to) {}
+  ~stub_link() override { log_.add("end " + std::string(traits().name)); }
+  std::string opened(transports::parcel) override { return {}; }
+  transports::post send(const transports::frame_header& h, const transports::frame_extension*,
+                        transports::gather& data) noexcept override {
+    data.skip(h.size);
+    return transports::post::done;
+  }
+  transports::post get(transports::scatter, transports::remote_address, std::size_t,
+                       std::uint64_t) noexcept override {
+    return transports::post::failed;
+  }
+  bool prefers_get(transports::remote_address, std::size_t) const noexcept override {
+    return false;
+  }
+  std::optional<transports::remote_address> expose(const_buffer) noexcept override { return {}; }
+  bool unseen() const noexcept override { return false; }
+  void nudge() noexcept override {}
+
+ private:
+  log& log_;
+};
+
+/// Accepts what it is offered and writes it down; the test is what delivers.
+class stub_transport final : public transports::transport {
+ public:
+  stub_transport(const std::string& name, std::uint32_t links, log& to)
+      : name_(name),
+        log_(to),
+        traits_{.name = name_, .max_payload = 4096, .fragment = 4096, .links = links} {}
+
+  const transports::traits& traits() const noexcept override { return traits_; }
+  std::string reach(bool is_self) const override { return is_self ? "not by this" : ""; }
+  std::unique_ptr<transports::link> open(transports::inlet&, const transports::counterpart&,
+                                         transports::parcel&) override {
+    return std::make_unique<stub_link>(traits_, log_);
+  }
+  std::string accept(transports::inlet& to, const transports::counterpart& who,
+                     transports::parcel offer, transports::parcel&) override {
+    if (!offer.bytes.empty()) return "it does not like it";
+    log_.add("accept " + name_ + std::to_string(who.link));
+    accepted_.push_back(&to);
+    last = &to;
+    return {};
+  }
+  void forget(transports::inlet& from) noexcept override {
+    if (std::erase(accepted_, &from) != 0) log_.add("forget " + name_);
+  }
+  std::string describe() const override { return name_; }
+  std::string describe(const transports::inlet&) const override { return name_; }
+  unsigned poll() noexcept override { return 0; }
+  bool has_work() noexcept override { return false; }
+  void nudge() noexcept override {}
+
+  /// Of the offer that was accepted last. Baton held.
+  transports::inlet* last = nullptr;
+
+ private:
+  const std::string name_;
+  log& log_;
+  const transports::traits traits_;
+  std::vector<transports::inlet*> accepted_;
+};
+
+/// A parcel of two contexts that open links, as docs/wire-format.md has it.
+inline transports::parcel link_parcel(std::uint8_t kind, std::uint16_t place,
+                                      std::uint8_t number = 0, std::uint8_t further = 0,
+                                      const std::string& body = {}) {
+  transports::parcel p = wireup::test::make_parcel(kind, std::string(8, '\0') + body);
+  std::memcpy(p.bytes.data(), &place, sizeof place);
+  p.bytes[2] = static_cast<std::byte>(number);
+  p.bytes[3] = static_cast<std::byte>(further);
+  return p;
+}
+namespace says {
+inline constexpr std::uint8_t offer = 1, answer = 2, refusal = 3, note = 4, gone = 5;
+}
+
+/// A context that has the transports `first`, `many` (with three links) and `second`, and a node
+/// that it has let in.
+class met {
+ public:
+  log asked;
+  runtime::engine* engine = nullptr;
+  std::vector<stub_transport*> stubs;
+  detail::core* core = nullptr;
+  context ctx;
+  node far;
+  wireup::channel_ptr channel;  // to the context
+  endpoint peer;                // the node
+
+  met() : ctx(make()), peer(meet()) {}
+
+  void say(transports::parcel p) const { channel->send(std::move(p)); }
+  transports::parcel hear() { return far.parcels.next().parcel; }
+  void offer_of(std::uint16_t place, std::uint8_t number = 0, std::uint8_t further = 0) const {
+    say(link_parcel(says::offer, place, number, further));
+  }
+
+  /// How a receive from the node ends.
+  std::pair<errc, std::string> receives() {
+    std::pair<errc, std::string> end{errc::ok, ""};
+    run(ctx, receive_one(end));
+    return end;
+  }
+
+  /// Another one from the same node: it knocks, and is let in.
+  endpoint meet() {
+    listener door = run(ctx, ctx.listen("unix://weft-far-side-" + std::to_string(::getpid())));
+    far->knock(door.address(), "", node::into(far.outcomes));
+    endpoint e = run(ctx, door.accept());
+    channel = far.outcomes.next().channel;
+    REQUIRE(channel);
+    return e;
+  }
+
+ private:
+  context make() {
+    options o;
+    o.transports = {"self", "first", "many", "second"};
+    std::vector<detail::guest_transport> guests;
+    for (const char* name : {"first", "many", "second"})
+      guests.push_back({name, [this, name](runtime::engine& e) {
+                          engine = &e;
+                          const std::uint32_t links = std::string(name) == "many" ? 3 : 1;
+                          auto t = std::make_unique<stub_transport>(name, links, asked);
+                          stubs.push_back(t.get());
+                          return t;
+                        }});
+    auto made = std::make_unique<detail::core>(std::move(o), nullptr, guests);
+    core = made.get();
+    return context(std::move(made));
+  }
+
+  task<void> receive_one(std::pair<errc, std::string>& end) {
+    std::byte in{};
+    const auto r = co_await as_result(within(5s, peer.recv({&in, 1}, any_tag)));
+    end = {r.code(), r ? "" : r.failure().what()};
+  }
+};
+
+}  // namespace weft::test

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A peer says that it listens where somebody else does.
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <filesystem>
+
+#include "far_side.hpp"
+#include "wireup/unix_socket.hpp"
+
+namespace weft::test {
+
+namespace {
+
+/// Takes the name of a Unix socket that listens in this process away from it, and from
+/// what it keeps for the day on which there is no other descriptor.
+void free_name(const std::string& name) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    sockaddr_un at{};
+    socklen_t size = sizeof at;
+    int listens = 0;
+    socklen_t one = sizeof listens;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) != 0 ||
+        at.sun_family != AF_UNIX ||
+        std::string(at.sun_path, size - offsetof(sockaddr_un, sun_path)) != '\0' + name ||
+        ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &one) != 0 || listens == 0)
+      continue;
+    const runtime::unique_fd nothing(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    REQUIRE(::dup3(nothing.get(), fd, O_CLOEXEC) == fd);
+  }
+}
+
+task<void> send_one(endpoint to) {
+  std::byte out{1};
+  static_cast<void>(co_await as_result(within(100ms, to.send({&out, 1}, tag{1}))));
+}
+
+}  // namespace
+
+TEST_CASE("third party: whoever answers in a peer's place is let go at once") {
+  options o;
+  o.transports = {"self", "shm", "tcp"};
+  o.job_key = std::string(32, 'a');
+  context ctx(o);
+  listener door = run(ctx, ctx.listen("tcp://127.0.0.1:0"));
+
+  wireup::tcp_settings tcp;
+  tcp.key = wireup::job_key::from_text(o.job_key, "key");
+  wireup::identity self = wireup::test::fresh_identity();
+  self.locator = wireup::socket_name_of(self.id);
+  node far(self, tcp);
+  far->knock(door.address(), "", node::into(far.outcomes));
+  endpoint peer = run(ctx, door.accept());
+  REQUIRE(far.outcomes.next().channel);
+
+  free_name(self.locator);
+  wireup::identity other = wireup::test::fresh_identity();
+  other.locator = self.locator;
+  node third(other);
+  run(ctx, send_one(peer));
+  CHECK(third.ends.next().orderly);
+  CHECK(far.parcels.next().parcel.kind == says::offer);  // by tcp
+}
+
+}  // namespace weft::test
