@@ -91,6 +91,7 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line,
   messenger_.streams().know_self(job_->rank());
   messenger_.connector = [this](proto::peer& p) { links_.want(p); };
   messenger_.on_parted = [this](proto::peer& p) { links_.part(p); };
+  messenger_.on_given_up = [this](proto::peer& p) { links_.given_up(p); };
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
   engine_.poll_by(options_.polling);
   make_transports(guests);

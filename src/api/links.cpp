@@ -115,7 +115,7 @@ void links::connect_to_place(const std::shared_ptr<peer>& p) {
 void links::on_connected(const std::shared_ptr<peer>& p, const channel_ptr& c,
                          const wireup::failure& why, const std::string& locator) {
   if (closed_meanwhile(p)) {
-    if (c) c->close();
+    if (c) send_off(c, *p);
     return;
   }
   if (!c && why.kind == errc::peer_lost && !locator.empty() && is_sought(*p))
@@ -339,7 +339,7 @@ void links::end(party& who, errc why, std::string_view detail, bool looks_on) {
     who.opening.clear();
     for (std::size_t i = 0; i != ways_.size(); ++i)
       for (transports::inlet* inlet : inlets_for(*who.peer, i)) ways_[i].transport->forget(*inlet);
-    if (!looks_on) who.peer->fail(why, detail);
+    if (!looks_on) who.peer->lose(why, detail);
     who.unused_bundle.reset();
     who.peer->drop_link();  // and notes that nothing is left that a bundle could owe
     attempts_.erase(who.peer.get());
@@ -348,7 +348,7 @@ void links::end(party& who, errc why, std::string_view detail, bool looks_on) {
 }
 
 /// It sent what no correct peer sends.
-void links::cut_off(party& who, std::string_view what) { end(who, errc::protocol_error, what); }
+void links::cut_off(party& who, std::string_view what) { give_up(who, errc::protocol_error, what); }
 
 /// A channel to somebody who was not looked for. Others that the two have stay.
 void links::leave(const channel_ptr& c) {
@@ -372,7 +372,7 @@ void links::on_rank_end(peer_id rank, bool died) {
   for (auto& [id, who] : parties_)
     if (who.peer == p && !who.gone) return end(who, how, what);
   const engine::holder hold(engine_);
-  p->fail(how, what);
+  p->lose(how, what);
 }
 
 void links::on_leave(peer_id rank) {

@@ -74,6 +74,9 @@ class links {
   /// Any thread, baton held: both sides have closed it.
   void part(proto::peer& p) noexcept;
 
+  /// Any thread, baton held: this side gives it up, and says so. \throws std::bad_alloc
+  void given_up(proto::peer& p);
+
   void on_parcel(const wireup::channel_ptr& c, transports::parcel p);
   void on_gone(const wireup::channel_ptr& c, bool orderly);
   /// Its process has ended, says the launcher or rank 0.
@@ -96,7 +99,7 @@ class links {
   std::vector<attempt> attempts(const proto::peer& p) const;
 
  private:
-  enum class parcel_kind : std::uint8_t { offer = 1, answer, refusal, note };
+  enum class parcel_kind : std::uint8_t { offer = 1, answer, refusal, note, gone };
 
   struct party {
     std::shared_ptr<proto::peer> peer;
@@ -121,6 +124,11 @@ class links {
   void hear_out(const party& who);
   void end(party& who, errc why, std::string_view detail, bool looks_on = false);
   void cut_off(party& who, std::string_view what);
+  void give_up(party& who, errc why, std::string_view detail);
+  std::optional<wireup::failure> reason_of(const proto::peer& p) const;
+  void send_off(const wireup::channel_ptr& c, const proto::peer& p);
+  bool tell(const std::shared_ptr<proto::peer>& lost);
+  void on_given_up(party& who, const transports::parcel& told);
   std::string absent(peer_id rank) const;
   void connect(const std::shared_ptr<proto::peer>& p);
   void connect_to_place(const std::shared_ptr<proto::peer>& p);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How links come about: one transport after another is offered over the control plane's channel.
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,6 +47,12 @@ bool unpack(parcel& p, parcel_head& head) {
   std::memcpy(&head, p.bytes.data(), sizeof head);
   p.bytes.erase(p.bytes.begin(), p.bytes.begin() + sizeof head);
   return true;
+}
+
+/// Memory is all that transports hand each other. Closing anything else may block, so that there
+/// must not be much of it. This cannot block, whatever it is.
+bool is_no_memory(const runtime::unique_fd& fd) noexcept {
+  return ::fcntl(fd.get(), F_GET_SEALS) < 0;
 }
 
 /// How many links to one peer a transport is used for at once.
@@ -258,6 +265,10 @@ void links::on_parcel(const channel_ptr& c, parcel p) {
   if (!from) return;
   party& who = party_with(c)->second;
   if (who.gone) return;
+  if (std::any_of(p.fds.begin(), p.fds.end(), is_no_memory))
+    return cut_off(who, "it sent a descriptor that is no memory file");
+  // It may have been given up before there was a channel to say so by.
+  if (tell(from)) return;
   switch (static_cast<parcel_kind>(p.kind)) {
     case parcel_kind::offer:
       return on_offer(who, c, std::move(p));
@@ -275,6 +286,8 @@ void links::on_parcel(const channel_ptr& c, parcel p) {
       if (head.number >= inlets.size()) return;  // of a link that is not, or not yet
       return ways_[*index].transport->note(*inlets[head.number], std::move(p));
     }
+    case parcel_kind::gone:
+      return on_given_up(who, p);
   }
   cut_off(who, "it sent a parcel that no correct peer sends");
 }
@@ -311,7 +324,6 @@ std::string links::take_offer(party& who, const channel_ptr& c, std::size_t inde
                               std::uint8_t number, std::uint8_t further, parcel offer,
                               parcel& answer) {
   transports::transport& t = *ways_[index].transport;
-  if (who.peer->now() == peer::state::lost) return "this side has nothing to do with it any more";
   if (further + std::size_t{1} != links_of(t) || number > further)
     return fmt::format(
         "it offers {} links, this side would have {}; both must say the same (WEFT_TCP_LINKS)",

@@ -214,6 +214,8 @@ unsigned messenger::poll() noexcept {
   worth_polling = false;
   if (has_doomed_) [[unlikely]]
     fail_doomed();
+  if (has_untold_) [[unlikely]]
+    tell_untold();
   if (yielded_.empty()) return 0;
   yielded_.resume_all(true);
   return 1;
@@ -223,6 +225,23 @@ void messenger::fail_doomed() noexcept {
   has_doomed_ = false;
   for (auto& [id, p] : peers_)
     if (p->doomed()) p->fail(errc::out_of_memory, "no memory for what it must be told");
+}
+
+/// There was no memory for the word: the peer's end may have given some back meanwhile.
+void messenger::given_up(peer& p) noexcept {
+  if (!on_given_up) return;
+  try {
+    on_given_up(p);
+    p.untold = false;
+  } catch (const std::bad_alloc&) {
+    p.untold = has_untold_ = worth_polling = true;
+  }
+}
+
+void messenger::tell_untold() noexcept {
+  has_untold_ = false;
+  for (auto& [id, p] : peers_)
+    if (p->untold) given_up(*p);
 }
 
 void messenger::fail_unconnected() noexcept {

@@ -49,6 +49,11 @@ class messenger final : public runtime::source {
   /// either direction. May be empty.
   std::function<void(peer&)> on_parted;
 
+  /// Told, with the baton held, of a peer that this side has given up and whose process may live
+  /// and wait: what cannot go on here is to end there, too. May throw std::bad_alloc, and is told
+  /// again at a later pass then. May be empty.
+  std::function<void(peer&)> on_given_up;
+
   runtime::engine& engine() const noexcept { return engine_; }
 
   // --- any thread -----------------------------------------------------------------------------
@@ -173,6 +178,8 @@ class messenger final : public runtime::source {
 
   /// A peer is to fail at the next pass.
   void has_doomed() noexcept { has_doomed_ = worth_polling = true; }
+  /// A peer was given up here.
+  void given_up(peer& p) noexcept;
   /// One more peer, or one fewer, has something unsent (peer::unsent).
   void has_unsent(bool one_more) noexcept;
   /// There was no memory on the way to a link: those that wait for one fail.
@@ -180,6 +187,7 @@ class messenger final : public runtime::source {
 
  private:
   void fail_doomed() noexcept;
+  void tell_untold() noexcept;
   std::shared_ptr<peer> make_peer(peer_id id);
   const std::shared_ptr<peer>& known_or_new(peer_id id);
   void collect();
@@ -216,7 +224,8 @@ class messenger final : public runtime::source {
   static constexpr const char* the_end = "the context has ended";
   bool over_ = false;  // close_all was called
   bool has_doomed_ = false;
-  std::size_t unsent_ = 0;  // peers with something unsent
+  bool has_untold_ = false;  // peers that on_given_up could not be told of
+  std::size_t unsent_ = 0;   // peers with something unsent
   metrics counts_;
 };
 

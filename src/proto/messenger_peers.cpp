@@ -19,7 +19,7 @@ std::array<peer*, 2> messenger::peers_of(peer_id a, peer_id b) {
 const std::shared_ptr<peer>& messenger::known_or_new(peer_id id) {
   if (const auto known = peers_.find(id); known != peers_.end()) return known->second;
   const std::shared_ptr<peer>& p = peers_.emplace(id, make_peer(id)).first->second;
-  if (const errc why = why_gone(id); why != errc::ok) p->fail(why, make_error_code(why).message());
+  if (const errc why = why_gone(id); why != errc::ok) p->lose(why, make_error_code(why).message());
   return p;
 }
 

@@ -235,6 +235,12 @@ void peer::note(std::string_view detail) noexcept {
 }
 
 void peer::fail(errc why, std::string_view detail) noexcept {
+  const bool gives_up = !gone() && why != errc::closed;
+  lose(why, detail);
+  if (gives_up) owner_.given_up(*this);
+}
+
+void peer::lose(errc why, std::string_view detail) noexcept {
   if (state_ == state::lost || state_ == state::closed) return;
   const auto self = shared_from_this();
   state_ = why == errc::closed ? state::closed : state::lost;

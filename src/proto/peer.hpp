@@ -141,7 +141,9 @@ class peer final : public transports::inlet,
   bool free_to_send() const noexcept { return state_ == state::open && !turn_taken_; }
 
   /// Gone, and no message of its is left.
-  bool finished() const noexcept { return gone() && held_ == 0 && signals_ == 0 && !link_; }
+  bool finished() const noexcept {
+    return gone() && held_ == 0 && signals_ == 0 && !link_ && !untold;
+  }
   /// Gives back memory, once finished.
   void shrink() noexcept;
   /// Another one from now on; finished, and in nobody's hands. \throws std::bad_alloc
@@ -160,8 +162,11 @@ class peer final : public transports::inlet,
   /// How many units this side grants a peer that connects. The same again if it connects again (by
   /// another transport, when the first one did not work); none once it is gone.
   std::uint32_t grant_first_credit() noexcept;
-  /// Ends everything with this peer. Later operations end the same way at once.
+  /// Ends everything with this peer. Later operations end the same way at once. Unless it is
+  /// closed, its process is told that this side has given it up.
   void fail(errc why, std::string_view detail) noexcept;
+  /// The same where its process knows, or there is none any more.
+  void lose(errc why, std::string_view detail) noexcept;
   /// Something could not be kept for want of memory, so that this peer cannot be served any more.
   /// It fails at the next pass: the caller may be in the middle of things.
   void doom() noexcept;
@@ -246,6 +251,8 @@ class peer final : public transports::inlet,
 
   /// Operations that wait for the end, for whatever reason.
   std::vector<operation*> closings;
+
+  bool untold = false;  ///< the messenger's: it was given up, and there was no memory to say so
 
  private:
   struct turn_waiter : waiter {

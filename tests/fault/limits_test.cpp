@@ -94,6 +94,7 @@ TEST_CASE("limits: a peer whose messages do not fit into memory is ended, and no
   CHECK(o.status == 0);
   CHECK(count(o.output, "flooded: out of memory: ") == 1);
   CHECK(count(o.output, "the flood ends: ") == 1);
+  CHECK(count(o.output, "the other side gave the connection up: out of memory") == 1);
   CHECK(count(o.output, "the other one is served") == 1);
 }
 

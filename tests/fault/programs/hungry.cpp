@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rank 1 of three may take no more memory, and rank 0 floods it with messages that nobody receives:
-// that peer ends with out_of_memory, and rank 2 is served as before.
+// that peer ends with out_of_memory, which rank 0 is told although nobody leaves, and rank 2 is
+// served as before.
 #include <sys/resource.h>
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace {
 using namespace weft;
 using bytes = std::vector<std::byte>;
 
-constexpr tag hello{1}, flood{2}, well{3}, never{4};
+constexpr tag hello{1}, flood{2}, well{3}, never{4}, over{5};
 constexpr int many = 20'000;
 
 /// Not the address space: heaps of threads have reserved theirs already.
@@ -37,7 +38,7 @@ task<void> send_one(endpoint to, const bytes& out, std::string& end) {
 }
 
 /// All at once, so that also those announce themselves for which there is no credit.
-task<void> send_too_much(endpoint to) {
+task<void> send_too_much(endpoint to, endpoint other) {
   const bytes out(30'000, std::byte{1});
   std::string end;
   co_await to.send(const_buffer(out.data(), 8), well);
@@ -46,6 +47,7 @@ task<void> send_too_much(endpoint to) {
   for (int i = 0; i < many; ++i) all.start(send_one(to, out, end));
   co_await all.join();
   std::cout << "the flood ends: " << end << std::endl;
+  co_await other.send(const_buffer{}, over);
 }
 
 task<void> be_flooded(endpoint from, endpoint other) {
@@ -59,21 +61,25 @@ task<void> be_flooded(endpoint from, endpoint other) {
   std::cout << "flooded: " << (r.code() == errc::out_of_memory ? "out of memory" : "otherwise")
             << ": " << (r ? "" : r.failure().what()) << std::endl;
   co_await other.send(small, well);
+  // Whoever floods is not to learn of it by this process's end.
+  co_await other.recv(mutable_buffer{}, over);
 }
 
-task<void> be_served(endpoint by) {
+task<void> be_served(endpoint by, endpoint flooding) {
   bytes small(8);
   co_await by.send(small, well);
   co_await by.recv(small, well);
   co_await by.recv(small, well);
   std::cout << "the other one is served" << std::endl;
+  co_await flooding.recv(mutable_buffer{}, over);
+  co_await by.send(const_buffer{}, over);
 }
 
 task<void> play(context& ctx) {
   const group world = ctx.world();
-  if (world.rank() == 0) return send_too_much(world[1]);
+  if (world.rank() == 0) return send_too_much(world[1], world[2]);
   if (world.rank() == 1) return be_flooded(world[0], world[2]);
-  return be_served(world[1]);
+  return be_served(world[1], world[0]);
 }
 
 }  // namespace

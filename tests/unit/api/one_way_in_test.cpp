@@ -3,6 +3,7 @@
 #include <array>
 
 #include "far_side.hpp"
+#include "runtime/memory_file.hpp"
 
 namespace weft::test {
 
@@ -104,6 +105,17 @@ TEST_CASE("one way in: an offer without a head, or of a link beyond any number, 
   const bool headless = GENERATE(true, false);
   m.say(headless ? wireup::test::make_parcel(says::offer, "short")
                  : link_parcel(says::offer, many, 200, 2));
+  check_cut_off(m);
+  CHECK(m.asked.lines().empty());
+}
+
+TEST_CASE("one way in: a parcel with a descriptor that is no memory ends its sender") {
+  const std::uint8_t kind = GENERATE(says::offer, says::answer, says::note, std::uint8_t{99});
+  met m;
+  transports::parcel p = link_parcel(kind, first);
+  p.fds.push_back(runtime::make_memory_file("some", 4096));
+  p.fds.emplace_back(::dup(0));
+  m.say(std::move(p));
   check_cut_off(m);
   CHECK(m.asked.lines().empty());
 }
