@@ -108,6 +108,8 @@ class access {
   mutable_buffer place_of_put(const frame_header& h, const frame_extension& x,
                               detail::access_refusal& why) const noexcept;
   bool note_refusal(const frame_header& h, std::uint16_t id, detail::access_refusal why) noexcept;
+  bool goes_on_refused(const frame_header& h, std::uint16_t id) const noexcept;
+  bool may_err(detail::access_refusal why) noexcept;
   void answer(std::uint16_t id, detail::access_refusal why, std::uint64_t word = 0) noexcept;
   void refuse_grant(std::uint16_t id) noexcept;
   bool grants(std::uint16_t id, std::uint64_t key, std::optional<remote_address> where) noexcept;
@@ -128,6 +130,7 @@ class access {
   std::size_t unanswered_ = 0;
   std::size_t serving_ = 0;
   std::unordered_map<std::uint16_t, grant> grants_;  // by the number of the peer's operation
+  std::uint32_t wrong_keys_ = 0;
   // Puts whose beginning was; their end is to come, or they were stopped. At most one for each
   // number.
   std::unordered_set<std::uint16_t> refused_;

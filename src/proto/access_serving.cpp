@@ -40,20 +40,29 @@ mutable_buffer access::place_of_put(const frame_header& h, const frame_extension
                                     access_refusal& why) const noexcept {
   const mutable_buffer there = peer_.owner_.regions().allow(
       {h.tag, rights::write, x.a & size_mask, h.size + (x.b & size_mask)}, why);
-  if (why == access_refusal::none && (h.flags & access_continues) != 0 &&
-      refused_.contains(id_of(x)))
+  if (why == access_refusal::none && goes_on_refused(h, id_of(x)))
     why = access_refusal::out_of_bounds;
   return there;
 }
 
+bool access::goes_on_refused(const frame_header& h, std::uint16_t id) const noexcept {
+  return (h.flags & access_continues) != 0 && refused_.contains(id);
+}
+
+/// \return false: it has named what there is not so often that it guesses
+bool access::may_err(access_refusal why) noexcept {
+  return why != access_refusal::no_region || ++wrong_keys_ <= most_wrong_keys;
+}
+
 /// What is wrong with one of a put's frames is wrong with all that come after it.
-/// \return false: no memory to remember it
+/// \return false: no memory to remember it, or more than a correct peer has begun
 bool access::note_refusal(const frame_header& h, std::uint16_t id, access_refusal why) noexcept {
   const bool ends = (h.flags & (access_ends | access_asks)) != 0;
   if (why == access_refusal::none || ends) {
     if (!refused_.empty()) refused_.erase(id);
     return true;
   }
+  if (refused_.size() == most_accesses && !refused_.contains(id)) return false;
   try {
     refused_.insert(id);
     return true;
@@ -72,6 +81,7 @@ bool access::on_put(const frame_header& h, const frame_extension& x,
   access_refusal why = access_refusal::none;
   const mutable_buffer there = place_of_put(h, x, why);
   if (data && h.size != 0 && why == access_refusal::none) std::memcpy(there.data(), data, h.size);
+  if (!goes_on_refused(h, id) && !may_err(why)) return false;
   if (!note_refusal(h, id, why)) return false;
   if (!asks && !ends) return true;
   const withdrawn before = withdraw(id);
@@ -100,6 +110,7 @@ bool access::on_get(const frame_header& h, const frame_extension& x) noexcept {
   const std::uint64_t offset = x.a & size_mask;
   const mutable_buffer there =
       peer_.owner_.regions().allow({h.tag, rights::read, offset, x.b}, why);
+  if (!may_err(why)) return false;
   if (why != access_refusal::none || x.b == 0) {
     answer(id, why);
     return true;
@@ -121,6 +132,7 @@ bool access::on_update(const frame_header& h, const frame_extension& x) noexcept
   access_refusal why = access_refusal::none;
   const mutable_buffer there = peer_.owner_.regions().allow(
       {h.tag, rights::read_write, x.a & size_mask, sizeof(std::uint64_t)}, why);
+  if (!may_err(why)) return false;
   std::uint64_t before = 0;
   if (why == access_refusal::none &&
       reinterpret_cast<std::uintptr_t>(there.data()) % word::required_alignment != 0)

@@ -93,6 +93,11 @@ inline constexpr std::uint32_t most_signals = 4096;
 /// Identifiers of operations within one peer; 0 means none.
 using local_id = std::uint16_t;
 
+/// Frames in answer to a peer's that wait for room in the link to it. A correct peer has at most
+/// 65535 messages that wait for an answer; of one number there may wait the `enough` of the message
+/// that had it before, an answer to the one that has it now, and `enough` of that.
+inline constexpr std::uint32_t most_unsent_answers = 3 * 65535;
+
 constexpr frame_header header_of(frame_kind kind, std::uint64_t tag = 0, std::uint32_t size = 0,
                                  std::uint8_t flags = 0) noexcept {
   return {tag, size, static_cast<std::uint8_t>(kind), flags, 0};

@@ -43,6 +43,13 @@ class id_table {
       if (entries_[i] && chosen(*entries_[i])) erase(static_cast<std::uint16_t>(i + 1));
   }
 
+  /// Calls that for all that are in by their turn. It may take some out, and puts none in.
+  template <class Action>
+  void for_each(Action act) {
+    for (std::size_t i = 0; i != entries_.size(); ++i)
+      if (entries_[i]) act(*entries_[i]);
+  }
+
   /// Something that is still in and for which `chosen` holds; null: nothing.
   template <class Predicate>
   T* any_if(Predicate chosen) const noexcept {

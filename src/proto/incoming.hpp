@@ -65,7 +65,6 @@ struct incoming {
   bool waits_for_link = false;    ///< the rest will be asked for, or read, when the link can
   bool given_up = false;          ///< was matched, but nobody wants it any more
   bool claimed = false;           ///< unexpected, and will be received by whoever claimed it
-  bool cut_short = false;         ///< claimed, and its peer has gone: it will never be whole
   bool is_signal = false;         ///< it holds no credit: peer::signals_ counts it
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
@@ -81,17 +80,26 @@ struct incoming {
 
   incoming* next_to_ask = nullptr;  ///< in peer::to_ask_
 
-  // Unexpected only: neighbours with the same hash, and in order of arrival.
-  incoming* before = nullptr;
-  incoming* after = nullptr;
+  // Unexpected only, for `arrivals`: neighbours among all, of the peer, with the same tag, and (the
+  // oldest of those) in a bucket.
   incoming* earlier = nullptr;
   incoming* later = nullptr;
+  incoming* of_peer_before = nullptr;
+  incoming* of_peer_after = nullptr;
+  incoming* ring_before = nullptr;
+  incoming* ring_after = nullptr;
+  incoming* bucket_before = nullptr;
+  incoming* bucket_after = nullptr;
+  std::uint64_t arrived_as = 0;
+  bool oldest = false;
 
   bool whole() const noexcept { return arrived == total; }
+  /// All of it is here that its peer sends without being asked.
+  bool complete() const noexcept { return whole() && eager_done; }
   received about() const noexcept;
   /// Nothing more will come, and nobody waits for an answer: whoever receives it has it at once.
   bool ready(bool peer_is_gone) const noexcept {
-    return cut_short || (whole() && eager_done && (sender_id == 0 || peer_is_gone));
+    return peer_is_gone || (complete() && sender_id == 0);
   }
   bool unexpected() const noexcept { return !receive && !given_up; }
 
@@ -107,7 +115,7 @@ struct incoming {
     eager_units = 0;
     sender_id = id = read_id = 0;
     rendezvous = eager_done = waits_for_link = given_up = readable = false;
-    claimed = cut_short = is_signal = expected = stopping = told = placing = false;
+    claimed = is_signal = expected = stopping = told = placing = false;
   }
 
   /// Whether `n` bytes may come so: null, if they were to lie where `place` said and only then. The

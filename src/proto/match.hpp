@@ -6,21 +6,25 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/incoming.hpp"
+#include "proto/arrivals.hpp"
 
 namespace weft::proto {
 
-/// Both queues of a context. Receives for one source and one tag, and messages, are hashed by
-/// (source, hashed bits of the tag); receives with a wildcard are few and kept in order of posting.
-/// A message goes to the receive posted first among those that match, a receive takes the message
-/// that arrived first. Messages with a tag of weft's own (first_reserved_tag) are for receives that
-/// name source and tag. Baton held only; nothing is allocated.
+/// Both queues of a context. Receives for one source and one tag are hashed by (source, hashed bits
+/// of the tag); receives with a wildcard are few and kept in order of posting. Messages:
+/// `arrivals`. A message goes to the receive posted first among those that match, a receive takes
+/// the message that arrived first. Messages with a tag of weft's own (first_reserved_tag) are for
+/// receives that name source and tag. Baton held only; nothing that must be there is allocated.
 class match_table {
  public:
   /// \param hashed bits of a tag that the hash goes by: a receive that ignores none of these, and
   ///   names its source, is found by it. Those that tell weft's own tags always are.
-  explicit match_table(std::uint64_t hashed = ~std::uint64_t{0}) noexcept
-      : hashed_(hashed | first_reserved_tag) {}
+  /// \param secret what peers do not know, so that none chooses the bucket of another one's tag
+  /// \throws std::bad_alloc
+  explicit match_table(std::uint64_t hashed = ~std::uint64_t{0}, std::uint64_t secret = 0)
+      : hashed_(hashed | first_reserved_tag),
+        multiplier_((secret ^ 0x9e3779b97f4a7c15u) | 1),
+        unexpected_(hashed_, secret) {}
 
   /// Posts a receive or a probe.
   void post(detail::matcher& m) noexcept {
@@ -60,31 +64,23 @@ class match_table {
   }
 
   /// Adds an unexpected message.
-  void add(incoming& m) noexcept;
-  void remove(incoming& m) noexcept;
+  void add(incoming& m) noexcept { unexpected_.add(m); }
+  void remove(incoming& m) noexcept { unexpected_.remove(m); }
 
   /// Whether no unexpected message waits.
-  bool none_arrived() const noexcept { return !by_arrival_.first; }
+  bool none_arrived() const noexcept { return unexpected_.none(); }
 
   /// The first unexpected message for a receive or probe; null: none. It stays in.
   incoming* find(const peer* from, tag_mask tag) const noexcept {
-    if (none_arrived()) [[likely]]
-      return nullptr;
-    return find_arrived(from, tag);
+    return none_arrived() ? nullptr : unexpected_.find(from, tag);
   }
 
   /// Takes out every posted matcher that only `from` can serve, or (null) all of them: a list by
   /// `after`, in order of posting.
   detail::matcher* take_posted(const peer* from) noexcept;
 
-  /// Takes an unexpected message out for one who will receive or discard it, until unclaim.
-  void claim(incoming& m) noexcept;
-  void unclaim(incoming& m) noexcept;
-  /// Claimed ones, a list by `later`.
-  incoming* claimed() const noexcept { return claimed_.first; }
-
   /// The oldest unexpected message from a peer, or (null) from anybody.
-  incoming* any_unexpected(const peer* from) const noexcept;
+  incoming* any_unexpected(const peer* from) const noexcept { return unexpected_.any(from); }
 
  private:
   template <class Node>
@@ -96,7 +92,7 @@ class match_table {
 
   std::size_t hash(const peer* from, std::uint64_t tag) const noexcept {
     const std::uint64_t mixed =
-        (reinterpret_cast<std::uintptr_t>(from) >> 6 ^ (tag & hashed_)) * 0x9e3779b97f4a7c15u;
+        (reinterpret_cast<std::uintptr_t>(from) >> 6 ^ (tag & hashed_)) * multiplier_;
     return mixed >> 54;  // the top bits, as many as index the buckets
   }
   static_assert(buckets == std::size_t{1} << (64 - 54));
@@ -113,15 +109,13 @@ class match_table {
     (m.after ? m.after->before : home.last) = m.before;
   }
   detail::matcher* take_wild(const peer* from, std::uint64_t tag, detail::matcher* found) noexcept;
-  incoming* find_arrived(const peer* from, tag_mask tag) const noexcept;
 
   const std::uint64_t hashed_;
+  const std::uint64_t multiplier_;
   std::array<list<detail::matcher>, buckets> exact_{};
   list<detail::matcher> wild_{};
   std::uint64_t posted_ = 0;
-  std::array<list<incoming>, buckets> unexpected_{};
-  list<incoming> by_arrival_{};
-  list<incoming> claimed_{};
+  arrivals unexpected_;
 };
 
 }  // namespace weft::proto

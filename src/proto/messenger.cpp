@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "proto/secret.hpp"
 #include "proto/select.hpp"
 
 namespace weft::proto {
@@ -15,7 +16,7 @@ messenger::messenger(runtime::engine& e, messenger_settings s)
       budget_(static_cast<std::int64_t>(
           std::min<std::size_t>(s.unexpected_budget / credit_unit, 1u << 30))),
       budget_left_(budget_),
-      table_(s.hashed_tag_bits) {}
+      table_(s.hashed_tag_bits, secret_word()) {}
 
 messenger::~messenger() {
   const runtime::engine::holder hold(engine_);
@@ -125,7 +126,8 @@ std::optional<claimed_message> messenger::try_claim(peer* from, tag_mask tag) no
   const runtime::engine::holder hold(engine_);
   incoming* const m = table_.find(from, tag);
   if (!m) return {};
-  table_.claim(*m);
+  table_.remove(*m);
+  m->claimed = true;
   return claimed_message(*m, m->from, m->about());
 }
 
@@ -202,11 +204,10 @@ void messenger::close_all() noexcept {
     engine_.end(*m, errc::closed);
   }
   for (auto& [key, r] : regions_.all()) end_notified(r);
+  while (to_sweep_) swept();
   while (incoming* m = table_.any_unexpected(nullptr)) {
     table_.remove(*m);
-    unstore(*m);
-    return_budget(m->eager_units);
-    messages_.give_back(*m);
+    m->from->discard(*m);
   }
 }
 
@@ -216,15 +217,26 @@ unsigned messenger::poll() noexcept {
     fail_doomed();
   if (has_untold_) [[unlikely]]
     tell_untold();
-  if (yielded_.empty()) return 0;
+  const bool sweeps = to_sweep_ != nullptr;
+  if (sweeps) [[unlikely]]
+    sweep();
+  if (yielded_.empty()) return sweeps ? 1 : 0;
   yielded_.resume_all(true);
   return 1;
+}
+
+/// A slice for each pass, however much those that have gone had sent.
+void messenger::sweep() noexcept {
+  if (to_sweep_->sweep(messages_per_pass)) swept();
+  worth_polling = to_sweep_ != nullptr;
 }
 
 void messenger::fail_doomed() noexcept {
   has_doomed_ = false;
   for (auto& [id, p] : peers_)
-    if (p->doomed()) p->fail(errc::out_of_memory, "no memory for what it must be told");
+    if (const errc why = p->doomed(); why != errc::ok)
+      p->fail(why, why == errc::out_of_memory ? "no memory for what it must be told"
+                                              : "it made this side say more than it reads");
 }
 
 /// There was no memory for the word: the peer's end may have given some back meanwhile.

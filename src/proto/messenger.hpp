@@ -134,7 +134,7 @@ class messenger final : public runtime::source {
   }
 
   unsigned poll() noexcept override;
-  bool has_work() noexcept override { return has_doomed_ || !yielded_.empty(); }
+  bool has_work() noexcept override { return has_doomed_ || to_sweep_ || !yielded_.empty(); }
   void nudge() noexcept override {}
 
   /// Why there is no peer with that number: it was one of new_peer's.
@@ -180,6 +180,12 @@ class messenger final : public runtime::source {
   void has_doomed() noexcept { has_doomed_ = worth_polling = true; }
   /// A peer was given up here.
   void given_up(peer& p) noexcept;
+  /// That peer has gone, and messages of its are to be let go of at the next passes.
+  void has_to_sweep(peer& p) noexcept {
+    p.to_sweep = true;
+    p.next_to_sweep = std::exchange(to_sweep_, &p);
+    worth_polling = true;
+  }
   /// One more peer, or one fewer, has something unsent (peer::unsent).
   void has_unsent(bool one_more) noexcept;
   /// There was no memory on the way to a link: those that wait for one fail.
@@ -188,6 +194,11 @@ class messenger final : public runtime::source {
  private:
   void fail_doomed() noexcept;
   void tell_untold() noexcept;
+  void sweep() noexcept;
+  void swept() noexcept {
+    to_sweep_->to_sweep = false;
+    to_sweep_ = to_sweep_->next_to_sweep;
+  }
   std::shared_ptr<peer> make_peer(peer_id id);
   const std::shared_ptr<peer>& known_or_new(peer_id id);
   void collect();
@@ -224,8 +235,9 @@ class messenger final : public runtime::source {
   static constexpr const char* the_end = "the context has ended";
   bool over_ = false;  // close_all was called
   bool has_doomed_ = false;
-  bool has_untold_ = false;  // peers that on_given_up could not be told of
-  std::size_t unsent_ = 0;   // peers with something unsent
+  bool has_untold_ = false;   // peers that on_given_up could not be told of
+  peer* to_sweep_ = nullptr;  // the first of those
+  std::size_t unsent_ = 0;    // peers with something unsent
   metrics counts_;
 };
 

@@ -17,6 +17,12 @@ namespace {
 // A frame of its own returns credit when that much is owed: 256 KiB.
 constexpr std::uint32_t most_owed = 4096;
 constexpr const char* closed_here = "this side closed it";
+
+/// Whether a frame answers a message of the peer's.
+constexpr bool is_answer(frame_kind kind) noexcept {
+  return kind == frame_kind::cts || kind == frame_kind::fin_ack || kind == frame_kind::matched ||
+         kind == frame_kind::cancelled || kind == frame_kind::enough;
+}
 }  // namespace
 
 peer_record::peer_record() = default;
@@ -29,6 +35,7 @@ peer::~peer() = default;
 
 void peer::shrink() noexcept {
   replies_ = {};
+  numbered_ = {};
   asked_ = {};
   reads_ = {};
   access_.reset();
@@ -104,13 +111,25 @@ bool peer::add_control(const control& c) noexcept {
   }
 }
 
+/// A peer that makes this side say more than it reads is cut off: what waits here for it is
+/// bounded.
+bool peer::too_many_answers(frame_kind kind) noexcept {
+  if (!is_answer(kind)) return false;
+  if (unsent_answers_ == most_unsent_answers) {
+    doom(errc::protocol_error);
+    return true;
+  }
+  ++unsent_answers_;
+  return false;
+}
+
 void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b,
                         std::uint64_t third) noexcept {
   const std::uint8_t flags = kind == frame_kind::credit ? 0
                              : third == 0               ? transports::has_extension
                                           : transports::has_extension | transports::has_immediate;
   if (state_ == state::lost || state_ == state::closed) return;
-  if (!add_control({header_of(kind, 0, 0, flags), {a, b, third}})) return;
+  if (too_many_answers(kind) || !add_control({header_of(kind, 0, 0, flags), {a, b, third}})) return;
   if (state_ == state::open)
     flush_controls();
   else
@@ -148,6 +167,7 @@ bool peer::flush_controls() noexcept {
     const auto kind = static_cast<frame_kind>(c.header.kind);
     // Credit that is not awaited is no reason to wake anybody.
     if (kind != frame_kind::credit || std::exchange(starves_, false)) nudge();
+    if (is_answer(kind)) --unsent_answers_;
     if (kind >= frame_kind::accessed) access_->on_left(kind, c.extension);
     bye_left_ = bye_left_ || (kind == frame_kind::bye && c.extension.a == good_bye);
     controls_.pop_front();
@@ -220,8 +240,8 @@ void peer::on_broken(errc why) noexcept {
   fail(why, how);
 }
 
-void peer::doom() noexcept {
-  doomed_ = true;
+void peer::doom(errc why) noexcept {
+  doomed_ = why;
   owner_.has_doomed();
 }
 
@@ -253,33 +273,22 @@ void peer::lose(errc why, std::string_view detail) noexcept {
     next = m->after;
     owner_.engine().end(*m, why);
   }
-  for (incoming *m = table.any_unexpected(nullptr), *later = nullptr; m; m = later) {
-    later = m->later;
-    if (m->from != this || (m->whole() && m->eager_done)) continue;  // it can still be received
-    if (m == current_) current_ = nullptr;
-    table.remove(*m);
-    held_ -= m->eager_units;
-    release(*m);
-  }
-  for (incoming* m = table.claimed(); m; m = m->later) {
-    if (m->from != this || (m->whole() && m->eager_done)) continue;
-    if (m == current_) current_ = nullptr;
-    m->cut_short = true;
-  }
+  if (current_ && current_->unexpected()) current_ = nullptr;
   const auto drop = [this, why](incoming& m) {
     if (m.receive) owner_.engine().end(m.unmatch(), why);
     release(m);
   };
-  while (incoming* m = asked_.any()) {
-    asked_.erase(m->id);
-    m->id = 0;
-    if (m == current_) current_ = nullptr;
-    drop(*m);
-  }
-  while (incoming* m = reads_.any()) {
-    reads_.erase(std::exchange(m->read_id, 0));
-    drop(*m);
-  }
+  asked_.erase_if([&](incoming& m) {
+    m.id = 0;
+    if (&m == current_) current_ = nullptr;
+    drop(m);
+    return true;
+  });
+  reads_.erase_if([&](incoming& m) {
+    m.read_id = 0;
+    drop(m);
+    return true;
+  });
   for (incoming *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
     next = m->next_to_ask;
     if (m == current_) current_ = nullptr;
@@ -289,20 +298,36 @@ void peer::lose(errc why, std::string_view detail) noexcept {
   turns_.resume_all(false);
   rooms_.resume_all(false);
   numbers_.resume_all(false);
-  const auto waits = [](const reply_slot& s) { return s.kind == frame_kind{} || s.putting; };
-  while (reply_slot* slot = replies_.any_if(waits)) {
-    slot->kind = reply_lost;
-    slot->putting = false;
-    if (slot->waiting) slot->waiting.resume();
-  }
+  replies_.for_each([](reply_slot& slot) {
+    if (slot.kind != frame_kind{} && !slot.putting) return;
+    slot.kind = reply_lost;
+    slot.putting = false;
+    if (slot.waiting) slot.waiting.resume();
+  });
   if (access_) access_->fail(why);
   controls_.clear();
+  unsent_answers_ = 0;
   note_unsent();
   // What is whole keeps its part of the budget until it is received.
   owner_.return_budget(std::exchange(window_, 0) - held_);
   owed_ = 0;
   owed_limit_ = 1;
+  // What nobody receives and will never be whole goes bit by bit: there may be many of these.
+  arrivals::begin_sweep(unexpected);
+  if (!sweep(messages_per_pass)) owner_.has_to_sweep(*this);
   for (operation* op : std::exchange(closings, {})) owner_.engine().end(*op);
+}
+
+bool peer::sweep(std::size_t most) noexcept {
+  for (; most != 0; --most) {
+    incoming* const m = arrivals::sweep(unexpected);
+    if (!m) return true;
+    if (m->complete()) continue;  // it can still be received
+    owner_.table().remove(*m);
+    owe(std::exchange(m->eager_units, 0));
+    release(*m);
+  }
+  return false;
 }
 
 // --- access to memory ---------------------------------------------------------------------------

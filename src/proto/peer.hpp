@@ -11,9 +11,11 @@
 
 #include <weft/detail/access_ops.hpp>
 
+#include "proto/arrivals.hpp"
 #include "proto/id_table.hpp"
 #include "proto/incoming.hpp"
 #include "proto/protocol.hpp"
+#include "proto/sender_numbers.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::proto {
@@ -72,7 +74,7 @@ class peer_record {
   bool turn_taken_ = false;  // a message is being begun
   bool closing_ = false;     // close() was called: nothing new is begun
   bool bye_left_ = false;    // and was not answered yet
-  bool doomed_ = false;
+  errc doomed_ = errc::ok;   // why it is to fail at the next pass
   waiters turns_;            // turn_waiters
   waiters rooms_;            // for room in the link, or for credit
   waiters numbers_;          // for a number in replies_: the message that is being begun, or none
@@ -80,10 +82,12 @@ class peer_record {
   std::int64_t credit_ = 0;  // units that may still be sent
   id_table<reply_slot> replies_;
   std::deque<control> controls_;
-  bool unsent_noted_ = false;  // unsent(), and the messenger knows
+  std::uint32_t unsent_answers_ = 0;  // of these: to messages of the peer's
+  bool unsent_noted_ = false;         // unsent(), and the messenger knows
 
   // Receiving.
   incoming* current_ = nullptr;  // the message that `more` frames continue
+  sender_numbers numbered_;      // messages that the peer awaits an answer to
   id_table<incoming> asked_;     // messages whose rest was asked for
   id_table<incoming> reads_;     // messages whose rest the link is reading
   incoming* to_ask_ = nullptr;   // matched, to be asked for or read when the link can; the first
@@ -142,7 +146,7 @@ class peer final : public transports::inlet,
 
   /// Gone, and no message of its is left.
   bool finished() const noexcept {
-    return gone() && held_ == 0 && signals_ == 0 && !link_ && !untold;
+    return gone() && held_ == 0 && signals_ == 0 && !link_ && !untold && !to_sweep;
   }
   /// Gives back memory, once finished.
   void shrink() noexcept;
@@ -167,10 +171,11 @@ class peer final : public transports::inlet,
   void fail(errc why, std::string_view detail) noexcept;
   /// The same where its process knows, or there is none any more.
   void lose(errc why, std::string_view detail) noexcept;
-  /// Something could not be kept for want of memory, so that this peer cannot be served any more.
-  /// It fails at the next pass: the caller may be in the middle of things.
-  void doom() noexcept;
-  bool doomed() const noexcept { return doomed_; }
+  /// Something could not be kept for want of memory (or is more than is kept for a peer), so that
+  /// this peer cannot be served any more. It fails at the next pass: the caller may be in the
+  /// middle of things.
+  void doom(errc why = errc::out_of_memory) noexcept;
+  errc doomed() const noexcept { return doomed_; }
   /// Frees the link, after fail.
   void drop_link() noexcept {
     link_.reset();
@@ -201,6 +206,15 @@ class peer final : public transports::inlet,
 
   /// A receive takes a message that was unexpected so far. \return true if it is complete
   bool deliver(incoming& m, detail::recv_operation& op) noexcept;
+  /// Lets go of messages that will never be whole, of a peer that has gone; so many at most.
+  /// \return whether that were all
+  bool sweep(std::size_t most) noexcept;
+  peer* next_to_sweep = nullptr;  ///< for the messenger
+  bool to_sweep = false;          ///< it is in its list
+
+  /// Unexpected messages of its.
+  arrivals_of unexpected;
+
   /// As if a receive without memory took a claimed message.
   void discard(incoming& m) noexcept;
   /// Ends the receive of a matched message with errc::stopped, at once. What is still to come of
@@ -302,6 +316,9 @@ class peer final : public transports::inlet,
 
   void note(std::string_view detail) noexcept;
   bool add_control(const control& c) noexcept;
+  /// Credit that the peer may know of and has not used.
+  std::uint32_t usable() const noexcept { return window_ - held_ - owed_; }
+  bool too_many_answers(frame_kind kind) noexcept;
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t third = 0) noexcept;
   bool flush_controls() noexcept;
@@ -333,7 +350,7 @@ class peer final : public transports::inlet,
   bool on_cancel(const frame_extension& x) noexcept;
   void on_enough(const frame_extension& x) noexcept;
   bool on_bye(bool answer) noexcept;
-  incoming* take_incoming() noexcept;
+  incoming* take_incoming(local_id number) noexcept;
   bool keep_unexpected(incoming& m) noexcept;
   void on_matched(incoming& m) noexcept;
   void continue_receive(incoming& m) noexcept;

@@ -3,43 +3,55 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
 namespace weft::proto {
 
-/// Makes objects in chunks and keeps those that are given back, after t.reset(). Not thread-safe
-/// (baton).
+/// Makes objects, and keeps some of those that are given back, after t.reset(). Beyond that they go
+/// back to the system: what peers made many of does not stay. Not thread-safe (baton).
 template <class T>
 class pool {
  public:
   /// \throws std::bad_alloc
   T& take() {
     if (free_.empty()) grow();
-    T& t = *free_.back();
+    T& t = *free_.back().release();
     free_.pop_back();
+    ++in_use_;
     return t;
   }
 
   void give_back(T& t) noexcept {
+    std::unique_ptr<T> one(&t);
+    --in_use_;
+    if (free_.size() == kept) return;
     t.reset();
-    free_.push_back(&t);
+    free_.push_back(std::move(one));
   }
 
   /// How many are out.
-  std::size_t in_use() const noexcept { return chunks_.size() * chunk - free_.size(); }
+  std::size_t in_use() const noexcept { return in_use_; }
 
  private:
-  static constexpr std::size_t chunk = 64;
+  static constexpr std::size_t kept = 1024;
+  static constexpr std::size_t at_once = 64;
 
   void grow() {
-    free_.reserve((chunks_.size() + 1) * chunk);  // `give_back` cannot fail
-    chunks_.push_back(std::make_unique<T[]>(chunk));
-    for (std::size_t i = chunk; i-- != 0;) free_.push_back(&chunks_.back()[i]);
+    free_.reserve(kept);  // `give_back` cannot fail
+    for (std::size_t i = 0; i != at_once; ++i) {
+      try {
+        free_.push_back(std::make_unique<T>());
+      } catch (const std::bad_alloc&) {
+        if (free_.empty()) throw;
+        return;
+      }
+    }
   }
 
-  std::vector<std::unique_ptr<T[]>> chunks_;
-  std::vector<T*> free_;
+  std::vector<std::unique_ptr<T>> free_;
+  std::size_t in_use_ = 0;
 };
 
 }  // namespace weft::proto

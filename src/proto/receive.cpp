@@ -116,7 +116,7 @@ bool peer::on_frame(const frame_header& h, const frame_extension* x,
 /// Whether a frame is a message that needs neither more frames nor an answer.
 inline bool peer::whole_message(const frame_header& h, const frame_extension* x) const noexcept {
   return h.kind == static_cast<std::uint8_t>(frame_kind::eager) && (!x || is_whole(h, *x)) &&
-         state_ < state::closed && !current_ && units_of(h.size) <= window_ - held_;
+         state_ < state::closed && !current_ && units_of(h.size) <= usable();
 }
 
 bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
@@ -137,6 +137,7 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
     if (kind == frame_kind::arrived) return x && on_arrived(*x);
   }
   if (gone()) return true;
+  if (doomed_ == errc::protocol_error) return false;
   if (h.credit != 0) on_credit(h.credit);
   switch (kind) {
     case frame_kind::eager:
@@ -190,11 +191,15 @@ void peer::on_credit(std::uint16_t units) noexcept {
   if (!rooms_.empty()) resume_rooms();
 }
 
-/// Null: there is no memory for it.
-incoming* peer::take_incoming() noexcept {
+/// Null: there is no memory for it. \param number by which the peer knows it, or 0
+incoming* peer::take_incoming(local_id number) noexcept {
+  incoming* m = nullptr;
   try {
-    return &owner_.messages().take();
+    m = &owner_.messages().take();
+    if (number != 0) numbered_.add(number, *m);
+    return m;
   } catch (const std::bad_alloc&) {
+    if (m) owner_.messages().give_back(*m);
     return nullptr;
   }
 }
@@ -205,20 +210,22 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   const bool rendezvous = h.kind == static_cast<std::uint8_t>(frame_kind::rts);
   const std::uint64_t total = x ? x->a & size_mask : h.size;
   const std::uint32_t units = units_of(h.size);
-  if (current_ || h.size > total || total > max_message || (rendezvous && !x) ||
-      units > window_ - held_ || (h.size != 0 && !data))
+  if (current_ || h.size > total || total > max_message || (rendezvous && !x) || units > usable() ||
+      (h.size != 0 && !data))
     return false;
-  if (!rendezvous && (total > std::uint64_t{window_ - held_ - 1} * credit_unit ||
+  if (!rendezvous && (total > std::uint64_t{usable() - 1} * credit_unit ||
                       ((h.flags & eager_ends) != 0 && h.size != total)))
     return false;
-  held_ += units;
+  // Who knows a message by a number waits for its answer before another one has that number.
+  const auto number = static_cast<local_id>(!x ? 0 : rendezvous ? x->a >> 48 : x->b);
+  if (number == 0 ? rendezvous : numbered_.find(number) != nullptr) return false;
 
-  incoming* const memory = take_incoming();
+  incoming* const memory = take_incoming(number);
   if (!memory) {
-    held_ -= units;
     fail(errc::out_of_memory, "no memory to note that a message has begun");
     return true;
   }
+  held_ += units;
   incoming& in = *memory;
   const std::uint64_t immediate = x ? x->immediate : 0;
   recv_operation* receive = take_receive({id_, {h.tag}, total, immediate});
@@ -228,14 +235,14 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   in.total = total;
   in.eager_units = units;
   in.rendezvous = rendezvous;
-  if (x) in.sender_id = static_cast<local_id>(rendezvous ? x->a >> 48 : x->b);
+  in.sender_id = number;
   if (rendezvous && x->b != 0) {
     in.readable = true;
     in.at = remote_address::unpack(x->b);
   }
   // How much of it comes without being asked for is bounded by the credit that the peer has left.
   const bool ends = (h.flags & eager_ends) != 0;
-  const std::uint64_t may_follow = ends ? 0 : std::uint64_t{window_ - held_} * credit_unit;
+  const std::uint64_t may_follow = ends ? 0 : std::uint64_t{usable()} * credit_unit;
   in.stored_size = std::min(total, h.size + may_follow);
   if (receive)
     in.match(*receive);
@@ -263,7 +270,7 @@ bool peer::on_signal(const frame_header& h, const frame_extension& x) noexcept {
     return true;
   }
   if (signals_ == most_signals) return false;
-  incoming* const in = take_incoming();
+  incoming* const in = take_incoming(0);
   if (!in) {
     fail(errc::out_of_memory, "no memory for a signal that nobody waits for yet");
     return true;
@@ -282,7 +289,7 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
   incoming* m = current_;
   const std::uint32_t units = payload_units(h.size);
   const bool ends = (h.flags & eager_ends) != 0;
-  if (!m || h.size > m->total - m->arrived || units > window_ - held_ ||
+  if (!m || h.size > m->total - m->arrived || units > usable() ||
       (ends && !m->rendezvous && m->arrived + h.size != m->total) ||
       (m->unexpected() && m->arrived + h.size > m->stored_size) || !m->comes_as_said(data, h.size))
     return false;
@@ -338,17 +345,15 @@ bool peer::on_fragment(const frame_header& h, const frame_extension& x,
 }
 
 bool peer::on_cancel(const frame_extension& x) noexcept {
-  match_table& table = owner_.table();
-  for (incoming* m = table.any_unexpected(this); m; m = m->later) {
-    if (m->from != this || m->sender_id == 0 || m->sender_id != x.a) continue;
-    table.remove(*m);
-    if (m == current_) current_ = nullptr;
-    owe(m->eager_units);
-    release(*m);
-    send_control(frame_kind::cancelled, x.a);
-    return true;
-  }
-  return true;  // matched meanwhile: the sender will see the answer to its message instead
+  incoming* const m = numbered_.find(x.a);
+  // Matched meanwhile, or taken by a claim: the sender will see the answer to its message instead.
+  if (!m || !m->unexpected() || m->claimed) return true;
+  owner_.table().remove(*m);
+  if (m == current_) current_ = nullptr;
+  owe(m->eager_units);
+  release(*m);
+  send_control(frame_kind::cancelled, x.a);
+  return true;
 }
 
 bool peer::keep_unexpected(incoming& m) noexcept {

@@ -16,11 +16,8 @@ constexpr std::uint32_t largest_window = 1u << 20;
 }  // namespace
 
 bool peer::deliver(incoming& m, recv_operation& op) noexcept {
-  if (m.claimed)
-    owner_.table().unclaim(m);
-  else
-    owner_.table().remove(m);
-  if (m.cut_short) {
+  if (!std::exchange(m.claimed, false)) owner_.table().remove(m);
+  if (gone() && !m.complete()) {
     owe(std::exchange(m.eager_units, 0));
     op.status = why_;
     release(m);
@@ -41,12 +38,12 @@ bool peer::deliver(incoming& m, recv_operation& op) noexcept {
 }
 
 void peer::discard(incoming& m) noexcept {
-  owner_.table().unclaim(m);
+  m.claimed = false;
   owner_.unstore(m);
   m.stored = nullptr;
   m.allocated.reset();
   m.given_up = true;
-  if (!m.cut_short && !(m.whole() && m.eager_done && gone())) return on_matched(m);
+  if (!gone()) return on_matched(m);
   owe(std::exchange(m.eager_units, 0));
   release(m);
 }
@@ -161,6 +158,7 @@ void peer::finish_receive(incoming& m) noexcept {
 
 void peer::release(incoming& m) noexcept {
   if (m.id != 0) asked_.erase(m.id);
+  if (m.sender_id != 0) numbered_.erase(m.sender_id);
   if (m.is_signal) --signals_;
   if (m.unexpected()) owner_.unstore(m);
   owner_.messages().give_back(m);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/region_table.hpp"
 
-#include <fmt/format.h>
-
-#include <random>
-#include <stdexcept>
-
 #include <weft/error.hpp>
 
 #include "proto/frames.hpp"
+#include "proto/secret.hpp"
 
 namespace weft {
 
@@ -23,14 +19,8 @@ remote_region remote_region::part(std::uint64_t from, std::uint64_t bytes) const
 namespace weft::proto {
 
 std::uint64_t region_table::add(mutable_buffer memory, rights may) {
-  std::uint32_t secret = 0;
-  try {
-    secret = std::random_device()();
-  } catch (const std::runtime_error& e) {
-    throw error(errc::system,
-                fmt::format("no random number for the key of a region: {}", e.what()));
-  }
-  const std::uint64_t key = std::uint64_t{++numbers_} << 32 | secret;
+  std::uint64_t key = secret_word();
+  while (key == 0 || regions_.contains(key)) key = secret_word();
   add({key, 0}, memory, may);
   return key;
 }

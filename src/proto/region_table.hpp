@@ -35,8 +35,12 @@ struct wanted_access {
   std::uint64_t size = 0;
 };
 
-/// Regions by their keys. Unless the owner chooses it, a key is a number, which no other region of
-/// the context ever has, and 32 random bits that peers cannot guess. Baton held only.
+/// So many times a peer may name a region that there is not (it may have ended meanwhile). Who does
+/// so more often guesses.
+inline constexpr std::uint32_t most_wrong_keys = 1u << 16;
+
+/// Regions by their keys. Unless the owner chooses it, a key is 64 random bits: peers cannot guess
+/// it, and what named a region that has ended names no other one. Baton held only.
 class region_table {
  public:
   /// \throws std::bad_alloc, weft::error (system)
@@ -55,7 +59,6 @@ class region_table {
 
  private:
   std::unordered_map<std::uint64_t, registered> regions_;
-  std::uint32_t numbers_ = 0;
 };
 
 }  // namespace weft::proto

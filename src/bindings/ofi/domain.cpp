@@ -105,7 +105,12 @@ void domain::remove(memory_region& m) noexcept {
 std::uint64_t domain::draw_key() {
   const std::lock_guard lock(mutex_);
   try {
-    return std::uint64_t{++drawn_} << 32 | std::random_device()();
+    std::random_device dice;
+    for (;;) {
+      // 64 bits that peers do not guess; the last two are no key here, or none of weft's.
+      const std::uint64_t key = std::uint64_t{dice()} << 32 | dice();
+      if (key < FI_KEY_NOTAVAIL - 1 && !regions_.contains(key)) return key;
+    }
   } catch (const std::runtime_error&) {
     throw error(errc::system, "the kernel has no random number for the key of a memory region");
   }

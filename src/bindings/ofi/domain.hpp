@@ -58,7 +58,6 @@ class domain final : public fid_domain {
   std::mutex mutex_;  // what follows
   std::vector<endpoint*> endpoints_;
   std::unordered_map<std::uint64_t, memory_region*> regions_;  // by their keys
-  std::uint32_t drawn_ = 0;
 };
 
 }  // namespace weft::ofi

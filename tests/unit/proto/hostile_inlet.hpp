@@ -3,8 +3,43 @@
 #pragma once
 
 #include "net.hpp"
+#include "proto/select.hpp"
 
 namespace net {
+
+/// What a request to send says first: the message's number, and its size.
+constexpr std::uint64_t numbered(std::uint64_t id, std::uint64_t size = 1) {
+  return id << 48 | size;
+}
+
+/// A link to somebody who reads all and answers nothing.
+class swallowing_link final : public weft::transports::link {
+ public:
+  swallowing_link() noexcept : link(kind) {}
+  std::string opened(weft::transports::parcel) override { return {}; }
+  weft::transports::post send(const weft::proto::frame_header& h,
+                              const weft::proto::frame_extension*,
+                              weft::transports::gather& data) noexcept override {
+    data.skip(h.size);
+    return weft::transports::post::done;
+  }
+  weft::transports::post get(weft::transports::scatter, weft::transports::remote_address,
+                             std::size_t, std::uint64_t) noexcept override {
+    return weft::transports::post::failed;
+  }
+  bool prefers_get(weft::transports::remote_address, std::size_t) const noexcept override {
+    return false;
+  }
+  std::optional<weft::transports::remote_address> expose(weft::const_buffer) noexcept override {
+    return {};
+  }
+  bool unseen() const noexcept override { return false; }
+  void nudge() noexcept override {}
+
+ private:
+  static constexpr weft::transports::traits kind{
+      .name = "swallowing", .max_payload = 64 * 1024, .fragment = 64 * 1024};
+};
 
 /// Node 0, and frames that come to it from node 2 by as many transports as the test likes.
 struct inlet_attack {
@@ -17,6 +52,13 @@ struct inlet_attack {
       : n(3, s, m), keeps_wire(n.raw_link(2, 0)) {}
 
   peer& villain() { return n[0].to(2); }
+
+  /// Whatever is said to node 2 is lost from now on.
+  void swallow() {
+    peer& to = villain();
+    const engine::holder hold(n[0].engine);
+    to.opened(std::make_unique<swallowing_link>(), weft::proto::credit_reserve);
+  }
 
   static weft::proto::frame_header head(weft::proto::frame_kind kind, std::uint32_t size,
                                         std::uint8_t flags = 0) {

@@ -17,8 +17,6 @@ namespace {
 
 using transferring = tracked<weft::detail::transfer_operation>;
 
-constexpr std::uint64_t numbered(std::uint64_t id, std::uint64_t size) { return id << 48 | size; }
-
 }  // namespace
 
 TEST_CASE("hostile: a frame that was begun for one message does not end in another") {

@@ -150,6 +150,30 @@ TEST_CASE("match: what only one peer can serve is taken out in order of posting"
   CHECK(taken(nullptr).empty());
 }
 
+TEST_CASE("match: thousands of tags that nobody receives") {
+  bench t;
+  constexpr std::uint64_t count = 5000;
+  const auto tag_of = [](std::uint64_t i) { return i << 40 | i; };
+  for (std::uint64_t i = 0; i != count; ++i) t.arrive(t.a, tag_of(i));
+  incoming& later = t.arrive(t.b, tag_of(count - 1));
+  incoming& own = t.arrive(t.b, weft::first_reserved_tag);
+  const bool forth = GENERATE(true, false);
+  for (std::uint64_t k = 0; k != count; ++k) {
+    const std::uint64_t i = forth ? k : count - 1 - k;
+    incoming* const m = t.table.find(k % 2 != 0 ? t.a : nullptr, tag{tag_of(i)});
+    REQUIRE(m == &t.messages[i]);
+    t.table.remove(*m);
+    REQUIRE(t.table.find(t.a, tag{tag_of(i)}) == nullptr);
+  }
+  CHECK(t.table.any_unexpected(t.a) == nullptr);
+  CHECK(t.table.find(nullptr, tag{tag_of(count - 1)}) == &later);
+  t.table.remove(later);
+  CHECK(t.table.find(nullptr, any_tag) == nullptr);
+  CHECK(t.table.any_unexpected(nullptr) == &own);
+  t.table.remove(own);
+  CHECK(t.table.none_arrived());
+}
+
 TEST_CASE("match: agrees with two plain lists over thousands of random steps") {
   const auto seed = GENERATE(1u, 2u, 3u, 4u);
   const std::uint64_t hashed = GENERATE(~std::uint64_t{0}, ~std::uint64_t{1}, std::uint64_t{0});

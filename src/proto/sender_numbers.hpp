@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers that a peer has given its messages.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "proto/frames.hpp"
+
+namespace weft::proto {
+
+struct incoming;
+
+/// Messages of one peer that wait for an answer, by the numbers that the peer knows them by. In two
+/// steps, so that nothing is searched, and that a number costs 2 KiB at most, whatever it is.
+class sender_numbers {
+ public:
+  /// Null: no message under way has it.
+  incoming* find(std::uint64_t number) const noexcept {
+    if (number > max || !pages_ || !(*pages_)[number / per_page]) return nullptr;
+    return (*pages_)[number / per_page]->at[number % per_page];
+  }
+
+  /// A number that no other one has. \throws std::bad_alloc, and nothing has changed
+  void add(local_id number, incoming& m) {
+    if (!pages_) pages_ = std::make_unique<directory>();
+    std::unique_ptr<page>& p = (*pages_)[number / per_page];
+    if (!p) p = std::make_unique<page>();
+    p->at[number % per_page] = &m;
+    ++p->used;
+  }
+
+  void erase(local_id number) noexcept {
+    std::unique_ptr<page>& p = (*pages_)[number / per_page];
+    p->at[number % per_page] = nullptr;
+    // The first one stays: correct peers have few messages under way, and the lowest numbers.
+    if (--p->used == 0 && number >= per_page) p.reset();
+  }
+
+ private:
+  static constexpr std::size_t per_page = 256;
+  static constexpr std::uint64_t max = 0xffff;
+  struct page {
+    std::array<incoming*, per_page> at{};
+    std::size_t used = 0;
+  };
+  using directory = std::array<std::unique_ptr<page>, (max + 1) / per_page>;
+  std::unique_ptr<directory> pages_;
+};
+
+}  // namespace weft::proto
