@@ -144,4 +144,8 @@ class pump {
   const std::unique_ptr<patience> patience_;  // the home thread's
 };
 
+/// For a library on top of weft that is unloaded while contexts live whose owners are gone: their
+/// threads stand still until a context is used again. exit does that by itself. Any thread.
+void hold_threads() noexcept;
+
 }  // namespace weft

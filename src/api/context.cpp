@@ -28,20 +28,26 @@ wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
       };
 }
 
-/// In a child after fork nobody frees it: its end waits for threads, which only the parent has.
-void leave_to_parent(std::unique_ptr<detail::core>& c) noexcept {
-  if (c && c->engine().is_inherited()) static_cast<void>(c.release());
+/// In a child after fork nobody frees it: its end waits for threads, which only the parent has. Nor
+/// where the process exits out of the middle of it, of a coroutine for one: its end would wait for
+/// what is on this very stack. Peers then find the process gone.
+void leave_if_in_use(std::unique_ptr<detail::core>& c) noexcept {
+  if (!c) return;
+  runtime::engine& e = c->engine();
+  if (!e.is_inherited() && !e.is_in_use()) return;
+  if (!e.is_inherited()) runtime::exit_gate::close_all();
+  static_cast<void>(c.release());
 }
 
 }  // namespace
 
 context::context(options chosen) : core_(std::make_unique<detail::core>(std::move(chosen))) {}
 context::context(std::unique_ptr<detail::core> core) noexcept : core_(std::move(core)) {}
-context::~context() { leave_to_parent(core_); }
+context::~context() { leave_if_in_use(core_); }
 context::context(context&&) noexcept = default;
 
 context& context::operator=(context&& other) noexcept {
-  leave_to_parent(core_);
+  leave_if_in_use(core_);
   core_ = std::move(other.core_);
   return *this;
 }

@@ -116,6 +116,7 @@ void core::say_the_last_words() {
 }
 
 core::~core() {
+  engine_.go_on();
   say_the_last_words();
   // The control plane first: its end tells peers and fails what waits for them.
   ended_.store(true, std::memory_order_release);

@@ -26,7 +26,8 @@ pump::pump(context& of)
 }
 
 pump::~pump() {
-  if (!core_.engine().is_inherited()) core_.engine().end_calls();
+  const bool in_a_call = detail::driver::here() == &driver_;  // out of which the process exits
+  if (!core_.engine().is_inherited() && !in_a_call) core_.engine().end_calls();
 }
 
 pump::holding::holding(pump& p) noexcept : pump_(p), call_(p) { p.core_.engine().enter(); }
@@ -93,5 +94,7 @@ std::optional<steady_clock::time_point> pump::arm() noexcept {
   const call here(*this);
   return core_.engine().arm();
 }
+
+void hold_threads() noexcept { runtime::exit_gate::close_all(); }
 
 }  // namespace weft

@@ -68,6 +68,7 @@ void detail::spawned_task_failed(const std::exception_ptr& failure) noexcept {
 }
 
 void spawn(context& ctx, task<void> x, std::function<void(std::exception_ptr)> on_failure) {
+  runtime::exit_gate::expect_exit();
   (new spawned(ctx.core(), std::move(x), std::move(on_failure)))->start();
 }
 

@@ -228,7 +228,7 @@ unsigned messenger::poll() noexcept {
 /// A slice for each pass, however much those that have gone had sent.
 void messenger::sweep() noexcept {
   if (to_sweep_->sweep(messages_per_pass)) swept();
-  worth_polling = to_sweep_ != nullptr;
+  worth_polling = worth_polling || to_sweep_ != nullptr;
 }
 
 void messenger::fail_doomed() noexcept {

@@ -10,6 +10,7 @@ completer::completer()
 }
 
 completer::~completer() {
+  gate_.open_for_good();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -33,7 +34,9 @@ void completer::hand_on() noexcept {
     operation_list all = ended_.take();
     if (all.empty()) return;
     lock.unlock();
+    gate_.begin_work();
     while (operation* op = all.pop()) op->on->post(*op);
+    gate_.end_work();
     lock.lock();
   }
 }

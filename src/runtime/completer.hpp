@@ -8,6 +8,8 @@
 
 #include <weft/executor.hpp>
 
+#include "runtime/exit_gate.hpp"
+
 namespace weft::runtime {
 
 /// Hands ended operations to their executors, for the thread that moves messages, which would do so
@@ -32,6 +34,7 @@ class completer {
   std::condition_variable changed_;
   operation_list ended_;   // guarded by mutex_
   bool stopping_ = false;  // guarded by mutex_
+  exit_gate gate_;
   std::thread thread_;
 };
 

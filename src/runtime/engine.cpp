@@ -170,6 +170,7 @@ void engine::caller_looks_at_handles() noexcept {
 /// Completions are for the thread that leads. Another thread, or a coroutine of this one, only
 /// moves messages; what ends thereby is completed when the leader comes by.
 unsigned engine::poll_once() noexcept {
+  go_on();
   const bool lead = !leads_here() && try_to_lead();
   unsigned events = 0;
   {
@@ -204,6 +205,12 @@ bool engine::try_to_lead() noexcept {
   led_ = true;
   leader_ = std::this_thread::get_id();
   return true;
+}
+
+bool engine::is_in_use() noexcept {
+  if (leads_here() || std::this_thread::get_id() == progress_.get_id()) return true;
+  const std::unique_lock lock(lead_mutex_, std::try_to_lock);
+  return !lock || (led_ && !by_calls_);
 }
 
 void engine::stop_leading() noexcept {
@@ -327,6 +334,8 @@ void engine::caller_sleeps() noexcept {
 }
 
 void engine::drive_until(const std::atomic<bool>& done) noexcept {
+  exit_gate::expect_exit();
+  go_on();
   std::unique_lock lock(lead_mutex_);
   if (led_ && leader_ == std::this_thread::get_id()) {
     lock.unlock();

@@ -28,6 +28,7 @@
 #include "runtime/completer.hpp"
 #include "runtime/completion_queue.hpp"
 #include "runtime/doorbell.hpp"
+#include "runtime/exit_gate.hpp"
 #include "runtime/handle_watcher.hpp"
 #include "runtime/one_shot_watches.hpp"
 #include "runtime/patience.hpp"
@@ -195,6 +196,17 @@ class engine final : public detail::timer_service, public executor, public detai
   /// memory with it and its peers. A system call: not for a message's way.
   bool is_inherited() const noexcept { return ::getpid() != process_; }
 
+  /// Whether a thread is inside run(), or this one is in a call or moves messages: the context
+  /// cannot end, unless the process does.
+  bool is_in_use() noexcept;
+
+  /// Somebody uses the context, who may be on his way out of the process: threads that stand still
+  /// for that (exit_gate) go on.
+  void go_on() noexcept {
+    if (gate_.is_closed()) [[unlikely]]
+      exit_gate::open_all();
+  }
+
   /// Whether somebody makes passes while the application computes.
   bool has_progress_thread() const noexcept { return has_progress_thread_; }
 
@@ -322,6 +334,7 @@ class engine final : public detail::timer_service, public executor, public detai
   void caller_sleeps() noexcept;
   void progress_loop() noexcept;
   unsigned progress_sleeps(time_point deadline) noexcept;
+  unsigned progress_waits(time_point deadline) noexcept;
   bool tick_finds_absence() noexcept;
   void judge_absence() noexcept;
   void ring_for_watches() noexcept;
@@ -446,6 +459,7 @@ class engine final : public detail::timer_service, public executor, public detai
   std::uint32_t looks_at_last_tick_ = 0;    // progress thread's
   std::chrono::nanoseconds tick_{};         // progress thread's
   std::uint32_t away_at_last_tick_ = 0;     // progress thread's
+  exit_gate gate_;                          // the progress thread's, if there is one
   std::thread progress_;
   const std::unique_ptr<completer> completer_;  // null: whoever gives the baton hands out himself
   const pid_t process_ = ::getpid();

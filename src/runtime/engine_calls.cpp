@@ -29,6 +29,7 @@ constexpr std::chrono::nanoseconds longest_alone = std::chrono::microseconds{1};
 /// A loop that is not ours is to watch this one's wait set, which with io_uring needs a thread that
 /// enters the kernel. So the set is made anew.
 void engine::begin_calls() {
+  exit_gate::expect_exit();
   auto set = make_epoll_wait_set();
   std::deque<handle_watcher> handles;
   const holder hold(*this);
@@ -58,6 +59,7 @@ void engine::end_calls() noexcept {
 }
 
 unsigned engine::look(unsigned passes) noexcept {
+  go_on();
   if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ == seat()) [[unlikely]]
     wake_up();
   const bool another_sleeps = caller_asleep_.load(std::memory_order_relaxed);

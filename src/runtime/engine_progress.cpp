@@ -62,6 +62,7 @@ void engine::start() {
 void engine::stop() noexcept {
   stopping_.store(true);
   if (!progress_.joinable()) return;
+  gate_.open_for_good();
   door_.progress_bell().ring();
   progress_.join();
 }
@@ -76,7 +77,7 @@ void engine::progress_loop() noexcept {
   ask_for_the_processor();
   time_point slept, woken, done;  // of the last turn, for the trace
   unsigned told = 0, passes = 0;
-  while (!stopping_.load(std::memory_order_relaxed)) {
+  for (gate_.begin_work(); !stopping_.load(std::memory_order_relaxed); gate_.pass()) {
     watches_.take_up(*progress_wait_);
     enter();
     trace_.slice(trace::kind::progress_sleeps, slept, woken, told);
@@ -110,6 +111,7 @@ void engine::progress_loop() noexcept {
     passes = progress_in_charge();
     done = now();
   }
+  gate_.end_work();
 }
 
 /// The caller is away: what needs a reaction rings from now on. A small message does not, since the
@@ -143,13 +145,20 @@ unsigned engine::progress_sleeps(time_point deadline) noexcept {
   std::chrono::nanoseconds next = tick_;
   for (;;) {
     const bool ticking = ticks_.load(std::memory_order_relaxed);
-    const unsigned told =
-        progress_wait_->wait(ticking ? std::min(deadline, now() + next) : deadline);
+    const unsigned told = progress_waits(ticking ? std::min(deadline, now() + next) : deadline);
     if (told != 0 || !ticking || stopping_.load(std::memory_order_relaxed) || now() >= deadline ||
         tick_finds_absence())
       return told;
     next = !by_calls_ && (away_at_last_tick_ & 1) != 0 ? second_look : tick_;
   }
+}
+
+/// The process may exit meanwhile.
+unsigned engine::progress_waits(time_point deadline) noexcept {
+  gate_.end_work();
+  const unsigned told = progress_wait_->wait(deadline);
+  gate_.begin_work();
+  return told;
 }
 
 /// Without the baton, so that a caller that polls is not disturbed. Stops looking when nothing
@@ -179,7 +188,7 @@ bool engine::tick_finds_absence() noexcept {
 unsigned engine::progress_in_charge() noexcept {
   unsigned passes = 0;
   time_point since{};
-  for (int vain = 0; !stopping_.load(std::memory_order_relaxed);) {
+  for (int vain = 0; !stopping_.load(std::memory_order_relaxed) && !gate_.is_closed();) {
     if (vain % passes_between_clocks_in_vain == 1) {
       const time_point here = now();
       if (vain == 1)

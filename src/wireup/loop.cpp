@@ -17,7 +17,7 @@
 namespace weft::wireup {
 
 loop::loop(std::function<void()> recover) try
-    : work_(io_.get_executor()), recover_(std::move(recover)) {
+    : work_(io_.get_executor()), recover_(std::move(recover)), gate_(&to_gate, this) {
   // Asio opens its descriptors when they are first needed. Now is when a failure can be told.
   const asio::steady_timer first_need(io_);
   // A new thread inherits the mask of its creator.
@@ -47,6 +47,14 @@ loop::~loop() {
 
 void loop::run() {
   pthread_setname_np(pthread_self(), "weft-wireup");
+  gate_.begin_work();
+  do run_out();
+  while (goes_on());
+  gate_.end_work();
+}
+
+/// Until there is nothing left, or somebody stops it.
+void loop::run_out() {
   for (;;) {
     try {
       io_.run();
@@ -55,6 +63,21 @@ void loop::run() {
       tell(e);
     }
   }
+}
+
+void loop::to_gate(void* self) {
+  loop& l = *static_cast<loop*>(self);
+  l.to_gate_.store(true);
+  l.io_.stop();
+}
+
+/// Whether it was stopped for the gate only; then it has passed that.
+bool loop::goes_on() {
+  if (!to_gate_.exchange(false)) return false;
+  gate_.pass();
+  io_.restart();
+  const std::lock_guard lock(mutex_);
+  return !gives_up_;
 }
 
 /// An exception concerns the one whose handler or task it left. Want of memory may concern anybody:
@@ -108,6 +131,7 @@ void loop::drain() {
 }
 
 void loop::finish_with(task_ptr last) {
+  gate_.open_for_good();
   {
     const std::lock_guard lock(mutex_);
     finished_ = true;
@@ -115,6 +139,7 @@ void loop::finish_with(task_ptr last) {
                           tasks_.reserve(tasks_.size() + 1);
                           if (tasks_.empty()) asio::post(io_, [this] { drain(); });
                         });
+    gives_up_ = !enough;
     if (enough)
       tasks_.push_back(std::move(last));
     else

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "runtime/disposal.hpp"
+#include "runtime/exit_gate.hpp"
 #include "wireup/asio.hpp"
 #include "wireup/frame.hpp"
 #include "wireup/patiently.hpp"
@@ -74,6 +76,9 @@ class loop {
   void finish_with(task_ptr last);
   void drain();
   void run();
+  void run_out();
+  bool goes_on();
+  static void to_gate(void* self);
   void call_drain();
   void tell(const std::exception& e) noexcept;
 
@@ -85,6 +90,9 @@ class loop {
   std::mutex mutex_;
   std::vector<task_ptr> tasks_;  // guarded by mutex_
   bool finished_ = false;        // guarded by mutex_
+  bool gives_up_ = false;        // guarded by mutex_: ends at once, whatever is under way
+  std::atomic<bool> to_gate_{false};
+  runtime::exit_gate gate_;
   std::thread thread_;
 };
 

@@ -2,6 +2,8 @@
 // What libfabric finds in libweft-fi.so.
 #include <rdma/providers/fi_log.h>
 
+#include <weft/pump.hpp>
+
 #include "bindings/ofi/attributes.hpp"
 #include "bindings/ofi/fabric.hpp"
 
@@ -18,7 +20,8 @@ fi_provider& this_provider() noexcept {
       .name = provider_name,
       .getinfo = &get_info,
       .fabric = &fabric::open,
-      .cleanup = [] {},
+      // Endpoints that nobody has closed. The code stays mapped for their threads (-z nodelete).
+      .cleanup = [] { hold_threads(); },
   };
   return provider;
 }
