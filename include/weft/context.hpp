@@ -158,7 +158,8 @@ struct options {
 /// one takes its place.
 ///
 /// Member functions may be called from any thread. The destructor ends what is still in flight
-/// with errc::closed, waits until spawned tasks have ended, and must not run inside `run()`.
+/// with errc::closed, waits until spawned tasks have ended, and must not run inside `run()`. Where
+/// `exit` calls it there, out of a coroutine, it does nothing, and peers find the process gone.
 ///
 /// A context belongs to the process that made it. In a child that fork() made its destructor, and
 /// those of its handles, do nothing: peers hear nothing, and the memory is freed by the child's

@@ -13,7 +13,7 @@ namespace weft {
 ///
 /// Any thread may post to it. Work runs in the order posted, on several threads at once; one
 /// chain's coroutines still run one after the other. The destructor waits for what was posted and
-/// must not run on a thread of the pool.
+/// must not run on a thread of the pool. Nor must `exit` be called there: oneTBB's own end crashes.
 class pool final : public executor {
  public:
   /// \param threads how many threads may compute at once; 0: as many as the process has cores

@@ -56,7 +56,8 @@ std::vector<std::string> variables() {
   return names;
 }
 
-/// What to say when mpirun has ended and nobody said that he runs on weft.
+/// What to say when mpirun has ended and nobody said that he runs on weft: what is known. A job
+/// that somebody ends because it takes long may be slow for any reason, and none of weft's.
 void explain(const outcome& ended) {
   if (ended.status == 0) {
     fmt::print(stderr,
@@ -66,8 +67,9 @@ void explain(const outcome& ended) {
     return;
   }
   fmt::print(stderr,
-             "weft-mpirun: the job failed with status {}, and no rank got through MPI_Init on "
-             "weft. What Open MPI says of it is above.\n"
+             "weft-mpirun: the job ended with status {} before rank 0 said that it runs on weft, "
+             "as it does inside MPI_Init. Why is not known here; what the program and Open MPI say "
+             "is above. To find out:\n"
              "  weft-mpirun --verify            shows whether weft works here at all\n"
              "  weft-mpirun --default ...       the same without weft: does the program run?\n"
              "  FI_LOG_LEVEL=warn weft-mpirun -x FI_LOG_LEVEL ...   what weft itself says\n",

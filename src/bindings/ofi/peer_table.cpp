@@ -33,7 +33,9 @@ fi_addr_t peer_table::address_of(peer_id id) noexcept {
   const fi_addr_t found = known();
   if (found != FI_ADDR_NOTAVAIL) return found;
   // Somebody who sent first: whichever of those not met yet it is.
-  for (const std::size_t n = names_.size(); met_up_to_ < n; ++met_up_to_) meet(met_up_to_);
+  const std::size_t n = names_.size();
+  for (std::size_t a = met_up_to_.load(std::memory_order_acquire); a < n; ++a) meet(a);
+  met_up_to_.store(n, std::memory_order_release);
   return known();
 }
 

@@ -51,7 +51,9 @@ class peer_table {
   std::array<std::atomic<block*>, blocks> blocks_{};
   std::array<std::unique_ptr<block>, blocks> owned_;
   std::unordered_map<peer_id, fi_addr_t> addresses_;
-  std::size_t met_up_to_ = 0;  // all before were met, if they are still there
+  // All before were met, if they are still there. Without the mutex: threads that go through the
+  // same ones at once meet each once.
+  std::atomic<std::size_t> met_up_to_{0};
 };
 
 }  // namespace weft::ofi

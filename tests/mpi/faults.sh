@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# What docs/mpi.md says of Open MPI's own layer holds over another provider, too: the same comes of it on weft and on
+# libfabric's tcp;ofi_rxm. Where they differ, weft has a fault of its own, or the table is out of date.
+. "$(dirname "$0")/common.sh"
+# what_comes COMMAND...: what the ranks print, and how the job ended. One that has said something last and goes on is
+# told from one that is slow.
+what_comes() {
+  local code=0
+  timeout -k 5 10 "$@" >out.txt 2>err.txt || code=$?
+  sort out.txt
+  if grep -q "exited on signal 11" err.txt; then echo "crashed"; elif [ $code = 124 ]; then echo "did not end"; else echo "ended with $code"; fi
+}
+root=
+if [ "$(id -u)" = 0 ]; then root=--allow-run-as-root; fi
+for fault in lower_bound cancelled_send synchronous_and_claimed; do
+  what_comes weft-mpirun -n 2 faults $fault >weft.txt
+  # shellcheck disable=SC2086
+  what_comes mpirun.openmpi $root --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include "tcp;ofi_rxm" -n 2 faults $fault >rxm.txt
+  if grep -q "cannot be selected\|were able to be opened" err.txt; then skip "libfabric has no tcp;ofi_rxm here"; fi
+  echo "$fault:"
+  cat weft.txt
+  cmp weft.txt rxm.txt || { cat rxm.txt err.txt; fail "$fault differs over tcp;ofi_rxm"; }
+done

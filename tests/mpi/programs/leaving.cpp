@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// leaving WAY FILE: a rank that ends its process, with 3, by another way than the end of main after
+// MPI_Finalize. Most do so in the middle of a message to the next rank, whose receive is into a
+// static object, gone before its process is.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int well = 3;
+
+/// Waits for all ranks, without MPI: by a counter in a file. What MPI has sent last may be lost
+/// with who sent it.
+void meet_all(const char* file, int ranks) {
+  const int fd = ::open(file, O_RDWR);
+  if (::ftruncate(fd, sizeof(int)) != 0) std::_Exit(2);
+  void* const at = ::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) std::_Exit(2);
+  const std::atomic_ref<int> there(*static_cast<int*>(at));
+  for (++there; there < ranks;) std::this_thread::yield();
+}
+
+/// Some programs leave that to the destructor of a static object.
+struct session {
+  bool open = false;
+  ~session() {
+    if (open) MPI_Finalize();
+  }
+};
+session all;
+
+constexpr int count = 1 << 20;
+std::vector<int> inbox(count);
+std::vector<int> outbox(count, 7);
+
+void leave() { std::exit(well); }
+
+void exchange(const char* file, bool to_the_end) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  int out = rank, in = -1;
+  MPI_Sendrecv(&out, 1, MPI_INT, next, 1, &in, 1, MPI_INT, before, 1, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  if (in != before) std::_Exit(1);
+  meet_all(file, size);
+  MPI_Request r[2];
+  MPI_Irecv(inbox.data(), count, MPI_INT, before, 2, MPI_COMM_WORLD, &r[0]);
+  MPI_Isend(outbox.data(), count, MPI_INT, next, 2, MPI_COMM_WORLD, &r[1]);
+  if (to_the_end) MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string way = argc == 3 ? argv[1] : "";
+  if (way == "atexit") std::atexit([] { MPI_Finalize(); });
+  int threads = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &threads);
+  // What weft leaves behind has time to go wrong: this library's end comes after libfabric's.
+  if (!::dlopen(WEFT_TEST_LATE, RTLD_NOW)) return 2;
+  const bool finalizes = way == "atexit" || way == "static";
+  all.open = way == "static";
+  exchange(argv[2], finalizes);
+  if (finalizes) return well;
+  if (way == "exit") leave();
+  if (way == "abort") MPI_Abort(MPI_COMM_WORLD, well);
+  if (way == "thread") {
+    std::thread(&leave).detach();
+    for (;;) ::pause();
+  }
+  if (way == "signal") {
+    ::signal(SIGALRM, [](int) { leave(); });
+    ::ualarm(1000, 0);
+    int there = 0;  // inside the provider for most of its time
+    for (;;) MPI_Iprobe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+  }
+  return 2;
+}
