@@ -18,10 +18,10 @@ using transports::parcel;
 
 namespace {
 
-constexpr std::size_t max_reason = 512;
+constexpr std::size_t most_shown = 512;
 
 /// What happened there, for people here. Its number is the peer's word.
-std::string_view word_for(std::uint32_t why) noexcept {
+std::string_view told_word(std::uint32_t why) noexcept {
   switch (static_cast<errc>(why)) {
     case errc::out_of_memory:
       return "out of memory";
@@ -36,8 +36,8 @@ std::string_view word_for(std::uint32_t why) noexcept {
   }
 }
 
-parcel pack(std::uint8_t kind, errc why, std::string_view detail) {
-  detail = detail.substr(0, max_reason);
+parcel pack_reason(std::uint8_t kind, errc why, std::string_view detail) {
+  detail = detail.substr(0, most_shown);
   const auto number = static_cast<std::uint32_t>(why);
   parcel p;
   p.kind = kind;
@@ -74,14 +74,14 @@ bool links::tell(const std::shared_ptr<peer>& lost) {
 /// The peer has gone while this channel to it came about.
 void links::send_off(const wireup::channel_ptr& c, const peer& p) {
   if (const auto reason = reason_of(p))
-    c->send(pack(static_cast<std::uint8_t>(parcel_kind::gone), reason->kind, reason->text));
+    c->send(pack_reason(static_cast<std::uint8_t>(parcel_kind::gone), reason->kind, reason->text));
   c->close();
 }
 
 /// By every channel: the good-bye by one must not come before the reason by another.
 void links::give_up(party& who, errc why, std::string_view detail) {
   for (const wireup::channel_ptr& c : who.channels)
-    c->send(pack(static_cast<std::uint8_t>(parcel_kind::gone), why, detail));
+    c->send(pack_reason(static_cast<std::uint8_t>(parcel_kind::gone), why, detail));
   end(who, why, detail);
 }
 
@@ -91,9 +91,9 @@ void links::on_given_up(party& who, const parcel& told) {
   if (told.bytes.size() < sizeof why) return end(who, errc::peer_lost, "it gave this side up");
   std::memcpy(&why, told.bytes.data(), sizeof why);
   const std::string text =
-      runtime::printable(std::span(told.bytes).subspan(sizeof why), max_reason);
+      runtime::printable(std::span(told.bytes).subspan(sizeof why), most_shown);
   end(who, errc::peer_lost,
-      fmt::format("the other side gave the connection up: {}{}{}{}", word_for(why),
+      fmt::format("the other side gave the connection up: {}{}{}{}", told_word(why),
                   text.empty() ? "" : " (\"", text, text.empty() ? "" : "\")"));
 }
 

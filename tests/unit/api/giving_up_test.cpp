@@ -45,14 +45,19 @@ task<void> exchange(endpoint with, error& end) {
   co_await receive(with, end);
 }
 
+/// As if there had been no memory for what it must be told.
+void doom(detail::core& at, const endpoint& whom) {
+  const std::shared_ptr<proto::peer> p = at.messenger().peer_of(whom.id());
+  const runtime::engine::holder hold(at.engine());
+  p->doom();
+  at.engine().look_after();
+}
+
 /// Gives its guest up.
 task<void> greet(endpoint guest, detail::core& at, error& end) {
   std::byte in{};
   co_await guest.recv({&in, 1}, tag{2});
-  {
-    const runtime::engine::holder hold(at.engine());
-    at.messenger().peer_of(guest.id())->doom();
-  }
+  doom(at, guest);
   co_await receive(guest, end);
 }
 
@@ -74,11 +79,7 @@ TEST_CASE("giving up: a transport that breaks is told to the other side, and all
 TEST_CASE(
     "giving up: a side that runs out of memory for a peer says so, whatever the peer awaits") {
   met m;
-  {
-    const runtime::engine::holder hold(*m.engine);
-    m.core->messenger().peer_of(m.peer.id())->doom();
-    m.engine->look_after();
-  }
+  doom(*m.core, m.peer);
   check_told(m, errc::out_of_memory, "no memory");
   CHECK(m.receives().first == errc::out_of_memory);
 }

@@ -332,16 +332,17 @@ TEST_CASE(
 
 TEST_CASE("failure: whoever is given up is told of, also when there was no memory to do so") {
   nodes n(2);
+  peer& other = n[0].to(1);
   int asked = 0;
   n[0].messages.on_given_up = [&](peer& p) {
-    CHECK(&p == &n[0].to(1));
+    CHECK(&p == &other);
     CHECK(p.now() == peer::state::lost);
     if (++asked < 3) throw std::bad_alloc();
   };
   {
     const engine::holder hold(n[0].engine);
-    n[0].to(1).fail(weft::errc::protocol_error, "it sent nonsense");
-    n[0].to(1).fail(weft::errc::out_of_memory, "it has ended already");
+    other.fail(weft::errc::protocol_error, "it sent nonsense");
+    other.fail(weft::errc::out_of_memory, "it has ended already");
   }
   CHECK(asked == 1);
   for (int pass = 0; pass != 4; ++pass) n[0].engine.poll_once();
@@ -350,12 +351,13 @@ TEST_CASE("failure: whoever is given up is told of, also when there was no memor
 
 TEST_CASE("failure: who is closed, or whose process is gone, is not told that it is given up") {
   nodes n(2);
+  peer& other = n[0].to(1);
   int asked = 0;
   n[0].messages.on_given_up = [&](peer&) { ++asked; };
   const engine::holder hold(n[0].engine);
   if (GENERATE(true, false))
-    n[0].to(1).fail(weft::errc::closed, "it has left");
+    other.fail(weft::errc::closed, "it has left");
   else
-    n[0].to(1).lose(weft::errc::peer_lost, "its process died");
+    other.lose(weft::errc::peer_lost, "its process died");
   CHECK(asked == 0);
 }
