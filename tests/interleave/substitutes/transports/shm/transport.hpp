@@ -6,8 +6,14 @@
 
 namespace weft::transports::shm {
 
+class pair;
+
 class shm_transport {
  public:
+  struct transfers {
+    void end_all_of(const pair&) noexcept {}
+  };
+  transfers& copies() noexcept { return copies_; }
   const transports::traits& traits() const noexcept {
     static constexpr transports::traits t{.name = "shm", .max_payload = shm::max_payload};
     return t;
@@ -19,6 +25,7 @@ class shm_transport {
 
  private:
   std::uint32_t passes_ = 0;
+  transfers copies_;
 };
 
 class pair {
@@ -29,7 +36,7 @@ class pair {
   const shm_transport& owner() const noexcept { return owner_; }
   runtime::remote_doorbell& door() noexcept { return door_; }
   std::string take_answer(parcel) noexcept { return {}; }
-  post get(scatter, remote_address, std::size_t) noexcept { return post::failed; }
+  post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept { return post::failed; }
   bool prefers_get(remote_address, std::size_t) const noexcept { return false; }
   std::optional<remote_address> expose(const_buffer) noexcept { return {}; }
 
