@@ -373,8 +373,9 @@ void links::on_answer(party& who, parcel p, bool refused) {
   const bool last = std::none_of(who.opening.begin(), who.opening.end(),
                                  [](const auto& l) { return l != nullptr; });
   if (last) who.opening.clear();
-  const std::string trouble =
+  std::string trouble =
       refused ? runtime::printable(p.bytes, max_reason) : link->opened(std::move(p));
+  if (refused && trouble.empty()) trouble = "it gives no reason";  // empty: it works
   attempts_[who.peer.get()].push_back({ways_[who.next_way].name, trouble});
   if (trouble.empty()) return use(who, std::move(link), head.number, head.credit);
   link.reset();
