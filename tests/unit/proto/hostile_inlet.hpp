@@ -12,14 +12,16 @@ constexpr std::uint64_t numbered(std::uint64_t id, std::uint64_t size = 1) {
   return id << 48 | size;
 }
 
-/// A link to somebody who reads all and answers nothing.
+/// A link to somebody who reads as many frames as he is let, and answers nothing.
 class swallowing_link final : public weft::transports::link {
  public:
-  swallowing_link() noexcept : link(kind) {}
+  explicit swallowing_link(std::size_t& room) noexcept : link(kind), room_(room) {}
   std::string opened(weft::transports::parcel) override { return {}; }
   weft::transports::post send(const weft::proto::frame_header& h,
                               const weft::proto::frame_extension*,
                               weft::transports::gather& data) noexcept override {
+    if (room_ == 0) return weft::transports::post::busy;
+    --room_;
     data.skip(h.size);
     return weft::transports::post::done;
   }
@@ -39,6 +41,7 @@ class swallowing_link final : public weft::transports::link {
  private:
   static constexpr weft::transports::traits kind{
       .name = "swallowing", .max_payload = 64 * 1024, .fragment = 64 * 1024};
+  std::size_t& room_;
 };
 
 /// Node 0, and frames that come to it from node 2 by as many transports as the test likes.
@@ -53,12 +56,17 @@ struct inlet_attack {
 
   peer& villain() { return n[0].to(2); }
 
-  /// Whatever is said to node 2 is lost from now on.
-  void swallow() {
+  /// Whatever is said to node 2 is lost from now on, and so much more can be said.
+  void swallow(std::size_t frames) {
     peer& to = villain();
     const engine::holder hold(n[0].engine);
-    to.opened(std::make_unique<swallowing_link>(), weft::proto::credit_reserve);
+    room = frames;
+    if (to.link())
+      static_cast<weft::transports::inlet&>(to).on_room();
+    else
+      to.opened(std::make_unique<swallowing_link>(room), weft::proto::credit_reserve);
   }
+  std::size_t room = 0;
 
   static weft::proto::frame_header head(weft::proto::frame_kind kind, std::uint32_t size,
                                         std::uint8_t flags = 0) {
