@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <stdexcept>
 
@@ -107,6 +108,7 @@ class oracle {
   verdict judge() {
     if (set_up()) play();
     if (result_.good()) wind_up();
+    if (!result_.good()) read_complaints();
     result_.rounds = board_.honest[0].rounds + board_.honest[1].rounds;
     result_.visitors = board_.visitors;
     for (const honest_notes& h : board_.honest)
@@ -116,7 +118,11 @@ class oracle {
 
  private:
   bool set_up() {
-    victim_ = std::make_unique<process>("the victim", [&] { return be_victim(board_, settings_); });
+    victim_ = std::make_unique<process>("the victim", [&] {
+      // It says a line about each connection that it ends.
+      if (!settings_.trace) ::dup2(complaints_.get(), STDERR_FILENO);
+      return be_victim(board_, settings_);
+    });
     if (!wait([&] { return board_.ready != 0; }, "the victim did not open its doors")) return false;
     for (std::size_t i = 0; i != board_.honest.size(); ++i)
       honest_[i] = std::make_unique<process>(fmt::format("honest peer {}", i),
@@ -215,6 +221,16 @@ class oracle {
            !beyond("threads", held_.threads, usual_.threads, most_threads);
   }
 
+  /// What else the victim, or its sanitizer, has said.
+  void read_complaints() {
+    constexpr std::size_t most_lines = 60;
+    std::ifstream in(fmt::format("/proc/self/fd/{}", complaints_.get()));
+    std::size_t lines = 0;
+    for (std::string line; std::getline(in, line) && lines != most_lines;)
+      if (!line.starts_with("weft: the connection of") && ++lines != 0)
+        result_.violations.push_back("| " + line);
+  }
+
   static std::string said(const text& t) {
     return t.get().size() == 0 ? std::string() : fmt::format(": {}", t.get());
   }
@@ -272,6 +288,7 @@ class oracle {
   std::array<std::uint64_t, 2> rounds_{};
   std::array<std::int64_t, 2> moved_{};
   holdings held_, usual_;
+  const weft::runtime::unique_fd complaints_{::memfd_create("complaints", MFD_CLOEXEC)};
 };
 
 }  // namespace
