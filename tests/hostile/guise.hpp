@@ -15,12 +15,12 @@
 #include "ear.hpp"
 #include "runtime/engine.hpp"
 #include "settings.hpp"
-#include "sim/dice.hpp"
+#include "support/dice.hpp"
 #include "wireup/connection_manager.hpp"
 
 namespace hostile {
 
-using sim::dice;
+using weft::tests::dice;
 using weft::transports::parcel;
 
 /// In front of a transport's own bytes in each parcel. docs/wire-format.md, "Parcels".

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A peer says that it listens where somebody else does.
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <filesystem>
 
 #include "far_side.hpp"
+#include "unit/wireup/raw.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::test {
@@ -47,19 +49,26 @@ TEST_CASE("third party: whoever answers in a peer's place is let go at once") {
 
   wireup::tcp_settings tcp;
   tcp.key = wireup::job_key::from_text(o.job_key, "key");
-  wireup::identity self = wireup::test::fresh_identity();
-  self.locator = wireup::socket_name_of(self.id);
-  node far(self, tcp);
+  node far({}, tcp);
   far->knock(door.address(), "", node::into(far.outcomes));
   endpoint peer = run(ctx, door.accept());
   REQUIRE(far.outcomes.next().channel);
 
-  free_name(self.locator);
-  wireup::identity other = wireup::test::fresh_identity();
-  other.locator = self.locator;
-  node third(other);
+  const std::string name = wireup::socket_name_of(far->self().id);
+  free_name(name);
+  const wireup::opened third = wireup::listen_abstract(name);
+  REQUIRE(third.fd);
+  std::jthread answering([&third] {
+    pollfd somebody{third.fd.get(), POLLIN, 0};
+    REQUIRE(::poll(&somebody, 1, 30'000) == 1);
+    const runtime::unique_fd caller(::accept(third.fd.get(), nullptr, nullptr));
+    const wireup::context_key key;
+    REQUIRE(wireup::test::send_raw(
+                caller, wireup::test::bytes_of(wireup::responder(key, {}).invite())) == 0);
+    CHECK(wireup::test::last_words(caller).empty());
+  });
   run(ctx, send_one(peer));
-  CHECK(third.ends.next().orderly);
+  answering.join();
   CHECK(far.parcels.next().parcel.kind == says::offer);  // by tcp
 }
 

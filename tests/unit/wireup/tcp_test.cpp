@@ -357,7 +357,7 @@ TEST_CASE("those who are slow at the handshake are dropped, and keep nobody out"
 
 TEST_CASE("who proves that it knows the key does not make room for those who say nothing") {
   const job_key key = job_key::random();
-  node host(fresh_identity(), with(key));
+  node host({}, with(key));
   const std::string address = open(host);
   const unique_fd honest = stranger_at(address);
   say(honest, encode_opening(approach::prove));
@@ -379,7 +379,7 @@ TEST_CASE("who is hung up on in the middle of the handshake tries again, and not
   REQUIRE(::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
   REQUIRE(::listen(door.get(), 8) == 0);
   REQUIRE(::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
-  node guest(fresh_identity(), with(job_key::random()));
+  node guest({}, with(job_key::random()));
   for (const bool answers : {false, true}) {
     guest->knock("tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "",
                  node::into(guest.outcomes));
