@@ -342,7 +342,7 @@ void links::end(party& who, errc why, std::string_view detail, bool looks_on) {
     if (!looks_on) who.peer->lose(why, detail);
     who.unused_bundle.reset();
     who.peer->drop_link();  // and notes that nothing is left that a bundle could owe
-    attempts_.erase(who.peer.get());
+    forget_attempts(*who.peer, why);
   }
   for (const channel_ptr& other : who.channels) other->close();
 }

@@ -2,7 +2,9 @@
 // Brings peers, channels and transports together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -124,6 +126,7 @@ class links {
   void hear_out(const party& who);
   void end(party& who, errc why, std::string_view detail, bool looks_on = false);
   void cut_off(party& who, std::string_view what);
+  void forget_attempts(const proto::peer& p, errc why);
   void give_up(party& who, errc why, std::string_view detail);
   std::optional<wireup::failure> reason_of(const proto::peer& p) const;
   void send_off(const wireup::channel_ptr& c, const proto::peer& p);
@@ -197,6 +200,9 @@ class links {
   std::map<wireup::context_id, acquaintance> strangers_;  // guarded by strangers_mutex_
 
   std::map<const proto::peer*, std::vector<attempt>> attempts_;  // baton held
+  // The same of peers that nothing reached, the last few: somebody may ask why. Baton held.
+  static constexpr std::size_t most_unreached = 16;
+  std::deque<std::pair<peer_id, std::vector<attempt>>> unreached_;
 };
 
 }  // namespace weft::detail

@@ -184,8 +184,21 @@ std::string links::refusals(const peer& p) {
 }
 
 std::vector<links::attempt> links::attempts(const peer& p) const {
+  if (const auto found = attempts_.find(&p); found != attempts_.end()) return found->second;
+  const auto ended = std::find_if(unreached_.begin(), unreached_.end(),
+                                  [&](const auto& one) { return one.first == p.id(); });
+  return ended == unreached_.end() ? std::vector<attempt>{} : ended->second;
+}
+
+/// Baton held. The peer ends.
+void links::forget_attempts(const peer& p, errc why) {
   const auto found = attempts_.find(&p);
-  return found == attempts_.end() ? std::vector<attempt>{} : found->second;
+  if (found == attempts_.end()) return;
+  if (why == errc::unreachable) {
+    if (unreached_.size() == most_unreached) unreached_.pop_front();
+    unreached_.emplace_back(p.id(), std::move(found->second));
+  }
+  attempts_.erase(found);
 }
 
 /// As try_next_way, when what is going on now has ended and the baton is not held.

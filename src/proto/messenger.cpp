@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "proto/secret.hpp"
 #include "proto/select.hpp"
 
 namespace weft::proto {
@@ -16,7 +15,8 @@ messenger::messenger(runtime::engine& e, messenger_settings s)
       budget_(static_cast<std::int64_t>(
           std::min<std::size_t>(s.unexpected_budget / credit_unit, 1u << 30))),
       budget_left_(budget_),
-      table_(s.hashed_tag_bits, secret_word()) {}
+      table_(s.hashed_tag_bits, s.secret()),
+      regions_(s.secret) {}
 
 messenger::~messenger() {
   const runtime::engine::holder hold(engine_);

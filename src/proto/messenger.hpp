@@ -19,6 +19,7 @@
 #include "proto/peer.hpp"
 #include "proto/pool.hpp"
 #include "proto/region_table.hpp"
+#include "proto/secret.hpp"
 #include "proto/stream_table.hpp"
 #include "runtime/engine.hpp"
 
@@ -32,6 +33,8 @@ struct messenger_settings {
   rendezvous_way rendezvous = rendezvous_way::automatic;
   inline_beginning inlined = inline_beginning::automatic;
   chained_fin chained = chained_fin::automatic;
+  /// Numbers that no peer guesses; a simulation has its own, so that a run can be repeated.
+  std::function<std::uint64_t()> secret = secret_word;
 };
 
 /// The protocol layer of a context. Owned by it. Functions take the baton themselves where they say

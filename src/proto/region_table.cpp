@@ -4,7 +4,6 @@
 #include <weft/error.hpp>
 
 #include "proto/frames.hpp"
-#include "proto/secret.hpp"
 
 namespace weft {
 
@@ -19,8 +18,8 @@ remote_region remote_region::part(std::uint64_t from, std::uint64_t bytes) const
 namespace weft::proto {
 
 std::uint64_t region_table::add(mutable_buffer memory, rights may) {
-  std::uint64_t key = secret_word();
-  while (key == 0 || regions_.contains(key)) key = secret_word();
+  std::uint64_t key = secret_();
+  while (key == 0 || regions_.contains(key)) key = secret_();
   add({key, 0}, memory, may);
   return key;
 }

@@ -5,10 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include <weft/detail/access_ops.hpp>
 #include <weft/remote_region.hpp>
+
+#include "proto/secret.hpp"
 
 namespace weft::proto {
 
@@ -43,6 +47,10 @@ inline constexpr std::uint32_t most_wrong_keys = 1u << 16;
 /// it, and what named a region that has ended names no other one. Baton held only.
 class region_table {
  public:
+  /// \param secret numbers that no peer guesses
+  explicit region_table(std::function<std::uint64_t()> secret = secret_word)
+      : secret_(std::move(secret)) {}
+
   /// \throws std::bad_alloc, weft::error (system)
   std::uint64_t add(mutable_buffer memory, rights may);
   /// \throws std::bad_alloc, weft::error (invalid_argument)
@@ -58,6 +66,7 @@ class region_table {
   std::unordered_map<std::uint64_t, registered>& all() noexcept { return regions_; }
 
  private:
+  const std::function<std::uint64_t()> secret_;
   std::unordered_map<std::uint64_t, registered> regions_;
 };
 

@@ -73,6 +73,9 @@ struct scenario {
   /// When the pair loses its link by that transport; nothing: it keeps it.
   std::optional<nanoseconds> cut(node a, node b, std::size_t transport) const;
 
+  /// For the numbers of a rank that no other one guesses.
+  dice secrets(node n) const { return chance.part(~std::uint64_t{n}); }
+
   /// Whether a rank has anything to do; the others are left out.
   bool takes_part(node n) const;
 };

@@ -47,7 +47,8 @@ rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book)
       messages_(engine_, {.unexpected_budget = p.ranks[number].unexpected_budget,
                           .eager_limit = p.ranks[number].eager_limit,
                           .rendezvous = p.ranks[number].rendezvous,
-                          .inlined = p.ranks[number].inlined}) {
+                          .inlined = p.ranks[number].inlined,
+                          .secret = [d = p.secrets(number)]() mutable { return d.throw_one(); }}) {
   messages_.reserve_ranks(static_cast<weft::peer_id>(p.ranks.size()));
   engine_.add(messages_);
   for (const fake::manner& how : p.transports) {

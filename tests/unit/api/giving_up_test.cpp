@@ -80,8 +80,8 @@ TEST_CASE(
     "giving up: a side that runs out of memory for a peer says so, whatever the peer awaits") {
   met m;
   doom(*m.core, m.peer);
-  check_told(m, errc::out_of_memory, "no memory");
   CHECK(m.receives().first == errc::out_of_memory);
+  check_told(m, errc::out_of_memory, "no memory");
 }
 
 TEST_CASE("giving up: a peer that no transport reaches is told so") {

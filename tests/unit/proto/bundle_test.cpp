@@ -189,7 +189,7 @@ TEST_CASE("bundle: a link that dies at any moment is survived, and nothing arriv
   std::uint64_t sent_again = 0;
   int steps = 0;
   // Steps enough to meet every kind of moment; a sanitizer makes each ten times as long.
-  for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 13) {
+  for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 53) {
     CAPTURE(first, late, s.seed, steps);
     two_nodes n(links, s, {64u << 20, 16u << 10});
     conversation talk(n, late);
@@ -226,8 +226,8 @@ TEST_CASE("bundle: a link that one end, or each by itself, finds dead is given u
   fake::settings s;
   s.seed = GENERATE(1u, 2u, 3u);
   std::uint64_t again = 0;
-  int steps = 5;
-  for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 13) {
+  int steps = static_cast<int>(17 * s.seed);  // each seed looks at moments of its own
+  for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 53) {
     CAPTURE(knows, both_do, first, holds, s.seed, steps);
     two_nodes n(links, s, {64u << 20, 16u << 10});
     conversation talk(n);
@@ -318,12 +318,17 @@ TEST_CASE("bundle: what goes again is work that is left, also when no operation 
 TEST_CASE("bundle: one that ends while it owes leaves no work behind") {
   two_nodes n(uneven());
   many_linked& one = n[0];
-  const engine::holder hold(one.engine);
-  one.links().inlet(0).on_broken(errc::peer_lost);
+  {
+    const engine::holder hold(one.engine);
+    one.links().inlet(0).on_broken(errc::peer_lost);
+  }
   CHECK(one.messages.unsent());
   CHECK(one.messages.busy);
-  one.waiting.reset();
-  one.other->drop_link();
+  {
+    const engine::holder hold(one.engine);
+    one.waiting.reset();
+    one.other->drop_link();
+  }
   CHECK_FALSE(one.messages.unsent());
   CHECK_FALSE(one.messages.busy);
 }
