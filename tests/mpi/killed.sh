@@ -13,6 +13,7 @@ left_in_shm() { ls /dev/shm; }
 left_sockets() { awk '$8 ~ /^@weft/ { print $8 }' /proc/net/unix; }
 
 for transports in self,shm self,tcp; do
+  : > ranks.txt  # of the run before
   before=$(left_in_shm; left_sockets)
   WEFT_TRANSPORTS=$transports on_weft -n 4 endless >"ranks.txt" 2>mpirun.txt &
   job=$!
