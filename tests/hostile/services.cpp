@@ -24,7 +24,8 @@ task<void> echo(endpoint to) {
   for (;;) {
     const received got = co_await to.recv(in, any_tag);
     const std::size_t size = std::min(got.size, in.size());
-    co_await as_result(within(patience, to.send(std::span(in).first(size), tag_service)));
+    static_cast<void>(
+        co_await as_result(within(patience, to.send(std::span(in).first(size), tag_service))));
   }
 }
 
@@ -77,7 +78,7 @@ task<void> pipe(endpoint to, std::uint32_t number) {
     if (!written && !read && round != 0) break;
   }
   s.close();
-  co_await as_result(within(patience, s.closed()));
+  static_cast<void>(co_await as_result(within(patience, s.closed())));
 }
 
 task<void> pipes(endpoint to) {
@@ -92,8 +93,9 @@ task<void> lend(context& ctx, endpoint to) {
   for (unsigned round = 0; round != 3; ++round) {
     region shown(ctx, memory, round == 0 ? rights::read : rights::read_write);
     const remote_region key = shown.remote();
-    co_await as_result(within(patience, to.send(std::as_bytes(std::span(&key, 1)), tag_service)));
-    co_await as_result(within(patience, shown.notified()));
+    static_cast<void>(co_await as_result(
+        within(patience, to.send(std::as_bytes(std::span(&key, 1)), tag_service))));
+    static_cast<void>(co_await as_result(within(patience, shown.notified())));
     co_await shown.end();
   }
 }
@@ -111,7 +113,7 @@ task<void> serve(context& ctx, endpoint who, std::string greeting) {
 }  // namespace
 
 task<void> serve_visitor(context& ctx, endpoint who, std::string greeting) {
-  co_await as_result(serve(ctx, std::move(who), std::move(greeting)));
+  static_cast<void>(co_await as_result(serve(ctx, std::move(who), std::move(greeting))));
 }
 
 task<void> receive_from_anybody(context& ctx, std::size_t size, peer_id& numbered_source,
@@ -133,9 +135,10 @@ task<void> receive_from_anybody(context& ctx, std::size_t size, peer_id& numbere
     try {
       const endpoint to = ctx.peer(got.source);
       if (wish == 4)
-        co_await as_result(within(patience, to.send_synchronous(answer, tag_service)));
+        static_cast<void>(
+            co_await as_result(within(patience, to.send_synchronous(answer, tag_service))));
       else
-        co_await as_result(within(patience, to.send(answer, tag_service)));
+        static_cast<void>(co_await as_result(within(patience, to.send(answer, tag_service))));
     } catch (const std::exception&) {
       // It has gone.
     }

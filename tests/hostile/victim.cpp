@@ -37,7 +37,7 @@ class house {
     all.start(clear_away());
     all.start(listen_to(open));
     // Of several sizes: what is longer is truncated.
-    for (const std::size_t size : {8, 100, 4000, 100'000, 500'000})
+    for (const std::size_t size : {8u, 100u, 4000u, 100'000u, 500'000u})
       all.start(honest(receive_from_anybody(ctx_, size, numbered_source_, numbered_)));
     while (board_.please_end != 2) co_await sleep_for(1ms);
     all.request_stop();
@@ -81,7 +81,7 @@ class house {
     bytes in(8);
     for (;;) {
       while (auto left = ctx_.try_claim({tag_left_lying, tag_honest}))
-        co_await as_result(within(20ms, left->recv(in)));
+        static_cast<void>(co_await as_result(within(20ms, left->recv(in))));
       co_await sleep_for(2ms);
     }
   }

@@ -347,7 +347,7 @@ TEST_CASE("hostile: connecting again brings no new credit") {
 
 TEST_CASE("hostile: headers of huge messages take no memory beyond the budget") {
   attack a({}, {1u << 20, 64u << 10});
-  for (int i = 0; i < 2000; ++i) {
+  for (unsigned i = 0; i != 2000; ++i) {
     a.frame(frame_kind::rts, 1, eager_ends, {1ull << 46 | (i + 1ull) << 48, 0});
     if (i % 16 == 0) a.n.settle();
   }
