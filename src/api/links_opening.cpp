@@ -76,7 +76,8 @@ transports::counterpart links::counterpart_of(const channel_ptr& c, std::size_t 
           [c, head](parcel note) {
             c->send(pack(static_cast<std::uint8_t>(parcel_kind::note), head, std::move(note)));
           },
-          static_cast<std::uint32_t>(number), c->hosts()};
+          static_cast<std::uint32_t>(number), c->hosts(),
+          [c](std::span<const std::byte> bytes) { return c->sign(bytes); }};
 }
 
 /// Nothing: this side does not have the transport with that place.

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -315,6 +316,9 @@ class link {
   const transports::traits& traits_;
 };
 
+/// HMAC-SHA256 by a secret that two processes share.
+using signature = std::array<std::byte, 32>;
+
 /// Who is at the other end, as the connection manager found out.
 struct counterpart {
   pid_t pid = 0;                     ///< from the kernel, not from the peer
@@ -323,6 +327,9 @@ struct counterpart {
   /// Numeric addresses of where it is, as far as this process was told by others than this offer;
   /// none: on this host. What it offers to be reached at is compared with them.
   std::vector<std::string> hosts = {};
+  /// Authenticates bytes to it, and to nobody else. Whoever comes another way shows by this that it
+  /// is that peer. Does not throw; any thread.
+  std::function<signature(std::span<const std::byte> bytes)> sign = {};
 };
 
 /// A way to move frames between contexts. One object per context and transport, made explicitly by

@@ -171,6 +171,7 @@ void peer_channel::on_hello(const frame& f) {
   }
   patience_.cancel();
   know(h.value->who);
+  secret_ = invites_->secret();
   stage_ = stage::waiting;
   owner_.on_hello(shared_from_this(), std::move(*h.value));
 }
@@ -214,6 +215,7 @@ void peer_channel::on_answer(const frame& f) {
   decoded<identity> who = greets_->judge(f);
   if (!who.value) return wrong(who.wrong);
   know(std::move(*who.value));
+  secret_ = greets_->secret();
   greets_.reset();
   stage_ = stage::live;
   answer(shared_from_this(), {});

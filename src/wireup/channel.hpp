@@ -74,6 +74,9 @@ class peer_channel final : public channel,
   bool carries_descriptors() const noexcept override { return connection_->carries_descriptors(); }
   std::vector<std::string> hosts() const override;
   void send(transports::parcel p) override;
+  digest sign(std::span<const std::byte> bytes) const noexcept override {
+    return sign_beyond(secret_, bytes);
+  }
   void close() override;
   void process_died() override;
   /// Whether the context that answered is not the one that was asked for: it was told nothing.
@@ -108,7 +111,8 @@ class peer_channel final : public channel,
   asio::steady_timer patience_;
   std::optional<responder> invites_;  // until the two have introduced themselves
   std::optional<initiator> greets_;
-  identity peer_;  // set before anybody but the loop's thread knows the channel
+  identity peer_;    // set before anybody but the loop's thread knows the channel
+  digest secret_{};  // as that
   std::string where_;
   std::string origin_;
   std::string fault_;  // what was wrong with a hello that is being refused

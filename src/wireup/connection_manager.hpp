@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,10 @@ class channel {
   /// \throws weft::error (invalid_argument) if the parcel is larger than a parcel may be, or has
   /// descriptors that this channel cannot carry
   virtual void send(transports::parcel p) = 0;
+
+  /// Authenticates bytes to the other end, and to nobody else: where the two meet beside this
+  /// channel. Any thread.
+  virtual digest sign(std::span<const std::byte> bytes) const noexcept = 0;
 
   /// Closes in good order after what is queued. Any thread.
   virtual void close() = 0;

@@ -21,7 +21,7 @@ constexpr std::string_view from_responder = "weft 1: I listened and am who I say
 /// HKDF's first step (RFC 5869): the medium's word is the salt.
 digest secret_of(const admission& medium, const shared_point& common, const invitation& i,
                  const hello& h) {
-  return job_key::of(medium).sign({text_bytes(of_channel), common, i.key, i.fresh, h.key, h.fresh});
+  return authenticate(medium, {text_bytes(of_channel), common, i.key, i.fresh, h.key, h.fresh});
 }
 
 std::span<const std::byte> without_proof(std::span<const std::byte> body) {
@@ -33,17 +33,23 @@ void put_proof(std::vector<std::byte>& body, const digest& proof) {
 }
 
 digest proof_of_hello(const digest& secret, std::span<const std::byte> hello) {
-  return job_key::of(secret).sign({text_bytes(from_initiator), without_proof(hello)});
+  return authenticate(secret, {text_bytes(from_initiator), without_proof(hello)});
 }
 
 digest proof_of_welcome(const digest& secret, std::span<const std::byte> hello,
                         std::span<const std::byte> welcome) {
-  return job_key::of(secret).sign({text_bytes(from_responder), hello, without_proof(welcome)});
+  return authenticate(secret, {text_bytes(from_responder), hello, without_proof(welcome)});
 }
+
+constexpr std::string_view of_others = "weft 1: beyond the channel";
 
 constexpr const char* unproven = "it cannot prove that it is who it says";
 
 }  // namespace
+
+digest sign_beyond(const digest& secret, std::span<const std::byte> bytes) noexcept {
+  return authenticate(secret, {text_bytes(of_others), bytes});
+}
 
 responder::responder(const context_key& own, const admission& medium) : own_(own), medium_(medium) {
   invitation_.key = own.shown();

@@ -23,6 +23,10 @@ namespace weft::wireup {
 /// the job's key, over a Unix socket, where the kernel vouches for the user, nothing.
 using admission = digest;
 
+/// What proves to the other end of a channel, and to nobody else, that somebody is at this end,
+/// wherever else the two meet. \param secret the channel's \param bytes fresh ones of both sides
+digest sign_beyond(const digest& secret, std::span<const std::byte> bytes) noexcept;
+
 /// The side that was connected to. A value; everything in the order of the functions, each once.
 class responder {
  public:

@@ -95,8 +95,13 @@ std::string job_key::to_text() const {
 }
 
 digest job_key::sign(std::initializer_list<std::span<const std::byte>> pieces) const {
+  return authenticate(bytes_, pieces);
+}
+
+digest authenticate(std::span<const std::byte> key,
+                    std::initializer_list<std::span<const std::byte>> pieces) noexcept {
   hmac_sha256_ctx state;
-  hmac_sha256_set_key(&state, bytes_.size(), raw(bytes_));
+  hmac_sha256_set_key(&state, key.size(), raw(key));
   for (const auto piece : pieces) hmac_sha256_update(&state, piece.size(), raw(piece));
   digest result;
   hmac_sha256_digest(&state, result.size(), reinterpret_cast<std::uint8_t*>(result.data()));

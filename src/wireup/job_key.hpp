@@ -15,6 +15,10 @@ namespace weft::wireup {
 /// HMAC-SHA256 (RFC 2104, FIPS 180-4).
 using digest = std::array<std::byte, 32>;
 
+/// Of the pieces, one after the other. The caller separates pieces of variable length.
+digest authenticate(std::span<const std::byte> key,
+                    std::initializer_list<std::span<const std::byte>> pieces) noexcept;
+
 /// Whoever knows it belongs to the job. A value; empty: there is none, and TCP is closed to
 /// everybody.
 class job_key {
@@ -45,7 +49,7 @@ class job_key {
   /// For the launcher's channel and for files only, never for messages.
   std::string to_text() const;
 
-  /// Of the pieces, one after the other. The caller separates pieces of variable length.
+  /// As `authenticate`, with this key.
   digest sign(std::initializer_list<std::span<const std::byte>> pieces) const;
 
  private:

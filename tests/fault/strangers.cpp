@@ -92,7 +92,7 @@ void strangers::arrive(manner how) {
                 errno != EINPROGRESS))
     throw std::runtime_error(std::string("a stranger cannot connect: ") + std::strerror(errno));
   const auto opening = wireup::encode_opening(wireup::approach::prove);
-  tcp::greeting greeting{tcp::magic, tcp::version, 0, {dice_(), dice_()}};
+  tcp::greeting greeting{tcp::magic, tcp::version, 0, {dice_(), dice_()}, {}};
   switch (s.how) {
     case manner::babbles:
       s.says = garbage(24 + dice_() % 4000);

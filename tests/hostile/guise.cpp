@@ -240,7 +240,14 @@ void guise::on_answer(parcel_head head, parcel body, bool refused) {
 transports::counterpart guise::counterpart_of(const tie& t) {
   const pid_t pid = channels.empty() ? 0 : channels.front()->peer().pid;
   const parcel_head head{t.place, t.number, t.further, 0};
-  return {pid, [this, head](parcel p) { send_parcel(parcel_kind::note, head, std::move(p)); }, 0};
+  const auto channel = channels.empty() ? nullptr : channels.front();
+  return {pid,
+          [this, head](parcel p) { send_parcel(parcel_kind::note, head, std::move(p)); },
+          0,
+          {},
+          [channel](std::span<const std::byte> bytes) {
+            return channel ? channel->sign(bytes) : transports::signature{};
+          }};
 }
 
 void guise::offer(tie& t) {

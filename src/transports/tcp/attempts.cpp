@@ -15,11 +15,12 @@ namespace {
 constexpr unsigned most_tries = 3;  // at one address
 }
 
-attempts::attempts(runtime::wait_set& sockets, std::vector<address> to, const token& shown,
-                   std::chrono::seconds patience,
+attempts::attempts(runtime::wait_set& sockets, std::vector<address> to, const token& offered,
+                   counterpart who, std::chrono::seconds patience,
                    std::function<void(runtime::unique_fd, const std::string&)> ended)
     : sockets_(sockets),
-      says_{magic, version, 0, shown},
+      says_(make_greeting(offered)),
+      who_(std::move(who)),
       patience_(patience),
       ended_(std::move(ended)) {
   to_.reserve(to.size() * most_tries);
@@ -94,8 +95,10 @@ void attempts::go_on(attempt& a) noexcept {
   if (n <= 0) return hung_up(a);
   a.heard_bytes += static_cast<std::size_t>(n);
   if (a.heard_bytes < sizeof a.heard) return;
-  if (a.heard.magic != magic || a.heard.version != version)
-    return give_up(a, "it was somebody else");
+  if (!is_proven(who_, says_, a.heard)) return give_up(a, "it was somebody else");
+  const confirmation shown = confirm(who_, says_, a.heard);
+  if (::send(a.fd.get(), &shown, sizeof shown, MSG_NOSIGNAL) != sizeof shown)
+    return give_up(a, std::strerror(errno));
   sockets_.remove(a.fd.get());
   const auto ended = std::move(ended_);  // this may be destroyed by the call
   ended(std::move(a.fd), {});

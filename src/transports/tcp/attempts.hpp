@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/wait_set.hpp"
+#include "transports/tcp/proof.hpp"
 #include "transports/tcp/socket.hpp"
 
 namespace weft::transports::tcp {
@@ -19,11 +20,12 @@ namespace weft::transports::tcp {
 /// held only; its watchers are called from within transport::poll.
 class attempts {
  public:
+  /// \param offered the token of its offer \param who by way of which that came
   /// \param ended called once, as the last thing: with the connection, or with none and the
   /// reasons.
   ///   It may destroy this.
-  attempts(runtime::wait_set& sockets, std::vector<address> to, const token& shown,
-           std::chrono::seconds patience,
+  attempts(runtime::wait_set& sockets, std::vector<address> to, const token& offered,
+           counterpart who, std::chrono::seconds patience,
            std::function<void(runtime::unique_fd, const std::string& why_not)> ended);
   ~attempts();
   attempts(const attempts&) = delete;
@@ -62,6 +64,7 @@ class attempts {
 
   runtime::wait_set& sockets_;
   const greeting says_;
+  const counterpart who_;
   const std::chrono::seconds patience_;
   std::vector<target> to_;  // has room for every further try
   std::size_t next_ = 0;

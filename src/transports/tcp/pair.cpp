@@ -59,7 +59,7 @@ void pair::review() noexcept {
   if (unfinished != std::exchange(unfinished_, unfinished)) owner_.count_unfinished(unfinished);
 }
 
-std::unique_ptr<stream_link> pair::open(parcel& offer) {
+std::unique_ptr<stream_link> pair::open(parcel& offer, const counterpart& who) {
   if (never_came()) throw error(errc::unreachable, why_never());
   if (said_all_) throw error(errc::unreachable, "this side has closed the TCP connection");
   offer_head head{magic, version, 0, {}};
@@ -77,6 +77,7 @@ std::unique_ptr<stream_link> pair::open(parcel& offer) {
   auto made = std::make_unique<stream_link>(*this);
   link_ = made.get();
   if (stage_ == stage::none) {
+    who_ = who;  // the two proofs are about the channel that the offer goes by
     token_ = head.token;
     enter(stage::expecting);
   }
@@ -142,7 +143,7 @@ std::string pair::connect_to(const parcel& offer, const offer_head& head, const 
   if (there.empty()) return "it offers none of the addresses where it is";
   if (std::exchange(spent_, true)) return std::string(out_of_reach);
   auto tried = std::make_unique<attempts>(
-      owner_.sockets(), std::move(there), head.token, owner_.peer_timeout(),
+      owner_.sockets(), std::move(there), head.token, who, owner_.peer_timeout(),
       [this](runtime::unique_fd fd, const std::string& why) {
         const std::unique_ptr<attempts> over = std::move(attempts_);
         if (fd)
@@ -186,14 +187,9 @@ void pair::not_connected(const std::string& why) noexcept {
 }
 
 void pair::connected(runtime::unique_fd fd) noexcept {
-  const bool welcomes = stage_ == stage::expecting;
   prepare(fd.get(), owner_.peer_timeout());
-  const welcome come_in{magic, version, 0};
   socket_ = std::move(fd);
   enter(stage::up);
-  // A socket that has sent nothing yet takes it whole.
-  if (welcomes && ::send(socket_.get(), &come_in, sizeof come_in, MSG_NOSIGNAL) != sizeof come_in)
-    return end(errc::peer_lost);
   owner_.heat(*this);
   if (link_) link_->connection_changed();
 }

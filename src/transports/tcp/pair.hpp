@@ -34,15 +34,17 @@ class pair final : public runtime::fd_watcher {
       : owner_(owner), peer_(peer), who_(std::move(who)) {}
   ~pair();
 
-  std::unique_ptr<stream_link> open(parcel& offer);  // see transport::open
+  /// See transport::open. \param who by way of which the offer goes
+  std::unique_ptr<stream_link> open(parcel& offer, const counterpart& who);
   /// See transport::accept. \param who by way of which the offer came
   std::string accept(const parcel& offer, const counterpart& who);
   void note(const parcel& p) noexcept;  // see transport::note
 
-  /// The peer came with the token.
+  /// The peer came, and has proven that it is the one that was offered the token.
   void connected(runtime::unique_fd fd) noexcept;
   const token& offered() const noexcept { return token_; }
   bool has_offered() const noexcept { return token_ != token{}; }
+  const counterpart& who() const noexcept { return who_; }
 
   /// One look at the socket, both ways. \return events
   unsigned look() noexcept;

@@ -12,9 +12,9 @@
 namespace weft::transports::tcp {
 
 namespace {
-// Who may be there without having shown a token. When more come, of those who have said nothing the
-// one goes that has been there for longest: no clock is needed, and nobody can fill the place. A
-// peer that has to go tries again.
+// Who may be there without having proven who it is. When more come, of those who have said nothing
+// the one goes that has been there for longest: no clock is needed, and nobody can fill the place.
+// A peer that has to go tries again.
 constexpr std::size_t most_visitors = 64;
 // Those who come faster than they can be let in must not keep the baton from messages.
 constexpr int accepts_at_once = 32;
@@ -142,18 +142,43 @@ void reception::admit(runtime::unique_fd fd) noexcept {
 
 void reception::visitor::on_ready(std::uint32_t /*events*/) noexcept { in->hear(*this); }
 
-/// Reads the greeting and not a byte more: frames may follow it.
+/// Reads the greeting, and what confirms it, and not a byte more: frames may follow it.
 void reception::hear(visitor& v) noexcept {
-  auto* const into = reinterpret_cast<std::byte*>(&v.said);
-  const ssize_t n = ::recv(v.fd.get(), into + v.heard, sizeof v.said - v.heard, 0);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n <= 0) return dismiss(v, false);  // left before it said who it is
-  v.heard += static_cast<std::size_t>(n);
-  if (v.heard < sizeof v.said) return;
-  if (v.said.magic != magic || v.said.version != version) return dismiss(v, true);
+  while (v.heard < sizeof v.said + sizeof v.shown) {
+    const bool greets = v.heard < sizeof v.said;
+    const std::size_t at = greets ? v.heard : v.heard - sizeof v.said;
+    auto* const into =
+        greets ? reinterpret_cast<std::byte*>(&v.said) : reinterpret_cast<std::byte*>(&v.shown);
+    const std::size_t size = greets ? sizeof v.said : sizeof v.shown;
+    const ssize_t n = ::recv(v.fd.get(), into + at, size - at, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n <= 0) return dismiss(v, false);  // left before it said who it is
+    v.heard += static_cast<std::size_t>(n);
+    if (v.heard == sizeof v.said && !answer(v)) return dismiss(v, true);
+  }
+  let_in(v);
+}
+
+/// \return false: it has shown no token that was offered
+bool reception::answer(visitor& v) noexcept {
+  if (v.said.magic != magic || v.said.version != version) return false;
+  const counterpart* const who = offers_.offered(v.said.token);
+  if (!who) return false;
+  try {
+    v.answer = make_welcome(*who, v.said);
+  } catch (const std::exception&) {
+    return false;
+  }
+  // A socket that has sent nothing yet takes it whole.
+  return ::send(v.fd.get(), &v.answer, sizeof v.answer, MSG_NOSIGNAL) == sizeof v.answer;
+}
+
+void reception::let_in(visitor& v) noexcept {
+  const counterpart* const who = offers_.offered(v.said.token);
+  if (!who || !is_confirmed(*who, v.said, v.answer, v.shown)) return dismiss(v, true);
   sockets_.remove(v.fd.get());
-  const bool known = claim_(v.said.token, v.fd);  // takes the connection, if it is wanted
-  dismiss(v, !known);
+  offers_.take(v.said.token, v.fd);
+  dismiss(v, false);
 }
 
 void reception::dismiss(visitor& v, bool stranger) noexcept {

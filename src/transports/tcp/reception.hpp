@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <list>
 #include <optional>
 #include <string>
@@ -11,21 +10,31 @@
 
 #include "runtime/spare_fd.hpp"
 #include "runtime/wait_set.hpp"
+#include "transports/tcp/proof.hpp"
 #include "transports/tcp/socket.hpp"
 
 namespace weft::transports::tcp {
 
+/// What has been offered, as whoever connects may ask for it. Baton held.
+class offers {
+ public:
+  /// Null: nobody was offered that token.
+  virtual const counterpart* offered(const token& shown) const noexcept = 0;
+  /// Takes the connection of the peer that was offered it, if it is wanted yet.
+  virtual void take(const token& shown, runtime::unique_fd& fd) noexcept = 0;
+
+ protected:
+  ~offers() = default;
+};
+
 /// Listens on this host's addresses, one port each, from the first time that somebody is offered to
-/// connect. Whoever connects shows the token that an offer carried. Owned by the transport; baton
+/// connect. Whoever connects shows the token that an offer carried, and proves that it was offered
+/// it. Owned by the transport; baton
 /// held only; its watchers are called from within transport::poll.
 class reception {
  public:
-  /// \param sockets watched in; outlives this
-  /// \param claim takes the connection of whoever shows that token, if it is wanted; false: nobody
-  ///   was offered that token
-  reception(runtime::wait_set& sockets,
-            std::function<bool(const token&, runtime::unique_fd&)> claim)
-      : sockets_(sockets), claim_(std::move(claim)) {}
+  /// \param sockets watched in; outlives this, as `made` does
+  reception(runtime::wait_set& sockets, offers& made) : sockets_(sockets), offers_(made) {}
   ~reception();
   reception(const reception&) = delete;
   reception& operator=(const reception&) = delete;
@@ -54,7 +63,9 @@ class reception {
     reception* in = nullptr;
     runtime::unique_fd fd;
     greeting said{};
-    std::size_t heard = 0;
+    welcome answer{};  // once all of that was heard
+    confirmation shown{};
+    std::size_t heard = 0;  // of both
     std::list<visitor>::iterator self;
     void on_ready(std::uint32_t events) noexcept override;
   };
@@ -63,11 +74,13 @@ class reception {
   bool is_nobody(int fd) noexcept;
   bool turn_away_one(int listening) noexcept;
   void hear(visitor& v) noexcept;
+  bool answer(visitor& v) noexcept;
+  void let_in(visitor& v) noexcept;
   void dismiss(visitor& v, bool stranger) noexcept;
   void count_stranger() noexcept;
 
   runtime::wait_set& sockets_;
-  const std::function<bool(const token&, runtime::unique_fd&)> claim_;
+  offers& offers_;
   std::vector<address> addresses_;
   std::list<door> doors_;
   std::list<visitor> visitors_;

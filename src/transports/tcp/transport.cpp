@@ -27,9 +27,6 @@ void drop(std::vector<T*>& from, T* what) noexcept {
   from.erase(std::remove(from.begin(), from.end(), what), from.end());
 }
 
-/// Takes as long wherever they differ.
-bool same(const token& a, const token& b) noexcept { return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0; }
-
 }  // namespace
 
 tcp_transport::tcp_transport(runtime::engine& e, settings s)
@@ -42,8 +39,7 @@ tcp_transport::tcp_transport(runtime::engine& e, settings s)
               .announced_beyond = port::bytes_per_read,
               .links = settings_.links},
       sockets_(runtime::make_epoll_wait_set()),
-      reception_(*sockets_,
-                 [this](const token& t, runtime::unique_fd& fd) { return claim(t, fd); }) {
+      reception_(*sockets_, *this) {
   worth_polling = false;
 }
 
@@ -81,7 +77,7 @@ std::vector<address> tcp_transport::listen(std::uint32_t link) {
 std::unique_ptr<link> tcp_transport::open(inlet& from, const counterpart& who, parcel& offer) {
   pair& p = pair_of(from, who);
   try {
-    return p.open(offer);
+    return p.open(offer, who);
   } catch (...) {
     forget_if_idle(p);
     throw;
@@ -122,14 +118,21 @@ void tcp_transport::forget_if_idle(pair& p) noexcept {
   worth_watching = !pairs_.empty();
 }
 
-/// Somebody shows a token: all that were offered are compared. A peer tries all addresses, and
-/// the first counts.
-bool tcp_transport::claim(const token& shown, runtime::unique_fd& fd) noexcept {
-  pair* found = nullptr;
+pair* tcp_transport::pair_offered(const token& shown) const noexcept {
   for (const auto& [peer, p] : pairs_)
-    if (p->has_offered() && same(p->offered(), shown)) found = p.get();
-  if (found && found->now() == pair::stage::expecting) found->connected(std::move(fd));
-  return found != nullptr;
+    if (p->has_offered() && p->offered() == shown) return p.get();
+  return nullptr;
+}
+
+const counterpart* tcp_transport::offered(const token& shown) const noexcept {
+  const pair* const p = pair_offered(shown);
+  return p ? &p->who() : nullptr;
+}
+
+/// A peer tries all addresses, and the first counts.
+void tcp_transport::take(const token& shown, runtime::unique_fd& fd) noexcept {
+  pair* const p = pair_offered(shown);
+  if (p && p->now() == pair::stage::expecting) p->connected(std::move(fd));
 }
 
 std::string tcp_transport::describe() const {

@@ -21,7 +21,7 @@ namespace weft::transports::tcp {
 /// every few; the others are in an epoll set of the transport, whose one descriptor the engine's
 /// wait sets watch: a polling thread pays a memory load for all of them (docs/adr/0007-tcp.md).
 /// Nothing is opened before the first peer is offered to connect, or connected to.
-class tcp_transport final : public transport {
+class tcp_transport final : public transport, private offers {
  public:
   tcp_transport(runtime::engine& e, settings s);
   ~tcp_transport() override;
@@ -75,7 +75,9 @@ class tcp_transport final : public transport {
   };
 
   pair& pair_of(inlet& peer, const counterpart& who);
-  bool claim(const token& shown, runtime::unique_fd& fd) noexcept;
+  const counterpart* offered(const token& shown) const noexcept override;
+  void take(const token& shown, runtime::unique_fd& fd) noexcept override;
+  pair* pair_offered(const token& shown) const noexcept;
   unsigned poll_hot() noexcept;
   bool cool(pair& p) noexcept;
   void make_clock();

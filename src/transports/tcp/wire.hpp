@@ -15,14 +15,17 @@ namespace weft::transports::tcp {
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr std::uint32_t magic = 0x74666577;  // "weft"
-inline constexpr std::uint16_t version = 3;
+inline constexpr std::uint16_t version = 4;
 
 inline constexpr std::uint32_t max_payload = 256 * 1024;  // of one frame
 inline constexpr std::size_t max_addresses = 8;           // in an offer
 inline constexpr std::size_t max_reason = 1024;           // bytes of text in a note that are shown
 
-/// Random; who knows it is the peer that was offered it.
+/// Random, a name for an offer. It travels in the clear: who shows it has to prove more.
 using token = std::array<std::uint64_t, 2>;
+
+/// Random bytes of one side, so that no proof fits twice.
+using nonce = std::array<std::byte, 32>;
 
 /// First bytes of whoever connects.
 struct greeting {
@@ -30,17 +33,22 @@ struct greeting {
   std::uint16_t version;
   std::uint16_t zero;
   tcp::token token;
+  nonce fresh;
 };
-static_assert(sizeof(greeting) == 24);
+static_assert(sizeof(greeting) == 56);
 
-/// First bytes of the other side, if it knows the token; otherwise it hangs up. Frames follow, in
-/// both directions.
+/// First bytes of the other side, if it made that offer; otherwise it hangs up.
 struct welcome {
   std::uint32_t magic;
   std::uint16_t version;
   std::uint16_t zero;
+  nonce fresh;
+  signature proof;
 };
-static_assert(sizeof(welcome) == 8);
+static_assert(sizeof(welcome) == 72);
+
+/// Next bytes of whoever connected: its proof. Frames follow, in both directions.
+using confirmation = signature;
 
 /// Bytes of an offer: where the sender listens. Without addresses: on the connection that the two
 /// have, or are making, already.

@@ -10,6 +10,7 @@
 
 #include "ends.hpp"
 #include "transports/tcp/address.hpp"
+#include "transports/tcp/proof.hpp"
 
 using namespace ends;
 
@@ -76,7 +77,7 @@ class stranger {
   runtime::unique_fd fd_;
 };
 
-tcp::greeting greeting_with(const tcp::token& t) { return {tcp::magic, tcp::version, 0, t}; }
+tcp::greeting greeting_with(const tcp::token& t) { return tcp::make_greeting(t); }
 
 bytes header_bytes(frame_header h) {
   bytes b(sizeof h);
@@ -84,11 +85,21 @@ bytes header_bytes(frame_header h) {
   return b;
 }
 
-/// A peer that knows the token and then behaves as it likes.
-struct impostor {
-  explicit impostor(end& e) : socket(e.open()) {}
-  stranger socket;
-};
+tcp::welcome welcome_in(const bytes& heard) {
+  tcp::welcome answer;
+  REQUIRE(heard.size() == sizeof answer);
+  std::memcpy(&answer, heard.data(), sizeof answer);
+  return answer;
+}
+
+/// Comes in as the peer that was made that offer does, and may behave as it likes then.
+void come_in(stranger& peer, end& e, const parcel& offer) {
+  const tcp::greeting said = greeting_with(head_of(offer).token);
+  peer.say(said);
+  const tcp::welcome answer = welcome_in(peer.hear(e, sizeof(tcp::welcome)));
+  CHECK(tcp::is_proven(e.who(), said, answer));
+  peer.say(tcp::confirm(e.who(), said, answer));
+}
 
 }  // namespace
 
@@ -314,7 +325,7 @@ TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
   future.version = tcp::version + 1;
   early.say(future);
   CHECK(early.hung_up(a));
-  partial.say(greeting_with(token), 23);
+  partial.say(greeting_with(token), sizeof(tcp::greeting) - 1);
   CHECK(a.tcp->describe().find("3 strangers") != std::string::npos);
 
   REQUIRE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
@@ -322,11 +333,58 @@ TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
   REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
   REQUIRE(eventually({&a, &b}, [&] { return b.in.frames.size() == 1; }));
 
-  // The token was good for one connection.
+  // The offer was good for one connection.
   stranger late(offer);
-  late.say(greeting_with(token));
+  come_in(late, a, offer);
   CHECK(late.hung_up(a));
   CHECK(a.in.broken.empty());
+}
+
+TEST_CASE("tcp: what is read on the network lets nobody in, and leads nobody astray") {
+  end a, b, other;
+  other.secret = 8;  // it knows the offer, and has another channel, or none
+  const parcel offer = a.open();
+  // With its own proof, and with what the peer itself has said to somebody in between.
+  REQUIRE(other.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
+  REQUIRE(eventually({&a, &other}, [&] { return !other.in.broken.empty(); }));
+  stranger first(offer), again(offer);
+  const tcp::greeting said = greeting_with(head_of(offer).token);
+  first.say(said);
+  const tcp::welcome answer = welcome_in(first.hear(a, sizeof(tcp::welcome)));
+  const tcp::confirmation good = tcp::confirm(a.who(), said, answer);
+  again.say(said);
+  CHECK(welcome_in(again.hear(a, sizeof(tcp::welcome))).fresh != answer.fresh);
+  again.say(good);
+  CHECK(again.hung_up(a));
+  // A listener's proof is no caller's.
+  first.say(answer.proof);
+  CHECK(first.hung_up(a));
+  CHECK(a.in.broken.empty());
+  REQUIRE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
+  REQUIRE(a.link->opened({}).empty());
+  REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
+  REQUIRE(eventually({&a, &b}, [&] { return b.in.frames.size() == 1; }));
+}
+
+TEST_CASE("tcp: proofs cover every byte that was said") {
+  end e;
+  const counterpart who = e.who();
+  const tcp::greeting said = greeting_with({1, 2});
+  const tcp::welcome answer = tcp::make_welcome(who, said);
+  const tcp::confirmation good = tcp::confirm(who, said, answer);
+  REQUIRE(tcp::is_proven(who, said, answer));
+  REQUIRE(tcp::is_confirmed(who, said, answer, good));
+  for (std::size_t at = 0; at != sizeof said; ++at) {
+    tcp::greeting other = said;
+    reinterpret_cast<std::byte*>(&other)[at] ^= std::byte{1};
+    CHECK_FALSE(tcp::is_proven(who, other, answer));
+    CHECK_FALSE(tcp::is_confirmed(who, other, answer, good));
+  }
+  for (std::size_t at = 8; at != sizeof answer; ++at) {
+    tcp::welcome other = answer;
+    reinterpret_cast<std::byte*>(&other)[at] ^= std::byte{1};
+    CHECK_FALSE(tcp::is_proven(who, said, other));
+  }
 }
 
 TEST_CASE("tcp: a crowd of silent strangers does not keep the peer out") {
@@ -347,8 +405,7 @@ TEST_CASE("tcp: a stream that makes no sense ends its own connection") {
   end a;
   const parcel offer = a.open();
   stranger peer(offer);
-  peer.say(greeting_with(head_of(offer).token));
-  REQUIRE(peer.hear(a, sizeof(tcp::welcome)).size() == sizeof(tcp::welcome));
+  come_in(peer, a, offer);
   const bool too_long = GENERATE(true, false);
   frame_header h{};
   if (too_long) {
@@ -367,8 +424,7 @@ TEST_CASE("tcp: a stream that ends in the middle is lost, unless a good-bye come
   end a;
   const parcel offer = a.open();
   stranger peer(offer);
-  peer.say(greeting_with(head_of(offer).token));
-  REQUIRE(peer.hear(a, sizeof(tcp::welcome)).size() == sizeof(tcp::welcome));
+  come_in(peer, a, offer);
   frame_header h{};
   h.size = 100'000;
   const bool placed = GENERATE(false, true);

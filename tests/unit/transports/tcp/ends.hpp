@@ -60,6 +60,19 @@ class recorder final : public inlet {
   std::size_t piece = ~std::size_t{0};  // at most so many bytes in one place
 };
 
+/// Stands for the control plane's, and depends on all bytes as that does.
+inline signature sign(std::uint8_t secret, std::span<const std::byte> what) {
+  signature all{};
+  std::uint64_t state = 0xcbf29ce484222325 ^ secret;
+  for (std::size_t i = 0; i != what.size() + all.size(); ++i) {
+    if (i < what.size()) state ^= static_cast<std::uint64_t>(what[i]);
+    state *= 0x100000001b3;
+    state ^= state >> 29;
+    if (i >= what.size()) all[i - what.size()] = static_cast<std::byte>(state);
+  }
+  return all;
+}
+
 /// One context's end.
 struct end {
   explicit end(std::vector<std::string> interfaces = {"lo"}, const char* set = "auto",
@@ -100,7 +113,8 @@ struct end {
     return link->send(h, x, pieces);
   }
   counterpart who() {
-    return {0, [this](parcel p) { told.push_back(std::move(p)); }, 0, hosts};
+    return {0, [this](parcel p) { told.push_back(std::move(p)); }, 0, hosts,
+            [this](std::span<const std::byte> what) { return sign(secret, what); }};
   }
 
   engine turns;
@@ -108,6 +122,7 @@ struct end {
   recorder in;
   std::unique_ptr<transports::link> link;
   std::vector<parcel> told;        // notes for the counterpart
+  std::uint8_t secret = 7;         // of the channel between the two
   std::vector<std::string> hosts;  // of the counterpart; none: this one
 };
 

@@ -13,6 +13,15 @@ using weft::tests::no_memory;
 using weft::transports::tcp::reception;
 using weft::transports::tcp::token;
 
+namespace {
+struct nothing_offered final : weft::transports::tcp::offers {
+  const weft::transports::counterpart* offered(const token&) const noexcept override {
+    return nullptr;
+  }
+  void take(const token&, unique_fd&) noexcept override {}
+};
+}  // namespace
+
 TEST_CASE("reception: a port that could not be opened for want of memory is opened later") {
   if (!weft::tests::counts_allocations())
     return weft::tests::skip("the sanitizer's operator new cannot be replaced");
@@ -20,7 +29,8 @@ TEST_CASE("reception: a port that could not be opened for want of memory is open
   for (std::size_t after = 0; refused; ++after) {
     CAPTURE(after);
     const auto sockets = weft::runtime::make_wait_set("epoll").set;
-    reception r(*sockets, [](const token&, unique_fd&) { return false; });
+    nothing_offered none;
+    reception r(*sockets, none);
     try {
       const no_memory nth(after, 1);
       r.open({"lo"});

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the two ends of a connection show each other that they are the ends of a channel of the
+// control plane. docs/wire-format.md, "TCP".
+#pragma once
+
+#include "transports/tcp/wire.hpp"
+
+namespace weft::transports::tcp {
+
+/// \throws weft::error without random bytes
+greeting make_greeting(const token& of_offer);
+
+/// Of the side that made the offer. \throws weft::error without random bytes
+welcome make_welcome(const counterpart& who, const greeting& said);
+bool is_proven(const counterpart& who, const greeting& said, const welcome& answer) noexcept;
+
+/// Of the side that connected.
+confirmation confirm(const counterpart& who, const greeting& said, const welcome& answer) noexcept;
+bool is_confirmed(const counterpart& who, const greeting& said, const welcome& answer,
+                  const confirmation& shown) noexcept;
+
+}  // namespace weft::transports::tcp
