@@ -2,7 +2,6 @@
 #include "api/links.hpp"
 
 #include <fmt/format.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -257,8 +256,8 @@ void links::add(party& who, const channel_ptr& c) {
 /// The channel's end tells of most deaths; a process that has forked keeps it open beyond its own.
 /// \return 0: it cannot be watched
 std::uint64_t links::watch_death(const channel_ptr& c) {
-  runtime::unique_fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, c->peer().pid, 0)));
-  if (!pidfd) return 0;  // refused, or in another namespace: the channel has to do
+  runtime::unique_fd pidfd = c->process();
+  if (!pidfd) return 0;  // the channel has to do
   return engine_.watch_once(std::move(pidfd), [weak = std::weak_ptr(c)] {
     // A good-bye may still lie in the channel: it decides between `closed` and `peer_lost`.
     if (const channel_ptr channel = weak.lock()) try {

@@ -44,8 +44,9 @@ std::uint32_t magic_of(std::span<const std::byte> bytes) noexcept {
 unique_fd connect_to(const socket_id& where) {
   wireup::opened to = wireup::connect_abstract(socket_name(where));
   if (to.fd) {
-    if (!wireup::credentials_of(to.fd.get()).same_user)
-      throw error(errc::refused, "another user's process is at that address");
+    if (const auto who = wireup::credentials_of(to.fd.get()); !who.same_user)
+      throw error(errc::refused,
+                  "the process at that address is not let in: " + wireup::why_no_user_of_ours(who));
     return std::move(to.fd);
   }
   if (to.error == EAGAIN) return {};

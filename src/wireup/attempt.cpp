@@ -121,10 +121,9 @@ void attempt::take(runtime::unique_fd socket, connection::medium m, const admiss
   channel_ = std::make_shared<peer_channel>(loop_, owner_, std::move(socket), m, known);
   const credentials& who = channel_->kernel_view();
   if (channel_->carries_descriptors() && !who.same_user) {
-    return fail({errc::unreachable,
-                 fmt::format("no channel to {}: {} listens there, which belongs to the user with "
-                             "id {}; both sides must run as the same user",
-                             where_, describe_process(who.pid), who.uid)});
+    return fail(
+        {errc::unreachable, fmt::format("no channel to {}: {} listens there: {}", where_,
+                                        describe_process(who.pid), why_no_user_of_ours(who))});
   }
   // The channel keeps this alive, and lets go when it answers or ends.
   channel_->ask(says_, where_, whom_,

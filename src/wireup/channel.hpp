@@ -78,6 +78,7 @@ class peer_channel final : public channel,
     return sign_beyond(secret_, bytes);
   }
   void close() override;
+  runtime::unique_fd process() const override { return connection_->process(); }
   void process_died() override;
   /// Whether the context that answered is not the one that was asked for: it was told nothing.
   bool met_another() const noexcept { return met_another_; }

@@ -42,6 +42,10 @@ std::string connection::peer_name() const {
   return carries_descriptors() ? describe_process(peer_.pid) : tcp_name_;
 }
 
+runtime::unique_fd connection::process() {
+  return carries_descriptors() ? process_at(socket_.native_handle()) : runtime::unique_fd();
+}
+
 void connection::start(std::shared_ptr<user> whom) {
   user_ = std::move(whom);
   guarded([this] { wait_to_read(); });

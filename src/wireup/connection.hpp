@@ -64,6 +64,8 @@ class connection : public std::enable_shared_from_this<connection> {
   /// Ends at once, without a word to the user.
   void close();
 
+  /// As wireup::process_at; of a process elsewhere, none.
+  runtime::unique_fd process();
   /// What the kernel says; of a process elsewhere, nothing.
   const credentials& peer() const noexcept { return peer_; }
   /// Who is at the other end, for messages.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/fd.hpp"
 #include "transports/parcel.hpp"
 #include "wireup/failure.hpp"
 #include "wireup/identity.hpp"
@@ -50,6 +51,10 @@ class channel {
 
   /// Closes in good order after what is queued. Any thread.
   virtual void close() = 0;
+
+  /// A pidfd of the peer's process, also where that has no number here; none: it runs on another
+  /// host, or cannot be told. The manager's thread.
+  virtual runtime::unique_fd process() const { return {}; }
 
   /// The caller knows that the peer's process is gone. What it sent before, a good-bye too, is
   /// delivered, and then the channel ends, also if a forked child keeps the socket open. Any

@@ -102,9 +102,8 @@ class job_directory::server {
     const credentials who = credentials_of(socket.get());
     if (!who.same_user) {
       if (!std::exchange(told_, true))
-        std::fprintf(stderr,
-                     "weft-run: a connection of %s was turned away: it belongs to another user\n",
-                     describe_process(who.pid).c_str());
+        std::fprintf(stderr, "weft-run: a connection of %s was turned away: %s\n",
+                     describe_process(who.pid).c_str(), why_no_user_of_ours(who).c_str());
       return;
     }
     const auto c = std::make_shared<client>(*this, std::move(socket));

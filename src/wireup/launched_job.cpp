@@ -218,8 +218,8 @@ unique_fd enter_job(const std::string& locator, const job_facts& facts) {
   for (int hang_ups = 0; hang_ups != most_tries; ++hang_ups) {
     unique_fd socket = connect_to(locator);
     if (const credentials who = credentials_of(socket.get()); !who.same_user)
-      cannot_reach(fmt::format("{} of the user with id {} listens there", describe_process(who.pid),
-                               who.uid));
+      cannot_reach(
+          fmt::format("{} listens there: {}", describe_process(who.pid), why_no_user_of_ours(who)));
     const auto welcome = introduce(socket, facts);
     if (!welcome) continue;
     if (welcome->job != facts.id || welcome->size != facts.size)

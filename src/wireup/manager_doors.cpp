@@ -111,10 +111,8 @@ void connection_manager::impl::on_newcomer(unique_fd socket, std::uint64_t door_
   const credentials who = credentials_of(socket.get());
   if (!who.same_user) {
     if (!std::exchange(told_of_stranger_, true))
-      notice(
-          fmt::format("{} of the user with id {} tried to connect and was turned away; only "
-                      "processes of the same user may (said once)",
-                      describe_process(who.pid), who.uid));
+      notice(fmt::format("{} tried to connect and was turned away: {} (said once)",
+                         describe_process(who.pid), why_no_user_of_ours(who)));
     // It may have sent descriptors already.
     const unique_fd over(socket.release(), loop_->disposal());
     return;

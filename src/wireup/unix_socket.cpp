@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wireup/unix_socket.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -100,11 +103,64 @@ opened accept_one(int listener) {
   return {std::move(fd), error};
 }
 
+namespace {
+
+/// Whether this process's user namespace knows a user by that number. Those that it does not know
+/// all have the one of /proc/sys/kernel/overflowuid. No memory is needed.
+bool is_known_here(uid_t uid) noexcept {
+  constexpr uid_t usual_overflow = 65534;
+  const unique_fd map(::open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC));
+  if (!map) return uid != usual_overflow;
+  // 340 lines of three numbers are the most. The kernel gives whole lines, and at most a page.
+  std::array<char, 4096> text{};
+  for (;;) {
+    const ssize_t n = ::read(map.get(), text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 && uid != usual_overflow;
+    const char* at = text.data();
+    const char* const end = at + n;
+    while (at != end) {
+      std::array<std::uint64_t, 3> range{};  // first here, first outside, how many
+      for (std::uint64_t& number : range) {
+        at = std::find_if(at, end, [](char c) { return c >= '0' && c <= '9'; });
+        at = std::from_chars(at, end, number).ptr;
+      }
+      if (uid >= range[0] && uid - range[0] < range[2]) return true;
+      at = std::find_if(at, end, [](char c) { return c != ' ' && c != '\n'; });
+    }
+  }
+}
+
+}  // namespace
+
 credentials credentials_of(int socket) {
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return {};
-  return {who.pid, who.uid, who.uid == ::geteuid()};
+  const bool same_number = who.uid == ::geteuid();
+  const bool known = same_number && is_known_here(who.uid);
+  return {who.pid, who.uid, known, same_number && !known};
+}
+
+std::string why_no_user_of_ours(const credentials& who) {
+  if (!who.anybody)
+    return fmt::format("it belongs to the user with id {}; both sides must run as the same user",
+                       who.uid);
+  return fmt::format(
+      "this process's user namespace does not know its user and shows each such user as {}, so it "
+      "may be anybody's; map the user of this process, by `unshare --map-current-user` or "
+      "`podman run --userns=keep-id`",
+      who.uid);
+}
+
+unique_fd process_at(int socket) {
+  constexpr int so_peerpidfd = 77;  // Linux 6.5; libc's headers may be older
+  int fd = -1;
+  socklen_t size = sizeof fd;
+  if (::getsockopt(socket, SOL_SOCKET, so_peerpidfd, &fd, &size) == 0) return unique_fd(fd);
+  if (errno != ENOPROTOOPT) return {};  // its number may be another's by now
+  const pid_t pid = credentials_of(socket).pid;
+  return unique_fd(pid > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)) : -1);
 }
 
 std::string describe_process(pid_t pid) {

@@ -52,8 +52,17 @@ struct credentials {
   pid_t pid = 0;
   uid_t uid = 0;
   bool same_user = false;
+  /// It has the number of this process's user, which is that of all users that this user namespace
+  /// does not know: whose it is, nobody can tell.
+  bool anybody = false;
 };
 credentials credentials_of(int socket);
+/// "it belongs to the user with id 12; ...": why it is not the same user, and the cure.
+std::string why_no_user_of_ours(const credentials& who);
+
+/// A pidfd of the process at the other end, also of one that has no number here; none: the kernel
+/// does not tell, or it has ended.
+runtime::unique_fd process_at(int socket);
 
 /// Who listens at an abstract name; nothing: nobody here, or it cannot be told at the moment.
 std::optional<credentials> listener_at(const std::string& name);
