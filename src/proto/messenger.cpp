@@ -279,12 +279,17 @@ bool messenger::store(incoming& m) noexcept {
   return true;
 }
 
+/// No more comes of it without being asked for: what it has no bytes for goes back.
 void messenger::trim(incoming& m) noexcept {
-  if (!m.allocated || m.arrived == m.stored_size || m.arrived == 0) return;
-  void* const shorter = std::realloc(m.allocated.get(), m.arrived);
-  if (!shorter) return;
-  static_cast<void>(m.allocated.release());
-  m.allocated.reset(static_cast<std::byte*>(shorter));
+  if (!m.allocated || m.arrived == m.stored_size) return;
+  if (m.arrived == 0) {
+    m.allocated.reset();
+  } else {
+    void* const shorter = std::realloc(m.allocated.get(), m.arrived);
+    if (!shorter) return;
+    static_cast<void>(m.allocated.release());
+    m.allocated.reset(static_cast<std::byte*>(shorter));
+  }
   m.stored = m.allocated.get();
   counts_.unexpected_bytes_now -= m.stored_size - m.arrived;
   m.stored_size = m.arrived;

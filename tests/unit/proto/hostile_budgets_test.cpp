@@ -169,3 +169,14 @@ TEST_CASE("regions: a key that was told names no other region, and is all chance
   CHECK(ones == ~std::uint64_t{0});
   CHECK(zeros == ~std::uint64_t{0});
 }
+
+TEST_CASE("hostile: what was announced and did not come is given back when the beginning ends") {
+  inlet_attack a;
+  const auto kept = [&] { return a.n[0].messages.snapshot().unexpected_bytes_now; };
+  REQUIRE(a.frame(frame_kind::rts, 0, 0, {numbered(1, 1ull << 40), 0}));
+  CHECK(kept() > 0);
+  REQUIRE(a.frame(a.head(frame_kind::more, 0, eager_ends), nullptr));
+  CHECK(kept() == 0);
+  a.n[0].end();
+  CHECK(a.n[0].clean());
+}
