@@ -35,7 +35,7 @@ constexpr std::uint64_t most_resident = std::uint64_t{96} << 20;
 constexpr std::uint64_t most_descriptors = 400;
 constexpr std::uint64_t most_threads = 4;
 // What is left of one that has gone, and what the heap is about to use again.
-constexpr std::uint64_t kept_of_each = 200, noise = 256 * 1024;
+constexpr std::uint64_t kept_of_each = 200, noise = 1024 * 1024;
 
 /// A child process of this program. Killed and reaped by the destructor at the latest.
 class process {
