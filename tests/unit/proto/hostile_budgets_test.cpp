@@ -42,7 +42,7 @@ TEST_CASE("hostile: credit that was not told is not there") {
   CHECK(a.villain().why() == errc::protocol_error);
 }
 
-TEST_CASE("hostile: answers that nobody reads are bounded") {
+TEST_CASE("hostile: answers that nobody reads are bounded", "[many]") {
   inlet_attack a;
   a.swallow(0);
   std::uint32_t taken = 0;
