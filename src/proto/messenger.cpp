@@ -205,6 +205,7 @@ void messenger::close_all() noexcept {
   }
   for (auto& [key, r] : regions_.all()) end_notified(r);
   while (to_sweep_) swept();
+  update_busy();
   while (incoming* m = table_.any_unexpected(nullptr)) {
     table_.remove(*m);
     m->from->discard(*m);
@@ -229,10 +230,12 @@ unsigned messenger::poll() noexcept {
 void messenger::sweep() noexcept {
   if (to_sweep_->sweep(messages_per_pass)) swept();
   worth_polling = worth_polling || to_sweep_ != nullptr;
+  update_busy();
 }
 
 void messenger::fail_doomed() noexcept {
   has_doomed_ = false;
+  update_busy();
   for (auto& [id, p] : peers_)
     if (const errc why = p->doomed(); why != errc::ok)
       p->fail(why, why == errc::out_of_memory ? "no memory for what it must be told"
@@ -246,12 +249,14 @@ void messenger::given_up(peer& p) noexcept {
     on_given_up(p);
     p.untold = false;
   } catch (const std::bad_alloc&) {
-    p.untold = has_untold_ = worth_polling = true;
+    p.untold = has_untold_ = true;
+    owe_pass();
   }
 }
 
 void messenger::tell_untold() noexcept {
   has_untold_ = false;
+  update_busy();
   for (auto& [id, p] : peers_)
     if (p->untold) given_up(*p);
 }

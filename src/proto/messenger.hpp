@@ -180,14 +180,17 @@ class messenger final : public runtime::source {
   yield_waiter yield() noexcept { return yield_waiter(*this); }
 
   /// A peer is to fail at the next pass.
-  void has_doomed() noexcept { has_doomed_ = worth_polling = true; }
+  void has_doomed() noexcept {
+    has_doomed_ = true;
+    owe_pass();
+  }
   /// A peer was given up here.
   void given_up(peer& p) noexcept;
   /// That peer has gone, and messages of its are to be let go of at the next passes.
   void has_to_sweep(peer& p) noexcept {
     p.to_sweep = true;
     p.next_to_sweep = std::exchange(to_sweep_, &p);
-    worth_polling = true;
+    owe_pass();
   }
   /// One more peer, or one fewer, has something unsent (peer::unsent).
   void has_unsent(bool one_more) noexcept;
@@ -195,6 +198,15 @@ class messenger final : public runtime::source {
   void fail_unconnected() noexcept;
 
  private:
+  /// A pass has something to do here, although no operation may be outstanding.
+  void owe_pass() noexcept {
+    worth_polling = true;
+    update_busy();
+    engine_.look_after();
+  }
+  void update_busy() noexcept {
+    busy = unsent_ != 0 || has_doomed_ || has_untold_ || to_sweep_ != nullptr;
+  }
   void fail_doomed() noexcept;
   void tell_untold() noexcept;
   void sweep() noexcept;

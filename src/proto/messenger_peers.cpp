@@ -93,7 +93,7 @@ errc messenger::why_gone(peer_id id) const noexcept {
 
 void messenger::has_unsent(bool one_more) noexcept {
   one_more ? ++unsent_ : --unsent_;
-  busy = unsent_ != 0;
+  update_busy();
   if (one_more) engine_.look_after();
 }
 
