@@ -124,6 +124,7 @@ core::~core() {
   members_.shut();
   close_doors();
   manager_->end();
+  links_.hear_no_more();
   engine_.stop();
   {
     const runtime::engine::holder hold(engine_);

@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "proto/select.hpp"
@@ -51,6 +49,7 @@ std::string links::absent(peer_id rank) const {
 
 void links::connect(const std::shared_ptr<peer>& p) {
   if (is_self(*p)) return open_self(p);
+  if (is_heard_out(*p)) return;  // what waits for a link ends with it
   if (connect_to_known(p)) return;
   if (p->id() >= wireup::first_stranger) return connect_to_place(p);
   look_for(p, {}, {errc::peer_lost, absent(p->id())});
@@ -67,9 +66,10 @@ bool links::connect_to_known(const std::shared_ptr<peer>& p) {
   return true;
 }
 
-/// Whether it was closed while it was being looked for. Then it may owe its good-bye an answer,
-/// which goes back the way that one came.
+/// Whether it was closed, or went, while it was being looked for. In the first case it may owe its
+/// good-bye an answer, which goes back the way that one came.
 bool links::closed_meanwhile(const std::shared_ptr<peer>& p) {
+  if (is_heard_out(*p)) return true;
   bool owes = false;
   {
     const engine::holder hold(engine_);
@@ -233,6 +233,7 @@ links::party& links::party_for(const wireup::identity& who, bool afresh) {
 std::shared_ptr<peer> links::enter(const channel_ptr& c, bool afresh) {
   if (const auto known = party_with(c); known != parties_.end()) return known->second.peer;
   const wireup::identity& id = c->peer();
+  hear_no_more(id);
   const bool has_parted =
       !afresh && is_ours(id) && !parties_.contains(id.id) && has_closed(id.rank);
   if (has_parted || is_impostor(id) || is_other_program(id)) {
@@ -293,57 +294,22 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
     end(who, orderly ? errc::closed : errc::peer_lost,
         orderly ? has_left : std::string_view("its process died or its connection broke"),
         looks_on);
-  if (who.channels.empty()) {
-    const std::lock_guard lock(strangers_mutex_);
-    const auto known = strangers_.find(it->first);
-    if (known != strangers_.end() && known->second.peer == p) strangers_.erase(known);
-    parties_.erase(it);
-  }
+  if (who.channels.empty() && !who.leaving) drop(it);
   if (looks_on) look_for(p, c->peer().locator, {errc::closed, std::string(has_left)});
+}
+
+/// Nothing is left to be done with it.
+links::party_map::iterator links::drop(party_map::iterator at) {
+  const std::lock_guard lock(strangers_mutex_);
+  const auto known = strangers_.find(at->first);
+  if (known != strangers_.end() && known->second.peer == at->second.peer) strangers_.erase(known);
+  return parties_.erase(at);
 }
 
 /// A rank that this side wants to send to, and neither side has had a link to the other.
 bool links::is_sought(const peer& p) const {
   const engine::holder hold(engine_);
   return p.id() < wireup::first_stranger && p.unmet();
-}
-
-/// What a peer that goes has sent, and what it has been sent, arrives first, as far as it does so
-/// soon: its good-bye may have been faster. The baton is not held in between.
-void links::hear_out(const party& who) {
-  constexpr auto last_words = std::chrono::seconds(1);
-  constexpr auto pause = std::chrono::microseconds(200);
-  const auto until = std::chrono::steady_clock::now() + last_words;
-  for (bool all = false; !all && std::chrono::steady_clock::now() < until;) {
-    {
-      const engine::holder hold(engine_);
-      all = true;
-      for (std::size_t i = 0; i != ways_.size(); ++i)
-        for (transports::inlet* inlet : inlets_for(*who.peer, i))
-          all = ways_[i].transport->hear_out(*inlet) && all;
-    }
-    if (!all) std::this_thread::sleep_for(pause);
-  }
-}
-
-/// The other channels, if there are any, end soon.
-/// \param why, detail what ends the peer, if it has not ended yet
-/// \param looks_on the peer does not end with it
-void links::end(party& who, errc why, std::string_view detail, bool looks_on) {
-  if (std::exchange(who.gone, true)) return;
-  if (who.watch != 0) engine_.unwatch(std::exchange(who.watch, 0));
-  hear_out(who);
-  {
-    const engine::holder hold(engine_);
-    who.opening.clear();
-    for (std::size_t i = 0; i != ways_.size(); ++i)
-      for (transports::inlet* inlet : inlets_for(*who.peer, i)) ways_[i].transport->forget(*inlet);
-    if (!looks_on) who.peer->lose(why, detail);
-    who.unused_bundle.reset();
-    who.peer->drop_link();  // and notes that nothing is left that a bundle could owe
-    forget_attempts(*who.peer, why);
-  }
-  for (const channel_ptr& other : who.channels) other->close();
 }
 
 /// It sent what no correct peer sends.
@@ -370,12 +336,14 @@ void links::on_rank_end(peer_id rank, bool died) {
   const std::string_view what = died ? std::string_view("its process died") : has_left;
   for (auto& [id, who] : parties_)
     if (who.peer == p && !who.gone) return end(who, how, what);
+  if (is_heard_out(*p)) return;
   const engine::holder hold(engine_);
   p->lose(how, what);
 }
 
 void links::on_leave(peer_id rank) {
   const std::shared_ptr<peer> p = messenger_.peer_of(rank);
+  if (is_heard_out(*p)) return;
   const engine::holder hold(engine_);
   if (p->now() == peer::state::idle) p->fail(errc::closed, has_left);
 }

@@ -2,6 +2,7 @@
 // Brings peers, channels and transports together.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -88,6 +89,9 @@ class links {
   /// The control plane had no memory for something: who waits for a link waits in vain.
   void on_exhausted();
 
+  /// Who is still heard out ends now. Any thread, baton not held, once the manager has ended.
+  void hear_no_more();
+
   /// Baton held. One line for people.
   std::string describe(const proto::peer& p) const;
 
@@ -102,6 +106,13 @@ class links {
 
  private:
   enum class parcel_kind : std::uint8_t { offer = 1, answer, refusal, note, gone };
+
+  /// How a peer ends that is heard out first.
+  struct departure {
+    errc why;
+    std::string detail;
+    std::chrono::steady_clock::time_point latest;
+  };
 
   struct party {
     std::shared_ptr<proto::peer> peer;
@@ -119,11 +130,19 @@ class links {
     std::string no_unix;      // why none does
     std::uint64_t watch = 0;  // for its process's end; 0: none
     bool gone = false;
+    std::optional<departure> leaving;  // it is gone, and being heard out
   };
 
   using party_map = std::multimap<wireup::context_id, party>;
 
-  void hear_out(const party& who);
+  bool hear_out(const party& who);
+  void hear_soon();
+  void hear_all();
+  void hear_no_more(const wireup::identity& who);
+  bool is_heard_out(const proto::peer& p) const noexcept;
+  party_map::iterator finish_leaving(party_map::iterator at);
+  void finish(party& who, errc why, std::string_view detail, bool looks_on);
+  party_map::iterator drop(party_map::iterator at);
   void end(party& who, errc why, std::string_view detail, bool looks_on = false);
   void cut_off(party& who, std::string_view what);
   void forget_attempts(const proto::peer& p, errc why);
@@ -190,6 +209,7 @@ class links {
   const std::shared_ptr<mail_slot> mail_ = std::make_shared<mail_slot>();
   // Several of one context where it has connected again after a close, and old channels still end.
   party_map parties_;
+  bool hears_soon_ = false;  // a timer runs, for those that are heard out
 
   // Peers that are no ranks: those that came, and those that may be met, and where.
   struct acquaintance {

@@ -16,6 +16,9 @@ void connection_manager::end() { impl_->end(); }
 
 const identity& connection_manager::self() const noexcept { return impl_->self(); }
 
+void connection_manager::call_after(std::chrono::microseconds time, std::function<void()> f) {
+  impl_->call_after(time, std::move(f));
+}
 void connection_manager::post(std::function<void()> f) { impl_->post(std::move(f)); }
 
 void connection_manager::connect(const std::string& locator, connected done) {

@@ -61,6 +61,13 @@ std::shared_ptr<listener> connection_manager::impl::new_front(unique_fd socket,
 
 connection_manager::impl::~impl() { end(); }
 
+void connection_manager::impl::call_after(std::chrono::microseconds time, std::function<void()> f) {
+  const auto timer = std::make_shared<asio::steady_timer>(loop_->io(), time);
+  timer->async_wait([timer, f = std::move(f)](const asio::error_code& fault) {
+    if (!fault) f();
+  });
+}
+
 void connection_manager::impl::end() {
   if (!std::exchange(ended_, true)) loop_->finish([this] { shut_down(); });
 }

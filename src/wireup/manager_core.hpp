@@ -31,6 +31,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   const context_key& key() const noexcept override { return key_; }
   const identity& self() const noexcept override { return self_; }
   void post(std::function<void()> f) { loop_->post(std::move(f)); }
+  void call_after(std::chrono::microseconds time, std::function<void()> f);  ///< the loop's thread
   void connect(std::string locator, connected done);
   void connect(locator where, job_key key, connected done);
   std::uint64_t open_door(const std::string& address, std::string& actual_address,

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstring>
@@ -26,9 +27,11 @@ namespace weft::test {
 using namespace std::chrono_literals;
 using wireup::test::node;
 
-/// What transports were asked for, in order. Any thread.
+/// What transports were asked for, in order, and what they are to say. Any thread.
 class log {
  public:
+  std::atomic<bool> more_comes{false};  // of peers that go
+  std::atomic<unsigned> heard_out{0};   // so often they were asked for that
   void add(std::string what) {
     const std::lock_guard lock(mutex_);
     lines_.push_back(std::move(what));
@@ -93,6 +96,10 @@ class stub_transport final : public transports::transport {
   }
   void forget(transports::inlet& from) noexcept override {
     if (std::erase(accepted_, &from) != 0) log_.add("forget " + name_);
+  }
+  bool hear_out(transports::inlet&) noexcept override {
+    ++log_.heard_out;
+    return !log_.more_comes;
   }
   std::string describe() const override { return name_; }
   std::string describe(const transports::inlet&) const override { return name_; }
