@@ -63,7 +63,7 @@ TEST_CASE("leaving: what comes while a peer is heard out is received before it e
   {
     const runtime::engine::holder hold(*m.engine);
     const transports::frame_header whole{5, 1, static_cast<std::uint8_t>(proto::frame_kind::eager),
-                                         0, 0};
+                                         proto::eager_ends, 0};
     const std::array<std::byte, 1> payload{};
     REQUIRE(m.stubs[0]->last->on_frame(whole, nullptr, payload.data()));
   }
