@@ -171,6 +171,9 @@ int main(int argc, char** argv) {
   app.add_option("--slowest", w.first.slowest,
                  "milliseconds that a round trip of an honest peer may take")
       ->capture_default_str();
+  app.add_option("--plant", w.first.plant,
+                 "puts a fault into the victim, which must be found: the run has to fail")
+      ->check(CLI::IsMember(hostile::plant_names()));
   app.add_flag("--trace", w.first.trace, "prints what the attacker does and hears");
   app.add_flag("--quiet", w.quiet, "no progress line");
   CLI11_PARSE(app, argc, argv);

@@ -37,12 +37,18 @@ const std::vector<std::string>& progress_names() {
   return names;
 }
 
+const std::vector<std::string>& plant_names() {
+  static const std::vector<std::string> names{"stall", "leak", "descriptors"};
+  return names;
+}
+
 std::string settings::command() const {
   std::string text = fmt::format("weft-hostile --seed {} --seeds {} --transport {} --progress {}",
                                  first, seeds, transport, progress);
   for (std::size_t i = 0; i != only.size(); ++i)
     text += fmt::format("{}{}", i == 0 ? " --only " : ",", only[i]);
   if (slowest != settings().slowest) text += fmt::format(" --slowest {}", slowest);
+  if (!plant.empty()) text += " --plant " + plant;
   for (const std::string& name : without) text += " --without " + name;
   return text;
 }

@@ -20,6 +20,7 @@ struct settings {
   std::vector<std::string> without;  ///< acts that are not played, by name
   unsigned slowest = 50;             ///< milliseconds that a round trip may take
   bool trace = false;
+  std::string plant;  ///< a fault of the victim's own, for the oracle to find: of plant_names
 
   /// What repeats it.
   std::string command() const;
@@ -29,6 +30,7 @@ struct settings {
 std::vector<std::string> transports_named(const std::string& name);
 const std::vector<std::string>& transport_names();
 const std::vector<std::string>& progress_names();
+const std::vector<std::string>& plant_names();
 
 /// What is the same for the contexts of all processes of a run.
 weft::options common_options(const settings& s);

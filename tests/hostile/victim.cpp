@@ -4,9 +4,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "gauge.hpp"
 #include "honest.hpp"
+#include "runtime/fd.hpp"
 #include "services.hpp"
 
 namespace hostile {
@@ -18,7 +22,7 @@ namespace {
 
 class house {
  public:
-  house(board& on, context& ctx) : board_(on), ctx_(ctx) {}
+  house(board& on, context& ctx, const settings& s) : board_(on), ctx_(ctx), plant_(s.plant) {}
 
   task<void> keep() {
     const std::string name = "weft-hostile-" + std::to_string(::getpid());
@@ -35,6 +39,7 @@ class house {
     all.start(welcome(near, all));
     all.start(welcome(far, all));
     all.start(clear_away());
+    if (plant_ == "stall") all.start(stall());
     all.start(listen_to(open));
     // Of several sizes: what is longer is truncated.
     for (const std::size_t size : {8u, 100u, 4000u, 100'000u, 500'000u})
@@ -56,6 +61,8 @@ class house {
       auto guest = co_await as_result(who.accept());
       if (!guest) continue;  // it has gone meanwhile
       ++board_.visitors;
+      if (plant_ == "leak") leaked_.emplace_back(100'000);
+      if (plant_ == "descriptors") kept_.emplace_back(::dup(STDERR_FILENO));
       if (greeting == greeting_of_small) {
         all.start(honest(serve_small(guest.value())));
       } else if (greeting == greeting_of_large) {
@@ -86,12 +93,23 @@ class house {
     }
   }
 
+  /// Planted: nobody is answered for longer than a round trip may take.
+  static task<void> stall() {
+    for (;;) {
+      co_await sleep_for(100ms);
+      std::this_thread::sleep_for(200ms);
+    }
+  }
+
   static task<void> listen_to(region& open) {
     for (;;) co_await open.notified();
   }
 
   board& board_;
   context& ctx_;
+  const std::string plant_;
+  std::vector<bytes> leaked_;             // planted
+  std::vector<runtime::unique_fd> kept_;  // planted
   peer_id numbered_source_ = no_peer;
   std::uint64_t numbered_ = 0;
 };
@@ -110,7 +128,7 @@ int be_victim(board& on, const settings& s) try {
   options o = common_options(s);
   o.progress = mode_named(s.progress);
   context ctx(std::move(o));
-  house h(on, ctx);
+  house h(on, ctx, s);
   run(ctx, h.keep());
   return 0;
 } catch (const std::exception& e) {
