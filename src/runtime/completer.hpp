@@ -34,7 +34,7 @@ class completer {
   std::condition_variable changed_;
   operation_list ended_;   // guarded by mutex_
   bool stopping_ = false;  // guarded by mutex_
-  exit_gate gate_;
+  exit_gate gate_{};
   std::thread thread_;
 };
 

@@ -459,7 +459,7 @@ class engine final : public detail::timer_service, public executor, public detai
   std::uint32_t looks_at_last_tick_ = 0;    // progress thread's
   std::chrono::nanoseconds tick_{};         // progress thread's
   std::uint32_t away_at_last_tick_ = 0;     // progress thread's
-  exit_gate gate_;                          // the progress thread's, if there is one
+  exit_gate gate_{};                        // the progress thread's, if there is one
   std::thread progress_;
   const std::unique_ptr<completer> completer_;  // null: whoever gives the baton hands out himself
   const pid_t process_ = ::getpid();

@@ -150,10 +150,12 @@ void attempt::on_channel(channel_ptr got, const failure& why) {
 /// name is free for others when a context has ended, and in another container all the time.
 void attempt::on_another() {
   const bool over_tcp = !std::exchange(channel_, nullptr)->carries_descriptors();
-  const std::string text = fmt::format("another process of the job answers at {}",
-                                       over_tcp ? to_text(places_[next_place_ - 1]) : where_);
-  if (places_.empty() || key_.empty()) return fail({errc::unreachable, "no channel: " + text});
-  next_place({errc::unreachable, text});
+  const std::string_view said = "another process of the job answers at";
+  const bool may_try_places = !places_.empty() && !key_.empty();
+  if (!may_try_places)
+    return fail({errc::unreachable, fmt::format("no channel: {} {}", said, where_)});
+  const std::string at = over_tcp ? to_text(places_[next_place_ - 1]) : where_;
+  next_place({errc::unreachable, fmt::format("{} {}", said, at)});
 }
 
 void attempt::give_up(int error) {

@@ -87,6 +87,9 @@ void tcp_asking::connect_to(const tcp::endpoint& to) {
   fd.release();
   socket_.async_connect(to, [self = shared_from_this()](const asio::error_code& fault) {
     if (!self->done_) return;
+    // Whoever listened stopped before it took this connection: it was in the queue of those to
+    // come.
+    if (fault == asio::error::connection_reset) return self->hung_up(no_answer, most_tries_to_open);
     self->last_fault_ = fault;
     if (fault) return self->connect_next();
     self->open();

@@ -90,6 +90,18 @@ TEST_CASE("where nobody listens, that is what is said") {
   CHECK_THAT(o.failure, Catch::Contains("nobody listens"));
 }
 
+TEST_CASE("a door that is being shut refuses, however far a connection has come") {
+  node host, guest;
+  for (int i = 0; i < 200; ++i) {
+    std::uint64_t door = 0;
+    const std::string actual = open(host, "any://:0", &door);
+    host->close_door(door);
+    const outcome o = guest.knock(actual);
+    CHECK_FALSE(o.channel);
+    CHECK(o.kind == errc::refused);
+  }
+}
+
 TEST_CASE("a visitor that leaves before it is let in is not let in") {
   node host;
   const std::string actual = open(host, fresh_name());
