@@ -69,6 +69,7 @@ struct board {
 
   // The victim's gauge: answers `asked` with `reading`, then `answered`.
   std::atomic<std::uint32_t> asked{0};
+  std::atomic<std::uint32_t> asked_for_all{0};
   std::atomic<std::uint32_t> answered{0};
   holdings reading;
 

@@ -52,13 +52,15 @@ void wake(std::atomic<std::uint32_t>& word) {
 
 }  // namespace
 
-holdings held_here() {
+holdings held_here(bool all) {
   holdings h;
   h.heap = bytes_of_heap();
   h.descriptors = entries("/proc/self/fd");
   h.threads = entries("/proc/self/task");
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) ++h.mappings;
+  if (all) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) ++h.mappings;
+  }
   std::ifstream statm("/proc/self/statm");
   std::uint64_t size = 0, resident = 0;
   statm >> size >> resident;
@@ -84,13 +86,14 @@ void gauge::answer() {
       continue;
     }
     heard = asked;
-    board_.reading = held_here();
+    board_.reading = held_here(board_.asked_for_all != 0);
     board_.answered.store(asked, std::memory_order_release);
     wake(board_.answered);
   }
 }
 
-bool ask(board& on, holdings& told) {
+bool ask(board& on, holdings& told, bool all) {
+  on.asked_for_all = all ? 1 : 0;
   const std::uint32_t number = ++on.asked;
   wake(on.asked);
   const std::int64_t until = now() + 60'000'000'000;

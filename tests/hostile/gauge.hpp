@@ -9,8 +9,8 @@
 
 namespace hostile {
 
-/// What this process holds now.
-holdings held_here();
+/// What this process holds now. \param all mappings, too, which take long to count
+holdings held_here(bool all);
 
 /// Answers the oracle from a thread of its own: also while the victim's others hang.
 class gauge {
@@ -29,6 +29,6 @@ class gauge {
 };
 
 /// Asks the gauge and waits. \return false: it did not answer for so long that it never will
-bool ask(board& on, holdings& told);
+bool ask(board& on, holdings& told, bool all);
 
 }  // namespace hostile

@@ -66,9 +66,10 @@ guise::guise(const settings& s, dice d, teller say, bool listens_to_tcp)
     : turns(progress_mode::polling, {}, "epoll"), settings_(s), dice_(d), say_(std::move(say)) {
   const std::vector<std::string> names = transports_named(s.transport);
   const auto told = [this](const heard& h) {
-    say_("  heard " + to_text(h.header, (h.header.flags & transports::has_extension) != 0
-                                            ? &h.extension
-                                            : nullptr));
+    if (settings_.trace)
+      say_("  heard " + to_text(h.header, (h.header.flags & transports::has_extension) != 0
+                                              ? &h.extension
+                                              : nullptr));
     remote_region key;
     if (h.header.kind != static_cast<std::uint8_t>(frame_kind::eager) ||
         h.header.size != sizeof key || keys.size() == most_keys)
@@ -164,9 +165,10 @@ void guise::knock_and_go_on(const std::string& address, const std::string& greet
 
 void guise::send_parcel(parcel_kind kind, parcel_head head, parcel body) {
   if (channels.empty()) return;
-  say_(fmt::format("  parcel {} place {} number {} of {} bytes, {} descriptors",
-                   static_cast<int>(kind), head.place, head.number, body.bytes.size(),
-                   body.fds.size()));
+  if (settings_.trace)
+    say_(fmt::format("  parcel {} place {} number {} of {} bytes, {} descriptors",
+                     static_cast<int>(kind), head.place, head.number, body.bytes.size(),
+                     body.fds.size()));
   const auto& by = dice_.one_of(channels);
   if (!by->carries_descriptors()) body.fds.clear();
   by->send(pack(kind, head, std::move(body)));
@@ -327,7 +329,8 @@ bool guise::send(tie& t, frame_header h, const frame_extension& x) {
   if (!t.link || !t.open) return false;
   h.size = std::min(h.size, t.link->traits().max_payload);
   const bool extended = (h.flags & transports::has_extension) != 0;
-  say_(fmt::format("  {} {}", t.link->traits().name, to_text(h, extended ? &x : nullptr)));
+  if (settings_.trace)
+    say_(fmt::format("  {} {}", t.link->traits().name, to_text(h, extended ? &x : nullptr)));
   const std::span<const std::byte> payload = std::span(junk()).first(h.size);
   const bool bare = h.kind == static_cast<std::uint8_t>(frame_kind::ordered) ||
                     h.kind == static_cast<std::uint8_t>(frame_kind::data);

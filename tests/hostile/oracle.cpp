@@ -144,7 +144,10 @@ class oracle {
         board_.ended = i + 1;
         attacker_.reset();
       }
+      settles_ = true;
+      fresh_ = false;
       if (i < warm_ups ? !learn() : !all_returned()) return;
+      settles_ = false;
       if (settings_.trace)
         std::printf("victim: bytes %llu descriptors %llu\n",
                     static_cast<unsigned long long>(held_.heap),
@@ -162,13 +165,13 @@ class oracle {
 
   /// What the victim holds after a tame visit; the last one counts.
   bool learn() {
-    for (unsigned quiet = 0; quiet != 10; ++quiet) {
+    constexpr unsigned enough = 5;
+    for (unsigned same = 0; same != enough; pace_.step()) {
       if (!watch()) return false;
-      const holdings before = usual_;
-      usual_ = held_;
-      if (quiet != 0) usual_.heap = std::min(usual_.heap, before.heap);
-      if (before.descriptors != usual_.descriptors) quiet = 0;
-      pace_.step();
+      if (!std::exchange(fresh_, false)) continue;
+      const holdings before = std::exchange(usual_, held_);
+      same = before.descriptors == usual_.descriptors ? same + 1 : 0;
+      if (same != 0) usual_.heap = std::min(usual_.heap, before.heap);
     }
     return true;
   }
@@ -176,7 +179,7 @@ class oracle {
   bool all_returned() {
     const std::uint64_t heap = usual_.heap + noise + kept_of_each * board_.visitors;
     const auto returned = [&] {
-      return held_.heap <= heap && held_.descriptors <= usual_.descriptors &&
+      return fresh_ && held_.heap <= heap && held_.descriptors <= usual_.descriptors &&
              held_.threads <= usual_.threads && held_.mappings <= usual_.mappings + 40;
     };
     return wait(returned, "the attacker has gone, and not all of it has returned", [&] {
@@ -207,7 +210,12 @@ class oracle {
                false;
       }
     }
-    if (!ask(board_, held_)) return wrong("the victim's gauge does not answer"), false;
+    // Each question costs the victim a moment.
+    const std::int64_t since = now() - asked_;
+    if (since < (settles_ ? millisecond / 2 : 5 * millisecond)) return true;
+    asked_ = now();
+    fresh_ = true;
+    if (!ask(board_, held_, settles_)) return wrong("the victim's gauge does not answer"), false;
     const auto beyond = [&](const char* what, std::uint64_t has, std::uint64_t usual,
                             std::uint64_t more) {
       if (usual == 0 || has <= usual + more) return false;
@@ -288,6 +296,9 @@ class oracle {
   std::array<std::uint64_t, 2> rounds_{};
   std::array<std::int64_t, 2> moved_{};
   holdings held_, usual_;
+  std::int64_t asked_ = 0;  // when the victim last was
+  bool fresh_ = false;      // held_ has not been looked at
+  bool settles_ = false;    // the attacker's seed is over
   const weft::runtime::unique_fd complaints_{::memfd_create("complaints", MFD_CLOEXEC)};
 };
 
