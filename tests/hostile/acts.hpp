@@ -48,11 +48,13 @@ void answer_no_offer(scene&, dice&);
 void send_notes(scene&, dice&);
 void send_any_parcel(scene&, dice&);
 void storm_of_offers(scene&, dice&);
+void knock_and_leave(scene&, dice&);
+void visit_registrar(scene&, dice&);
+
+// acts_raw.cpp
 void send_strangers(scene&, dice&);
 void offer_unheard(scene&, dice&);
 void say_hello_as_another(scene&, dice&);
-void knock_and_leave(scene&, dice&);
-void visit_registrar(scene&, dice&);
 
 // acts_bytes.cpp
 void write_bytes(scene&, dice&);

@@ -14,7 +14,6 @@
 #include "acts.hpp"
 #include "frames.hpp"
 #include "services.hpp"
-#include "wireup/hello.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace hostile {
@@ -80,12 +79,6 @@ unique_fd wrong_descriptor(scene& s, dice& d) {
     default:
       return memory_file(d);
   }
-}
-
-std::vector<std::byte> some_bytes(dice& d, std::size_t most) {
-  std::vector<std::byte> bytes(d.below(most + 1));
-  for (std::byte& b : bytes) b = static_cast<std::byte>(d.percent(50) ? 0 : d.throw_one());
-  return bytes;
 }
 
 parcel_head some_head(guise& g, dice& d) {
@@ -205,112 +198,6 @@ void storm_of_offers(scene& s, dice& d) {
     p.bytes.resize(24);
     g->send_parcel(parcel_kind::offer, {t.place, t.number, t.further, 0}, std::move(p));
   }
-}
-
-/// Who says nothing, and holds a place at the door.
-void send_strangers(scene& s, dice& d) {
-  const std::string door(s.on().door.get());
-  const std::string name =
-      d.percent(50) || s.victim.locator.empty()
-          ? "weft-door:" + std::to_string(::geteuid()) + ":" + door.substr(door.find("//") + 2)
-          : s.victim.locator.substr(0, s.victim.locator.find(','));
-  // 64 would keep others out for five seconds, which no seed has: tests/fault does that.
-  constexpr std::size_t most = 40;
-  for (std::uint64_t left = d.between(1, 20); left != 0 && s.sockets.size() < most; --left)
-    if (wireup::opened socket = wireup::connect_abstract(name); socket.fd)
-      s.sockets.push_back(std::move(socket.fd));
-}
-
-/// Offers that are refused, over a channel on which nobody reads the answers.
-void offer_unheard(scene& s, dice& d) {
-  if (s.victim.locator.empty()) return;
-  wireup::opened socket =
-      wireup::connect_abstract(s.victim.locator.substr(0, s.victim.locator.find(',')));
-  if (!socket.fd) return;
-  const auto say = [&](const wireup::frame& f) {
-    return wireup::send_packet(socket.fd.get(), wireup::frame_header::of(f), f.body, f.fds);
-  };
-  wireup::hello h;
-  h.who.id = wireup::random_id();
-  h.who.locator = wireup::random_socket_name();
-  say(wireup::encode(h));
-  wireup::frame f;
-  f.kind = wireup::frame_kind::parcel;
-  f.detail = static_cast<std::uint8_t>(parcel_kind::offer);
-  f.body.resize(sizeof(parcel_head) + 24);
-  const parcel_head head{1, 0, 0, 0};
-  std::memcpy(f.body.data(), &head, sizeof head);
-  const std::uint64_t many = d.percent(5) ? 60'000 : d.between(100, 2000);
-  std::uint64_t sent = 0;
-  for (unsigned full = 0; sent != many && full != 200;) {
-    const int fault = say(f);
-    if (fault == 0) {
-      ++sent;
-      full = 0;
-    } else if (fault == EAGAIN) {
-      ++full;
-      s.wait(std::chrono::microseconds(20));
-    } else {
-      break;
-    }
-  }
-  s.say("  {} offers", sent);
-  s.sockets.push_back(std::move(socket.fd));
-}
-
-/// A hello of the attacker's own making, over a Unix socket, and something behind it.
-void say_hello_as_another(scene& s, dice& d) {
-  if (s.victim.locator.empty()) return;
-  wireup::hello h;
-  h.why = static_cast<wireup::purpose>(d.below(3));
-  h.who.id = wireup::random_id();
-  h.who.locator = wireup::random_socket_name();
-  const honest_notes& other = s.on().honest[d.below(2)];
-  switch (d.below(6)) {
-    case 0:
-      h.who = s.victim;
-      break;
-    case 1:
-      h.who.id = other.id;
-      h.who.locator = other.locator.get();
-      break;
-    case 2:
-      h.who.job = s.victim.job;
-      h.who.rank = static_cast<weft::peer_id>(d.below(3));
-      break;
-    case 3:
-      h.who.locator = s.victim.locator;
-      break;
-    case 4:
-      if (guise* const g = s.somebody(d)) h.who = g->self();
-      break;
-    default:
-      h.who.rank = static_cast<weft::peer_id>(any_word(d));
-  }
-  h.door = d.percent(50) ? 0 : any_word(d);
-  h.ticket = any_word(d);
-  h.greeting = d.one_of(service_names);
-  const bool at_door = d.percent(30);
-  const std::string door(s.on().door.get());
-  const std::string name =
-      at_door ? "weft-door:" + std::to_string(::geteuid()) + ":" + door.substr(door.find("//") + 2)
-              : s.victim.locator.substr(0, s.victim.locator.find(','));
-  wireup::opened socket = wireup::connect_abstract(name);
-  if (!socket.fd) return;
-  s.say("  hello to {} as {}, rank {}", name, wireup::to_text(h.who.id), h.who.rank);
-  const auto say = [&](const wireup::frame& f) {
-    wireup::send_packet(socket.fd.get(), wireup::frame_header::of(f), f.body, f.fds);
-  };
-  say(wireup::encode(h));
-  for (std::uint64_t more = d.below(4); more != 0; --more) {
-    wireup::frame f;
-    f.kind = static_cast<wireup::frame_kind>(d.percent(60) ? 4 : d.below(24));
-    f.detail = static_cast<std::uint8_t>(f.kind == wireup::frame_kind::parcel ? d.below(6) : 0);
-    f.body = some_bytes(d, 100);
-    say(f);
-  }
-  if (d.percent(30)) say({wireup::frame_kind::bye, 0, {}, {}});
-  if (d.percent(50)) s.sockets.push_back(std::move(socket.fd));
 }
 
 void knock_and_leave(scene& s, dice& d) {

@@ -91,4 +91,10 @@ std::uint64_t any_number(guise& g, dice& d) {
   return d.percent(80) ? d.between(1, 6) : d.below(0x10000);
 }
 
+std::vector<std::byte> some_bytes(dice& d, std::size_t most) {
+  std::vector<std::byte> bytes(d.below(most + 1));
+  for (std::byte& b : bytes) b = static_cast<std::byte>(d.percent(50) ? 0 : d.throw_one());
+  return bytes;
+}
+
 }  // namespace hostile

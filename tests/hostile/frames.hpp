@@ -2,6 +2,8 @@
 // Frames as acts make them: right, or nearly.
 #pragma once
 
+#include <vector>
+
 #include "scene.hpp"
 
 namespace hostile {
@@ -36,5 +38,8 @@ std::uint32_t any_size(dice& d, std::uint32_t most);
 std::uint64_t any_number(guise& g, dice& d);
 /// A word: any, with few or many bits.
 std::uint64_t any_word(dice& d);
+
+/// Half of them zero.
+std::vector<std::byte> some_bytes(dice& d, std::size_t most);
 
 }  // namespace hostile
