@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 
+#include "runtime/close_on_fork.hpp"
 #include "wireup/frame.hpp"
 #include "wireup/loop.hpp"
 #include "wireup/tcp_socket.hpp"
@@ -89,6 +90,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   loop& loop_;
   asio::posix::stream_descriptor socket_;
+  runtime::close_on_fork parents_;  // the socket: no child keeps it
   asio::steady_timer retry_;
   asio::steady_timer linger_;
   const medium medium_;

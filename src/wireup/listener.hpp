@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "runtime/close_on_fork.hpp"
 #include "runtime/fd.hpp"
 #include "runtime/spare_fd.hpp"
 #include "wireup/loop.hpp"
@@ -40,6 +41,7 @@ class listener : public std::enable_shared_from_this<listener> {
   bool turn_away_one();
 
   asio::posix::stream_descriptor socket_;
+  runtime::close_on_fork parents_;  // as of a connection
   asio::steady_timer rest_;
   accepted take_;
   starved warn_;

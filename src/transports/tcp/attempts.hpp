@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/close_on_fork.hpp"
 #include "runtime/wait_set.hpp"
 #include "transports/tcp/proof.hpp"
 #include "transports/tcp/socket.hpp"
@@ -45,6 +46,7 @@ class attempts {
   struct attempt final : runtime::fd_watcher {
     attempts* in = nullptr;
     runtime::unique_fd fd;
+    runtime::close_on_fork parents;
     target to;
     bool greeted = false;
     welcome heard{};

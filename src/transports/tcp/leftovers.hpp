@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "runtime/close_on_fork.hpp"
 #include "runtime/fd.hpp"
 
 namespace weft::transports::tcp {
@@ -31,6 +32,7 @@ class leftovers {
  private:
   struct rest {
     runtime::unique_fd fd;
+    std::unique_ptr<runtime::close_on_fork> parents;
     std::unique_ptr<std::byte[]> bytes;
     std::size_t begin = 0, end = 0;
     clock::time_point until;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/close_on_fork.hpp"
 #include "runtime/spare_fd.hpp"
 #include "runtime/wait_set.hpp"
 #include "transports/tcp/proof.hpp"
@@ -55,6 +56,7 @@ class reception {
   struct door final : runtime::fd_watcher {
     reception* in = nullptr;
     runtime::unique_fd fd;
+    runtime::close_on_fork parents;
     void on_ready(std::uint32_t events) noexcept override;
     void refused(int code) noexcept;
   };
@@ -62,6 +64,7 @@ class reception {
   struct visitor final : runtime::fd_watcher {
     reception* in = nullptr;
     runtime::unique_fd fd;
+    runtime::close_on_fork parents;
     greeting said{};
     welcome answer{};  // once all of that was heard
     confirmation shown{};

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that has forked without executing another program is killed: its child keeps nobody
+// waiting, also over TCP, where nobody can watch the process itself.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include <weft/weft.hpp>
+
+#include "runtime/fd.hpp"
+
+using namespace weft;
+using namespace std::chrono_literals;
+
+namespace {
+
+using runtime::unique_fd;
+constexpr tag first{1}, never{2};
+
+options over_tcp() {
+  options o;
+  o.transports = {"self", "tcp"};
+  o.job_key = std::string(32, 'a');
+  return o;
+}
+
+struct line {
+  line() {
+    int fds[2];
+    REQUIRE(::pipe2(fds, O_CLOEXEC) == 0);
+    hears = unique_fd(fds[0]);
+    says = unique_fd(fds[1]);
+  }
+  /// Until everybody has closed the other end.
+  std::string rest() const {
+    std::string all;
+    char c = 0;
+    while (::read(hears.get(), &c, 1) == 1) all += c;
+    return all;
+  }
+  std::string word() const {
+    std::string all;
+    char c = 0;
+    while (::read(hears.get(), &c, 1) == 1 && c != '\n') all += c;
+    return all;
+  }
+  void say(const std::string& word) const {
+    if (::write(says.get(), (word + '\n').data(), word.size() + 1) < 0) ::_exit(1);
+  }
+  unique_fd hears, says;
+};
+
+/// Meets somebody, forks a child that lives as long as the test does, and waits for its end.
+[[noreturn]] void be_victim(line& told, line& life) {
+  life.says = {};
+  context ctx(over_tcp());
+  listener door = run(ctx, ctx.listen("tcp://127.0.0.1:0"));
+  told.say(door.address());
+  endpoint peer = run(ctx, door.accept());
+  std::byte out{7};
+  sync_wait(ctx, peer.send({&out, 1}, first));
+  sync_wait(ctx, peer.recv(mutable_buffer{}, first));
+  if (::fork() == 0) {
+    told.say("forked");
+    life.rest();
+    told.say("the child has lived");
+    ::_exit(0);
+  }
+  for (;;) ::pause();
+}
+
+task<errc> how_it_ends(endpoint peer) {
+  std::byte in{};
+  const auto r = co_await as_result(within(20s, peer.recv({&in, 1}, never)));
+  co_return r.code();
+}
+
+task<errc> knock(context& ctx, std::string address) try {
+  co_await within(20s, ctx.connect(address));
+  co_return errc::ok;
+} catch (const error& e) {
+  co_return e.kind();
+}
+
+}  // namespace
+
+TEST_CASE("death: of a process that has forked, over TCP, is seen while its child lives") {
+  line told, life;
+  const pid_t victim = ::fork();
+  REQUIRE(victim >= 0);
+  if (victim == 0) be_victim(told, life);
+  told.says = {};
+
+  const std::string address = told.word();
+  context ctx(over_tcp());
+  endpoint peer = run(ctx, ctx.connect(address));
+  std::byte in{};
+  sync_wait(ctx, peer.recv({&in, 1}, first));
+  sync_wait(ctx, peer.send(const_buffer{}, first));
+  REQUIRE(told.word() == "forked");
+  REQUIRE(::kill(victim, SIGKILL) == 0);
+  ::waitpid(victim, nullptr, 0);
+
+  CHECK(run(ctx, how_it_ends(peer)) == errc::peer_lost);
+  // Nobody is at its door any more.
+  CHECK(run(ctx, knock(ctx, address)) == errc::refused);
+
+  life.says = {};
+  CHECK(told.word() == "the child has lived");
+}
