@@ -316,7 +316,7 @@ bool bundle::on_arrived(std::uint64_t number, std::uint64_t frames, bool given_u
   if (given_up) {
     lose(l);
     if (!alive()) {
-      peer_.on_broken(errc::peer_lost);
+      all_dead(errc::peer_lost);
       return true;
     }
   }

@@ -13,6 +13,7 @@
 
 #include "proto/frames.hpp"
 #include "proto/number_set.hpp"
+#include "proto/protocol.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::proto {
@@ -149,6 +150,10 @@ class bundle final : private bundle_traits, public transports::link {
 
   bool take_ordered(const frame_header& outer, const std::byte* block) noexcept;
   bool deliver(const std::byte* block, std::size_t size) noexcept;
+  bool has_turn() const noexcept { return !early_.empty() && early_.begin()->first == expected_; }
+  bool deliver_early(std::size_t most) noexcept;
+  protocol deliver_later(std::shared_ptr<peer> p) noexcept;
+  void all_dead(errc why) noexcept;
   bool take_fragment(const frame_header& h, const frame_extension& x,
                      const std::byte* payload) noexcept;
   void lose(lane& l) noexcept;
@@ -185,6 +190,8 @@ class bundle final : private bundle_traits, public transports::link {
   std::uint64_t expected_ = 0;                             // the next ordered frame
   std::map<std::uint64_t, std::vector<std::byte>> early_;  // ordered frames beyond it
   std::size_t early_bytes_ = 0;
+  bool delivering_later_ = false;
+  errc dead_ = errc::ok;  // why no lane lives, while what had come is still being delivered
   number_set fragments_;
 };
 

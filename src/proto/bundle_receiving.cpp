@@ -18,13 +18,16 @@ constexpr std::uint64_t untold_bytes_limit = 64 * 1024;
 // Bytes of ordered frames that need no credit and may come before an earlier one.
 constexpr std::size_t early_controls = 8u << 20;
 
+// Of those that waited for an earlier one.
+constexpr std::size_t frames_at_once = 256;
+
 }  // namespace
 
 /// In order, and each once, whichever lane it came by.
 bool bundle::take_ordered(const frame_header& outer, const std::byte* block) noexcept {
   const std::uint64_t number = outer.tag;
   if (number < expected_) return true;  // a second time
-  if (number != expected_) {
+  if (number != expected_ || has_turn()) {
     // What needs credit cannot be more than was granted.
     const std::size_t most = std::size_t{peer_.books().window} * credit_unit + early_controls;
     if (number - expected_ > 2 * most_ahead || early_bytes_ + outer.size > most) return false;
@@ -34,17 +37,43 @@ bool bundle::take_ordered(const frame_header& outer, const std::byte* block) noe
     } catch (const std::bad_alloc&) {
       peer_.fail(errc::out_of_memory, "no memory for what overtook an earlier message");
     }
-    return true;
+    return deliver_early(2);  // what waits becomes less, however much comes
   }
   ++expected_;
   if (!deliver(block, outer.size)) return false;
-  while (!early_.empty() && early_.begin()->first == expected_) {
+  return deliver_early(frames_at_once);
+}
+
+/// What waited for those before it, in slices: it may be much. \param most so many of them
+bool bundle::deliver_early(std::size_t most) noexcept {
+  for (; has_turn() && most != 0; --most) {
     const auto next = early_.extract(early_.begin());
     early_bytes_ -= next.mapped().size();
     ++expected_;
     if (!deliver(next.mapped().data(), next.mapped().size())) return false;
   }
+  if (!has_turn() || delivering_later_) return true;
+  delivering_later_ = deliver_later(peer_.shared_from_this()).started;
+  if (!delivering_later_) peer_.doom();
   return true;
+}
+
+protocol bundle::deliver_later(std::shared_ptr<peer> p) noexcept {
+  co_await p->owner().yield();
+  if (p->several() != this) co_return;  // it has ended
+  delivering_later_ = false;
+  if (!deliver_early(frames_at_once))
+    p->on_broken(errc::protocol_error);
+  else if (!has_turn() && dead_ != errc::ok)
+    p->on_broken(dead_);
+}
+
+/// What had come by then is the peer's all the same.
+void bundle::all_dead(errc why) noexcept {
+  if (has_turn() && !peer_.gone())
+    dead_ = why;
+  else
+    peer_.on_broken(why);
 }
 
 /// A block: header, extension if there is one, payload.
@@ -105,7 +134,8 @@ void bundle::lane::on_room() noexcept {
 
 void bundle::lane::on_broken(errc why) noexcept {
   in.give_up(*this);
-  if (why == errc::protocol_error || !in.alive()) return in.peer_.on_broken(why);
+  if (why == errc::protocol_error) return in.peer_.on_broken(why);
+  if (!in.alive()) return in.all_dead(why);
   if (in.untold_ != 0) in.peer_.want_link();  // who has only received has none to tell by
   in.go_on();
 }

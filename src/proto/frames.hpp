@@ -77,9 +77,12 @@ inline constexpr std::uint32_t credit_unit = 64;
 constexpr std::uint32_t payload_units(std::size_t bytes) noexcept {
   return static_cast<std::uint32_t>((bytes + credit_unit - 1) / credit_unit);
 }
-/// The first frame costs one more, for the message itself. Pieces are multiples of a unit but for
-/// the last, so a message costs the same however it is cut.
-constexpr std::uint32_t units_of(std::size_t bytes) noexcept { return 1 + payload_units(bytes); }
+/// The first frame costs these, too, for what its receiver keeps of any message. Pieces are
+/// multiples of a unit but for the last, so a message costs the same however it is cut.
+inline constexpr std::uint32_t message_units = 6;
+constexpr std::uint32_t units_of(std::size_t bytes) noexcept {
+  return message_units + payload_units(bytes);
+}
 
 inline constexpr std::uint64_t max_message = std::uint64_t{1} << 47;
 inline constexpr std::uint64_t size_mask = (std::uint64_t{1} << 48) - 1;

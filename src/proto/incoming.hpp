@@ -54,6 +54,7 @@ struct incoming {
   std::byte* stored =
       nullptr;  ///< while unexpected: in `brief` if it is short, else in `allocated`
   std::uint64_t stored_size = 0;
+  std::uint64_t charged = 0;  ///< bytes that it costs while unexpected, itself among them
   std::unique_ptr<std::byte[], free_memory> allocated;
   std::array<std::byte, short_size> brief;
 
@@ -110,7 +111,7 @@ struct incoming {
     receive = nullptr;
     room = 0;
     stored = nullptr;
-    stored_size = 0;
+    stored_size = charged = 0;
     allocated.reset();
     eager_units = 0;
     sender_id = id = read_id = 0;
@@ -189,5 +190,6 @@ struct incoming {
     return op;
   }
 };
+static_assert(sizeof(incoming) <= message_units * credit_unit, "what it costs is what it takes");
 
 }  // namespace weft::proto

@@ -270,15 +270,17 @@ void messenger::fail_unconnected() noexcept {
 bool messenger::store(incoming& m) noexcept {
   ++counts_.unexpected_messages;
   engine_.trace().instant(runtime::trace::kind::unexpected, m.from->id(), m.total);
-  if (m.stored_size == 0) return true;
-  if (m.stored_size <= incoming::short_size) {
-    m.stored = m.brief.data();
-  } else {
+  m.charged = sizeof m;
+  if (m.stored_size > incoming::short_size) {
     m.allocated.reset(static_cast<std::byte*>(std::malloc(m.stored_size)));
-    m.stored = m.allocated.get();
-    if (!m.stored) return false;
+    if (!m.allocated) {
+      m.charged = 0;
+      return false;
+    }
+    m.charged += m.stored_size;
   }
-  counts_.unexpected_bytes_now += m.stored_size;
+  if (m.stored_size != 0) m.stored = m.allocated ? m.allocated.get() : m.brief.data();
+  counts_.unexpected_bytes_now += m.charged;
   counts_.unexpected_bytes_peak =
       std::max(counts_.unexpected_bytes_peak, counts_.unexpected_bytes_now);
   return true;
@@ -287,21 +289,22 @@ bool messenger::store(incoming& m) noexcept {
 /// No more comes of it without being asked for: what it has no bytes for goes back.
 void messenger::trim(incoming& m) noexcept {
   if (!m.allocated || m.arrived == m.stored_size) return;
-  if (m.arrived == 0) {
-    m.allocated.reset();
-  } else {
-    void* const shorter = std::realloc(m.allocated.get(), m.arrived);
+  std::byte* shorter = nullptr;
+  if (m.arrived != 0) {
+    shorter = static_cast<std::byte*>(std::realloc(m.allocated.get(), m.arrived));
     if (!shorter) return;
     static_cast<void>(m.allocated.release());
-    m.allocated.reset(static_cast<std::byte*>(shorter));
   }
-  m.stored = m.allocated.get();
-  counts_.unexpected_bytes_now -= m.stored_size - m.arrived;
+  m.allocated.reset(shorter);
+  m.stored = shorter;
+  const std::uint64_t less = m.stored_size - m.arrived;
+  counts_.unexpected_bytes_now -= less;
+  m.charged -= less;
   m.stored_size = m.arrived;
 }
 
 void messenger::unstore(incoming& m) noexcept {
-  if (m.stored) counts_.unexpected_bytes_now -= m.stored_size;
+  counts_.unexpected_bytes_now -= std::exchange(m.charged, 0);
 }
 
 std::uint32_t messenger::take_budget(std::uint32_t units) noexcept {

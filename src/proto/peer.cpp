@@ -86,7 +86,7 @@ void peer::owe(std::uint32_t units) noexcept {
   if (units == 0) return;
   held_ -= units;
   owed_ += units;
-  const bool dry = held_ + owed_ == window_;
+  const bool dry = usable() < message_units;
   starves_ = starves_ || dry;
   if (owed_ >= owed_limit_ || dry) return_credit();
 }

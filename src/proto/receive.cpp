@@ -213,7 +213,7 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   if (current_ || h.size > total || total > max_message || (rendezvous && !x) || units > usable() ||
       (h.size != 0 && !data))
     return false;
-  if (!rendezvous && (total > std::uint64_t{usable() - 1} * credit_unit ||
+  if (!rendezvous && (total > std::uint64_t{usable() - message_units} * credit_unit ||
                       ((h.flags & eager_ends) != 0 && h.size != total)))
     return false;
   // Who knows a message by a number waits for its answer before another one has that number.

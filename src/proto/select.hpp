@@ -25,11 +25,11 @@ inline constexpr std::size_t messages_per_pass = 256;
 
 /// Units that payloads leave alone, so that headers of large messages still find their way. Every
 /// peer is granted them, also beyond the budget: with nothing but these it sends headers only.
-inline constexpr std::uint32_t credit_reserve = 16;
+inline constexpr std::uint32_t credit_reserve = 16 * message_units;
 
-/// Units that a peer may send before anything is matched, to begin with: 256 KiB. It grows when the
+/// Units that a peer may send before anything is matched, to begin with: 512 KiB. It grows when the
 /// peer runs dry and the budget allows.
-inline constexpr std::uint32_t first_window = 4096;
+inline constexpr std::uint32_t first_window = 8192;
 
 /// What a peer is granted when it connects. The last quarter of the budget goes in ever smaller
 /// shares, so that small messages of many peers still need no handshake.
@@ -66,7 +66,7 @@ constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit, std::in
   const std::int64_t for_payload = credit - credit_reserve;
   if (size <= eager_limit && units_of(size) <= for_payload) return {false, size};
   const std::size_t wanted = size <= eager_limit ? size : inlined ? eager_limit : 0;
-  const std::int64_t most = std::max<std::int64_t>(0, for_payload - 1) * credit_unit;
+  const std::int64_t most = std::max<std::int64_t>(0, for_payload - message_units) * credit_unit;
   const std::size_t eager_end = std::min(wanted, static_cast<std::size_t>(most));
   return {true, eager_end, size <= eager_limit || eager_end < wanted};
 }

@@ -228,7 +228,8 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
     finish_send(op, ended_early());
     co_return;
   }
-  while (!op.begun && credit_ < 1 && state_ == state::open && !op.cancel_requested) co_await room();
+  while (!op.begun && credit_ < message_units && state_ == state::open && !op.cancel_requested)
+    co_await room();
   if (state_ != state::open || op.cancel_requested) {
     pass_turn();
     finish_send(op, ended_early());

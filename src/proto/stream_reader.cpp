@@ -91,7 +91,7 @@ std::size_t stream_reader::landed(const recv_operation& r, std::size_t room) noe
     tell();
     return 0;
   }
-  came_ += units_of(size);
+  came_ += stream_units(size);
   if (size == 0 || (!told_last_ && came_ > allowed_)) {
     fail(errc::protocol_error, size == 0 ? "the end tells of more or less than has come"
                                          : "the peer writes more than it was told to");
@@ -104,7 +104,7 @@ std::size_t stream_reader::landed(const recv_operation& r, std::size_t room) noe
   handed_out_ += here;
   staged_begin_ = 0;
   staged_end_ = left_ ? 0 : size - here;
-  staged_units_ = staged_end_ == 0 ? 0 : units_of(size);
+  staged_units_ = staged_end_ == 0 ? 0 : stream_units(size);
   return here;
 }
 
@@ -114,10 +114,10 @@ std::size_t stream_reader::fill(const read_list& into, std::size_t offset,
                                 bool may_stage) noexcept {
   const std::size_t size = into.size();
   std::size_t n = offset;
-  for (;;) {
+  for (int messages = 0;; ++messages) {
     n += unstage(into, n);
-    if (n == size || staged() != 0 || ended_ || left_ || failure_ != errc::ok || own_in_flight_ ||
-        reading_)
+    if (messages == stream_slice || n == size || staged() != 0 || ended_ || left_ ||
+        failure_ != errc::ok || own_in_flight_ || reading_)
       break;
     incoming* const m = owner_.messages().table().find(&owner_.with(), {data_tag_, ~0ull});
     if (!m) {
@@ -275,7 +275,7 @@ void stream_reader::post(operation& ended) noexcept {
 
 /// Allows what a window's worth behind the reader is, if that is much more than was allowed.
 void stream_reader::grant() noexcept {
-  const std::uint64_t piece = units_of(longest_);
+  const std::uint64_t piece = stream_units(longest_);
   const std::uint64_t limit = came_ - staged_units_ + stream_pieces * piece;
   if (limit - allowed_ < piece || told_last_) return;
   allowed_ = limit;
@@ -309,13 +309,27 @@ void stream_reader::leave() noexcept {
 
 /// Takes what still comes to nowhere, up to the end.
 void stream_reader::discard() noexcept {
-  while (!own_in_flight_ && !ended_ && failure_ == errc::ok) {
+  if (discarding_later_) return;
+  for (int messages = 0; !own_in_flight_ && !ended_ && failure_ == errc::ok; ++messages) {
+    if (messages == stream_slice) {
+      discarding_later_ = discard_later(owner_.shared_from_this()).started;
+      if (!discarding_later_) fail(errc::out_of_memory, nullptr);
+      return;
+    }
     own_.emplace(detail::recv_request{nullptr, &owner_.with(), tag{data_tag_}, mutable_buffer{}},
                  &never);
     own_->on = this;
     own_in_flight_ = !own_->start_held();
     if (!own_in_flight_) landed(*own_, 0);
   }
+}
+
+/// Others have their turn first.
+protocol stream_reader::discard_later(std::shared_ptr<stream> keep) noexcept {
+  co_await owner_.messages().yield();
+  discarding_later_ = false;
+  discard();
+  keep->settle();
 }
 
 }  // namespace weft::proto

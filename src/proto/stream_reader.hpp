@@ -7,6 +7,7 @@
 
 #include <weft/detail/stream_ops.hpp>
 
+#include "proto/protocol.hpp"
 #include "proto/stream_wire.hpp"
 
 namespace weft::proto {
@@ -77,6 +78,7 @@ class stream_reader final : public executor {
   void give_back(errc status) noexcept;
   void move_to_staging(incoming& m, read_operation& op) noexcept;
   void discard() noexcept;
+  protocol discard_later(std::shared_ptr<stream> keep) noexcept;
   void fail(errc why, const char* cause) noexcept;
   void grant() noexcept;
   void tell() noexcept;
@@ -99,6 +101,7 @@ class stream_reader final : public executor {
   std::uint64_t allowed_ = 0;       // units, as the peer was told
   bool ended_ = false;              // the end was read
   bool left_ = false;
+  bool discarding_later_ = false;
   errc failure_ = errc::ok;
   const char* cause_ = nullptr;
 

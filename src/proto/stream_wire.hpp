@@ -40,16 +40,26 @@ struct stream_allowance {
 
   std::uint32_t magic = current_magic;
   std::uint32_t longest = 0;  ///< bytes of the longest message; 0: this is the last one
-  std::uint64_t limit = 0;    ///< units (units_of) of all messages so far and to come; in the last
-                              ///< one the bytes that the application has read
+  std::uint64_t limit = 0;    ///< units (stream_units) of all messages so far and to come; in the
+                            ///< last one the bytes that the application has read
 };
 static_assert(sizeof(stream_allowance) == 16);
+
+/// What a message takes of a window, which is for bytes; its memory is accounted for by credit.
+constexpr std::uint32_t stream_units(std::size_t bytes) noexcept {
+  return 1 + payload_units(bytes);
+}
 
 /// A window has room for so many of the longest messages.
 inline constexpr std::size_t stream_pieces = 4;
 inline constexpr std::size_t smallest_stream_window = std::size_t{4} << 10;
 inline constexpr std::size_t largest_stream_window = std::size_t{1} << 30;
 inline constexpr std::uint32_t longest_stream_message = largest_stream_window / stream_pieces;
+
+/// So many messages of one stream are taken in one go, however many have come.
+inline constexpr int stream_slice = 256;
+/// A reader has no more than a few allowances to tell before its writer writes again.
+inline constexpr int most_unheard_allowances = 64;
 
 /// Whether a writer that was told `before` may be told `next`. \param first nothing was told before
 constexpr bool allowance_follows(const stream_allowance& next, const stream_allowance& before,

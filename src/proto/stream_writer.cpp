@@ -75,7 +75,7 @@ std::size_t stream_writer::room() const noexcept {
 bool stream_writer::put_one(const_buffer data) noexcept {
   peer& to = owner_.with();
   if (!to.send_at_once(to.id(), data_tag_, data, 0)) return false;
-  sent_ += units_of(data.size());
+  sent_ += stream_units(data.size());
   written_ += data.size();
   owner_.messages().counts().stream_bytes_written += data.size();
   return true;
@@ -187,7 +187,7 @@ void stream_writer::send_piece(piece& p, write_operation& op, std::size_t size) 
   p.sending.emplace(detail::send_request{&owner_.with(), tag{data_tag_}, list}, &told_instead);
   p.sending->on = this;
   op.begun += p.size;
-  sent_ += units_of(p.size);
+  sent_ += stream_units(p.size);
   p.in_flight = !p.sending->start_held();
   if (!p.in_flight) ended(p);
 }
@@ -201,7 +201,7 @@ void stream_writer::ended(piece& p) noexcept {
       owner_.messages().counts().stream_bytes_written += p.size;
       break;
     case errc::stopped:  // taken back: the reader has seen nothing of it
-      sent_ -= units_of(p.size);
+      sent_ -= stream_units(p.size);
       take_back_last();
       break;
     default:
@@ -255,7 +255,9 @@ void stream_writer::post(operation& what) noexcept {
 // --- the reader's words, and the end -------------------------------------------------------------
 
 void stream_writer::listen(bool wait) noexcept {
-  while (!hearing_in_flight_ && !told_last_ && failure_ == errc::ok) {
+  for (int heard_now = 0; !hearing_in_flight_ && !told_last_ && failure_ == errc::ok; ++heard_now) {
+    if (heard_now == most_unheard_allowances)
+      return fail(errc::protocol_error, "the peer's reader tells more than a reader has to tell");
     peer& from = owner_.with();
     if (!wait && !owner_.messages().table().find(&from, {allowance_tag_, ~0ull})) return;
     hearing_.emplace(detail::recv_request{nullptr, &from, tag{allowance_tag_},

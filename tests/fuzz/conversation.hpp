@@ -13,6 +13,7 @@
 #include "counted.hpp"
 #include "proto/bundle.hpp"
 #include "proto/messenger.hpp"
+#include "proto/select.hpp"
 #include "scripted_link.hpp"
 
 namespace weft::fuzz {
@@ -67,7 +68,8 @@ class conversation {
     const engine::holder hold(turns_);
     check(messages_.messages().in_use() == 0, "no message is left");
     check(messages_.counts().unexpected_bytes_now == 0, "no memory of messages is left");
-    check(messages_.counts().unexpected_bytes_peak <= budget + 1024, "the budget was kept");
+    check(messages_.counts().unexpected_bytes_peak <= budget + 2 * credit_reserve * credit_unit,
+          "the budget was kept");
     check(turns_.outstanding() == 0, "nothing is outstanding");
     const std::uint32_t all = messages_.take_budget(~0u);
     check(all == budget / credit_unit, "the whole budget has come back");
@@ -117,7 +119,13 @@ class conversation {
       check(l->shows_nothing(), "what has ended cannot be read or written any more");
   }
 
-  void frame(input& in) {
+  struct some_frame {
+    frame_header h;
+    frame_extension x;
+    const frame_extension* extension() const { return transports::extension_of(h, x); }
+  };
+
+  some_frame next_frame(input& in) {
     // As on every transport: an extension where the flag says so, and as many bytes as the size.
     frame_header h{in.get<std::uint8_t>() % 4u, in.get<std::uint16_t>(), in.get<std::uint8_t>(),
                    in.get<std::uint8_t>(), in.get<std::uint8_t>()};
@@ -137,7 +145,13 @@ class conversation {
         x.b = in.get<std::uint16_t>() >> (form & 8 ? 8 : 0);
       }
     }
-    const frame_extension* const extension = h.flags & has_extension ? &x : nullptr;
+    return {h, x};
+  }
+
+  void frame(input& in) {
+    some_frame f = next_frame(in);
+    frame_header& h = f.h;
+    const frame_extension* const extension = f.extension();
     if (lanes_.size() == 1) return arrive(*lanes_.front(), h, extension, {});
     const auto how = in.get<std::uint8_t>();
     inlet& lane = *lanes_[how % lanes_.size()];
@@ -177,6 +191,40 @@ class conversation {
       already += static_cast<std::uint32_t>(into.size());
     }
     return h.size != 0;
+  }
+
+  /// Frames that come in pieces, by transports that know nothing of each other, while others come.
+  void half_frame(input& in) {
+    const auto how = in.get<std::uint8_t>();
+    half& it = halves_[how % halves_.size()];
+    inlet& lane = *lanes_[how % lanes_.size()];
+    if (!it.under_way) {
+      it = {next_frame(in), 0, false, true};
+      // Known by its number on one link of several, and with bytes: others are not placed.
+      if (lanes_.size() > 1) {
+        it.of.h.kind = static_cast<std::uint8_t>(frame_kind::data);
+        it.of.h.flags |= has_extension;
+        it.of.h.tag = how & 8 ? next_fragment_ : next_fragment_++;
+      }
+    }
+    const frame_header& h = it.of.h;
+    const engine::holder hold(turns_);
+    const auto until = how & 4 ? h.size : std::min<std::uint32_t>(h.size, it.already + how);
+    while (it.already != until) {
+      const mutable_buffer into = lane.place(h, it.of.extension(), it.already);
+      if (into.empty() && !it.placed) break;  // it is kept until it is whole
+      check(into.size() <= h.size - it.already, "no more is wanted than the frame has");
+      const std::size_t n = into.empty() ? until - it.already
+                                         : std::min<std::size_t>(into.size(), until - it.already);
+      if (!into.empty()) std::memset(into.data(), 6, n);
+      it.placed = true;
+      it.already += static_cast<std::uint32_t>(n);
+    }
+    if (it.placed ? it.already != h.size : (how & 4) == 0) return;
+    it.under_way = false;
+    const std::unique_ptr<std::byte[]> bytes(new std::byte[h.size]());
+    if (!lane.on_frame(h, it.of.extension(), it.placed ? nullptr : bytes.get()))
+      lane.on_broken(errc::protocol_error);
   }
 
   tag_mask some_tag(input& in) {
@@ -245,6 +293,7 @@ class conversation {
   void step(input& in) {
     const auto action = in.get<std::uint8_t>();
     if (action >= 240) return access(in);
+    if (action >= 228) return half_frame(in);
     switch (action % 12) {
       case 0:
       case 1:
@@ -319,6 +368,13 @@ class conversation {
   std::vector<inlet*> lanes_;  // by which the villain's frames come
   std::vector<scripted_link*> links_;
   std::uint64_t next_ordered_ = 0, next_fragment_ = 0;
+  struct half {
+    some_frame of;
+    std::uint32_t already;
+    bool placed;
+    bool under_way;
+  };
+  std::array<half, 2> halves_{};
   std::vector<posted<receiving>> receives_;
   std::vector<posted<sending>> sends_;
   std::vector<posted<probing>> probes_;

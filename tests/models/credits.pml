@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credit (src/proto/peer.cpp, send.cpp, receive.cpp; docs/wire-format.md, "Protocol"): two peers that send more than
-// they may, and receive in any order. Numbers are small: a message has no payload or one unit of it, the reserve is two
-// units, a link holds one frame. Whatever a peer does, it does with the baton held, so that it is one step here. The rest
+// they may, and receive in any order. Numbers are small: a message costs two units, and has no payload or one unit of it,
+// the reserve is of two messages, a link holds one frame. Whatever a peer does, it does with the baton held, so that it is one step here. The rest
 // of a long message needs no credit and is left out.
 // The model is wrong if a frame comes that the credit did not cover, if credit appears or gets lost, and if a sender
-// stands without need: nothing is under way, and yet it has credit, or is owed some.
+// stands without need: nothing is under way, and yet it has credit for a message, or is owed some.
 // cc: -DSAFETY
 // variant: -DONE_WAY
 // mutation: -DONE_WAY -DRETURN_ONLY_MUCH
+// mutation: -DONE_WAY -DRETURN_WHEN_NOTHING_IS_LEFT
 // mutation: -DFORGET_TO_RETURN
 // mutation: -DRETURN_TWICE
 // mutation: -DNO_CREDIT_FRAMES
@@ -16,14 +17,15 @@
 // mutation: -DWAKE_NOBODY
 // mutation: -DONE_WAY -DGRANT_WITHOUT_WINDOW
 
-#define RESERVE 2       // credit_reserve
+#define MESSAGE 2       // message_units
+#define RESERVE 4       // credit_reserve
 #ifdef ONE_WAY
-#define FIRST_WINDOW 4  // first_window
-#define BUDGET 2        // messenger::budget_left_, beyond the first windows
+#define FIRST_WINDOW 7  // first_window
+#define BUDGET 3        // messenger::budget_left_, beyond the first windows
 #define THERE 7         // messages from peer 0 to peer 1
 #define BACK 0          // messages from peer 1 to peer 0
 #else
-#define FIRST_WINDOW 3
+#define FIRST_WINDOW 6
 #define BUDGET 0
 #define THERE 4
 #define BACK 4
@@ -41,7 +43,7 @@ typedef peer {
   byte window, held, owed, budget;
   bool credit_due;       // a credit frame is among controls_
   byte cts_due;          // and so many cts
-  byte unmatched[3];     // messages of the other side that no receive has met: [n] eager ones of n units, [0] rts
+  byte unmatched[3];     // messages of the other side that no receive has met: [0] rts, [1] eager ones, [2] with payload
 }
 peer at[2];
 
@@ -71,21 +73,21 @@ inline post_frame(kind, units_in_it, starves) {
 // send_message: waits for credit, plans, pushes the first frame
 inline begin_message() {
   if
-  :: self.credit < 1 -> self.room = true
+  :: self.credit < MESSAGE -> self.room = true
   :: else ->
     if
     :: link_full_now -> self.room = true; self.link_full = true
-    :: !link_full_now && 1 + size <= for_payload ->  // plan_send
-      post_frame(eager, 1 + size, false);
-      self.credit = self.credit - (1 + size);
+    :: !link_full_now && MESSAGE + size <= for_payload ->  // plan_send
+      post_frame(eager, MESSAGE + size, false);
+      self.credit = self.credit - (MESSAGE + size);
       self.next++
     :: else ->
 #ifdef SILENT_WHEN_STARVED
-      post_frame(rts, 1, false);
+      post_frame(rts, MESSAGE, false);
 #else
-      post_frame(rts, 1, true);
+      post_frame(rts, MESSAGE, true);
 #endif
-      self.credit--;
+      self.credit = self.credit - MESSAGE;
       self.next++
     fi
   fi
@@ -114,8 +116,10 @@ inline return_credit() {
 #define owed_limit (self.window / 2)
 #ifdef RETURN_ONLY_MUCH
 #define sender_has_none false
-#else
+#elif defined(RETURN_WHEN_NOTHING_IS_LEFT)
 #define sender_has_none (self.held + self.owed == self.window)
+#else
+#define sender_has_none (self.window - self.held - self.owed < MESSAGE)
 #endif
 
 inline owe(back) {
@@ -132,8 +136,8 @@ inline owe(back) {
 inline match(sort) {  // on_matched, deliver
   self.unmatched[sort]--;
   if
-  :: sort == 0 -> self.cts_due++; owe(1)
-  :: else -> owe(sort)
+  :: sort == 0 -> self.cts_due++; owe(MESSAGE)
+  :: else -> owe((MESSAGE + sort - 1))
   fi
 }
 
@@ -160,9 +164,9 @@ inline on_frame() {
   on_credit(back);
   if
   :: kind == eager || kind == rts ->  // on_message
-    assert(amount <= self.window - self.held);
+    assert(amount <= self.window - self.held - self.owed);
     self.held = self.held + amount;
-    sort = (kind == rts -> 0 : amount);
+    sort = (kind == rts -> 0 : amount - MESSAGE + 1);
     self.unmatched[sort]++;
     if
     :: starves -> widen()
@@ -217,7 +221,7 @@ end:
 #define idle(who) (empty(link_to[who]) && !at[who].credit_due && at[who].cts_due == 0 && !at[who].link_full)
 #define stands(who) (at[who].next < messages_of(who) && at[who].room)
 #define conserved(who) (at[who].credit + at[1 - (who)].held + at[1 - (who)].owed == at[1 - (who)].window)
-#define needs_to(who) (at[who].credit == 0 && at[1 - (who)].owed == 0)
+#define needs_to(who) (at[who].credit < MESSAGE && at[1 - (who)].owed == 0)
 
 proctype judge() {
 end:

@@ -48,9 +48,8 @@ void job::judge_pass(node n) {
     log_.violation("a pass of rank {} with {} frames took {} steps", n, frames, work);
 }
 
-/// Whoever connects is granted something, also beyond the budget; correct peers use none of it.
+/// Whoever connects is granted something, also beyond the budget.
 std::size_t job::overdraft() const noexcept {
-  if (!plan_.hostile) return 0;
   return ranks_.size() * weft::proto::credit_reserve * weft::proto::credit_unit;
 }
 

@@ -384,6 +384,55 @@ TEST_CASE("bundle: receives and sends that stop while a link dies harm nobody") 
   }
 }
 
+TEST_CASE("bundle: frames that waited for an earlier one are taken bit by bit, and all of them") {
+  using weft::proto::frame_header;
+  using weft::proto::header_of;
+  two_nodes n(uneven());
+  const bytes hello = pattern(10);
+  bytes in(10);
+  auto receive = n[1].recv(in, tag{1});
+  n[0].send(hello, tag{1});
+  bytes back(10);
+  auto answer = n[0].recv(back, tag{1});
+  n[1].send(hello, tag{1});  // so that it has links of its own
+  n.settle();
+  REQUIRE(receive->ended_with(errc::ok));
+  REQUIRE(answer->ended_with(errc::ok));
+  constexpr std::int64_t count = 1000;
+  const auto credit = [&] {
+    const engine::holder hold(n[1].engine);
+    return n[1].other->books().credit;
+  };
+  const auto before = credit();
+  const auto hears = [&](std::uint64_t number) {
+    bytes block(sizeof(frame_header));
+    frame_header inner = header_of(frame_kind::credit);
+    inner.credit = 1;
+    std::memcpy(block.data(), &inner, sizeof inner);
+    const engine::holder hold(n[1].engine);
+    return n[1].links().inlet(0).on_frame(
+        header_of(frame_kind::ordered, number, static_cast<std::uint32_t>(block.size())), nullptr,
+        block.data());
+  };
+  for (std::uint64_t i = 2; i <= count; ++i) REQUIRE(hears(i));
+  CHECK(credit() == before);
+  REQUIRE(hears(1));
+  CHECK(credit() > before);
+  CHECK(credit() < before + count / 2);
+  const bool breaks = GENERATE(false, true);
+  if (breaks) {
+    const engine::holder hold(n[1].engine);
+    for (const std::size_t lane : {0u, 1u}) n[1].links().inlet(lane).on_broken(errc::peer_lost);
+    CHECK(n[1].other->now() == peer::state::open);
+  } else {
+    REQUIRE(hears(1));          // once more
+    REQUIRE(hears(count + 1));  // waits for its turn
+  }
+  n.settle();
+  CHECK(credit() == before + count + (breaks ? 0 : 1));
+  CHECK((n[1].other->now() == peer::state::lost) == breaks);
+}
+
 TEST_CASE("bundle: what no correct peer sends ends the peer, and nothing else") {
   using weft::proto::frame_extension;
   using weft::proto::frame_header;

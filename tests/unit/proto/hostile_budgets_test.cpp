@@ -14,6 +14,7 @@ using weft::proto::eager_ends;
 using weft::proto::frame_extension;
 using weft::proto::frame_kind;
 using weft::proto::header_of;
+using weft::proto::incoming;
 using weft::proto::starved;
 using weft::transports::has_extension;
 
@@ -123,6 +124,28 @@ TEST_CASE("budgets: of a peer that has gone, messages are let go of bit by bit")
   a.n.settle();
   CHECK(whole->ended_with(errc::ok));
   CHECK(a.n[0].budget_left() == all);
+  CHECK(a.n[0].clean());
+}
+
+TEST_CASE("hostile: memory for what never comes goes back, and all that is kept is counted") {
+  constexpr std::size_t budget = 1u << 20;
+  inlet_attack a({}, {budget, 64u << 10});
+  const weft::metrics& counts = a.n[0].messages.counts();
+  const std::uint32_t window = usable(a.villain());
+  std::uint64_t begun = 0;
+  while (usable(a.villain()) >= weft::proto::units_of(0)) {
+    ++begun;
+    const std::uint64_t before = counts.unexpected_bytes_now;
+    REQUIRE(a.frame(frame_kind::rts, 0, 0, {numbered(begun, 1ull << 40), 0}));
+    CHECK(counts.unexpected_bytes_now <= std::uint64_t{window} * weft::proto::credit_unit);
+    const bool some = begun % 2 != 0 && usable(a.villain()) > 2;
+    REQUIRE(a.frame(a.head(frame_kind::more, some ? 70 : 0, eager_ends), nullptr));
+    CHECK(counts.unexpected_bytes_now - before == sizeof(incoming) + (some ? 70 : 0));
+  }
+  CHECK(begun > 1000);
+  CHECK(counts.unexpected_bytes_now >= begun * sizeof(incoming));
+  CHECK(counts.unexpected_bytes_peak <= budget);
+  a.n[0].end();
   CHECK(a.n[0].clean());
 }
 

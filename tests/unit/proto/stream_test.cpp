@@ -126,7 +126,9 @@ TEST_CASE("stream: a write goes as far as the window, and on when it is read", "
     CHECK_FALSE(w.op.ended());
     CHECK(w.op.taken <= window);
     CHECK(w.op.taken >= window / 2);
-    CHECK(n[1].messages.counts().unexpected_bytes_now <= window + sizeof(proto::stream_allowance));
+    CHECK(n[1].messages.counts().unexpected_bytes_now <=
+          window + (proto::stream_pieces + 1) * sizeof(proto::incoming) +
+              sizeof(proto::stream_allowance));
     CHECK((rest_of(n, b, 5000) == w.data));
   }
   n.settle();
@@ -317,6 +319,38 @@ TEST_CASE("stream: a reader that speaks nonsense breaks the stream and nothing e
   n.settle();
   CHECK(w.op.ended_with(errc::protocol_error));
   CHECK(n[1].to(0).now() == peer::state::open);
+}
+
+TEST_CASE("stream: a reader tells no more than there is to tell", "[stream]") {
+  nodes n(2);
+  end b(n[1], 0);
+  n.settle();
+  const auto many = static_cast<std::uint64_t>(proto::most_unheard_allowances) + 1;
+  for (std::uint64_t i = 0; i != many; ++i)
+    say(n, proto::stream_allowance_tag(1, forth), allowance(magic, 1000, 1000 + i));
+  written_data w(b, 100, 1);
+  n.settle();
+  CHECK(w.op.ended_with(errc::protocol_error));
+  CHECK(n[1].to(0).now() == peer::state::open);
+}
+
+TEST_CASE("stream: what nobody reads any more is dropped bit by bit", "[stream]") {
+  nodes n(2);
+  {
+    end b(n[1], 0);
+    n.settle();
+    for (int i = 0; i != 1000; ++i) say(n, proto::stream_data_tag(1, forth), bytes(1));
+    const auto kept = [&] { return n[1].messages.messages().in_use(); };
+    REQUIRE(kept() >= 1000);
+    b.close();
+    CHECK(kept() > 500);
+    say(n, proto::stream_data_tag(1, forth), {}, 1000);
+    n.settle();
+    CHECK(kept() == 0);
+    say(n, proto::stream_allowance_tag(1, forth), allowance(magic, 0, 0));
+  }
+  n.settle();
+  CHECK(n[1].messages.messages().in_use() == 0);
 }
 
 TEST_CASE("stream: an allowance is never taken back", "[stream]") {
