@@ -2,32 +2,40 @@
 // Which of a row of numbers have been seen, where most come nearly in order.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <deque>
 
 namespace weft::proto {
 
-/// Everything below `first_missing`, and some beyond it. Costs a byte for each number between the
-/// first missing one and the largest; callers bound how far ahead they let it get.
+/// Everything below `first_missing`, and some beyond it. Costs a bit for each number between the
+/// first missing one and the largest; callers bound how far ahead they let it get. A number far
+/// ahead makes room for all before it: in words, so that this takes no time to speak of.
 class number_set {
  public:
   bool has(std::uint64_t n) const noexcept {
-    return n < first_ || (n - first_ < beyond_.size() && beyond_[n - first_]);
+    if (n < first_) return true;
+    const std::uint64_t word = (n - first_) / 64;
+    return word < words_.size() && (words_[word] >> n % 64 & 1) != 0;
   }
 
   /// \throws std::bad_alloc, and nothing has changed
   void add(std::uint64_t n) {
     if (n < first_) return;
-    if (n - first_ >= beyond_.size()) beyond_.resize(n - first_ + 1);
-    beyond_[n - first_] = true;
-    for (; !beyond_.empty() && beyond_.front(); ++first_) beyond_.pop_front();
+    const std::uint64_t word = (n - first_) / 64;
+    if (word >= words_.size()) words_.resize(word + 1);
+    words_[word] |= std::uint64_t{1} << n % 64;
+    for (; !words_.empty() && words_.front() == ~std::uint64_t{0}; first_ += 64) words_.pop_front();
   }
 
-  std::uint64_t first_missing() const noexcept { return first_; }
+  std::uint64_t first_missing() const noexcept {
+    return words_.empty() ? first_
+                          : first_ + static_cast<unsigned>(std::countr_one(words_.front()));
+  }
 
  private:
-  std::uint64_t first_ = 0;
-  std::deque<bool> beyond_;
+  std::uint64_t first_ = 0;  // that words_ begin with: a multiple of 64
+  std::deque<std::uint64_t> words_;
 };
 
 }  // namespace weft::proto

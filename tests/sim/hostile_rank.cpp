@@ -160,7 +160,8 @@ post hostile_rank::speak(node to, dice& d, const weft::tests::temper& t) {
 post hostile_rank::send(victim& v, dice& d) {
   const hostile_frame& f = *v.unsent;
   weft::transports::gather junk(parts_);
-  if (!plan_.wanted.many_links) return v.links.front()->send(f.header, f.extra(), junk);
+  if (!plan_.wanted.many_links)
+    return v.links[d.below(v.links.size())]->send(f.header, f.extra(), junk);
   const bool fragment = f.header.kind == static_cast<std::uint8_t>(frame_kind::data) && f.extra();
   std::uint64_t& number = fragment ? v.fragments : v.ordered;
   weft::transports::frame_header outer = f.header;
@@ -171,6 +172,13 @@ post hostile_rank::send(victim& v, dice& d) {
         weft::proto::header_of(frame_kind::ordered, 0, static_cast<std::uint32_t>(block.size()));
   }
   outer.tag = d.percent(97) ? number : number + d.below(d.percent(90) ? 300 : 200'000);
+  if (!fragment && v.gap && v.until_filled-- == 0) {
+    outer.tag = *std::exchange(v.gap, std::nullopt);
+  } else if (!fragment && !v.gap && d.below(1000) < 3) {
+    v.gap = number++;
+    v.until_filled = static_cast<unsigned>(d.below(d.percent(30) ? 5000 : 100));
+    outer.tag = number;
+  }
   const weft::const_buffer whole(block);
   const std::size_t first = v.lane++;
   post answer = post::failed;

@@ -55,10 +55,11 @@ class hostile_rank {
     weft::tests::hostile_frames talk;
     std::vector<std::unique_ptr<ear>> ears;  // one for each link
     std::vector<std::unique_ptr<weft::transports::link>> links;
-    std::optional<weft::tests::hostile_frame> unsent;  // it found no room
-    std::size_t lane = 0;                              // of several links: whose turn it is
-    std::uint64_t ordered = 0, fragments = 0;          // frames on several links so far
-    std::uint64_t reads = 0;
+    std::optional<weft::tests::hostile_frame> unsent{};  // it found no room
+    std::size_t lane = 0;                                // of several links: whose turn it is
+    std::uint64_t ordered = 0, fragments = 0;            // frames on several links so far
+    std::optional<std::uint64_t> gap{};                  // a number that it keeps back for a while
+    unsigned until_filled = 0;
   };
 
   victim& of(node n);

@@ -116,9 +116,10 @@ void job::want(node from, peer& to) {
   world_.at(std::max(asks, plan_.ranks[other].joins), [this, from, other] { open(from, other); });
 }
 
-/// By which transports the two have links.
-std::vector<std::size_t> job::ways(node a, node b) const {
-  if (!plan_.wanted.many_links) return {plan_.way(a, b)};
+/// By which transports the first has links to the second.
+std::vector<std::size_t> job::ways(node from, node to) const {
+  const bool all_into_one = is_hostile(from) && plan_.enters_twice(to);
+  if (!plan_.wanted.many_links && !all_into_one) return {plan_.way(from, to)};
   std::vector<std::size_t> all(plan_.transports.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   return all;
@@ -160,10 +161,11 @@ void job::offer(node from, node to) {
   const weft::endpoint back = is_hostile(to) ? weft::endpoint() : at(to).to(from);
   {
     const engine::holder hold(engine_of(to));
+    auto letter = o.letters.begin();
     for (const std::size_t n : ways(from, to)) {
-      parcel reply, &letter = o.letters[plan_.wanted.many_links ? n : 0];
+      parcel reply;
       weft::transports::inlet& ear = is_hostile(to) ? hostile_->inlet(from, n) : inlet(back, to, n);
-      const std::string refusal = way(to, n).accept(ear, {}, std::move(letter), reply);
+      const std::string refusal = way(to, n).accept(ear, {}, std::move(*letter++), reply);
       if (!refusal.empty()) return log_.violation("rank {} refuses a link: {}", to, refusal);
     }
     o.credit = is_hostile(to) ? hostile_->grants(from) : back.state()->grant_first_credit();
@@ -221,7 +223,7 @@ void job::gone(node whom, node who, errc how) {
   const weft::endpoint it = at(whom).to(who);
   const engine::holder hold(at(whom).engine());
   opening_[{whom, who}].links.clear();
-  for (const std::size_t way : ways(whom, who)) at(whom).way(way).forget(inlet(it, whom, way));
+  for (const std::size_t way : ways(who, whom)) at(whom).way(way).forget(inlet(it, whom, way));
   it.state()->fail(how, "the control plane says so");
   it.state()->drop_link();
   several_.erase({whom, who});

@@ -105,7 +105,7 @@ class job {
   void open(node from, node to);
   void offer(node from, node to);
   void answer(node from, node to);
-  std::vector<std::size_t> ways(node a, node b) const;
+  std::vector<std::size_t> ways(node from, node to) const;
   weft::transports::inlet& inlet(const weft::endpoint& from, node at, std::size_t way);
   void plan_cuts(node n);
   void tell_gone(node whom, node who, errc how);

@@ -25,6 +25,7 @@ struct settings {
   wishes first;
   std::uint64_t seeds = 1;
   double minutes = 0;
+  std::uint64_t failures = 5;  // are enough
   bool trace = false;
   bool quiet = false;
 };
@@ -114,7 +115,6 @@ void watch_for_crashes() {
 }
 
 int run_many(const settings& s) {
-  constexpr std::uint64_t failures_until_enough = 5;
   totals t;
   progress_line line(s.quiet);
   const auto end = t.began + std::chrono::duration_cast<clock::duration>(
@@ -129,7 +129,7 @@ int run_many(const settings& s) {
     if (!v.good()) {
       line.clear();
       report(w, v);
-      if (++t.failed == failures_until_enough) break;
+      if (++t.failed == s.failures) break;
     }
     line.show(t);
   }
@@ -159,6 +159,8 @@ int main(int argc, char** argv) {
   app.add_option("--minutes", s.minutes, "as many seeds as fit into so many minutes")
       ->check(CLI::PositiveNumber)
       ->excludes(seeds);
+  app.add_option("--failures", s.failures, "ends after so many seeds that fail")
+      ->capture_default_str();
   app.add_option("--ranks", s.first.ranks, "how many ranks, instead of what the seed says")
       ->check(CLI::Range(2, 64));
   app.add_option("--messages", s.first.messages, "at most so many messages in each conversation")

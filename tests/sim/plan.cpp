@@ -16,7 +16,16 @@ using namespace std::chrono_literals;
 namespace {
 
 // Parts of a seed's dice.
-enum part : std::uint64_t { of_shape, of_ranks, of_transports, of_ways, of_acts, of_rest, of_cuts };
+enum part : std::uint64_t {
+  of_shape,
+  of_ranks,
+  of_transports,
+  of_ways,
+  of_acts,
+  of_rest,
+  of_cuts,
+  of_entries
+};
 
 constexpr std::array<std::size_t, 6> budgets{0, 1000, 8192, 65'536, 300'000, 4u << 20};
 constexpr std::array<std::size_t, 4> eager_limits{100, 4096, 20'000, 65'536};
@@ -107,6 +116,10 @@ std::string wishes::command() const {
 
 std::size_t scenario::way(node a, node b) const {
   return chance.part(of_ways).part(std::min(a, b)).part(std::max(a, b)).below(transports.size());
+}
+
+bool scenario::enters_twice(node victim) const {
+  return !wanted.many_links && chance.part(of_entries).part(victim).percent(30);
 }
 
 std::optional<nanoseconds> scenario::cut(node a, node b, std::size_t transport) const {

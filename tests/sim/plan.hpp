@@ -70,6 +70,10 @@ struct scenario {
   /// Which transport the two use, in both directions.
   std::size_t way(node a, node b) const;
 
+  /// Whether the hostile rank's links by every transport lead into the one inlet that a rank has
+  /// for it. Connection managers should not let it; a peer should not need that.
+  bool enters_twice(node victim) const;
+
   /// When the pair loses its link by that transport; nothing: it keeps it.
   std::optional<nanoseconds> cut(node a, node b, std::size_t transport) const;
 
