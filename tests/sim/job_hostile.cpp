@@ -2,6 +2,7 @@
 // What a job has to do with a rank that keeps no rules, and what the others owe it: nothing.
 #include <algorithm>
 
+#include "proto/access.hpp"
 #include "proto/select.hpp"
 #include "sim/job.hpp"
 #include "sim/work.hpp"
@@ -13,9 +14,9 @@ using weft::runtime::engine;
 
 namespace {
 
-// Answers that one rank waits to send to another. A correct one has at most `most_accesses`
-// accesses without an answer, and a few messages.
-constexpr std::size_t most_waiting = 2000;
+// Answers to messages and to accesses; what a rank says by itself are a few.
+constexpr std::size_t most_waiting =
+    weft::proto::most_unsent_answers + weft::proto::most_accesses + 1000;
 
 // Basic blocks. An end of a peer looks at each place where a receive may be.
 constexpr std::uint64_t work_of_a_pass = 100'000;

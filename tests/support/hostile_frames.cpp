@@ -260,9 +260,12 @@ void hostile_frames::heard_access(frame_kind kind, const frame_header& h,
   const auto id = static_cast<std::uint16_t>(x.a >> 48);
   const bool asks = (h.flags & proto::access_asks) != 0;
   const bool ends = (h.flags & proto::access_ends) != 0;
-  if (kind == frame_kind::put && (asks || ends))
-    keep(accesses_of_theirs_, {kind, id, asks ? x.b : x.a & proto::size_mask, asks});
-  else if (kind == frame_kind::get)
+  // What its sender has counted by its end.
+  const std::uint64_t so_far = kind == frame_kind::put ? put_heard_ += h.size : 0;
+  if (kind == frame_kind::put && (asks || ends)) {
+    put_heard_ = 0;
+    keep(accesses_of_theirs_, {kind, id, asks ? x.b : so_far, asks});
+  } else if (kind == frame_kind::get)
     keep(accesses_of_theirs_, {kind, id, x.b, asks});
   else if (kind == frame_kind::update)
     keep(accesses_of_theirs_, {kind, id, 8, false});
@@ -340,6 +343,7 @@ hostile_frames::maybe hostile_frames::more(dice& d) {
 
 hostile_frames::maybe hostile_frames::cancel(dice& d) {
   if (messages_.empty()) return {};
+  if (d.percent(50)) ++credit_;  // as if it had been told already
   return plain(frame_kind::cancel, any_of(messages_, d).id);
 }
 

@@ -140,6 +140,7 @@ class hostile_frames {
   std::deque<std::uint64_t> words_;
   std::deque<std::uint64_t> shown_;
   std::deque<hostile_frame> past_;  // sent and heard
+  std::uint64_t put_heard_ = 0;     // bytes of the victim's put that is under way
   bool heard_bye_ = false;
   drum drum_;
 };
