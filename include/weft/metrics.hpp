@@ -14,7 +14,7 @@ struct metrics {
   std::uint64_t bytes_received = 0;
   std::uint64_t unexpected_messages = 0;    ///< arrived before their receive was posted
   std::uint64_t unexpected_bytes_now = 0;   ///< memory that they hold at this moment
-  std::uint64_t unexpected_bytes_peak = 0;  ///< at most the budget and 6 KiB per peer
+  std::uint64_t unexpected_bytes_peak = 0;  ///< at most the budget and 3 KiB per peer
   std::uint64_t rendezvous = 0;             ///< messages that took the handshake
   std::uint64_t links_lost = 0;             ///< of peers that others still reach
   std::uint64_t frames_sent_again = 0;      ///< because the link that they left by was lost

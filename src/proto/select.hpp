@@ -25,7 +25,7 @@ inline constexpr std::size_t messages_per_pass = 256;
 
 /// Units that payloads leave alone, so that headers of large messages still find their way. Every
 /// peer is granted them, also beyond the budget: with nothing but these it sends headers only.
-inline constexpr std::uint32_t credit_reserve = 16 * message_units;
+inline constexpr std::uint32_t credit_reserve = 8 * message_units;
 
 /// Units that a peer may send before anything is matched, to begin with: 512 KiB. It grows when the
 /// peer runs dry and the budget allows.
@@ -35,7 +35,7 @@ inline constexpr std::uint32_t first_window = 8192;
 /// shares, so that small messages of many peers still need no handshake.
 /// \param budget units for all peers \param left of these, not granted yet; may be negative
 constexpr std::uint32_t first_grant(std::int64_t budget, std::int64_t left) noexcept {
-  const std::int64_t share = left > budget / 4 ? left : left / 256;
+  const std::int64_t share = left > budget / 4 ? left : left / 512;
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(share, credit_reserve, first_window));
 }
 
