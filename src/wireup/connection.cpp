@@ -35,7 +35,7 @@ connection::connection(loop& on, runtime::unique_fd socket, medium m)
   asio::error_code fault;
   socket_.assign(socket.get(), fault);
   if (fault) throw std::system_error(fault, "epoll_ctl");
-  parents_.watch(socket.release());
+  fork_guard_.watch(socket.release());
 }
 
 std::string connection::peer_name() const {
@@ -230,7 +230,7 @@ void connection::close() {
   // A child that this process has forked otherwise than by fork() may hold it open.
   if (socket_.is_open()) ::shutdown(socket_.native_handle(), SHUT_RDWR);
   if (socket_.is_open() && carries_descriptors()) dispose_of_rest();
-  parents_.drop();
+  fork_guard_.drop();
   socket_.close(ignored);
   retry_.cancel();
   linger_.cancel();

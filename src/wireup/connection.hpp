@@ -90,7 +90,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   loop& loop_;
   asio::posix::stream_descriptor socket_;
-  runtime::close_on_fork parents_;  // the socket: no child keeps it
+  runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
   asio::steady_timer retry_;
   asio::steady_timer linger_;
   const medium medium_;

@@ -27,7 +27,7 @@ listener::listener(loop& on, runtime::unique_fd socket, accepted take, starved w
   asio::error_code fault;
   socket_.assign(socket.get(), fault);
   if (fault) throw std::system_error(fault, "epoll_ctl");
-  parents_.watch(socket.release());
+  fork_guard_.watch(socket.release());
 }
 
 void listener::start() { wait(); }
@@ -96,7 +96,7 @@ void listener::close() {
   closed_ = true;
   spare_.give_up();
   asio::error_code ignored;
-  parents_.drop();
+  fork_guard_.drop();
   socket_.close(ignored);
   rest_.cancel();
 }

@@ -41,7 +41,7 @@ class listener : public std::enable_shared_from_this<listener> {
   bool turn_away_one();
 
   asio::posix::stream_descriptor socket_;
-  runtime::close_on_fork parents_;  // as of a connection
+  runtime::close_on_fork fork_guard_;  // as of a connection
   asio::steady_timer rest_;
   accepted take_;
   starved warn_;

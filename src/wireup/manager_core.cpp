@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -17,6 +18,9 @@ namespace weft::wireup {
 
 using runtime::unique_fd;
 using transports::parcel;
+
+// Connections that were closed for a reason: so many are told of, one by one.
+static constexpr std::uint64_t closed_each_told = 16;
 
 connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
     : loop_(std::make_shared<loop>([this] { give_up(); })),
@@ -219,9 +223,18 @@ void connection_manager::impl::on_ended(const std::shared_ptr<peer_channel>& who
     --unknown_;
     balance();
   }
-  if (!why.empty())
-    notice(fmt::format("the connection of {} was closed: {}", who->peer_name(), why));
+  if (!why.empty()) notice_closed(who->peer_name(), why);
   if (was == peer_channel::stage::live && handlers_.on_gone) handlers_.on_gone(who, orderly);
+}
+
+/// Anybody who reaches a door can bring this about, as often as they like.
+void connection_manager::impl::notice_closed(const std::string& whose, const std::string& why) {
+  ++closed_for_a_reason_;
+  if (closed_for_a_reason_ <= closed_each_told)
+    return notice(fmt::format("the connection of {} was closed: {}", whose, why));
+  if (std::has_single_bit(closed_for_a_reason_))
+    notice(fmt::format("the connection of {} was closed: {} (number {}; not each is told any more)",
+                       whose, why, closed_for_a_reason_));
 }
 
 void connection_manager::impl::notice(const std::string& text) {

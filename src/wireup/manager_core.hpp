@@ -79,6 +79,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   void go_to(hello says, std::string locator, connected done);
   void balance();
   void notice(const std::string& text);
+  void notice_closed(const std::string& whose, const std::string& why);
   void notice_starved(int error);
   void notice_tcp_stranger(int socket, std::string_view what);
   static void say_no_room(int socket);
@@ -109,6 +110,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   bool told_of_stranger_ = false;
   bool told_of_tcp_stranger_ = false;
   bool told_of_starving_ = false;
+  std::uint64_t closed_for_a_reason_ = 0;
   bool told_of_crowd_ = false;
 };
 

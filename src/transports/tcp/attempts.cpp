@@ -43,7 +43,7 @@ bool attempts::try_next() noexcept {
       attempt& a = fresh.front();
       a.in = this;
       a.fd = std::move(fd);
-      a.parents.watch(a.fd.get());
+      a.fork_guard.watch(a.fd.get());
       a.to = next;
       a.self = fresh.begin();  // also in the list that it moves to
       sockets_.add(a.fd.get(), EPOLLOUT, a);
@@ -101,7 +101,7 @@ void attempts::go_on(attempt& a) noexcept {
   if (::send(a.fd.get(), &shown, sizeof shown, MSG_NOSIGNAL) != sizeof shown)
     return give_up(a, std::strerror(errno));
   sockets_.remove(a.fd.get());
-  a.parents.drop();
+  a.fork_guard.drop();
   const auto ended = std::move(ended_);  // this may be destroyed by the call
   ended(std::move(a.fd), {});
 }

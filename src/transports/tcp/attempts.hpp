@@ -46,7 +46,7 @@ class attempts {
   struct attempt final : runtime::fd_watcher {
     attempts* in = nullptr;
     runtime::unique_fd fd;
-    runtime::close_on_fork parents;
+    runtime::close_on_fork fork_guard;
     target to;
     bool greeted = false;
     welcome heard{};

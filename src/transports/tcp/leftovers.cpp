@@ -16,7 +16,7 @@ void leftovers::add(int fd, std::span<const std::byte> bytes) noexcept {
   try {
     rest r;
     r.fd = runtime::duplicate(fd);
-    r.parents = std::make_unique<runtime::close_on_fork>(r.fd.get());
+    r.fork_guard = std::make_unique<runtime::close_on_fork>(r.fd.get());
     r.bytes.reset(new std::byte[bytes.size()]);
     std::memcpy(r.bytes.get(), bytes.data(), bytes.size());
     r.end = bytes.size();

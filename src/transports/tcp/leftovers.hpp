@@ -32,7 +32,7 @@ class leftovers {
  private:
   struct rest {
     runtime::unique_fd fd;
-    std::unique_ptr<runtime::close_on_fork> parents;
+    std::unique_ptr<runtime::close_on_fork> fork_guard;
     std::unique_ptr<std::byte[]> bytes;
     std::size_t begin = 0, end = 0;
     clock::time_point until;

@@ -189,7 +189,7 @@ void pair::not_connected(const std::string& why) noexcept {
 void pair::connected(runtime::unique_fd fd) noexcept {
   prepare(fd.get(), owner_.peer_timeout());
   socket_ = std::move(fd);
-  parents_.watch(socket_.get());
+  fork_guard_.watch(socket_.get());
   enter(stage::up);
   owner_.heat(*this);
   if (link_) link_->connection_changed();
@@ -253,7 +253,7 @@ void pair::end(errc why) noexcept {
 void pair::hang_up() noexcept {
   if (!socket_) return;
   owner_.unwatch(*this);
-  parents_.drop();
+  fork_guard_.drop();
   socket_ = {};
 }
 

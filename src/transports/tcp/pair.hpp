@@ -102,8 +102,8 @@ class pair final : public runtime::fd_watcher {
   token token_{};  // of our offer
   std::unique_ptr<attempts> attempts_;
   runtime::unique_fd socket_;
-  runtime::close_on_fork parents_;  // the socket: no child keeps it
-  stream_link* link_ = nullptr;     // owned by the protocol layer
+  runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
+  stream_link* link_ = nullptr;        // owned by the protocol layer
   port port_;
   bool accepted_ = false;    // the peer may send
   bool said_all_ = false;    // this side has shut its direction down

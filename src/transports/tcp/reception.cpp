@@ -42,7 +42,7 @@ const std::vector<address>& reception::open(const std::vector<std::string>& inte
       door& d = doors_.emplace_back();
       d.in = this;
       d.fd = std::move(fd);
-      d.parents.watch(d.fd.get());
+      d.fork_guard.watch(d.fd.get());
       try {
         sockets_.add(d.fd.get(), EPOLLIN, d);
       } catch (...) {
@@ -132,7 +132,7 @@ void reception::admit(runtime::unique_fd fd) noexcept {
     visitor& v = fresh.front();
     v.in = this;
     v.fd = std::move(fd);
-    v.parents.watch(v.fd.get());
+    v.fork_guard.watch(v.fd.get());
     v.self = fresh.begin();  // also in the list that it moves to
     sockets_.add(v.fd.get(), EPOLLIN, v);
     visitors_.splice(visitors_.end(), fresh);
@@ -179,7 +179,7 @@ void reception::let_in(visitor& v) noexcept {
   const counterpart* const who = offers_.offered(v.said.token);
   if (!who || !is_confirmed(*who, v.said, v.answer, v.shown)) return dismiss(v, true);
   sockets_.remove(v.fd.get());
-  v.parents.drop();
+  v.fork_guard.drop();
   offers_.take(v.said.token, v.fd);
   dismiss(v, false);
 }

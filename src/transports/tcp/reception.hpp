@@ -56,7 +56,7 @@ class reception {
   struct door final : runtime::fd_watcher {
     reception* in = nullptr;
     runtime::unique_fd fd;
-    runtime::close_on_fork parents;
+    runtime::close_on_fork fork_guard;
     void on_ready(std::uint32_t events) noexcept override;
     void refused(int code) noexcept;
   };
@@ -64,7 +64,7 @@ class reception {
   struct visitor final : runtime::fd_watcher {
     reception* in = nullptr;
     runtime::unique_fd fd;
-    runtime::close_on_fork parents;
+    runtime::close_on_fork fork_guard;
     greeting said{};
     welcome answer{};  // once all of that was heard
     confirmation shown{};
