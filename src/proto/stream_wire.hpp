@@ -41,7 +41,7 @@ struct stream_allowance {
   std::uint32_t magic = current_magic;
   std::uint32_t longest = 0;  ///< bytes of the longest message; 0: this is the last one
   std::uint64_t limit = 0;    ///< units (stream_units) of all messages so far and to come; in the
-                            ///< last one the bytes that the application has read
+                              ///< last one the bytes that the application has read
 };
 static_assert(sizeof(stream_allowance) == 16);
 
