@@ -52,6 +52,14 @@ void wake(std::atomic<std::uint32_t>& word) {
 
 }  // namespace
 
+bool resident_counts() noexcept {
+#ifdef WEFT_HOSTILE_ASAN
+  return false;
+#else
+  return true;
+#endif
+}
+
 holdings held_here(bool all) {
   holdings h;
   h.heap = bytes_of_heap();

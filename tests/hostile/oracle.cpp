@@ -224,7 +224,8 @@ class oracle {
       return true;
     };
     return !beyond("bytes", held_.heap, usual_.heap, most_heap) &&
-           !beyond("resident bytes", held_.resident, usual_.resident, most_resident) &&
+           !(resident_counts() &&
+             beyond("resident bytes", held_.resident, usual_.resident, most_resident)) &&
            !beyond("descriptors", held_.descriptors, usual_.descriptors, most_descriptors) &&
            !beyond("threads", held_.threads, usual_.threads, most_threads);
   }
