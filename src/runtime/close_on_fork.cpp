@@ -33,7 +33,7 @@ namespace {
 constinit closed_on_fork marked;
 
 /// The list is whole while the process is copied.
-void prepare_for_fork() noexcept {
+void close_in_children() noexcept {
   static const int done =
       ::pthread_atfork([] { marked.mutex.lock(); }, [] { marked.mutex.unlock(); },
                        [] {
@@ -47,7 +47,7 @@ void prepare_for_fork() noexcept {
 
 void close_on_fork::add(int fd) noexcept {
   if (fd < 0) return;
-  prepare_for_fork();
+  close_in_children();
   const std::lock_guard lock(marked.mutex);
   fd_ = fd;
   after_ = marked.first;

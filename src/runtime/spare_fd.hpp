@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "runtime/close_on_fork.hpp"
 #include "runtime/fd.hpp"
 
 namespace weft::runtime {
@@ -19,29 +20,38 @@ class spare_fd {
   /// \param listening a socket on which connections are accepted. Kept open until this goes, or
   ///   until `give_up`.
   /// \throws weft::error (system) when there is no descriptor for it
-  explicit spare_fd(int listening) : spare_(duplicate(listening)) {}
+  explicit spare_fd(int listening) : spare_(duplicate(listening)), fork_guard_(spare_.get()) {}
 
   /// Accepts one, lets `say` have its socket, and hangs up.
   /// \return false: nobody waits, or another thread was faster to use the descriptor
   template <class Say>
   bool turn_away(int listening, const Say& say) noexcept {
-    spare_ = unique_fd();
+    give_up();
     unique_fd next(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!next) {
-      spare_ = unique_fd(::fcntl(listening, F_DUPFD_CLOEXEC, 0));
+      keep(unique_fd(::fcntl(listening, F_DUPFD_CLOEXEC, 0)));
       return false;
     }
     say(next.get());
     // Hangs up and is the spare one again in one step: nobody gets the number in between.
     static_cast<void>(::dup3(listening, next.get(), O_CLOEXEC));
-    spare_ = std::move(next);
+    keep(std::move(next));
     return true;
   }
 
-  void give_up() noexcept { spare_ = unique_fd(); }
+  void give_up() noexcept {
+    fork_guard_.drop();
+    spare_ = unique_fd();
+  }
 
  private:
+  void keep(unique_fd fd) noexcept {
+    spare_ = std::move(fd);
+    fork_guard_.watch(spare_.get());
+  }
+
   unique_fd spare_;
+  close_on_fork fork_guard_;  // a child that kept it would keep the listening socket alive
 };
 
 }  // namespace weft::runtime

@@ -197,9 +197,10 @@ TEST_CASE("hostile: what was announced and did not come is given back when the b
   inlet_attack a;
   const auto kept = [&] { return a.n[0].messages.snapshot().unexpected_bytes_now; };
   REQUIRE(a.frame(frame_kind::rts, 0, 0, {numbered(1, 1ull << 40), 0}));
-  CHECK(kept() > 0);
+  const std::size_t itself = sizeof(weft::proto::incoming);  // that it waits is all there is
+  CHECK(kept() > itself);
   REQUIRE(a.frame(a.head(frame_kind::more, 0, eager_ends), nullptr));
-  CHECK(kept() == 0);
+  CHECK(kept() == itself);
   a.n[0].end();
   CHECK(a.n[0].clean());
 }

@@ -37,7 +37,7 @@ TEST_CASE("a message up to the eager limit goes whole, a longer one asks") {
 }
 
 TEST_CASE("no plan spends more credit than there is") {
-  for (std::int64_t credit = 1; credit != 2000; ++credit)
+  for (std::int64_t credit = message_units; credit != 2000; ++credit)
     for (const std::size_t size :
          {0ul, 1ul, 63ul, 64ul, 65ul, 4096ul, eager_most, 10 * eager_most}) {
       const send_plan p = plan_send(size, eager_most, credit);

@@ -50,7 +50,7 @@ class child {
     REQUIRE(pid_ >= 0);
     if (pid_ != 0) return;
     const char seen = looks() ? 'y' : 'n';
-    static_cast<void>(::write(line.near.get(), &seen, 1));
+    if (::write(line.near.get(), &seen, 1) != 1) ::_exit(1);
     line.far = {};
     char c = 0;
     ::_exit(::read(line.near.get(), &c, 1) == 0 ? 0 : 1);
