@@ -3,6 +3,8 @@
 #include "proto/peer.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <unistd.h>
 
 #include "proto/access.hpp"
 #include "proto/bundle.hpp"
@@ -262,6 +264,12 @@ void peer::fail(errc why, std::string_view detail) noexcept {
 
 void peer::lose(errc why, std::string_view detail) noexcept {
   if (state_ == state::lost || state_ == state::closed) return;
+  {
+    int n = 0, r = 0;
+    replies_.for_each([&](reply_slot& s) { ++n; std::fprintf(stderr, "DEBUG %d reply kind %d enough %d putting %d told %d exposed %d\n", getpid(), (int)s.kind, s.enough, s.putting, s.told, s.exposed.has_value()); });
+    asked_.for_each([&](incoming& m) { ++r; std::fprintf(stderr, "DEBUG %d asked given_up %d stopping %d arrived %lu total %lu eager_done %d\n", getpid(), m.given_up, m.stopping, (unsigned long)m.arrived, (unsigned long)m.total, m.eager_done); });
+    std::fprintf(stderr, "DEBUG %d lose '%.*s' replies %d asked %d reads %d to_ask %d current %d controls %zu\n", getpid(), (int)detail.size(), detail.data(), n, r, (int)reads_.size(), to_ask_ != nullptr, current_ != nullptr, controls_.size());
+  }
   const auto self = shared_from_this();
   state_ = why == errc::closed ? state::closed : state::lost;
   why_ = why;
