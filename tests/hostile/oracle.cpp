@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <new>
 #include <stdexcept>
 
@@ -65,6 +67,18 @@ class process {
       return fmt::format("{} was ended by signal {} ({})", name_, WTERMSIG(status_),
                          ::strsignal(WTERMSIG(status_)));
     return fmt::format("{} ended with status {}", name_, WEXITSTATUS(status_));
+  }
+  /// What its descriptors are, and how many of each kind there are.
+  std::map<std::string, int> descriptors() const {
+    std::map<std::string, int> all;
+    std::error_code fault;
+    const std::filesystem::path folder = fmt::format("/proc/{}/fd", pid_);
+    for (const auto& entry : std::filesystem::directory_iterator(folder, fault)) {
+      std::string kind = std::filesystem::read_symlink(entry.path(), fault).string();
+      std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+      ++all[kind];
+    }
+    return all;
   }
   void kill() {
     if (pid_ <= 0) return;
@@ -173,6 +187,7 @@ class oracle {
       same = before.descriptors == usual_.descriptors ? same + 1 : 0;
       if (same != 0) usual_.heap = std::min(usual_.heap, before.heap);
     }
+    usual_descriptors_ = victim_->descriptors();
     return true;
   }
 
@@ -184,10 +199,19 @@ class oracle {
     };
     return wait(returned, "the attacker has gone, and not all of it has returned", [&] {
       return fmt::format(
-          "bytes {} of {}, descriptors {} of {}, threads {} of {}, mappings {} of {}", held_.heap,
-          heap, held_.descriptors, usual_.descriptors, held_.threads, usual_.threads,
-          held_.mappings, usual_.mappings + 40);
+          "bytes {} of {}, descriptors {} of {}{}, threads {} of {}, mappings {} of {}", held_.heap,
+          heap, held_.descriptors, usual_.descriptors, more_descriptors(), held_.threads,
+          usual_.threads, held_.mappings, usual_.mappings + 40);
     });
+  }
+
+  /// Which kinds there are more of than usual.
+  std::string more_descriptors() {
+    std::string text;
+    for (const auto& [kind, count] : victim_->descriptors())
+      if (const int more = count - usual_descriptors_[kind]; more > 0)
+        text += fmt::format("{}{} more of {}", text.empty() ? " (" : ", ", more, kind);
+    return text.empty() ? text : text + ")";
   }
 
   /// Everything that must hold at any time. \return false: it does not
@@ -297,9 +321,10 @@ class oracle {
   std::array<std::uint64_t, 2> rounds_{};
   std::array<std::int64_t, 2> moved_{};
   holdings held_, usual_;
-  std::int64_t asked_ = 0;  // when the victim last was
-  bool fresh_ = false;      // held_ has not been looked at
-  bool settles_ = false;    // the attacker's seed is over
+  std::map<std::string, int> usual_descriptors_;  // by kind
+  std::int64_t asked_ = 0;                        // when the victim last was
+  bool fresh_ = false;                            // held_ has not been looked at
+  bool settles_ = false;                          // the attacker's seed is over
   const weft::runtime::unique_fd complaints_{::memfd_create("complaints", MFD_CLOEXEC)};
 };
 
