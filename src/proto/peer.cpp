@@ -16,8 +16,6 @@ namespace weft::proto {
 using transports::post;
 
 namespace {
-// A frame of its own returns credit when that much is owed: 256 KiB.
-constexpr std::uint32_t most_owed = 4096;
 constexpr const char* closed_here = "this side closed it";
 
 /// Whether a frame answers a message of the peer's.
@@ -64,40 +62,26 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
   }
   small_limit_ = std::min(longest_in_one_frame(link_->traits()), owner_.settings().eager_limit);
   inlines_ = inlines(owner_.settings().inlined, link_->traits());
-  credit_ = credit;
+  flow_.set_credit(credit);
   state_ = state::open;
   on_room();
 }
 
 std::uint32_t peer::grant_first_credit() noexcept {
   if (gone()) return 0;  // its offer was on the way; nobody would give the credit back
-  if (window_ == 0) set_window(owner_.first_budget());
-  return window_;
+  if (flow_.window() == 0) flow_.set_window(owner_.first_budget());
+  return flow_.window();
 }
 
-void peer::set_window(std::uint32_t units) noexcept {
-  window_ = units;
-  owed_limit_ = std::clamp<std::uint32_t>(units / 2, 1, most_owed);
-}
-
-/// Credit goes back on the next frame; if there is none by the time that much is owed (half of the
-/// window, if that is small), in a frame of its own. A sender that has none left for sure gets it
-/// at once: it could wait for ever with the one message that is wanted here.
-/// Model: tests/models/credits.pml.
 void peer::owe(std::uint32_t units) noexcept {
-  if (units == 0) return;
-  held_ -= units;
-  owed_ += units;
-  const bool dry = usable() < message_units;
-  starves_ = starves_ || dry;
-  if (owed_ >= owed_limit_ || dry) return_credit();
+  if (units != 0 && flow_.release(units)) return_credit();
 }
 
 void peer::return_credit() noexcept {
-  if (gone()) return owner_.return_budget(std::exchange(owed_, 0));
-  // A frame carries 16 bits of it; a window that was widened may owe more. Control frames that wait
-  // for room take along what is owed by then.
-  const std::size_t frames = owed_ / 0xffff + 1;
+  if (gone()) return owner_.return_budget(flow_.take_released());
+  // A frame carries 16 bits of it; a window that has grown may have more to return. Control frames
+  // that wait for room take along what is to be returned by then.
+  const std::size_t frames = flow_.to_return() / 0xffff + 1;
   for (std::size_t i = controls_.size(); i < frames && !gone(); ++i)
     send_control(frame_kind::credit, 0);
 }
@@ -153,7 +137,12 @@ peer::balance peer::books() const noexcept {
   constexpr auto credit = static_cast<std::uint8_t>(frame_kind::credit);
   const auto waiting = std::count_if(controls_.begin(), controls_.end(),
                                      [](const control& c) { return c.header.kind == credit; });
-  return {credit_, window_, held_, owed_, static_cast<std::size_t>(waiting), controls_.size()};
+  return {flow_.credit(),
+          flow_.window(),
+          flow_.in_use(),
+          flow_.to_return(),
+          static_cast<std::size_t>(waiting),
+          controls_.size()};
 }
 
 /// \return whether all have left
@@ -168,7 +157,7 @@ bool peer::flush_controls() noexcept {
     }
     const auto kind = static_cast<frame_kind>(c.header.kind);
     // Credit that is not awaited is no reason to wake anybody.
-    if (kind != frame_kind::credit || std::exchange(starves_, false)) nudge();
+    if (kind != frame_kind::credit || flow_.stop_waiting()) nudge();
     if (is_answer(kind)) --unsent_answers_;
     if (kind >= frame_kind::accessed) access_->on_left(kind, c.extension);
     bye_left_ = bye_left_ || (kind == frame_kind::bye && c.extension.a == good_bye);
@@ -317,9 +306,7 @@ void peer::lose(errc why, std::string_view detail) noexcept {
   unsent_answers_ = 0;
   note_unsent();
   // What is whole keeps its part of the budget until it is received.
-  owner_.return_budget(std::exchange(window_, 0) - held_);
-  owed_ = 0;
-  owed_limit_ = 1;
+  owner_.return_budget(flow_.end());
   // What nobody receives and will never be whole goes bit by bit: there may be many of these.
   arrivals::begin_sweep(unexpected);
   if (!sweep(messages_per_pass)) owner_.has_to_sweep(*this);

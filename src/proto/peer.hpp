@@ -12,6 +12,7 @@
 #include <weft/detail/access_ops.hpp>
 
 #include "proto/arrivals.hpp"
+#include "proto/flow_control.hpp"
 #include "proto/id_table.hpp"
 #include "proto/incoming.hpp"
 #include "proto/protocol.hpp"
@@ -79,7 +80,6 @@ class peer_record {
   waiters rooms_;            // for room in the link, or for credit
   waiters numbers_;          // for a number in replies_: the message that is being begun, or none
   bool link_full_ = false;   // it refused the last frame, and will say when it has room
-  std::int64_t credit_ = 0;  // units that may still be sent
   id_table<reply_slot> replies_;
   std::deque<control> controls_;
   std::uint32_t unsent_answers_ = 0;  // of these: to messages of the peer's
@@ -92,12 +92,8 @@ class peer_record {
   id_table<incoming> reads_;     // messages whose rest the link is reading
   incoming* to_ask_ = nullptr;   // matched, to be asked for or read when the link can; the first
   incoming* last_to_ask_ = nullptr;
-  std::uint32_t window_ = 0;      // units granted in all
-  std::uint32_t held_ = 0;        // of these, in messages not matched yet
-  std::uint32_t owed_ = 0;        // of these, free again and not told to the peer yet
-  std::uint32_t owed_limit_ = 0;  // then a frame of its own tells it: half of the window
-  std::uint32_t signals_ = 0;     // messages not matched yet that hold no credit
-  bool starves_ = false;          // the peer wants credit, and has got none since
+  flow_control flow_;
+  std::uint32_t signals_ = 0;  // messages not matched yet that hold no credit
 
   bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
   std::unique_ptr<access> access_;  // to memory, once there was any in either direction
@@ -124,7 +120,9 @@ class peer final : public transports::inlet,
   state now() const noexcept { return state_; }
   bool gone() const noexcept { return state_ >= state::closed; }
   /// A link is wanted, and neither side has had one to the other.
-  bool unmet() const noexcept { return state_ == state::connecting && window_ == 0 && !closing_; }
+  bool unmet() const noexcept {
+    return state_ == state::connecting && flow_.window() == 0 && !closing_;
+  }
   /// Closed by the peer, which has not been told yet that its good-bye has come.
   bool owes_answer() const noexcept { return state_ == state::closed && !controls_.empty(); }
   /// Gone, or about to: the peer has been told that nothing will follow.
@@ -135,8 +133,8 @@ class peer final : public transports::inlet,
 
   /// Whether the books show that something has come from it.
   bool has_sent() const noexcept {
-    return held_ != 0 || owed_ != 0 || signals_ != 0 || current_ || !asked_.none() ||
-           !reads_.none();
+    return flow_.in_use() != 0 || flow_.to_return() != 0 || signals_ != 0 || current_ ||
+           !asked_.none() || !reads_.none();
   }
 
   /// Bytes that send_at_once takes; 0: there is no link yet.
@@ -146,7 +144,7 @@ class peer final : public transports::inlet,
 
   /// Gone, and no message of its is left.
   bool finished() const noexcept {
-    return gone() && held_ == 0 && signals_ == 0 && !link_ && !untold && !to_sweep;
+    return gone() && flow_.in_use() == 0 && signals_ == 0 && !link_ && !untold && !to_sweep;
   }
   /// Gives back memory, once finished.
   void shrink() noexcept;
@@ -316,8 +314,6 @@ class peer final : public transports::inlet,
 
   void note(std::string_view detail) noexcept;
   bool add_control(const control& c) noexcept;
-  /// Credit that the peer may know of and has not used.
-  std::uint32_t usable() const noexcept { return window_ - held_ - owed_; }
   bool too_many_answers(frame_kind kind) noexcept;
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t third = 0) noexcept;
@@ -364,7 +360,6 @@ class peer final : public transports::inlet,
   void release(incoming& m) noexcept;
   void owe(std::uint32_t units) noexcept;
   void return_credit() noexcept;
-  void set_window(std::uint32_t units) noexcept;
 
   // Access to memory.
   access* accessing() noexcept;

@@ -46,12 +46,12 @@ inline void peer::fill_small(const frame_header& h, const frame_extension* x,
   metrics& counts = owner_.counts();
   ++counts.messages_received;
   counts.bytes_received += h.size;
-  owed_ += units_of(h.size);
+  flow_.pass(units_of(h.size));
 }
 
 /// Credit in both directions, after a message of one frame.
 bool peer::settle_credit(std::uint16_t returned) noexcept {
-  if (owed_ >= owed_limit_) return_credit();
+  if (flow_.must_return()) return_credit();
   if (returned != 0) on_credit(returned);
   return true;
 }
@@ -96,7 +96,7 @@ inline bool peer::on_awaited(const frame_header& h, const frame_extension* x, co
   copy(op.into.front().data(), data, h.size);
   fill_small(h, x, op);
   owner_.engine().end_at_home(op);
-  return owed_ < owed_limit_ && h.credit == 0 ? true : settle_credit(h.credit);
+  return !flow_.must_return() && h.credit == 0 ? true : settle_credit(h.credit);
 }
 
 /// For most frames, short messages, nothing is called on the way, which spares the saving of
@@ -116,7 +116,7 @@ bool peer::on_frame(const frame_header& h, const frame_extension* x,
 /// Whether a frame is a message that needs neither more frames nor an answer.
 inline bool peer::whole_message(const frame_header& h, const frame_extension* x) const noexcept {
   return h.kind == static_cast<std::uint8_t>(frame_kind::eager) && (!x || is_whole(h, *x)) &&
-         state_ < state::closed && !current_ && units_of(h.size) <= usable();
+         state_ < state::closed && !current_ && units_of(h.size) <= flow_.usable();
 }
 
 bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
@@ -187,7 +187,7 @@ bool peer::on_arrived(const frame_extension& x) noexcept {
 }
 
 void peer::on_credit(std::uint16_t units) noexcept {
-  credit_ += units;
+  flow_.add_credit(units);
   if (!rooms_.empty()) resume_rooms();
 }
 
@@ -210,10 +210,10 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   const bool rendezvous = h.kind == static_cast<std::uint8_t>(frame_kind::rts);
   const std::uint64_t total = x ? x->a & size_mask : h.size;
   const std::uint32_t units = units_of(h.size);
-  if (current_ || h.size > total || total > max_message || (rendezvous && !x) || units > usable() ||
-      (h.size != 0 && !data))
+  if (current_ || h.size > total || total > max_message || (rendezvous && !x) ||
+      units > flow_.usable() || (h.size != 0 && !data))
     return false;
-  if (!rendezvous && (total > std::uint64_t{usable() - message_units} * credit_unit ||
+  if (!rendezvous && (total > std::uint64_t{flow_.usable() - message_units} * credit_unit ||
                       ((h.flags & eager_ends) != 0 && h.size != total)))
     return false;
   // Who knows a message by a number waits for its answer before another one has that number.
@@ -225,7 +225,7 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
     fail(errc::out_of_memory, "no memory to note that a message has begun");
     return true;
   }
-  held_ += units;
+  flow_.hold(units);
   incoming& in = *memory;
   const std::uint64_t immediate = x ? x->immediate : 0;
   recv_operation* receive = take_receive({id_, {h.tag}, total, immediate});
@@ -242,7 +242,7 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   }
   // How much of it comes without being asked for is bounded by the credit that the peer has left.
   const bool ends = (h.flags & eager_ends) != 0;
-  const std::uint64_t may_follow = ends ? 0 : std::uint64_t{usable()} * credit_unit;
+  const std::uint64_t may_follow = ends ? 0 : std::uint64_t{flow_.usable()} * credit_unit;
   in.stored_size = std::min(total, h.size + may_follow);
   if (receive)
     in.match(*receive);
@@ -252,7 +252,7 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   if (!ends) current_ = &in;
   in.eager_done = ends;
   if (rendezvous && (h.flags & starved) != 0) {
-    starves_ = true;
+    flow_.peer_waits();
     widen();
   }
   if (receive) on_matched(in);
@@ -289,11 +289,11 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
   incoming* m = current_;
   const std::uint32_t units = payload_units(h.size);
   const bool ends = (h.flags & eager_ends) != 0;
-  if (!m || h.size > m->total - m->arrived || units > usable() ||
+  if (!m || h.size > m->total - m->arrived || units > flow_.usable() ||
       (ends && !m->rendezvous && m->arrived + h.size != m->total) ||
       (m->unexpected() && m->arrived + h.size > m->stored_size) || !m->comes_as_said(data, h.size))
     return false;
-  held_ += units;
+  flow_.hold(units);
   m->take(data, h.size);
   if (ends) {
     current_ = nullptr;
@@ -358,7 +358,7 @@ bool peer::on_cancel(const frame_extension& x) noexcept {
 
 bool peer::keep_unexpected(incoming& m) noexcept {
   if (!owner_.store(m)) {
-    held_ -= m.eager_units;
+    flow_.forget(m.eager_units);
     release(m);
     fail(errc::out_of_memory, "no memory for a message that nobody waits for");
     return false;

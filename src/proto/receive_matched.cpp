@@ -10,11 +10,6 @@ namespace weft::proto {
 using detail::recv_operation;
 using runtime::trace;
 
-namespace {
-// Beyond 64 MiB of unmatched messages more credit helps nobody.
-constexpr std::uint32_t largest_window = 1u << 20;
-}  // namespace
-
 bool peer::deliver(incoming& m, recv_operation& op) noexcept {
   if (!std::exchange(m.claimed, false)) owner_.table().remove(m);
   if (gone() && !m.complete()) {
@@ -167,12 +162,8 @@ void peer::release(incoming& m) noexcept {
 /// The sender ran out of credit: gets back what it is owed, and twice the window if messages that
 /// nobody receives hold most of it and the budget has that much.
 void peer::widen() noexcept {
-  if (window_ < largest_window && held_ > window_ / 2) {
-    const std::uint32_t more = owner_.take_budget(window_);
-    set_window(window_ + more);
-    owed_ += more;
-  }
-  if (owed_ != 0) return_credit();
+  if (flow_.should_grow()) flow_.grow(owner_.take_budget(flow_.window()));
+  if (flow_.to_return() != 0) return_credit();
 }
 
 }  // namespace weft::proto

@@ -49,7 +49,8 @@ void peer::pass_turn() noexcept {
 /// the receiver's answer, the rest (rendezvous).
 /// \return whether there is too little credit for what should go at once
 bool peer::plan(send_operation& op) noexcept {
-  const send_plan chosen = plan_send(op.size, owner_.settings().eager_limit, credit_, inlines_);
+  const send_plan chosen =
+      plan_send(op.size, owner_.settings().eager_limit, flow_.credit(), inlines_);
   op.rendezvous = chosen.rendezvous;
   op.eager_end = chosen.eager_end;
   return chosen.starved;
@@ -60,11 +61,10 @@ bool peer::plan(send_operation& op) noexcept {
 ///   free again at once: the answer may be `posted`
 post peer::post_frame(frame_header header, const frame_extension* extension, gather& data,
                       std::uint64_t left) noexcept {
-  const std::uint32_t credit = std::min<std::uint32_t>(owed_, 0xffff);
-  header.credit = static_cast<std::uint16_t>(credit);
+  header.credit = flow_.on_next_frame();
   const post answer = left != 0 ? link_->send_large(header, extension, data, left)
                                 : link_->send(header, extension, data);
-  if (answer == post::done || answer == post::posted) owed_ -= credit;
+  if (answer == post::done || answer == post::posted) flow_.returned(header.credit);
   link_full_ = answer == post::busy;
   return answer;
 }
@@ -105,7 +105,7 @@ post peer::push_eager(send_operation& op) noexcept {
     if (op.sent + n == op.eager_end) h.flags |= eager_ends;
     const post answer = post_frame(h, extension, data, announces ? op.eager_end : 0);
     if (answer != post::done) return answer;
-    credit_ -= op.begun ? payload_units(n) : units_of(n);
+    flow_.spend(op.begun ? payload_units(n) : units_of(n));
     op.begun = true;
     op.sent += n;
   } while (op.sent != op.eager_end);
@@ -114,19 +114,18 @@ post peer::push_eager(send_operation& op) noexcept {
 
 bool peer::send_at_once(peer_id to, std::uint64_t tag, const_buffer data,
                         std::uint64_t immediate) noexcept {
-  if (to != id_ || data.size() > small_limit_ || !free_to_send() || credit_ < most_units_of_small)
-      [[unlikely]]
+  if (to != id_ || data.size() > small_limit_ || !free_to_send() ||
+      flow_.credit() < most_units_of_small) [[unlikely]]
     return false;
-  const std::uint32_t returned = std::min<std::uint32_t>(owed_, 0xffff);
+  const std::uint16_t returned = flow_.on_next_frame();
   const std::uint8_t flags = immediate == 0 ? eager_ends : eager_ends_immediate;
   const frame_header h{tag, static_cast<std::uint32_t>(data.size()),
-                       static_cast<std::uint8_t>(frame_kind::eager), flags,
-                       static_cast<std::uint16_t>(returned)};
+                       static_cast<std::uint8_t>(frame_kind::eager), flags, returned};
   const frame_extension x{data.size(), 0, immediate};
   if (link_->send_together(h, immediate == 0 ? nullptr : &x, data.data()) != post::done)
     return false;
-  owed_ -= returned;
-  credit_ -= units_of(data.size());
+  flow_.returned(returned);
+  flow_.spend(units_of(data.size()));
   metrics& n = owner_.counts();
   ++n.messages_sent;
   n.bytes_sent += data.size();
@@ -228,7 +227,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
     finish_send(op, ended_early());
     co_return;
   }
-  while (!op.begun && credit_ < message_units && state_ == state::open && !op.cancel_requested)
+  while (!op.begun && !flow_.can_begin_message() && state_ == state::open && !op.cancel_requested)
     co_await room();
   if (state_ != state::open || op.cancel_requested) {
     pass_turn();

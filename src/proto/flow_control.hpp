@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Credit of one connection, in both directions. Pure: it knows no frame, no link and no lock.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "proto/frames.hpp"
+
+namespace weft::proto {
+
+/// What this side may send, and what the peer may. Units of `credit_unit` bytes. The receiver
+/// grants a window; a message holds a part of it until it is matched; then that part is returned,
+/// on the next frame or, when much is to be returned, in a frame of its own.
+/// Model: tests/models/credits.pml. Guarded by the progress lock, like the connection.
+class flow_control {
+ public:
+  // --- sending --------------------------------------------------------------------------------
+
+  /// Units that may still be sent.
+  std::int64_t credit() const noexcept { return credit_; }
+  bool can_begin_message() const noexcept { return credit_ >= message_units; }
+  void set_credit(std::int64_t units) noexcept { credit_ = units; }
+  void add_credit(std::uint32_t units) noexcept { credit_ += units; }
+  void spend(std::uint32_t units) noexcept { credit_ -= units; }
+
+  // --- receiving ------------------------------------------------------------------------------
+
+  /// Units granted in all; 0 before the first grant and after the end.
+  std::uint32_t window() const noexcept { return window_; }
+  void set_window(std::uint32_t units) noexcept {
+    window_ = units;
+    return_at_ = std::clamp<std::uint32_t>(units / 2, 1, most_to_return);
+  }
+  /// Units that the peer may know of and has not used.
+  std::uint32_t usable() const noexcept { return window_ - in_use_ - to_return_; }
+  /// Units in messages that are not matched yet.
+  std::uint32_t in_use() const noexcept { return in_use_; }
+  /// Units that are free again and that the peer does not know of.
+  std::uint32_t to_return() const noexcept { return to_return_; }
+
+  /// A message came, or a part of one, and is not matched yet.
+  void hold(std::uint32_t units) noexcept { in_use_ += units; }
+  /// What was held is not returned: the connection fails.
+  void forget(std::uint32_t units) noexcept { in_use_ -= units; }
+  /// What was held is matched. \return whether the peer is to be told in a frame of its own: much
+  ///   is to be returned, or the peer cannot begin another message. It could wait for ever with the
+  ///   one message that is wanted here.
+  bool release(std::uint32_t units) noexcept {
+    in_use_ -= units;
+    to_return_ += units;
+    const bool exhausted = usable() < message_units;
+    peer_waits_ = peer_waits_ || exhausted;
+    return exhausted || must_return();
+  }
+  /// A message came and was matched at once.
+  void pass(std::uint32_t units) noexcept { to_return_ += units; }
+  bool must_return() const noexcept { return to_return_ >= return_at_; }
+
+  /// As much as one frame returns: its header has 16 bits for it.
+  std::uint16_t on_next_frame() const noexcept {
+    return static_cast<std::uint16_t>(std::min<std::uint32_t>(to_return_, 0xffff));
+  }
+  /// A frame has left with so much.
+  void returned(std::uint32_t units) noexcept { to_return_ -= units; }
+
+  /// The peer said that it has too little, or can have no more than that.
+  void peer_waits() noexcept { peer_waits_ = true; }
+  /// \return whether the peer waits for credit that leaves now
+  bool stop_waiting() noexcept { return std::exchange(peer_waits_, false); }
+
+  /// Whether a window of this size may grow: messages that nobody receives hold most of it, and
+  /// it is not larger than helps anybody.
+  bool should_grow() const noexcept { return window_ < largest_window && in_use_ > window_ / 2; }
+  void grow(std::uint32_t units) noexcept {
+    set_window(window_ + units);
+    to_return_ += units;
+  }
+
+  /// The connection has ended. \return the units that no message holds; held ones are released
+  ///   one by one
+  std::uint32_t end() noexcept {
+    const std::uint32_t free = std::exchange(window_, 0) - in_use_;
+    to_return_ = 0;
+    return_at_ = 1;
+    return free;
+  }
+  /// After the end: what was released since.
+  std::uint32_t take_released() noexcept { return std::exchange(to_return_, 0); }
+
+ private:
+  // A frame of its own returns credit at this much: 256 KiB.
+  static constexpr std::uint32_t most_to_return = 4096;
+  // 64 MiB.
+  static constexpr std::uint32_t largest_window = 1u << 20;
+
+  std::int64_t credit_ = 0;
+  std::uint32_t window_ = 0;
+  std::uint32_t in_use_ = 0;
+  std::uint32_t to_return_ = 0;
+  std::uint32_t return_at_ = 0;
+  bool peer_waits_ = false;
+};
+
+}  // namespace weft::proto
