@@ -230,8 +230,8 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       caller_polls_ = true;
       door_.disarm_away();
       stop_listening();
-      if (foreseen_since_ != time_point{}) [[unlikely]]
-        judge_absence();
+      if (predictor_.has_begun()) [[unlikely]]
+        predictor_.end(now());
     }
     // In vain passes the baton is kept, unless somebody asks for it: taking it costs as much as
     // a pass.

@@ -30,6 +30,7 @@
 #include "runtime/doorbell.hpp"
 #include "runtime/exit_gate.hpp"
 #include "runtime/handle_watcher.hpp"
+#include "runtime/idle_predictor.hpp"
 #include "runtime/one_shot_watches.hpp"
 #include "runtime/patience.hpp"
 #include "runtime/poll_order.hpp"
@@ -336,7 +337,6 @@ class engine final : public detail::timer_service, public executor, public detai
   unsigned progress_sleeps(time_point deadline) noexcept;
   unsigned progress_waits(time_point deadline) noexcept;
   bool tick_finds_absence() noexcept;
-  void judge_absence() noexcept;
   void ring_for_watches() noexcept;
   bool tick_finds_no_looks() noexcept;
   bool has_looked_lately() noexcept;
@@ -400,14 +400,13 @@ class engine final : public detail::timer_service, public executor, public detai
   // Whoever gives the baton rings then. A thread that is woken before may displace the holder from
   // its core, and wait in vain for what only the holder can give until its turn is over.
   bool wake_progress_ = false, wake_caller_ = false;
-  bool needed_lately_ = false;                 // the caller rang because nobody looked by itself
-  time_point foreseen_since_{};                // when the caller went for long, as it was thought
-  std::chrono::nanoseconds for_vain_rings_{};  // what they may still cost
-  std::chrono::milliseconds until_nudge_{1};   // doubles with each sleep that brought nothing
-  unsigned vain_turns_ = 0;                    // of the caller, since something happened
-  bool moved_ = false;                         // the last look by calls moved something
-  bool caller_polls_ = false;                  // a thread is in a polling loop inside run()
-  detail::time_point caller_deadline_{};       // until when the caller sleeps
+  bool needed_lately_ = false;                // the caller rang because nobody looked by itself
+  idle_predictor predictor_;                  // of the caller's next compute phase
+  std::chrono::milliseconds until_nudge_{1};  // doubles with each sleep that brought nothing
+  unsigned vain_turns_ = 0;                   // of the caller, since something happened
+  bool moved_ = false;                        // the last look by calls moved something
+  bool caller_polls_ = false;                 // a thread is in a polling loop inside run()
+  detail::time_point caller_deadline_{};      // until when the caller sleeps
   // By calls only:
   std::atomic<bool> by_calls_{false};  // written with the baton held
   bool calls_soon_ = false;            // the last look was in vain: whoever looked will look again
@@ -453,13 +452,12 @@ class engine final : public detail::timer_service, public executor, public detai
   // Nobody rings for what arrives on descriptors while the caller computes. So the progress thread
   // looks now and then whether the caller has gone away; the caller rings it for itself if it does
   // not look, or if absences were long lately. docs/threading.md. Model: tests/models/away.pml.
-  std::atomic<bool> ticks_{false};          // the progress thread looks by itself
-  std::atomic<bool> long_absences_{false};  // foreseen: worth a ring
-  std::atomic<std::uint32_t> looks_{0};     // by calls; written with the baton held
-  std::uint32_t looks_at_last_tick_ = 0;    // progress thread's
-  std::chrono::nanoseconds tick_{};         // progress thread's
-  std::uint32_t away_at_last_tick_ = 0;     // progress thread's
-  exit_gate gate_{};                        // the progress thread's, if there is one
+  std::atomic<bool> ticks_{false};        // the progress thread looks by itself
+  std::atomic<std::uint32_t> looks_{0};   // by calls; written with the baton held
+  std::uint32_t looks_at_last_tick_ = 0;  // progress thread's
+  std::chrono::nanoseconds tick_{};       // progress thread's
+  std::uint32_t away_at_last_tick_ = 0;   // progress thread's
+  exit_gate gate_{};                      // the progress thread's, if there is one
   std::thread progress_;
   const std::unique_ptr<completer> completer_;  // null: whoever gives the baton hands out himself
   const pid_t process_ = ::getpid();

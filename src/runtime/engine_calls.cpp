@@ -68,9 +68,8 @@ unsigned engine::look(unsigned passes) noexcept {
     calls_soon_ = false;
     door_.disarm_away();
     stop_listening();
-    if (long_absences_.load(std::memory_order_relaxed) && foreseen_since_ != time_point{})
-        [[unlikely]]
-      judge_absence();
+    if (predictor_.predicts_long() && predictor_.has_begun()) [[unlikely]]
+      predictor_.end(now());
   }
   looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   unsigned events = pass();
@@ -217,8 +216,7 @@ bool engine::tick_finds_no_looks() noexcept {
   const holder hold(*this);
   calls_soon_ = false;
   // Whoever sleeps does not look either, and is rung for what comes: that says nothing of absences.
-  if (!caller_asleep_.load(std::memory_order_relaxed))
-    long_absences_.store(true, std::memory_order_relaxed);
+  if (!caller_asleep_.load(std::memory_order_relaxed)) predictor_.saw_long_phase();
   return true;
 }
 

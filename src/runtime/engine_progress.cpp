@@ -173,7 +173,7 @@ bool engine::tick_finds_absence() noexcept {
     return false;
   }
   if ((word & 1) != 0) {
-    long_absences_.store(true, std::memory_order_relaxed);
+    predictor_.saw_long_phase();
     return true;
   }
   ticks_.store(false, std::memory_order_relaxed);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the application's next compute phase is expected to be long. Pure: the caller tells the
+// time.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include <weft/detail/timer.hpp>
+
+namespace weft::runtime {
+
+/// While the caller computes, nothing rings for what arrives on descriptors: the progress thread
+/// has to learn that it is needed. A wake-up costs the caller some microseconds, which pays only if
+/// it stays away for long. So long phases are predicted after the progress thread has seen one, and
+/// earn the time that wrong predictions may cost: a share so small that an application that
+/// computes does not feel it. docs/threading.md.
+class idle_predictor {
+ public:
+  using duration = std::chrono::nanoseconds;
+  using time_point = detail::time_point;
+
+  /// A phase that is over so soon was not worth a wake-up.
+  static constexpr duration short_phase = std::chrono::microseconds{20};
+  /// What a wake-up costs the caller's core.
+  static constexpr duration wakeup_cost = std::chrono::microseconds{5};
+  /// Wrong predictions may cost this part of the time of long phases,
+  static constexpr int share_for_wakeups = 64;
+  /// and so much in a row.
+  static constexpr duration most_for_wakeups = 64 * wakeup_cost;
+
+  /// Any thread.
+  bool predicts_long() const noexcept { return predicts_long_.load(std::memory_order_relaxed); }
+  /// The progress thread found the caller computing. Any thread.
+  void saw_long_phase() noexcept { predicts_long_.store(true, std::memory_order_relaxed); }
+
+  /// A phase begins that was predicted to be long. Progress lock held, as for all that follows.
+  void begin(time_point now) noexcept { began_ = now; }
+  /// Whether such a phase has begun and not ended.
+  bool has_begun() const noexcept { return began_ != time_point{}; }
+  /// It is over: the next ones are predicted to be long as long as wrong predictions are paid for.
+  void end(time_point now) noexcept {
+    const duration phase = now - std::exchange(began_, time_point{});
+    if (phase > short_phase)
+      for_wakeups_ = std::min(for_wakeups_ + phase / share_for_wakeups, most_for_wakeups);
+    else if ((for_wakeups_ = std::max(for_wakeups_ - wakeup_cost, duration{})) < wakeup_cost)
+      predicts_long_.store(false, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<bool> predicts_long_{false};
+  time_point began_{};
+  duration for_wakeups_{};  // what wrong predictions may still cost
+};
+
+}  // namespace weft::runtime

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/idle_predictor.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace std::chrono_literals;
+using weft::runtime::idle_predictor;
+
+namespace {
+
+/// Plays phases, one after the other, at times of its own.
+struct history {
+  idle_predictor predictor;
+  idle_predictor::time_point now{1s};
+
+  /// As the engine does: a phase counts if it was predicted to be long.
+  void phase(idle_predictor::duration length) {
+    const bool predicted = predictor.predicts_long();
+    if (predicted) predictor.begin(now);
+    now += length;
+    if (predicted) predictor.end(now);
+    now += 10us;
+  }
+  int wakeups(int phases, idle_predictor::duration length) {
+    int all = 0;
+    for (int i = 0; i != phases; ++i) {
+      all += predictor.predicts_long() ? 1 : 0;
+      phase(length);
+    }
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("idle predictor: nothing is predicted before a long phase was seen") {
+  history h;
+  CHECK_FALSE(h.predictor.predicts_long());
+  CHECK(h.wakeups(100, 1ms) == 0);
+  h.predictor.saw_long_phase();
+  CHECK(h.predictor.predicts_long());
+}
+
+TEST_CASE("idle predictor: long phases are predicted as long as they come") {
+  history h;
+  h.predictor.saw_long_phase();
+  CHECK(h.wakeups(1000, 1ms) == 1000);
+}
+
+TEST_CASE("idle predictor: the first wrong prediction without an earlier long phase is the last") {
+  history h;
+  h.predictor.saw_long_phase();
+  CHECK(h.wakeups(100, 5us) == 1);
+  CHECK_FALSE(h.predictor.has_begun());
+}
+
+TEST_CASE("idle predictor: wrong predictions cost a small share of the long phases before them") {
+  history h;
+  h.predictor.saw_long_phase();
+  h.phase(64 * 100us);
+  const int wrong = h.wakeups(1000, 5us);
+  CHECK(wrong * idle_predictor::wakeup_cost <= 100us);
+  CHECK(wrong > 10);
+}
+
+TEST_CASE("idle predictor: wrong predictions in a row are bounded, however long it was right") {
+  history h;
+  h.predictor.saw_long_phase();
+  h.wakeups(1000, 1s);
+  CHECK(h.wakeups(1000, 5us) * idle_predictor::wakeup_cost <= idle_predictor::most_for_wakeups);
+}
