@@ -18,8 +18,8 @@
 
 namespace weft::bench {
 
-using transports::parcel;
 using transports::post;
+using transports::wireup_message;
 
 namespace {
 
@@ -27,13 +27,13 @@ void check(bool well, const std::string& why) {
   if (!well) throw std::runtime_error("a link of its own: " + why);
 }
 
-void hand_over(int line, const parcel& what) {
+void hand_over(int line, const wireup_message& what) {
   const int error = wireup::send_packet(line, {}, what.bytes, what.fds);
   check(error == 0, std::strerror(error));
 }
 
-parcel take(int line) {
-  std::vector<std::byte> room(parcel::max_bytes);
+wireup_message take(int line) {
+  std::vector<std::byte> room(wireup_message::max_bytes);
   wireup::packet got;
   wireup::arrival came{};
   spin_until([&] {
@@ -41,7 +41,7 @@ parcel take(int line) {
     return came != wireup::arrival::nothing;
   });
   check(came == wireup::arrival::packet, "the other process has gone");
-  parcel result;
+  wireup_message result;
   result.bytes.assign(got.bytes.begin(), got.bytes.end());
   result.fds = std::move(got.fds);
   return result;
@@ -51,11 +51,11 @@ parcel take(int line) {
 
 bare_link::bare_link(const std::string& transport, progress_mode mode, int line)
     : engine_(mode, {}, "auto"),
-      transport_(transport == "qdma" ? transports::qdma::make(engine_, copy_ends::direct)
-                                     : transports::shm::make(engine_.door(), "auto",
-                                                             ring_reading::burst, &engine_)) {
-  const transports::counterpart other{0, [](parcel) {}};
-  parcel offer, answer;
+      transport_(transport == "qdma" ? transports::qdma::make(engine_, copy_completion::direct)
+                                     : transports::shm::make(engine_.own_doorbell(), "auto",
+                                                             ring_read_policy::burst, &engine_)) {
+  const transports::counterpart other{0, [](wireup_message) {}};
+  wireup_message offer, answer;
   link_ = transport_->open(*this, other, offer);
   hand_over(line, offer);
   const std::string refusal = transport_->accept(*this, other, take(line), answer);
@@ -76,16 +76,16 @@ bare_link::~bare_link() {
 }
 
 void bare_link::send(std::span<const std::byte> message) {
-  const detail::driver::inside here(engine_);
+  const detail::run_loop::inside here(engine_);
   const runtime::engine::holder hold(engine_);
   transports::frame_header header;
   header.size = static_cast<std::uint32_t>(message.size());
-  if (link_->send_together(header, nullptr, message.data()) != post::done)
+  if (link_->send_contiguous(header, nullptr, message.data()) != post::done)
     throw std::runtime_error("a ring with room took no message");
 }
 
 std::size_t bare_link::receive(std::span<std::byte> into) {
-  const detail::driver::inside here(engine_);
+  const detail::run_loop::inside here(engine_);
   {
     const runtime::engine::holder hold(engine_);
     awaited_.into = into;
@@ -94,7 +94,7 @@ std::size_t bare_link::receive(std::span<std::byte> into) {
   }
   while (!awaited_.over) {
     const runtime::engine::holder hold(engine_);
-    engine_.look(passes_in_turn);
+    engine_.poll(passes_in_turn);
   }
   if (awaited_.status != errc::ok) throw error(awaited_.status, "the other process has gone");
   return awaited_.size;

@@ -15,7 +15,7 @@ namespace weft::bench {
 
 /// One process's end. One thread. Messages are single frames, one at a time: an answer is sent when
 /// its question has been received.
-class bare_link final : transports::inlet {
+class bare_link final : transports::frame_sink {
  public:
   /// Meets the other end, which is made at the same time.
   /// \param transport "shm" or "qdma"
@@ -35,7 +35,7 @@ class bare_link final : transports::inlet {
   bool on_frame(const transports::frame_header& header,
                 const transports::frame_extension* extension,
                 const std::byte* payload) noexcept override;
-  void on_room() noexcept override {}
+  void on_writable() noexcept override {}
   void on_broken(errc why) noexcept override { engine_.end(awaited_, why); }
 
   /// The message that is waited for.

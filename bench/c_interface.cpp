@@ -73,11 +73,11 @@ void on_c_stage(const std::string& name, const settings& chosen,
     if (weft_open(&options, &made) < 0) throw std::runtime_error(why);
     const std::unique_ptr<weft_context, void (*)(weft_context*)> ctx(made, &weft_close);
     c_side me{made, nullptr, member.rank()};
-    weft_listener* door = nullptr;
-    if (me.rank == 0) check(weft_listen(made, address.c_str(), &door), "listening");
+    weft_listener* listening = nullptr;
+    if (me.rank == 0) check(weft_listen(made, address.c_str(), &listening), "listening");
     member.barrier();
     if (me.rank == 0)
-      check(weft_accept(door, minute, nullptr, 0, &me.peer), "accepting");
+      check(weft_accept(listening, minute, nullptr, 0, &me.peer), "accepting");
     else
       check(weft_connect(made, address.c_str(), nullptr, minute, &me.peer), "connecting");
     act(me);

@@ -37,8 +37,8 @@ struct holdings {
   }
 };
 
-task<void> let_in(listener& door, std::vector<endpoint>& guests, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) guests.push_back(co_await door.accept());
+task<void> let_in(listener& listening, std::vector<endpoint>& guests, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) guests.push_back(co_await listening.accept());
 }
 
 task<void> answer_all(const std::vector<endpoint>& guests) {
@@ -65,7 +65,7 @@ void measure(const request& wanted) {
   }
   context ctx(options_of(wanted.chosen));
   const std::string address = fmt::format("unix://weft-bench-{}", ::getpid());
-  listener door = run(ctx, ctx.listen(address));
+  listener listening = run(ctx, ctx.listen(address));
   std::vector<endpoint> guests;
   guests.reserve(wanted.connections);
 
@@ -89,7 +89,7 @@ void measure(const request& wanted) {
     out.add(line);
   };
   for (const auto& some : crowds) some->connect(address);
-  run(ctx, let_in(door, guests, wanted.connections));
+  run(ctx, let_in(listening, guests, wanted.connections));
   for (const auto& some : crowds) some->wait();
   tell("idle");
   for (const auto& some : crowds) some->greet();

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-#include <weft/pump.hpp>
+#include <weft/external_loop.hpp>
 
 #include "bare_link.hpp"
 #include "commands.hpp"
@@ -37,7 +37,7 @@ struct request {
 /// Messages by operations of the protocol layer, started by hand.
 class by_hand {
  public:
-  explicit by_hand(place& at) : peer_(at.peer), pump_(at.ctx) {}
+  explicit by_hand(place& at) : peer_(at.peer), external_loop_(at.ctx) {}
 
   void send(std::span<const std::byte> data) {
     started<detail::send_operation> op(peer_.send(data, data_tag));
@@ -60,13 +60,13 @@ class by_hand {
 
   template <class Operation>
   void end(started<Operation>& op) {
-    if (!pump_.start(op))
-      while (!op.over) pump::holding(pump_).look(passes_in_turn);
+    if (!external_loop_.start(op))
+      while (!op.over) external_loop::progress_guard(external_loop_).poll(passes_in_turn);
     if (op.status != errc::ok) throw error(op.status, op.explain());
   }
 
   const endpoint peer_;
-  pump pump_;
+  external_loop external_loop_;
 };
 
 /// The contestants: each builds on the one before.

@@ -14,7 +14,7 @@
 
 namespace weft::bench {
 
-/// How often a loop by calls looks under one holding of the baton, as run() does.
+/// How often a loop by calls looks under one holding of the progress lock, as run() does.
 inline constexpr unsigned passes_in_turn = 64;
 
 /// Half round trips in microseconds: send, then receive. Both sides call it, after a barrier;

@@ -73,16 +73,16 @@ const std::vector<scenario>& scenarios() {
 struct policy {
   const char* name;
   poll_policy polling = poll_policy::in_order;
-  ring_reading reading = ring_reading::burst;
+  ring_read_policy reading = ring_read_policy::burst;
 };
 constexpr std::array<policy, 7> policies{
     {{"order"},
      {"adaptive", poll_policy::adaptive},
      {"toggle", poll_policy::toggle},
-     {"single", poll_policy::in_order, ring_reading::single},
-     {"contiguous", poll_policy::in_order, ring_reading::contiguous},
-     {"post", poll_policy::in_order, ring_reading::post},
-     {"immediate", poll_policy::in_order, ring_reading::immediate}}};
+     {"single", poll_policy::in_order, ring_read_policy::single},
+     {"contiguous", poll_policy::in_order, ring_read_policy::contiguous},
+     {"post", poll_policy::in_order, ring_read_policy::post},
+     {"immediate", poll_policy::in_order, ring_read_policy::immediate}}};
 
 template <class T>
 std::span<std::byte> bytes_of(T& value) {
@@ -128,9 +128,10 @@ task<void> take(endpoint from, const scenario& what, arrivals& all) {
   }
 }
 
-task<void> receive(listener& door, const scenario& what, arrivals& all, double milliseconds) {
+task<void> receive(listener& listening, const scenario& what, arrivals& all, double milliseconds) {
   std::vector<endpoint> peers;
-  for (std::size_t i = 0; i < what.senders.size(); ++i) peers.push_back(co_await door.accept());
+  for (std::size_t i = 0; i < what.senders.size(); ++i)
+    peers.push_back(co_await listening.accept());
   const auto span = static_cast<std::int64_t>(milliseconds * 1e6);
   all.begin = now_ns() + span / 5;
   all.end = all.begin + span;
@@ -215,11 +216,11 @@ void measure(const request& wanted, const hosts& apart, const scenario& what, co
       return;
     }
     context ctx(mine);
-    listener door = run(ctx, ctx.listen(fmt::format("tcp://{}:0", hosts::address(0))));
-    door.address().copy(told, longest_address - 1);
+    listener listening = run(ctx, ctx.listen(fmt::format("tcp://{}:0", hosts::address(0))));
+    listening.address().copy(told, longest_address - 1);
     member.barrier();
     arrivals all;
-    run(ctx, receive(door, what, all, wanted.milliseconds));
+    run(ctx, receive(listening, what, all, wanted.milliseconds));
     const double us = us_between(all.begin, all.end);
     member.report(all.shm / us);
     member.report(all.tcp / us);
@@ -293,7 +294,7 @@ void add(CLI::App& app) {
   auto* sub = app.add_subcommand(
       "policy",
       "In which order to look at transports, and how to read rings: WEFT_POLL_POLICY and "
-      "WEFT_SHM_READING; needs what --hosts needs");
+      "WEFT_SHM_READ_POLICY; needs what --hosts needs");
   sub->add_option("--rounds", wanted->rounds, "Turns of each policy")->check(CLI::PositiveNumber);
   sub->add_option("--milliseconds", wanted->milliseconds, "How long each turn is")
       ->check(CLI::PositiveNumber);

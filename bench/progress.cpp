@@ -37,7 +37,7 @@ struct request {
 
 /// Who gets the application thread out of its wait.
 enum class waiting : std::uint8_t {
-  in_weft,      ///< itself: it takes the baton
+  in_weft,      ///< itself: it takes the progress lock
   on_condition  ///< another thread that moves everything: the paper's way
 };
 

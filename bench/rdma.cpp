@@ -31,22 +31,23 @@ struct request {
 
 struct contestant {
   const char* rest;
-  rendezvous_way way;
-  inline_beginning inlined;
+  rendezvous_scheme way;
+  rendezvous_eager_data inlined;
   const char* fin = "apart";
   chained_fin chained = chained_fin::no;
   const char* ends = "direct";
-  copy_ends told = copy_ends::direct;
+  copy_completion told = copy_completion::direct;
 };
 
 /// Frames first, against which the others are held; then, for reading and for writing, all that can
 /// be chosen.
 std::vector<contestant> contestants() {
-  std::vector<contestant> all{{"frames, inlined", rendezvous_way::frames, inline_beginning::yes}};
+  std::vector<contestant> all{
+      {"frames, inlined", rendezvous_scheme::frames, rendezvous_eager_data::yes}};
   const auto add_ends = [&all](contestant c) {
-    for (const auto& [ends, told] : {std::pair{"direct", copy_ends::direct},
-                                     {"one queue", copy_ends::one_queue},
-                                     {"two queues", copy_ends::two_queues}}) {
+    for (const auto& [ends, told] : {std::pair{"direct", copy_completion::direct},
+                                     {"one queue", copy_completion::one_queue},
+                                     {"two queues", copy_completion::two_queues}}) {
       c.ends = ends;
       c.told = told;
       c.fin = "apart";
@@ -57,11 +58,11 @@ std::vector<contestant> contestants() {
       all.push_back(c);
     }
   };
-  using enum rendezvous_way;
-  add_ends({"read, inlined", read, inline_beginning::yes});
-  add_ends({"read", read, inline_beginning::no});
-  add_ends({"write, inlined", write, inline_beginning::yes});
-  add_ends({"write", write, inline_beginning::no});
+  using enum rendezvous_scheme;
+  add_ends({"read, inlined", read, rendezvous_eager_data::yes});
+  add_ends({"read", read, rendezvous_eager_data::no});
+  add_ends({"write, inlined", write, rendezvous_eager_data::yes});
+  add_ends({"write", write, rendezvous_eager_data::no});
   return all;
 }
 
@@ -70,7 +71,7 @@ options with(const settings& chosen, const contestant& c) {
   result.rendezvous = c.way;
   result.inlined = c.inlined;
   result.chained = c.chained;
-  result.qdma_ends = c.told;
+  result.qdma_copy_completion = c.told;
   // As in the paper: what a slot does not hold is a rendezvous.
   result.eager_limit = kib;
   return result;

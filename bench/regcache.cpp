@@ -28,15 +28,15 @@ struct request {
 
 struct contestant {
   const char* name;
-  region_caching caching;
+  registration_caching caching;
   bool in_parts;  ///< each message is another part of memory that was sent as a whole
 };
 
 constexpr contestant contestants[] = {
-    {"off", region_caching::off, false},
-    {"on", region_caching::bounded, false},
-    {"off, parts", region_caching::off, true},
-    {"on, parts", region_caching::bounded, true},
+    {"off", registration_caching::off, false},
+    {"on", registration_caching::bounded, false},
+    {"off, parts", registration_caching::off, true},
+    {"on, parts", registration_caching::bounded, true},
 };
 
 /// Everything of a message crosses by one read or write.
@@ -44,7 +44,7 @@ options with(const settings& chosen, const contestant& c) {
   options result = options_of(chosen);
   result.regions.caching = c.caching;
   result.eager_limit = kib;
-  result.inlined = inline_beginning::no;
+  result.inlined = rendezvous_eager_data::no;
   return result;
 }
 
@@ -107,12 +107,12 @@ task<outcome> measure(const side& me, std::size_t size, bool in_parts, plan loop
     return static_cast<double>(after.*counter - before.*counter) /
            static_cast<double>(2 * loops.batches * loops.per_batch);
   };
-  result.registrations = each(&metrics::region_registrations);
-  result.hits = each(&metrics::region_hits);
-  result.sub_range_hits = each(&metrics::region_sub_range_hits);
+  result.registrations = each(&metrics::memory_registrations);
+  result.hits = each(&metrics::registration_hits);
+  result.sub_range_hits = each(&metrics::registration_sub_range_hits);
   // The memory goes back; what is registered of it must not be found again.
-  me.ctx.forget(out.whole());
-  me.ctx.forget(in.whole());
+  me.ctx.invalidate_registrations(out.whole());
+  me.ctx.invalidate_registrations(in.whole());
   co_return result;
 }
 

@@ -31,11 +31,11 @@ struct request {
 /// One context and its peer in the other process.
 struct open_place {
   context ctx;
-  listener door;  ///< on process 0, and for the crowd on both
+  listener listening;  ///< on process 0, and for the crowd on both
   endpoint peer = {};
 
   open_place(const settings& chosen, const std::string& address)
-      : ctx(options_of(chosen)), door(run(ctx, ctx.listen(address))) {}
+      : ctx(options_of(chosen)), listening(run(ctx, ctx.listen(address))) {}
 };
 
 /// Addresses of contexts, the same in both processes: of a process, with or without the crowd.
@@ -43,9 +43,9 @@ std::string address_of(pid_t stage, int rank, bool crowded) {
   return fmt::format("unix://weft-bench-{}-{}-{}", stage, rank, crowded ? "crowded" : "alone");
 }
 
-task<std::vector<endpoint>> let_in(listener& door, std::size_t count) {
+task<std::vector<endpoint>> let_in(listener& listening, std::size_t count) {
   std::vector<endpoint> all;
-  for (std::size_t i = 0; i < count; ++i) all.push_back(co_await door.accept());
+  for (std::size_t i = 0; i < count; ++i) all.push_back(co_await listening.accept());
   co_return all;
 }
 
@@ -71,7 +71,7 @@ growth fill_up(open_place& at, crowd& many, std::vector<endpoint>& guests,
   };
   const auto before = process_memory::now();
   many.connect(address);
-  guests = run(at.ctx, let_in(at.door, wanted.peers));
+  guests = run(at.ctx, let_in(at.listening, wanted.peers));
   many.wait();
   const auto connected = process_memory::now();
   many.greet();
@@ -118,7 +118,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
   open_place crowded(wanted.chosen, crowded_address);
   member.barrier();
   for (open_place* at : {&alone, &crowded})
-    at->peer = rank == 0 ? run(at->ctx, at->door.accept())
+    at->peer = rank == 0 ? run(at->ctx, at->listening.accept())
                          : run(at->ctx, at->ctx.connect(address_of(stage, 0, at == &crowded)));
   std::vector<endpoint> guests;
   const growth grown = fill_up(crowded, many, guests, crowded_address, wanted);

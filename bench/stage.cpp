@@ -46,9 +46,9 @@ line_head head_of(const std::string& bench, const settings& chosen, std::size_t 
 
 void place::meet(pair_member& member, const std::string& address) {
   if (member.rank() == 0) {
-    listener door = run(ctx, ctx.listen(address));
+    listener listening = run(ctx, ctx.listen(address));
     member.barrier();
-    peer = run(ctx, door.accept());
+    peer = run(ctx, listening.accept());
   } else {
     member.barrier();
     peer = run(ctx, ctx.connect(address));
@@ -82,10 +82,10 @@ void on_stage(const std::string& name, const settings& chosen, bool apart,
     };
     char* const told = reinterpret_cast<char*>(member.shared().data());
     if (member.rank() == 0) {
-      listener door = run(ctx, ctx.listen(address));
-      door.address().copy(told, longest_address - 1);
+      listener listening = run(ctx, ctx.listen(address));
+      listening.address().copy(told, longest_address - 1);
       member.barrier();
-      perform(run(ctx, door.accept()));
+      perform(run(ctx, listening.accept()));
     } else {
       member.barrier();
       perform(run(ctx, ctx.connect(told)));

@@ -53,11 +53,11 @@ struct place {
   explicit place(options chosen) : ctx(std::move(chosen)) {}
 
   /// Both processes, in the same order of places.
-  /// \param address for a door that only this place uses
+  /// \param address for a listener that only this place uses
   void meet(pair_member& member, const std::string& address);
 };
 
-/// Bytes that two processes share, so that one tells the other the address of its door.
+/// Bytes that two processes share, so that one tells the other the address of its listener.
 inline constexpr std::size_t longest_address = 256;
 
 /// Tags of the benchmarks' own messages.

@@ -73,13 +73,13 @@ void act(pair_member& member, const request& wanted, const std::string& key, int
   options chosen = options_of(wanted.chosen);
   chosen.job_key = key;
   context ctx(chosen);
-  listener door = run(ctx, ctx.listen("tcp://127.0.0.1:0"));
+  listener listening = run(ctx, ctx.listen("tcp://127.0.0.1:0"));
   char* const told = reinterpret_cast<char*>(member.shared().data());
   endpoint peer;
   if (member.rank() == 0) {
-    door.address().copy(told, longest_address - 1);
+    listening.address().copy(told, longest_address - 1);
     member.barrier();
-    peer = run(ctx, door.accept());
+    peer = run(ctx, listening.accept());
   } else {
     member.barrier();
     peer = run(ctx, ctx.connect(told));
@@ -90,7 +90,7 @@ void act(pair_member& member, const request& wanted, const std::string& key, int
   run(ctx, half_round_trips(me, message, turn));  // whoever connects has done so
 
   // The control plane's port, and the transport's on the side that listens.
-  stranger.aim_at(place_in(door.address(), "tcp://").value());
+  stranger.aim_at(place_in(listening.address(), "tcp://").value());
   if (const auto place = place_in(ctx.describe(), "listens on ")) stranger.aim_at(*place);
   member.barrier();
   std::array<std::vector<double>, 2> samples;

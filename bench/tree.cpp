@@ -60,7 +60,7 @@ class by_chains {
 
   task<void> build(context& ctx) {
     struct root_names {
-      qdma::contact device;
+      qdma::device_address device;
       qdma::remote_event has_it;
     } root;
     struct place_of_data {

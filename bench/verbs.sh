@@ -32,7 +32,7 @@ perftest() {
 }
 # weft BENCH SIZE CACHE EFFORT KEY ARGUMENTS...: the median that it tells.
 weft() {
-  WEFT_REGION_CACHE=$3 "$bin/weft-bench" "$1" --transport verbs --progress polling --size "$2" --effort "$4" "${@:6}" --json |
+  WEFT_REGISTRATION_CACHE=$3 "$bin/weft-bench" "$1" --transport verbs --progress polling --size "$2" --effort "$4" "${@:6}" --json |
     sed -n "s/.*\"$5\":\([0-9.e+-]*\).*/\1/p"
 }
 
@@ -72,4 +72,4 @@ done
 echo "weft, the bare device; median of each, and of the ratios (10th to 90th percentile)"
 tell "$folder/latency" 2 "8 B, half a round trip, ib_send_lat" us
 tell "$folder/bandwidth" 2 "1 MiB, ib_write_bw, registered anew" MB/s
-tell "$folder/bandwidth" 3 "1 MiB, ib_write_bw, WEFT_REGION_CACHE=bounded" MB/s
+tell "$folder/bandwidth" 3 "1 MiB, ib_write_bw, WEFT_REGISTRATION_CACHE=bounded" MB/s

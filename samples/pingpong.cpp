@@ -58,10 +58,10 @@ struct settings {
 
 task<void> play(context& ctx, const settings& s) {
   if (!s.listen_at.empty()) {
-    listener door = co_await ctx.listen(s.listen_at);
-    fmt::print("waiting at {}\n", door.address());
+    listener listening = co_await ctx.listen(s.listen_at);
+    fmt::print("waiting at {}\n", listening.address());
     std::fflush(stdout);
-    co_return co_await answer(co_await door.accept());
+    co_return co_await answer(co_await listening.accept());
   }
   if (!s.connect_to.empty()) co_return co_await serve(co_await ctx.connect(s.connect_to), s.rounds);
 

@@ -35,7 +35,7 @@ mutable_buffer in(T& t) {
 
 /// The root's device, and the event that counts those that have the data.
 struct root_names {
-  qdma::contact device;
+  qdma::device_address device;
   qdma::remote_event has_it;
 };
 

@@ -28,7 +28,7 @@ constexpr std::size_t piece = std::size_t{1} << 20;
 
 struct settings {
   std::string listen_at = {}, connect_to = {}, output = {};
-  unsigned patience = 30;
+  unsigned timeout = 30;
   bool progress = false;
 };
 
@@ -97,22 +97,22 @@ task<void> receive_output(endpoint from, const settings& s) {
   line.tell("\r", "\n");
 }
 
-task<endpoint> accept_one(listener& door, std::chrono::seconds patience) {
-  result<endpoint> guest = co_await as_result(within(patience, door.accept()));
+task<endpoint> accept_one(listener& listening, std::chrono::seconds timeout) {
+  result<endpoint> guest = co_await as_result(within(timeout, listening.accept()));
   if (guest) co_return std::move(guest).value();
   if (guest.code() != errc::timed_out) throw guest.failure();
-  throw std::runtime_error(fmt::format("nobody connected to {} within {} s (--patience)",
-                                       door.address(), patience.count()));
+  throw std::runtime_error(fmt::format("nobody connected to {} within {} s (--timeout)",
+                                       listening.address(), timeout.count()));
 }
 
 task<void> act(context& ctx, const settings& s) {
-  const std::chrono::seconds patience(s.patience);
+  const std::chrono::seconds timeout(s.timeout);
   if (!s.listen_at.empty()) {
-    listener door = co_await ctx.listen(s.listen_at);
-    co_return co_await receive_output(co_await accept_one(door, patience), s);
+    listener listening = co_await ctx.listen(s.listen_at);
+    co_return co_await receive_output(co_await accept_one(listening, timeout), s);
   }
   if (!s.connect_to.empty())
-    co_return co_await send_input(co_await within(patience, ctx.connect(s.connect_to)), s.progress);
+    co_return co_await send_input(co_await within(timeout, ctx.connect(s.connect_to)), s.progress);
   const group world = ctx.world();
   if (world.size() != 2)
     throw std::runtime_error("it takes two: weft-run -n 2 weft-pipe, or --listen and --connect");
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
   app.add_option("--connect", s.connect_to, "send stdin to whoever listens there")
       ->excludes(listen);
   app.add_option("--output", s.output, "write to this file instead of stdout");
-  app.add_option("--patience", s.patience, "seconds to wait for the other one")
+  app.add_option("--timeout", s.timeout, "seconds to wait for the other one")
       ->capture_default_str();
   app.add_flag("--progress", s.progress, "tell on stderr how far it is");
   try {

@@ -147,9 +147,9 @@ awaitable<void> act(pair_side& side) {
   const auto executor = co_await asio::this_coro::executor;
   tcp::socket socket(executor);
   if (side.rank() == 0) {
-    tcp::acceptor door(executor, {asio::ip::make_address(side.host), 0});
-    side.tell(door.local_endpoint().port());
-    socket = co_await door.async_accept(use_awaitable);
+    tcp::acceptor listening(executor, {asio::ip::make_address(side.host), 0});
+    side.tell(listening.local_endpoint().port());
+    socket = co_await listening.async_accept(use_awaitable);
   } else {
     co_await socket.async_connect({asio::ip::make_address(side.host), side.told()}, use_awaitable);
   }

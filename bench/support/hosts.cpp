@@ -27,7 +27,7 @@ namespace {
 /// Tells programs that this one starts where the namespaces are: two paths with a comma.
 constexpr const char* variable = "WEFT_BENCH_HOSTS";
 
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds timeout{10};
 
 [[noreturn]] void cannot(const char* what, const std::string& why) {
   throw std::runtime_error(
@@ -50,7 +50,7 @@ void call(const char* program, std::vector<std::string> words) {
     throw std::runtime_error(
         fmt::format("--hosts: the program {} was not found; apt-get install iproute2", program));
   words.insert(words.begin(), program);
-  const auto result = run_command({words, {}}, patience);
+  const auto result = run_command({words, {}}, timeout);
   if (!result.ok())
     cannot("cannot join network namespaces",
            fmt::format("{}: {}", command{words, {}}.text(), result.reason()));
@@ -64,7 +64,7 @@ void wait_for_interface() {
   if (fd < 0) throw std::system_error(errno, std::system_category(), "socket");
   ifreq asked{};
   std::strncpy(asked.ifr_name, hosts::interface, sizeof asked.ifr_name - 1);
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto end = std::chrono::steady_clock::now() + timeout;
   bool running = false;
   while (!running && std::chrono::steady_clock::now() < end) {
     running = ::ioctl(fd, SIOCGIFFLAGS, &asked) == 0 && (asked.ifr_flags & IFF_RUNNING) != 0;

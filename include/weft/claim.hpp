@@ -13,7 +13,7 @@ namespace weft {
 /// outlive the context. Used by one thread at a time.
 class claimed_message {
  public:
-  claimed_message(proto::incoming& m, detail::peer_name from, const received& about) noexcept
+  claimed_message(proto::inbound_message& m, detail::peer_name from, const received& about) noexcept
       : message_(&m), from_(from), about_(about) {}
   claimed_message(claimed_message&& other) noexcept
       : message_(std::exchange(other.message_, nullptr)),
@@ -44,7 +44,7 @@ class claimed_message {
   explicit operator bool() const noexcept { return message_ != nullptr; }
 
  private:
-  proto::incoming* message_;
+  proto::inbound_message* message_;
   detail::peer_name from_;
   received about_;
 };

@@ -15,7 +15,7 @@
 
 #include <weft/endpoint.hpp>
 #include <weft/metrics.hpp>
-#include <weft/region_caching.hpp>
+#include <weft/registration_cache.hpp>
 #include <weft/rendezvous.hpp>
 #include <weft/task.hpp>
 
@@ -52,7 +52,7 @@ enum class poll_policy {
 /// How much a thread that polls takes out of one peer's ring in shared memory before it looks
 /// elsewhere. For what arrives here; the peers may choose otherwise. Of use to measure (`weft-bench
 /// policy`). All but the first are of the SHIBA device (docs/adr/0011-reading-a-ring.md).
-enum class ring_reading {
+enum class ring_read_policy {
   burst,       ///< what is there, up to 64 frames (the default)
   single,      ///< one frame
   contiguous,  ///< one frame; all that is there of a message, if it had begun before this look
@@ -73,7 +73,7 @@ struct options {
   poll_policy polling = poll_policy::in_order;
 
   /// How threads that poll read the rings of shared memory.
-  ring_reading reading = ring_reading::burst;
+  ring_read_policy reading = ring_read_policy::burst;
 
   /// Memory for messages that arrive before their receive, over all peers, in bytes. Beyond it only
   /// headers travel and the data stays with the sender.
@@ -85,15 +85,15 @@ struct options {
 
   /// How the rest of a message above that limit crosses, and whether its beginning goes along with
   /// the handshake. docs/adr/0018-one-sided-rendezvous.md
-  rendezvous_way rendezvous = rendezvous_way::automatic;
-  inline_beginning inlined = inline_beginning::automatic;
+  rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
+  rendezvous_eager_data inlined = rendezvous_eager_data::automatic;
 
   /// How the end of a read or write is told, to the peer and here. docs/adr/0023-chained-fin.md
   chained_fin chained = chained_fin::automatic;
-  copy_ends qdma_ends = copy_ends::direct;
+  copy_completion qdma_copy_completion = copy_completion::direct;
 
   /// Memory that transports register with devices. docs/adr/0019-registration-cache.md
-  region_cache_settings regions;
+  registration_cache_settings regions;
 
   /// Bits of a tag by which receives from one source are found without a search. A receive that
   /// ignores one of these is looked for among all that do, in the order of posting. Whoever has
@@ -103,11 +103,11 @@ struct options {
   /// No job, whatever started this process: a second context besides that which has the process's
   /// rank, which only one has at a time; or a libfabric endpoint inside a process whose launcher is
   /// somebody else's. Rank 0 of 1.
-  bool alone = false;
+  bool standalone = false;
 
   /// How many processes that use weft share this host, where no launcher of weft's tells; 0: not
   /// known. With more than there are cores, waiting threads give way to each other sooner.
-  unsigned neighbours = 0;
+  unsigned processes_per_host = 0;
 
   /// Which transports, in order of preference: any of "self", "shm", "qdma", "verbs", "tcp".
   std::vector<std::string> transports = {"self", "shm", "verbs", "tcp"};
@@ -133,7 +133,7 @@ struct options {
   std::string wait_set = "auto";
 
   /// "auto", "pipeline", "cma" or "direct": how large messages cross shared memory.
-  std::string large_messages = "auto";
+  std::string shm_copy = "auto";
 
   /// The secret by which processes of a job know each other over TCP: 32 to 128 hexadecimal digits.
   /// Empty: `job_key_file` names a file that holds them and that only its owner may read; empty
@@ -154,8 +154,8 @@ struct options {
 /// moves them. Construction starts the progress thread (in modes `dedicated` and `two_threads`) and
 /// joins the job that a launcher started this process in, if any; nothing is allocated for peers
 /// never spoken to. A rank of weft-run's is one context at a time: while it lives a second one is
-/// refused with errc::invalid_argument, unless options::alone is set. When it has ended, the next
-/// one takes its place.
+/// refused with errc::invalid_argument, unless options::standalone is set. When it has ended, the
+/// next one takes its place.
 ///
 /// Member functions may be called from any thread. The destructor ends what is still in flight
 /// with errc::closed, waits until spawned tasks have ended, and must not run inside `run()`. Where
@@ -164,7 +164,8 @@ struct options {
 /// A context belongs to the process that made it. In a child that fork() made its destructor, and
 /// those of its handles, do nothing: peers hear nothing, and the memory is freed by the child's
 /// end. Nothing else may be done with them there; `run`, `listen`, `connect` and `meet` say so with
-/// errc::invalid_argument. The child may make a context of its own, with options::alone in a job.
+/// errc::invalid_argument. The child may make a context of its own, with options::standalone in a
+/// job.
 class context {
  public:
   explicit context(options chosen = options::from_environment());
@@ -175,23 +176,23 @@ class context {
   /// The job that this process belongs to; a group of one when no launcher started it.
   group world();
 
-  /// Opens a door for peers that come by address.
+  /// Opens a listener for peers that come by address.
   /// \param address "unix://name" (a name in the abstract socket namespace) or "any://host:port"
   ///        (TCP for finding each other; the data takes the best transport that both can use)
   /// \throws weft::error  invalid_argument, or system when the address is taken
   task<listener> listen(std::string address);
 
-  /// Goes through another process's door.
+  /// Connects to another process's listener.
   /// \param address what the other side passed to `listen`
-  /// \param greeting up to 1 KiB that the listener sees before it accepts or rejects
+  /// \param private_data up to 1 KiB that the listener sees before it accepts or rejects
   /// \return an endpoint with the next number; while there is one to that context, that one
   /// \throws weft::error  refused (rejected, or nobody listens), unreachable, peer_lost,
   ///         invalid_argument
-  task<endpoint> connect(std::string address, std::string greeting = {});
+  task<endpoint> connect(std::string address, std::string private_data = {});
 
   /// Meets a peer that does the same: both call `meet` with an address of their own and the
   /// other's, in any order and at any time, and both get an endpoint.
-  /// \param own   an address as for `listen`; the door is shut again when the two have met
+  /// \param own   an address as for `listen`; the listener is closed again when the two have met
   /// \param other what the other side passes as its own
   /// \param discriminator up to 1 KiB that must be equal on both sides
   /// \throws weft::error  invalid_argument (no such address, both are one, or a discriminator that
@@ -219,7 +220,7 @@ class context {
   /// before, with no operation in flight there; also before free(), where that gives memory back to
   /// the kernel. Any thread.
   /// \param memory any range; nothing needs to be known about it
-  void forget(std::span<const std::byte> memory) noexcept;
+  void invalidate_registrations(std::span<const std::byte> memory) noexcept;
 
   /// Counters since construction. A snapshot; cheap enough to call every second.
   metrics snapshot() const;
@@ -240,21 +241,22 @@ class context {
   std::unique_ptr<detail::core> core_;
 };
 
-/// A door. Move-only; closing it (or its destructor) rejects whoever still waits in front of it.
+/// A listener. Move-only; closing it (or its destructor) rejects whoever still waits in front of
+/// it.
 class listener {
  public:
-  /// Somebody at the door, neither accepted nor rejected yet. Dropping it rejects.
-  class visitor {
+  /// Somebody at the listener, neither accepted nor rejected yet. Dropping it rejects.
+  class connection_request {
    public:
     struct state;
-    explicit visitor(std::unique_ptr<state> s) noexcept;
-    visitor(visitor&&) noexcept;
-    visitor& operator=(visitor&&) noexcept;
-    ~visitor();
+    explicit connection_request(std::unique_ptr<state> s) noexcept;
+    connection_request(connection_request&&) noexcept;
+    connection_request& operator=(connection_request&&) noexcept;
+    ~connection_request();
 
-    const std::string& greeting() const noexcept;  ///< what the peer passed to `connect`
-    task<endpoint> accept();                       ///< \throws weft::error if it left meanwhile
-    void reject(std::string reason);               ///< the peer's `connect` ends with errc::refused
+    const std::string& private_data() const noexcept;  ///< what the peer passed to `connect`
+    task<endpoint> accept();                           ///< \throws weft::error if it left meanwhile
+    void reject(std::string reason);  ///< the peer's `connect` ends with errc::refused
 
    private:
     std::unique_ptr<state> state_;
@@ -263,9 +265,9 @@ class listener {
   struct state;
   explicit listener(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
 
-  task<visitor> next();         ///< waits for somebody at the door
-  task<endpoint> accept();      ///< waits for somebody and accepts
-  std::string address() const;  ///< where it listens, with the port that the system chose
+  task<connection_request> next();  ///< waits for somebody at the listener
+  task<endpoint> accept();          ///< waits for somebody and accepts
+  std::string address() const;      ///< where it listens, with the port that the system chose
   void close();
 
  private:

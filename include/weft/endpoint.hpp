@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include <weft/claim.hpp>
-#include <weft/detail/access_ops.hpp>
 #include <weft/detail/message_ops.hpp>
+#include <weft/detail/rma_ops.hpp>
 #include <weft/task.hpp>
 
 namespace weft {
@@ -89,8 +89,7 @@ class endpoint {
   ///             with errc::out_of_memory if 4096 wait there that nobody has taken
   detail::transfer_request put(const_buffer data, remote_region to,
                                std::optional<notify> then = {}) const {
-    return {
-        {.to = name(), .kind = detail::access_kind::put, .where = to, .data = data, .then = then}};
+    return {{.to = name(), .kind = detail::rma_kind::put, .where = to, .data = data, .then = then}};
   }
 
   /// A put of nothing: tells the region's owner `what`.
@@ -99,22 +98,21 @@ class endpoint {
   /// Reads from the peer's memory.
   /// \param into filled; at most as many bytes as `from` has
   detail::transfer_request get(mutable_buffer into, remote_region from) const {
-    return {{.to = name(), .kind = detail::access_kind::get, .where = from, .into = into}};
+    return {{.to = name(), .kind = detail::rma_kind::get, .where = from, .into = into}};
   }
 
   /// Adds to a word of the peer's memory, wrapping around, in one step for all who use these two
   /// and std::atomic_ref there. \param word the first 8 bytes of it, at a multiple of 8; the region
   /// has rights::read_write \return what it was before
   detail::update_request fetch_add(remote_region word, std::uint64_t addend) const {
-    return {
-        {.to = name(), .kind = detail::access_kind::fetch_add, .where = word, .operand = addend}};
+    return {{.to = name(), .kind = detail::rma_kind::fetch_add, .where = word, .operand = addend}};
   }
 
   /// Stores `desired` there if the word is `expected`. \return what it was before
   detail::update_request compare_swap(remote_region word, std::uint64_t expected,
                                       std::uint64_t desired) const {
     return {{.to = name(),
-             .kind = detail::access_kind::compare_swap,
+             .kind = detail::rma_kind::compare_swap,
              .where = word,
              .operand = desired,
              .expected = expected}};

@@ -10,7 +10,7 @@ namespace weft {
 
 namespace detail {
 class timer_service;
-class driver;
+class run_loop;
 }  // namespace detail
 
 /// Runs work somewhere. Must outlive everything posted to it.
@@ -23,14 +23,14 @@ class executor {
   virtual void post(operation& work) noexcept = 0;
 
   /// True for a context's own executor, whose work runs on the thread inside run(): a chain that
-  /// moves there has `chain::on` null again.
+  /// moves there has `task_environment::on` null again.
   virtual bool is_home() const noexcept { return false; }
 };
 
 /// A chain is one logical thread of coroutines: a task that was spawned, started in a scope or
 /// passed to `run`, together with every task that it awaits. Owned by its root; the coroutines hold
 /// pointers to it. Touched only by the chain's own coroutines, so it needs no lock.
-struct chain {
+struct task_environment {
   /// Where operations resume this chain. Null: the thread inside `run()` of the context that the
   /// operation belongs to. Changed by `co_await resume_on(...)`.
   executor* on = nullptr;
@@ -42,16 +42,16 @@ struct chain {
   detail::timer_service* timers = nullptr;
 
   /// Who makes things end while a destructor of this chain must wait; null: nobody.
-  detail::driver* home = nullptr;
+  detail::run_loop* home = nullptr;
 };
 
 namespace detail {
 
 /// The chain of any coroutine: weft's own promises carry one, foreign promises have none.
 template <class Promise>
-chain* chain_of(Promise& promise) noexcept {
-  if constexpr (requires { promise.current_chain(); })
-    return promise.current_chain();
+task_environment* task_environment_of(Promise& promise) noexcept {
+  if constexpr (requires { promise.current_environment(); })
+    return promise.current_environment();
   else
     return nullptr;
 }

@@ -20,14 +20,15 @@ struct metrics {
   std::uint64_t frames_sent_again = 0;      ///< because the link that they left by was lost
   std::uint64_t sleeps = 0;                 ///< times that a thread slept in the wait set
   std::uint64_t nanoseconds_asleep = 0;
-  std::uint64_t wake_ups = 0;         ///< times that it was woken by an event
-  std::uint64_t empty_wake_ups = 0;   ///< woken, and nothing was there
-  std::uint64_t doorbells_rung = 0;   ///< times that this process woke another
-  std::uint64_t progress_passes = 0;  ///< passes by the progress thread
-  std::uint64_t rests_read = 0;       ///< messages whose rest was read out of their sender's memory
-  std::uint64_t rests_written = 0;  ///< messages whose rest was written into the receiver's memory
-  std::uint64_t accesses = 0;       ///< puts, gets and atomics that peers have done for this side
-  std::uint64_t accesses_served = 0;  ///< and that this side was asked to do
+  std::uint64_t wake_ups = 0;             ///< times that it was woken by an event
+  std::uint64_t empty_wake_ups = 0;       ///< woken, and nothing was there
+  std::uint64_t doorbells_rung = 0;       ///< times that this process woke another
+  std::uint64_t progress_iterations = 0;  ///< passes by the progress thread
+  std::uint64_t rendezvous_gets = 0;  ///< messages whose rest was read out of their sender's memory
+  std::uint64_t rendezvous_puts =
+      0;                          ///< messages whose rest was written into the receiver's memory
+  std::uint64_t rma_started = 0;  ///< puts, gets and atomics that peers have done for this side
+  std::uint64_t rma_served = 0;   ///< and that this side was asked to do
   std::uint64_t bytes_put = 0;
   std::uint64_t bytes_got = 0;
   std::uint64_t streams_opened = 0;
@@ -35,14 +36,14 @@ struct metrics {
   std::uint64_t stream_bytes_read = 0;  ///< that have come to this end, also if it was closed
   std::uint64_t stream_waits = 0;       ///< times that a write found no room in the reader's window
   // Memory that transports registered with devices.
-  std::uint64_t region_hits = 0;            ///< found registered, in just that range
-  std::uint64_t region_sub_range_hits = 0;  ///< and as part of a longer range
-  std::uint64_t region_registrations = 0;
-  std::uint64_t region_evictions = 0;  ///< to make room for others
-  std::uint64_t region_bytes_now = 0;  ///< registered at this moment
+  std::uint64_t registration_hits = 0;            ///< found registered, in just that range
+  std::uint64_t registration_sub_range_hits = 0;  ///< and as part of a longer range
+  std::uint64_t memory_registrations = 0;
+  std::uint64_t registration_evictions = 0;  ///< to make room for others
+  std::uint64_t registered_bytes = 0;        ///< registered at this moment
   // Of long messages to peers with several links, known to have arrived.
   std::uint64_t striped_bytes = 0;
-  std::uint64_t striped_bytes_beside = 0;  ///< of these, over others than the first link
+  std::uint64_t striped_bytes_other_links = 0;  ///< of these, over others than the first link
 };
 
 }  // namespace weft

@@ -14,8 +14,8 @@ class executor;
 /// after `complete` has been called nobody but its owner may touch it.
 class operation {
  public:
-  /// Called exactly once, without the baton held, by the thread that drains the completion queue.
-  /// May resume a coroutine that destroys the operation.
+  /// Called exactly once, without the progress lock held, by the thread that drains the completion
+  /// queue. May resume a coroutine that destroys the operation.
   using complete_fn = void (*)(operation&) noexcept;
 
   explicit operation(complete_fn f) noexcept : complete_(f) {}
@@ -40,7 +40,8 @@ class operation {
   complete_fn complete_;
 };
 
-/// First-in first-out list of operations. Owned and used by one thread (or one baton) at a time.
+/// First-in first-out list of operations. Owned and used by one thread (or one progress lock) at a
+/// time.
 class operation_list {
  public:
   bool empty() const noexcept { return head_ == nullptr; }

@@ -31,7 +31,7 @@ enum class process : std::uint32_t { nobody = 0 };
 
 /// How a device is reached by those that do not know its node's table of contexts yet. Bytes to be
 /// handed on by an ordinary message. A value.
-struct contact {
+struct device_address {
   std::array<std::byte, 32> bytes{};
 };
 
@@ -111,7 +111,7 @@ chain signal(remote_event e);
 
 namespace detail {
 
-/// What waits for an event or a message. Baton held only, but for start and cancel.
+/// What waits for an event or a message. Progress lock held only, but for start and cancel.
 class waiting : public operation {
  public:
   waiting(port* p, complete_fn f) noexcept : operation(f), at(p) {}
@@ -271,10 +271,10 @@ class device {
 
   /// Takes part in the table of the one that handed that contact on, and meets it.
   /// \throws weft::error  invalid_argument, unreachable, refused, peer_lost
-  static task<device> join(context& of, contact who);
+  static task<device> join(context& of, device_address who);
 
   process self() const noexcept;
-  contact where() const;
+  device_address where() const;
 
   /// From now on descriptors of either side can name the other. Meeting again does nothing.
   /// \throws weft::error  peer_lost (nobody has that id now), unreachable, refused
@@ -289,12 +289,12 @@ class device {
 
   /// \param memory must live as long as the region. Others reach it if the kernel lets them (CMA)
   /// \throws weft::error (out_of_memory) after 1024 regions
-  region register_memory(std::span<std::byte> memory, rights may);
+  region register_memory(std::span<std::byte> memory, rights permissions);
 
   /// Memory of the device's own, which others have mapped: needs no help of the kernel to copy.
   /// \param size bytes, not 0; all regions of a device together at most 64 MiB
   /// \throws weft::error (invalid_argument, out_of_memory)
-  region allocate(std::size_t size, rights may);
+  region allocate(std::size_t size, rights permissions);
 
   /// Begins a chain. Never blocks; what it needs is copied.
   void start(const chain& c);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include <weft/detail/access_ops.hpp>
+#include <weft/detail/rma_ops.hpp>
 #include <weft/remote_region.hpp>
 
 namespace weft {
@@ -26,18 +26,19 @@ class region {
   /// \param owner  whose peers may reach it
   /// \param memory any memory; it must live as long as this object. For atomics its words must be
   ///               aligned to 8 bytes
-  /// \param may    what peers may do; atomics need read_write
+  /// \param permissions    what peers may do; atomics need read_write
   /// \throws weft::error (system) when the kernel has no random number for its key; std::bad_alloc
-  region(context& owner, std::span<std::byte> memory, rights may);
+  region(context& owner, std::span<std::byte> memory, rights permissions);
 
   /// The same, under a name of the owner's choice.
   /// \throws weft::error (invalid_argument) when the key is 0 or taken, or the last byte is counted
   ///         as 2^48 or more; std::bad_alloc
-  region(context& owner, std::span<std::byte> memory, rights may, region_name called);
+  region(context& owner, std::span<std::byte> memory, rights permissions, region_name name);
   region(region&& other) noexcept;
   region& operator=(region&& other) noexcept;
 
-  /// As `end`, but blocks; it moves messages meanwhile. Not while a pump's baton is held.
+  /// As `end`, but blocks; it moves messages meanwhile. Not while an external loop's progress lock
+  /// is held.
   ~region();
 
   /// Takes the memory back: what peers ask for from now on, and what was under way, ends there with
@@ -64,8 +65,8 @@ class region {
   detail::notified_request notified() const noexcept;
 
  private:
-  proto::messenger* at_;
-  region_name called_;
+  proto::messenger* messenger_;
+  region_name name_;
   std::span<std::byte> bytes_;
 };
 

@@ -5,7 +5,7 @@
 #include <coroutine>
 
 #include <weft/detail/awaitable.hpp>
-#include <weft/detail/driver.hpp>
+#include <weft/detail/run_loop.hpp>
 
 namespace weft {
 namespace detail {
@@ -21,10 +21,10 @@ class move_awaiter final : public operation {
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> self) {
     self_ = self;
-    chain* c = chain_of(self.promise());
+    task_environment* c = task_environment_of(self.promise());
     if (!to_) {
       to_ = home_of(c);
-      if (!c->on && driver::here() == c->home) return false;
+      if (!c->on && run_loop::here() == c->home) return false;
     }
     // Before the post: afterwards the chain may run on, and move on, on another thread.
     if (c) c->on = to_->is_home() ? nullptr : to_;
@@ -34,7 +34,7 @@ class move_awaiter final : public operation {
   void await_resume() const noexcept {}
 
  private:
-  static executor* home_of(const chain* c) {
+  static executor* home_of(const task_environment* c) {
     if (executor* home = c && c->home ? c->home->home() : nullptr) return home;
     throw error(errc::invalid_argument,
                 "this coroutine has no home to return to; start it with run or spawn of a context");

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include <weft/context.hpp>
-#include <weft/detail/driver.hpp>
-#include <weft/detail/root.hpp>
+#include <weft/detail/detached_task.hpp>
+#include <weft/detail/run_loop.hpp>
 
 namespace weft {
 
@@ -18,7 +18,7 @@ namespace detail {
 
 /// What a context offers to chains. The context's engine is all three.
 struct home {
-  driver& drives;
+  run_loop& drives;
   executor& runs;
   timer_service& times;
 };
@@ -26,41 +26,41 @@ home home_of(core& c) noexcept;
 
 /// Runs `x` on the thread inside run() and waits for its end. Lives on the waiting thread's stack.
 template <class X>
-class waited_root final : root_owner, operation {
+class awaited_task final : detached_task_owner, operation {
  public:
   using value = awaited_t<X>;
 
-  waited_root(home h, X x) : operation(&begin), home_(h), x_(std::move(x)) {}
+  awaited_task(home h, X x) : operation(&begin), home_(h), x_(std::move(x)) {}
 
   value wait() {
     home_.runs.post(*this);
-    home_.drives.drive_until(done_);
+    home_.drives.run_until_done(done_);
     if (failure_) std::rethrow_exception(failure_);
     if constexpr (!std::is_void_v<value>) return std::move(*value_);
   }
 
  private:
   static void begin(operation& op) noexcept {
-    auto& self = static_cast<waited_root&>(op);
-    const chain start{nullptr, {}, &self.home_.times, &self.home_.drives};
+    auto& self = static_cast<awaited_task&>(op);
+    const task_environment start{nullptr, {}, &self.home_.times, &self.home_.drives};
     try {
       if constexpr (std::is_void_v<value>)
-        launch(self, start, std::move(self.x_), [] {});
+        start_detached(self, start, std::move(self.x_), [] {});
       else
-        launch(self, start, std::move(self.x_),
-               [&self](value v) { self.value_.emplace(std::move(v)); });
+        start_detached(self, start, std::move(self.x_),
+                       [&self](value v) { self.value_.emplace(std::move(v)); });
     } catch (...) {
-      self.root_ended(std::current_exception());
+      self.task_ended(std::current_exception());
     }
   }
 
   /// The waiting thread may be asleep in the engine: the end reaches it as an operation.
-  void root_ended(std::exception_ptr failure) noexcept override {
+  void task_ended(std::exception_ptr failure) noexcept override {
     failure_ = std::move(failure);
     set_complete([](operation& op) noexcept {
-      static_cast<waited_root&>(op).done_.store(true, std::memory_order_release);
+      static_cast<awaited_task&>(op).done_.store(true, std::memory_order_release);
     });
-    if (driver::here() == &home_.drives)
+    if (run_loop::here() == &home_.drives)
       complete();
     else
       home_.runs.post(*this);
@@ -90,13 +90,13 @@ void refuse_child(const core& c);
 template <class T>
 T run(context& ctx, task<T> main) {
   detail::refuse_child(ctx.core());
-  return detail::waited_root<task<T>>(detail::home_of(ctx.core()), std::move(main)).wait();
+  return detail::awaited_task<task<T>>(detail::home_of(ctx.core()), std::move(main)).wait();
 }
 
 /// The same for any one thing that can be awaited: `sync_wait(ctx, peer.send(data, tag{1}))`.
 template <class X>
 awaited_t<X> sync_wait(context& ctx, X x) {
-  return detail::waited_root<X>(detail::home_of(ctx.core()), std::move(x)).wait();
+  return detail::awaited_task<X>(detail::home_of(ctx.core()), std::move(x)).wait();
 }
 
 /// Starts a task that nobody waits for; it runs when a thread is inside `run`. Any thread. The

@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
-#include <weft/detail/resumption.hpp>
-#include <weft/detail/root.hpp>
-#include <weft/detail/slots.hpp>
+#include <weft/detail/detached_task.hpp>
+#include <weft/detail/node_pool.hpp>
+#include <weft/detail/scheduled_continuation.hpp>
 
 namespace weft {
 
@@ -23,16 +23,16 @@ class scope;
 namespace detail {
 
 /// What `scope::join` returns; await it once.
-class joining {
+class join_awaiter {
  public:
-  explicit joining(scope& s) noexcept : scope_(&s) {}
+  explicit join_awaiter(scope& s) noexcept : scope_(&s) {}
   bool await_ready() const noexcept;
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> self);
   void await_resume() const;
 
  private:
-  bool suspend(std::coroutine_handle<> self, chain* c) const;
+  bool suspend(std::coroutine_handle<> self, task_environment* c) const;
   scope* scope_;
 };
 
@@ -60,17 +60,19 @@ struct drop_value {
 /// stop and moves messages until all has ended, because buffers and locals of the coroutine may be
 /// in use until then. Failures are lost in that case. Its clock for this is the context: a scope
 /// that was made outside `run()` and never joined ends the program with a message if it must wait.
-class scope final : private detail::root_owner {
+class scope final : private detail::detached_task_owner {
  public:
   /// Tasks started in it resume on the thread inside `run()`.
   scope() noexcept : scope(nullptr) {}
 
   /// The same; `stop` ends everything started in it with errc::stopped.
-  explicit scope(std::stop_token stop) : scope(nullptr) { obey(from_token_, std::move(stop)); }
+  explicit scope(std::stop_token stop) : scope(nullptr) {
+    forward_stop(from_token_, std::move(stop));
+  }
 
   /// Tasks started in it resume where `here` does, and stop with it.
-  /// \param here `co_await current_chain()`
-  explicit scope(chain& here) : scope(&here) { obey(from_token_, here.stop); }
+  /// \param here `co_await current_environment()`
+  explicit scope(task_environment& here) : scope(&here) { forward_stop(from_token_, here.stop); }
 
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
@@ -92,7 +94,7 @@ class scope final : private detail::root_owner {
   template <class X, class Use>
   void start(X x, Use use) {
     if constexpr (!detail::request<X>)
-      start_chain(std::move(x), std::move(use));
+      start_task(std::move(x), std::move(use));
     else if (at_home())
       start_local(x, std::move(use));
     else
@@ -103,7 +105,7 @@ class scope final : private detail::root_owner {
   /// The first failure asks the others to stop; all of them have ended before it is thrown. A stop
   /// of the joining coroutine (`within`, `stoppable`, its chain) reaches everything in the scope.
   /// Afterwards the scope may be used again, unless something made it stop: that lasts.
-  detail::joining join() noexcept { return detail::joining(*this); }
+  detail::join_awaiter join() noexcept { return detail::join_awaiter(*this); }
 
   /// Asks everything in the scope to stop. What then ends with errc::stopped is no failure. Any
   /// thread. Requests started on the thread inside `run()` are asked when that thread comes by.
@@ -111,7 +113,7 @@ class scope final : private detail::root_owner {
   bool request_stop() noexcept { return ask(asked::by_owner); }
 
  private:
-  friend class detail::joining;
+  friend class detail::join_awaiter;
   template <detail::request R, class Use>
   friend class detail::scope_node;
 
@@ -123,23 +125,23 @@ class scope final : private detail::root_owner {
     from_outside,  ///< a stop token: the scope as a whole ends with errc::stopped
   };
 
-  struct obedience {
+  struct stop_forwarder {
     scope* who;
     void operator()() const noexcept { who->ask(asked::from_outside); }
   };
-  using outer_stop = std::optional<std::stop_callback<obedience>>;
+  using outer_stop = std::optional<std::stop_callback<stop_forwarder>>;
 
   /// Errands that the scope sends to the thread inside run(); each is one unit of open_.
-  class errand final : public operation {
+  class posted_work final : public operation {
    public:
-    errand(scope& s, complete_fn f) noexcept : operation(f), whose(s) {}
+    posted_work(scope& s, complete_fn f) noexcept : operation(f), whose(s) {}
     scope& whose;
   };
 
-  explicit scope(chain* parent) noexcept;
-  void obey(outer_stop& how, std::stop_token stop);
+  explicit scope(task_environment* parent) noexcept;
+  void forward_stop(outer_stop& how, std::stop_token stop);
 
-  bool at_home() const noexcept { return home_ && detail::driver::here() == home_; }
+  bool at_home() const noexcept { return home_ && detail::run_loop::here() == home_; }
   bool asked_to_stop() const noexcept {
     return asked_.load(std::memory_order_acquire) != asked::not_yet;
   }
@@ -154,8 +156,8 @@ class scope final : private detail::root_owner {
   template <detail::request R, class Use>
   void start_shared(const R& r, Use use);
   template <class X, class Use>
-  void start_chain(X x, Use use);
-  chain child_chain();
+  void start_task(X x, Use use);
+  task_environment child_environment();
 
   void local_ended() noexcept {
     if (--local_in_flight_ == 0 && closing_) {
@@ -163,25 +165,25 @@ class scope final : private detail::root_owner {
       drop();
     }
   }
-  void root_ended(std::exception_ptr failure) noexcept override;
+  void task_ended(std::exception_ptr failure) noexcept override;
   bool close() noexcept;
   void close_local() noexcept;
   void drop() noexcept;
   void joined();
 
   // Never changes.
-  chain* const parent_;         ///< what started tasks inherit; may be null
-  detail::driver* const home_;  ///< whose thread the local half belongs to; null: no local half
+  task_environment* const parent_;  ///< what started tasks inherit; may be null
+  detail::run_loop* const home_;    ///< whose thread the local half belongs to; null: no local half
 
   // The local half: the thread inside run() only.
   alignas(16) std::byte first_chunk_[1024];
-  detail::slot_pool local_{first_chunk_, sizeof(first_chunk_)};
+  detail::node_pool local_{first_chunk_, sizeof(first_chunk_)};
   std::size_t local_in_flight_ = 0;
   bool closing_ = false;  ///< the last local one drops a unit of open_
 
   // The owning coroutine only, on whichever thread.
-  bool used_local_ = false;      ///< since the last join
-  detail::driver* last_resort_;  ///< who drives the destructor
+  bool used_local_ = false;        ///< since the last join
+  detail::run_loop* last_resort_;  ///< who drives the destructor
   outer_stop from_token_;
   outer_stop from_joiner_;
 
@@ -191,29 +193,29 @@ class scope final : private detail::root_owner {
   std::atomic<std::ptrdiff_t> open_{1};
   std::atomic<asked> asked_{asked::not_yet};
   std::mutex mutex_;  ///< guards what follows
-  detail::slot_pool shared_;
+  detail::node_pool shared_;
   std::stop_source stop_{std::nostopstate};  ///< of started tasks; made for the first one
   std::exception_ptr failure_;               ///< the first
 
   // The owner's wake-up: set before the owner drops its unit.
-  detail::resumption joiner_;
+  detail::scheduled_continuation joiner_;
   std::atomic<bool>* done_ = nullptr;  ///< set instead, when the destructor waits
-  errand close_errand_;
-  errand stop_errand_;
-  errand done_errand_;
+  posted_work close_work_;
+  posted_work stop_work_;
+  posted_work done_work_;
 };
 
 template <detail::request R, class Use>
 class detail::scope_node final : public R::operation_type {
  public:
-  scope_node(const R& r, scope& owner, slot& place, bool local, Use use)
+  scope_node(const R& r, scope& owner, node_slot& place, bool local, Use use)
       : R::operation_type(r, &ended),
         owner_(owner),
         place_(place),
         use_(std::move(use)),
         local_(local) {}
 
-  static void cancel_in(slot& s) noexcept { static_cast<scope_node*>(s.memory())->cancel(); }
+  static void cancel_in(node_slot& s) noexcept { static_cast<scope_node*>(s.memory())->cancel(); }
 
   void settle() noexcept {
     if (this->status != errc::ok) [[unlikely]] {
@@ -238,7 +240,7 @@ class detail::scope_node final : public R::operation_type {
     scope& owner = owner_;
     {
       std::lock_guard lock(owner.mutex_);
-      slot& place = place_;
+      node_slot& place = place_;
       this->~scope_node();
       owner.shared_.give(place);
     }
@@ -253,7 +255,7 @@ class detail::scope_node final : public R::operation_type {
   static void ended(operation& op) noexcept {
     auto& self = static_cast<scope_node&>(op);
     scope& owner = self.owner_;
-    slot& place = self.place_;
+    node_slot& place = self.place_;
     if (self.local_) {
       // An operation of another context ends on that context's thread; the local half is not its.
       if (!owner.at_home()) [[unlikely]]
@@ -269,7 +271,7 @@ class detail::scope_node final : public R::operation_type {
   }
 
   scope& owner_;
-  slot& place_;
+  node_slot& place_;
   [[no_unique_address]] Use use_;
   const bool local_;
 };
@@ -278,7 +280,7 @@ class detail::scope_node final : public R::operation_type {
 template <detail::request R, class Use>
 void scope::start_local(const R& r, Use use) {
   using node = detail::scope_node<R, Use>;
-  detail::slot& place = local_.take(detail::units_of<node>());
+  detail::node_slot& place = local_.take(detail::units_of<node>());
   node& n = *new (place.memory()) node(r, *this, place, true, std::move(use));
   if (asked_to_stop()) [[unlikely]]
     n.cancel();
@@ -302,7 +304,7 @@ void scope::start_shared(const R& r, Use use) {
   bool stop;
   {
     std::lock_guard lock(mutex_);
-    detail::slot& place = shared_.take(detail::units_of<node>());
+    detail::node_slot& place = shared_.take(detail::units_of<node>());
     n = new (place.memory()) node(r, *this, place, false, std::move(use));
     place.cancel = &node::cancel_in;
     open_.fetch_add(1, std::memory_order_relaxed);
@@ -313,10 +315,10 @@ void scope::start_shared(const R& r, Use use) {
 }
 
 template <class X, class Use>
-void scope::start_chain(X x, Use use) {
+void scope::start_task(X x, Use use) {
   open_.fetch_add(1, std::memory_order_relaxed);
   try {
-    detail::launch(*this, child_chain(), std::move(x), std::move(use));
+    detail::start_detached(*this, child_environment(), std::move(x), std::move(use));
   } catch (...) {  // no memory, or moving x or use: it did not start
     open_.fetch_sub(1, std::memory_order_relaxed);
     throw;
@@ -324,8 +326,8 @@ void scope::start_chain(X x, Use use) {
 }
 
 template <class Promise>
-bool detail::joining::await_suspend(std::coroutine_handle<Promise> self) {
-  return suspend(self, chain_of(self.promise()));
+bool detail::join_awaiter::await_suspend(std::coroutine_handle<Promise> self) {
+  return suspend(self, task_environment_of(self.promise()));
 }
 
 }  // namespace weft

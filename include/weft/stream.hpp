@@ -25,20 +25,20 @@ struct stream_options {
 /// the first that is opened and the second one are the two ends.
 ///
 ///     stream s(peer, 7);                        // open
-///     co_await s.write(data);                   // put, or try_put: what can be taken at once
-///     std::size_t n = co_await s.read(memory);  // get, or try_get
+///     co_await s.write(data);                   // put, or try_write: what can be taken at once
+///     std::size_t n = co_await s.read(memory);  // get, or try_read
 ///     s.finish();                               // the peer reads 0 bytes after the last one
 ///     s.close();
 ///     co_await s.closed();                      // it has read all of it
 ///
-/// Bytes move while the application computes, as messages do; `try_put` and `try_get` also make a
-/// pass (progress). One thing at a time reads and one writes, on any thread; the two do not disturb
-/// each other. A stream must not outlive its context, and nothing may be in flight on it when it is
-/// destroyed or moved to. Its messages have tags of weft's own (first_reserved_tag), which no
-/// receive of the application's takes.
+/// Bytes move while the application computes, as messages do; `try_write` and `try_read` also make
+/// a pass (progress). One thing at a time reads and one writes, on any thread; the two do not
+/// disturb each other. A stream must not outlive its context, and nothing may be in flight on it
+/// when it is destroyed or moved to. Its messages have tags of weft's own (first_reserved_tag),
+/// which no receive of the application's takes.
 ///
 /// How things end, for `read`, `write` and the others alike:
-///   closed     in good order: `try_get` is at the end of the stream, or a write has nobody who
+///   closed     in good order: `try_read` is at the end of the stream, or a write has nobody who
 ///              reads it, since this end has finished or the peer's has closed
 ///   peer_lost  not in good order: bytes may be missing, since the peer died, or let go of its end
 ///              without `finish`, or the endpoint was closed first
@@ -64,15 +64,15 @@ class stream {
   /// Writes what can be taken without waiting. The bytes are the caller's again at once.
   /// \param data where from; also a list of pieces, in order
   /// \return how many bytes were taken; 0: it would block. A failure: see above
-  result<std::size_t> try_put(const_buffer data);
-  result<std::size_t> try_put(std::span<const const_buffer> list);
+  result<std::size_t> try_write(const_buffer data);
+  result<std::size_t> try_write(std::span<const const_buffer> list);
 
   /// Reads what is there.
   /// \param into where to; also a list of pieces, filled in order
   /// \return how many bytes were read; 0: it would block. errc::closed: the peer has finished, and
   ///         all of it was read. Another failure: see above
-  result<std::size_t> try_get(mutable_buffer into);
-  result<std::size_t> try_get(std::span<const mutable_buffer> list);
+  result<std::size_t> try_read(mutable_buffer into);
+  result<std::size_t> try_read(std::span<const mutable_buffer> list);
 
   /// Writes all of it; waits for room where that is needed. Large ones go out of the caller's
   /// memory into the reader's. When it fails or is stopped, `written` tells how much has gone.

@@ -49,9 +49,9 @@ class promise_base {
 
   void unhandled_exception() noexcept { failure_ = std::current_exception(); }
 
-  chain* current_chain() const noexcept { return chain_; }
-  void join(chain* c, std::coroutine_handle<> continuation) noexcept {
-    chain_ = c;
+  task_environment* current_environment() const noexcept { return environment_; }
+  void join(task_environment* c, std::coroutine_handle<> continuation) noexcept {
+    environment_ = c;
     continuation_ = continuation;
   }
 
@@ -62,7 +62,7 @@ class promise_base {
 
  private:
   std::coroutine_handle<> continuation_ = std::noop_coroutine();
-  chain* chain_ = nullptr;
+  task_environment* environment_ = nullptr;
   std::exception_ptr failure_;
 };
 
@@ -119,7 +119,7 @@ class [[nodiscard]] task {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
-      frame.promise().join(detail::chain_of(caller.promise()), caller);
+      frame.promise().join(detail::task_environment_of(caller.promise()), caller);
       detail::task_start start{frame.address(), detail::innermost_start};
       detail::innermost_start = &start;
       frame.resume();  // from here on neither the frame nor this awaiter may be touched

@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <utility>
 
-#include <weft/detail/alarm.hpp>
+#include <weft/detail/timeout.hpp>
 
 namespace weft {
 
@@ -44,10 +44,10 @@ task<awaited_t<X>> within(std::chrono::duration<Rep, Period> how_long, X x) {
 /// \param x    a request, a task, `fly.join()` or another awaitable; taken over
 template <detail::awaitable X>
 task<awaited_t<X>> stoppable(std::stop_token stop, X x) {
-  chain& here = co_await current_chain();
-  detail::stop_layer layer(here);
-  std::stop_callback<detail::stop_layer::relay> link(std::move(stop),
-                                                     detail::stop_layer::relay{&layer});
+  task_environment& here = co_await current_environment();
+  detail::fused_stop_source layer(here);
+  std::stop_callback<detail::fused_stop_source::relay> link(
+      std::move(stop), detail::fused_stop_source::relay{&layer});
   co_return co_await std::move(x);
 }
 

@@ -20,7 +20,7 @@
  * Threads. Every call may be made from any thread unless it says otherwise; a weft_op belongs to
  * one thread at a time. Nothing here takes a lock on a message's way. The thread that opened the
  * context is its *home* thread and the fastest, others pay for a few locked instructions;
- * weft_settle makes another one home. Calls that block say so. None may be made from a signal
+ * weft_bind_thread makes another one home. Calls that block say so. None may be made from a signal
  * handler, nor, but for weft_close, in a child after fork.
  *
  * Who owns what. Handles (weft_context, weft_peer, ...) are weft's. A weft_op and the memory that
@@ -77,7 +77,7 @@ WEFT_API const char* weft_strerror(int code);
 
 typedef struct weft_context weft_context;   /* all of a process's weft state; several may exist */
 typedef struct weft_peer weft_peer;         /* somebody to talk to */
-typedef struct weft_listener weft_listener; /* a door for peers that come by address */
+typedef struct weft_listener weft_listener; /* a listener for peers that come by address */
 
 /* What can be chosen. Set it to zeros, then `size`. Strings are the caller's and not kept. */
 typedef struct weft_options {
@@ -107,7 +107,7 @@ WEFT_API int weft_join(const char* address, const weft_options* options, weft_co
 WEFT_API void weft_close(weft_context* ctx);
 
 /* Makes the calling thread the home thread. The one that was it must not be inside a call. */
-WEFT_API void weft_settle(weft_context* ctx);
+WEFT_API void weft_bind_thread(weft_context* ctx);
 
 /* This process's rank, and how many processes were started together; 0 and 1 without a job. A
  * process that joined later has a rank of the size or more. */
@@ -125,7 +125,7 @@ WEFT_API size_t weft_describe(weft_context* ctx, char* text, size_t size);
 /* That memory is about to be unmapped, or to stand for something else (munmap, a file mapped over
  * it, madvise(MADV_DONTFORK)): registrations of it with devices are not used any more. Call it
  * before, with nothing in flight there. Any thread. Since WEFT_2. */
-WEFT_API void weft_forget(weft_context* ctx, const void* memory, size_t size);
+WEFT_API void weft_invalidate_registrations(weft_context* ctx, const void* memory, size_t size);
 
 /* --- peers ----------------------------------------------------------------------------------- */
 
@@ -149,28 +149,28 @@ WEFT_API void weft_peer_close(weft_peer* peer);
  * that came by address ends with it, once the peer has gone. Not needed before weft_close. */
 WEFT_API void weft_peer_free(weft_peer* peer);
 
-/* Opens a door. address: "unix://name", "any://host:port" or "tcp://host:port", port 0: any.
+/* Opens a listener. address: "unix://name", "any://host:port" or "tcp://host:port", port 0: any.
  * Errors: INVALID_ARGUMENT, SYSTEM (taken), OUT_OF_MEMORY. */
-WEFT_API int weft_listen(weft_context* ctx, const char* address, weft_listener** door);
+WEFT_API int weft_listen(weft_context* ctx, const char* address, weft_listener** listener);
 
-/* Where it listens, with the port that the system chose; as long as the door exists. */
-WEFT_API const char* weft_listener_address(const weft_listener* door);
+/* Where it listens, with the port that the system chose; as long as the listener exists. */
+WEFT_API const char* weft_listener_address(const weft_listener* listener);
 
-/* Waits for somebody at the door, and lets them in. Blocks up to timeout_ms milliseconds (negative:
- * for ever); messages move meanwhile only if there is a progress thread. greeting (may be NULL)
- * gets what the visitor passed to weft_connect, cut to greeting_size bytes with a zero at the end.
- * Errors: TIMED_OUT, CLOSED, OUT_OF_MEMORY. */
-WEFT_API int weft_accept(weft_listener* door, int timeout_ms, char* greeting, size_t greeting_size,
-                         weft_peer** peer);
+/* Waits for somebody at the listener, and lets them in. Blocks up to timeout_ms milliseconds
+ * (negative: for ever); messages move meanwhile only if there is a progress thread. private data
+ * (may be NULL) gets what the visitor passed to weft_connect, cut to private_data_size bytes with a
+ * zero at the end. Errors: TIMED_OUT, CLOSED, OUT_OF_MEMORY. */
+WEFT_API int weft_accept(weft_listener* listener, int timeout_ms, char* private_data,
+                         size_t private_data_size, weft_peer** peer);
 
-/* Shuts the door; whoever waits in front of it is rejected. No thread may be inside weft_accept.
- * NULL: nothing happens. */
-WEFT_API void weft_listener_close(weft_listener* door);
+/* Closes the listener; whoever waits in front of it is rejected. No thread may be inside
+ * weft_accept. NULL: nothing happens. */
+WEFT_API void weft_listener_close(weft_listener* listener);
 
-/* Goes through another process's door. Blocks, as weft_accept. greeting: up to 1 KiB of text for
- * the other side; may be NULL. Errors: REFUSED, UNREACHABLE, PEER_LOST, TIMED_OUT,
+/* Connects to another process's listener. Blocks, as weft_accept. private data: up to 1 KiB of text
+ * for the other side; may be NULL. Errors: REFUSED, UNREACHABLE, PEER_LOST, TIMED_OUT,
  * INVALID_ARGUMENT. */
-WEFT_API int weft_connect(weft_context* ctx, const char* address, const char* greeting,
+WEFT_API int weft_connect(weft_context* ctx, const char* address, const char* private_data,
                           int timeout_ms, weft_peer** peer);
 
 /* Lets processes join the job through this one, which has rank 0. address: as for weft_listen.

@@ -69,7 +69,7 @@ void start_any(first_value<Variant>& first, std::index_sequence<I...>, X&... xs)
 /// \throws the first failure, after the others were asked to stop and all have ended
 template <detail::awaitable... X>
 task<std::tuple<detail::slot_value_t<X>...>> when_all(X... xs) {
-  chain& here = co_await current_chain();
+  task_environment& here = co_await current_environment();
   std::tuple<std::optional<detail::slot_value_t<X>>...> slots;
   scope all(here);
   detail::start_all(all, slots, std::index_sequence_for<X...>{}, xs...);
@@ -88,7 +88,7 @@ task<std::tuple<detail::slot_value_t<X>...>> when_all(X... xs) {
 template <detail::awaitable... X>
   requires(sizeof...(X) > 0)
 task<std::variant<detail::slot_value_t<X>...>> when_any(X... xs) {
-  chain& here = co_await current_chain();
+  task_environment& here = co_await current_environment();
   scope all(here);
   detail::first_value<std::variant<detail::slot_value_t<X>...>> first(all);
   detail::start_any(first, std::index_sequence_for<X...>{}, xs...);

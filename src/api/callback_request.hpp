@@ -16,7 +16,7 @@ namespace weft::detail {
 /// A one-shot mailbox between a callback and an operation; whichever comes second ends it. Shared
 /// by both. For the control plane, where a lock and an allocation do not matter.
 template <class T>
-class mailbox {
+class oneshot {
  public:
   /// The callback's side, any thread, at most once (later ones are dropped).
   void deliver(T value) { static_cast<void>(offer(value)); }
@@ -96,7 +96,7 @@ struct callback_request {
   using value_type = T;
   using operation_type = callback_operation<T>;
   executor* home;
-  std::function<void(std::shared_ptr<mailbox<T>>)> begin;
+  std::function<void(std::shared_ptr<oneshot<T>>)> begin;
   std::function<void()> give_up = {};
 };
 
@@ -106,15 +106,15 @@ class callback_operation : public operation {
   callback_operation(const callback_request<T>& r, complete_fn f)
       : operation(f),
         request_(r),
-        box_(std::make_shared<mailbox<T>>()),
-        held_(box_.get(), [box = box_](mailbox<T>* b) {
+        box_(std::make_shared<oneshot<T>>()),
+        held_(box_.get(), [box = box_](oneshot<T>* b) {
           b->fail(errc::closed, "the context has ended, or had no memory for it");
         }) {
     box_->set_home(*r.home);
   }
 
   bool start() noexcept {
-    const std::shared_ptr<mailbox<T>> held = std::move(held_);
+    const std::shared_ptr<oneshot<T>> held = std::move(held_);
     try {
       request_.begin(held);
     } catch (const error& e) {
@@ -135,8 +135,8 @@ class callback_operation : public operation {
 
  private:
   callback_request<T> request_;
-  const std::shared_ptr<mailbox<T>> box_;
-  std::shared_ptr<mailbox<T>> held_;  // the same, for begin: while copies live, an answer may come
+  const std::shared_ptr<oneshot<T>> box_;
+  std::shared_ptr<oneshot<T>> held_;  // the same, for begin: while copies live, an answer may come
 };
 
 }  // namespace weft::detail

@@ -14,8 +14,8 @@ namespace weft {
 namespace {
 
 using detail::callback_request;
-using detail::mailbox;
-using endpoint_box = std::shared_ptr<mailbox<endpoint>>;
+using detail::oneshot;
+using endpoint_box = std::shared_ptr<oneshot<endpoint>>;
 
 /// Turns the connection manager's answer into an endpoint.
 wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
@@ -56,11 +56,12 @@ bool context::is_inherited() const noexcept { return core_->engine().is_inherite
 
 group context::world() { return group(*this); }
 
-task<endpoint> context::connect(std::string address, std::string greeting) {
+task<endpoint> context::connect(std::string address, std::string private_data) {
   detail::core& c = *core_;
   c.refuse_child();
   callback_request<endpoint> knocked{&c.engine(), [&](const endpoint_box& box) {
-                                       c.manager().knock(address, greeting, into(c, box));
+                                       c.manager().request_connection(address, private_data,
+                                                                      into(c, box));
                                      }};
   co_return co_await knocked;
 }
@@ -115,7 +116,9 @@ endpoint context::peer(peer_id id) {
 
 metrics context::snapshot() const { return core_->snapshot(); }
 
-void context::forget(std::span<const std::byte> memory) noexcept { core_->forget(memory); }
+void context::invalidate_registrations(std::span<const std::byte> memory) noexcept {
+  core_->forget(memory);
+}
 
 std::string context::describe() const { return core_->describe(); }
 

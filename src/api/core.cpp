@@ -8,17 +8,17 @@
 #include <cstring>
 #include <filesystem>
 
-#include "api/door.hpp"
+#include "api/listener_state.hpp"
 #include "api/options.hpp"
 #include "api/qdma_port.hpp"
-#include "transports/joint/factory.hpp"
+#include "transports/composite/factory.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/self/factory.hpp"
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
 #include "transports/verbs/factory.hpp"
-#include "wireup/contact.hpp"
-#include "wireup/patiently.hpp"
+#include "wireup/context_address.hpp"
+#include "wireup/retry_on_bad_alloc.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::detail {
@@ -35,10 +35,10 @@ unsigned cores_of_the_host() noexcept {
   return n > 0 ? static_cast<unsigned>(n) : cores_of_this_process();
 }
 
-runtime::patience::settings waiting(const options& o, const wireup::job* j) {
-  runtime::patience::settings s;
+runtime::wait_strategy::settings waiting(const options& o, const wireup::job* j) {
+  runtime::wait_strategy::settings s;
   s.spin = o.spin;
-  s.crowded = std::max<std::size_t>(j->local_size(), o.neighbours) > cores_of_the_host();
+  s.crowded = std::max<std::size_t>(j->local_size(), o.processes_per_host) > cores_of_the_host();
   return s;
 }
 
@@ -59,9 +59,10 @@ std::string trace_file(const std::string& chosen, const wireup::job* j) {
 
 /// Never null.
 std::unique_ptr<wireup::job> job_of(const options& o,
-                                    const std::shared_ptr<wireup::member_line>& line) {
+                                    const std::shared_ptr<wireup::coordinator_connection>& line) {
   if (line) return wireup::joined_job(line);
-  if (o.alone) return wireup::lone_job(wireup::job_key::random(wireup::contact_key_bytes));
+  if (o.standalone)
+    return wireup::lone_job(wireup::job_key::random(wireup::context_address_key_bytes));
   std::unique_ptr<wireup::job> launched = wireup::launched_job(key_of(o));
   return launched ? std::move(launched) : wireup::lone_job();
 }
@@ -77,8 +78,8 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
   return tcp;
 }
 
-core::core(options chosen, std::shared_ptr<wireup::member_line> line,
-           const std::vector<guest_transport>& guests)
+core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
+           const std::vector<external_transport>& guests)
     : options_(checked(std::move(chosen))),
       job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
@@ -109,7 +110,7 @@ core::core(options chosen, std::shared_ptr<wireup::member_line> line,
 
 /// What was received here is told to its senders before this side leaves, or their sends would
 /// fail. A peer that does not look for so long has to take that.
-void core::say_the_last_words() {
+void core::drain_connections() {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   while (messenger_.unsent() && std::chrono::steady_clock::now() < limit)
     if (engine_.poll_once() == 0) ::sched_yield();
@@ -117,14 +118,14 @@ void core::say_the_last_words() {
 
 core::~core() {
   engine_.go_on();
-  say_the_last_words();
+  drain_connections();
   // The control plane first: its end tells peers and fails what waits for them.
   ended_.store(true, std::memory_order_release);
   links_.mail()->shut();
   members_.shut();
-  close_doors();
+  close_listeners();
   manager_->end();
-  links_.hear_no_more();
+  links_.stop_draining();
   engine_.stop();
   {
     const runtime::engine::holder hold(engine_);
@@ -145,21 +146,21 @@ core::~core() {
 
 /// \return null: it is not to be had here, for a reason
 std::unique_ptr<transports::transport> core::make_transport(
-    const std::string& name, const std::vector<guest_transport>& guests, std::string& missing) {
+    const std::string& name, const std::vector<external_transport>& guests, std::string& missing) {
   const auto guest = std::find_if(guests.begin(), guests.end(),
-                                  [&](const guest_transport& g) { return g.name == name; });
+                                  [&](const external_transport& g) { return g.name == name; });
   if (guest != guests.end()) return guest->make(engine_);
   if (name == "self") return transports::self::make(engine_);
   if (name == "shm") {
     missing = transports::shm::probe();
     if (!missing.empty()) return {};
-    return transports::shm::make(engine_.door(), options_.large_messages, options_.reading,
+    return transports::shm::make(engine_.own_doorbell(), options_.shm_copy, options_.reading,
                                  &engine_);
   }
   if (name == "qdma") {
     missing = transports::qdma::probe();
     if (!missing.empty()) return {};
-    return transports::qdma::make(engine_, options_.qdma_ends);
+    return transports::qdma::make(engine_, options_.qdma_copy_completion);
   }
   if (name == "verbs")
     return transports::verbs::make(
@@ -180,7 +181,7 @@ std::unique_ptr<transports::transport> core::make_transport(
 
 /// One of the list: a transport, or several that are used together.
 std::unique_ptr<transports::transport> core::make_way(const std::string& name,
-                                                      const std::vector<guest_transport>& guests,
+                                                      const std::vector<external_transport>& guests,
                                                       std::string& missing) {
   std::vector<std::unique_ptr<transports::transport>> parts;
   for (std::size_t from = 0; from <= name.size();) {
@@ -201,10 +202,10 @@ std::unique_ptr<transports::transport> core::make_way(const std::string& name,
     if (kind == "verbs") verbs_ = part.get();
   }
   return parts.size() == 1 ? std::move(parts.front())
-                           : transports::joint::make(name, std::move(parts));
+                           : transports::composite::make(name, std::move(parts));
 }
 
-void core::make_transports(const std::vector<guest_transport>& guests) {
+void core::make_transports(const std::vector<external_transport>& guests) {
   for (std::size_t place = 0; place != options_.transports.size(); ++place) {
     const std::string& name = options_.transports[place];
     std::string missing;
@@ -223,20 +224,21 @@ void core::start_control_plane() {
   self.rank = job_->rank();
   wireup::connection_manager::handlers h;
   h.on_exhausted = [this] { links_.on_exhausted(); };
-  h.on_parcel = [this](const wireup::channel_ptr& c, transports::parcel p) {
-    if (!members_.on_parcel(c, p)) links_.on_parcel(c, std::move(p));
+  h.on_wireup_message = [this](const wireup::channel_ptr& c, transports::wireup_message p) {
+    if (!members_.on_wireup_message(c, p)) links_.on_wireup_message(c, std::move(p));
   };
   h.on_gone = [this](const wireup::channel_ptr& c, bool orderly) {
-    wireup::patiently([&] {
+    wireup::retry_on_bad_alloc([&] {
       if (!members_.on_gone(c, orderly)) links_.on_gone(c, orderly);
     });
   };
-  h.on_visit = [this](std::uint64_t number, std::unique_ptr<wireup::door_visit> v) {
-    if (members_.visit(number, v)) return;
-    std::shared_ptr<door_state> d;
+  h.on_connection_request = [this](std::uint64_t number,
+                                   std::unique_ptr<wireup::incoming_request> v) {
+    if (members_.on_request(number, v)) return;
+    std::shared_ptr<listener_state> d;
     {
-      const std::lock_guard lock(doors_mutex_);
-      if (const auto it = doors_.find(number); it != doors_.end()) d = it->second;
+      const std::lock_guard lock(listeners_mutex_);
+      if (const auto it = listeners_.find(number); it != listeners_.end()) d = it->second;
     }
     if (d) d->arrive(std::move(v));
   };
@@ -250,10 +252,10 @@ void core::start_control_plane() {
                          std::function<void(std::string)> found) {
     members_.find(rank, gone, std::move(found));
   };
-  manager_->let_in();
+  manager_->start_accepting();
   job_->publish(manager_->self().locator);
   job_->on_end([this, mail = links_.mail()](peer_id rank, bool died) {
-    wireup::patiently([&] {
+    wireup::retry_on_bad_alloc([&] {
       mail->post([this, rank, died] {
         links_.on_rank_end(rank, died);
         members_.on_rank_end(rank, died);
@@ -266,7 +268,7 @@ void core::refuse_child() const {
   if (!engine_.is_inherited()) return;
   throw error(errc::invalid_argument,
               "this context was made before fork() and belongs to the parent process; make one of "
-              "this process's own, in a job with options::alone");
+              "this process's own, in a job with options::standalone");
 }
 
 qdma::detail::port& core::open_qdma(transports::qdma::table t) {
@@ -283,27 +285,27 @@ qdma::detail::port& core::open_qdma(transports::qdma::table t) {
   return *qdma_;
 }
 
-void core::add_door(std::uint64_t number, std::shared_ptr<door_state> d) {
-  const std::lock_guard lock(doors_mutex_);
-  if (doors_closed_) throw error(errc::closed, "the context has ended");
-  doors_[number] = std::move(d);
+void core::add_listener(std::uint64_t number, std::shared_ptr<listener_state> d) {
+  const std::lock_guard lock(listeners_mutex_);
+  if (listeners_closed_) throw error(errc::closed, "the context has ended");
+  listeners_[number] = std::move(d);
 }
 
-void core::remove_door(std::uint64_t number) {
-  const std::lock_guard lock(doors_mutex_);
-  doors_.erase(number);
+void core::remove_listener(std::uint64_t number) {
+  const std::lock_guard lock(listeners_mutex_);
+  listeners_.erase(number);
 }
 
-/// Whoever waits at a door learns that it is shut, and a listener that is dropped later finds it
-/// so.
-void core::close_doors() {
-  std::map<std::uint64_t, std::shared_ptr<door_state>> all;
+/// Whoever waits at a listener learns that it is shut, and a listener that is dropped later finds
+/// it so.
+void core::close_listeners() {
+  std::map<std::uint64_t, std::shared_ptr<listener_state>> all;
   {
-    const std::lock_guard lock(doors_mutex_);
-    doors_closed_ = true;
-    all.swap(doors_);
+    const std::lock_guard lock(listeners_mutex_);
+    listeners_closed_ = true;
+    all.swap(listeners_);
   }
-  for (const auto& [number, door] : all) door->close();
+  for (const auto& [number, listening] : all) listening->close();
 }
 
 std::span<std::byte> core::allocate_shared(std::size_t size) {
@@ -324,7 +326,7 @@ void core::free_shared(std::span<std::byte> memory) noexcept {
 
 void core::forget(std::span<const std::byte> memory) noexcept {
   const runtime::engine::holder hold(engine_);
-  for (const links::way& w : ways_) w.transport->forget_memory(memory);
+  for (const links::way& w : ways_) w.transport->invalidate_registrations(memory);
 }
 
 metrics core::snapshot() const {

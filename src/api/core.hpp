@@ -30,13 +30,13 @@ class port;
 
 namespace weft::detail {
 
-struct door_state;
+struct listener_state;
 
 /// How a context with these options speaks TCP. \param j whose key counts; null: no job yet
 wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j);
 
 /// A transport that users cannot name: a test brings it along.
-struct guest_transport {
+struct external_transport {
   std::string name;  ///< for options::transports
   std::function<std::unique_ptr<transports::transport>(runtime::engine&)> make;
 };
@@ -47,8 +47,8 @@ class core {
  public:
   /// \param line of a process that joins a job; null: the job that a launcher started it in, if any
   /// \param guests what options::transports can name besides the built-in ones
-  explicit core(options chosen, std::shared_ptr<wireup::member_line> line = nullptr,
-                const std::vector<guest_transport>& guests = {});
+  explicit core(options chosen, std::shared_ptr<wireup::coordinator_connection> line = nullptr,
+                const std::vector<external_transport>& guests = {});
   ~core();
   core(const core&) = delete;
   core& operator=(const core&) = delete;
@@ -91,29 +91,28 @@ class core {
   std::span<std::byte> allocate_shared(std::size_t size);
   void free_shared(std::span<std::byte> memory) noexcept;
 
-  /// As context::forget and context::snapshot.
+  /// As context::invalidate_registrations and context::snapshot.
   void forget(std::span<const std::byte> memory) noexcept;
   metrics snapshot() const;
 
   /// The context's qdma device, which lives until its end. \throws weft::error
   qdma::detail::port& open_qdma(transports::qdma::table t);
 
-  // Doors, by the connection manager's number. Any thread.
+  // Listeners, by the connection manager's number. Any thread.
   /// \throws weft::error (closed) once the context is on its way out
-  void add_door(std::uint64_t number, std::shared_ptr<door_state> d);
-  void remove_door(std::uint64_t number);
+  void add_listener(std::uint64_t number, std::shared_ptr<listener_state> d);
+  void remove_listener(std::uint64_t number);
 
  private:
-  void make_transports(const std::vector<guest_transport>& guests);
+  void make_transports(const std::vector<external_transport>& guests);
   std::unique_ptr<transports::transport> make_way(const std::string& name,
-                                                  const std::vector<guest_transport>& guests,
+                                                  const std::vector<external_transport>& guests,
                                                   std::string& missing);
-  std::unique_ptr<transports::transport> make_transport(const std::string& name,
-                                                        const std::vector<guest_transport>& guests,
-                                                        std::string& missing);
+  std::unique_ptr<transports::transport> make_transport(
+      const std::string& name, const std::vector<external_transport>& guests, std::string& missing);
   void start_control_plane();
-  void close_doors();
-  void say_the_last_words();
+  void close_listeners();
+  void drain_connections();
 
   const options options_;
   std::unique_ptr<wireup::job> job_;
@@ -129,11 +128,13 @@ class core {
   detail::members members_;
   task_count spawned_;
   std::atomic<bool> ended_{false};
-  std::mutex doors_mutex_;
-  std::map<std::uint64_t, std::shared_ptr<door_state>> doors_;  // guarded by doors_mutex_
-  bool doors_closed_ = false;                                   // guarded by doors_mutex_
+  std::mutex listeners_mutex_;
+  std::map<std::uint64_t, std::shared_ptr<listener_state>>
+      listeners_;                  // guarded by listeners_mutex_
+  bool listeners_closed_ = false;  // guarded by listeners_mutex_
   std::unique_ptr<wireup::connection_manager> manager_;
-  std::shared_ptr<qdma::detail::port> qdma_;  // null: none was opened; set with the baton held
+  std::shared_ptr<qdma::detail::port>
+      qdma_;  // null: none was opened; set with the progress lock held
 };
 
 }  // namespace weft::detail

@@ -19,7 +19,7 @@ namespace {
 using outcome = candidate::outcome;
 
 candidate candidate_of(const detail::core& c, const std::string& name,
-                       const std::vector<detail::links::attempt>& tried,
+                       const std::vector<detail::links::transport_attempt>& tried,
                        const std::string& described) {
   // A transport may have several links to a peer: one that works is enough.
   std::string trouble;
@@ -64,14 +64,14 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
     return all;
   }
   all.push_back({"always", send.way, send.why});
-  if (o.rendezvous != rendezvous_way::automatic &&
-      (shm || verbs || o.rendezvous == rendezvous_way::frames)) {
-    const proto::explanation rest = proto::explain_rest(o.rendezvous);
+  if (o.rendezvous != rendezvous_scheme::automatic &&
+      (shm || verbs || o.rendezvous == rendezvous_scheme::frames)) {
+    const proto::explanation rest = proto::explain_payload(o.rendezvous);
     all.push_back({"the rest", rest.way, rest.why});
     return all;
   }
   if (!shm && verbs) {
-    auto [way, why] = transports::verbs::explain_large(bytes);
+    auto [way, why] = transports::verbs::explain_copy(bytes);
     all.push_back({"the rest", std::move(way), std::move(why)});
     return all;
   }
@@ -82,7 +82,7 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
   }
   const bool thread =
       o.progress == progress_mode::dedicated || o.progress == progress_mode::two_threads;
-  for (auto& r : transports::shm::explain_large(*shm, cma, thread))
+  for (auto& r : transports::shm::explain_copy(*shm, cma, thread))
     all.push_back({"the rest, " + r.when, std::move(r.way), std::move(r.why)});
   return all;
 }
@@ -90,7 +90,7 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
 task<std::vector<candidate>> explain_peer(context& ctx, endpoint to) {
   detail::core& c = ctx.core();
   proto::peer& peer = to.peer();
-  std::vector<detail::links::attempt> tried;
+  std::vector<detail::links::transport_attempt> tried;
   for (bool known = false; !known;) {
     {
       const runtime::engine::holder hold(c.engine());

@@ -16,7 +16,7 @@ namespace weft::detail {
 
 using proto::peer;
 using runtime::engine;
-using transports::parcel;
+using transports::wireup_message;
 using wireup::channel_ptr;
 
 namespace {
@@ -27,9 +27,9 @@ bool links::is_self(const peer& p) const noexcept { return p.id() == job_.rank()
 
 void links::want(peer& p) {
   try {
-    mail_->post([this, p = p.shared_from_this()] { connect(p); });
+    manager_proxy_->post([this, p = p.shared_from_this()] { connect(p); });
   } catch (const std::bad_alloc&) {
-    p.doom();
+    p.mark_failed();
   }
 }
 
@@ -49,7 +49,7 @@ std::string links::absent(peer_id rank) const {
 
 void links::connect(const std::shared_ptr<peer>& p) {
   if (is_self(*p)) return open_self(p);
-  if (is_heard_out(*p)) return;  // what waits for a link ends with it
+  if (is_drained(*p)) return;  // what waits for a link ends with it
   if (connect_to_known(p)) return;
   if (p->id() >= wireup::first_stranger) return connect_to_place(p);
   look_for(p, {}, {errc::peer_lost, absent(p->id())});
@@ -57,10 +57,10 @@ void links::connect(const std::shared_ptr<peer>& p) {
 
 /// \return false: no channel to it is there
 bool links::connect_to_known(const std::shared_ptr<peer>& p) {
-  const auto known = std::find_if(parties_.begin(), parties_.end(), [&](const auto& one) {
-    return one.second.peer == p && !one.second.gone;
-  });
-  if (known == parties_.end()) return false;
+  const auto known =
+      std::find_if(remote_processes_.begin(), remote_processes_.end(),
+                   [&](const auto& one) { return one.second.peer == p && !one.second.gone; });
+  if (known == remote_processes_.end()) return false;
   known->second.wants_link = true;
   try_next_way(known->second);
   return true;
@@ -69,7 +69,7 @@ bool links::connect_to_known(const std::shared_ptr<peer>& p) {
 /// Whether it was closed, or went, while it was being looked for. In the first case it may owe its
 /// good-bye an answer, which goes back the way that one came.
 bool links::closed_meanwhile(const std::shared_ptr<peer>& p) {
-  if (is_heard_out(*p)) return true;
+  if (is_drained(*p)) return true;
   bool owes = false;
   {
     const engine::holder hold(engine_);
@@ -84,7 +84,7 @@ bool links::closed_meanwhile(const std::shared_ptr<peer>& p) {
 /// \param trouble what is said of it if it is nowhere else
 void links::look_for(const std::shared_ptr<peer>& p, const std::string& gone,
                      const wireup::failure& trouble) {
-  finder(p->id(), gone, [this, p, trouble, mail = mail_](const std::string& locator) {
+  finder(p->id(), gone, [this, p, trouble, mail = manager_proxy_](const std::string& locator) {
     mail->post([this, p, trouble, locator] {
       if (closed_meanwhile(p)) return;
       if (locator.empty()) return fail(p, trouble.kind, trouble.text);
@@ -97,12 +97,12 @@ void links::look_for(const std::shared_ptr<peer>& p, const std::string& gone,
 }
 
 void links::connect_to_place(const std::shared_ptr<peer>& p) {
-  std::optional<wireup::known_place> where;
+  std::optional<wireup::unpacked_address> where;
   {
-    const std::lock_guard lock(strangers_mutex_);
-    const auto known = std::find_if(strangers_.begin(), strangers_.end(),
+    const std::lock_guard lock(non_rank_peers_mutex_);
+    const auto known = std::find_if(non_rank_peers_.begin(), non_rank_peers_.end(),
                                     [&](const auto& one) { return one.second.peer == p; });
-    if (known != strangers_.end()) where = known->second.where;
+    if (known != non_rank_peers_.end()) where = known->second.where;
   }
   if (!where) return fail(p, errc::unreachable, "nothing is known about where it is");
   manager_->connect(
@@ -125,18 +125,18 @@ void links::on_connected(const std::shared_ptr<peer>& p, const channel_ptr& c,
     leave(c);
     return fail(p, errc::protocol_error, "another process answers where it should be");
   }
-  party& who = party_with(c)->second;
+  remote_process& who = remote_process_with(c)->second;
   who.wants_link = true;
   try_next_way(who);
 }
 
-/// The baton is not held. \param afresh one that is being closed counts, too
+/// The progress lock is not held. \param afresh one that is being closed counts, too
 bool links::is_over(const peer& p, bool afresh) const {
   const engine::holder hold(engine_);
   return afresh ? p.parting() : p.gone();
 }
 
-/// The baton is not held. One that is lost instead is let in, and refused by its name.
+/// The progress lock is not held. One that is lost instead is let in, and refused by its name.
 bool links::has_closed(peer_id rank) const {
   const std::shared_ptr<peer> p = messenger_.peer_of(rank);
   const engine::holder hold(engine_);
@@ -144,18 +144,19 @@ bool links::has_closed(peer_id rank) const {
 }
 
 /// Who has gone is not met again under the same number.
-std::shared_ptr<peer> links::stranger(const wireup::context_id& id, bool afresh) {
-  const std::lock_guard lock(strangers_mutex_);
-  acquaintance& known = strangers_[id];
+std::shared_ptr<peer> links::non_rank_peer(const wireup::context_id& id, bool afresh) {
+  const std::lock_guard lock(non_rank_peers_mutex_);
+  known_peer& known = non_rank_peers_[id];
   if (!known.peer || is_over(*known.peer, afresh)) known.peer = messenger_.new_peer();
   return known.peer;
 }
 
-std::shared_ptr<peer> links::peer_at(const wireup::known_place& where) {
+std::shared_ptr<peer> links::peer_at(const wireup::unpacked_address& where) {
   if (where.id == manager_->self().id) return messenger_.peer_of(job_.rank());
-  std::shared_ptr<peer> known = stranger(where.id, true);
-  const std::lock_guard lock(strangers_mutex_);
-  if (const auto it = strangers_.find(where.id); it != strangers_.end()) it->second.where = where;
+  std::shared_ptr<peer> known = non_rank_peer(where.id, true);
+  const std::lock_guard lock(non_rank_peers_mutex_);
+  if (const auto it = non_rank_peers_.find(where.id); it != non_rank_peers_.end())
+    it->second.where = where;
   return known;
 }
 
@@ -163,7 +164,7 @@ void links::open_self(const std::shared_ptr<peer>& p) {
   const engine::holder hold(engine_);
   for (way& w : ways_) {
     if (!w.transport->reach(true).empty()) continue;
-    parcel nothing;
+    wireup_message nothing;
     const std::uint32_t credit = p->grant_first_credit();
     attempts_[p.get()].push_back({w.name, {}});
     return p->opened(w.transport->open(*p, {::getpid(), {}}, nothing), credit);
@@ -181,9 +182,9 @@ bool links::is_ours(const wireup::identity& who) const noexcept {
 /// host, and not always (pid 0).
 bool links::is_impostor(const wireup::identity& who) const {
   if (who.id == manager_->self().id) return who.pid != ::getpid();
-  const auto [begin, end] = parties_.equal_range(who.id);
+  const auto [begin, end] = remote_processes_.equal_range(who.id);
   return std::any_of(begin, end, [&](const auto& known) {
-    const party& other = known.second;
+    const remote_process& other = known.second;
     return !other.gone &&
            std::any_of(other.channels.begin(), other.channels.end(), [&](const channel_ptr& c) {
              return who.pid != 0 && c->peer().pid != 0 && c->peer().pid != who.pid;
@@ -191,14 +192,14 @@ bool links::is_impostor(const wireup::identity& who) const {
   });
 }
 
-bool links::has(const party& who, const channel_ptr& c) noexcept {
+bool links::has(const remote_process& who, const channel_ptr& c) noexcept {
   return std::find(who.channels.begin(), who.channels.end(), c) != who.channels.end();
 }
 
-links::party_map::iterator links::party_with(const channel_ptr& c) {
-  const auto [begin, end] = parties_.equal_range(c->peer().id);
+links::remote_process_map::iterator links::remote_process_with(const channel_ptr& c) {
+  const auto [begin, end] = remote_processes_.equal_range(c->peer().id);
   const auto found = std::find_if(begin, end, [&](const auto& one) { return has(one.second, c); });
-  return found == end ? parties_.end() : found;
+  return found == end ? remote_processes_.end() : found;
 }
 
 /// A rank is one context at a time, but its command may run one program after the other. Who still
@@ -209,38 +210,39 @@ bool links::is_other_program(const wireup::identity& who) const {
     return is_ours(known) && known.rank == who.rank && known.id != who.id;
   };
   return other(manager_->self()) ||
-         std::any_of(parties_.begin(), parties_.end(), [&](const auto& p) {
+         std::any_of(remote_processes_.begin(), remote_processes_.end(), [&](const auto& p) {
            return !p.second.gone && !p.second.channels.empty() &&
                   other(p.second.channels.front()->peer());
          });
 }
 
 /// \param afresh as in is_over
-links::party& links::party_for(const wireup::identity& who, bool afresh) {
-  const auto [begin, end] = parties_.equal_range(who.id);
+links::remote_process& links::remote_process_for(const wireup::identity& who, bool afresh) {
+  const auto [begin, end] = remote_processes_.equal_range(who.id);
   const auto known = std::find_if(begin, end, [&](const auto& one) {
     return !one.second.gone && !is_over(*one.second.peer, afresh);
   });
   if (known != end) return known->second;
   std::shared_ptr<peer> p;
   if (is_ours(who)) p = messenger_.peer_of(who.rank);
-  if (!p || (afresh && !is_self(*p) && is_over(*p, afresh))) p = stranger(who.id, afresh);
-  party& made = parties_.emplace(who.id, party())->second;
+  if (!p || (afresh && !is_self(*p) && is_over(*p, afresh))) p = non_rank_peer(who.id, afresh);
+  remote_process& made = remote_processes_.emplace(who.id, remote_process())->second;
   made.peer = std::move(p);
   return made;
 }
 
 std::shared_ptr<peer> links::enter(const channel_ptr& c, bool afresh) {
-  if (const auto known = party_with(c); known != parties_.end()) return known->second.peer;
+  if (const auto known = remote_process_with(c); known != remote_processes_.end())
+    return known->second.peer;
   const wireup::identity& id = c->peer();
-  hear_no_more(id);
+  stop_draining(id);
   const bool has_parted =
-      !afresh && is_ours(id) && !parties_.contains(id.id) && has_closed(id.rank);
+      !afresh && is_ours(id) && !remote_processes_.contains(id.id) && has_closed(id.rank);
   if (has_parted || is_impostor(id) || is_other_program(id)) {
     c->close();
     return nullptr;
   }
-  party& who = party_for(id, afresh);
+  remote_process& who = remote_process_for(id, afresh);
   add(who, c);
   return who.peer;
 }
@@ -248,7 +250,7 @@ std::shared_ptr<peer> links::enter(const channel_ptr& c, bool afresh) {
 std::shared_ptr<peer> links::peer_behind(const channel_ptr& c) { return enter(c, false); }
 std::shared_ptr<peer> links::peer_met(const channel_ptr& c) { return enter(c, true); }
 
-void links::add(party& who, const channel_ptr& c) {
+void links::add(remote_process& who, const channel_ptr& c) {
   who.channels.push_back(c);
   // Over TCP the peer is elsewhere, and has no process to watch.
   if (c->carries_descriptors() && !who.gone && who.watch == 0) who.watch = watch_death(c);
@@ -272,8 +274,8 @@ std::uint64_t links::watch_death(const channel_ptr& c) {
 /// What is closed needs no channel; the number of closed ones would grow with each reconnection.
 void links::part(peer& p) noexcept {
   try {
-    mail_->post([this, p = p.shared_from_this()] {
-      for (auto& [id, who] : parties_)
+    manager_proxy_->post([this, p = p.shared_from_this()] {
+      for (auto& [id, who] : remote_processes_)
         if (who.peer == p && !who.gone) return end(who, errc::closed, has_left);
     });
   } catch (const std::bad_alloc&) {
@@ -282,9 +284,9 @@ void links::part(peer& p) noexcept {
 }
 
 void links::on_gone(const channel_ptr& c, bool orderly) {
-  const auto it = party_with(c);
-  if (it == parties_.end()) return;
-  party& who = it->second;
+  const auto it = remote_process_with(c);
+  if (it == remote_processes_.end()) return;
+  remote_process& who = it->second;
   std::erase(who.channels, c);
   const std::shared_ptr<peer> p = who.peer;
   const bool looks_on = orderly && !who.gone && is_sought(*p);
@@ -294,16 +296,17 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
     end(who, orderly ? errc::closed : errc::peer_lost,
         orderly ? has_left : std::string_view("its process died or its connection broke"),
         looks_on);
-  if (who.channels.empty() && !who.leaving) drop(it);
+  if (who.channels.empty() && !who.draining) drop(it);
   if (looks_on) look_for(p, c->peer().locator, {errc::closed, std::string(has_left)});
 }
 
 /// Nothing is left to be done with it.
-links::party_map::iterator links::drop(party_map::iterator at) {
-  const std::lock_guard lock(strangers_mutex_);
-  const auto known = strangers_.find(at->first);
-  if (known != strangers_.end() && known->second.peer == at->second.peer) strangers_.erase(known);
-  return parties_.erase(at);
+links::remote_process_map::iterator links::drop(remote_process_map::iterator at) {
+  const std::lock_guard lock(non_rank_peers_mutex_);
+  const auto known = non_rank_peers_.find(at->first);
+  if (known != non_rank_peers_.end() && known->second.peer == at->second.peer)
+    non_rank_peers_.erase(known);
+  return remote_processes_.erase(at);
 }
 
 /// A rank that this side wants to send to, and neither side has had a link to the other.
@@ -313,11 +316,13 @@ bool links::is_sought(const peer& p) const {
 }
 
 /// It sent what no correct peer sends.
-void links::cut_off(party& who, std::string_view what) { give_up(who, errc::protocol_error, what); }
+void links::cut_off(remote_process& who, std::string_view what) {
+  give_up(who, errc::protocol_error, what);
+}
 
 /// A channel to somebody who was not looked for. Others that the two have stay.
 void links::leave(const channel_ptr& c) {
-  if (const auto it = party_with(c); it != parties_.end()) {
+  if (const auto it = remote_process_with(c); it != remote_processes_.end()) {
     if (it->second.channels.size() == 1) return end(it->second, errc::closed, has_left);
     std::erase(it->second.channels, c);
   }
@@ -334,16 +339,16 @@ void links::on_rank_end(peer_id rank, bool died) {
   const std::shared_ptr<peer> p = messenger_.peer_of(rank);
   const errc how = died ? errc::peer_lost : errc::closed;
   const std::string_view what = died ? std::string_view("its process died") : has_left;
-  for (auto& [id, who] : parties_)
+  for (auto& [id, who] : remote_processes_)
     if (who.peer == p && !who.gone) return end(who, how, what);
-  if (is_heard_out(*p)) return;
+  if (is_drained(*p)) return;
   const engine::holder hold(engine_);
   p->lose(how, what);
 }
 
 void links::on_leave(peer_id rank) {
   const std::shared_ptr<peer> p = messenger_.peer_of(rank);
-  if (is_heard_out(*p)) return;
+  if (is_drained(*p)) return;
   const engine::holder hold(engine_);
   if (p->now() == peer::state::idle) p->fail(errc::closed, has_left);
 }
@@ -354,11 +359,11 @@ std::string links::describe(const peer& p) const {
   for (std::size_t i = 0; i != ways_.size(); ++i) {
     if (ways_[i].name != p.link()->traits().name) continue;
     const transports::transport& t = *ways_[i].transport;
-    proto::bundle* const several = bundle_for(p, i);
+    proto::multi_rail_link* const several = multi_rail_link_for(p, i);
     if (!several) return t.describe(p);
     std::string text = fmt::format("{} links: ", several->size());
     for (std::size_t n = 0; n != several->size(); ++n)
-      text += (n == 0 ? "" : "; ") + t.describe(several->inlet(n));
+      text += (n == 0 ? "" : "; ") + t.describe(several->frame_sink(n));
     return text;
   }
   return std::string(p.link()->traits().name);

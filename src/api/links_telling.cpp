@@ -8,13 +8,13 @@
 
 #include "api/links.hpp"
 #include "runtime/printable.hpp"
-#include "wireup/patiently.hpp"
+#include "wireup/retry_on_bad_alloc.hpp"
 
 namespace weft::detail {
 
 using proto::peer;
 using runtime::engine;
-using transports::parcel;
+using transports::wireup_message;
 
 namespace {
 
@@ -36,10 +36,10 @@ std::string_view told_word(std::uint32_t why) noexcept {
   }
 }
 
-parcel pack_reason(std::uint8_t kind, errc why, std::string_view detail) {
+wireup_message pack_reason(std::uint8_t kind, errc why, std::string_view detail) {
   detail = detail.substr(0, most_shown);
   const auto number = static_cast<std::uint32_t>(why);
-  parcel p;
+  wireup_message p;
   p.kind = kind;
   p.bytes.resize(sizeof number + detail.size());
   std::memcpy(p.bytes.data(), &number, sizeof number);
@@ -50,10 +50,11 @@ parcel pack_reason(std::uint8_t kind, errc why, std::string_view detail) {
 }  // namespace
 
 void links::given_up(peer& p) {
-  mail_->post([this, p = p.shared_from_this()] { wireup::patiently([&] { tell(p); }); });
+  manager_proxy_->post(
+      [this, p = p.shared_from_this()] { wireup::retry_on_bad_alloc([&] { tell(p); }); });
 }
 
-/// The baton is not held. Nothing: it is not lost.
+/// The progress lock is not held. Nothing: it is not lost.
 std::optional<wireup::failure> links::reason_of(const peer& p) const {
   const engine::holder hold(engine_);
   if (p.now() != peer::state::lost) return {};
@@ -64,29 +65,30 @@ std::optional<wireup::failure> links::reason_of(const peer& p) const {
 bool links::tell(const std::shared_ptr<peer>& lost) {
   const auto reason = reason_of(*lost);
   if (!reason) return false;
-  const auto known = std::find_if(parties_.begin(), parties_.end(), [&](const auto& one) {
-    return one.second.peer == lost && !one.second.gone;
-  });
-  if (known != parties_.end()) give_up(known->second, reason->kind, reason->text);
+  const auto known =
+      std::find_if(remote_processes_.begin(), remote_processes_.end(),
+                   [&](const auto& one) { return one.second.peer == lost && !one.second.gone; });
+  if (known != remote_processes_.end()) give_up(known->second, reason->kind, reason->text);
   return true;
 }
 
 /// The peer has gone while this channel to it came about.
 void links::send_off(const wireup::channel_ptr& c, const peer& p) {
   if (const auto reason = reason_of(p))
-    c->send(pack_reason(static_cast<std::uint8_t>(parcel_kind::gone), reason->kind, reason->text));
+    c->send(pack_reason(static_cast<std::uint8_t>(wireup_message_kind::gone), reason->kind,
+                        reason->text));
   c->close();
 }
 
 /// By every channel: the good-bye by one must not come before the reason by another.
-void links::give_up(party& who, errc why, std::string_view detail) {
+void links::give_up(remote_process& who, errc why, std::string_view detail) {
   for (const wireup::channel_ptr& c : who.channels)
-    c->send(pack_reason(static_cast<std::uint8_t>(parcel_kind::gone), why, detail));
+    c->send(pack_reason(static_cast<std::uint8_t>(wireup_message_kind::gone), why, detail));
   end(who, why, detail);
 }
 
 /// What it sent before is delivered before its peer ends.
-void links::on_given_up(party& who, const parcel& told) {
+void links::on_given_up(remote_process& who, const wireup_message& told) {
   std::uint32_t why = 0;
   if (told.bytes.size() < sizeof why) return end(who, errc::peer_lost, "it gave this side up");
   std::memcpy(&why, told.bytes.data(), sizeof why);

@@ -2,45 +2,47 @@
 #include <weft/as_result.hpp>
 #include <weft/context.hpp>
 
-#include "api/door.hpp"
+#include "api/listener_state.hpp"
 
 namespace weft {
 
-using detail::door_state;
-using visit_ptr = door_state::visit_ptr;
+using detail::listener_state;
+using request_ptr = listener_state::request_ptr;
 
 struct listener::state {
-  explicit state(std::shared_ptr<door_state> d) noexcept : door(std::move(d)) {}
+  explicit state(std::shared_ptr<listener_state> d) noexcept : listening(std::move(d)) {}
   state(const state&) = delete;
   state& operator=(const state&) = delete;
-  ~state() { door->close(); }
+  ~state() { listening->close(); }
 
-  std::shared_ptr<door_state> door;
+  std::shared_ptr<listener_state> listening;
 };
 
-struct listener::visitor::state {
+struct listener::connection_request::state {
   detail::core* owner;
-  visit_ptr visit;
+  request_ptr request;
 };
 
-listener::visitor::visitor(std::unique_ptr<state> s) noexcept : state_(std::move(s)) {}
-listener::visitor::visitor(visitor&&) noexcept = default;
-listener::visitor& listener::visitor::operator=(visitor&&) noexcept = default;
-listener::visitor::~visitor() {
+listener::connection_request::connection_request(std::unique_ptr<state> s) noexcept
+    : state_(std::move(s)) {}
+listener::connection_request::connection_request(connection_request&&) noexcept = default;
+listener::connection_request& listener::connection_request::operator=(
+    connection_request&&) noexcept = default;
+listener::connection_request::~connection_request() {
   if (state_ && state_->owner->engine().is_inherited()) static_cast<void>(state_.release());
 }
 
-const std::string& listener::visitor::greeting() const noexcept {
-  return state_->visit->greeting();
+const std::string& listener::connection_request::private_data() const noexcept {
+  return state_->request->private_data();
 }
 
-task<endpoint> listener::visitor::accept() {
+task<endpoint> listener::connection_request::accept() {
   detail::core& owner = *state_->owner;
-  const visit_ptr visit = state_->visit;
+  const request_ptr request = state_->request;
   detail::callback_request<endpoint> accepted{
-      &owner.engine(), [&owner, visit](const std::shared_ptr<detail::mailbox<endpoint>>& box) {
-        owner.manager().post([&owner, visit, box] {
-          const wireup::channel_ptr c = visit->accept();
+      &owner.engine(), [&owner, request](const std::shared_ptr<detail::oneshot<endpoint>>& box) {
+        owner.manager().post([&owner, request, box] {
+          const wireup::channel_ptr c = request->accept();
           if (!c && owner.ended()) return box->fail(errc::closed, "the context has ended");
           if (!c) return box->fail(errc::peer_lost, "the visitor left before it was accepted");
           auto peer = owner.links().peer_met(c);
@@ -51,41 +53,43 @@ task<endpoint> listener::visitor::accept() {
   co_return co_await accepted;
 }
 
-void listener::visitor::reject(std::string reason) { state_->visit->reject(reason); }
+void listener::connection_request::reject(std::string reason) { state_->request->reject(reason); }
 
-task<listener::visitor> listener::next() {
+task<listener::connection_request> listener::next() {
   const std::shared_ptr<state> keep = state_;
-  const std::shared_ptr<door_state> door = keep->door;
-  detail::callback_request<visit_ptr> came{
-      &door->owner->engine(),
-      [door](const std::shared_ptr<detail::mailbox<visit_ptr>>& box) { door->wait(box); }};
-  visit_ptr visit = co_await came;
-  co_return visitor(
-      std::make_unique<visitor::state>(visitor::state{door->owner, std::move(visit)}));
+  const std::shared_ptr<listener_state> listening = keep->listening;
+  detail::callback_request<request_ptr> came{
+      &listening->owner->engine(),
+      [listening](const std::shared_ptr<detail::oneshot<request_ptr>>& box) {
+        listening->wait(box);
+      }};
+  request_ptr request = co_await came;
+  co_return connection_request(std::make_unique<connection_request::state>(
+      connection_request::state{listening->owner, std::move(request)}));
 }
 
 task<endpoint> listener::accept() {
   for (;;) {
-    visitor v = co_await next();
+    connection_request v = co_await next();
     result<endpoint> in = co_await as_result(v.accept());
     if (in) co_return std::move(in).value();
     if (in.code() != errc::peer_lost) throw in.failure();
   }
 }
 
-std::string listener::address() const { return state_->door->address; }
+std::string listener::address() const { return state_->listening->address; }
 
-void listener::close() { state_->door->close(); }
+void listener::close() { state_->listening->close(); }
 
 task<listener> context::listen(std::string address) {
   core_->refuse_child();
-  auto door = std::make_shared<door_state>();
-  door->owner = core_.get();
-  core_->manager().open_door(address, door->address, [&](std::uint64_t number) {
-    door->number = number;
-    core_->add_door(number, door);
+  auto listening = std::make_shared<listener_state>();
+  listening->owner = core_.get();
+  core_->manager().open_listener(address, listening->address, [&](std::uint64_t number) {
+    listening->number = number;
+    core_->add_listener(number, listening);
   });
-  co_return listener(std::make_shared<listener::state>(std::move(door)));
+  co_return listener(std::make_shared<listener::state>(std::move(listening)));
 }
 
 }  // namespace weft

@@ -9,12 +9,12 @@ using wireup::change;
 using wireup::change_kind;
 using wireup::changes;
 using wireup::channel_ptr;
-using wireup::member_line;
+using wireup::coordinator_connection;
 
-members::members(wireup::job& j, std::shared_ptr<mail_slot> mail, wireup::tcp_settings tcp,
-                 std::shared_ptr<member_line> line)
+members::members(wireup::job& j, std::shared_ptr<manager_proxy> mail, wireup::tcp_settings tcp,
+                 std::shared_ptr<coordinator_connection> line)
     : job_(j),
-      mail_(std::move(mail)),
+      manager_proxy_(std::move(mail)),
       tcp_(std::move(tcp)),
       book_(j.size()),
       line_(std::move(line)) {}
@@ -28,23 +28,23 @@ void members::attach(wireup::connection_manager& m, std::function<void(peer_id, 
     if (line_) listen();
     return;
   }
-  wireup::registrar::host host;
+  wireup::coordinator::host host;
   host.job = job_.id();
   host.first_size = job_.size();
   host.find = [this](peer_id rank, std::function<void(std::string)> found) {
     if (rank == 0) return found(manager_->self().locator);
-    job_.find(rank, [mail = mail_, found = std::move(found)](const std::string& locator) {
+    job_.find(rank, [mail = manager_proxy_, found = std::move(found)](const std::string& locator) {
       mail->post([found, locator] { found(locator); });
     });
   };
   host.is_at = &wireup::is_process_at;
   host.on_change = [this](const change& c) { apply({0, {c}}); };
-  registrar_ = std::make_unique<wireup::registrar>(std::move(host));
+  coordinator_ = std::make_unique<wireup::coordinator>(std::move(host));
 }
 
 void members::shut() {
   lose(errc::closed, "the context has ended");
-  std::shared_ptr<member_line> line;
+  std::shared_ptr<coordinator_connection> line;
   {
     const std::lock_guard lock(mutex_);
     line.swap(line_);
@@ -53,18 +53,18 @@ void members::shut() {
 }
 
 /// The line to rank 0; null on rank 0 itself and when it is gone.
-std::shared_ptr<member_line> members::follow() {
+std::shared_ptr<coordinator_connection> members::follow() {
   if (rank() == 0) return nullptr;
   {
     const std::lock_guard lock(mutex_);
     if (line_ || lost_) return line_;
-    line_ = std::make_shared<member_line>(tcp_, job_.id(), rank());
+    line_ = std::make_shared<coordinator_connection>(tcp_, job_.id(), rank());
   }
   listen();
-  job_.find(0, [this, mail = mail_](const std::string& locator) {
+  job_.find(0, [this, mail = manager_proxy_](const std::string& locator) {
     mail->post([this, locator] {
       if (locator.empty()) return lose(errc::peer_lost, "rank 0 has ended");
-      std::shared_ptr<member_line> line;
+      std::shared_ptr<coordinator_connection> line;
       {
         const std::lock_guard lock(mutex_);
         line = line_;
@@ -114,7 +114,7 @@ void members::apply(const changes& c) {
   for (const view_box& box : told) box->deliver(after);
   for (const change& one : applied)
     if (one.what != change_kind::joined && one.rank != rank())
-      mail_->post([this, one] { ended_(one.rank, one.what == change_kind::died); });
+      manager_proxy_->post([this, one] { ended_(one.rank, one.what == change_kind::died); });
 }
 
 void members::lose(errc why, std::string_view detail) noexcept {
@@ -139,9 +139,9 @@ std::string members::open(const std::string& address) {
     throw error(errc::unsupported,
                 "only rank 0, which keeps the book of the job's members, lets others join");
   std::string actual;
-  manager_->open_door(address, actual, [this](std::uint64_t number) {
+  manager_->open_listener(address, actual, [this](std::uint64_t number) {
     const std::lock_guard lock(mutex_);
-    doors_.insert(number);
+    listeners_.insert(number);
   });
   return actual;
 }
@@ -172,10 +172,10 @@ void members::leave() {
   if (const auto line = follow()) line->leave();
 }
 
-bool members::await_entry(std::chrono::seconds patience) {
+bool members::await_entry(std::chrono::seconds timeout) {
   std::unique_lock lock(mutex_);
   const bool told =
-      changed_.wait_for(lock, patience, [&] { return lost_ || book_.members().contains(rank()); });
+      changed_.wait_for(lock, timeout, [&] { return lost_ || book_.members().contains(rank()); });
   if (lost_) throw error(why_lost_, lost_detail_);
   return told;
 }
@@ -190,33 +190,35 @@ void members::find(peer_id rank, const std::string& gone,
     const auto line = follow();
     return line ? line->find(rank, std::move(found)) : found({});
   }
-  mail_->post([this, rank, found = std::move(found)] { found(registrar_->where(rank)); });
+  manager_proxy_->post(
+      [this, rank, found = std::move(found)] { found(coordinator_->where(rank)); });
 }
 
-bool members::visit(std::uint64_t door, std::unique_ptr<wireup::door_visit>& v) {
-  if (!registrar_) return false;
-  if (door != wireup::connection_manager::registrar_door) {
+bool members::on_request(std::uint64_t listener_number,
+                         std::unique_ptr<wireup::incoming_request>& v) {
+  if (!coordinator_) return false;
+  if (listener_number != wireup::connection_manager::coordinator_listener) {
     const std::lock_guard lock(mutex_);
-    if (!doors_.contains(door)) return false;
+    if (!listeners_.contains(listener_number)) return false;
   }
-  registrar_->visit(std::move(v));
+  coordinator_->on_request(std::move(v));
   return true;
 }
 
-bool members::on_parcel(const channel_ptr& c, const transports::parcel& p) {
-  if (!registrar_ || !registrar_->owns(c)) return false;
-  registrar_->on_parcel(c, p);
+bool members::on_wireup_message(const channel_ptr& c, const transports::wireup_message& p) {
+  if (!coordinator_ || !coordinator_->owns(c)) return false;
+  coordinator_->on_wireup_message(c, p);
   return true;
 }
 
 bool members::on_gone(const channel_ptr& c, bool orderly) {
-  if (!registrar_ || !registrar_->owns(c)) return false;
-  registrar_->on_gone(c, orderly);
+  if (!coordinator_ || !coordinator_->owns(c)) return false;
+  coordinator_->on_gone(c, orderly);
   return true;
 }
 
 void members::on_rank_end(peer_id rank, bool died) {
-  if (registrar_) registrar_->ended(rank, died);
+  if (coordinator_) coordinator_->ended(rank, died);
 }
 
 }  // namespace weft::detail

@@ -45,11 +45,11 @@ task<void> membership::leave() {
 
 namespace {
 
-error no_answer(const std::string& address, std::chrono::seconds patience) {
+error no_answer(const std::string& address, std::chrono::seconds timeout) {
   return error(errc::unreachable,
                fmt::format("rank 0 at {} has not answered for {} s; it may be stopped or very busy "
                            "(WEFT_PEER_TIMEOUT says how long that is waited for)",
-                           address, patience.count()));
+                           address, timeout.count()));
 }
 
 }  // namespace
@@ -57,18 +57,18 @@ error no_answer(const std::string& address, std::chrono::seconds patience) {
 context join(const std::string& address, options chosen) {
   static_cast<void>(wireup::parse_address(address));  // says what is wrong with it
   chosen = detail::checked(std::move(chosen));
-  auto line = std::make_shared<wireup::member_line>(detail::tcp_settings_of(chosen, {}));
-  const std::chrono::seconds patience = chosen.peer_timeout;
+  auto line = std::make_shared<wireup::coordinator_connection>(detail::tcp_settings_of(chosen, {}));
+  const std::chrono::seconds timeout = chosen.peer_timeout;
   std::promise<wireup::failure> answer;
   std::future<wireup::failure> told = answer.get_future();
   line->join(address, [&answer](const wireup::failure& why) { answer.set_value(why); });
-  if (told.wait_for(patience) != std::future_status::ready) {
+  if (told.wait_for(timeout) != std::future_status::ready) {
     line->end();  // and nobody sets the answer any more
-    throw no_answer(address, patience);
+    throw no_answer(address, timeout);
   }
   if (const wireup::failure why = told.get(); why.kind != errc::ok) throw error(why.kind, why.text);
   auto made = std::make_unique<detail::core>(std::move(chosen), std::move(line));
-  if (!made->members().await_entry(patience)) throw no_answer(address, patience);
+  if (!made->members().await_entry(timeout)) throw no_answer(address, timeout);
   return context(std::move(made));
 }
 

@@ -92,10 +92,10 @@ void set_wait_set(options& o, const char* name, const std::string& value) {
   o.wait_set = value;
 }
 
-void set_large_messages(options& o, const char* name, const std::string& value) {
+void set_shm_copy(options& o, const char* name, const std::string& value) {
   if (value != "auto" && value != "pipeline" && value != "cma" && value != "direct")
     bad(name, value, "auto, pipeline, cma or direct");
-  o.large_messages = value;
+  o.shm_copy = value;
 }
 
 constexpr std::array<std::pair<const char*, progress_mode>, 4> modes{
@@ -117,29 +117,29 @@ void set_poll_policy(options& o, const char* name, const std::string& value) {
   o.polling = one_of(policies, name, value, "order, adaptive or toggle");
 }
 
-constexpr std::array<std::pair<const char*, ring_reading>, 5> readings{
-    {{"burst", ring_reading::burst},
-     {"single", ring_reading::single},
-     {"contiguous", ring_reading::contiguous},
-     {"post", ring_reading::post},
-     {"immediate", ring_reading::immediate}}};
+constexpr std::array<std::pair<const char*, ring_read_policy>, 5> readings{
+    {{"burst", ring_read_policy::burst},
+     {"single", ring_read_policy::single},
+     {"contiguous", ring_read_policy::contiguous},
+     {"post", ring_read_policy::post},
+     {"immediate", ring_read_policy::immediate}}};
 
 void set_reading(options& o, const char* name, const std::string& value) {
   o.reading = one_of(readings, name, value, "burst, single, contiguous, post or immediate");
 }
 
-constexpr std::array<std::pair<const char*, rendezvous_way>, 4> ways{
-    {{"auto", rendezvous_way::automatic},
-     {"frames", rendezvous_way::frames},
-     {"read", rendezvous_way::read},
-     {"write", rendezvous_way::write}}};
+constexpr std::array<std::pair<const char*, rendezvous_scheme>, 4> ways{
+    {{"auto", rendezvous_scheme::automatic},
+     {"frames", rendezvous_scheme::frames},
+     {"read", rendezvous_scheme::read},
+     {"write", rendezvous_scheme::write}}};
 
-constexpr std::array<std::pair<const char*, region_caching>, 3> cachings{
-    {{"off", region_caching::off},
-     {"on", region_caching::on},
-     {"bounded", region_caching::bounded}}};
+constexpr std::array<std::pair<const char*, registration_caching>, 3> cachings{
+    {{"off", registration_caching::off},
+     {"on", registration_caching::on},
+     {"bounded", registration_caching::bounded}}};
 
-void set_region_caching(options& o, const char* name, const std::string& value) {
+void set_registration_caching(options& o, const char* name, const std::string& value) {
   o.regions.caching = one_of(cachings, name, value, "off, on or bounded");
 }
 
@@ -154,10 +154,10 @@ void set_rendezvous(options& o, const char* name, const std::string& value) {
   o.rendezvous = one_of(ways, name, value, "auto, frames, read or write");
 }
 
-constexpr std::array<std::pair<const char*, inline_beginning>, 3> beginnings{
-    {{"auto", inline_beginning::automatic},
-     {"yes", inline_beginning::yes},
-     {"no", inline_beginning::no}}};
+constexpr std::array<std::pair<const char*, rendezvous_eager_data>, 3> beginnings{
+    {{"auto", rendezvous_eager_data::automatic},
+     {"yes", rendezvous_eager_data::yes},
+     {"no", rendezvous_eager_data::no}}};
 
 void set_inlined(options& o, const char* name, const std::string& value) {
   o.inlined = one_of(beginnings, name, value, "auto, yes or no");
@@ -170,13 +170,13 @@ void set_chained(options& o, const char* name, const std::string& value) {
   o.chained = one_of(chainings, name, value, "auto, yes or no");
 }
 
-constexpr std::array<std::pair<const char*, copy_ends>, 3> ends{
-    {{"direct", copy_ends::direct},
-     {"one_queue", copy_ends::one_queue},
-     {"two_queues", copy_ends::two_queues}}};
+constexpr std::array<std::pair<const char*, copy_completion>, 3> ends{
+    {{"direct", copy_completion::direct},
+     {"one_queue", copy_completion::one_queue},
+     {"two_queues", copy_completion::two_queues}}};
 
-void set_qdma_ends(options& o, const char* name, const std::string& value) {
-  o.qdma_ends = one_of(ends, name, value, "direct, one_queue or two_queues");
+void set_qdma_copy_completion(options& o, const char* name, const std::string& value) {
+  o.qdma_copy_completion = one_of(ends, name, value, "direct, one_queue or two_queues");
 }
 
 void set_spin(options& o, const char* name, const std::string& value) {
@@ -218,17 +218,17 @@ std::string name_of(progress_mode m) { return word_for(modes, m); }
 
 std::string name_of(poll_policy p) { return word_for(policies, p); }
 
-std::string name_of(ring_reading r) { return word_for(readings, r); }
+std::string name_of(ring_read_policy r) { return word_for(readings, r); }
 
-std::string name_of(region_caching c) { return word_for(cachings, c); }
+std::string name_of(registration_caching c) { return word_for(cachings, c); }
 
-std::string name_of(rendezvous_way w) { return word_for(ways, w); }
+std::string name_of(rendezvous_scheme w) { return word_for(ways, w); }
 
-std::string name_of(inline_beginning b) { return word_for(beginnings, b); }
+std::string name_of(rendezvous_eager_data b) { return word_for(beginnings, b); }
 
 std::string name_of(chained_fin c) { return word_for(chainings, c); }
 
-std::string name_of(copy_ends e) { return word_for(ends, e); }
+std::string name_of(copy_completion e) { return word_for(ends, e); }
 
 std::string join(const std::vector<std::string>& all) {
   std::string text;
@@ -249,7 +249,7 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_POLL_POLICY", "polling",
        "how polling threads look at transports: order, adaptive, toggle", set_poll_policy,
        [](const options& o) { return name_of(o.polling); }},
-      {"WEFT_SHM_READING", "reading",
+      {"WEFT_SHM_READ_POLICY", "reading",
        "what is taken out of a peer's ring at once: burst, single, contiguous, post, immediate",
        set_reading, [](const options& o) { return name_of(o.reading); }},
       {"WEFT_TRANSPORTS", "transports",
@@ -276,9 +276,9 @@ const std::vector<environment_variable>& environment_variables() {
        set_peer_timeout, [](const options& o) { return std::to_string(o.peer_timeout.count()); }},
       {"WEFT_WAIT_SET", "wait_set", "where idle threads sleep: auto, uring, epoll", set_wait_set,
        [](const options& o) { return o.wait_set; }},
-      {"WEFT_LARGE", "large_messages",
-       "how large messages cross shared memory: auto, pipeline, cma, direct", set_large_messages,
-       [](const options& o) { return o.large_messages; }},
+      {"WEFT_SHM_COPY", "shm_copy",
+       "how large messages cross shared memory: auto, pipeline, cma, direct", set_shm_copy,
+       [](const options& o) { return o.shm_copy; }},
       {"WEFT_EAGER_LIMIT", "eager_limit",
        "bytes of the longest message that goes without a handshake (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.eager_limit = bytes(n, v); },
@@ -286,23 +286,23 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_RENDEZVOUS", "rendezvous",
        "how the rest of a longer one crosses: auto, frames, read, write", set_rendezvous,
        [](const options& o) { return name_of(o.rendezvous); }},
-      {"WEFT_RENDEZVOUS_INLINE", "inlined",
+      {"WEFT_RENDEZVOUS_EAGER_DATA", "inlined",
        "whether its beginning goes with the handshake: auto, yes, no", set_inlined,
        [](const options& o) { return name_of(o.inlined); }},
-      {"WEFT_RENDEZVOUS_CHAIN", "chained",
+      {"WEFT_RENDEZVOUS_CHAINED_FIN", "chained",
        "whether a copy's end is told by the copy itself: auto, yes, no", set_chained,
        [](const options& o) { return name_of(o.chained); }},
-      {"WEFT_QDMA_ENDS", "qdma_ends",
-       "how qdma tells its own side of a copy's end: direct, one_queue, two_queues", set_qdma_ends,
-       [](const options& o) { return name_of(o.qdma_ends); }},
-      {"WEFT_REGION_CACHE", "regions.caching",
-       "how long memory stays registered with devices: off, on, bounded", set_region_caching,
+      {"WEFT_QDMA_COPY_COMPLETION", "qdma_copy_completion",
+       "how qdma tells its own side of a copy's end: direct, one_queue, two_queues",
+       set_qdma_copy_completion, [](const options& o) { return name_of(o.qdma_copy_completion); }},
+      {"WEFT_REGISTRATION_CACHE", "regions.caching",
+       "how long memory stays registered with devices: off, on, bounded", set_registration_caching,
        [](const options& o) { return name_of(o.regions.caching); }},
-      {"WEFT_REGION_CACHE_BYTES", "regions.most_bytes",
+      {"WEFT_REGISTRATION_CACHE_BYTES", "regions.most_bytes",
        "bytes that are registered at most, with bounded (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.regions.most_bytes = bytes(n, v); },
        [](const options& o) { return std::to_string(o.regions.most_bytes); }},
-      {"WEFT_REGION_CACHE_ENTRIES", "regions.most_entries",
+      {"WEFT_REGISTRATION_CACHE_ENTRIES", "regions.most_entries",
        "ranges that are registered at most, with bounded", set_region_entries,
        [](const options& o) { return std::to_string(o.regions.most_entries); }},
       {"WEFT_UNEXPECTED_BUDGET", "unexpected_budget",

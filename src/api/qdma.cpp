@@ -191,12 +191,12 @@ region::~region() {
     d.regions().withdraw(key_);
   }
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  while (own_regions::is_held(d.office(), key_, d.contexts())) {
+  while (own_regions::is_held(d.segment(), key_, d.contexts())) {
     if (std::chrono::steady_clock::now() > limit) return;
     ::sched_yield();
   }
   const engine::holder hold(port_->engine());
-  d.regions().retire(key_, d.office());
+  d.regions().retire(key_, d.segment());
   if (owned_) d.regions().free(bytes_);
 }
 
@@ -210,7 +210,7 @@ device device::open(context& of) {
   return device(of.core().open_qdma(transports::qdma::table::make()));
 }
 
-task<device> device::join(context& of, contact who) {
+task<device> device::join(context& of, device_address who) {
   std::uint32_t head[4] = {};
   transports::qdma::socket_id where{};
   std::memcpy(head, who.bytes.data(), sizeof head);
@@ -254,7 +254,7 @@ task<void> device::meet(process who) {
 }
 
 process device::self() const noexcept { return static_cast<process>(port_->device().self()); }
-contact device::where() const { return port_->where(); }
+device_address device::where() const { return port_->where(); }
 
 event device::make_event(std::uint64_t completions, bool repeat) {
   const engine::holder hold(port_->engine());
@@ -266,18 +266,18 @@ queue device::open_queue() {
   return {*port_, port_->device().open_queue()};
 }
 
-region device::register_memory(std::span<std::byte> memory, rights may) {
+region device::register_memory(std::span<std::byte> memory, rights permissions) {
   const engine::holder hold(port_->engine());
-  return {*port_, port_->device().regions().add(memory, may), memory, false};
+  return {*port_, port_->device().regions().add(memory, permissions), memory, false};
 }
 
-region device::allocate(std::size_t size, rights may) {
+region device::allocate(std::size_t size, rights permissions) {
   if (size == 0) throw error(errc::invalid_argument, "a region of 0 bytes; ask for at least one");
   const engine::holder hold(port_->engine());
   own_regions& all = port_->device().regions();
   const std::span<std::byte> memory = all.allocate(size);
   try {
-    return {*port_, all.add(memory, may), memory, true};
+    return {*port_, all.add(memory, permissions), memory, true};
   } catch (...) {
     all.free(memory);
     throw;

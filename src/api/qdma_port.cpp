@@ -13,7 +13,7 @@
 namespace weft::qdma::detail {
 
 using runtime::unique_fd;
-using transports::parcel;
+using transports::wireup_message;
 using transports::qdma::socket_id;
 using transports::qdma::vpid;
 
@@ -96,9 +96,9 @@ std::shared_ptr<port> port::make(runtime::engine& e, transports::qdma::table t) 
 
 port::~port() = default;
 
-contact port::where() const noexcept {
+device_address port::where() const noexcept {
   const std::uint32_t head[] = {0x6d647177, 1, device_->self(), 0};  // "wqdm", version
-  contact c;
+  device_address c;
   std::memcpy(c.bytes.data(), head, sizeof head);
   std::memcpy(c.bytes.data() + sizeof head, name_.data(), sizeof name_);
   return c;
@@ -111,8 +111,8 @@ void port::listen() {
       });
 }
 
-/// Whoever finds the listener readable; without the baton. Without descriptors or memory they wait
-/// until the next one comes.
+/// Whoever finds the listener readable; without the progress lock. Without descriptors or memory
+/// they wait until the next one comes.
 void port::on_newcomers() {
   std::vector<connection_ptr> fresh;
   try {
@@ -221,12 +221,12 @@ bool port::take(connection& c, wireup::packet p) {
                 std::string_view(reinterpret_cast<const char*>(text.data()), text.size()));
     return false;
   }
-  parcel card;
+  wireup_message card;
   card.bytes.assign(p.bytes.begin(), p.bytes.end());
   card.fds = std::move(p.fds);
   try {
     // Both may have connected to each other; then they have met already.
-    transports::qdma::card_body body{};
+    transports::qdma::device_address_body body{};
     if (card.bytes.size() == sizeof body) std::memcpy(&body, card.bytes.data(), sizeof body);
     const bool known = body.who != 0 && body.who != device_->self() && device_->knows(body.who);
     if (!known) c.peer = device_->meet(card, c.pid);
@@ -234,7 +234,7 @@ bool port::take(connection& c, wireup::packet p) {
       waits->deliver(static_cast<process>(body.who));
       return true;
     }
-    const parcel own = device_->card();
+    const wireup_message own = device_->card();
     return wireup::send_packet(c.fd.get(), own.bytes, {}, own.fds) == 0;
   } catch (const error& e) {
     if (waits) {
@@ -248,7 +248,7 @@ bool port::take(connection& c, wireup::packet p) {
   }
 }
 
-/// With the baton held.
+/// With the progress lock held.
 void port::drop(const connection_ptr& c) noexcept {
   c->fd = {};
   if (c->watch != 0) engine_.unwatch(c->watch);
@@ -276,7 +276,7 @@ bool port::meet(process who, const arrival_box& box) {
   c->fd = connect_to(where);
   if (!c->fd) return false;
   c->pid = wireup::credentials_of(c->fd.get()).pid;
-  const parcel own = device_->card();
+  const wireup_message own = device_->card();
   if (wireup::send_packet(c->fd.get(), own.bytes, {}, own.fds) != 0)
     throw error(errc::peer_lost, "the process there has ended");
   c->waits = box;

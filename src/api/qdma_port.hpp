@@ -14,8 +14,8 @@
 
 namespace weft::qdma::detail {
 
-using arrival_box = std::shared_ptr<weft::detail::mailbox<process>>;
-using table_box = std::shared_ptr<weft::detail::mailbox<std::shared_ptr<runtime::unique_fd>>>;
+using arrival_box = std::shared_ptr<weft::detail::oneshot<process>>;
+using table_box = std::shared_ptr<weft::detail::oneshot<std::shared_ptr<runtime::unique_fd>>>;
 
 /// Asks the context behind that socket for its node's table.
 /// \return false: its queue of newcomers is full, try again later
@@ -33,16 +33,16 @@ class port final : public std::enable_shared_from_this<port> {
   ~port();
 
   runtime::engine& engine() noexcept { return engine_; }
-  /// With the baton held, but for self() and contexts().
+  /// With the progress lock held, but for self() and contexts().
   transports::qdma::device& device() noexcept { return *device_; }
-  contact where() const noexcept;
+  device_address where() const noexcept;
 
-  /// Begins to meet somebody; `box` learns how that ended. Not with the baton held.
+  /// Begins to meet somebody; `box` learns how that ended. Not with the progress lock held.
   /// \return false: its queue of newcomers is full, try again later
   /// \throws weft::error (peer_lost, refused)
   bool meet(process who, const arrival_box& box);
 
-  /// The context ends. With the baton held.
+  /// The context ends. With the progress lock held.
   void shut() noexcept;
 
  private:

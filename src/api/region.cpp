@@ -7,38 +7,38 @@
 
 namespace weft {
 
-region::region(context& owner, std::span<std::byte> memory, rights may)
-    : at_(&owner.core().messenger()), called_{at_->add_region(memory, may), 0}, bytes_(memory) {}
+region::region(context& owner, std::span<std::byte> memory, rights permissions)
+    : messenger_(&owner.core().messenger()),
+      name_{messenger_->add_region(memory, permissions), 0},
+      bytes_(memory) {}
 
-region::region(context& owner, std::span<std::byte> memory, rights may, region_name called)
-    : at_(&owner.core().messenger()), called_(called), bytes_(memory) {
-  at_->add_region(called, memory, may);
+region::region(context& owner, std::span<std::byte> memory, rights permissions, region_name name)
+    : messenger_(&owner.core().messenger()), name_(name), bytes_(memory) {
+  messenger_->add_region(name, memory, permissions);
 }
 
 region::region(region&& other) noexcept
-    : at_(std::exchange(other.at_, nullptr)),
-      called_(std::exchange(other.called_, {})),
+    : messenger_(std::exchange(other.messenger_, nullptr)),
+      name_(std::exchange(other.name_, {})),
       bytes_(std::exchange(other.bytes_, {})) {}
 
 region& region::operator=(region&& other) noexcept {
-  std::swap(at_, other.at_);
-  std::swap(called_, other.called_);
+  std::swap(messenger_, other.messenger_);
+  std::swap(name_, other.name_);
   std::swap(bytes_, other.bytes_);
   return *this;
 }
 
 region::~region() {
-  if (at_ && !at_->engine().is_inherited()) at_->end_region(called_.key);
+  if (messenger_ && !messenger_->engine().is_inherited()) messenger_->end_region(name_.key);
 }
 
-detail::region_end_request region::end() const noexcept { return {at_, called_.key}; }
+detail::region_end_request region::end() const noexcept { return {messenger_, name_.key}; }
 
-void region::release() noexcept { at_ = nullptr; }
+void region::release() noexcept { messenger_ = nullptr; }
 
-remote_region region::remote() const noexcept {
-  return {called_.key, called_.first, bytes_.size()};
-}
+remote_region region::remote() const noexcept { return {name_.key, name_.first, bytes_.size()}; }
 
-detail::notified_request region::notified() const noexcept { return {at_, called_.key}; }
+detail::notified_request region::notified() const noexcept { return {messenger_, name_.key}; }
 
 }  // namespace weft

@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 /// A task that nobody waits for. Frees itself.
-class spawned final : detail::root_owner, operation {
+class spawned final : detail::detached_task_owner, operation {
  public:
   spawned(detail::core& c, task<void> x, std::function<void(std::exception_ptr)> on_failure)
       : operation(&begin),
@@ -29,13 +29,14 @@ class spawned final : detail::root_owner, operation {
   static void begin(operation& op) noexcept {
     auto& self = static_cast<spawned&>(op);
     try {
-      detail::launch(self, chain{nullptr, {}, &self.home_.times, &self.home_.drives},
-                     std::move(self.x_), [] {});
+      detail::start_detached(self,
+                             task_environment{nullptr, {}, &self.home_.times, &self.home_.drives},
+                             std::move(self.x_), [] {});
     } catch (...) {
-      self.root_ended(std::current_exception());
+      self.task_ended(std::current_exception());
     }
   }
-  void root_ended(std::exception_ptr failure) noexcept override {
+  void task_ended(std::exception_ptr failure) noexcept override {
     detail::core& c = core_;
     {
       const std::unique_ptr<spawned> self(this);

@@ -59,12 +59,12 @@ stream::~stream() {
   if (state_ && !state_->engine().is_inherited()) state_->drop();
 }
 
-result<std::size_t> stream::try_put(const_buffer data) { return put(state_.get(), data); }
-result<std::size_t> stream::try_put(std::span<const const_buffer> list) {
+result<std::size_t> stream::try_write(const_buffer data) { return put(state_.get(), data); }
+result<std::size_t> stream::try_write(std::span<const const_buffer> list) {
   return put(state_.get(), list);
 }
-result<std::size_t> stream::try_get(mutable_buffer into) { return get(state_.get(), into); }
-result<std::size_t> stream::try_get(std::span<const mutable_buffer> list) {
+result<std::size_t> stream::try_read(mutable_buffer into) { return get(state_.get(), into); }
+result<std::size_t> stream::try_read(std::span<const mutable_buffer> list) {
   return get(state_.get(), list);
 }
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include <weft/detail/driver.hpp>
+#include <weft/detail/run_loop.hpp>
 
 namespace weft::detail {
 
@@ -25,8 +25,8 @@ class task_count final : operation {
   }
 
   /// Drives their coroutines until the last one has ended.
-  void wait(driver& home) noexcept {
-    if (count_.fetch_sub(1, std::memory_order_acq_rel) != 1) home.drive_until(none_left_);
+  void wait(run_loop& home) noexcept {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) != 1) home.run_until_done(none_left_);
   }
 
  private:

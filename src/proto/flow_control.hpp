@@ -28,13 +28,13 @@ class flow_control {
   // --- receiving ------------------------------------------------------------------------------
 
   /// Units granted in all; 0 before the first grant and after the end.
-  std::uint32_t window() const noexcept { return window_; }
+  std::uint32_t window() const noexcept { return credit_window_; }
   void set_window(std::uint32_t units) noexcept {
-    window_ = units;
+    credit_window_ = units;
     return_at_ = std::clamp<std::uint32_t>(units / 2, 1, most_to_return);
   }
   /// Units that the peer may know of and has not used.
-  std::uint32_t usable() const noexcept { return window_ - in_use_ - to_return_; }
+  std::uint32_t usable() const noexcept { return credit_window_ - in_use_ - to_return_; }
   /// Units in messages that are not matched yet.
   std::uint32_t in_use() const noexcept { return in_use_; }
   /// Units that are free again and that the peer does not know of.
@@ -72,16 +72,18 @@ class flow_control {
 
   /// Whether a window of this size may grow: messages that nobody receives hold most of it, and
   /// it is not larger than helps anybody.
-  bool should_grow() const noexcept { return window_ < largest_window && in_use_ > window_ / 2; }
+  bool should_grow() const noexcept {
+    return credit_window_ < largest_window && in_use_ > credit_window_ / 2;
+  }
   void grow(std::uint32_t units) noexcept {
-    set_window(window_ + units);
+    set_window(credit_window_ + units);
     to_return_ += units;
   }
 
   /// The connection has ended. \return the units that no message holds; held ones are released
   ///   one by one
   std::uint32_t end() noexcept {
-    const std::uint32_t free = std::exchange(window_, 0) - in_use_;
+    const std::uint32_t free = std::exchange(credit_window_, 0) - in_use_;
     to_return_ = 0;
     return_at_ = 1;
     return free;
@@ -96,7 +98,7 @@ class flow_control {
   static constexpr std::uint32_t largest_window = 1u << 20;
 
   std::int64_t credit_ = 0;
-  std::uint32_t window_ = 0;
+  std::uint32_t credit_window_ = 0;
   std::uint32_t in_use_ = 0;
   std::uint32_t to_return_ = 0;
   std::uint32_t return_at_ = 0;

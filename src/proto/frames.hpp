@@ -30,7 +30,7 @@ enum class frame_kind : std::uint8_t {
   cancelled,  ///< and the receiver had not matched it (a = the sender's id)
   credit,     ///< nothing but header.credit
   bye,        ///< nothing will follow (a = good_bye), or the answer to that (a = bye_answer)
-  enough,     ///< the receiver wants no more of what it asked for (a = the sender's id, b = the
+  stop_data,  ///< the receiver wants no more of what it asked for (a = the sender's id, b = the
               ///< receiver's id); an empty `data` with b = size of the message answers it
   ordered,    ///< on a link of several: a whole other frame, and its number
   arrived,    ///< how many frames have come (b) on which link of several (a); with a third word of

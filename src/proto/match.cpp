@@ -3,15 +3,15 @@
 
 namespace weft::proto {
 
-using detail::matcher;
+using detail::match_operation;
 
 namespace {
 
-matcher* merge(matcher* a, matcher* b) noexcept {
-  matcher* first = nullptr;
-  matcher** last = &first;
+match_operation* merge(match_operation* a, match_operation* b) noexcept {
+  match_operation* first = nullptr;
+  match_operation** last = &first;
   while (a && b) {
-    matcher*& earlier = a->posted_at < b->posted_at ? a : b;
+    match_operation*& earlier = a->posted_at < b->posted_at ? a : b;
     *last = earlier;
     last = &earlier->after;
     earlier = earlier->after;
@@ -21,33 +21,34 @@ matcher* merge(matcher* a, matcher* b) noexcept {
 }
 
 /// Takes `n` (not 0) off the front of `rest` and puts them in order of posting.
-matcher* in_order(matcher*& rest, std::size_t n) noexcept {
+match_operation* in_order(match_operation*& rest, std::size_t n) noexcept {
   if (n == 1) {
-    matcher* const only = rest;
+    match_operation* const only = rest;
     rest = only->after;
     only->after = nullptr;
     return only;
   }
-  matcher* const left = in_order(rest, n / 2);
+  match_operation* const left = in_order(rest, n / 2);
   return merge(left, in_order(rest, n - n / 2));
 }
 
 }  // namespace
 
 /// The same with wildcards posted: whichever was posted first.
-matcher* match_table::take_wild(const peer* from, std::uint64_t tag, matcher* found) noexcept {
-  matcher* w = tag < first_reserved_tag ? wild_.first : nullptr;
+match_operation* match_table::take_wild(const peer* from, std::uint64_t tag,
+                                        match_operation* found) noexcept {
+  match_operation* w = tag < first_reserved_tag ? wild_.first : nullptr;
   for (; w && (!found || w->posted_at < found->posted_at); w = w->after)
     if ((!w->from || w->from == from) && w->tag.matches({tag})) found = w;
   if (found) withdraw(*found);
   return found;
 }
 
-matcher* match_table::take_posted(const peer* from) noexcept {
-  matcher* taken = nullptr;
+match_operation* match_table::take_posted(const peer* from) noexcept {
+  match_operation* taken = nullptr;
   std::size_t count = 0;
-  const auto take_from = [&](list<matcher>& home) {
-    for (matcher *m = home.first, *next = nullptr; m; m = next) {
+  const auto take_from = [&](list<match_operation>& home) {
+    for (match_operation *m = home.first, *next = nullptr; m; m = next) {
       next = m->after;
       if (from && m->from != from) continue;
       withdraw(home, *m);
@@ -57,7 +58,7 @@ matcher* match_table::take_posted(const peer* from) noexcept {
     }
   };
   take_from(wild_);
-  for (list<matcher>& bucket : exact_) take_from(bucket);
+  for (list<match_operation>& bucket : exact_) take_from(bucket);
   return count == 0 ? nullptr : in_order(taken, count);
 }
 

@@ -6,15 +6,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/arrivals.hpp"
+#include "proto/unexpected_queue.hpp"
 
 namespace weft::proto {
 
 /// Both queues of a context. Receives for one source and one tag are hashed by (source, hashed bits
 /// of the tag); receives with a wildcard are few and kept in order of posting. Messages:
-/// `arrivals`. A message goes to the receive posted first among those that match, a receive takes
-/// the message that arrived first. Messages with a tag of weft's own (first_reserved_tag) are for
-/// receives that name source and tag. Baton held only; nothing that must be there is allocated.
+/// `unexpected_queue`. A message goes to the receive posted first among those that match, a receive
+/// takes the message that arrived first. Messages with a tag of weft's own (first_reserved_tag) are
+/// for receives that name source and tag. Progress lock held only; nothing that must be there is
+/// allocated.
 class match_table {
  public:
   /// \param hashed bits of a tag that the hash goes by: a receive that ignores none of these, and
@@ -27,10 +28,10 @@ class match_table {
         unexpected_(hashed_, secret) {}
 
   /// Posts a receive or a probe.
-  void post(detail::matcher& m) noexcept {
+  void post(detail::match_operation& m) noexcept {
     m.posted_at = ++posted_;
     m.queued = true;
-    list<detail::matcher>& home = home_of(m);
+    list<detail::match_operation>& home = home_of(m);
     m.before = home.last;
     m.after = nullptr;
     (home.last ? home.last->after : home.first) = &m;
@@ -38,12 +39,12 @@ class match_table {
   }
 
   /// Takes it out again. Only while m.queued.
-  void withdraw(detail::matcher& m) noexcept { withdraw(home_of(m), m); }
+  void withdraw(detail::match_operation& m) noexcept { withdraw(home_of(m), m); }
 
   /// The first posted matcher for a message, taken out; null: none.
-  detail::matcher* take_match(const peer* from, std::uint64_t tag) noexcept {
-    list<detail::matcher>& home = exact_[hash(from, tag)];
-    detail::matcher* found = home.first;
+  detail::match_operation* take_match(const peer* from, std::uint64_t tag) noexcept {
+    list<detail::match_operation>& home = exact_[hash(from, tag)];
+    detail::match_operation* found = home.first;
     while (found && (found->from != from || !found->tag.matches({tag}))) found = found->after;
     if (wild_.first) [[unlikely]]
       return take_wild(from, tag, found);
@@ -53,9 +54,10 @@ class match_table {
 
   /// The same, but only if no wildcard waits anywhere and `suits(found)`; null: ask take_match.
   template <class Suits>
-  detail::matcher* take_match_if(const peer* from, std::uint64_t tag, Suits suits) noexcept {
-    list<detail::matcher>& home = exact_[hash(from, tag)];
-    detail::matcher* found = home.first;
+  detail::match_operation* take_match_if(const peer* from, std::uint64_t tag,
+                                         Suits suits) noexcept {
+    list<detail::match_operation>& home = exact_[hash(from, tag)];
+    detail::match_operation* found = home.first;
     while (found && (found->from != from || !found->tag.matches({tag}))) found = found->after;
     if (!found || wild_.first || !suits(*found)) [[unlikely]]
       return nullptr;
@@ -64,23 +66,23 @@ class match_table {
   }
 
   /// Adds an unexpected message.
-  void add(incoming& m) noexcept { unexpected_.add(m); }
-  void remove(incoming& m) noexcept { unexpected_.remove(m); }
+  void add(inbound_message& m) noexcept { unexpected_.add(m); }
+  void remove(inbound_message& m) noexcept { unexpected_.remove(m); }
 
   /// Whether no unexpected message waits.
   bool none_arrived() const noexcept { return unexpected_.none(); }
 
   /// The first unexpected message for a receive or probe; null: none. It stays in.
-  incoming* find(const peer* from, tag_mask tag) const noexcept {
+  inbound_message* find(const peer* from, tag_mask tag) const noexcept {
     return none_arrived() ? nullptr : unexpected_.find(from, tag);
   }
 
   /// Takes out every posted matcher that only `from` can serve, or (null) all of them: a list by
   /// `after`, in order of posting.
-  detail::matcher* take_posted(const peer* from) noexcept;
+  detail::match_operation* take_posted(const peer* from) noexcept;
 
   /// The oldest unexpected message from a peer, or (null) from anybody.
-  incoming* any_unexpected(const peer* from) const noexcept { return unexpected_.any(from); }
+  inbound_message* any_unexpected(const peer* from) const noexcept { return unexpected_.any(from); }
 
  private:
   template <class Node>
@@ -100,22 +102,23 @@ class match_table {
     return from && (tag.mask & hashed_) == hashed_;
   }
 
-  list<detail::matcher>& home_of(const detail::matcher& m) noexcept {
+  list<detail::match_operation>& home_of(const detail::match_operation& m) noexcept {
     return is_hashed(m.from, m.tag) ? exact_[hash(m.from, m.tag.value)] : wild_;
   }
-  static void withdraw(list<detail::matcher>& home, detail::matcher& m) noexcept {
+  static void withdraw(list<detail::match_operation>& home, detail::match_operation& m) noexcept {
     m.queued = false;
     (m.before ? m.before->after : home.first) = m.after;
     (m.after ? m.after->before : home.last) = m.before;
   }
-  detail::matcher* take_wild(const peer* from, std::uint64_t tag, detail::matcher* found) noexcept;
+  detail::match_operation* take_wild(const peer* from, std::uint64_t tag,
+                                     detail::match_operation* found) noexcept;
 
   const std::uint64_t hashed_;
   const std::uint64_t multiplier_;
-  std::array<list<detail::matcher>, buckets> exact_{};
-  list<detail::matcher> wild_{};
+  std::array<list<detail::match_operation>, buckets> exact_{};
+  list<detail::match_operation> wild_{};
   std::uint64_t posted_ = 0;
-  arrivals unexpected_;
+  unexpected_queue unexpected_;
 };
 
 }  // namespace weft::proto

@@ -32,17 +32,17 @@ inline errc messenger::no_message(const peer* from) const noexcept {
 
 bool messenger::start(detail::send_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
-  return op.request.to.at->start(op);
+  return op.request.to.peer->start(op);
 }
 
 void messenger::cancel(detail::send_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
-  op.request.to.at->cancel(op);
+  op.request.to.peer->cancel(op);
 }
 
 /// What receives and probes have in common. `match` is called with a message that is there already.
 template <class Match>
-inline bool messenger::start_matcher(detail::matcher& op, Match match) noexcept {
+inline bool messenger::start_match(detail::match_operation& op, Match match) noexcept {
   if (op.cancel_requested) {
     op.status = errc::stopped;
     return true;
@@ -51,7 +51,7 @@ inline bool messenger::start_matcher(detail::matcher& op, Match match) noexcept 
     op.status = why_gone(op.from_id);
     return true;
   }
-  if (incoming* m = table_.find(op.from, op.tag)) return match(*m);
+  if (inbound_message* m = table_.find(op.from, op.tag)) return match(*m);
   if (const errc why = no_message(op.from); why != errc::ok) {
     op.status = why;
     return true;
@@ -81,7 +81,7 @@ bool messenger::start(detail::recv_operation& op) noexcept {
 }
 
 [[gnu::noinline]] bool messenger::start_held(detail::recv_operation& op) noexcept {
-  return start_matcher(op, [&op](incoming& m) { return m.from->deliver(m, op); });
+  return start_match(op, [&op](inbound_message& m) { return m.from->deliver(m, op); });
 }
 
 bool messenger::start(detail::probe_operation& op) noexcept {
@@ -90,24 +90,24 @@ bool messenger::start(detail::probe_operation& op) noexcept {
 }
 
 bool messenger::start_held(detail::probe_operation& op) noexcept {
-  return start_matcher(op, [&op](const incoming& m) {
+  return start_match(op, [&op](const inbound_message& m) {
     op.got = m.about();
     return true;
   });
 }
 
-void messenger::cancel(detail::matcher& op) noexcept {
+void messenger::cancel(detail::match_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
   op.cancel_requested = true;
   if (op.queued) {
     table_.withdraw(op);
     engine_.end(op, errc::stopped);
   } else if (!op.probe) {
-    if (incoming* m = static_cast<detail::recv_operation&>(op).message) m->from->give_up(*m);
+    if (inbound_message* m = static_cast<detail::recv_operation&>(op).message) m->from->give_up(*m);
   }
 }
 
-bool messenger::withdraw(detail::matcher& op) noexcept {
+bool messenger::withdraw(detail::match_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
   if (!op.queued) return false;
   table_.withdraw(op);
@@ -117,29 +117,29 @@ bool messenger::withdraw(detail::matcher& op) noexcept {
 
 std::optional<received> messenger::try_probe(peer* from, tag_mask tag) noexcept {
   const runtime::engine::holder hold(engine_);
-  const incoming* m = table_.find(from, tag);
+  const inbound_message* m = table_.find(from, tag);
   if (!m) return {};
   return m->about();
 }
 
 std::optional<claimed_message> messenger::try_claim(peer* from, tag_mask tag) noexcept {
   const runtime::engine::holder hold(engine_);
-  incoming* const m = table_.find(from, tag);
+  inbound_message* const m = table_.find(from, tag);
   if (!m) return {};
   table_.remove(*m);
   m->claimed = true;
   return claimed_message(*m, m->from, m->about());
 }
 
-bool messenger::start_held(detail::claimed_operation& op, incoming*& claimed) noexcept {
-  incoming* const m = std::exchange(claimed, nullptr);
+bool messenger::start_held(detail::claimed_operation& op, inbound_message*& claimed) noexcept {
+  inbound_message* const m = std::exchange(claimed, nullptr);
   if (m && !op.cancel_requested) return m->from->deliver(*m, op);
   if (m) m->from->discard(*m);
   op.status = m ? errc::stopped : errc::invalid_argument;
   return true;
 }
 
-void messenger::discard(incoming& claimed) noexcept {
+void messenger::discard(inbound_message& claimed) noexcept {
   const runtime::engine::holder hold(engine_);
   claimed.from->discard(claimed);
 }
@@ -152,7 +152,7 @@ metrics messenger::snapshot() const {
   now.nanoseconds_asleep = e.nanoseconds_asleep.load();
   now.wake_ups = e.wake_ups.load();
   now.empty_wake_ups = e.empty_wake_ups.load();
-  now.progress_passes = e.progress_passes.load();
+  now.progress_iterations = e.progress_iterations.load();
   now.doorbells_rung = engine_.bells_rung();
   return now;
 }
@@ -199,14 +199,14 @@ void messenger::closed_operation::cancel() noexcept {
 void messenger::close_all() noexcept {
   over_ = true;
   for (auto& [id, p] : peers_) p->fail(errc::closed, the_end);
-  for (detail::matcher *m = table_.take_posted(nullptr), *next = nullptr; m; m = next) {
+  for (detail::match_operation *m = table_.take_posted(nullptr), *next = nullptr; m; m = next) {
     next = m->after;
     engine_.end(*m, errc::closed);
   }
   for (auto& [key, r] : regions_.all()) end_notified(r);
   while (to_sweep_) swept();
   update_busy();
-  while (incoming* m = table_.any_unexpected(nullptr)) {
+  while (inbound_message* m = table_.any_unexpected(nullptr)) {
     table_.remove(*m);
     m->from->discard(*m);
   }
@@ -214,10 +214,10 @@ void messenger::close_all() noexcept {
 
 unsigned messenger::poll() noexcept {
   worth_polling = false;
-  if (has_doomed_) [[unlikely]]
-    fail_doomed();
-  if (has_untold_) [[unlikely]]
-    tell_untold();
+  if (has_marked_peers_) [[unlikely]]
+    fail_marked_peers();
+  if (has_unreported_) [[unlikely]]
+    report_failures();
   const bool sweeps = to_sweep_ != nullptr;
   if (sweeps) [[unlikely]]
     sweep();
@@ -233,11 +233,11 @@ void messenger::sweep() noexcept {
   update_busy();
 }
 
-void messenger::fail_doomed() noexcept {
-  has_doomed_ = false;
+void messenger::fail_marked_peers() noexcept {
+  has_marked_peers_ = false;
   update_busy();
   for (auto& [id, p] : peers_)
-    if (const errc why = p->doomed(); why != errc::ok)
+    if (const errc why = p->marked_failure(); why != errc::ok)
       p->fail(why, why == errc::out_of_memory ? "no memory for what it must be told"
                                               : "it made this side say more than it reads");
 }
@@ -247,18 +247,18 @@ void messenger::given_up(peer& p) noexcept {
   if (!on_given_up) return;
   try {
     on_given_up(p);
-    p.untold = false;
+    p.unreported = false;
   } catch (const std::bad_alloc&) {
-    p.untold = has_untold_ = true;
+    p.unreported = has_unreported_ = true;
     owe_pass();
   }
 }
 
-void messenger::tell_untold() noexcept {
-  has_untold_ = false;
+void messenger::report_failures() noexcept {
+  has_unreported_ = false;
   update_busy();
   for (auto& [id, p] : peers_)
-    if (p->untold) given_up(*p);
+    if (p->unreported) given_up(*p);
 }
 
 void messenger::fail_unconnected() noexcept {
@@ -267,11 +267,11 @@ void messenger::fail_unconnected() noexcept {
       p->fail(errc::out_of_memory, "no memory for a connection to it");
 }
 
-bool messenger::store(incoming& m) noexcept {
+bool messenger::store(inbound_message& m) noexcept {
   ++counts_.unexpected_messages;
   engine_.trace().instant(runtime::trace::kind::unexpected, m.from->id(), m.total);
   m.charged = sizeof m;
-  if (m.stored_size > incoming::short_size) {
+  if (m.stored_size > inbound_message::short_size) {
     m.allocated.reset(static_cast<std::byte*>(std::malloc(m.stored_size)));
     if (!m.allocated) {
       m.charged = 0;
@@ -287,7 +287,7 @@ bool messenger::store(incoming& m) noexcept {
 }
 
 /// No more comes of it without being asked for: what it has no bytes for goes back.
-void messenger::trim(incoming& m) noexcept {
+void messenger::trim(inbound_message& m) noexcept {
   if (!m.allocated || m.arrived == m.stored_size) return;
   std::byte* shorter = nullptr;
   if (m.arrived != 0) {
@@ -303,7 +303,7 @@ void messenger::trim(incoming& m) noexcept {
   m.stored_size = m.arrived;
 }
 
-void messenger::unstore(incoming& m) noexcept {
+void messenger::unstore(inbound_message& m) noexcept {
   counts_.unexpected_bytes_now -= std::exchange(m.charged, 0);
 }
 
@@ -321,8 +321,8 @@ std::uint32_t messenger::first_budget() noexcept {
 
 std::string messenger::detail_of(detail::peer_name gone) {
   const runtime::engine::holder hold(engine_);
-  return gone.at->id() == gone.id ? gone.at->detail()
-                                  : make_error_code(why_gone(gone.id)).message();
+  return gone.peer->id() == gone.id ? gone.peer->detail()
+                                    : make_error_code(why_gone(gone.id)).message();
 }
 
 const char* messenger::names_nobody(std::uint64_t tag) noexcept {
@@ -338,7 +338,7 @@ tag_mask messenger::checked(tag_mask t) {
 
 std::string messenger::explain(errc status, detail::peer_name with, const received* got,
                                std::size_t room) {
-  const std::string who = with.at ? fmt::format("peer {}", with.id) : std::string("any peer");
+  const std::string who = with.peer ? fmt::format("peer {}", with.id) : std::string("any peer");
   switch (status) {
     case errc::truncated:
       return fmt::format(
@@ -356,8 +356,8 @@ std::string messenger::explain(errc status, detail::peer_name with, const receiv
     default:
       break;
   }
-  if (!with.at) return status == errc::closed ? the_end : who;
-  const std::string detail = with.at->owner().detail_of(with);
+  if (!with.peer) return status == errc::closed ? the_end : who;
+  const std::string detail = with.peer->owner().detail_of(with);
   return detail.empty() ? who : fmt::format("{}: {}", who, detail);
 }
 
@@ -365,16 +365,16 @@ std::string messenger::explain(errc status, detail::peer_name with, const receiv
 
 namespace weft::detail {
 
-peer_name::peer_name(proto::peer* p) noexcept : at(p), id(p ? p->id() : no_peer) {}
+peer_name::peer_name(proto::peer* p) noexcept : peer(p), id(p ? p->id() : no_peer) {}
 
 namespace {
 
 /// Null: it names nobody.
 proto::messenger* messenger_of(const send_operation& op) noexcept {
-  return op.request.to.at ? &op.request.to.at->owner() : nullptr;
+  return op.request.to.peer ? &op.request.to.peer->owner() : nullptr;
 }
-proto::messenger* messenger_of(const matcher& op) noexcept {
-  return op.from ? &op.from->owner() : op.at;
+proto::messenger* messenger_of(const match_operation& op) noexcept {
+  return op.from ? &op.from->owner() : op.messenger;
 }
 
 /// Starts it by `begin`, unless it names nobody.
@@ -392,7 +392,7 @@ void cancel_it(Operation& op) noexcept {
   if (proto::messenger* const at = messenger_of(op)) at->cancel(op);
 }
 
-std::string explain_matcher(const matcher& op, std::size_t room) {
+std::string explain_match(const match_operation& op, std::size_t room) {
   if (!messenger_of(op)) return proto::messenger::names_nobody(op.tag.value);
   return proto::messenger::explain(op.status, {op.from, op.from_id}, &op.got, room);
 }
@@ -403,7 +403,7 @@ bool send_operation::start() noexcept {
   return start_with(*this, [this](proto::messenger& m) { return m.start(*this); });
 }
 bool send_operation::start_held() noexcept {
-  return start_with(*this, [this](proto::messenger&) { return request.to.at->start(*this); });
+  return start_with(*this, [this](proto::messenger&) { return request.to.peer->start(*this); });
 }
 void send_operation::cancel() noexcept { cancel_it(*this); }
 std::string send_operation::explain() const {
@@ -411,7 +411,7 @@ std::string send_operation::explain() const {
   return proto::messenger::explain(status, request.to, nullptr, 0);
 }
 
-bool matcher::withdraw() noexcept {
+bool match_operation::withdraw() noexcept {
   proto::messenger* const of = messenger_of(*this);
   return of && of->withdraw(*this);
 }
@@ -423,7 +423,7 @@ bool recv_operation::start_held() noexcept {
   return start_with(*this, [this](proto::messenger& m) { return m.start_held(*this); });
 }
 void recv_operation::cancel() noexcept { cancel_it(*this); }
-std::string recv_operation::explain() const { return explain_matcher(*this, into.size()); }
+std::string recv_operation::explain() const { return explain_match(*this, into.size()); }
 
 bool claimed_operation::start() noexcept {
   return start_with(*this, [this](proto::messenger& m) {
@@ -447,14 +447,15 @@ bool probe_operation::start_held() noexcept {
   return start_with(*this, [this](proto::messenger& m) { return m.start_held(*this); });
 }
 void probe_operation::cancel() noexcept { cancel_it(*this); }
-std::string probe_operation::explain() const { return explain_matcher(*this, 0); }
+std::string probe_operation::explain() const { return explain_match(*this, 0); }
 
 }  // namespace weft::detail
 
 weft::claimed_message::~claimed_message() {
-  if (message_ && !from_.at->owner().engine().is_inherited()) discard();
+  if (message_ && !from_.peer->owner().engine().is_inherited()) discard();
 }
 
 void weft::claimed_message::discard() noexcept {
-  if (proto::incoming* const m = std::exchange(message_, nullptr)) from_.at->owner().discard(*m);
+  if (proto::inbound_message* const m = std::exchange(message_, nullptr))
+    from_.peer->owner().discard(*m);
 }

@@ -30,31 +30,31 @@ struct messenger_settings {
   std::size_t unexpected_budget = 0;
   std::size_t eager_limit = 0;
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};  ///< as options::hashed_tag_bits
-  rendezvous_way rendezvous = rendezvous_way::automatic;
-  inline_beginning inlined = inline_beginning::automatic;
+  rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
+  rendezvous_eager_data inlined = rendezvous_eager_data::automatic;
   chained_fin chained = chained_fin::automatic;
   /// Numbers that no peer guesses; a simulation has its own, so that a run can be repeated.
   std::function<std::uint64_t()> secret = secret_word;
 };
 
-/// The protocol layer of a context. Owned by it. Functions take the baton themselves where they say
-/// "any thread"; the others want it held.
-class messenger final : public runtime::source {
+/// The protocol layer of a context. Owned by it. Functions take the progress lock themselves where
+/// they say "any thread"; the others want it held.
+class messenger final : public runtime::pollable {
  public:
   messenger(runtime::engine& engine, messenger_settings s);
   ~messenger() override;
 
-  /// Asked, with the baton held, for a link to a peer. The answer is peer::opened or peer::fail, at
-  /// any time and from any thread that holds the baton.
+  /// Asked, with the progress lock held, for a link to a peer. The answer is peer::opened or
+  /// peer::fail, at any time and from any thread that holds the progress lock.
   std::function<void(peer&)> connector;
 
-  /// Told, with the baton held, of a peer that has agreed to the end: nothing is on its way in
-  /// either direction. May be empty.
+  /// Told, with the progress lock held, of a peer that has agreed to the end: nothing is on its way
+  /// in either direction. May be empty.
   std::function<void(peer&)> on_parted;
 
-  /// Told, with the baton held, of a peer that this side has given up and whose process may live
-  /// and wait: what cannot go on here is to end there, too. May throw std::bad_alloc, and is told
-  /// again at a later pass then. May be empty.
+  /// Told, with the progress lock held, of a peer that this side has given up and whose process may
+  /// live and wait: what cannot go on here is to end there, too. May throw std::bad_alloc, and is
+  /// told again at a later pass then. May be empty.
   std::function<void(peer&)> on_given_up;
 
   runtime::engine& engine() const noexcept { return engine_; }
@@ -79,22 +79,22 @@ class messenger final : public runtime::source {
   void cancel(detail::send_operation& op) noexcept;
   bool start(detail::recv_operation& op) noexcept;
   bool start(detail::probe_operation& op) noexcept;
-  void cancel(detail::matcher& op) noexcept;
-  bool withdraw(detail::matcher& op) noexcept;
+  void cancel(detail::match_operation& op) noexcept;
+  bool withdraw(detail::match_operation& op) noexcept;
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
   std::optional<claimed_message> try_claim(peer* from, tag_mask tag) noexcept;
-  void discard(incoming& claimed) noexcept;
+  void discard(inbound_message& claimed) noexcept;
   metrics snapshot() const;
 
   // Memory that peers may reach (messenger_regions.cpp).
   /// \return its key \throws std::bad_alloc, weft::error (system)
-  std::uint64_t add_region(mutable_buffer memory, rights may);
+  std::uint64_t add_region(mutable_buffer memory, rights permissions);
   /// \throws std::bad_alloc, weft::error (invalid_argument)
-  void add_region(const region_name& called, mutable_buffer memory, rights may);
+  void add_region(const region_name& name, mutable_buffer memory, rights permissions);
   /// Takes it back; waits for peers whose links are copying there.
   void end_region(std::uint64_t key) noexcept;
   bool start(detail::region_end_operation& op) noexcept;
-  bool start(detail::notified_operation& op) noexcept;  ///< with the baton held
+  bool start(detail::notified_operation& op) noexcept;  ///< with the progress lock held
   void cancel(detail::notified_operation& op) noexcept;
 
   /// Whether a peer has yet to be told something, such as that its message was received.
@@ -121,24 +121,25 @@ class messenger final : public runtime::source {
   static std::string explain(errc status, detail::peer_name with, const received* got,
                              std::size_t room);
 
-  // --- baton held -----------------------------------------------------------------------------
+  // --- progress lock held
+  // -----------------------------------------------------------------------------
 
   bool start_held(detail::recv_operation& op) noexcept;
   bool start_held(detail::probe_operation& op) noexcept;
   /// \param claimed null afterwards; null before: the message is not there any more
-  static bool start_held(detail::claimed_operation& op, incoming*& claimed) noexcept;
+  static bool start_held(detail::claimed_operation& op, inbound_message*& claimed) noexcept;
 
   /// Ends everything with everybody. What begins later ends at once.
   void close_all() noexcept;
   /// Lets go of all peers and their links, after close_all.
   void forget_peers() noexcept {
     peers_.clear();
-    spare_.clear();
+    free_list_.clear();
   }
 
   unsigned poll() noexcept override;
-  bool has_work() noexcept override { return has_doomed_ || to_sweep_ || !yielded_.empty(); }
-  void nudge() noexcept override {}
+  bool has_work() noexcept override { return has_marked_peers_ || to_sweep_ || !yielded_.empty(); }
+  void wake_peer() noexcept override {}
 
   /// Why there is no peer with that number: it was one of new_peer's.
   errc why_gone(peer_id id) const noexcept;
@@ -148,18 +149,19 @@ class messenger final : public runtime::source {
 
   region_table& regions() noexcept { return regions_; }
   /// For its owner. \return false: too many have not been taken, or there is no memory for it
-  bool leave(registered& in, const notification& what) noexcept;
+  bool leave(region_entry& in, const notification& what) noexcept;
   /// A peer's link does not copy there any more.
   void granted_no_more(std::uint64_t key) noexcept;
 
   /// For peers and streams.
   match_table& table() noexcept { return table_; }
-  pool<incoming>& messages() noexcept { return messages_; }
+  pool<inbound_message>& messages() noexcept { return messages_; }
   const messenger_settings& settings() const noexcept { return settings_; }
   metrics& counts() noexcept { return counts_; }
-  bool store(incoming& m) noexcept;  ///< memory for what is unexpected; false: none to be had
-  void unstore(incoming& m) noexcept;
-  void trim(incoming& m) noexcept;  ///< gives back what its memory has beyond `arrived`
+  bool store(
+      inbound_message& m) noexcept;  ///< memory for what is unexpected; false: none to be had
+  void unstore(inbound_message& m) noexcept;
+  void trim(inbound_message& m) noexcept;  ///< gives back what its memory has beyond `arrived`
   /// As many units as are left, at most `units`.
   std::uint32_t take_budget(std::uint32_t units) noexcept;
   /// For a peer that connects: never nothing, so that it may overdraw the budget.
@@ -180,8 +182,8 @@ class messenger final : public runtime::source {
   yield_waiter yield() noexcept { return yield_waiter(*this); }
 
   /// A peer is to fail at the next pass.
-  void has_doomed() noexcept {
-    has_doomed_ = true;
+  void note_marked_peer() noexcept {
+    has_marked_peers_ = true;
     owe_pass();
   }
   /// A peer was given up here.
@@ -205,10 +207,10 @@ class messenger final : public runtime::source {
     engine_.look_after();
   }
   void update_busy() noexcept {
-    busy = unsent_ != 0 || has_doomed_ || has_untold_ || to_sweep_ != nullptr;
+    busy = unsent_ != 0 || has_marked_peers_ || has_unreported_ || to_sweep_ != nullptr;
   }
-  void fail_doomed() noexcept;
-  void tell_untold() noexcept;
+  void fail_marked_peers() noexcept;
+  void report_failures() noexcept;
   void sweep() noexcept;
   void swept() noexcept {
     to_sweep_->to_sweep = false;
@@ -219,40 +221,40 @@ class messenger final : public runtime::source {
   void collect();
   std::string detail_of(detail::peer_name gone);
   errc no_message(const peer* from) const noexcept;
-  void end_notified(registered& r) noexcept;
-  registered* begin_end(std::uint64_t key) noexcept;
+  void end_notified(region_entry& r) noexcept;
+  region_entry* begin_end(std::uint64_t key) noexcept;
   void remove_region(std::uint64_t key) noexcept;
   template <class Match>
-  bool start_matcher(detail::matcher& op, Match match) noexcept;
+  bool start_match(detail::match_operation& op, Match match) noexcept;
 
   runtime::engine& engine_;
   const messenger_settings settings_;
   const std::int64_t budget_;  // in units, for all peers
   std::int64_t budget_left_;   // units that can still be granted to peers
   match_table table_;
-  pool<incoming> messages_;
+  pool<inbound_message> messages_;
   stream_table streams_;
   region_table regions_;
 
   /// Pending while there are regions: as with a receive that is posted, somebody looks also while
   /// the application computes.
-  class hosting final : public operation {
+  class region_keepalive final : public operation {
    public:
-    hosting() noexcept : operation([](operation&) noexcept {}) {}
-  } hosting_;
+    region_keepalive() noexcept : operation([](operation&) noexcept {}) {}
+  } region_keepalive_;
   waiters yielded_;
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
-  std::vector<std::shared_ptr<peer>> spare_;  // gone, and to become others
-  std::size_t collect_at_ = 0;                // when there are so many, those that have gone go
+  std::vector<std::shared_ptr<peer>> free_list_;  // gone, and to become others
+  std::size_t collect_at_ = 0;                    // when there are so many, those that have gone go
   peer_id first_new_ = peer_id{1} << 31;
   std::vector<std::uint8_t> ends_;  // errc of each number that new_peer gave, once it is spare
   std::unordered_map<peer_id, std::uint8_t> rank_ends_;  // the same of ranks that are spare
   static constexpr const char* the_end = "the context has ended";
   bool over_ = false;  // close_all was called
-  bool has_doomed_ = false;
-  bool has_untold_ = false;   // peers that on_given_up could not be told of
-  peer* to_sweep_ = nullptr;  // the first of those
-  std::size_t unsent_ = 0;    // peers with something unsent
+  bool has_marked_peers_ = false;
+  bool has_unreported_ = false;  // peers that on_given_up could not be told of
+  peer* to_sweep_ = nullptr;     // the first of those
+  std::size_t unsent_ = 0;       // peers with something unsent
   metrics counts_;
 };
 

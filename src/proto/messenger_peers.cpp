@@ -44,14 +44,14 @@ std::shared_ptr<peer> messenger::new_peer() {
 
 /// Nobody connects to a peer that is met when the context has ended.
 std::shared_ptr<peer> messenger::make_peer(peer_id id) {
-  if (spare_.empty()) collect();
+  if (free_list_.empty()) collect();
   std::shared_ptr<peer> p;
-  if (spare_.empty()) {
+  if (free_list_.empty()) {
     p = std::make_shared<peer>(*this, id);
   } else {
-    spare_.back()->become(id);
-    p = std::move(spare_.back());
-    spare_.pop_back();
+    free_list_.back()->recycle_as(id);
+    p = std::move(free_list_.back());
+    free_list_.pop_back();
   }
   if (over_) p->fail(errc::closed, the_end);
   return p;
@@ -63,7 +63,7 @@ std::shared_ptr<peer> messenger::make_peer(peer_id id) {
 void messenger::collect() {
   constexpr std::size_t few = 16;
   if (peers_.size() < std::max(collect_at_, few)) return;
-  spare_.reserve(peers_.size());
+  free_list_.reserve(peers_.size());
   for (auto at = peers_.begin(); at != peers_.end();) {
     auto& [id, p] = *at;
     if (!p->finished() || p.use_count() != 1) {
@@ -75,9 +75,9 @@ void messenger::collect() {
     else if (id - first_new_ < ends_.size())
       ends_[id - first_new_] = static_cast<std::uint8_t>(p->why());
     // Not moved: that a count falls shows us what those did who had it before.
-    spare_.push_back(p);
+    free_list_.push_back(p);
     at = peers_.erase(at);
-    spare_.back()->shrink();
+    free_list_.back()->shrink();
   }
   collect_at_ = 2 * peers_.size();
 }

@@ -8,29 +8,29 @@
 
 namespace weft::proto {
 
-std::uint64_t messenger::add_region(mutable_buffer memory, rights may) {
+std::uint64_t messenger::add_region(mutable_buffer memory, rights permissions) {
   const runtime::engine::holder hold(engine_);
-  const std::uint64_t key = regions_.add(memory, may);
-  if (regions_.all().size() == 1) engine_.pending(hosting_);
+  const std::uint64_t key = regions_.add(memory, permissions);
+  if (regions_.all().size() == 1) engine_.pending(region_keepalive_);
   return key;
 }
 
-void messenger::add_region(const region_name& called, mutable_buffer memory, rights may) {
+void messenger::add_region(const region_name& name, mutable_buffer memory, rights permissions) {
   const runtime::engine::holder hold(engine_);
-  regions_.add(called, memory, may);
-  if (regions_.all().size() == 1) engine_.pending(hosting_);
+  regions_.add(name, memory, permissions);
+  if (regions_.all().size() == 1) engine_.pending(region_keepalive_);
 }
 
 void messenger::remove_region(std::uint64_t key) noexcept {
   regions_.remove(key);
-  if (regions_.all().empty()) engine_.withdraw(hosting_);
+  if (regions_.all().empty()) engine_.withdraw(region_keepalive_);
 }
 
 /// \return null: it is over; else what its end waits for
-registered* messenger::begin_end(std::uint64_t key) noexcept {
+region_entry* messenger::begin_end(std::uint64_t key) noexcept {
   const auto found = regions_.all().find(key);
   if (found == regions_.all().end()) return nullptr;
-  registered& r = found->second;
+  region_entry& r = found->second;
   r.ending = true;
   end_notified(r);
   if (r.granted != 0) return &r;
@@ -55,7 +55,7 @@ void messenger::end_region(std::uint64_t key) noexcept {
 
 bool messenger::start(detail::region_end_operation& op) noexcept {
   const runtime::engine::holder hold(engine_);
-  registered* const r = begin_end(op.key);
+  region_entry* const r = begin_end(op.key);
   if (!r) return true;
   if (r->awaits) {
     op.status = errc::invalid_argument;
@@ -67,13 +67,13 @@ bool messenger::start(detail::region_end_operation& op) noexcept {
 }
 
 void messenger::granted_no_more(std::uint64_t key) noexcept {
-  registered& r = regions_.all().at(key);
+  region_entry& r = regions_.all().at(key);
   if (--r.granted != 0 || !r.ending) return;
   if (r.awaits) engine_.end(*r.awaits);
   remove_region(key);
 }
 
-bool messenger::leave(registered& in, const notification& what) noexcept {
+bool messenger::leave(region_entry& in, const notification& what) noexcept {
   if (!in.waiting.empty()) {
     detail::notified_operation& first = *in.waiting.front();
     in.waiting.pop_front();
@@ -91,7 +91,7 @@ bool messenger::leave(registered& in, const notification& what) noexcept {
   }
 }
 
-void messenger::end_notified(registered& r) noexcept {
+void messenger::end_notified(region_entry& r) noexcept {
   while (!r.waiting.empty()) {
     detail::notified_operation& first = *r.waiting.front();
     r.waiting.pop_front();
@@ -101,7 +101,7 @@ void messenger::end_notified(registered& r) noexcept {
 }
 
 bool messenger::start(detail::notified_operation& op) noexcept {
-  registered* const r = regions_.find(op.key);
+  region_entry* const r = regions_.find(op.key);
   if (op.cancel_requested || !r) {
     op.status = op.cancel_requested ? errc::stopped : errc::closed;
     return true;
@@ -138,26 +138,26 @@ void messenger::cancel(detail::notified_operation& op) noexcept {
 
 namespace weft::detail {
 
-bool region_end_operation::start() noexcept { return !at || at->start(*this); }
+bool region_end_operation::start() noexcept { return !messenger || messenger->start(*this); }
 
 bool notified_operation::start() noexcept {
-  if (!at) return start_held();
-  const runtime::engine::holder hold(at->engine());
+  if (!messenger) return start_held();
+  const runtime::engine::holder hold(messenger->engine());
   return start_held();
 }
 
 bool notified_operation::start_held() noexcept {
-  if (at) return at->start(*this);
+  if (messenger) return messenger->start(*this);
   status = errc::invalid_argument;
   return true;
 }
 
 void notified_operation::cancel() noexcept {
-  if (at) at->cancel(*this);
+  if (messenger) messenger->cancel(*this);
 }
 
 std::string notified_operation::explain() const {
-  if (!at) return "this region was moved from, and has no memory";
+  if (!messenger) return "this region was moved from, and has no memory";
   if (status == errc::closed) return "the region, or its context, has ended";
   return sentence_of(status);
 }

@@ -2,8 +2,8 @@
 // One-sided access: the rest of a message that its receiver reads, or its sender writes.
 #include <algorithm>
 
-#include "proto/access.hpp"
 #include "proto/messenger.hpp"
+#include "proto/rma.hpp"
 #include "proto/select.hpp"
 
 namespace weft::proto {
@@ -18,16 +18,16 @@ constexpr std::uint64_t of_put = 1u << 16;
 }  // namespace
 
 /// Before the request: lets the receiver read.
-void peer::expose(const send_operation& op, reply_slot& answer) noexcept {
+void peer::expose(const send_operation& op, rendezvous_send_state& answer) noexcept {
   if (op.request.data.single() &&
       offers_read(owner_.settings().rendezvous, link_->prefers_put(op.size)))
     answer.exposed = link_->expose(op.request.data.front());
 }
 
 /// After the answer: writes to where the receiver expects it. \return failed: it goes in frames
-post peer::put_rest(send_operation& op, reply_slot& answer) noexcept {
+post peer::put_payload(send_operation& op, rendezvous_send_state& answer) noexcept {
   const std::uint64_t where = answer.extension.immediate;
-  if (state_ != state::open || where == 0 || answer.enough || op.sent == op.size ||
+  if (state_ != state::open || where == 0 || answer.stop_data || op.sent == op.size ||
       !takes_write(owner_.settings().rendezvous))
     return post::failed;
   remote_address to = remote_address::unpack(where);
@@ -52,24 +52,24 @@ void peer::chain(std::uint64_t cookie, frame_kind kind, std::uint64_t whose) noe
 void peer::on_chained(std::uint64_t cookie) noexcept {
   if (gone()) return;
   if ((cookie & of_put) != 0) {
-    if (reply_slot* const slot = replies_.find(cookie & ~of_put); slot && slot->putting)
+    if (rendezvous_send_state* const slot = replies_.find(cookie & ~of_put); slot && slot->putting)
       slot->told = true;
-  } else if (incoming* const m = reads_.find(cookie)) {
+  } else if (inbound_message* const m = reads_.find(cookie)) {
     m->told = true;
   }
-  nudge();
+  wake_peer();
 }
 
 void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
   if (gone()) return;
-  if ((cookie & of_access) != 0)
-    return access_->on_transferred(static_cast<std::uint16_t>(cookie), well);
+  if ((cookie & rma_cookie_bit) != 0)
+    return rma_->on_transferred(static_cast<std::uint16_t>(cookie), well);
   if ((cookie & of_put) != 0) {
-    reply_slot* const slot = replies_.find(cookie & ~of_put);
+    rendezvous_send_state* const slot = replies_.find(cookie & ~of_put);
     if (slot && slot->putting) on_put_ended(*slot, well);
     return;
   }
-  incoming* const m = reads_.find(cookie);
+  inbound_message* const m = reads_.find(cookie);
   if (!m) return;
   reads_.erase(std::exchange(m->read_id, 0));
   if (well) {
@@ -77,12 +77,12 @@ void peer::on_transferred(std::uint64_t cookie, bool well) noexcept {
   } else {
     m->readable = false;
     if (m->stopping) stop(*m);
-    ask_for_rest(*m);
+    request_payload(*m);
   }
   if (to_ask_) ask_again();
 }
 
-void peer::on_put_ended(reply_slot& slot, bool well) noexcept {
+void peer::on_put_ended(rendezvous_send_state& slot, bool well) noexcept {
   // What was told of it does not arrive. Whether the peer left in good order, and took its memory
   // along, or the link broke, is told next; the message ends with that.
   if (slot.told && !well) return;
@@ -91,19 +91,19 @@ void peer::on_put_ended(reply_slot& slot, bool well) noexcept {
   if (slot.waiting) slot.waiting.resume();
 }
 
-/// What choose_rest makes of a matched message.
-rest_way peer::way_of_rest(const incoming& m) const noexcept {
-  rest_facts known;
+/// What payload_scheme_for makes of a matched message.
+payload_scheme peer::choose_payload_scheme(const inbound_message& m) const noexcept {
+  payload_facts known;
   known.wanted = owner_.settings().rendezvous;
   known.readable = m.readable;
   known.prefers_get = m.readable && link_->prefers_get(m.at, m.total);
   known.writable = m.receive->into.single() && m.arrived < m.total && m.total <= m.room;
   known.prefers_put = known.writable && link_->prefers_put(m.total - m.arrived);
-  return choose_rest(known);
+  return payload_scheme_for(known);
 }
 
 /// \return false: it has to be asked for, as if it could not be read
-bool peer::read_rest(incoming& m) noexcept {
+bool peer::get_payload(inbound_message& m) noexcept {
   const std::uint64_t wanted = std::min(m.total, m.room);
   if (m.arrived >= wanted) {
     has_read(m);
@@ -133,15 +133,15 @@ bool peer::read_rest(incoming& m) noexcept {
   return answer != post::failed;
 }
 
-void peer::has_read(incoming& m) noexcept {
+void peer::has_read(inbound_message& m) noexcept {
   m.arrived = m.total;
-  ++owner_.counts().rests_read;
+  ++owner_.counts().rendezvous_gets;
   if (!m.told) send_control(frame_kind::fin_ack, m.sender_id);
   finish_receive(m);
 }
 
 /// Lets the sender write. \return where, packed, from the first byte of the message on; 0: nowhere
-std::uint64_t peer::expect(incoming& m) noexcept {
+std::uint64_t peer::expect(inbound_message& m) noexcept {
   const auto where = link_->expect(m.receive->into.front().first(m.total));
   if (!where) return 0;
   m.expected = true;
@@ -150,16 +150,16 @@ std::uint64_t peer::expect(incoming& m) noexcept {
 }
 
 /// The memory of its receive is not the link's any more.
-void peer::expect_no_more(incoming& m) noexcept {
+void peer::expect_no_more(inbound_message& m) noexcept {
   if (std::exchange(m.expected, false) && state_ == state::open) link_->withdraw(m.expected_at);
 }
 
 /// The sender says that it has written the rest.
 bool peer::on_fin(const frame_extension& x) noexcept {
-  incoming* const m = asked_.find(x.a);
+  inbound_message* const m = asked_.find(x.a);
   if (!m || !m->eager_done || !m->expected) return false;
   m->arrived = m->total;
-  ++owner_.counts().rests_written;
+  ++owner_.counts().rendezvous_puts;
   finish_receive(*m);
   return true;
 }

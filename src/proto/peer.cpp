@@ -2,13 +2,13 @@
 // A peer's life: link, control frames, credit, the end.
 #include "proto/peer.hpp"
 
+#include <unistd.h>
 #include <algorithm>
 #include <cstdio>
-#include <unistd.h>
 
-#include "proto/access.hpp"
-#include "proto/bundle.hpp"
 #include "proto/messenger.hpp"
+#include "proto/multi_rail_link.hpp"
+#include "proto/rma.hpp"
 #include "proto/select.hpp"
 
 namespace weft::proto {
@@ -21,13 +21,13 @@ constexpr const char* closed_here = "this side closed it";
 /// Whether a frame answers a message of the peer's.
 constexpr bool is_answer(frame_kind kind) noexcept {
   return kind == frame_kind::cts || kind == frame_kind::fin_ack || kind == frame_kind::matched ||
-         kind == frame_kind::cancelled || kind == frame_kind::enough;
+         kind == frame_kind::cancelled || kind == frame_kind::stop_data;
 }
 }  // namespace
 
-peer_record::peer_record() = default;
-peer_record& peer_record::operator=(peer_record&&) noexcept = default;
-peer_record::~peer_record() = default;
+connection_state::connection_state() = default;
+connection_state& connection_state::operator=(connection_state&&) noexcept = default;
+connection_state::~connection_state() = default;
 
 peer::peer(messenger& owner, peer_id id) : owner_(owner) { id_ = id; }
 
@@ -38,12 +38,12 @@ void peer::shrink() noexcept {
   numbered_ = {};
   asked_ = {};
   reads_ = {};
-  access_.reset();
+  rma_.reset();
   closings = {};
 }
 
-void peer::become(peer_id id) {
-  static_cast<peer_record&>(*this) = peer_record();
+void peer::recycle_as(peer_id id) {
+  static_cast<connection_state&>(*this) = connection_state();
   id_ = id;
 }
 
@@ -64,7 +64,7 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
   inlines_ = inlines(owner_.settings().inlined, link_->traits());
   flow_.set_credit(credit);
   state_ = state::open;
-  on_room();
+  on_writable();
 }
 
 std::uint32_t peer::grant_first_credit() noexcept {
@@ -73,7 +73,7 @@ std::uint32_t peer::grant_first_credit() noexcept {
   return flow_.window();
 }
 
-void peer::owe(std::uint32_t units) noexcept {
+void peer::add_credit_to_return(std::uint32_t units) noexcept {
   if (units != 0 && flow_.release(units)) return_credit();
 }
 
@@ -92,7 +92,7 @@ bool peer::add_control(const control& c) noexcept {
     controls_.push_back(c);
     return true;
   } catch (const std::bad_alloc&) {
-    doom();
+    mark_failed();
     return false;
   }
 }
@@ -102,7 +102,7 @@ bool peer::add_control(const control& c) noexcept {
 bool peer::too_many_answers(frame_kind kind) noexcept {
   if (!is_answer(kind)) return false;
   if (unsent_answers_ == most_unsent_answers) {
-    doom(errc::protocol_error);
+    mark_failed(errc::protocol_error);
     return true;
   }
   ++unsent_answers_;
@@ -133,7 +133,7 @@ void peer::tell_arrived(std::uint64_t link, std::uint64_t frames) noexcept {
   send_control(frame_kind::arrived, link, frames);
 }
 
-peer::balance peer::books() const noexcept {
+peer::balance peer::credit_state() const noexcept {
   constexpr auto credit = static_cast<std::uint8_t>(frame_kind::credit);
   const auto waiting = std::count_if(controls_.begin(), controls_.end(),
                                      [](const control& c) { return c.header.kind == credit; });
@@ -157,9 +157,9 @@ bool peer::flush_controls() noexcept {
     }
     const auto kind = static_cast<frame_kind>(c.header.kind);
     // Credit that is not awaited is no reason to wake anybody.
-    if (kind != frame_kind::credit || flow_.stop_waiting()) nudge();
+    if (kind != frame_kind::credit || flow_.stop_waiting()) wake_peer();
     if (is_answer(kind)) --unsent_answers_;
-    if (kind >= frame_kind::accessed) access_->on_left(kind, c.extension);
+    if (kind >= frame_kind::accessed) rma_->on_left(kind, c.extension);
     bye_left_ = bye_left_ || (kind == frame_kind::bye && c.extension.a == good_bye);
     controls_.pop_front();
   }
@@ -168,11 +168,11 @@ bool peer::flush_controls() noexcept {
 }
 
 /// A control frame that waits for room is what the peer waits for, and no operation here: whoever
-/// makes passes has to go on until it has left. So is what a bundle has to send again.
+/// makes passes has to go on until it has left. So is what a multi-rail link has to send again.
 bool peer::unsent() const noexcept {
   if (state_ == state::lost) return false;
-  return (link_ && (!controls_.empty() || (access_ && access_->serving()))) ||
-         (bundle_ && bundle_->owes());
+  return (link_ && (!controls_.empty() || (rma_ && rma_->serving()))) ||
+         (multi_rail_link_ && multi_rail_link_->owes());
 }
 
 void peer::note_unsent() noexcept {
@@ -182,36 +182,36 @@ void peer::note_unsent() noexcept {
 
 /// After a frame that needs a reaction. Whoever makes a pass looks again soon, and the answer may
 /// be there by then; if it goes elsewhere instead, it rings first.
-void peer::nudge() noexcept {
+void peer::wake_peer() noexcept {
   if (owner_.engine().in_pass())
-    owner_.engine().ring_later();
+    owner_.engine().defer_wakeup();
   else
-    link_->nudge();
+    link_->wake_peer();
 }
 
 /// The link has room, or is new, or credit came: control frames first, then messages that have
 /// begun, then the next one. That one has its turn even if control frames filled a new link: while
 /// nobody had it, a later message could go first.
-void peer::on_room() noexcept {
+void peer::on_writable() noexcept {
   link_full_ = false;
   if (!link_ || state_ == state::lost) return;
   const bool flushed = flush_controls();
   if (state_ != state::open) return;
   if (flushed) {
     ask_again();
-    resume_rooms();
+    resume_writers();
   }
-  if (!turn_taken_) pass_turn();
+  if (!send_order_held_) release_send_order();
 }
 
 /// Resumes those who wait for room or credit, once each and in turn, until the link is full again:
 /// with thousands of long messages under way, waking all of them for one frame's room would cost
 /// more than the frames. Whoever is left comes first when the link says that it has room.
-void peer::resume_rooms() noexcept {
-  const waiter* last = rooms_.last();
-  for (bool more = true; more && !rooms_.empty() && !link_full_;) {
-    more = rooms_.first() != last;
-    rooms_.resume_first(true);
+void peer::resume_writers() noexcept {
+  const waiter* last = write_waiters_.last();
+  for (bool more = true; more && !write_waiters_.empty() && !link_full_;) {
+    more = write_waiters_.first() != last;
+    write_waiters_.resume_first(true);
   }
 }
 
@@ -231,9 +231,9 @@ void peer::on_broken(errc why) noexcept {
   fail(why, how);
 }
 
-void peer::doom(errc why) noexcept {
-  doomed_ = why;
-  owner_.has_doomed();
+void peer::mark_failed(errc why) noexcept {
+  marked_failure_ = why;
+  owner_.note_marked_peer();
 }
 
 /// For people, who else have the code to go by.
@@ -255,9 +255,23 @@ void peer::lose(errc why, std::string_view detail) noexcept {
   if (state_ == state::lost || state_ == state::closed) return;
   {
     int n = 0, r = 0;
-    replies_.for_each([&](reply_slot& s) { ++n; std::fprintf(stderr, "DEBUG %d reply kind %d enough %d putting %d told %d exposed %d\n", getpid(), (int)s.kind, s.enough, s.putting, s.told, s.exposed.has_value()); });
-    asked_.for_each([&](incoming& m) { ++r; std::fprintf(stderr, "DEBUG %d asked given_up %d stopping %d arrived %lu total %lu eager_done %d\n", getpid(), m.given_up, m.stopping, (unsigned long)m.arrived, (unsigned long)m.total, m.eager_done); });
-    std::fprintf(stderr, "DEBUG %d lose '%.*s' replies %d asked %d reads %d to_ask %d current %d controls %zu\n", getpid(), (int)detail.size(), detail.data(), n, r, (int)reads_.size(), to_ask_ != nullptr, current_ != nullptr, controls_.size());
+    replies_.for_each([&](rendezvous_send_state& s) {
+      ++n;
+      std::fprintf(stderr, "DEBUG %d reply kind %d enough %d putting %d told %d exposed %d\n",
+                   getpid(), (int)s.kind, s.stop_data, s.putting, s.told, s.exposed.has_value());
+    });
+    asked_.for_each([&](inbound_message& m) {
+      ++r;
+      std::fprintf(stderr,
+                   "DEBUG %d asked given_up %d stopping %d arrived %lu total %lu eager_done %d\n",
+                   getpid(), m.given_up, m.stopping, (unsigned long)m.arrived,
+                   (unsigned long)m.total, m.eager_done);
+    });
+    std::fprintf(
+        stderr,
+        "DEBUG %d lose '%.*s' replies %d asked %d reads %d to_ask %d current %d controls %zu\n",
+        getpid(), (int)detail.size(), detail.data(), n, r, (int)reads_.size(), to_ask_ != nullptr,
+        current_ != nullptr, controls_.size());
   }
   const auto self = shared_from_this();
   state_ = why == errc::closed ? state::closed : state::lost;
@@ -266,60 +280,60 @@ void peer::lose(errc why, std::string_view detail) noexcept {
   note(detail);
 
   match_table& table = owner_.table();
-  for (detail::matcher *m = table.take_posted(this), *next = nullptr; m; m = next) {
+  for (detail::match_operation *m = table.take_posted(this), *next = nullptr; m; m = next) {
     next = m->after;
     owner_.engine().end(*m, why);
   }
   if (current_ && current_->unexpected()) current_ = nullptr;
-  const auto drop = [this, why](incoming& m) {
+  const auto drop = [this, why](inbound_message& m) {
     if (m.receive) owner_.engine().end(m.unmatch(), why);
     release(m);
   };
-  asked_.erase_if([&](incoming& m) {
+  asked_.erase_if([&](inbound_message& m) {
     m.id = 0;
     if (&m == current_) current_ = nullptr;
     drop(m);
     return true;
   });
-  reads_.erase_if([&](incoming& m) {
+  reads_.erase_if([&](inbound_message& m) {
     m.read_id = 0;
     drop(m);
     return true;
   });
-  for (incoming *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
+  for (inbound_message *m = std::exchange(to_ask_, nullptr), *next = nullptr; m; m = next) {
     next = m->next_to_ask;
     if (m == current_) current_ = nullptr;
     drop(*m);
   }
   if (current_) drop(*std::exchange(current_, nullptr));
   turns_.resume_all(false);
-  rooms_.resume_all(false);
+  write_waiters_.resume_all(false);
   numbers_.resume_all(false);
-  replies_.for_each([](reply_slot& slot) {
+  replies_.for_each([](rendezvous_send_state& slot) {
     if (slot.kind != frame_kind{} && !slot.putting) return;
     slot.kind = reply_lost;
     slot.putting = false;
     if (slot.waiting) slot.waiting.resume();
   });
-  if (access_) access_->fail(why);
+  if (rma_) rma_->fail(why);
   controls_.clear();
   unsent_answers_ = 0;
   note_unsent();
   // What is whole keeps its part of the budget until it is received.
   owner_.return_budget(flow_.end());
   // What nobody receives and will never be whole goes bit by bit: there may be many of these.
-  arrivals::begin_sweep(unexpected);
+  unexpected_queue::begin_sweep(unexpected);
   if (!sweep(messages_per_pass)) owner_.has_to_sweep(*this);
   for (operation* op : std::exchange(closings, {})) owner_.engine().end(*op);
 }
 
 bool peer::sweep(std::size_t most) noexcept {
   for (; most != 0; --most) {
-    incoming* const m = arrivals::sweep(unexpected);
+    inbound_message* const m = unexpected_queue::sweep(unexpected);
     if (!m) return true;
     if (m->complete()) continue;  // it can still be received
     owner_.table().remove(*m);
-    owe(std::exchange(m->eager_units, 0));
+    add_credit_to_return(std::exchange(m->eager_units, 0));
     release(*m);
   }
   return false;
@@ -328,38 +342,38 @@ bool peer::sweep(std::size_t most) noexcept {
 // --- access to memory ---------------------------------------------------------------------------
 
 /// Null: there is no memory for it.
-access* peer::accessing() noexcept {
-  if (access_) return access_.get();
+rma* peer::rma_state() noexcept {
+  if (rma_) return rma_.get();
   try {
-    access_ = std::make_unique<access>(*this);
+    rma_ = std::make_unique<rma>(*this);
   } catch (const std::bad_alloc&) {
-    doom();
+    mark_failed();
   }
-  return access_.get();
+  return rma_.get();
 }
 
-bool peer::start(detail::access_operation& op) noexcept {
+bool peer::start(detail::rma_operation& op) noexcept {
   if (op.order.to.id != id_)
     op.status = owner_.why_gone(op.order.to.id);
   else if (closing_ || gone())
     op.status = why_ == errc::ok ? errc::closed : why_;
-  else if (access* const a = accessing())
+  else if (rma* const a = rma_state())
     return a->start(op);
   else
     op.status = errc::out_of_memory;
   return true;
 }
 
-void peer::cancel(detail::access_operation& op) noexcept {
-  if (access_)
-    access_->cancel(op);
+void peer::cancel(detail::rma_operation& op) noexcept {
+  if (rma_)
+    rma_->cancel(op);
   else
     op.cancel_requested = true;
 }
 
 bool peer::on_access(frame_kind kind, const frame_header& h, const frame_extension& x,
                      const std::byte* data) noexcept {
-  access* const a = accessing();
+  rma* const a = rma_state();
   if (!a) return true;
   switch (kind) {
     case frame_kind::put:
@@ -384,7 +398,7 @@ bool peer::on_access(frame_kind kind, const frame_header& h, const frame_extensi
 void peer::close() noexcept {
   if (std::exchange(closing_, true) || state_ == state::lost || state_ == state::closed) return;
   note(closed_here);
-  if (!say_bye().started) doom();
+  if (!say_bye().started) mark_failed();
 }
 
 /// The answer to a good-bye says that all that was sent before it has come: nobody needs the

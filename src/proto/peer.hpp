@@ -9,30 +9,30 @@
 #include <string_view>
 #include <vector>
 
-#include <weft/detail/access_ops.hpp>
+#include <weft/detail/rma_ops.hpp>
 
-#include "proto/arrivals.hpp"
 #include "proto/flow_control.hpp"
 #include "proto/id_table.hpp"
-#include "proto/incoming.hpp"
-#include "proto/protocol.hpp"
+#include "proto/inbound_message.hpp"
+#include "proto/protocol_coroutine.hpp"
 #include "proto/sender_numbers.hpp"
+#include "proto/unexpected_queue.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::proto {
 
-class access;
-class bundle;
+class rma;
+class multi_rail_link;
 class messenger;
-enum class rest_way : std::uint8_t;
+enum class payload_scheme : std::uint8_t;
 
 /// The sender's wait for an answer to its message. Lives in the protocol's frame.
-struct reply_slot {
+struct rendezvous_send_state {
   const detail::send_operation* op = nullptr;
   std::coroutine_handle<> waiting;
   frame_kind kind{};  ///< zero until it has come
   frame_extension extension{};
-  bool enough = false;  ///< the receiver, having asked for the rest, wants no more of it
+  bool stop_data = false;  ///< the receiver, having asked for the rest, wants no more of it
 
   bool starved = false;                   ///< with more credit more would have gone at once
   std::optional<remote_address> exposed;  ///< where the receiver can read it, until it is withdrawn
@@ -42,7 +42,7 @@ struct reply_slot {
 };
 
 /// What is remembered of one peer and of nobody after it.
-class peer_record {
+class connection_state {
  public:
   enum class state : std::uint8_t {
     idle,        ///< never spoken to: no link, no memory
@@ -52,9 +52,9 @@ class peer_record {
     lost     ///< `why()` tells
   };
 
-  peer_record();
-  peer_record& operator=(peer_record&&) noexcept;
-  ~peer_record();
+  connection_state();
+  connection_state& operator=(connection_state&&) noexcept;
+  ~connection_state();
 
  protected:
   // Control frames: they wait in order when the link has no room or is not there yet.
@@ -72,44 +72,46 @@ class peer_record {
   std::unique_ptr<transports::link> link_;
 
   // Sending.
-  bool turn_taken_ = false;  // a message is being begun
-  bool closing_ = false;     // close() was called: nothing new is begun
-  bool bye_left_ = false;    // and was not answered yet
-  errc doomed_ = errc::ok;   // why it is to fail at the next pass
-  waiters turns_;            // turn_waiters
-  waiters rooms_;            // for room in the link, or for credit
-  waiters numbers_;          // for a number in replies_: the message that is being begun, or none
-  bool link_full_ = false;   // it refused the last frame, and will say when it has room
-  id_table<reply_slot> replies_;
+  bool send_order_held_ = false;    // a message is being begun
+  bool closing_ = false;            // close() was called: nothing new is begun
+  bool bye_left_ = false;           // and was not answered yet
+  errc marked_failure_ = errc::ok;  // why it is to fail at the next pass
+  waiters turns_;                   // turn_waiters
+  waiters write_waiters_;           // for room in the link, or for credit
+  waiters numbers_;         // for a number in replies_: the message that is being begun, or none
+  bool link_full_ = false;  // it refused the last frame, and will say when it has room
+  id_table<rendezvous_send_state> replies_;
   std::deque<control> controls_;
   std::uint32_t unsent_answers_ = 0;  // of these: to messages of the peer's
   bool unsent_noted_ = false;         // unsent(), and the messenger knows
 
   // Receiving.
-  incoming* current_ = nullptr;  // the message that `more` frames continue
-  sender_numbers numbered_;      // messages that the peer awaits an answer to
-  id_table<incoming> asked_;     // messages whose rest was asked for
-  id_table<incoming> reads_;     // messages whose rest the link is reading
-  incoming* to_ask_ = nullptr;   // matched, to be asked for or read when the link can; the first
-  incoming* last_to_ask_ = nullptr;
+  inbound_message* current_ = nullptr;  // the message that `more` frames continue
+  sender_numbers numbered_;             // messages that the peer awaits an answer to
+  id_table<inbound_message> asked_;     // messages whose rest was asked for
+  id_table<inbound_message> reads_;     // messages whose rest the link is reading
+  inbound_message* to_ask_ =
+      nullptr;  // matched, to be asked for or read when the link can; the first
+  inbound_message* last_to_ask_ = nullptr;
   flow_control flow_;
   std::uint32_t signals_ = 0;  // messages not matched yet that hold no credit
 
-  bundle* bundle_ = nullptr;  // of several links, once the first was offered in either direction
-  std::unique_ptr<access> access_;  // to memory, once there was any in either direction
+  multi_rail_link* multi_rail_link_ =
+      nullptr;                // of several links, once the first was offered in either direction
+  std::unique_ptr<rma> rma_;  // to memory, once there was any in either direction
 };
 
 /// State of the protocols with one peer: the link, whose turn it is to begin a message, credit in
-/// both directions, and what is in flight. Owned by the messenger and by endpoints; baton held only
-/// unless it says otherwise. When nobody owns it but the messenger, and it has gone, it becomes
-/// another peer: requests and operations may still hold its address (detail::peer_name).
-class peer final : public transports::inlet,
+/// both directions, and what is in flight. Owned by the messenger and by endpoints; progress lock
+/// held only unless it says otherwise. When nobody owns it but the messenger, and it has gone, it
+/// becomes another peer: requests and operations may still hold its address (detail::peer_name).
+class peer final : public transports::frame_sink,
                    public std::enable_shared_from_this<peer>,
-                   private peer_record {
-  friend class access;
+                   private connection_state {
+  friend class rma;
 
  public:
-  using peer_record::state;
+  using connection_state::state;
 
   /// \throws std::bad_alloc
   peer(messenger& owner, peer_id id);
@@ -137,19 +139,19 @@ class peer final : public transports::inlet,
            !asked_.none() || !reads_.none();
   }
 
-  /// Bytes that send_at_once takes; 0: there is no link yet.
+  /// Bytes that try_send_inline takes; 0: there is no link yet.
   std::size_t small_limit() const noexcept { return small_limit_; }
   /// A small send may go at once, past all queues.
-  bool free_to_send() const noexcept { return state_ == state::open && !turn_taken_; }
+  bool free_to_send() const noexcept { return state_ == state::open && !send_order_held_; }
 
   /// Gone, and no message of its is left.
   bool finished() const noexcept {
-    return gone() && flow_.in_use() == 0 && signals_ == 0 && !link_ && !untold && !to_sweep;
+    return gone() && flow_.in_use() == 0 && signals_ == 0 && !link_ && !unreported && !to_sweep;
   }
   /// Gives back memory, once finished.
   void shrink() noexcept;
   /// Another one from now on; finished, and in nobody's hands. \throws std::bad_alloc
-  void become(peer_id id);
+  void recycle_as(peer_id id);
 
   // --- what the context tells -----------------------------------------------------------------
 
@@ -172,8 +174,8 @@ class peer final : public transports::inlet,
   /// Something could not be kept for want of memory (or is more than is kept for a peer), so that
   /// this peer cannot be served any more. It fails at the next pass: the caller may be in the
   /// middle of things.
-  void doom(errc why = errc::out_of_memory) noexcept;
-  errc doomed() const noexcept { return doomed_; }
+  void mark_failed(errc why = errc::out_of_memory) noexcept;
+  errc marked_failure() const noexcept { return marked_failure_; }
   /// Frees the link, after fail.
   void drop_link() noexcept {
     link_.reset();
@@ -191,19 +193,19 @@ class peer final : public transports::inlet,
   /// A message of one frame that lies together, with nothing in its way: no operation is needed.
   /// \param to whom it is for: this may be another peer by now
   /// \return false: nothing has happened
-  bool send_at_once(peer_id to, std::uint64_t tag, const_buffer data,
-                    std::uint64_t immediate) noexcept;
+  bool try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
+                       std::uint64_t immediate) noexcept;
 
-  // --- access to memory (access.hpp) ----------------------------------------------------------
+  // --- access to memory (rma.hpp) ----------------------------------------------------------
 
   /// \return true if it has ended, with op.status set
-  bool start(detail::access_operation& op) noexcept;
-  void cancel(detail::access_operation& op) noexcept;
+  bool start(detail::rma_operation& op) noexcept;
+  void cancel(detail::rma_operation& op) noexcept;
 
   // --- receiving (receive.cpp, receive_matched.cpp) -------------------------------------------
 
   /// A receive takes a message that was unexpected so far. \return true if it is complete
-  bool deliver(incoming& m, detail::recv_operation& op) noexcept;
+  bool deliver(inbound_message& m, detail::recv_operation& op) noexcept;
   /// Lets go of messages that will never be whole, of a peer that has gone; so many at most.
   /// \return whether that were all
   bool sweep(std::size_t most) noexcept;
@@ -211,29 +213,30 @@ class peer final : public transports::inlet,
   bool to_sweep = false;          ///< it is in its list
 
   /// Unexpected messages of its.
-  arrivals_of unexpected;
+  unexpected_of_peer unexpected;
 
   /// As if a receive without memory took a claimed message.
-  void discard(incoming& m) noexcept;
+  void discard(inbound_message& m) noexcept;
   /// Ends the receive of a matched message with errc::stopped, at once. What is still to come of
   /// the message is dropped, and its sender told that it need not come.
-  void give_up(incoming& m) noexcept;
+  void give_up(inbound_message& m) noexcept;
 
-  // --- several links (bundle.hpp) -------------------------------------------------------------
+  // --- several links (multi_rail_link.hpp)
+  // -------------------------------------------------------------
 
-  /// Messages of this peer come in fragments from now on, and `arrived` frames are for that bundle.
-  /// Null: it has ended.
-  void use(bundle* b) noexcept { bundle_ = b; }
-  bundle* several() const noexcept { return bundle_; }
+  /// Messages of this peer come in fragments from now on, and `arrived` frames are for that
+  /// multi-rail link. Null: it has ended.
+  void use(multi_rail_link* b) noexcept { multi_rail_link_ = b; }
+  multi_rail_link* several() const noexcept { return multi_rail_link_; }
   /// As place and on_frame, for a fragment that is new. It may come before others of its message.
   mutable_buffer place_fragment(const frame_header& header, const frame_extension& extension,
                                 std::uint32_t already) noexcept;
   bool on_fragment(const frame_header& header, const frame_extension& extension,
                    const std::byte* payload) noexcept;
-  /// Tells the other side's bundle that so many frames have come by that link.
+  /// Tells the other side's multi-rail link that so many frames have come by that link.
   void tell_arrived(std::uint64_t link, std::uint64_t frames) noexcept;
 
-  // inlet
+  // frame sink
   mutable_buffer place(const frame_header& header, const frame_extension* extension,
                        std::uint32_t already) noexcept override;
   bool on_frame(const frame_header& header, const frame_extension* extension,
@@ -241,7 +244,7 @@ class peer final : public transports::inlet,
   std::uint64_t under_way() const noexcept override;
   void on_transferred(std::uint64_t cookie, bool well) noexcept override;
   void on_chained(std::uint64_t cookie) noexcept override;
-  void on_room() noexcept override;
+  void on_writable() noexcept override;
   void on_broken(errc why) noexcept override;
 
   /// The books about credit in both directions, for tools and tests. Units.
@@ -253,10 +256,10 @@ class peer final : public transports::inlet,
     std::size_t waiting_credits;  ///< frames that return credit and wait for room in the link
     std::size_t waiting;          ///< control frames of any kind that do
   };
-  balance books() const noexcept;
+  balance credit_state() const noexcept;
 
-  /// Something that the peer waits for waits for room in the link; or its bundle, which may not be
-  /// its link yet, owes what a lane that broke has not brought over.
+  /// Something that the peer waits for waits for room in the link; or its multi-rail link, which
+  /// may not be its link yet, owes what a lane that broke has not brought over.
   bool unsent() const noexcept;
   /// That has changed, or may have.
   void note_unsent() noexcept;
@@ -264,13 +267,13 @@ class peer final : public transports::inlet,
   /// Operations that wait for the end, for whatever reason.
   std::vector<operation*> closings;
 
-  bool untold = false;  ///< the messenger's: it was given up, and there was no memory to say so
+  bool unreported = false;  ///< the messenger's: it was given up, and there was no memory to say so
 
  private:
-  struct turn_waiter : waiter {
+  struct send_order_waiter : waiter {
     peer& at;
     detail::send_operation* op;
-    turn_waiter(peer& p, detail::send_operation* o) noexcept : at(p), op(o) {}
+    send_order_waiter(peer& p, detail::send_operation* o) noexcept : at(p), op(o) {}
     bool await_ready() noexcept;
     void await_suspend(std::coroutine_handle<> h) noexcept;
     bool await_resume() const noexcept { return granted; }
@@ -284,32 +287,32 @@ class peer final : public transports::inlet,
     }
   };
   struct reply_waiter {
-    reply_slot& slot;
+    rendezvous_send_state& slot;
     bool await_ready() const noexcept { return slot.kind != frame_kind{}; }
     void await_suspend(std::coroutine_handle<> h) noexcept { slot.waiting = h; }
     frame_kind await_resume() const noexcept { return slot.kind; }
   };
   struct put_waiter {
-    reply_slot& slot;
+    rendezvous_send_state& slot;
     bool await_ready() const noexcept { return !slot.putting; }
     void await_suspend(std::coroutine_handle<> h) noexcept { slot.waiting = h; }
     bool await_resume() const noexcept { return slot.written; }
   };
   static constexpr frame_kind reply_lost{0xff};  // for protocols that will get no answer
 
-  turn_waiter turn(detail::send_operation* op) noexcept { return {*this, op}; }
-  queue_waiter room() noexcept { return queue_waiter(rooms_); }
+  send_order_waiter turn(detail::send_operation* op) noexcept { return {*this, op}; }
+  queue_waiter room() noexcept { return queue_waiter(write_waiters_); }
   queue_waiter number() noexcept { return queue_waiter(numbers_); }
-  void pass_turn() noexcept;
-  void resume_rooms() noexcept;
+  void release_send_order() noexcept;
+  void resume_writers() noexcept;
 
   // Sending.
   bool plan(detail::send_operation& op) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;
   void begin_message(detail::send_operation& op, bool has_turn) noexcept;
-  protocol send_message(detail::send_operation& op, bool has_turn) noexcept;
-  protocol send_signal(detail::send_operation& op) noexcept;
-  protocol say_bye() noexcept;
+  protocol_coroutine send_message(detail::send_operation& op, bool has_turn) noexcept;
+  protocol_coroutine send_signal(detail::send_operation& op) noexcept;
+  protocol_coroutine say_bye() noexcept;
   void finish_send(detail::send_operation& op, errc status) noexcept;
 
   void note(std::string_view detail) noexcept;
@@ -318,7 +321,7 @@ class peer final : public transports::inlet,
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t third = 0) noexcept;
   bool flush_controls() noexcept;
-  void nudge() noexcept;
+  void wake_peer() noexcept;
   transports::post post_frame(frame_header header, const frame_extension* extension,
                               transports::gather& data, std::uint64_t left = 0) noexcept;
 
@@ -344,38 +347,38 @@ class peer final : public transports::inlet,
   bool on_fin(const frame_extension& x) noexcept;
   bool on_arrived(const frame_extension& x) noexcept;
   bool on_cancel(const frame_extension& x) noexcept;
-  void on_enough(const frame_extension& x) noexcept;
+  void on_stop_data(const frame_extension& x) noexcept;
   bool on_bye(bool answer) noexcept;
-  incoming* take_incoming(local_id number) noexcept;
-  bool keep_unexpected(incoming& m) noexcept;
-  void on_matched(incoming& m) noexcept;
-  void continue_receive(incoming& m) noexcept;
-  void ask_for_rest(incoming& m) noexcept;
-  void ask_later(incoming& m) noexcept;
+  inbound_message* take_incoming(local_id number) noexcept;
+  bool keep_unexpected(inbound_message& m) noexcept;
+  void on_matched(inbound_message& m) noexcept;
+  void continue_receive(inbound_message& m) noexcept;
+  void request_payload(inbound_message& m) noexcept;
+  void ask_later(inbound_message& m) noexcept;
   void ask_again() noexcept;
-  void fill_in(incoming& m) noexcept;
-  void widen() noexcept;
-  void finish_receive(incoming& m) noexcept;
-  void stop(incoming& m) noexcept;
-  void release(incoming& m) noexcept;
-  void owe(std::uint32_t units) noexcept;
+  void fill_in(inbound_message& m) noexcept;
+  void grow_window() noexcept;
+  void finish_receive(inbound_message& m) noexcept;
+  void stop(inbound_message& m) noexcept;
+  void release(inbound_message& m) noexcept;
+  void add_credit_to_return(std::uint32_t units) noexcept;
   void return_credit() noexcept;
 
   // Access to memory.
-  access* accessing() noexcept;
+  rma* rma_state() noexcept;
   bool on_access(frame_kind kind, const frame_header& h, const frame_extension& x,
                  const std::byte* data) noexcept;
 
   // One-sided copies of messages (one_sided.cpp).
-  void expose(const detail::send_operation& op, reply_slot& answer) noexcept;
-  transports::post put_rest(detail::send_operation& op, reply_slot& answer) noexcept;
-  void on_put_ended(reply_slot& slot, bool well) noexcept;
+  void expose(const detail::send_operation& op, rendezvous_send_state& answer) noexcept;
+  transports::post put_payload(detail::send_operation& op, rendezvous_send_state& answer) noexcept;
+  void on_put_ended(rendezvous_send_state& slot, bool well) noexcept;
   void chain(std::uint64_t cookie, frame_kind kind, std::uint64_t whose) noexcept;
-  rest_way way_of_rest(const incoming& m) const noexcept;
-  bool read_rest(incoming& m) noexcept;
-  void has_read(incoming& m) noexcept;
-  std::uint64_t expect(incoming& m) noexcept;
-  void expect_no_more(incoming& m) noexcept;
+  payload_scheme choose_payload_scheme(const inbound_message& m) const noexcept;
+  bool get_payload(inbound_message& m) noexcept;
+  void has_read(inbound_message& m) noexcept;
+  std::uint64_t expect(inbound_message& m) noexcept;
+  void expect_no_more(inbound_message& m) noexcept;
 
   messenger& owner_;
 };

@@ -10,7 +10,7 @@
 namespace weft::proto {
 
 /// Makes objects, and keeps some of those that are given back, after t.reset(). Beyond that they go
-/// back to the system: what peers made many of does not stay. Not thread-safe (baton).
+/// back to the system: what peers made many of does not stay. Not thread-safe (progress lock).
 template <class T>
 class pool {
  public:

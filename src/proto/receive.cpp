@@ -2,14 +2,14 @@
 // Receiving: frames in, until a message has met its receive. The rest is in receive_matched.cpp.
 #include <algorithm>
 
-#include "proto/access.hpp"
-#include "proto/bundle.hpp"
 #include "proto/messenger.hpp"
+#include "proto/multi_rail_link.hpp"
+#include "proto/rma.hpp"
 #include "runtime/small_copy.hpp"
 
 namespace weft::proto {
 
-using detail::matcher;
+using detail::match_operation;
 using detail::recv_operation;
 using runtime::trace;
 
@@ -21,17 +21,17 @@ bool is_whole(const frame_header& h, const frame_extension& x) noexcept {
 
 /// Whether a fragment may be part of that message. Which bytes have come is not looked at: a peer
 /// that sends some twice and others never harms nothing but its own message.
-bool fits(const incoming& m, const frame_header& h, const frame_extension& x) noexcept {
+bool fits(const inbound_message& m, const frame_header& h, const frame_extension& x) noexcept {
   return m.eager_done && h.size != 0 && x.b <= m.total && h.size <= m.total - x.b &&
          h.size <= m.total - m.arrived;
 }
 }  // namespace
 
-received incoming::about() const noexcept { return {from->id(), {tag}, total, immediate}; }
+received inbound_message::about() const noexcept { return {from->id(), {tag}, total, immediate}; }
 
 /// The receive for a message, if one waits. Probes that were posted before it learn of the message.
 recv_operation* peer::take_receive(const received& what) noexcept {
-  matcher* m = owner_.table().take_match(this, what.tag.value);
+  match_operation* m = owner_.table().take_match(this, what.tag.value);
   for (; m && m->probe; m = owner_.table().take_match(this, what.tag.value)) {
     m->got = what;
     owner_.engine().end(*m);
@@ -61,13 +61,13 @@ mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
                            std::uint32_t already) noexcept {
   if (state_ == state::lost || state_ == state::closed) return {};
   const auto kind = static_cast<frame_kind>(h.kind);
-  incoming* m = nullptr;
+  inbound_message* m = nullptr;
   if (kind == frame_kind::more)
     m = current_;
   else if (kind == frame_kind::data && x)
     m = asked_.find(x->a);
-  else if ((kind == frame_kind::put || kind == frame_kind::got) && x && access_)
-    return access_->place(h, *x, already);
+  else if ((kind == frame_kind::put || kind == frame_kind::got) && x && rma_)
+    return rma_->place(h, *x, already);
   if (!m || h.size > m->total - m->arrived || already >= h.size) return {};
   if (kind == frame_kind::data && (!m->eager_done || x->b != m->arrived)) return {};
   const mutable_buffer there = m->place(already, h.size - already);
@@ -76,7 +76,7 @@ mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
 }
 
 std::uint64_t peer::under_way() const noexcept {
-  const incoming* const m = current_ ? current_ : asked_.none() ? nullptr : asked_.any();
+  const inbound_message* const m = current_ ? current_ : asked_.none() ? nullptr : asked_.any();
   return m ? m->total : 0;
 }
 
@@ -85,11 +85,12 @@ std::uint64_t peer::under_way() const noexcept {
 template <class Copy>
 inline bool peer::on_awaited(const frame_header& h, const frame_extension* x, const std::byte* data,
                              Copy copy) noexcept {
-  matcher* const m = owner_.table().take_match_if(this, h.tag, [&](const matcher& found) {
-    if (found.probe || found.on) return false;
-    const auto& into = static_cast<const recv_operation&>(found).into;
-    return into.single() && h.size <= into.front().size();
-  });
+  match_operation* const m =
+      owner_.table().take_match_if(this, h.tag, [&](const match_operation& found) {
+        if (found.probe || found.on) return false;
+        const auto& into = static_cast<const recv_operation&>(found).into;
+        return into.single() && h.size <= into.front().size();
+      });
   if (!m) [[unlikely]]
     return on_any_frame(h, x, data);
   auto& op = static_cast<recv_operation&>(*m);
@@ -137,7 +138,7 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
     if (kind == frame_kind::arrived) return x && on_arrived(*x);
   }
   if (gone()) return true;
-  if (doomed_ == errc::protocol_error) return false;
+  if (marked_failure_ == errc::protocol_error) return false;
   if (h.credit != 0) on_credit(h.credit);
   switch (kind) {
     case frame_kind::eager:
@@ -156,8 +157,8 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
       return x && on_cancel(*x);
     case frame_kind::credit:
       return true;
-    case frame_kind::enough:
-      if (x) on_enough(*x);
+    case frame_kind::stop_data:
+      if (x) on_stop_data(*x);
       return x != nullptr;
     case frame_kind::arrived:
       return x && on_arrived(*x);
@@ -182,18 +183,18 @@ bool peer::on_any_frame(const frame_header& h, const frame_extension* x,
 }
 
 bool peer::on_arrived(const frame_extension& x) noexcept {
-  return bundle_ && x.immediate <= link_given_up &&
-         bundle_->on_arrived(x.a, x.b, x.immediate == link_given_up);
+  return multi_rail_link_ && x.immediate <= link_given_up &&
+         multi_rail_link_->on_arrived(x.a, x.b, x.immediate == link_given_up);
 }
 
 void peer::on_credit(std::uint16_t units) noexcept {
   flow_.add_credit(units);
-  if (!rooms_.empty()) resume_rooms();
+  if (!write_waiters_.empty()) resume_writers();
 }
 
 /// Null: there is no memory for it. \param number by which the peer knows it, or 0
-incoming* peer::take_incoming(local_id number) noexcept {
-  incoming* m = nullptr;
+inbound_message* peer::take_incoming(local_id number) noexcept {
+  inbound_message* m = nullptr;
   try {
     m = &owner_.messages().take();
     if (number != 0) numbered_.add(number, *m);
@@ -220,13 +221,13 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   const auto number = static_cast<local_id>(!x ? 0 : rendezvous ? x->a >> 48 : x->b);
   if (number == 0 ? rendezvous : numbered_.find(number) != nullptr) return false;
 
-  incoming* const memory = take_incoming(number);
+  inbound_message* const memory = take_incoming(number);
   if (!memory) {
     fail(errc::out_of_memory, "no memory to note that a message has begun");
     return true;
   }
   flow_.hold(units);
-  incoming& in = *memory;
+  inbound_message& in = *memory;
   const std::uint64_t immediate = x ? x->immediate : 0;
   recv_operation* receive = take_receive({id_, {h.tag}, total, immediate});
   in.from = this;
@@ -253,7 +254,7 @@ bool peer::on_message(const frame_header& h, const frame_extension* x,
   in.eager_done = ends;
   if (rendezvous && (h.flags & starved) != 0) {
     flow_.peer_waits();
-    widen();
+    grow_window();
   }
   if (receive) on_matched(in);
   return true;
@@ -270,7 +271,7 @@ bool peer::on_signal(const frame_header& h, const frame_extension& x) noexcept {
     return true;
   }
   if (signals_ == most_signals) return false;
-  incoming* const in = take_incoming(0);
+  inbound_message* const in = take_incoming(0);
   if (!in) {
     fail(errc::out_of_memory, "no memory for a signal that nobody waits for yet");
     return true;
@@ -286,7 +287,7 @@ bool peer::on_signal(const frame_header& h, const frame_extension& x) noexcept {
 }
 
 bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
-  incoming* m = current_;
+  inbound_message* m = current_;
   const std::uint32_t units = payload_units(h.size);
   const bool ends = (h.flags & eager_ends) != 0;
   if (!m || h.size > m->total - m->arrived || units > flow_.usable() ||
@@ -303,7 +304,7 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
   if (m->unexpected()) {
     m->eager_units += units;
   } else {
-    owe(units);
+    add_credit_to_return(units);
     continue_receive(*m);
   }
   return true;
@@ -311,7 +312,7 @@ bool peer::on_more(const frame_header& h, const std::byte* data) noexcept {
 
 bool peer::on_data(const frame_header& h, const frame_extension& x,
                    const std::byte* data) noexcept {
-  incoming* m = asked_.find(x.a);
+  inbound_message* m = asked_.find(x.a);
   if (!m || !m->eager_done) return false;
   if ((m->given_up || m->stopping) && h.size == 0 && x.b == m->total) {
     if (m->stopping) stop(*m);
@@ -328,7 +329,7 @@ bool peer::on_data(const frame_header& h, const frame_extension& x,
 mutable_buffer peer::place_fragment(const frame_header& h, const frame_extension& x,
                                     std::uint32_t already) noexcept {
   if (gone()) return {};
-  const incoming* const m = asked_.find(x.a);
+  const inbound_message* const m = asked_.find(x.a);
   if (!m || !fits(*m, h, x) || already >= h.size) return {};
   return m->place_at(x.b + already, h.size - already);
 }
@@ -337,7 +338,7 @@ bool peer::on_fragment(const frame_header& h, const frame_extension& x,
                        const std::byte* data) noexcept {
   if (gone()) return true;
   if (h.credit != 0) on_credit(h.credit);
-  incoming* const m = asked_.find(x.a);
+  inbound_message* const m = asked_.find(x.a);
   if (!m || !fits(*m, h, x)) return false;
   m->take_at(x.b, data, h.size);
   if (m->whole()) finish_receive(*m);
@@ -345,18 +346,18 @@ bool peer::on_fragment(const frame_header& h, const frame_extension& x,
 }
 
 bool peer::on_cancel(const frame_extension& x) noexcept {
-  incoming* const m = numbered_.find(x.a);
+  inbound_message* const m = numbered_.find(x.a);
   // Matched meanwhile, or taken by a claim: the sender will see the answer to its message instead.
   if (!m || !m->unexpected() || m->claimed) return true;
   owner_.table().remove(*m);
   if (m == current_) current_ = nullptr;
-  owe(m->eager_units);
+  add_credit_to_return(m->eager_units);
   release(*m);
   send_control(frame_kind::cancelled, x.a);
   return true;
 }
 
-bool peer::keep_unexpected(incoming& m) noexcept {
+bool peer::keep_unexpected(inbound_message& m) noexcept {
   if (!owner_.store(m)) {
     flow_.forget(m.eager_units);
     release(m);

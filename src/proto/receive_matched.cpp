@@ -10,10 +10,10 @@ namespace weft::proto {
 using detail::recv_operation;
 using runtime::trace;
 
-bool peer::deliver(incoming& m, recv_operation& op) noexcept {
+bool peer::deliver(inbound_message& m, recv_operation& op) noexcept {
   if (!std::exchange(m.claimed, false)) owner_.table().remove(m);
   if (gone() && !m.complete()) {
-    owe(std::exchange(m.eager_units, 0));
+    add_credit_to_return(std::exchange(m.eager_units, 0));
     op.status = why_;
     release(m);
     return true;
@@ -21,7 +21,7 @@ bool peer::deliver(incoming& m, recv_operation& op) noexcept {
   owner_.unstore(m);
   m.match(op);
   if (m.ready(gone())) {
-    owe(std::exchange(m.eager_units, 0));
+    add_credit_to_return(std::exchange(m.eager_units, 0));
     op.status = m.total > m.room ? errc::truncated : errc::ok;
     fill_in(m);
     release(m);
@@ -32,20 +32,20 @@ bool peer::deliver(incoming& m, recv_operation& op) noexcept {
   return false;
 }
 
-void peer::discard(incoming& m) noexcept {
+void peer::discard(inbound_message& m) noexcept {
   m.claimed = false;
   owner_.unstore(m);
   m.stored = nullptr;
   m.allocated.reset();
   m.given_up = true;
   if (!gone()) return on_matched(m);
-  owe(std::exchange(m.eager_units, 0));
+  add_credit_to_return(std::exchange(m.eager_units, 0));
   release(m);
 }
 
 /// A message that is not simply complete has met its receive, or is not wanted.
-void peer::on_matched(incoming& m) noexcept {
-  owe(std::exchange(m.eager_units, 0));
+void peer::on_matched(inbound_message& m) noexcept {
+  add_credit_to_return(std::exchange(m.eager_units, 0));
   if (m.rendezvous)
     owner_.engine().trace().begin(trace::kind::receive_rendezvous, id_, m.sender_id, m.total);
   if (m.sender_id != 0 && !m.rendezvous) send_control(frame_kind::matched, m.sender_id);
@@ -53,14 +53,14 @@ void peer::on_matched(incoming& m) noexcept {
 }
 
 /// Whatever a matched message needs next.
-void peer::continue_receive(incoming& m) noexcept {
+void peer::continue_receive(inbound_message& m) noexcept {
   if (m.whole() && m.eager_done && !m.rendezvous)
     finish_receive(m);
   else if (m.rendezvous && m.id == 0 && m.read_id == 0 && !m.waits_for_link)
-    ask_for_rest(m);
+    request_payload(m);
 }
 
-void peer::ask_later(incoming& m) noexcept {
+void peer::ask_later(inbound_message& m) noexcept {
   if (std::exchange(m.waits_for_link, true)) return;
   m.next_to_ask = nullptr;
   (to_ask_ ? last_to_ask_->next_to_ask : to_ask_) = &m;
@@ -69,11 +69,11 @@ void peer::ask_later(incoming& m) noexcept {
 
 /// Until one of them has to wait again: then those behind it wait, too.
 void peer::ask_again() noexcept {
-  incoming *m = std::exchange(to_ask_, nullptr), *const last = last_to_ask_;
+  inbound_message *m = std::exchange(to_ask_, nullptr), *const last = last_to_ask_;
   while (m && !to_ask_) {
-    incoming& one = *std::exchange(m, m->next_to_ask);
+    inbound_message& one = *std::exchange(m, m->next_to_ask);
     one.waits_for_link = false;
-    ask_for_rest(one);
+    request_payload(one);
   }
   if (!m) return;
   last_to_ask_->next_to_ask = m;
@@ -82,7 +82,7 @@ void peer::ask_again() noexcept {
 
 /// Answers an rts: by reading the rest without the sender's help where that is better, else by
 /// asking for it.
-void peer::ask_for_rest(incoming& m) noexcept {
+void peer::request_payload(inbound_message& m) noexcept {
   if (state_ != state::open) {
     ask_later(m);
     want_link();
@@ -94,25 +94,25 @@ void peer::ask_for_rest(incoming& m) noexcept {
     return finish_receive(m);
   }
   // Fragments could overtake the beginning, and tell their place by what has come before.
-  if (bundle_ && !m.eager_done) return;
-  rest_way way = way_of_rest(m);
-  if (way == rest_way::read) {
+  if (multi_rail_link_ && !m.eager_done) return;
+  payload_scheme way = choose_payload_scheme(m);
+  if (way == payload_scheme::read) {
     if (!m.eager_done) return;  // the beginning is still coming; then this is called again
-    if (read_rest(m)) return;
-    way = way_of_rest(m);
+    if (get_payload(m)) return;
+    way = choose_payload_scheme(m);
   }
   m.id = asked_.insert(m);
   if (m.id == 0) {  // every number is taken: ask when one of the others is done
     ask_later(m);
-    if (asked_.none()) doom();
+    if (asked_.none()) mark_failed();
     return;
   }
   ++owner_.counts().rendezvous;
-  send_control(frame_kind::cts, m.sender_id, m.id, way == rest_way::write ? expect(m) : 0);
+  send_control(frame_kind::cts, m.sender_id, m.id, way == payload_scheme::write ? expect(m) : 0);
   if (m.whole() && m.eager_done) finish_receive(m);
 }
 
-void peer::fill_in(incoming& m) noexcept {
+void peer::fill_in(inbound_message& m) noexcept {
   m.receive->message = nullptr;
   m.receive->got = m.about();
   metrics& n = owner_.counts();
@@ -121,18 +121,18 @@ void peer::fill_in(incoming& m) noexcept {
   owner_.engine().trace().instant(trace::kind::received, id_, m.total);
 }
 
-void peer::give_up(incoming& m) noexcept {
+void peer::give_up(inbound_message& m) noexcept {
   if (m.stopping) return;
   if (m.in_hands_of_link())
     m.stopping = true;  // its memory goes back when the link, or the sender, has done with it
   else
     stop(m);
   // A rest that was not asked for yet is declined when it would be.
-  if (m.id != 0) send_control(frame_kind::enough, m.sender_id, m.id);
+  if (m.id != 0) send_control(frame_kind::stop_data, m.sender_id, m.id);
 }
 
 /// Its receive ends, and the message goes on without it.
-void peer::stop(incoming& m) noexcept {
+void peer::stop(inbound_message& m) noexcept {
   expect_no_more(m);
   m.given_up = true;
   m.stopping = false;
@@ -140,7 +140,7 @@ void peer::stop(incoming& m) noexcept {
   owner_.engine().end(m.unmatch(), errc::stopped);
 }
 
-void peer::finish_receive(incoming& m) noexcept {
+void peer::finish_receive(inbound_message& m) noexcept {
   expect_no_more(m);
   if (m.rendezvous) owner_.engine().trace().end(trace::kind::receive_rendezvous, id_, m.sender_id);
   if (!m.given_up) {
@@ -151,7 +151,7 @@ void peer::finish_receive(incoming& m) noexcept {
   if (to_ask_ && state_ == state::open) ask_again();
 }
 
-void peer::release(incoming& m) noexcept {
+void peer::release(inbound_message& m) noexcept {
   if (m.id != 0) asked_.erase(m.id);
   if (m.sender_id != 0) numbered_.erase(m.sender_id);
   if (m.is_signal) --signals_;
@@ -161,7 +161,7 @@ void peer::release(incoming& m) noexcept {
 
 /// The sender ran out of credit: gets back what it is owed, and twice the window if messages that
 /// nobody receives hold most of it and the budget has that much.
-void peer::widen() noexcept {
+void peer::grow_window() noexcept {
   if (flow_.should_grow()) flow_.grow(owner_.take_budget(flow_.window()));
   if (flow_.to_return() != 0) return_credit();
 }

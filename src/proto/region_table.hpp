@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include <weft/detail/access_ops.hpp>
+#include <weft/detail/rma_ops.hpp>
 #include <weft/remote_region.hpp>
 
 #include "proto/secret.hpp"
@@ -20,10 +20,10 @@ namespace weft::proto {
 inline constexpr std::size_t most_notifications = 4096;
 
 /// A region, and what it has been told.
-struct registered {
+struct region_entry {
   mutable_buffer memory;
   std::uint64_t first = 0;  // what its first byte is counted as
-  rights may = rights::none;
+  rights permissions = rights::none;
   std::deque<notification> unheard;
   std::deque<detail::notified_operation*> waiting;  // for one; then none is unheard
   std::uint32_t granted = 0;    // times that a peer's link may copy there by itself
@@ -32,7 +32,7 @@ struct registered {
 };
 
 /// What a peer wants to do with a region.
-struct wanted_access {
+struct rma_range {
   std::uint64_t key = 0;
   rights right = rights::none;
   std::uint64_t offset = 0;
@@ -44,7 +44,7 @@ struct wanted_access {
 inline constexpr std::uint32_t most_wrong_keys = 1u << 16;
 
 /// Regions by their keys. Unless the owner chooses it, a key is 64 random bits: peers cannot guess
-/// it, and what named a region that has ended names no other one. Baton held only.
+/// it, and what named a region that has ended names no other one. Progress lock held only.
 class region_table {
  public:
   /// \param secret numbers that no peer guesses
@@ -52,22 +52,22 @@ class region_table {
       : secret_(std::move(secret)) {}
 
   /// \throws std::bad_alloc, weft::error (system)
-  std::uint64_t add(mutable_buffer memory, rights may);
+  std::uint64_t add(mutable_buffer memory, rights permissions);
   /// \throws std::bad_alloc, weft::error (invalid_argument)
-  void add(const region_name& called, mutable_buffer memory, rights may);
+  void add(const region_name& name, mutable_buffer memory, rights permissions);
   void remove(std::uint64_t key) noexcept { regions_.erase(key); }
   /// Null: there is none, or it is ending.
-  registered* find(std::uint64_t key) noexcept;
+  region_entry* find(std::uint64_t key) noexcept;
 
   /// \return the memory, or (empty, with `why` set) why not. A size of 0 needs no memory
-  mutable_buffer allow(const wanted_access& wanted, detail::access_refusal& why) noexcept;
+  mutable_buffer allow(const rma_range& wanted, detail::rma_refusal& why) noexcept;
 
   /// For those who wait, all of them.
-  std::unordered_map<std::uint64_t, registered>& all() noexcept { return regions_; }
+  std::unordered_map<std::uint64_t, region_entry>& all() noexcept { return regions_; }
 
  private:
   const std::function<std::uint64_t()> secret_;
-  std::unordered_map<std::uint64_t, registered> regions_;
+  std::unordered_map<std::uint64_t, region_entry> regions_;
 };
 
 }  // namespace weft::proto

@@ -61,7 +61,7 @@ std::size_t pick_link(std::span<const link_load> links, std::uint64_t size,
 }
 
 explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
-                         const transports::traits& t, inline_beginning inlined) {
+                         const transports::traits& t, rendezvous_eager_data inlined) {
   const bool with_beginning = inlines(inlined, t);
   const send_plan plan = plan_send(size, eager_limit, credit, with_beginning);
   if (!plan.rendezvous) {
@@ -79,9 +79,9 @@ explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t
                                     : fmt::format("its first {} bytes at once, {}", plan.eager_end,
                                                   pieces(plan.eager_end, t));
   const char* const why_so_much = with_beginning ? "the beginning hides the handshake"
-                                  : inlined == inline_beginning::automatic
+                                  : inlined == rendezvous_eager_data::automatic
                                       ? "the transport had rather move all of it at once"
-                                      : "WEFT_RENDEZVOUS_INLINE=no asks for it";
+                                      : "WEFT_RENDEZVOUS_EAGER_DATA=no asks for it";
   return {fmt::format("rendezvous: {}, the rest when the receiver has matched it", beginning),
           size > eager_limit
               ? fmt::format("it is above the eager limit of {} bytes (WEFT_EAGER_LIMIT); {}",
@@ -90,17 +90,17 @@ explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t
                             std::max<std::int64_t>(0, credit) * credit_unit)};
 }
 
-explanation explain_rest(rendezvous_way wanted) {
+explanation explain_payload(rendezvous_scheme wanted) {
   switch (wanted) {
-    case rendezvous_way::automatic:
+    case rendezvous_scheme::automatic:
       break;
-    case rendezvous_way::frames:
+    case rendezvous_scheme::frames:
       return {"in frames, when the receiver asks for it", "WEFT_RENDEZVOUS=frames asks for it"};
-    case rendezvous_way::read:
+    case rendezvous_scheme::read:
       return {
           "read by the receiver out of the sender's memory; in frames where that cannot be done",
           "WEFT_RENDEZVOUS=read asks for it"};
-    case rendezvous_way::write:
+    case rendezvous_scheme::write:
       return {
           "written by the sender into the receiver's memory; in frames where that cannot be done",
           "WEFT_RENDEZVOUS=write asks for it"};

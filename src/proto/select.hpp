@@ -47,9 +47,9 @@ struct send_plan {
 };
 
 /// Whether the beginning of a message above the eager limit goes along with its request.
-constexpr bool inlines(inline_beginning wanted, const transports::traits& t) noexcept {
-  return wanted == inline_beginning::automatic ? t.inlines_beginning
-                                               : wanted == inline_beginning::yes;
+constexpr bool inlines(rendezvous_eager_data wanted, const transports::traits& t) noexcept {
+  return wanted == rendezvous_eager_data::automatic ? t.prefers_eager_data
+                                                    : wanted == rendezvous_eager_data::yes;
 }
 
 /// Whether what tells of a read or a write is chained to it.
@@ -72,22 +72,23 @@ constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit, std::in
 }
 
 /// How the rest of a message crosses once its receive has matched it.
-enum class rest_way : std::uint8_t { frames, read, write };
+enum class payload_scheme : std::uint8_t { frames, read, write };
 
 /// The sender's part: whether its request says where the data can be read.
 /// \param prefers_put what the link says
-constexpr bool offers_read(rendezvous_way wanted, bool prefers_put) noexcept {
-  return wanted == rendezvous_way::read || (wanted == rendezvous_way::automatic && !prefers_put);
+constexpr bool offers_read(rendezvous_scheme wanted, bool prefers_put) noexcept {
+  return wanted == rendezvous_scheme::read ||
+         (wanted == rendezvous_scheme::automatic && !prefers_put);
 }
 
 /// The sender's part: whether it writes to where the receiver lets it.
-constexpr bool takes_write(rendezvous_way wanted) noexcept {
-  return wanted == rendezvous_way::write || wanted == rendezvous_way::automatic;
+constexpr bool takes_write(rendezvous_scheme wanted) noexcept {
+  return wanted == rendezvous_scheme::write || wanted == rendezvous_scheme::automatic;
 }
 
 /// What the receiver knows.
-struct rest_facts {
-  rendezvous_way wanted = rendezvous_way::automatic;
+struct payload_facts {
+  rendezvous_scheme wanted = rendezvous_scheme::automatic;
   bool readable = false;     ///< the sender told where, and reading there has not failed
   bool prefers_get = false;  ///< what the link says of that place
   bool writable = false;     ///< the receive is one piece of memory that takes all of it
@@ -95,13 +96,13 @@ struct rest_facts {
 };
 
 /// The receiver's part.
-constexpr rest_way choose_rest(const rest_facts& f) noexcept {
-  const bool asked_to = f.wanted != rendezvous_way::automatic;
-  if (f.readable && (asked_to ? f.wanted == rendezvous_way::read : f.prefers_get))
-    return rest_way::read;
-  if (f.writable && (asked_to ? f.wanted == rendezvous_way::write : f.prefers_put))
-    return rest_way::write;
-  return rest_way::frames;
+constexpr payload_scheme payload_scheme_for(const payload_facts& f) noexcept {
+  const bool asked_to = f.wanted != rendezvous_scheme::automatic;
+  if (f.readable && (asked_to ? f.wanted == rendezvous_scheme::read : f.prefers_get))
+    return payload_scheme::read;
+  if (f.writable && (asked_to ? f.wanted == rendezvous_scheme::write : f.prefers_put))
+    return payload_scheme::write;
+  return payload_scheme::frames;
 }
 
 /// So many reads from one peer are under way at once; other messages wait until one has ended.
@@ -165,10 +166,10 @@ struct explanation {
 /// What plan_send and next_piece make of a message.
 explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
                          const transports::traits& t,
-                         inline_beginning inlined = inline_beginning::automatic);
+                         rendezvous_eager_data inlined = rendezvous_eager_data::automatic);
 
 /// What becomes of the rest where the transport has no say in it.
 /// \param wanted not automatic
-explanation explain_rest(rendezvous_way wanted);
+explanation explain_payload(rendezvous_scheme wanted);
 
 }  // namespace weft::proto

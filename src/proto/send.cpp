@@ -24,24 +24,24 @@ constexpr std::uint8_t eager_ends_immediate =
 
 }  // namespace
 
-bool peer::turn_waiter::await_ready() noexcept {
+bool peer::send_order_waiter::await_ready() noexcept {
   if (at.state_ == state::lost || at.state_ == state::closed) return true;
-  if (at.turn_taken_ || at.state_ != state::open) return false;
-  at.turn_taken_ = true;
+  if (at.send_order_held_ || at.state_ != state::open) return false;
+  at.send_order_held_ = true;
   granted = true;
   return true;
 }
 
-void peer::turn_waiter::await_suspend(std::coroutine_handle<> h) noexcept {
+void peer::send_order_waiter::await_suspend(std::coroutine_handle<> h) noexcept {
   self = h;
   at.turns_.add(*this);
   at.want_link();
 }
 
-void peer::pass_turn() noexcept {
-  turn_taken_ = false;
+void peer::release_send_order() noexcept {
+  send_order_held_ = false;
   if (turns_.empty() || state_ != state::open) return;
-  turn_taken_ = true;
+  send_order_held_ = true;
   turns_.resume_first(true);
 }
 
@@ -85,7 +85,7 @@ post peer::push_eager(send_operation& op) noexcept {
     if (!op.begun) {
       h.kind = static_cast<std::uint8_t>(op.rendezvous ? frame_kind::rts : frame_kind::eager);
       if (op.rendezvous) {
-        const reply_slot& answer = *replies_.find(op.id);
+        const rendezvous_send_state& answer = *replies_.find(op.id);
         x.a = std::uint64_t{op.id} << 48 | op.size;
         x.b = answer.exposed ? answer.exposed->packed() : 0;
         if (answer.starved) h.flags |= starved;
@@ -112,8 +112,8 @@ post peer::push_eager(send_operation& op) noexcept {
   return post::done;
 }
 
-bool peer::send_at_once(peer_id to, std::uint64_t tag, const_buffer data,
-                        std::uint64_t immediate) noexcept {
+bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
+                           std::uint64_t immediate) noexcept {
   if (to != id_ || data.size() > small_limit_ || !free_to_send() ||
       flow_.credit() < most_units_of_small) [[unlikely]]
     return false;
@@ -122,7 +122,7 @@ bool peer::send_at_once(peer_id to, std::uint64_t tag, const_buffer data,
   const frame_header h{tag, static_cast<std::uint32_t>(data.size()),
                        static_cast<std::uint8_t>(frame_kind::eager), flags, returned};
   const frame_extension x{data.size(), 0, immediate};
-  if (link_->send_together(h, immediate == 0 ? nullptr : &x, data.data()) != post::done)
+  if (link_->send_contiguous(h, immediate == 0 ? nullptr : &x, data.data()) != post::done)
     return false;
   flow_.returned(returned);
   flow_.spend(units_of(data.size()));
@@ -136,7 +136,7 @@ bool peer::send_at_once(peer_id to, std::uint64_t tag, const_buffer data,
 bool peer::start(send_operation& op) noexcept {
   const auto& request = op.request;
   if (request.data.single() && request.mode == send_mode::standard && !op.cancel_requested &&
-      send_at_once(request.to.id, request.tag.value, request.data.front(), request.immediate))
+      try_send_inline(request.to.id, request.tag.value, request.data.front(), request.immediate))
       [[likely]]
     return true;
   if (request.to.id != id_) {
@@ -160,7 +160,7 @@ bool peer::start(send_operation& op) noexcept {
         return true;
       }
       if (answer == post::busy) {
-        turn_taken_ = true;
+        send_order_held_ = true;
         begin_message(op, true);
         return false;
       }
@@ -185,9 +185,10 @@ void peer::begin_message(send_operation& op, bool has_turn) noexcept {
   const bool signals = op.request.mode == send_mode::signal;
   if ((signals ? send_signal(op) : send_message(op, has_turn)).started) return;
   if (op.begun)
-    doom();  // the peer waits for the rest; the turn is kept, so that it gets nothing else instead
+    mark_failed();  // the peer waits for the rest; the turn is kept, so that it gets nothing else
+                    // instead
   else if (has_turn)
-    pass_turn();
+    release_send_order();
   finish_send(op, errc::out_of_memory);
 }
 
@@ -203,7 +204,7 @@ void peer::finish_send(send_operation& op, errc status) noexcept {
 
 /// Among the control frames, as soon as there is a link: messages that wait for credit, which only
 /// the peer's receives can give back, do not hold it up.
-protocol peer::send_signal(send_operation& op) noexcept {
+protocol_coroutine peer::send_signal(send_operation& op) noexcept {
   const auto self = shared_from_this();  // the endpoint may be dropped meanwhile
   if (!op.begun) {
     want_link();
@@ -219,7 +220,7 @@ protocol peer::send_signal(send_operation& op) noexcept {
 
 /// One message, from waiting for its turn to its end. `has_turn`: the caller took the turn and has
 /// begun to send.
-protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
+protocol_coroutine peer::send_message(send_operation& op, bool has_turn) noexcept {
   const auto self = shared_from_this();  // the endpoint may be dropped meanwhile
   const auto ended_early = [&] { return op.cancel_requested ? errc::stopped : why_; };
 
@@ -230,12 +231,12 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
   while (!op.begun && !flow_.can_begin_message() && state_ == state::open && !op.cancel_requested)
     co_await room();
   if (state_ != state::open || op.cancel_requested) {
-    pass_turn();
+    release_send_order();
     finish_send(op, ended_early());
     co_return;
   }
 
-  reply_slot answer;
+  rendezvous_send_state answer;
   answer.op = &op;
   if (!op.begun) {
     answer.starved = plan(op);
@@ -244,9 +245,9 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
     while (needs_answer && op.id == 0) {
       // Every number is taken by a message that waits for its answer, or there is no memory for the
       // first.
-      if (replies_.none()) doom();
+      if (replies_.none()) mark_failed();
       if (!co_await number() || op.cancel_requested) {
-        pass_turn();
+        release_send_order();
         finish_send(op, ended_early());
         co_return;
       }
@@ -272,25 +273,25 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
     if (!co_await room() || (op.cancel_requested && !op.begun)) break;
   if (pushed != post::done) {
     const bool taken_back = state_ == state::open;
-    pass_turn();
+    release_send_order();
     finish(taken_back ? errc::stopped : why_);
     co_return;
   }
-  pass_turn();
+  release_send_order();
   if (op.id == 0) {
     finish(errc::ok);
     co_return;
   }
 
-  nudge();
+  wake_peer();
   if (op.cancel_requested) send_control(frame_kind::cancel, op.id);
   const frame_kind kind = co_await reply_waiter{answer};
   if (kind == frame_kind::cts && op.rendezvous) {
     const std::uint64_t receiver_id = answer.extension.b;
-    post put = put_rest(op, answer);
+    post put = put_payload(op, answer);
     while (put == post::busy) {
       if (!co_await room()) break;
-      put = put_rest(op, answer);
+      put = put_payload(op, answer);
     }
     if (put == post::posted) {
       const bool well = co_await put_waiter{answer};
@@ -302,7 +303,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
     }
     gather data(op.request.data.parts(), op.sent);
     for (std::size_t this_turn = 0;
-         op.sent != op.size && !answer.enough && state_ == state::open;) {
+         op.sent != op.size && !answer.stop_data && state_ == state::open;) {
       const std::uint32_t n = next_piece(link_->traits(), op.sent, op.size - op.sent);
       const frame_extension x{receiver_id, op.sent, 0};
       const post taken = post_frame(header_of(frame_kind::data, 0, n, transports::has_extension),
@@ -318,7 +319,7 @@ protocol peer::send_message(send_operation& op, bool has_turn) noexcept {
     }
     while (state_ == state::open && link_->holds_for(receiver_id))
       if (!co_await room()) break;
-    if (answer.enough && op.sent != op.size && state_ == state::open) {
+    if (answer.stop_data && op.sent != op.size && state_ == state::open) {
       // The receiver's number is free when this has come, behind everything else that names it. To
       // the application it is a message that was received.
       send_control(frame_kind::data, receiver_id, op.size);
@@ -344,18 +345,20 @@ void peer::cancel(send_operation& op) noexcept {
     if (op.id != 0 && op.sent >= op.eager_end) send_control(frame_kind::cancel, op.id);
     return;
   }
-  const auto waits_for_turn = [&op](waiter& w) { return static_cast<turn_waiter&>(w).op == &op; };
+  const auto waits_for_turn = [&op](waiter& w) {
+    return static_cast<send_order_waiter&>(w).op == &op;
+  };
   if (waiter* w = turns_.find(waits_for_turn)) {
     turns_.remove(*w);
     w->self.resume();
     return;
   }
-  rooms_.resume_all(true);  // it may wait for credit
+  write_waiters_.resume_all(true);  // it may wait for credit
   numbers_.resume_all(true);
 }
 
 bool peer::on_reply(frame_kind kind, const frame_extension& x) noexcept {
-  reply_slot* slot = replies_.find(x.a);
+  rendezvous_send_state* slot = replies_.find(x.a);
   if (!slot) return kind == frame_kind::cancelled;
   if (slot->kind != frame_kind{}) return false;
   const bool fits = kind == frame_kind::cancelled
@@ -370,12 +373,12 @@ bool peer::on_reply(frame_kind kind, const frame_extension& x) noexcept {
 
 /// May come when everything has left already and the sender's number is another message's: then the
 /// receiver's number tells, which it does not use again before all data has come.
-void peer::on_enough(const frame_extension& x) noexcept {
-  reply_slot* slot = replies_.find(x.a);
-  if (slot && slot->kind == frame_kind::cts && slot->extension.b == x.b) slot->enough = true;
+void peer::on_stop_data(const frame_extension& x) noexcept {
+  rendezvous_send_state* slot = replies_.find(x.a);
+  if (slot && slot->kind == frame_kind::cts && slot->extension.b == x.b) slot->stop_data = true;
 }
 
-protocol peer::say_bye() noexcept {
+protocol_coroutine peer::say_bye() noexcept {
   const auto self = shared_from_this();
   if (!co_await turn(nullptr)) co_return;
   send_control(frame_kind::bye, good_bye);  // and the turn is kept: nothing is begun any more

@@ -11,20 +11,20 @@
 
 namespace weft::proto {
 
-struct incoming;
+struct inbound_message;
 
 /// Messages of one peer that wait for an answer, by the numbers that the peer knows them by. In two
 /// steps, so that nothing is searched, and that a number costs 2 KiB at most, whatever it is.
 class sender_numbers {
  public:
   /// Null: no message under way has it.
-  incoming* find(std::uint64_t number) const noexcept {
+  inbound_message* find(std::uint64_t number) const noexcept {
     if (number > max || !pages_ || !(*pages_)[number / per_page]) return nullptr;
     return (*pages_)[number / per_page]->at[number % per_page];
   }
 
   /// A number that no other one has. \throws std::bad_alloc, and nothing has changed
-  void add(local_id number, incoming& m) {
+  void add(local_id number, inbound_message& m) {
     if (!pages_) pages_ = std::make_unique<directory>();
     std::unique_ptr<page>& p = (*pages_)[number / per_page];
     if (!p) p = std::make_unique<page>();
@@ -43,7 +43,7 @@ class sender_numbers {
   static constexpr std::size_t per_page = 256;
   static constexpr std::uint64_t max = 0xffff;
   struct page {
-    std::array<incoming*, per_page> at{};
+    std::array<inbound_message*, per_page> at{};
     std::size_t used = 0;
   };
   using directory = std::array<std::unique_ptr<page>, (max + 1) / per_page>;

@@ -111,23 +111,23 @@ using runtime::engine;
 
 namespace {
 
-/// Does it with the baton held, unless it is of no stream.
+/// Does it with the progress lock held, unless it is of no stream.
 template <class Operation, class Begin>
 bool start_on(Operation& op, Begin begin) noexcept {
-  if (!op.at) {
+  if (!op.stream) {
     op.status = errc::invalid_argument;
     return true;
   }
-  const engine::holder hold(op.at->engine());
-  return begin(*op.at);
+  const engine::holder hold(op.stream->engine());
+  return begin(*op.stream);
 }
 
 template <class Operation, class Cancel>
 void cancel_on(Operation& op, Cancel cancel) noexcept {
-  if (!op.at) return;
-  const auto keep = op.at->shared_from_this();  // it may be the last thing that it waits for
-  const engine::holder hold(op.at->engine());
-  cancel(*op.at);
+  if (!op.stream) return;
+  const auto keep = op.stream->shared_from_this();  // it may be the last thing that it waits for
+  const engine::holder hold(op.stream->engine());
+  cancel(*op.stream);
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ void stream_read_operation::cancel() noexcept {
   cancel_on(*this, [this](proto::stream& s) { s.reader().cancel(*this); });
 }
 std::string stream_read_operation::explain() const {
-  return at ? at->explain(status, at->reader().cause()) : proto::no_stream;
+  return stream ? stream->explain(status, stream->reader().cause()) : proto::no_stream;
 }
 
 bool stream_write_operation::start() noexcept {
@@ -149,7 +149,7 @@ void stream_write_operation::cancel() noexcept {
   cancel_on(*this, [this](proto::stream& s) { s.writer().cancel(*this); });
 }
 std::string stream_write_operation::explain() const {
-  return at ? at->explain(status, at->writer().cause()) : proto::no_stream;
+  return stream ? stream->explain(status, stream->writer().cause()) : proto::no_stream;
 }
 
 bool stream_closed_operation::start() noexcept {
@@ -159,7 +159,7 @@ void stream_closed_operation::cancel() noexcept {
   cancel_on(*this, [this](proto::stream& s) { s.cancel(*this); });
 }
 std::string stream_closed_operation::explain() const {
-  return at ? at->explain(status, at->writer().cause()) : proto::no_stream;
+  return stream ? stream->explain(status, stream->writer().cause()) : proto::no_stream;
 }
 
 }  // namespace weft::detail

@@ -40,7 +40,8 @@ class stream final : public std::enable_shared_from_this<stream> {
   /// One sentence for people about something that failed here.
   std::string explain(errc status, const char* cause) const;
 
-  // --- baton held -----------------------------------------------------------------------------
+  // --- progress lock held
+  // -----------------------------------------------------------------------------
 
   stream_reader& reader() noexcept { return reader_; }
   stream_writer& writer() noexcept { return writer_; }

@@ -119,7 +119,7 @@ std::size_t stream_reader::fill(const read_list& into, std::size_t offset,
     if (messages == stream_slice || n == size || staged() != 0 || ended_ || left_ ||
         failure_ != errc::ok || own_in_flight_ || reading_)
       break;
-    incoming* const m = owner_.messages().table().find(&owner_.with(), {data_tag_, ~0ull});
+    inbound_message* const m = owner_.messages().table().find(&owner_.with(), {data_tag_, ~0ull});
     if (!m) {
       if (owner_.with().gone()) fail(owner_.with().why(), nullptr);
       break;
@@ -220,7 +220,7 @@ void stream_reader::give_back(errc status) noexcept {
     owner_.messages().table().withdraw(*op.landing);
     owner_.engine().withdraw(*op.landing);
     owner_.engine().end_unposted(op, status);
-  } else if (incoming* const m = op.landing->message) {
+  } else if (inbound_message* const m = op.landing->message) {
     // A link that may be writing there is not stopped: the read ends with what it brings.
     if (m->in_hands_of_link()) return;
     reading_ = nullptr;
@@ -229,7 +229,7 @@ void stream_reader::give_back(errc status) noexcept {
   }  // else it has landed, and `post` is about to be told
 }
 
-void stream_reader::move_to_staging(incoming& m, read_operation& op) noexcept {
+void stream_reader::move_to_staging(inbound_message& m, read_operation& op) noexcept {
   const std::size_t all = std::min<std::size_t>(m.total, longest_);
   const std::size_t beginning = std::min(all, op.direct);
   std::byte* const staging = staging_.get();
@@ -325,7 +325,7 @@ void stream_reader::discard() noexcept {
 }
 
 /// Others have their turn first.
-protocol stream_reader::discard_later(std::shared_ptr<stream> keep) noexcept {
+protocol_coroutine stream_reader::discard_later(std::shared_ptr<stream> keep) noexcept {
   co_await owner_.messages().yield();
   discarding_later_ = false;
   discard();

@@ -7,7 +7,7 @@
 
 #include <weft/detail/stream_ops.hpp>
 
-#include "proto/protocol.hpp"
+#include "proto/protocol_coroutine.hpp"
 #include "proto/stream_wire.hpp"
 
 namespace weft::proto {
@@ -15,7 +15,7 @@ namespace weft::proto {
 class messenger;
 class peer;
 class stream;
-struct incoming;
+struct inbound_message;
 
 /// Takes messages out of matching one after the other. Nothing is posted while nobody reads: what
 /// comes is unexpected, and within the window. A read that waits posts a receive into the caller's
@@ -26,8 +26,9 @@ struct incoming;
 /// of it, and goes on there: the caller has his memory back at once, and nothing is lost. Only
 /// while a link writes it by itself the read goes on to its end.
 ///
-/// Owned by its stream. Baton held only, but for `post`: it is the executor of its own operations,
-/// so it learns of their ends on whichever thread polls, and goes on without the application.
+/// Owned by its stream. Progress lock held only, but for `post`: it is the executor of its own
+/// operations, so it learns of their ends on whichever thread polls, and goes on without the
+/// application.
 class stream_reader final : public executor {
  public:
   using read_operation = detail::stream_read_operation;
@@ -76,9 +77,9 @@ class stream_reader final : public executor {
   std::size_t landed(const detail::recv_operation& r, std::size_t room) noexcept;
   void end_read(bool counted) noexcept;
   void give_back(errc status) noexcept;
-  void move_to_staging(incoming& m, read_operation& op) noexcept;
+  void move_to_staging(inbound_message& m, read_operation& op) noexcept;
   void discard() noexcept;
-  protocol discard_later(std::shared_ptr<stream> keep) noexcept;
+  protocol_coroutine discard_later(std::shared_ptr<stream> keep) noexcept;
   void fail(errc why, const char* cause) noexcept;
   void grant() noexcept;
   void tell() noexcept;

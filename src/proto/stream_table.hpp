@@ -15,7 +15,7 @@
 namespace weft::proto {
 
 /// A number is taken once for each peer, and twice for this process itself. Owned by the messenger;
-/// baton held only.
+/// progress lock held only.
 class stream_table {
  public:
   /// The number of this process among its peers: a stream with it has both its ends here.

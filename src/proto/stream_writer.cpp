@@ -74,7 +74,7 @@ std::size_t stream_writer::room() const noexcept {
 
 bool stream_writer::put_one(const_buffer data) noexcept {
   peer& to = owner_.with();
-  if (!to.send_at_once(to.id(), data_tag_, data, 0)) return false;
+  if (!to.try_send_inline(to.id(), data_tag_, data, 0)) return false;
   sent_ += stream_units(data.size());
   written_ += data.size();
   owner_.messages().counts().stream_bytes_written += data.size();

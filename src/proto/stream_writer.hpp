@@ -17,7 +17,7 @@ class stream;
 /// leaves in frames, copied by the transport; a write that waits sends *pieces* out of the caller's
 /// memory, a few at a time, which end like any large message. Nothing is kept here.
 ///
-/// Owned by its stream. Baton held only, but for `post`: see stream_reader.
+/// Owned by its stream. Progress lock held only, but for `post`: see stream_reader.
 class stream_writer final : public executor {
  public:
   using write_operation = detail::stream_write_operation;

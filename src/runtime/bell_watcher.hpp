@@ -5,7 +5,8 @@
 
 namespace weft::runtime {
 
-/// Drains a bell (an event_fd or a bell_ear) whenever it has woken the thread that sleeps on it.
+/// Drains a bell (an event_fd or a wakeup_receiver) whenever it has woken the thread that sleeps on
+/// it.
 template <class Bell>
 class bell_watcher final : public fd_watcher {
  public:

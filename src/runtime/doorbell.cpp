@@ -32,8 +32,8 @@ doorbell::doorbell(bool has_progress_thread)
   page_->magic = doorbell_page::expected_magic;
   page_->sender_must_fence = must_fence_ ? 1 : 0;
   page_->has_progress_thread = has_progress_thread ? 1 : 0;
-  page_->caller_bell = caller_ear_.name();
-  page_->progress_bell = progress_ear_.name();
+  page_->caller_bell = caller_wakeup_.name();
+  page_->progress_bell = progress_wakeup_.name();
   mapping_ = std::move(own);
 }
 
@@ -42,8 +42,8 @@ void doorbell::arm(std::uint32_t state) noexcept {
   fence_senders();
 }
 
-void doorbell::arm_away(bool heavy) noexcept {
-  raise(page_->away, 1);
+void doorbell::arm_computing(bool heavy) noexcept {
+  raise(page_->computing, 1);
   if (heavy) fence_senders();
 }
 

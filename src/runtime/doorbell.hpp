@@ -8,7 +8,7 @@
 #include "runtime/event_fd.hpp"
 #include "runtime/fd.hpp"
 #include "runtime/memory_file.hpp"
-#include "runtime/remote_bell.hpp"
+#include "runtime/remote_wakeup.hpp"
 
 namespace weft::runtime {
 
@@ -27,17 +27,17 @@ struct doorbell_page {
 
   /// Odd: the application's thread is busy elsewhere with operations outstanding, and the progress
   /// thread sleeps. Only what needs a reaction rings (handshakes, a full ring).
-  alignas(64) std::atomic<std::uint32_t> away;
+  alignas(64) std::atomic<std::uint32_t> computing;
 
   alignas(64) std::uint32_t magic;
   std::uint32_t sender_must_fence;    ///< nonzero: the owner cannot use heavy_fence
-  std::uint32_t has_progress_thread;  ///< nonzero: ringing while `away` helps
-  bell_name caller_bell;              ///< rung for `asleep` in state 1
-  bell_name progress_bell;            ///< rung for `away`, and for `asleep` in state 3
+  std::uint32_t has_progress_thread;  ///< nonzero: ringing while `computing` helps
+  wakeup_address caller_bell;         ///< rung for `asleep` in state 1
+  wakeup_address progress_bell;       ///< rung for `computing`, and for `asleep` in state 3
 };
 
-/// The owner's side. Owned by the engine; the words are written with the baton held, the events are
-/// rung from any thread.
+/// The owner's side. Owned by the engine; the words are written with the progress lock held, the
+/// events are rung from any thread.
 class doorbell {
  public:
   /// \throws weft::error (system) when the kernel gives no memfd or eventfd
@@ -53,12 +53,14 @@ class doorbell {
   void disarm_asleep() noexcept { raise(page_->asleep, doorbell_page::nobody); }
 
   /// The same for the progress thread. `heavy` false: a hint without a fence, for a thread that
-  /// goes on to user code and cannot pay for one. Model: tests/models/away.pml.
-  void arm_away(bool heavy) noexcept;
-  void disarm_away() noexcept { raise(page_->away, 0); }
-  bool is_away() const noexcept { return odd(page_->away); }
+  /// goes on to user code and cannot pay for one. Model: tests/models/computing.pml.
+  void arm_computing(bool heavy) noexcept;
+  void disarm_computing() noexcept { raise(page_->computing, 0); }
+  bool is_computing() const noexcept { return odd(page_->computing); }
   /// Counts departures and returns; any thread.
-  std::uint32_t away_word() const noexcept { return page_->away.load(std::memory_order_relaxed); }
+  std::uint32_t computing_word() const noexcept {
+    return page_->computing.load(std::memory_order_relaxed);
+  }
 
   /// What peers get a duplicate of: they can map it for reading only, by its seal.
   int page_fd() const noexcept { return memory_.get(); }
@@ -68,8 +70,8 @@ class doorbell {
   event_fd& progress_bell() noexcept { return progress_; }
 
   /// For peers.
-  bell_ear& caller_ear() noexcept { return caller_ear_; }
-  bell_ear& progress_ear() noexcept { return progress_ear_; }
+  wakeup_receiver& caller_wakeup() noexcept { return caller_wakeup_; }
+  wakeup_receiver& progress_wakeup() noexcept { return progress_wakeup_; }
   bool fences_senders() const noexcept { return !must_fence_; }
 
  private:
@@ -91,12 +93,12 @@ class doorbell {
   doorbell_page* page_ = nullptr;
   event_fd caller_;
   event_fd progress_;
-  bell_ear caller_ear_;
-  bell_ear progress_ear_;
+  wakeup_receiver caller_wakeup_;
+  wakeup_receiver progress_wakeup_;
   bool must_fence_ = false;
 };
 
-/// A peer's doorbell, as this process sees it. Owned by a link; used with the baton held.
+/// A peer's doorbell, as this process sees it. Owned by a link; used with the progress lock held.
 class remote_doorbell {
  public:
   /// Checks the page that the peer sent, maps it read-only, and connects to the bells that it
@@ -126,16 +128,18 @@ class remote_doorbell {
   }
 
   /// The peer's application is busy elsewhere and waits for something.
-  bool away() const noexcept { return (page_->away.load(std::memory_order_relaxed) & 1) != 0; }
+  bool computing() const noexcept {
+    return (page_->computing.load(std::memory_order_relaxed) & 1) != 0;
+  }
   bool has_progress_thread() const noexcept { return progress_helps_; }
 
   /// After something that needs the peer's reaction.
-  bool ring_if_away() noexcept {
+  bool ring_if_computing() noexcept {
     if (!progress_helps_) return false;
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    const std::uint32_t now = page_->away.load(std::memory_order_relaxed);
-    if ((now & 1) == 0 || now == rung_away_) return false;
-    rung_away_ = now;
+    const std::uint32_t now = page_->computing.load(std::memory_order_relaxed);
+    if ((now & 1) == 0 || now == rung_computing_) return false;
+    rung_computing_ = now;
     progress_.ring();
     ++rung_;
     return true;
@@ -151,12 +155,12 @@ class remote_doorbell {
   mapping mapping_;
   const doorbell_page* page_ = nullptr;
   std::uint32_t rung_asleep_ = 0;
-  std::uint32_t rung_away_ = 0;
+  std::uint32_t rung_computing_ = 0;
   std::uint64_t rung_ = 0;
   bool must_fence_ = false;
   bool progress_helps_ = false;
-  bell_rope caller_;
-  bell_rope progress_;
+  wakeup_sender caller_;
+  wakeup_sender progress_;
 };
 
 }  // namespace weft::runtime

@@ -23,8 +23,8 @@ constexpr unsigned turns_between_handles = 32;
 constexpr std::chrono::milliseconds longest_until_nudge{256};
 }  // namespace
 
-engine::engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set,
-               const clock* virtual_time)
+engine::engine(progress_mode mode, wait_strategy::settings waiting,
+               const std::string& wanted_wait_set, const clock* virtual_time)
     : mode_(mode),
       waiting_([&] {
         waiting.never_sleep = mode == progress_mode::polling;
@@ -33,31 +33,32 @@ engine::engine(progress_mode mode, patience::settings waiting, const std::string
       }()),
       has_progress_thread_(mode == progress_mode::dedicated || mode == progress_mode::two_threads),
       virtual_time_(virtual_time),
-      door_(has_progress_thread_),
-      caller_patience_(waiting_),
-      caller_bell_watcher_(door_.caller_bell()),
-      progress_bell_watcher_(door_.progress_bell()),
-      caller_ear_watcher_(door_.caller_ear()),
-      progress_ear_watcher_(door_.progress_ear()),
-      completer_(mode == progress_mode::two_threads ? std::make_unique<completer>() : nullptr) {
+      doorbell_(has_progress_thread_),
+      caller_wait_strategy_(waiting_),
+      caller_bell_watcher_(doorbell_.caller_bell()),
+      progress_bell_watcher_(doorbell_.progress_bell()),
+      caller_wakeup_watcher_(doorbell_.caller_wakeup()),
+      progress_wakeup_watcher_(doorbell_.progress_wakeup()),
+      completion_thread_(mode == progress_mode::two_threads ? std::make_unique<completion_thread>()
+                                                            : nullptr) {
   wait_set_choice choice = make_wait_set(wanted_wait_set);
   wait_set_reason_ = choice.reason;
   caller_wait_ = std::move(choice.set);
-  caller_wait_->add(door_.caller_bell().fd(), EPOLLIN, caller_bell_watcher_);
-  caller_wait_->add(door_.caller_ear().fd(), EPOLLIN, caller_ear_watcher_);
+  caller_wait_->add(doorbell_.caller_bell().fd(), EPOLLIN, caller_bell_watcher_);
+  caller_wait_->add(doorbell_.caller_wakeup().fd(), EPOLLIN, caller_wakeup_watcher_);
   if (has_progress_thread_) {
     progress_wait_ = make_wait_set(wanted_wait_set).set;
-    progress_wait_->add(door_.progress_bell().fd(), EPOLLIN, progress_bell_watcher_);
-    progress_wait_->add(door_.progress_ear().fd(), EPOLLIN, progress_ear_watcher_);
+    progress_wait_->add(doorbell_.progress_bell().fd(), EPOLLIN, progress_bell_watcher_);
+    progress_wait_->add(doorbell_.progress_wakeup().fd(), EPOLLIN, progress_wakeup_watcher_);
   }
 }
 
-void engine::add(source& s) {
+void engine::add(pollable& s) {
   if (s.handle() >= 0) {
     caller_handles_.emplace_back(s, *caller_wait_, true).watch();
     if (has_progress_thread_) progress_handles_.emplace_back(s, *progress_wait_, false);
   }
-  sources_.push_back(&s);
+  pollables_.push_back(&s);
   if (order_)
     order_->add(s);
   else
@@ -72,30 +73,30 @@ bool engine::descriptors_in_use() const noexcept {
 
 /// Whether there is something that comes without a ring, or for coroutines that do not wait for the
 /// caller: then the progress thread has to learn of an absence.
-bool engine::needed_in_absence() const noexcept {
-  return outstanding_elsewhere_ != 0 || sources_are_busy() || descriptors_in_use();
+bool engine::needed_while_computing() const noexcept {
+  return outstanding_elsewhere_ != 0 || pollables_are_busy() || descriptors_in_use();
 }
 
-bool engine::sources_are_busy() const noexcept {
-  for (const source* s : sources_)
+bool engine::pollables_are_busy() const noexcept {
+  for (const pollable* s : pollables_)
     if (s->busy) return true;
   return false;
 }
 
-bool engine::something_to_do() const noexcept { return outstanding_ != 0 || sources_are_busy(); }
+bool engine::something_to_do() const noexcept { return outstanding_ != 0 || pollables_are_busy(); }
 
-/// Gives the baton, and then wakes who is to be woken and hands out what ended for other executors:
-/// they may take a lock, start a thread, or want the baton themselves.
-[[gnu::noinline, gnu::cold]] void engine::hand_out(bool wake_caller) noexcept {
+/// Gives the progress lock, and then wakes who is to be woken and hands out what ended for other
+/// executors: they may take a lock, start a thread, or want the progress lock themselves.
+[[gnu::noinline, gnu::cold]] void engine::release_and_notify(bool wake_caller) noexcept {
   operation_list others = elsewhere_.take();
   const bool wake_progress = std::exchange(wake_progress_, false);
   if (std::exchange(wake_caller_, false)) wake_caller = true;
-  // Who has the baton next may end what leads to the end of the context.
+  // Who has the progress lock next may end what leads to the end of the context.
   ringing_.fetch_add(1, std::memory_order_relaxed);
   give();
-  if (wake_progress) door_.progress_bell().ring();
-  if (wake_caller) door_.caller_bell().ring();
-  if (completer_ && !others.empty()) completer_->take(others);
+  if (wake_progress) doorbell_.progress_bell().ring();
+  if (wake_caller) doorbell_.caller_bell().ring();
+  if (completion_thread_ && !others.empty()) completion_thread_->take(others);
   ringing_.fetch_sub(1, std::memory_order_release);
   while (operation* op = others.pop()) op->on->post(*op);
 }
@@ -103,7 +104,7 @@ bool engine::something_to_do() const noexcept { return outstanding_ != 0 || sour
 unsigned engine::pass() noexcept {
   unsigned events = 0;
   in_pass_ = true;
-  for (source* s : polled_)
+  for (pollable* s : polled_)
     if (s->worth_polling) events += s->poll();
   in_pass_ = false;
   if (++passes_ % passes_between_clocks == 0) [[unlikely]]
@@ -111,28 +112,28 @@ unsigned engine::pass() noexcept {
   return events;
 }
 
-bool engine::sources_have_work() noexcept {
-  for (source* s : sources_)
+bool engine::pollables_have_work() noexcept {
+  for (pollable* s : pollables_)
     if (s->has_work()) return true;
   return false;
 }
 
-void engine::nudge_all() noexcept {
-  to_ring_ = false;
-  for (source* s : sources_) s->nudge();
+void engine::wake_peers() noexcept {
+  wakeup_deferred_ = false;
+  for (pollable* s : pollables_) s->wake_peer();
 }
 
 /// A peer that was neither asleep nor away when it was rung may have gone away since, to compute
 /// with a receive posted for what lies in its ring: nobody there looks, and it rang nobody. Whoever
 /// waits here asks again, soon at first.
-time_point engine::nudge_and_deadline() noexcept {
-  nudge_all();
-  bool unseen = false;
-  for (const source* s : sources_) unseen = unseen || s->has_unseen();
+time_point engine::wake_peers_and_deadline() noexcept {
+  wake_peers();
+  bool unconsumed = false;
+  for (const pollable* s : pollables_) unconsumed = unconsumed || s->has_unconsumed();
   const time_point deadline = next_deadline();
-  if (!unseen) return deadline;
-  const time_point again = now() + until_nudge_;
-  until_nudge_ = std::min(2 * until_nudge_, longest_until_nudge);
+  if (!unconsumed) return deadline;
+  const time_point again = now() + until_wake_;
+  until_wake_ = std::min(2 * until_wake_, longest_until_nudge);
   return std::min(deadline, again);
 }
 
@@ -140,9 +141,9 @@ void engine::complete_all(operation_list batch) noexcept {
   completing_.append(batch);
   while (operation* op = completing_.pop()) op->complete();
   // A follower counts itself and then looks at its end; this thread has written that end and now
-  // looks at the count. The follower makes both sides fence (drive_until), where the kernel lets
+  // looks at the count. The follower makes both sides fence (run_until_done), where the kernel lets
   // it. Model: tests/models/followers.pml.
-  if (!baton_.can_favour()) std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!progress_lock_.can_bias()) std::atomic_thread_fence(std::memory_order_seq_cst);
   if (followers_.load(std::memory_order_relaxed) != 0) {
     const std::lock_guard lock(lead_mutex_);
     lead_changed_.notify_all();
@@ -154,14 +155,15 @@ void engine::complete_all(operation_list batch) noexcept {
 void engine::go_to_user_code(bool to_do) noexcept {
   caller_polls_ = false;
   if (to_do)
-    go_away();
+    enter_computing();
   else if (!timers_.empty())
     tell_of_timers();
-  if (to_ring_) [[unlikely]]
-    nudge_all();
+  if (wakeup_deferred_) [[unlikely]]
+    wake_peers();
 }
 
-/// Baton held, leading thread or by calls. With io_uring and nothing there it costs some loads.
+/// Progress lock held, leading thread or by calls. With io_uring and nothing there it costs some
+/// loads.
 void engine::caller_looks_at_handles() noexcept {
   if (!descriptors_in_use()) return;
   if (caller_wait_->poll() != 0) tell(caller_handles_);
@@ -181,15 +183,15 @@ unsigned engine::poll_once() noexcept {
     if ((lead || leads_here() || by_calls_) && !caller_asleep_.load(std::memory_order_relaxed))
       caller_looks_at_handles();
     events = pass();
-    flush_sources();  // the next pass may be long in coming
+    flush_pollables();  // the next pass may be long in coming
     end_due_timers();
-    if (to_ring_) nudge_all();
-    if (caller_asleep_.load(std::memory_order_relaxed)) arm_sources();
+    if (wakeup_deferred_) wake_peers();
+    if (caller_asleep_.load(std::memory_order_relaxed)) arm_pollables();
     operation_list batch;
     if (lead) batch = ended_.take();
     leave();
     if (lead) {
-      operation_list posted = inbox_.take();
+      operation_list posted = remote_completions_.take();
       batch.append(posted);
       if (!batch.empty()) ++events;
       complete_all(batch);
@@ -223,58 +225,59 @@ void engine::stop_leading() noexcept {
 
 void engine::lead_until(const std::atomic<bool>& done) noexcept {
   const inside here(*this);
-  caller_patience_.reset();
+  caller_wait_strategy_.reset();
   while (!done.load(std::memory_order_acquire)) {
     enter();
     if (!caller_polls_) {
       caller_polls_ = true;
-      door_.disarm_away();
+      doorbell_.disarm_computing();
       stop_listening();
       if (predictor_.has_begun()) [[unlikely]]
         predictor_.end(now());
     }
-    // In vain passes the baton is kept, unless somebody asks for it: taking it costs as much as
-    // a pass.
+    // In vain passes the progress lock is kept, unless somebody asks for it: taking it costs as
+    // much as a pass.
     unsigned events = 0;
-    for (unsigned left = caller_patience_.passes_in_turn(); left != 0; --left) {
+    for (unsigned left = caller_wait_strategy_.passes_in_turn(); left != 0; --left) {
       events = pass();
-      if (events != 0 || !ended_.empty() || !inbox_.empty() || baton_.wanted()) break;
+      if (events != 0 || !ended_.empty() || !remote_completions_.empty() || progress_lock_.wanted())
+        break;
     }
     if (events == 0 || ++turns_ % turns_between_handles == 0) caller_looks_at_handles();
     operation_list batch = ended_.take();
-    if (!inbox_.empty()) [[unlikely]] {
-      operation_list posted = inbox_.take();
+    if (!remote_completions_.empty()) [[unlikely]] {
+      operation_list posted = remote_completions_.take();
       batch.append(posted);
     }
     // A scope's destructor, deep inside a completion, may wait for the next one of that batch.
     if (!batch.empty() || !completing_.empty()) {
       go_to_user_code(something_to_do());
-      give_and_hand_out();
+      release_or_notify();
       complete_all(batch);
-      caller_patience_.reset();
-      vain_turns_ = 0;
+      caller_wait_strategy_.reset();
+      empty_turns_ = 0;
       continue;
     }
-    give_and_hand_out();
-    if (baton_.wanted()) [[unlikely]]
-      baton_.stand_aside();
+    release_or_notify();
+    if (progress_lock_.wanted()) [[unlikely]]
+      progress_lock_.yield_to_waiters();
     if (events != 0) {
-      caller_patience_.reset();
-      vain_turns_ = 0;
+      caller_wait_strategy_.reset();
+      empty_turns_ = 0;
       continue;
     }
-    switch (caller_patience_.in_vain()) {
-      case patience::advice::look_around:
+    switch (caller_wait_strategy_.on_empty_polls()) {
+      case wait_strategy::advice::look_around:
         caller_looks_around();
         break;
-      case patience::advice::sleep:
+      case wait_strategy::advice::sleep:
         caller_sleeps();
         break;
     }
   }
   const holder hold(*this);
   caller_polls_ = false;
-  flush_sources();
+  flush_pollables();
   go_to_user_code(something_to_do());
 }
 
@@ -282,8 +285,9 @@ void engine::caller_looks_around() noexcept {
   enter();
   end_due_timers();
   // Who has not seen a message for a microsecond or two may have nobody who looks.
-  if (++vain_turns_ >= vain_turns_until_nudge && caller_patience_.others_had_a_turn()) nudge_all();
-  give_and_hand_out();
+  if (++empty_turns_ >= empty_turns_until_wake && caller_wait_strategy_.others_had_a_turn())
+    wake_peers();
+  release_or_notify();
   if (has_progress_thread_) return;
   // Descriptors are this thread's to look at; a peer's death may wait for a millisecond.
   const auto when = now();
@@ -296,20 +300,20 @@ void engine::caller_looks_around() noexcept {
 void engine::caller_sleeps() noexcept {
   enter();
   caller_asleep_.store(true, std::memory_order_seq_cst);
-  door_.arm_asleep();
+  doorbell_.arm_asleep();
   end_due_timers();
-  const bool work = !ended_.empty() || !inbox_.empty() || sources_have_work();
-  const auto deadline = nudge_and_deadline();
+  const bool work = !ended_.empty() || !remote_completions_.empty() || pollables_have_work();
+  const auto deadline = wake_peers_and_deadline();
   if (work) {
     caller_asleep_.store(false, std::memory_order_relaxed);
-    door_.disarm_asleep();
-    give_and_hand_out();
+    doorbell_.disarm_asleep();
+    release_or_notify();
     return;
   }
-  arm_sources();
+  arm_pollables();
   caller_polls_ = false;
   caller_deadline_ = deadline;
-  give_and_hand_out();
+  release_or_notify();
 
   const auto before = now();
   if (!has_progress_thread_) watches_.take_up(*caller_wait_);
@@ -324,16 +328,16 @@ void engine::caller_sleeps() noexcept {
   tell(caller_handles_);
   trace_.slice(trace::kind::caller_sleeps, before, woken, told);
   caller_asleep_.store(false, std::memory_order_relaxed);
-  door_.disarm_asleep();
+  doorbell_.disarm_asleep();
   caller_polls_ = true;
-  if (told != 0) until_nudge_ = shortest_until_nudge;
+  if (told != 0) until_wake_ = shortest_until_wake;
   end_due_timers();
-  if (told != 0 && ended_.empty() && inbox_.empty() && !sources_have_work())
+  if (told != 0 && ended_.empty() && remote_completions_.empty() && !pollables_have_work())
     counters_.empty_wake_ups.fetch_add(1, std::memory_order_relaxed);
-  give_and_hand_out();
+  release_or_notify();
 }
 
-void engine::drive_until(const std::atomic<bool>& done) noexcept {
+void engine::run_until_done(const std::atomic<bool>& done) noexcept {
   exit_gate::expect_exit();
   go_on();
   std::unique_lock lock(lead_mutex_);
@@ -344,7 +348,7 @@ void engine::drive_until(const std::atomic<bool>& done) noexcept {
   }
   if (led_) {
     followers_.fetch_add(1, std::memory_order_seq_cst);
-    if (baton_.can_favour()) private_fence();
+    if (progress_lock_.can_bias()) private_fence();
     lead_changed_.wait(lock, [&] { return !led_ || done.load(std::memory_order_acquire); });
     followers_.fetch_sub(1, std::memory_order_relaxed);
     if (done.load(std::memory_order_acquire)) return;
@@ -359,9 +363,9 @@ void engine::drive_until(const std::atomic<bool>& done) noexcept {
 void engine::post(operation& work) noexcept {
   // The work may lead to the end of the context before this call has returned.
   ringing_.fetch_add(1, std::memory_order_relaxed);
-  inbox_.push(work);
+  remote_completions_.push(work);
   // The push is a full fence: either this load sees the sleeper, or its last look sees the push.
-  if (caller_asleep_.load(std::memory_order_seq_cst)) door_.caller_bell().ring();
+  if (caller_asleep_.load(std::memory_order_seq_cst)) doorbell_.caller_bell().ring();
   ringing_.fetch_sub(1, std::memory_order_release);
 }
 
@@ -379,9 +383,9 @@ void engine::unwatch(std::uint64_t watch) noexcept {
 /// Whoever sleeps takes them up.
 void engine::ring_for_watches() noexcept {
   if (has_progress_thread_)
-    door_.progress_bell().ring();
+    doorbell_.progress_bell().ring();
   else if (caller_asleep_.load(std::memory_order_seq_cst))
-    door_.caller_bell().ring();
+    doorbell_.caller_bell().ring();
 }
 
 std::string engine::describe() const {
@@ -390,7 +394,7 @@ std::string engine::describe() const {
   std::string text =
       fmt::format("{}; sleeps in {}", modes[static_cast<int>(mode_)], caller_wait_->name());
   if (!wait_set_reason_.empty()) text += fmt::format(" ({})", wait_set_reason_);
-  if (!door_.fences_senders()) text += "; membarrier refused, so senders fence for themselves";
+  if (!doorbell_.fences_senders()) text += "; membarrier refused, so senders fence for themselves";
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress engine: one completion queue, one baton, whoever holds it moves everything.
+// The progress engine: one completion queue, one progress lock, whoever holds it moves everything.
 #pragma once
 
 #include <unistd.h>
@@ -18,55 +18,56 @@
 #include <vector>
 
 #include <weft/context.hpp>
-#include <weft/detail/driver.hpp>
+#include <weft/detail/run_loop.hpp>
 #include <weft/detail/timer.hpp>
 #include <weft/executor.hpp>
 
-#include "runtime/baton.hpp"
 #include "runtime/bell_watcher.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/completer.hpp"
-#include "runtime/completion_queue.hpp"
+#include "runtime/completion_thread.hpp"
 #include "runtime/doorbell.hpp"
 #include "runtime/exit_gate.hpp"
 #include "runtime/handle_watcher.hpp"
 #include "runtime/idle_predictor.hpp"
 #include "runtime/one_shot_watches.hpp"
-#include "runtime/patience.hpp"
 #include "runtime/poll_order.hpp"
-#include "runtime/source.hpp"
+#include "runtime/pollable.hpp"
+#include "runtime/progress_lock.hpp"
+#include "runtime/remote_completion_queue.hpp"
 #include "runtime/timers.hpp"
 #include "runtime/trace.hpp"
 #include "runtime/wait_set.hpp"
+#include "runtime/wait_strategy.hpp"
 
 namespace weft::runtime {
 
-/// Counters that the engine keeps. Written with the baton held or by the sleeping thread alone.
+/// Counters that the engine keeps. Written with the progress lock held or by the sleeping thread
+/// alone.
 struct engine_counters {
   std::atomic<std::uint64_t> sleeps{0};
   std::atomic<std::uint64_t> nanoseconds_asleep{0};
   std::atomic<std::uint64_t> wake_ups{0};
   std::atomic<std::uint64_t> empty_wake_ups{0};
-  std::atomic<std::uint64_t> progress_passes{0};
+  std::atomic<std::uint64_t> progress_iterations{0};
 };
 
 /// Moves everything of one context. Threads that meet here:
 ///
 ///  * the *caller*: the thread inside run(). It polls, and resumes coroutines between polls with
-///    the baton given back. When it has nothing to do it sleeps in its own wait set.
+///    the progress lock released. When it has nothing to do it sleeps in its own wait set.
 ///  * the *progress thread* (modes `dedicated` and `two_threads`): asleep on its doorbell, and
-///    touching nothing, while the caller polls or sleeps; in charge while the caller is away in
+///    touching nothing, while the caller polls or sleeps; active while the caller computes in
 ///    user code.
-///  * any other thread: takes the baton for one posting call.
+///  * any other thread: takes the progress lock for one posting call.
 ///
-/// docs/threading.md has the states. Models: tests/models/baton.pml (one thread at a time runs
-/// this), tests/models/doorbell.pml (the caller does not sleep through what came for it),
-/// tests/models/away.pml (nor does the progress thread while the caller is away) and
+/// docs/threading.md has the states. Models: tests/models/progress_lock.pml (one thread at a time
+/// runs this), tests/models/doorbell.pml (the caller does not sleep through what came for it),
+/// tests/models/computing.pml (nor does the progress thread while the caller computes) and
 /// tests/models/followers.pml (several threads inside run()).
-class engine final : public detail::timer_service, public executor, public detail::driver {
+class engine final : public detail::timer_service, public executor, public detail::run_loop {
  public:
   /// \param virtual_time what timers go by instead of the steady clock; outlives the engine
-  engine(progress_mode mode, patience::settings waiting, const std::string& wanted_wait_set,
+  engine(progress_mode mode, wait_strategy::settings waiting, const std::string& wanted_wait_set,
          const clock* virtual_time = nullptr);
   ~engine() override;  ///< stops the progress thread; what is still in flight was ended before
 
@@ -77,41 +78,42 @@ class engine final : public detail::timer_service, public executor, public detai
     polled_.push_back(order_.get());
   }
 
-  /// Adds something to poll. Before start() or with the baton held; must outlive the engine's use.
-  /// \throws weft::error when its handle cannot be watched
-  void add(source& s);
+  /// Adds something to poll. Before start() or with the progress lock held; must outlive the
+  /// engine's use. \throws weft::error when its handle cannot be watched
+  void add(pollable& s);
   void start();  ///< starts the progress thread, if the mode has one
 
   /// Ends the progress thread, which polls sources whenever a bell or a watch wakes it: before they
-  /// are destroyed. Not with the baton held.
+  /// are destroyed. Not with the progress lock held.
   void stop() noexcept;
 
-  // --- the baton ---------------------------------------------------------------------------
+  // --- the progress lock
+  // ---------------------------------------------------------------------------
 
   void enter() noexcept {
     if (leads_here()) [[likely]]
-      baton_.take_favoured();
+      progress_lock_.lock_biased();
     else
-      baton_.take();
+      progress_lock_.take();
   }
 
-  /// Gives the baton back. Whoever something ended for learns of it: the caller if it slept, and
-  /// other executors.
+  /// Releases the progress lock. Whoever something ended for learns of it: the caller if it slept,
+  /// and other executors.
   void leave() noexcept {
     if (!ended_.empty() || !elsewhere_.empty() || wake_progress_ || wake_caller_) [[unlikely]]
-      hand_out(!ended_.empty() && caller_asleep_.load(std::memory_order_relaxed));
+      release_and_notify(!ended_.empty() && caller_asleep_.load(std::memory_order_relaxed));
     else
       give();
   }
 
   /// The same for the shortest paths, which call nothing: only for the thread that leads, and only
-  /// while nobody has revoked its favour. \return false: use enter and leave
-  bool try_enter_leading() noexcept { return leads_here() && baton_.try_take_favoured(); }
+  /// while nobody has revoked its bias. \return false: use enter and leave
+  bool try_enter_leading() noexcept { return leads_here() && progress_lock_.try_lock_biased(); }
 
   /// After try_enter_leading. Whoever leads is awake: there is nobody to wake.
-  void leave_leading() noexcept { baton_.give_unrevoked(); }
+  void leave_leading() noexcept { progress_lock_.unlock_unrevoked(); }
 
-  /// Holds the baton for a scope.
+  /// Holds the progress lock for a scope.
   class holder {
    public:
     explicit holder(engine& e) noexcept : engine_(e) { engine_.enter(); }
@@ -123,7 +125,8 @@ class engine final : public detail::timer_service, public executor, public detai
     engine& engine_;
   };
 
-  // --- with the baton held -----------------------------------------------------------------
+  // --- with the progress lock held
+  // -----------------------------------------------------------------
 
   /// An operation stays in flight after its posting call. Every pending operation is ended once.
   void pending(const operation& op) noexcept {
@@ -131,13 +134,13 @@ class engine final : public detail::timer_service, public executor, public detai
       ++outstanding_elsewhere_;
     ++outstanding_;
     if (!expects_pending(op)) [[unlikely]]
-      go_away();
+      enter_computing();
   }
 
   /// Whether somebody is sure to look while this operation is pending. For one that is completed by
   /// the thread inside run(), `pending_expected` does then.
   bool expects_pending(const operation& op) const noexcept {
-    return caller_polls_ || (door_.is_away() && (!op.on || listens_));
+    return caller_polls_ || (doorbell_.is_computing() && (!op.on || listens_));
   }
   void pending_expected() noexcept { ++outstanding_; }
 
@@ -175,7 +178,7 @@ class engine final : public detail::timer_service, public executor, public detai
 
   /// A frame that needs a reaction was sent from inside a pass. Whoever makes the pass rings for it
   /// unless it looks again at once.
-  void ring_later() noexcept { to_ring_ = true; }
+  void defer_wakeup() noexcept { wakeup_deferred_ = true; }
 
   /// Whether a pass is under way: whoever makes it looks again soon, and rings then if need be.
   bool in_pass() const noexcept { return in_pass_; }
@@ -189,7 +192,7 @@ class engine final : public detail::timer_service, public executor, public detai
 
   /// A source has something to poll for that it did not have before: whoever sleeps looks at it.
   void look_after() noexcept {
-    if (!in_pass_ && !caller_polls_) wake_somebody();
+    if (!in_pass_ && !caller_polls_) wake_one_thread();
   }
 
   /// Whether this process is a child of the one that made the engine: it has a copy of its memory
@@ -217,19 +220,19 @@ class engine final : public detail::timer_service, public executor, public detai
   time_point next_deadline() const noexcept {
     return timers_.earliest().value_or(time_point::max());
   }
-  doorbell& door() noexcept { return door_; }
+  doorbell& own_doorbell() noexcept { return doorbell_; }
   engine_counters& counters() noexcept { return counters_; }
   std::uint64_t bells_rung() const noexcept {
     std::uint64_t all = 0;
-    for (const source* s : sources_) all += s->bells_rung();
+    for (const pollable* s : pollables_) all += s->bells_rung();
     return all;
   }
   runtime::trace& trace() noexcept { return trace_; }
 
   // --- from any thread ---------------------------------------------------------------------
 
-  /// Calls `fire` once, without the baton, when the descriptor becomes readable. \return for
-  /// unwatch
+  /// Calls `fire` once, without the progress lock, when the descriptor becomes readable. \return
+  /// for unwatch
   std::uint64_t watch_once(unique_fd fd, std::function<void()> fire);
   /// Closes the descriptor soon; `fire` may be under way.
   void unwatch(std::uint64_t watch) noexcept;
@@ -251,7 +254,7 @@ class engine final : public detail::timer_service, public executor, public detai
 
   /// Polls, resumes and sleeps until `done`. When another thread is inside already, waits for it to
   /// leave or for `done`, whichever is first: coroutines of a context never run in parallel.
-  void drive_until(const std::atomic<bool>& done) noexcept override;
+  void run_until_done(const std::atomic<bool>& done) noexcept override;
 
   /// One pass and its completions, without waiting; for loops that belong to somebody else.
   /// \return how many events were handled
@@ -259,24 +262,24 @@ class engine final : public detail::timer_service, public executor, public detai
 
   std::string describe() const;
 
-  // --- by calls: weft/pump.hpp (engine_calls.cpp) --------------------------------------------
-  // Nobody is inside run(). A loop that belongs to somebody else looks, and what it posts and how
-  // often it looks tell whether it is there or away.
+  // --- by calls: weft/external_loop.hpp (engine_calls.cpp)
+  // -------------------------------------------- Nobody is inside run(). A loop that belongs to
+  // somebody else looks, and what it posts and how often it looks tell whether it is there or away.
 
   /// From now on until end_calls(). \throws weft::error when a thread is inside run()
   void begin_calls();
   void end_calls() noexcept;
 
   /// One pass, or up to `passes` until something has ended while operations are pending; then
-  /// `complete` is called on whatever has, with the baton held. Baton held.
+  /// `complete` is called on whatever has, with the progress lock held. Progress lock held.
   /// \return how many operations have ended
-  unsigned look(unsigned passes = 1) noexcept;
-  /// Whether the last look moved something, which need not have ended anything. Baton held.
+  unsigned poll(unsigned passes = 1) noexcept;
+  /// Whether the last look moved something, which need not have ended anything. Progress lock held.
   bool moved() const noexcept { return moved_; }
 
   /// How long one thread has looked in vain.
-  struct vain_looks {
-    explicit vain_looks(const engine& e) noexcept : waits(e.waiting_) {}
+  struct idle_backoff {
+    explicit idle_backoff(const engine& e) noexcept : waits(e.waiting_) {}
     void reset() noexcept {
       waits.reset();
       count = 0;
@@ -284,19 +287,20 @@ class engine final : public detail::timer_service, public executor, public detai
     /// Before a look: finds out whether whoever looks gives the core away between looks. To yield
     /// here, too, would cost a turn of everybody else.
     void look_again() noexcept;
-    patience waits;
+    wait_strategy waits;
     unsigned count = 0;
     time_point left{};        // when the last look in vain was over; in a crowd only
     bool others_run = false;  // as was found out last
   };
 
-  /// After a look that brought nothing, without the baton: now and then lets others have the core,
-  /// and does what is too dear for every look. \return what to do next
-  patience::advice looked_in_vain(vain_looks& so_far, unsigned passes = 1) noexcept;
+  /// After a look that brought nothing, without the progress lock: now and then lets others have
+  /// the core, and does what is too dear for every look. \return what to do next
+  wait_strategy::advice back_off(idle_backoff& so_far, unsigned passes = 1) noexcept;
 
   /// Announces that this thread is about to sleep until descriptor() is readable, and looks once
   /// more. Its next look() takes that back.
-  /// \param over what is waited for, if not just any end: asked with the baton held; null: whoever
+  /// \param over what is waited for, if not just any end: asked with the progress lock held; null:
+  /// whoever
   ///   arms asks for himself, after it
   /// \return until when it may sleep at most; nothing: not at all, look again
   std::optional<time_point> arm(bool (*over)(void*) = nullptr, void* argument = nullptr) noexcept;
@@ -306,18 +310,18 @@ class engine final : public detail::timer_service, public executor, public detai
   void sleep_until(time_point when, bool (*over)(void*), void* argument) noexcept;
 
  private:
-  /// This thread leads: it is inside run() of this context, and favoured by the baton.
-  bool leads_here() const noexcept { return driver::here() == this; }
+  /// This thread leads: it is inside run() of this context, and biased by the progress lock.
+  bool leads_here() const noexcept { return run_loop::here() == this; }
   void give() noexcept {
     if (leads_here()) [[likely]]
-      baton_.give_favoured();
+      progress_lock_.unlock_biased();
     else
-      baton_.give();
+      progress_lock_.give();
   }
-  void hand_out(bool wake_caller) noexcept;
-  void give_and_hand_out() noexcept {
+  void release_and_notify(bool wake_caller) noexcept;
+  void release_or_notify() noexcept {
     if (!elsewhere_.empty() || wake_progress_ || wake_caller_) [[unlikely]]
-      hand_out(false);
+      release_and_notify(false);
     else
       give();
   }
@@ -326,17 +330,17 @@ class engine final : public detail::timer_service, public executor, public detai
   bool try_to_lead() noexcept;
   void stop_leading() noexcept;
   void lead_until(const std::atomic<bool>& done) noexcept;
-  void go_away() noexcept;
-  void wake_somebody() noexcept;
+  void enter_computing() noexcept;
+  void wake_one_thread() noexcept;
   void tell_of_timers() noexcept;
   void go_to_user_code(bool to_do) noexcept;
-  void nudge_all() noexcept;
+  void wake_peers() noexcept;
   void caller_looks_around() noexcept;
   void caller_sleeps() noexcept;
   void progress_loop() noexcept;
   unsigned progress_sleeps(time_point deadline) noexcept;
   unsigned progress_waits(time_point deadline) noexcept;
-  bool tick_finds_absence() noexcept;
+  bool tick_finds_computing() noexcept;
   void ring_for_watches() noexcept;
   bool tick_finds_no_looks() noexcept;
   bool has_looked_lately() noexcept;
@@ -346,81 +350,83 @@ class engine final : public detail::timer_service, public executor, public detai
   void wake_up() noexcept;
   void listen() noexcept;
   void watch_handles() noexcept;
-  unsigned progress_in_charge() noexcept;
+  unsigned progress_active() noexcept;
   void caller_looks_at_handles() noexcept;
   bool descriptors_in_use() const noexcept;
-  bool needed_in_absence() const noexcept;
+  bool needed_while_computing() const noexcept;
   void stop_listening() noexcept {
     if (!listens_) [[likely]]
       return;
     listens_ = false;
-    door_.disarm_asleep();
+    doorbell_.disarm_asleep();
   }
-  bool sources_are_busy() const noexcept;
+  bool pollables_are_busy() const noexcept;
   bool something_to_do() const noexcept;
   static void tell(std::deque<handle_watcher>& handles) noexcept {
     for (handle_watcher& h : handles) h.tell();
   }
-  void flush_sources() noexcept {
-    for (source* s : sources_)
+  void flush_pollables() noexcept {
+    for (pollable* s : pollables_)
       if (s->busy) s->flush();
   }
-  void arm_sources() noexcept {
-    for (source* s : sources_) s->arm();
+  void arm_pollables() noexcept {
+    for (pollable* s : pollables_) s->arm();
   }
   void end_due_timers() noexcept;
-  bool sources_have_work() noexcept;
+  bool pollables_have_work() noexcept;
   /// Until when to sleep: the next timer, or earlier while a peer has yet to see what it was sent.
-  time_point nudge_and_deadline() noexcept;
+  time_point wake_peers_and_deadline() noexcept;
 
   // How often the caller looks before it considers whether to go on looking.
-  static constexpr unsigned vain_turns_until_nudge = 4;
-  static constexpr std::chrono::milliseconds shortest_until_nudge{1};
+  static constexpr unsigned empty_turns_until_wake = 4;
+  static constexpr std::chrono::milliseconds shortest_until_wake{1};
 
   const progress_mode mode_;
-  const patience::settings waiting_;
+  const wait_strategy::settings waiting_;
   const bool has_progress_thread_;
   const clock* const virtual_time_;
-  std::vector<source*> sources_;
-  std::vector<source*> polled_;        // by a pass: all of them, or order_ in their place
+  std::vector<pollable*> pollables_;
+  std::vector<pollable*> polled_;      // by a pass: all of them, or order_ in their place
   std::unique_ptr<poll_order> order_;  // null: in the order of adding
 
-  baton baton_;
-  // Baton held only:
-  operation_list ended_;           // the completion queue's plain list
-  operation_list elsewhere_;       // the same for other executors; posted when the baton is given
-  std::uint64_t outstanding_ = 0;  // operations pending
+  progress_lock progress_lock_;
+  // Progress lock held only:
+  operation_list ended_;  // the completion queue's plain list
+  operation_list
+      elsewhere_;  // the same for other executors; posted when the progress lock is released
+  std::uint64_t outstanding_ = 0;            // operations pending
   std::uint64_t outstanding_elsewhere_ = 0;  // of these, for other executors
   bool listens_ = false;  // the progress thread sleeps, and every message rings for it
   timer_heap timers_;
   bool timers_closed_ = false;
   std::uint32_t passes_ = 0;
   bool in_pass_ = false;
-  bool to_ring_ = false;  // ring_later() was called, and nobody has rung since
-  // Whoever gives the baton rings then. A thread that is woken before may displace the holder from
-  // its core, and wait in vain for what only the holder can give until its turn is over.
+  bool wakeup_deferred_ = false;  // defer_wakeup() was called, and nobody has rung since
+  // Whoever gives the progress lock rings then. A thread that is woken before may displace the
+  // holder from its core, and wait in vain for what only the holder can give until its turn is
+  // over.
   bool wake_progress_ = false, wake_caller_ = false;
-  bool needed_lately_ = false;                // the caller rang because nobody looked by itself
-  idle_predictor predictor_;                  // of the caller's next compute phase
-  std::chrono::milliseconds until_nudge_{1};  // doubles with each sleep that brought nothing
-  unsigned vain_turns_ = 0;                   // of the caller, since something happened
-  bool moved_ = false;                        // the last look by calls moved something
-  bool caller_polls_ = false;                 // a thread is in a polling loop inside run()
-  detail::time_point caller_deadline_{};      // until when the caller sleeps
+  bool needed_lately_ = false;               // the caller rang because nobody looked by itself
+  idle_predictor predictor_;                 // of the caller's next compute phase
+  std::chrono::milliseconds until_wake_{1};  // doubles with each sleep that brought nothing
+  unsigned empty_turns_ = 0;                 // of the caller, since something happened
+  bool moved_ = false;                       // the last look by calls moved something
+  bool caller_polls_ = false;                // a thread is in a polling loop inside run()
+  detail::time_point caller_deadline_{};     // until when the caller sleeps
   // By calls only:
-  std::atomic<bool> by_calls_{false};  // written with the baton held
+  std::atomic<bool> by_calls_{false};  // written with the progress lock held
   bool calls_soon_ = false;            // the last look was in vain: whoever looked will look again
   const void* sleeper_ = nullptr;      // the seat of the thread that sleeps, or is about to
-  doorbell door_;
+  doorbell doorbell_;
   engine_counters counters_;
   runtime::trace trace_;  // written when every thread that records has gone
 
-  inbox inbox_;                             // the completion queue's entrance for other threads
-  operation_list completing_;               // taken out of both; the leader's own
+  remote_completion_queue remote_completions_;  // the completion queue's entrance for other threads
+  operation_list completing_;                   // taken out of both; the leader's own
   std::atomic<bool> caller_asleep_{false};  // the caller sleeps, or looks once more before it does
-  std::atomic<std::uint32_t> ringing_{0};   // threads that may ring without the baton, and do not
-                                            // outlive the engine
-  patience caller_patience_;
+  std::atomic<std::uint32_t> ringing_{0};   // threads that may ring without the progress lock, and
+                                           // do not outlive the engine
+  wait_strategy caller_wait_strategy_;
   detail::time_point next_descriptor_look_{};  // caller only
 
   // One wait set per sleeping thread (docs/adr/0003): descriptors live in the progress thread's, or
@@ -429,15 +435,15 @@ class engine final : public detail::timer_service, public executor, public detai
   std::unique_ptr<wait_set> progress_wait_;
   std::string wait_set_reason_;
   // What arrives on descriptors of sources. They stay in the caller's set; in the progress thread's
-  // they are only while the caller is away, or each message to a polling caller would wake it.
+  // they are only while the caller computes, or each message to a polling caller would wake it.
   std::deque<handle_watcher> caller_handles_;
   std::deque<handle_watcher> progress_handles_;
   unsigned turns_ = 0;  // of the caller
   one_shot_watches watches_;
   bell_watcher<event_fd> caller_bell_watcher_;
   bell_watcher<event_fd> progress_bell_watcher_;
-  bell_watcher<bell_ear> caller_ear_watcher_;
-  bell_watcher<bell_ear> progress_ear_watcher_;
+  bell_watcher<wakeup_receiver> caller_wakeup_watcher_;
+  bell_watcher<wakeup_receiver> progress_wakeup_watcher_;
 
   // Who leads, when several threads are inside run(). Model: tests/models/followers.pml.
   std::mutex lead_mutex_;
@@ -451,15 +457,17 @@ class engine final : public detail::timer_service, public executor, public detai
 
   // Nobody rings for what arrives on descriptors while the caller computes. So the progress thread
   // looks now and then whether the caller has gone away; the caller rings it for itself if it does
-  // not look, or if absences were long lately. docs/threading.md. Model: tests/models/away.pml.
-  std::atomic<bool> ticks_{false};        // the progress thread looks by itself
-  std::atomic<std::uint32_t> looks_{0};   // by calls; written with the baton held
-  std::uint32_t looks_at_last_tick_ = 0;  // progress thread's
-  std::chrono::nanoseconds tick_{};       // progress thread's
-  std::uint32_t away_at_last_tick_ = 0;   // progress thread's
-  exit_gate gate_{};                      // the progress thread's, if there is one
+  // not look, or if absences were long lately. docs/threading.md. Model:
+  // tests/models/computing.pml.
+  std::atomic<bool> ticks_{false};            // the progress thread looks by itself
+  std::atomic<std::uint32_t> looks_{0};       // by calls; written with the progress lock held
+  std::uint32_t looks_at_last_tick_ = 0;      // progress thread's
+  std::chrono::nanoseconds tick_{};           // progress thread's
+  std::uint32_t computing_at_last_tick_ = 0;  // progress thread's
+  exit_gate gate_{};                          // the progress thread's, if there is one
   std::thread progress_;
-  const std::unique_ptr<completer> completer_;  // null: whoever gives the baton hands out himself
+  const std::unique_ptr<completion_thread>
+      completion_thread_;  // null: whoever gives the progress lock hands out himself
   const pid_t process_ = ::getpid();
 };
 

@@ -2,10 +2,10 @@
 // The engine's caller side for loops that belong to somebody else: one look at a time.
 //
 // Such a caller does not say when it goes away to compute. After a look that brought something, and
-// after a posting call, it counts as away, as between the completions of run(). After a look in
-// vain it is expected back soon, and the progress thread stays off duty; that one counts looks
+// after a posting call, it counts as computing, as between the completions of run(). After a look
+// in vain it is expected back soon, and the progress thread stays off duty; that one counts looks
 // meanwhile, every 0.1 to 1 ms, and takes over when there were none. After that the next absence is
-// expected to be long as well, and that thread is told at once (engine_away.cpp).
+// expected to be long as well, and that thread is told at once (engine_computing.cpp).
 #include <sched.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -37,9 +37,9 @@ void engine::begin_calls() {
   if (led_)
     throw error(errc::invalid_argument,
                 "this context is inside run() or driven by calls already; it can be one of them");
-  set->add(door_.caller_bell().fd(), EPOLLIN, caller_bell_watcher_);
-  set->add(door_.caller_ear().fd(), EPOLLIN, caller_ear_watcher_);
-  for (source* s : sources_)
+  set->add(doorbell_.caller_bell().fd(), EPOLLIN, caller_bell_watcher_);
+  set->add(doorbell_.caller_wakeup().fd(), EPOLLIN, caller_wakeup_watcher_);
+  for (pollable* s : pollables_)
     if (s->handle() >= 0) handles.emplace_back(*s, *set, true).watch();
   if (!has_progress_thread_) watches_.withdraw(*caller_wait_);
   caller_wait_.swap(set);
@@ -58,15 +58,15 @@ void engine::end_calls() noexcept {
   stop_leading();
 }
 
-unsigned engine::look(unsigned passes) noexcept {
+unsigned engine::poll(unsigned passes) noexcept {
   go_on();
-  if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ == seat()) [[unlikely]]
+  if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ == thread_token()) [[unlikely]]
     wake_up();
   const bool another_sleeps = caller_asleep_.load(std::memory_order_relaxed);
   if (!another_sleeps) [[likely]] {
     caller_polls_ = true;
     calls_soon_ = false;
-    door_.disarm_away();
+    doorbell_.disarm_computing();
     stop_listening();
     if (predictor_.predicts_long() && predictor_.has_begun()) [[unlikely]]
       predictor_.end(now());
@@ -78,28 +78,28 @@ unsigned engine::look(unsigned passes) noexcept {
   if (!another_sleeps) {
     if ((events != 0 || has_progress_thread_) && ++turns_ % looks_between_handles == 0) {
       // Looks may go on to bring something for as long as a transfer takes.
-      if (events != 0 && to_ring_) nudge_all();
+      if (events != 0 && wakeup_deferred_) wake_peers();
       caller_looks_at_handles();
       look_at_watches();
     } else if (events == 0 && !has_progress_thread_) {
       caller_looks_at_handles();
     }
   }
-  flush_sources();
+  flush_pollables();
   end_due_timers();
   unsigned ended = 0;
   for (operation_list batch = ended_.take(); operation* op = batch.pop(); ++ended) op->complete();
   if (!another_sleeps) [[likely]] {
     end_look(ended);
   } else {
-    arm_sources();  // nobody may look here again for long
+    arm_pollables();  // nobody may look here again for long
     if (ended != 0) wake_caller_ = true;
   }
   return ended;
 }
 
 void engine::end_look(unsigned ended) noexcept {
-  if (ended != 0 || moved_) vain_turns_ = 0;
+  if (ended != 0 || moved_) empty_turns_ = 0;
   if (ended != 0 || !has_progress_thread_) return go_to_user_code(something_to_do());
   caller_polls_ = false;
   calls_soon_ = true;
@@ -109,18 +109,18 @@ void engine::end_look(unsigned ended) noexcept {
   wake_progress_ = true;
 }
 
-void engine::vain_looks::look_again() noexcept {
+void engine::idle_backoff::look_again() noexcept {
   if (left == time_point{}) [[likely]]
     return;
   others_run = std::chrono::steady_clock::now() - left > longest_alone;
   left = {};
 }
 
-patience::advice engine::looked_in_vain(vain_looks& so_far, unsigned passes) noexcept {
+wait_strategy::advice engine::back_off(idle_backoff& so_far, unsigned passes) noexcept {
   if ((so_far.count += passes) < so_far.waits.passes_in_turn())
-    return patience::advice::look_around;
+    return wait_strategy::advice::look_around;
   so_far.count = 0;
-  const patience::advice next = so_far.waits.in_vain(so_far.others_run);
+  const wait_strategy::advice next = so_far.waits.on_empty_polls(so_far.others_run);
   look_around(so_far.waits.others_had_a_turn());
   if (so_far.waits.crowded()) so_far.left = std::chrono::steady_clock::now();
   return next;
@@ -131,11 +131,11 @@ void engine::look_around(bool others_had_a_turn) noexcept {
   const holder hold(*this);
   if (caller_asleep_.load(std::memory_order_relaxed)) return;  // whoever sleeps has done it
   end_due_timers();
-  if (++vain_turns_ >= vain_turns_until_nudge && others_had_a_turn) nudge_all();
+  if (++empty_turns_ >= empty_turns_until_wake && others_had_a_turn) wake_peers();
   look_at_watches();
 }
 
-/// A peer's death may wait for a millisecond. Baton held.
+/// A peer's death may wait for a millisecond. Progress lock held.
 void engine::look_at_watches() noexcept {
   if (has_progress_thread_) return;
   const time_point when = now();
@@ -147,25 +147,26 @@ void engine::look_at_watches() noexcept {
 
 std::optional<time_point> engine::arm(bool (*over)(void*), void* argument) noexcept {
   const holder hold(*this);
-  if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ != seat()) return std::nullopt;
-  sleeper_ = seat();
+  if (caller_asleep_.load(std::memory_order_relaxed) && sleeper_ != thread_token())
+    return std::nullopt;
+  sleeper_ = thread_token();
   // Bells are heard before the word is raised, never after: a peer rings once per value, perhaps
   // for what was seen long ago. Heard now, that ring would be its only one.
-  if (caller_wait_->poll() != 0) until_nudge_ = shortest_until_nudge;
+  if (caller_wait_->poll() != 0) until_wake_ = shortest_until_wake;
   tell(caller_handles_);
   caller_asleep_.store(true, std::memory_order_seq_cst);
-  door_.arm_asleep();
+  doorbell_.arm_asleep();
   if (!has_progress_thread_) watches_.take_up(*caller_wait_);
-  flush_sources();
+  flush_pollables();
   end_due_timers();
   // Another thread's look may have ended it since this one's, and saw nobody to wake.
-  const bool work = !ended_.empty() || sources_have_work() || (over && over(argument));
-  const time_point deadline = nudge_and_deadline();
+  const bool work = !ended_.empty() || pollables_have_work() || (over && over(argument));
+  const time_point deadline = wake_peers_and_deadline();
   if (work) {
     wake_up();
     return std::nullopt;
   }
-  arm_sources();
+  arm_pollables();
   caller_polls_ = calls_soon_ = false;
   caller_deadline_ = deadline;
   return deadline;
@@ -173,8 +174,8 @@ std::optional<time_point> engine::arm(bool (*over)(void*), void* argument) noexc
 
 void engine::wake_up() noexcept {
   caller_asleep_.store(false, std::memory_order_relaxed);
-  door_.disarm_asleep();
-  if (caller_wait_->poll() != 0) until_nudge_ = shortest_until_nudge;
+  doorbell_.disarm_asleep();
+  if (caller_wait_->poll() != 0) until_wake_ = shortest_until_wake;
   tell(caller_handles_);
 }
 
@@ -194,20 +195,20 @@ void engine::sleep_until(time_point when, bool (*over)(void*), void* argument) n
                                          std::memory_order_relaxed);
   const holder hold(*this);
   trace_.slice(trace::kind::caller_sleeps, before, woken, told);
-  if (told != 0) until_nudge_ = shortest_until_nudge;
+  if (told != 0) until_wake_ = shortest_until_wake;
   wake_up();
 }
 
 // --- the progress thread's side ------------------------------------------------------------------
 
-/// As of the last time that it was asked. Baton held.
+/// As of the last time that it was asked. Progress lock held.
 bool engine::has_looked_lately() noexcept {
   const std::uint32_t before = looks_at_last_tick_;
   looks_at_last_tick_ = looks_.load(std::memory_order_relaxed);
   return looks_at_last_tick_ != before;
 }
 
-/// Without the baton while there are looks, so that they are not disturbed.
+/// Without the progress lock while there are looks, so that they are not disturbed.
 bool engine::tick_finds_no_looks() noexcept {
   if (has_looked_lately()) {
     tick_ = std::min(2 * tick_, std::chrono::nanoseconds(std::chrono::milliseconds{1}));

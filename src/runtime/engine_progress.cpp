@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's progress thread: asleep while the caller looks, in charge while it is away.
+// The engine's progress thread: asleep while the caller looks, active while it is away.
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,8 +30,8 @@ constexpr std::int32_t preferred_nice = -10;
 /// cores compute (kernel 6.12, no privilege), and, where that is allowed, for a larger share while
 /// it has something to do: a long copy beside a computing application would take twice its time.
 /// Without either everything works, later. A program that runs under a policy of its own (real
-/// time, batch) keeps it here too: a holder of the baton below the caller's priority would never
-/// run.
+/// time, batch) keeps it here too: a holder of the progress lock below the caller's priority would
+/// never run.
 void ask_for_the_processor() noexcept {
   if (sched_getscheduler(0) != SCHED_OTHER) return;
   struct {
@@ -63,7 +63,7 @@ void engine::stop() noexcept {
   stopping_.store(true);
   if (!progress_.joinable()) return;
   gate_.open_for_good();
-  door_.progress_bell().ring();
+  doorbell_.progress_bell().ring();
   progress_.join();
 }
 
@@ -81,22 +81,24 @@ void engine::progress_loop() noexcept {
     watches_.take_up(*progress_wait_);
     enter();
     trace_.slice(trace::kind::progress_sleeps, slept, woken, told);
-    if (passes != 0) trace_.slice(trace::kind::in_charge, woken, done, passes);
+    if (passes != 0) trace_.slice(trace::kind::progress_polls, woken, done, passes);
     tell(progress_handles_);
-    const bool caller_away = !caller_polls_ && !calls_soon_ && !caller_asleep_ && something_to_do();
-    if (caller_away) listen();
-    const bool work = caller_away && sources_have_work();
-    if (caller_away && !work) watch_handles();
+    const bool caller_computing =
+        !caller_polls_ && !calls_soon_ && !caller_asleep_ && something_to_do();
+    if (caller_computing) listen();
+    const bool work = caller_computing && pollables_have_work();
+    if (caller_computing && !work) watch_handles();
     // An absence without anything to do: the next operation counts as going away again. Peers that
     // have rung in it would not ring for the same value once more.
-    if (!caller_away && !caller_polls_) door_.disarm_away();
+    if (!caller_computing && !caller_polls_) doorbell_.disarm_computing();
     // Also when nobody is needed for the moment: what is posted and ends again and again, as reads
     // of a stream do, would ring each time.
-    const bool needed = std::exchange(needed_lately_, false) || needed_in_absence();
-    ticks_.store(!caller_away && !caller_asleep_ &&
+    const bool needed = std::exchange(needed_lately_, false) || needed_while_computing();
+    ticks_.store(!caller_computing && !caller_asleep_ &&
                      (by_calls_ ? has_looked_lately() || calls_soon_ : needed),
                  std::memory_order_relaxed);
-    const auto deadline = caller_away || to_ring_ ? nudge_and_deadline() : next_deadline();
+    const auto deadline =
+        caller_computing || wakeup_deferred_ ? wake_peers_and_deadline() : next_deadline();
     progress_deadline_.store(deadline, std::memory_order_relaxed);
     leave();
     slept = woken = now();
@@ -108,26 +110,26 @@ void engine::progress_loop() noexcept {
       counters_.nanoseconds_asleep.fetch_add(static_cast<std::uint64_t>((woken - slept).count()),
                                              std::memory_order_relaxed);
     }
-    passes = progress_in_charge();
+    passes = progress_active();
     done = now();
   }
   gate_.end_work();
 }
 
-/// The caller is away: what needs a reaction rings from now on. A small message does not, since the
-/// caller finds it when it comes back; but coroutines that live elsewhere do not compute with it.
-/// Baton held.
+/// The caller computes: what needs a reaction rings from now on. A small message does not, since
+/// the caller finds it when it comes back; but coroutines that live elsewhere do not compute with
+/// it. Progress lock held.
 void engine::listen() noexcept {
   const bool to_everything = outstanding_elsewhere_ != 0;
-  door_.arm_away(!to_everything);
+  doorbell_.arm_computing(!to_everything);
   if (!to_everything) return;
   listens_ = true;
-  door_.arm_listening();  // its fence is for both words
+  doorbell_.arm_listening();  // its fence is for both words
 }
 
-/// The caller is away: what arrives on descriptors wakes this thread. Baton held.
+/// The caller computes: what arrives on descriptors wakes this thread. Progress lock held.
 void engine::watch_handles() noexcept {
-  arm_sources();
+  arm_pollables();
   for (handle_watcher& h : progress_handles_) {
     if (!h.worth_watching()) continue;
     try {
@@ -141,15 +143,15 @@ void engine::watch_handles() noexcept {
 /// Sleeps until told, or until the caller seems to have gone away without a word.
 unsigned engine::progress_sleeps(time_point deadline) noexcept {
   tick_ = shortest_tick;
-  away_at_last_tick_ = door_.away_word();
+  computing_at_last_tick_ = doorbell_.computing_word();
   std::chrono::nanoseconds next = tick_;
   for (;;) {
     const bool ticking = ticks_.load(std::memory_order_relaxed);
     const unsigned told = progress_waits(ticking ? std::min(deadline, now() + next) : deadline);
     if (told != 0 || !ticking || stopping_.load(std::memory_order_relaxed) || now() >= deadline ||
-        tick_finds_absence())
+        tick_finds_computing())
       return told;
-    next = !by_calls_ && (away_at_last_tick_ & 1) != 0 ? second_look : tick_;
+    next = !by_calls_ && (computing_at_last_tick_ & 1) != 0 ? second_look : tick_;
   }
 }
 
@@ -161,14 +163,14 @@ unsigned engine::progress_waits(time_point deadline) noexcept {
   return told;
 }
 
-/// Without the baton, so that a caller that polls is not disturbed. Stops looking when nothing
-/// happened since the last time: then the caller rings when it goes away (go_away). Model:
-/// tests/models/away.pml.
-bool engine::tick_finds_absence() noexcept {
+/// Without the progress lock, so that a caller that polls is not disturbed. Stops looking when
+/// nothing happened since the last time: then the caller rings when it goes away (enter_computing).
+/// Model: tests/models/computing.pml.
+bool engine::tick_finds_computing() noexcept {
   if (by_calls_) return tick_finds_no_looks();
-  const std::uint32_t word = door_.away_word();
-  if (word != away_at_last_tick_) {
-    away_at_last_tick_ = word;
+  const std::uint32_t word = doorbell_.computing_word();
+  if (word != computing_at_last_tick_) {
+    computing_at_last_tick_ = word;
     tick_ = std::min(2 * tick_, longest_tick);
     return false;
   }
@@ -179,13 +181,14 @@ bool engine::tick_finds_absence() noexcept {
   ticks_.store(false, std::memory_order_relaxed);
   // Either the caller sees that, or this sees that it went away. Without the fence of both it goes
   // on looking.
-  if (!heavy_fence() || door_.away_word() != word) ticks_.store(true, std::memory_order_relaxed);
+  if (!heavy_fence() || doorbell_.computing_word() != word)
+    ticks_.store(true, std::memory_order_relaxed);
   tick_ = longest_tick;
   return false;
 }
 
 /// \return how many passes it made
-unsigned engine::progress_in_charge() noexcept {
+unsigned engine::progress_active() noexcept {
   unsigned passes = 0;
   time_point since{};
   for (int vain = 0; !stopping_.load(std::memory_order_relaxed) && !gate_.is_closed();) {
@@ -196,7 +199,7 @@ unsigned engine::progress_in_charge() noexcept {
       else if (here - since > longest_in_vain)
         break;
     }
-    if (!baton_.try_take()) {
+    if (!progress_lock_.try_take()) {
       ++vain;
       cpu_pause();
       continue;
@@ -211,9 +214,9 @@ unsigned engine::progress_in_charge() noexcept {
     const unsigned events = pass();
     end_due_timers();
     const bool nothing_outstanding = !something_to_do();
-    if (vain % 64 == 63) nudge_all();
+    if (vain % 64 == 63) wake_peers();
     leave();
-    counters_.progress_passes.fetch_add(1, std::memory_order_relaxed);
+    counters_.progress_iterations.fetch_add(1, std::memory_order_relaxed);
     vain = events != 0 ? 0 : vain + 1;
     if (events == 0 && nothing_outstanding) break;
     cpu_pause();

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 
 namespace weft::runtime {
 
@@ -16,7 +16,7 @@ event_fd::event_fd() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!fd_) {
     const int code = errno;
     throw error(errc::system,
-                std::string("eventfd: ") + std::strerror(code) + "; " + cure_for(code));
+                std::string("eventfd: ") + std::strerror(code) + "; " + errno_hint(code));
   }
 }
 

@@ -50,8 +50,8 @@ bool lock_before(std::unique_lock<std::mutex>& lock, steady_clock::time_point la
 
 }  // namespace
 
-exit_gate::exit_gate(void (*knock)(void*), void* argument) noexcept
-    : knock_(knock), argument_(argument) {
+exit_gate::exit_gate(void (*wake)(void*), void* argument) noexcept
+    : wake_(wake), argument_(argument) {
   prepare_for_fork();
   expect_exit_of_first();
   const std::lock_guard lock(all.mutex);
@@ -94,7 +94,7 @@ void exit_gate::close_all() noexcept {
   for (exit_gate* g = all.first; g; g = g->after_) {
     if (g->for_good_) continue;
     g->closed_.store(1, std::memory_order_seq_cst);
-    if (g->knock_ && !g->is_at_rest()) g->knock_(g->argument_);
+    if (g->wake_ && !g->is_at_rest()) g->wake_(g->argument_);
   }
   for (const exit_gate* g = all.first; g; g = g->after_)
     while (!g->for_good_ && !g->is_at_rest() && steady_clock::now() < late)

@@ -12,9 +12,9 @@ namespace weft::runtime {
 /// Where a thread of weft's own stands still while the process exits: what it works on may be gone
 /// before it is, as static objects and the memory of receives are. `exit` closes all gates, by a
 /// handler that is called before the destructors of what is older than the first context. A thread
-/// that is on its way to its gate is waited for, a second at most: it may want the baton, which the
-/// thread that exits may hold (a signal handler), or run code of the application (an executor's).
-/// No thread is joined, so that any may call exit, also one of weft's own.
+/// that is on its way to its gate is waited for, a second at most: it may want the progress lock,
+/// which the thread that exits may hold (a signal handler), or run code of the application (an
+/// executor's). No thread is joined, so that any may call exit, also one of weft's own.
 ///
 /// Who uses weft after that, in a handler of exit or the destructor of a static object, opens the
 /// gates again. In a child after fork there are none.
@@ -22,7 +22,7 @@ class exit_gate {
  public:
   /// \param knock makes the thread come to the gate soon; null: it passes by after each sleep, and
   ///   sleeps with its work at rest
-  explicit exit_gate(void (*knock)(void*) = nullptr, void* argument = nullptr) noexcept;
+  explicit exit_gate(void (*wake)(void*) = nullptr, void* argument = nullptr) noexcept;
   /// After the thread's end.
   ~exit_gate();
   exit_gate(const exit_gate&) = delete;
@@ -66,7 +66,7 @@ class exit_gate {
   void stand_still() noexcept;
   void open() noexcept;
 
-  void (*const knock_)(void*);
+  void (*const wake_)(void*);
   void* const argument_;
   const pid_t process_ = ::getpid();
   std::atomic<std::uint32_t> closed_{0};  // slept on

@@ -5,28 +5,28 @@
 
 #include <utility>
 
-#include "runtime/source.hpp"
+#include "runtime/pollable.hpp"
 #include "runtime/wait_set.hpp"
 
 namespace weft::runtime {
 
 /// A source's handle in one thread's wait set. Used by that thread; members that touch the source
-/// want the baton.
+/// want the progress lock.
 class handle_watcher final : public fd_watcher {
  public:
-  handle_watcher(source& of, wait_set& set, bool stays) noexcept
-      : source_(of), set_(set), stays_(stays) {}
+  handle_watcher(pollable& of, wait_set& set, bool stays) noexcept
+      : pollable_(of), set_(set), stays_(stays) {}
 
   /// Watches, if it does not yet. \throws weft::error when the kernel refuses
   void watch() {
-    if (!std::exchange(watching_, true)) set_.add(source_.handle(), EPOLLIN, *this);
+    if (!std::exchange(watching_, true)) set_.add(pollable_.handle(), EPOLLIN, *this);
   }
 
-  bool worth_watching() const noexcept { return source_.worth_watching; }
+  bool worth_watching() const noexcept { return pollable_.worth_watching; }
 
-  /// Baton held: tells the source what was found.
+  /// Progress lock held: tells the source what was found.
   void tell() noexcept {
-    if (std::exchange(ready_, false)) source_.on_ready();
+    if (std::exchange(ready_, false)) pollable_.on_ready();
   }
 
  private:
@@ -34,10 +34,10 @@ class handle_watcher final : public fd_watcher {
     ready_ = true;
     if (stays_) return;
     watching_ = false;
-    set_.remove(source_.handle());
+    set_.remove(pollable_.handle());
   }
 
-  source& source_;
+  pollable& pollable_;
   wait_set& set_;
   const bool stays_;  // in the set; else it steps aside once it was told
   bool watching_ = false;

@@ -13,7 +13,7 @@
 
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 
 namespace weft::runtime {
 
@@ -24,7 +24,7 @@ constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 [[noreturn]] void fail(const char* call, const char* cure = nullptr) {
   const int code = errno;
   throw error(errc::system,
-              fmt::format("{}: {}; {}", call, std::strerror(code), cure ? cure : cure_for(code)));
+              fmt::format("{}: {}; {}", call, std::strerror(code), cure ? cure : errno_hint(code)));
 }
 
 mapping map(const unique_fd& file, std::size_t size, int protection) {

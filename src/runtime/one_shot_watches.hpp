@@ -17,8 +17,8 @@ namespace weft::runtime {
 /// engine; destroyed after that wait set's last wait.
 class one_shot_watches {
  public:
-  /// Any thread. `fire` is called once, on the sleeping thread, without the baton, when `fd` is
-  /// readable; then both are destroyed. \return a number for `remove`, never 0
+  /// Any thread. `fire` is called once, on the sleeping thread, without the progress lock, when
+  /// `fd` is readable; then both are destroyed. \return a number for `remove`, never 0
   std::uint64_t add(unique_fd fd, std::function<void()> fire);
 
   /// Any thread: nobody wants to know any more. `fire` may be under way. Both are destroyed when

@@ -37,7 +37,7 @@ unsigned poll_order::toggle() noexcept {
   unsigned events = 0;
   std::size_t at = first_;
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    source& s = *all_[at].of;
+    pollable& s = *all_[at].of;
     at = at + 1 == all_.size() ? 0 : at + 1;
     if (!s.worth_polling) continue;
     const unsigned seen = s.poll();

@@ -7,29 +7,29 @@
 
 #include <weft/context.hpp>
 
-#include "runtime/source.hpp"
+#include "runtime/pollable.hpp"
 
 namespace weft::runtime {
 
 /// Stands for all sources in the engine's pass. poll_policy::in_order needs none: the engine then
-/// looks at them itself, so that the default costs nothing more. With the baton held.
-class poll_order final : public source {
+/// looks at them itself, so that the default costs nothing more. With the progress lock held.
+class poll_order final : public pollable {
  public:
   explicit poll_order(poll_policy policy) noexcept : policy_(policy) {}
 
   /// At the end of the order; must outlive this. \throws std::bad_alloc
-  void add(source& s) { all_.push_back({&s, share, false}); }
+  void add(pollable& s) { all_.push_back({&s, share, false}); }
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override { return false; }  // the engine asks the sources
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
 
  private:
   // Looks at each source in a round of the adaptive order, as long as none has more to do.
   static constexpr unsigned share = 4;
 
   struct entry {
-    source* of;
+    pollable* of;
     unsigned looks;  // in the next round
     bool brought;    // something, in the last round
   };

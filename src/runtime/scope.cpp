@@ -10,26 +10,28 @@ namespace {
 
 /// Half of a local half is none: a driver without an executor for its thread cannot be sent
 /// errands.
-detail::driver* with_executor(detail::driver* d) noexcept { return d && d->home() ? d : nullptr; }
+detail::run_loop* with_executor(detail::run_loop* d) noexcept {
+  return d && d->home() ? d : nullptr;
+}
 
 }  // namespace
 
-scope::scope(chain* parent) noexcept
+scope::scope(task_environment* parent) noexcept
     : parent_(parent),
-      home_(with_executor(parent && parent->home ? parent->home : detail::driver::here())),
-      last_resort_(parent && parent->home ? parent->home : detail::driver::here()),
-      close_errand_(*this,
-                    [](operation& op) noexcept {
-                      static_cast<errand&>(op).whose.close_local();
-                      static_cast<errand&>(op).whose.drop();
-                    }),
-      stop_errand_(*this,
-                   [](operation& op) noexcept {
-                     static_cast<errand&>(op).whose.local_.cancel_all();
-                     static_cast<errand&>(op).whose.drop();
-                   }),
-      done_errand_(*this, [](operation& op) noexcept {
-        static_cast<errand&>(op).whose.done_->store(true, std::memory_order_release);
+      home_(with_executor(parent && parent->home ? parent->home : detail::run_loop::here())),
+      last_resort_(parent && parent->home ? parent->home : detail::run_loop::here()),
+      close_work_(*this,
+                  [](operation& op) noexcept {
+                    static_cast<posted_work&>(op).whose.close_local();
+                    static_cast<posted_work&>(op).whose.drop();
+                  }),
+      stop_work_(*this,
+                 [](operation& op) noexcept {
+                   static_cast<posted_work&>(op).whose.local_.cancel_all();
+                   static_cast<posted_work&>(op).whose.drop();
+                 }),
+      done_work_(*this, [](operation& op) noexcept {
+        static_cast<posted_work&>(op).whose.done_->store(true, std::memory_order_release);
       }) {}
 
 scope::~scope() {
@@ -47,11 +49,11 @@ scope::~scope() {
   std::atomic<bool> done{false};
   // cppcheck-suppress danglingLifetime ; the scope ends with this function
   done_ = &done;
-  if (close()) last_resort_->drive_until(done);
+  if (close()) last_resort_->run_until_done(done);
 }
 
-void scope::obey(outer_stop& how, std::stop_token stop) {
-  if (stop.stop_possible()) how.emplace(std::move(stop), obedience{this});
+void scope::forward_stop(outer_stop& how, std::stop_token stop) {
+  if (stop.stop_possible()) how.emplace(std::move(stop), stop_forwarder{this});
 }
 
 bool scope::idle() const noexcept {
@@ -80,7 +82,7 @@ bool scope::ask(asked who) noexcept {
     auto open = open_.load(std::memory_order_relaxed);
     while (open > 0) {
       if (open_.compare_exchange_weak(open, open + 1, std::memory_order_relaxed)) {
-        home_->home()->post(stop_errand_);
+        home_->home()->post(stop_work_);
         break;
       }
     }
@@ -108,8 +110,8 @@ void scope::failed(std::exception_ptr failure) noexcept {
   ask(asked::by_failure);
 }
 
-chain scope::child_chain() {
-  chain child;
+task_environment scope::child_environment() {
+  task_environment child;
   if (parent_) {
     child.on = parent_->on;
     child.timers = parent_->timers;
@@ -125,7 +127,7 @@ chain scope::child_chain() {
   return child;
 }
 
-void scope::root_ended(std::exception_ptr failure) noexcept {
+void scope::task_ended(std::exception_ptr failure) noexcept {
   if (failure) {
     bool by_order = false;
     if (asked_.load(std::memory_order_acquire) == asked::by_owner) {
@@ -150,7 +152,7 @@ bool scope::close() noexcept {
       close_local();
       drop();
     } else {
-      home_->home()->post(close_errand_);
+      home_->home()->post(close_work_);
     }
   }
   return open_.fetch_sub(1, std::memory_order_acq_rel) != 1;
@@ -168,8 +170,8 @@ void scope::drop() noexcept {
   if (!done_) return joiner_.go();
   // The thread inside run() may be asleep: an errand wakes it, a flag would not.
   executor* home = last_resort_->home();
-  if (home && detail::driver::here() != last_resort_)
-    home->post(done_errand_);
+  if (home && detail::run_loop::here() != last_resort_)
+    home->post(done_work_);
   else
     done_->store(true, std::memory_order_release);
 }
@@ -186,17 +188,17 @@ void scope::joined() {
   if (failure) std::rethrow_exception(failure);
 }
 
-bool detail::joining::await_ready() const noexcept { return scope_->idle(); }
+bool detail::join_awaiter::await_ready() const noexcept { return scope_->idle(); }
 
-bool detail::joining::suspend(std::coroutine_handle<> self, chain* c) const {
+bool detail::join_awaiter::suspend(std::coroutine_handle<> self, task_environment* c) const {
   scope_->joiner_.set(self, c);
   if (c) {
     if (c->home) scope_->last_resort_ = c->home;
-    scope_->obey(scope_->from_joiner_, c->stop);
+    scope_->forward_stop(scope_->from_joiner_, c->stop);
   }
   return scope_->close();
 }
 
-void detail::joining::await_resume() const { scope_->joined(); }
+void detail::join_awaiter::await_resume() const { scope_->joined(); }
 
 }  // namespace weft

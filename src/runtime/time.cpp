@@ -5,7 +5,7 @@ namespace weft {
 
 namespace detail {
 
-timer_service& clock_of(const chain& c) {
+timer_service& clock_of(const task_environment& c) {
   if (c.timers) return *c.timers;
   throw error(
       errc::invalid_argument,
@@ -19,7 +19,7 @@ time_point due(timer_service& clock, std::chrono::nanoseconds from_now) noexcept
   return now + from_now;
 }
 
-void deadline::rethrow(std::exception_ptr failure) const {
+void timeout_scope::rethrow(std::exception_ptr failure) const {
   if (was_first_) {
     try {
       std::rethrow_exception(failure);
@@ -40,20 +40,20 @@ void deadline::rethrow(std::exception_ptr failure) const {
 namespace {
 
 /// Cancels an alarm when asked to stop.
-struct alarm_stop {
-  alarm* bell;
+struct timer_stop {
+  timer_awaiter* bell;
   void operator()() const noexcept { bell->cancel(); }
 };
 
 template <class When>
 task<void> sleep(When when) {
-  chain& here = co_await current_chain();
+  task_environment& here = co_await current_environment();
   timer_service& clock = clock_of(here);
-  alarm bell(here);
+  timer_awaiter bell(here);
   bell.start(due(clock, when));
   {
     // After start, because a timer that has not started cannot be cancelled.
-    std::stop_callback<alarm_stop> on_stop(here.stop, alarm_stop{&bell});
+    std::stop_callback<timer_stop> on_stop(here.stop, timer_stop{&bell});
     co_await bell.ended();
   }
   if (bell.status == errc::stopped) throw error(errc::stopped, "asked to stop while sleeping");

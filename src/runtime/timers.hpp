@@ -11,7 +11,7 @@
 namespace weft::runtime {
 
 /// A binary heap of timers; each knows its place, so that removing one costs O(log n). Owns none of
-/// them. Not thread-safe: belongs to the engine's baton.
+/// them. Not thread-safe: belongs to the engine's progress lock.
 class timer_heap {
  public:
   bool empty() const noexcept { return heap_.empty(); }

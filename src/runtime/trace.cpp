@@ -43,14 +43,14 @@ const char* name_of(trace::kind k) noexcept {
     case trace::kind::caller_sleeps:
     case trace::kind::progress_sleeps:
       return "asleep";
-    case trace::kind::in_charge:
-      return "in charge";
+    case trace::kind::progress_polls:
+      return "active";
   }
   return "?";
 }
 
 bool of_progress_thread(trace::kind k) noexcept {
-  return k == trace::kind::progress_sleeps || k == trace::kind::in_charge;
+  return k == trace::kind::progress_sleeps || k == trace::kind::progress_polls;
 }
 
 /// The format counts in microseconds.

@@ -11,9 +11,10 @@
 namespace weft::runtime {
 
 /// The last 131072 events of a context, kept in memory and written to a file at its end. Owned by
-/// the engine. Every function that records wants the baton held, so that a ring needs no lock; what
-/// happened without it (a sleep) is recorded when the baton is held again. Off, a record costs one
-/// load and a branch that is never taken; on, it reads the clock and allocates nothing.
+/// the engine. Every function that records wants the progress lock held, so that a ring needs no
+/// lock; what happened without it (a sleep) is recorded when the progress lock is held again. Off,
+/// a record costs one load and a branch that is never taken; on, it reads the clock and allocates
+/// nothing.
 class trace {
  public:
   using moment = std::chrono::steady_clock::time_point;
@@ -26,7 +27,7 @@ class trace {
     receive_rendezvous,  ///< a message whose rest the receiver asks for, or reads
     caller_sleeps,       ///< the thread inside run() in its wait set
     progress_sleeps,     ///< the progress thread in its wait set
-    in_charge            ///< the progress thread polls, because the caller is away
+    progress_polls       ///< the progress thread polls, because the caller computes
   };
 
   trace() = default;

@@ -28,9 +28,9 @@ class fd_watcher {
 };
 
 /// Where one thread sleeps on everything at once. add(), remove(), poll() and wait() are called by
-/// one thread at a time, not always the same one: the engine's baton sees to it. The threads that
-/// called them may compute, sleep or exit in between. wake() comes from any thread, and from a
-/// signal handler.
+/// one thread at a time, not always the same one: the engine's progress lock sees to it. The
+/// threads that called them may compute, sleep or exit in between. wake() comes from any thread,
+/// and from a signal handler.
 class wait_set {
  public:
   wait_set() = default;

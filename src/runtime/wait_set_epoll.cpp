@@ -10,8 +10,8 @@
 #include <limits>
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
 #include "runtime/deadline.hpp"
+#include "runtime/errno_hint.hpp"
 #include "runtime/event_fd.hpp"
 #include "runtime/wait_set.hpp"
 #include "runtime/watch_table.hpp"
@@ -28,7 +28,7 @@ using std::chrono::steady_clock;
 class epoll_wait_set final : public wait_set {
  public:
   epoll_wait_set() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-    if (!epoll_) throw error(errc::unsupported, "epoll_create1: " + told(errno));
+    if (!epoll_) throw error(errc::unsupported, "epoll_create1: " + describe_errno(errno));
     control(wake_.fd(), EPOLLIN, wake_key);
   }
 
@@ -76,8 +76,8 @@ class epoll_wait_set final : public wait_set {
     event.events = events;
     event.data.u64 = key;
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
-      throw error(errc::system,
-                  "epoll_ctl(add) of descriptor " + std::to_string(fd) + ": " + told(errno));
+      throw error(errc::system, "epoll_ctl(add) of descriptor " + std::to_string(fd) + ": " +
+                                    describe_errno(errno));
     }
   }
 

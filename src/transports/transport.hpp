@@ -21,8 +21,8 @@
 #include <weft/message.hpp>
 #include <weft/metrics.hpp>
 
-#include "runtime/source.hpp"
-#include "transports/parcel.hpp"
+#include "runtime/pollable.hpp"
+#include "transports/wireup_message.hpp"
 
 namespace weft::transports {
 
@@ -112,10 +112,10 @@ enum class post : std::uint8_t {
   failed   ///< not taken; the peer is gone or cannot do it (error in the operation's status)
 };
 
-/// The protocol layer's side of a peer: what arrives from it is told here. Called with the baton
-/// held, from within transport::poll or transport::forget, and never after forget. Not from within
-/// link::send: whoever sends is in the middle of the peer's state.
-class inlet {
+/// The protocol layer's side of a peer: what arrives from it is told here. Called with the progress
+/// lock held, from within transport::poll or transport::forget, and never after forget. Not from
+/// within link::send: whoever sends is in the middle of the peer's state.
+class frame_sink {
  public:
   /// Where the payload of a frame that is about to arrive may be written, so that nobody has to
   /// copy it. Asked anew before each piece of it is read, since the receive may end in between.
@@ -152,7 +152,7 @@ class inlet {
   virtual void on_chained([[maybe_unused]] std::uint64_t cookie) noexcept {}
 
   /// There is room again after `busy`.
-  virtual void on_room() noexcept = 0;
+  virtual void on_writable() noexcept = 0;
 
   /// The peer broke the rules of the transport or died; nothing more will arrive. Ends every
   /// operation with that peer and runs their protocols, so a link that finds its peer broken while
@@ -160,7 +160,7 @@ class inlet {
   virtual void on_broken(errc why) noexcept = 0;
 
  protected:
-  ~inlet() = default;
+  ~frame_sink() = default;
 };
 
 /// What the protocol layer needs to know of a transport.
@@ -179,7 +179,7 @@ struct traits {
   /// the same call. 0: never.
   std::uint32_t announced_beyond = 0;
 
-  /// How many links to one peer are to be had at once, each with an inlet of its own.
+  /// How many links to one peer are to be had at once, each with a frame sink of its own.
   std::uint32_t links = 1;
 
   /// Its offers carry descriptors: only peers on this kernel, whom a Unix socket reaches, can be
@@ -187,18 +187,19 @@ struct traits {
   bool shares_memory = false;
 
   /// What is sent after a `put` does not arrive if the put fails: so what tells of the put need not
-  /// wait for its end. If the peer has not left in good order by then, inlet::on_broken follows.
+  /// wait for its end. If the peer has not left in good order by then, frame_sink::on_broken
+  /// follows.
   bool fails_in_order = false;
 
   /// The beginning of a long message had better go with its request, where nobody says otherwise.
-  bool inlines_beginning = true;
+  bool prefers_eager_data = true;
 
   /// What tells of a `get` or `put` had better be chained to it, where nobody says otherwise.
   bool chains_fin = false;
 };
 
 /// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed
-/// with the baton held. Every function is called with the baton held.
+/// with the progress lock held. Every function is called with the progress lock held.
 class link {
  public:
   /// \param t of its transport; must outlive it
@@ -211,7 +212,7 @@ class link {
 
   /// The counterpart's answer to the offer. Until then nothing may be sent.
   /// \return empty, or why it does not work
-  virtual std::string opened(parcel answer) = 0;
+  virtual std::string opened(wireup_message answer) = 0;
 
   /// Posts one frame: header.size bytes are taken from `data`, which moves on by as many when the
   /// answer is `done` and stays where it is otherwise. header.size <= traits().max_payload.
@@ -222,8 +223,8 @@ class link {
   /// The same for a frame whose header.size bytes lie together at `data`: what most messages are. A
   /// transport overrides it if it can do better. The header comes by value, in two registers:
   /// written to memory byte by byte and read as words it would cost a stall.
-  virtual post send_together(frame_header header, const frame_extension* extension,
-                             const std::byte* data) noexcept {
+  virtual post send_contiguous(frame_header header, const frame_extension* extension,
+                               const std::byte* data) noexcept {
     const const_buffer one(data, header.size);
     gather pieces({&one, 1});
     return send(header, extension, pieces);
@@ -234,7 +235,7 @@ class link {
   ///   announcement, those that it announces
   /// \return also `posted`: the bytes are taken, `data` has moved on, and the link reads them
   /// later.
-  ///   While it holds memory it may take no other frame; on_room tells when it holds none.
+  ///   While it holds memory it may take no other frame; on_writable tells when it holds none.
   virtual post send_large(const frame_header& header, const frame_extension* extension,
                           gather& data, std::uint64_t left) noexcept {
     static_cast<void>(left);
@@ -251,12 +252,13 @@ class link {
   }
 
   /// The memory of every operation goes back to the application. Copies what it holds; ends what
-  /// `get` and `put` have under way, without a word to the inlet; and what was made ready for the
-  /// peer is withdrawn: from now on every `get` and `put` of its fails, also one that is under way.
+  /// `get` and `put` have under way, without a word to the frame sink; and what was made ready for
+  /// the peer is withdrawn: from now on every `get` and `put` of its fails, also one that is under
+  /// way.
   virtual void let_go() noexcept {}
 
   /// Reads `size` bytes of the peer's memory without its help.
-  /// \param cookie handed to inlet::on_transferred when the answer is `posted`
+  /// \param cookie handed to frame_sink::on_transferred when the answer is `posted`
   /// \return done: it is there; posted: it will be, `into` is the link's until on_transferred;
   ///         busy: as with send; failed: it cannot, or the peer has withdrawn it meanwhile, and the
   ///         protocol falls back to asking for the data
@@ -288,9 +290,9 @@ class link {
   virtual bool prefers_put([[maybe_unused]] std::size_t size) const noexcept { return false; }
 
   /// For a `get` or `put` that was `posted` just now: that frame, which has no payload, leaves as
-  /// soon as the copy has ended well, with nobody here in between. inlet::on_chained tells that it
-  /// has; if it could not leave then, for want of room, only on_transferred comes.
-  /// \return false: the link does not do that
+  /// soon as the copy has ended well, with nobody here in between. frame_sink::on_chained tells
+  /// that it has; if it could not leave then, for want of room, only on_transferred comes. \return
+  /// false: the link does not do that
   virtual bool chain([[maybe_unused]] std::uint64_t cookie,
                      [[maybe_unused]] const frame_header& header,
                      [[maybe_unused]] const frame_extension& extension) noexcept {
@@ -303,13 +305,13 @@ class link {
   virtual void withdraw([[maybe_unused]] remote_address what) noexcept {}
 
   /// True while the peer has not yet seen everything that was sent.
-  virtual bool unseen() const noexcept = 0;
+  virtual bool unconsumed() const noexcept = 0;
 
   /// Wakes the peer's progress if nobody there looks: after frames that need a reaction.
-  virtual void nudge() noexcept = 0;
+  virtual void wake_peer() noexcept = 0;
 
   /// Why the peer could not be had or was lost, and the cure, for people; asked from within
-  /// inlet::on_broken. Empty: no more is known than the code says.
+  /// frame_sink::on_broken. Empty: no more is known than the code says.
   virtual std::string trouble() const { return {}; }
 
  private:
@@ -321,9 +323,9 @@ using signature = std::array<std::byte, 32>;
 
 /// Who is at the other end, as the connection manager found out.
 struct counterpart {
-  pid_t pid = 0;                     ///< from the kernel, not from the peer
-  std::function<void(parcel)> tell;  ///< sends a `note` to the counterpart's transport
-  std::uint32_t link = 0;            ///< which of the links to it, below traits::links
+  pid_t pid = 0;                             ///< from the kernel, not from the peer
+  std::function<void(wireup_message)> tell;  ///< sends a `note` to the counterpart's transport
+  std::uint32_t link = 0;                    ///< which of the links to it, below traits::links
   /// Numeric addresses of where it is, as far as this process was told by others than this offer;
   /// none: on this host. What it offers to be reached at is compared with them.
   std::vector<std::string> hosts = {};
@@ -333,9 +335,9 @@ struct counterpart {
 };
 
 /// A way to move frames between contexts. One object per context and transport, made explicitly by
-/// the context's factory list (no registry). Every function is called with the baton held unless
-/// it says otherwise.
-class transport : public runtime::source {
+/// the context's factory list (no registry). Every function is called with the progress lock held
+/// unless it says otherwise.
+class transport : public runtime::pollable {
  public:
   virtual const transports::traits& traits() const noexcept = 0;
 
@@ -346,27 +348,30 @@ class transport : public runtime::source {
   /// Makes a link to a peer and the offer for its counterpart there.
   /// \param from the peer, by which the transport knows the pair in both directions
   /// \throws weft::error when descriptors or memory run out
-  virtual std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) = 0;
+  virtual std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
+                                     wireup_message& offer) = 0;
 
   /// The other side of `open`: takes a peer's offer, delivers what comes in to `to` from now on,
   /// and fills the answer. \return empty, or why the offer is refused (checked, never trusted)
-  virtual std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) = 0;
+  virtual std::string accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                             wireup_message& answer) = 0;
 
   /// Something else that the counterpart sent by `counterpart::tell` (a region's descriptor).
-  virtual void note([[maybe_unused]] inlet& from, [[maybe_unused]] parcel p) {}
+  virtual void note([[maybe_unused]] frame_sink& from, [[maybe_unused]] wireup_message p) {}
 
   /// For a peer that is going: delivers some of what has arrived from it, and writes some of what
   /// is left for it, in bounded work, without waiting. Whoever wants all of it to arrive asks again
-  /// and again before `forget`, for as long as it likes to, and gives the baton back in between.
-  /// \return whether nothing more is to be expected
-  virtual bool hear_out([[maybe_unused]] inlet& from) noexcept { return true; }
+  /// and again before `forget`, for as long as it likes to, and releases the progress lock in
+  /// between. \return whether nothing more is to be expected
+  virtual bool drain_peer([[maybe_unused]] frame_sink& from) noexcept { return true; }
 
   /// Stops listening to that peer, after what has arrived, as far as that is bounded work.
-  virtual void forget(inlet& from) noexcept = 0;
+  virtual void forget(frame_sink& from) noexcept = 0;
 
   /// That memory of this process is about to be unmapped, or to become another's: what was kept
   /// about it (registrations) is not used any more. Nothing is under way there.
-  virtual void forget_memory([[maybe_unused]] std::span<const std::byte> memory) noexcept {}
+  virtual void invalidate_registrations(
+      [[maybe_unused]] std::span<const std::byte> memory) noexcept {}
 
   /// Adds what it counts.
   virtual void add_to([[maybe_unused]] metrics& m) const noexcept {}
@@ -375,7 +380,7 @@ class transport : public runtime::source {
   virtual std::string describe() const = 0;
 
   /// The same for one peer.
-  virtual std::string describe(const inlet& peer) const = 0;
+  virtual std::string describe(const frame_sink& peer) const = 0;
 };
 
 }  // namespace weft::transports

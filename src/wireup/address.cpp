@@ -13,7 +13,7 @@
 #include <string_view>
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {
@@ -36,7 +36,7 @@ constexpr std::size_t max_door_name = 80;
 
 using address_list = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-address_list addresses_of(const door_address& address) {
+address_list addresses_of(const listen_address& address) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
@@ -62,8 +62,8 @@ std::uint16_t port_of(int socket) {
 
 }  // namespace
 
-door_address parse_address(const std::string& text) {
-  door_address result;
+listen_address parse_address(const std::string& text) {
+  listen_address result;
   std::string_view rest = text;
   if (rest.find('\0') != rest.npos) bad_address(text, "holds a zero byte");
   if (rest.starts_with(unix_scheme)) {
@@ -75,9 +75,9 @@ door_address parse_address(const std::string& text) {
   }
   static_assert(any_scheme.size() == tcp_scheme.size());
   if (rest.starts_with(any_scheme))
-    result.how = door_address::scheme::any;
+    result.how = listen_address::scheme::any;
   else if (rest.starts_with(tcp_scheme))
-    result.how = door_address::scheme::tcp;
+    result.how = listen_address::scheme::tcp;
   else
     bad_address(text, "has an unknown scheme");
   rest.remove_prefix(any_scheme.size());
@@ -97,20 +97,20 @@ door_address parse_address(const std::string& text) {
   return result;
 }
 
-std::string to_text(const door_address& address) {
+std::string to_text(const listen_address& address) {
   if (address.is_unix()) return fmt::format("{}{}", unix_scheme, address.name);
   const bool v6 = address.host.find(':') != std::string::npos;
   return fmt::format("{}{}{}{}:{}",
-                     address.how == door_address::scheme::any ? any_scheme : tcp_scheme,
+                     address.how == listen_address::scheme::any ? any_scheme : tcp_scheme,
                      v6 ? "[" : "", address.host, v6 ? "]" : "", address.port);
 }
 
-std::string door_socket_name(const std::string& name) {
+std::string listener_socket_name(const std::string& name) {
   return fmt::format("weft-door:{}:{}", ::geteuid(), name);
 }
 
-unique_fd listen_at_name(const door_address& address) {
-  const std::string name = door_socket_name(address.name);
+unique_fd listen_at_name(const listen_address& address) {
+  const std::string name = listener_socket_name(address.name);
   opened socket = listen_abstract(name);
   if (socket.fd) return std::move(socket.fd);
   if (socket.error == EADDRINUSE) {
@@ -119,10 +119,10 @@ unique_fd listen_at_name(const door_address& address) {
                                           to_text(address), holder.empty() ? "" : " by ", holder));
   }
   throw error(errc::system, fmt::format("cannot listen at {}: {}", to_text(address),
-                                        runtime::told(socket.error)));
+                                        runtime::describe_errno(socket.error)));
 }
 
-unique_fd listen_at_port(door_address& address) {
+unique_fd listen_at_port(listen_address& address) {
   const address_list list = addresses_of(address);
   int error_number = EADDRNOTAVAIL;
   for (const addrinfo* a = list.get(); a != nullptr; a = a->ai_next) {
@@ -137,7 +137,7 @@ unique_fd listen_at_port(door_address& address) {
   }
   const bool taken = error_number == EADDRINUSE;
   throw error(errc::system, fmt::format("cannot listen at {}: {}{}", to_text(address),
-                                        runtime::told(error_number),
+                                        runtime::describe_errno(error_number),
                                         taken ? "; choose another port, or 0 for a free one" : ""));
 }
 

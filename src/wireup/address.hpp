@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of doors, as people write them.
+// Addresses of listeners, as people write them.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 namespace weft::wireup {
 
 /// "unix://name", "any://host:port" or "tcp://host:port", taken apart.
-struct door_address {
+struct listen_address {
   enum class scheme {
     unix_name,  ///< an abstract Unix socket
     any,  ///< TCP for finding it; then its Unix socket, or TCP for those who know the job's key
     tcp   ///< TCP, for those who know the job's key
   };
   scheme how = scheme::unix_name;
-  std::string name;        ///< of a unix door
+  std::string name;        ///< of a Unix listener
   std::string host;        ///< of the others, without brackets; empty: this host only
   std::uint16_t port = 0;  ///< of the others
 
@@ -25,19 +25,19 @@ struct door_address {
 };
 
 /// \throws weft::error (invalid_argument) that says what an address looks like
-door_address parse_address(const std::string& text);
+listen_address parse_address(const std::string& text);
 
 /// As people write it.
-std::string to_text(const door_address& address);
+std::string to_text(const listen_address& address);
 
-/// The abstract socket of a unix door: the user is part of it, so that users do not collide.
-std::string door_socket_name(const std::string& name);
+/// The abstract socket of a Unix listener: the user is part of it, so that users do not collide.
+std::string listener_socket_name(const std::string& name);
 
-/// Listens at a unix door. \throws weft::error (system), which says who holds the name
-runtime::unique_fd listen_at_name(const door_address& address);
+/// Listens at a Unix listener. \throws weft::error (system), which says who holds the name
+runtime::unique_fd listen_at_name(const listen_address& address);
 
-/// Listens at a door with a port; fills in the port that was chosen for port 0. Loopback only when
-/// the address names no host. \throws weft::error (system, invalid_argument)
-runtime::unique_fd listen_at_port(door_address& address);
+/// Listens at a listener with a port; fills in the port that was chosen for port 0. Loopback only
+/// when the address names no host. \throws weft::error (system, invalid_argument)
+runtime::unique_fd listen_at_port(listen_address& address);
 
 }  // namespace weft::wireup

@@ -10,12 +10,12 @@
 #include <utility>
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "wireup/locator.hpp"
 
 namespace weft::wireup {
 
-using transports::parcel;
+using transports::wireup_message;
 
 namespace {
 constexpr auto time_to_say_hello = std::chrono::seconds(5);
@@ -23,13 +23,14 @@ constexpr const char* as_this_context = "it says that it is this context";
 }  // namespace
 
 peer_channel::peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
-                           connection::medium m, const admission& known, std::uint64_t door)
+                           connection::medium m, const admission& known,
+                           std::uint64_t listener_number)
     : loop_(std::move(on)),
       owner_(whose),
-      door_(door),
+      listener_number_(listener_number),
       connection_(std::make_shared<connection>(*loop_, std::move(socket), m)),
       known_(known),
-      patience_(loop_->io()) {
+      deadline_timer_(loop_->io()) {
   peer_.pid = connection_->peer().pid;
 }
 
@@ -37,8 +38,8 @@ void peer_channel::expect(std::string origin) {
   stage_ = stage::expecting;
   origin_ = std::move(origin);
   invites_.emplace(owner_.key(), known_);
-  patience_.expires_after(time_to_say_hello);
-  patience_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+  deadline_timer_.expires_after(time_to_say_hello);
+  deadline_timer_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
     if (!fault && self->stage_ == stage::expecting) self->wrong("it did not say who it is");
   });
   connection_->start(shared_from_this());
@@ -71,7 +72,7 @@ void peer_channel::admit(const identity& self) {
 void peer_channel::refuse(const std::string& reason) {
   if (stage_ != stage::expecting && stage_ != stage::waiting) return;
   closing_ = true;
-  patience_.cancel();
+  deadline_timer_.cancel();
   connection_->send(encode_refusal(reason));
   connection_->finish();
 }
@@ -84,18 +85,20 @@ std::vector<std::string> peer_channel::hosts() const {
   return all;
 }
 
-void peer_channel::send(parcel p) {
-  if (p.bytes.size() > parcel::max_bytes || p.fds.size() > parcel::max_fds)
+void peer_channel::send(wireup_message p) {
+  if (p.bytes.size() > wireup_message::max_bytes || p.fds.size() > wireup_message::max_fds)
     throw error(
         errc::invalid_argument,
         fmt::format("a parcel of {} bytes and {} descriptors is too large: at most {} and {}",
-                    p.bytes.size(), p.fds.size(), parcel::max_bytes, parcel::max_fds));
+                    p.bytes.size(), p.fds.size(), wireup_message::max_bytes,
+                    wireup_message::max_fds));
   if (!p.fds.empty() && !carries_descriptors())
     throw error(errc::invalid_argument, "descriptors cannot travel over TCP");
-  loop_->post([self = shared_from_this(), f = frame{frame_kind::parcel, p.kind, std::move(p.bytes),
-                                                    std::move(p.fds)}]() mutable {
-    if (self->stage_ == stage::live) self->connection_->send(std::move(f));
-  });
+  loop_->post(
+      [self = shared_from_this(), f = frame{frame_kind::wireup_message, p.kind, std::move(p.bytes),
+                                            std::move(p.fds)}]() mutable {
+        if (self->stage_ == stage::live) self->connection_->send(std::move(f));
+      });
 }
 
 void peer_channel::close() {
@@ -146,9 +149,9 @@ void peer_channel::on_frame(frame f) {
     case stage::asking:
       return greeted_ || f.kind == frame_kind::refusal ? on_answer(f) : on_invitation(f);
     case stage::live:
-      if (f.kind == frame_kind::parcel)
-        return owner_.on_parcel(shared_from_this(),
-                                parcel{f.detail, std::move(f.body), std::move(f.fds)});
+      if (f.kind == frame_kind::wireup_message)
+        return owner_.on_wireup_message(
+            shared_from_this(), wireup_message{f.detail, std::move(f.body), std::move(f.fds)});
       if (f.kind == frame_kind::bye && f.body.empty()) {
         connection_->close();
         return end(true, {});
@@ -169,7 +172,7 @@ void peer_channel::on_hello(const frame& f) {
     fault_ = h.wrong;
     return refuse(fmt::format("{} cannot be let in: {}", peer_name(), h.wrong));
   }
-  patience_.cancel();
+  deadline_timer_.cancel();
   know(h.value->who);
   secret_ = invites_->secret();
   stage_ = stage::waiting;
@@ -186,13 +189,13 @@ void peer_channel::on_invitation(const frame& f) {
     return wrong("another context than the one that is looked for answers there");
   }
   greeted_ = true;
-  frame greeting;
+  frame private_data;
   try {
-    greeting = greets_->greet(std::move(says_));
+    private_data = greets_->greet(std::move(says_));
   } catch (const error& e) {
     return wrong(e.what());
   }
-  connection_->send(std::move(greeting));
+  connection_->send(std::move(private_data));
 }
 
 /// This context can be at both ends, if the kernel says so. Anybody else who says that it is this
@@ -235,7 +238,7 @@ void peer_channel::on_end(connection::ending why) {
                              connection::most_owed >> 20));
     case connection::ending::no_room:
       return end(false, fmt::format("too few file descriptors are free here for those it sent; {}",
-                                    runtime::cure_for(EMFILE)));
+                                    runtime::errno_hint(EMFILE)));
     case connection::ending::failed:
       return end(false, "this side failed at a parcel of it or for it");
     case connection::ending::left:
@@ -280,7 +283,7 @@ void peer_channel::end(bool orderly, const std::string& why) {
 void peer_channel::leave(stage was, bool orderly, const std::string& why) {
   stage_ = stage::ended;
   left_.store(true, std::memory_order_release);
-  patience_.cancel();
+  deadline_timer_.cancel();
   owner_.on_ended(shared_from_this(), was, orderly, why);
 }
 

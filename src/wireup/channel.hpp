@@ -23,7 +23,7 @@ class peer_channel final : public channel,
     expecting,  ///< somebody connected to us and has not said who it is
     waiting,    ///< it has, and waits to be let in
     asking,     ///< we connected, said who we are, and wait to be let in
-    live,       ///< parcels go both ways
+    live,       ///< wire-up messages go both ways
     ended
   };
 
@@ -36,16 +36,18 @@ class peer_channel final : public channel,
     /// A channel that we asked for has come to be.
     virtual void on_asking(const std::shared_ptr<peer_channel>& who) = 0;
     virtual void on_hello(const std::shared_ptr<peer_channel>& who, hello h) = 0;
-    virtual void on_parcel(const std::shared_ptr<peer_channel>& who, transports::parcel p) = 0;
+    virtual void on_wireup_message(const std::shared_ptr<peer_channel>& who,
+                                   transports::wireup_message p) = 0;
     /// \param was the stage that it ended in; \param why empty unless the peer did wrong
     virtual void on_ended(const std::shared_ptr<peer_channel>& who, stage was, bool orderly,
                           const std::string& why) = 0;
   };
 
   /// \param known what the medium knows of both ends
-  /// \param door through which door it came in; 0: through none
+  /// \param listener through which listener it came in; 0: through none
   peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
-               connection::medium m, const admission& known = {}, std::uint64_t door = 0);
+               connection::medium m, const admission& known = {},
+               std::uint64_t listener_number = 0);
 
   /// Somebody connected: invites it. It has five seconds to say hello.
   void expect(std::string origin);
@@ -63,7 +65,7 @@ class peer_channel final : public channel,
   /// \param why told to those who wait for an answer
   void retire(const failure& why);
 
-  std::uint64_t door() const noexcept { return door_; }
+  std::uint64_t listener_number() const noexcept { return listener_number_; }
   /// From which process of this host, or which other host, it came; empty: we connected.
   const std::string& origin() const noexcept { return origin_; }
   const credentials& kernel_view() const noexcept { return connection_->peer(); }
@@ -73,7 +75,7 @@ class peer_channel final : public channel,
   const identity& peer() const noexcept override { return peer_; }
   bool carries_descriptors() const noexcept override { return connection_->carries_descriptors(); }
   std::vector<std::string> hosts() const override;
-  void send(transports::parcel p) override;
+  void send(transports::wireup_message p) override;
   digest sign(std::span<const std::byte> bytes) const noexcept override {
     return sign_beyond(secret_, bytes);
   }
@@ -106,10 +108,10 @@ class peer_channel final : public channel,
 
   const std::shared_ptr<loop> loop_;
   owner& owner_;
-  const std::uint64_t door_;
+  const std::uint64_t listener_number_;
   const std::shared_ptr<connection> connection_;
   const admission known_;
-  asio::steady_timer patience_;
+  asio::steady_timer deadline_timer_;
   std::optional<responder> invites_;  // until the two have introduced themselves
   std::optional<initiator> greets_;
   identity peer_;    // set before anybody but the loop's thread knows the channel

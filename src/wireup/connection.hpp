@@ -20,8 +20,8 @@ class connection : public std::enable_shared_from_this<connection> {
   enum class ending {
     left,     ///< the other side closed or died; all that it sent before was delivered
     broken,   ///< it sent what is no frame
-    no_room,  ///< this process had too few descriptors free for those of a parcel
-    failed,   ///< we could not go on: a handler threw, or a parcel's descriptor was none
+    no_room,  ///< this process had too few descriptors free for those of a wire-up message
+    failed,   ///< we could not go on: a handler threw, or a wire-up message's descriptor was none
     overdue,  ///< it has not read what it was sent, and that is too much by now
     finished  ///< `finish` was called, and what was queued is sent (or cannot be)
   };

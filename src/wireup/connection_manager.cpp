@@ -10,7 +10,7 @@ connection_manager::connection_manager(identity self, handlers h, tcp_settings t
 
 connection_manager::~connection_manager() = default;
 
-void connection_manager::let_in() { impl_->let_in(); }
+void connection_manager::start_accepting() { impl_->start_accepting(); }
 
 void connection_manager::end() { impl_->end(); }
 
@@ -29,21 +29,24 @@ void connection_manager::connect(const locator& where, const job_key& key, conne
   impl_->connect(where, key, std::move(done));
 }
 
-std::uint64_t connection_manager::open_door(const std::string& address, std::string& actual_address,
-                                            const std::function<void(std::uint64_t)>& known) {
-  return impl_->open_door(address, actual_address, known);
+std::uint64_t connection_manager::open_listener(const std::string& address,
+                                                std::string& actual_address,
+                                                const std::function<void(std::uint64_t)>& known) {
+  return impl_->open_listener(address, actual_address, known);
 }
 
-void connection_manager::knock_at_registrar(const std::string& locator, const std::string& greeting,
-                                            connected done) {
-  impl_->knock_at_registrar(locator, greeting, std::move(done));
+void connection_manager::connect_to_coordinator(const std::string& locator,
+                                                const std::string& private_data, connected done) {
+  impl_->connect_to_coordinator(locator, private_data, std::move(done));
 }
 
-void connection_manager::close_door(std::uint64_t door) { impl_->close_door_later(door); }
+void connection_manager::close_listener(std::uint64_t listener_number) {
+  impl_->close_listener_later(listener_number);
+}
 
-void connection_manager::knock(const std::string& address, const std::string& greeting,
-                               connected done) {
-  impl_->knock(address, greeting, std::move(done));
+void connection_manager::request_connection(const std::string& address,
+                                            const std::string& private_data, connected done) {
+  impl_->request_connection(address, private_data, std::move(done));
 }
 
 std::uint64_t connection_manager::meet(const std::string& own, const std::string& other,

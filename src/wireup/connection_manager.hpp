@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control plane of a context: finds other contexts, checks who they are, carries parcels.
+// The control plane of a context: finds other contexts, checks who they are, carries wire-up
+// messages.
 #pragma once
 
 #include <chrono>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "runtime/fd.hpp"
-#include "transports/parcel.hpp"
+#include "transports/wireup_message.hpp"
 #include "wireup/failure.hpp"
 #include "wireup/identity.hpp"
 #include "wireup/job_key.hpp"
@@ -18,10 +19,10 @@
 
 namespace weft::wireup {
 
-/// An authenticated connection to another context: over a Unix socket, so that parcels carry
-/// descriptors, or over TCP, where they carry bytes only. It stays open as long as the two have to
-/// do with each other, which is how each learns that the other is gone. Shared by the connection
-/// manager and whoever uses it.
+/// An authenticated connection to another context: over a Unix socket, so that wire-up messages
+/// carry descriptors, or over TCP, where they carry bytes only. It stays open as long as the two
+/// have to do with each other, which is how each learns that the other is gone. Shared by the
+/// connection manager and whoever uses it.
 class channel {
  public:
   virtual ~channel() = default;
@@ -39,11 +40,11 @@ class channel {
   /// it named when it connected. Over a Unix socket none: it is on this host.
   virtual std::vector<std::string> hosts() const { return {}; }
 
-  /// Queues a parcel. Any thread; never blocks; lost silently if the channel is already gone
-  /// (on_gone tells). Parcels arrive in order.
-  /// \throws weft::error (invalid_argument) if the parcel is larger than a parcel may be, or has
-  /// descriptors that this channel cannot carry
-  virtual void send(transports::parcel p) = 0;
+  /// Queues a wire-up message. Any thread; never blocks; lost silently if the channel is already
+  /// gone (on_gone tells). Wire-up messages arrive in order. \throws weft::error (invalid_argument)
+  /// if the wire-up message is larger than a wire-up message may be, or has descriptors that this
+  /// channel cannot carry
+  virtual void send(transports::wireup_message p) = 0;
 
   /// Authenticates bytes to the other end, and to nobody else: where the two meet beside this
   /// channel. Any thread.
@@ -67,12 +68,12 @@ class channel {
 
 using channel_ptr = std::shared_ptr<channel>;
 
-/// Somebody who came through a door and waits to be let in.
-class door_visit {
+/// Somebody who came through a listener and waits to be let in.
+class incoming_request {
  public:
-  virtual ~door_visit() = default;  ///< neither accepted nor rejected: rejects
+  virtual ~incoming_request() = default;  ///< neither accepted nor rejected: rejects
   virtual const identity& peer() const noexcept = 0;
-  virtual const std::string& greeting() const noexcept = 0;
+  virtual const std::string& private_data() const noexcept = 0;
   /// Lets the visitor in; the channel is live from now on. Null if it left meanwhile. Any thread.
   virtual channel_ptr accept() = 0;
   virtual void reject(const std::string& reason) = 0;
@@ -88,22 +89,23 @@ struct tcp_settings {
   bool listens = true;                       ///< false: out only
 };
 
-/// Runs Asio on one thread of its own, which sleeps unless connections come, go or carry parcels:
-/// nothing on the path of a message. Handlers are called on that thread, one at a time, without
-/// any lock held; they may call back into the manager.
+/// Runs Asio on one thread of its own, which sleeps unless connections come, go or carry wire-up
+/// messages: nothing on the path of a message. Handlers are called on that thread, one at a time,
+/// without any lock held; they may call back into the manager.
 class connection_manager {
  public:
   struct handlers {
     /// There was no memory for something that was under way: what was asked of the manager and has
     /// not been answered may never be. May throw std::bad_alloc, and is called again then.
     std::function<void()> on_exhausted;
-    /// A parcel arrived on a channel, ours or the peer's. The channel can be kept.
-    std::function<void(const channel_ptr&, transports::parcel)> on_parcel;
+    /// A wire-up message arrived on a channel, ours or the peer's. The channel can be kept.
+    std::function<void(const channel_ptr&, transports::wireup_message)> on_wireup_message;
     /// A channel ended: `orderly` if the peer closed it, else it broke or the peer died. Once per
     /// channel that was live, and also after our own close().
     std::function<void(const channel_ptr&, bool orderly)> on_gone;
-    /// Somebody stands at the door `door` (the number that open_door returned).
-    std::function<void(std::uint64_t door, std::unique_ptr<door_visit>)> on_visit;
+    /// Somebody stands at the listener `listener_number` (the number that open_listener returned).
+    std::function<void(std::uint64_t listener_number, std::unique_ptr<incoming_request>)>
+        on_connection_request;
     /// Something that people should know and nobody else is told: a stranger was turned away, a
     /// peer sent nonsense. One sentence. Without it, a line on stderr.
     std::function<void(const std::string&)> on_notice;
@@ -114,7 +116,7 @@ class connection_manager {
 
   /// Makes the context's key pair, which its id follows from, starts listening under an abstract
   /// name with that id, with a job's key also over TCP, and starts the thread; who comes waits for
-  /// let_in().
+  /// start_accepting().
   /// \param self job and rank of this context; id, pid and locator are filled in
   /// \throws weft::error (system) when no socket can be had
   connection_manager(identity self, handlers h, tcp_settings tcp = {});
@@ -122,11 +124,12 @@ class connection_manager {
 
   /// From now on who connects is answered, and handlers are called: once what they need is in
   /// place. Once.
-  void let_in();
+  void start_accepting();
 
-  /// Closes all channels (on_gone is called for each) and doors, ends all that is under way (`done`
-  /// is called with a failure) and joins the thread; takes a second at most, when a peer does not
-  /// read. Not from a handler. What is asked for later is dropped, and its `done` is not called.
+  /// Closes all channels (on_gone is called for each) and listeners, ends all that is under way
+  /// (`done` is called with a failure) and joins the thread; takes a second at most, when a peer
+  /// does not read. Not from a handler. What is asked for later is dropped, and its `done` is not
+  /// called.
   void end();
 
   const identity& self() const noexcept;
@@ -145,34 +148,38 @@ class connection_manager {
   /// The same for a context with a key of its own. \param key empty: this side's
   void connect(const locator& where, const job_key& key, connected done);
 
-  /// Opens a door. \param address "unix://name", "any://host:port" or "tcp://host:port" (port 0:
-  /// any free one;
+  /// Opens a listener. \param address "unix://name", "any://host:port" or "tcp://host:port" (port
+  /// 0: any free one;
   ///        tcp needs a key)
   /// \param actual_address set to the address with the port that the system chose
-  /// \param known called, on this thread, with the door's number before anybody can knock there:
-  ///        for what on_visit has to know. What it throws ends the opening
+  /// \param known called, on this thread, with the listener's number before anybody can knock
+  /// there:
+  ///        for what on_connection_request has to know. What it throws ends the opening
   /// \throws weft::error invalid_argument (bad address) or system (taken; says by whom if known)
-  std::uint64_t open_door(const std::string& address, std::string& actual_address,
-                          const std::function<void(std::uint64_t)>& known = {});
-  /// The number of a door that every context has, without an address of its own: on_visit decides.
-  static constexpr std::uint64_t registrar_door = ~std::uint64_t{0};
+  std::uint64_t open_listener(const std::string& address, std::string& actual_address,
+                              const std::function<void(std::uint64_t)>& known = {});
+  /// The number of a listener that every context has, without an address of its own:
+  /// on_connection_request decides.
+  static constexpr std::uint64_t coordinator_listener = ~std::uint64_t{0};
 
-  /// Knocks at that door of the context with that locator.
-  void knock_at_registrar(const std::string& locator, const std::string& greeting, connected done);
+  /// Knocks at that listener of the context with that locator.
+  void connect_to_coordinator(const std::string& locator, const std::string& private_data,
+                              connected done);
 
-  /// Shuts a door, at once or a moment later. Visits that were announced stay to be decided.
-  void close_door(std::uint64_t door);
+  /// Shuts a listener, at once or a moment later. Visits that were announced stay to be decided.
+  void close_listener(std::uint64_t listener_number);
 
   /// Knocks. `done` is told errc::refused when the listener rejected or nobody listens.
-  /// \param greeting at most 1024 bytes, or it is told errc::invalid_argument
-  void knock(const std::string& address, const std::string& greeting, connected done);
+  /// \param private_data at most 1024 bytes, or it is told errc::invalid_argument
+  void request_connection(const std::string& address, const std::string& private_data,
+                          connected done);
 
-  /// VIA's peer-to-peer form: both sides call it. Opens the door `own`, knocks at `other`, and ends
-  /// when either way has met a peer with an equal discriminator; one channel results, the same on
-  /// both sides. Waits for the other as long as it takes; `cancel_meet` ends the wait (`done` is
+  /// VIA's peer-to-peer form: both sides call it. Opens the listener `own`, knocks at `other`, and
+  /// ends when either way has met a peer with an equal discriminator; one channel results, the same
+  /// on both sides. Waits for the other as long as it takes; `cancel_meet` ends the wait (`done` is
   /// then called with a failure, unless it was on its way already).
   /// \param own, other two addresses: `done` is told what is wrong with them, or with opening a
-  ///   door, as open_door throws it
+  ///   listener, as open_listener throws it
   /// \param discriminator at most 1024 bytes
   std::uint64_t meet(const std::string& own, const std::string& other,
                      const std::string& discriminator, connected done);

@@ -30,8 +30,8 @@ std::optional<frame> frame_header::parse(std::span<const std::byte> bytes,
   const std::span<const std::byte> body = bytes.subspan(size);
   if (fd_count != fds.size() || length != body.size() || length > max_frame_body)
     return std::nullopt;
-  // Only parcels have descriptors or a detail.
-  if (f.kind != frame_kind::parcel && (fd_count != 0 || f.detail != 0)) return std::nullopt;
+  // Only wire-up messages have descriptors or a detail.
+  if (f.kind != frame_kind::wireup_message && (fd_count != 0 || f.detail != 0)) return std::nullopt;
   f.body.assign(body.begin(), body.end());
   f.fds = std::move(fds);
   return f;

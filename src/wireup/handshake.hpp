@@ -18,7 +18,7 @@ using opening = std::array<std::byte, opening_size>;
 
 /// What whoever connects wants to do.
 enum class approach : std::uint16_t {
-  ask = 0,   ///< learn where an "any://" door's Unix socket is
+  ask = 0,   ///< learn where an "any://" listener's Unix socket is
   prove = 1  ///< prove that it knows the job's key, and go on from there
 };
 

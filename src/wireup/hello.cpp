@@ -57,7 +57,7 @@ frame encode(const hello& h) {
   put_preamble(out);
   out.put(static_cast<std::uint8_t>(h.why)).put(std::uint8_t{0}).put(h.key).put(h.fresh);
   put_claims(out, h.who);
-  out.put(h.door).put(h.ticket).put(std::string_view(h.greeting)).put(h.proof);
+  out.put(h.listener_number).put(h.ticket).put(std::string_view(h.private_data)).put(h.proof);
   return {frame_kind::hello, 0, out.take(), {}};
 }
 
@@ -100,9 +100,9 @@ decoded<hello> decode_hello(const frame& f) {
   h.fresh = in.get_bytes<32>();
   h.who = get_claims(in);
   h.who.id = id_of(h.key);
-  h.door = in.get<std::uint64_t>();
+  h.listener_number = in.get<std::uint64_t>();
   h.ticket = in.get<std::uint64_t>();
-  h.greeting = in.get_text(max_greeting);
+  h.private_data = in.get_text(max_private_data);
   h.proof = in.get_bytes<32>();
   const std::string locator = h.who.locator;
   return judge(in, locator, std::move(h));
@@ -126,30 +126,30 @@ std::string decode_refusal(const frame& f) {
   return runtime::printable(reason);
 }
 
-std::vector<std::byte> encode_door_question() {
+std::vector<std::byte> encode_listener_question() {
   byte_writer out;
   put_preamble(out);
   return out.put(std::uint16_t{0}).take();
 }
 
-bool is_door_question(std::span<const std::byte> bytes) {
+bool is_listener_question(std::span<const std::byte> bytes) {
   byte_reader in(bytes);
   if (!preamble_fault(in).empty()) return false;
   in.get<std::uint16_t>();
   return in.complete();
 }
 
-std::vector<std::byte> encode(const door_answer& a) {
+std::vector<std::byte> encode(const listener_answer& a) {
   byte_writer out;
   put_preamble(out);
-  return out.put(a.door).put(std::string_view(a.locator)).take();
+  return out.put(a.listener_number).put(std::string_view(a.locator)).take();
 }
 
-std::optional<door_answer> decode_door_answer(std::span<const std::byte> bytes) {
+std::optional<listener_answer> decode_listener_answer(std::span<const std::byte> bytes) {
   byte_reader in(bytes);
   if (!preamble_fault(in).empty()) return std::nullopt;
-  door_answer a;
-  a.door = in.get<std::uint64_t>();
+  listener_answer a;
+  a.listener_number = in.get<std::uint64_t>();
   a.locator = in.get_text(max_socket_name);
   if (!in.complete() || !is_socket_name(a.locator)) return std::nullopt;
   return a;

@@ -17,15 +17,15 @@ namespace weft::wireup {
 inline constexpr std::uint32_t wire_magic = 0x54464557;  // "WEFT"
 inline constexpr std::uint16_t wire_version = 3;
 
-/// Longest greeting or discriminator, and longest reason of a refusal, in bytes.
-inline constexpr std::size_t max_greeting = 1024;
+/// Longest private data or discriminator, and longest reason of a refusal, in bytes.
+inline constexpr std::size_t max_private_data = 1024;
 inline constexpr std::size_t max_reason = 1024;
 
 /// What whoever connects wants.
 enum class purpose : std::uint8_t {
-  connect = 0,  ///< a channel, without asking anybody
-  knock = 1,    ///< to be let in at a door
-  meet = 2      ///< to meet a peer that meets us; the greeting is the discriminator
+  connect = 0,             ///< a channel, without asking anybody
+  request_connection = 1,  ///< to be let in at a listener
+  meet = 2                 ///< to meet a peer that meets us; the private data is the discriminator
 };
 
 /// Fresh random bytes: what was said in one conversation fits no other.
@@ -42,10 +42,10 @@ struct hello {
   purpose why = purpose::connect;
   public_key key{};
   nonce fresh{};
-  identity who;              ///< the id follows from the key; the pid is the kernel's to tell
-  std::uint64_t door = 0;    ///< which door; 0: the one whose socket this is
+  identity who;  ///< the id follows from the key; the pid is the kernel's to tell
+  std::uint64_t listener_number = 0;  ///< which listener; 0: the one whose socket this is
   std::uint64_t ticket = 0;  ///< the number of the sender's meeting; orders meetings of one context
-  std::string greeting;
+  std::string private_data;
   digest proof{};
 };
 
@@ -72,18 +72,18 @@ decoded<welcome> decode_welcome(const frame& f);
 /// The reason, with everything that is not printable replaced.
 std::string decode_refusal(const frame& f);
 
-/// Asked over TCP at an "any://" door, and the answer: where to go on a Unix socket.
-struct door_answer {
-  std::uint64_t door = 0;
+/// Asked over TCP at an "any://" listener, and the answer: where to go on a Unix socket.
+struct listener_answer {
+  std::uint64_t listener_number = 0;
   std::string locator;
 };
 
-inline constexpr std::size_t door_question_size = 8;
-inline constexpr std::size_t door_answer_size = 16 + 37;
+inline constexpr std::size_t listener_question_size = 8;
+inline constexpr std::size_t listener_answer_size = 16 + 37;
 
-std::vector<std::byte> encode_door_question();
-bool is_door_question(std::span<const std::byte> bytes);
-std::vector<std::byte> encode(const door_answer& a);
-std::optional<door_answer> decode_door_answer(std::span<const std::byte> bytes);
+std::vector<std::byte> encode_listener_question();
+bool is_listener_question(std::span<const std::byte> bytes);
+std::vector<std::byte> encode(const listener_answer& a);
+std::optional<listener_answer> decode_listener_answer(std::span<const std::byte> bytes);
 
 }  // namespace weft::wireup

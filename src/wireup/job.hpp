@@ -60,9 +60,9 @@ std::unique_ptr<job> launched_job(const job_key& key = {});
 /// \param key whose holders may connect over TCP; empty: the user's choice, if any
 std::unique_ptr<job> lone_job(job_key key = {});
 
-class member_line;
+class coordinator_connection;
 /// The job of a process that joined. \param line rank 0 has given this process its rank there
-std::unique_ptr<job> joined_job(std::shared_ptr<member_line> line);
+std::unique_ptr<job> joined_job(std::shared_ptr<coordinator_connection> line);
 
 /// Of weft-run, found through WEFT_RANK, WEFT_SIZE and WEFT_JOB.
 std::unique_ptr<job> weft_run_job();

@@ -48,7 +48,7 @@ void job_book::on_hello(const client_ptr& c, const frame& f) {
 void job_book::refuse(const client_ptr& c, peer_id rank) {
   c->send(encode_refusal(fmt::format(
       "{} already has a context that is rank {} of the job, and a rank has one at a time; end "
-      "that one first, or set options::alone for one that does not belong to the job",
+      "that one first, or set options::standalone for one that does not belong to the job",
       ranks_[rank].program->name(), rank)));
   c->finish();
   forget(c);

@@ -11,7 +11,7 @@
 #include <exception>
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "wireup/connection.hpp"
 #include "wireup/job_book.hpp"
 #include "wireup/listener.hpp"
@@ -34,7 +34,7 @@ class job_directory::server {
     if (!socket.fd)
       throw error(errc::system,
                   fmt::format("cannot listen on a Unix socket for the job: {}; {}",
-                              std::strerror(socket.error), runtime::cure_for(socket.error)));
+                              std::strerror(socket.error), runtime::errno_hint(socket.error)));
     loop_->post([this, fd = std::move(socket.fd)]() mutable {
       front_ = std::make_shared<listener>(
           *loop_, std::move(fd), [this](unique_fd who) { on_newcomer(std::move(who)); },
@@ -62,11 +62,11 @@ class job_directory::server {
     client(server& whose, unique_fd socket)
         : home(whose),
           link(std::make_shared<connection>(*whose.loop_, std::move(socket))),
-          patience(whose.loop_->io()) {}
+          deadline_timer(whose.loop_->io()) {}
 
     void start() {
-      patience.expires_after(time_to_enter);
-      patience.async_wait([self = shared_from_this()](const asio::error_code& fault) {
+      deadline_timer.expires_after(time_to_enter);
+      deadline_timer.async_wait([self = shared_from_this()](const asio::error_code& fault) {
         if (!fault) self->home.book_.on_impatience(self);
       });
       link->start(shared_from_this());
@@ -74,11 +74,11 @@ class job_directory::server {
 
     void send(frame f) override { link->send(std::move(f)); }
     void finish() override {
-      patience.cancel();
+      deadline_timer.cancel();
       link->finish();
     }
     void close() override {
-      patience.cancel();
+      deadline_timer.cancel();
       link->close();
     }
     bool is_gone() const noexcept override {
@@ -89,13 +89,13 @@ class job_directory::server {
 
     void on_frame(frame f) override { home.book_.on_frame(shared_from_this(), f); }
     void on_end(connection::ending) override {
-      patience.cancel();
+      deadline_timer.cancel();
       home.book_.on_gone(shared_from_this());
     }
 
     server& home;
     const std::shared_ptr<connection> link;
-    asio::steady_timer patience;
+    asio::steady_timer deadline_timer;
   };
 
   void on_newcomer(unique_fd socket) try {
@@ -116,7 +116,7 @@ class job_directory::server {
   void on_starving(int fault) {
     if (!std::exchange(told_of_starving_, true))
       std::fprintf(stderr, "weft-run: cannot accept the connection of a rank: %s (said once)\n",
-                   runtime::told(fault).c_str());
+                   runtime::describe_errno(fault).c_str());
   }
 
   const std::shared_ptr<loop> loop_;  // first, because what follows is gone before it

@@ -15,13 +15,13 @@
 #include <vector>
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "wireup/connection.hpp"
 #include "wireup/hello.hpp"
 #include "wireup/job.hpp"
 #include "wireup/job_directory.hpp"
 #include "wireup/job_wire.hpp"
-#include "wireup/patiently.hpp"
+#include "wireup/retry_on_bad_alloc.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {
@@ -83,7 +83,8 @@ class launcher_line final : public connection::user,
     if (const auto found = decode_found(f)) {
       const auto waiting = waiting_.extract(found->rank);
       if (waiting.empty()) return;
-      for (const auto& handler : waiting.mapped()) patiently([&] { handler(found->locator); });
+      for (const auto& handler : waiting.mapped())
+        retry_on_bad_alloc([&] { handler(found->locator); });
     } else if (const auto e = decode_ended(f)) {
       if (e->rank >= size_ || !ended_.emplace(e->rank, e->died).second) return;
       for (std::size_t i = 0; i < handlers_.size(); ++i) handlers_[i](e->rank, e->died);
@@ -100,7 +101,7 @@ class launcher_line final : public connection::user,
   void lose() {
     lost_ = true;
     for (const auto& [rank, waiting] : std::exchange(waiting_, {}))
-      for (const auto& handler : waiting) patiently([&] { handler({}); });
+      for (const auto& handler : waiting) retry_on_bad_alloc([&] { handler({}); });
   }
 
   const std::shared_ptr<connection> link_;
@@ -185,7 +186,7 @@ unique_fd connect_to(const std::string& locator) {
     opened socket = connect_abstract(locator);
     if (socket.fd) return std::move(socket.fd);
     if (socket.error != EAGAIN || std::chrono::steady_clock::now() > give_up)
-      cannot_reach(runtime::told(socket.error));
+      cannot_reach(runtime::describe_errno(socket.error));
     // Its queue is full for the moment: many ranks start at once.
     std::this_thread::sleep_for(2ms);
   }
@@ -196,7 +197,7 @@ std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& f
   const frame hello = encode(job_hello{facts.id, facts.rank});
   const int fault = send_packet(socket.get(), frame_header::of(hello), hello.body, {});
   if (fault == EPIPE || fault == ECONNRESET) return {};
-  if (fault != 0) cannot_reach(runtime::told(fault));
+  if (fault != 0) cannot_reach(runtime::describe_errno(fault));
   pollfd ready{socket.get(), POLLIN, 0};
   int n = 0;
   do {
@@ -261,7 +262,7 @@ std::unique_ptr<job> weft_run_job() {
     return std::make_unique<run_job>(facts, std::move(socket));
   } catch (const std::system_error& e) {  // of the connection
     throw error(errc::system, fmt::format("cannot watch the connection to weft-run: {}; {}",
-                                          e.what(), runtime::cure_for(e.code().value())));
+                                          e.what(), runtime::errno_hint(e.code().value())));
   }
 }
 

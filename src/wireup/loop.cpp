@@ -12,7 +12,7 @@
 #include <utility>
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 
 namespace weft::wireup {
 
@@ -38,7 +38,7 @@ loop::loop(std::function<void()> recover) try
               fmt::format("cannot start a thread of the control plane: {}; {}", e.what(),
                           fault == EAGAIN ? "raise the limit on threads (ulimit -u) or address "
                                             "space (ulimit -v)"
-                                          : runtime::cure_for(fault)));
+                                          : runtime::errno_hint(fault)));
 }
 
 loop::~loop() {
@@ -89,7 +89,7 @@ void loop::tell(const std::exception& e) noexcept {
                no_memory ? "weft: the control plane gives up what is under way: %s\n"
                          : "weft: an exception left a handler or task of the control plane: %s\n",
                e.what());
-  if (no_memory) patiently(recover_);
+  if (no_memory) retry_on_bad_alloc(recover_);
 }
 
 bool loop::enqueue(task_ptr t) {
@@ -135,7 +135,7 @@ void loop::finish_with(task_ptr last) {
   {
     const std::lock_guard lock(mutex_);
     finished_ = true;
-    const bool enough = last && patiently([&] {
+    const bool enough = last && retry_on_bad_alloc([&] {
                           tasks_.reserve(tasks_.size() + 1);
                           if (tasks_.empty()) asio::post(io_, [this] { drain(); });
                         });

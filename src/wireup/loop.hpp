@@ -16,7 +16,7 @@
 #include "runtime/exit_gate.hpp"
 #include "wireup/asio.hpp"
 #include "wireup/frame.hpp"
-#include "wireup/patiently.hpp"
+#include "wireup/retry_on_bad_alloc.hpp"
 
 namespace weft::wireup {
 
@@ -46,7 +46,7 @@ class loop {
   template <class F>
   void finish(F last) {
     task_ptr t;
-    patiently([&] { t = std::make_unique<task_of<F>>(last); });
+    retry_on_bad_alloc([&] { t = std::make_unique<task_of<F>>(last); });
     finish_with(std::move(t));
   }
 

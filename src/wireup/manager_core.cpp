@@ -11,13 +11,13 @@
 #include <exception>
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "wireup/tcp_socket.hpp"
 
 namespace weft::wireup {
 
 using runtime::unique_fd;
-using transports::parcel;
+using transports::wireup_message;
 
 // Connections that were closed for a reason: so many are told of, one by one.
 static constexpr std::uint64_t closed_each_told = 16;
@@ -34,7 +34,7 @@ connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
   if (!socket.fd)
     throw error(errc::system,
                 fmt::format("cannot listen on a Unix socket: {}; {}", std::strerror(socket.error),
-                            runtime::cure_for(socket.error)));
+                            runtime::errno_hint(socket.error)));
   if (!tcp_.key.empty() && tcp_.listens) {
     std::uint16_t port = 0;
     const std::vector<std::string> hosts = addresses_of_host(tcp_.interfaces);
@@ -46,7 +46,7 @@ connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
   front_ = new_front(std::move(socket.fd), &impl::on_newcomer);
 }
 
-void connection_manager::impl::let_in() {
+void connection_manager::impl::start_accepting() {
   loop_->post([this] {
     if (tcp_front_) tcp_front_->start();
     front_->start();
@@ -82,7 +82,7 @@ void connection_manager::impl::shut_down() {
   if (front_) front_->close();
   if (tcp_front_) tcp_front_->close();
   end_what_is_under_way(why);
-  while (!doors_.empty()) close_door(doors_.begin()->first);
+  while (!listeners_.empty()) close_listener(listeners_.begin()->first);
   for (const auto& channel : std::vector(channels_.begin(), channels_.end())) channel->retire(why);
 }
 
@@ -94,8 +94,8 @@ void connection_manager::impl::end_what_is_under_way(const failure& why) {
     if (const auto answering = weak.lock()) answering->close();
 }
 
-/// Nobody can tell which of the things under way has lost its way. Channels that carry parcels look
-/// after themselves.
+/// Nobody can tell which of the things under way has lost its way. Channels that carry wire-up
+/// messages look after themselves.
 void connection_manager::impl::give_up() {
   const failure why{errc::out_of_memory, "no memory for it"};
   end_what_is_under_way(why);
@@ -104,16 +104,17 @@ void connection_manager::impl::give_up() {
   if (closing_) return;
   if (front_) front_->start();
   if (tcp_front_) tcp_front_->start();
-  for (const auto& [number, open] : doors_) open.socket->start();
+  for (const auto& [number, open] : listeners_) open.socket->start();
   balance();
   if (handlers_.on_exhausted) handlers_.on_exhausted();
 }
 
 // Connecting.
 
-std::shared_ptr<attempt> connection_manager::impl::new_attempt(hello says, connected done) {
+std::shared_ptr<connect_attempt> connection_manager::impl::new_attempt(hello says, connected done) {
   std::erase_if(attempts_, [](const auto& weak) { return weak.expired(); });
-  auto made = std::make_shared<attempt>(loop_, *this, tcp_, std::move(says), std::move(done));
+  auto made =
+      std::make_shared<connect_attempt>(loop_, *this, tcp_, std::move(says), std::move(done));
   attempts_.push_back(made);
   return made;
 }
@@ -133,13 +134,13 @@ void connection_manager::impl::connect(locator where, job_key key, connected don
       });
 }
 
-void connection_manager::impl::knock_at_registrar(std::string locator, std::string greeting,
-                                                  connected done) {
+void connection_manager::impl::connect_to_coordinator(std::string locator, std::string private_data,
+                                                      connected done) {
   hello says;
-  says.why = purpose::knock;
+  says.why = purpose::request_connection;
   says.who = self_;
-  says.door = registrar_door;
-  says.greeting = std::move(greeting);
+  says.listener_number = coordinator_listener;
+  says.private_data = std::move(private_data);
   go_to(std::move(says), std::move(locator), std::move(done));
 }
 
@@ -154,33 +155,34 @@ void connection_manager::impl::go_to(hello says, std::string locator, connected 
   });
 }
 
-void connection_manager::impl::knock(std::string address, std::string greeting, connected done) {
-  loop_->post([this, address = std::move(address), greeting = std::move(greeting),
+void connection_manager::impl::request_connection(std::string address, std::string private_data,
+                                                  connected done) {
+  loop_->post([this, address = std::move(address), private_data = std::move(private_data),
                done = std::move(done)]() mutable {
     hello says;
-    says.why = purpose::knock;
+    says.why = purpose::request_connection;
     says.who = self_;
-    says.greeting = std::move(greeting);
+    says.private_data = std::move(private_data);
     start_attempt(std::move(says), address, std::move(done));
   });
 }
 
-std::shared_ptr<attempt> connection_manager::impl::start_attempt(hello says,
-                                                                 const std::string& address,
-                                                                 connected done) {
-  door_address where;
+std::shared_ptr<connect_attempt> connection_manager::impl::start_attempt(hello says,
+                                                                         const std::string& address,
+                                                                         connected done) {
+  listen_address where;
   try {
-    if (says.greeting.size() > max_greeting)
+    if (says.private_data.size() > max_private_data)
       throw error(errc::invalid_argument,
                   fmt::format("a greeting of {} bytes is too long: at most {}",
-                              says.greeting.size(), max_greeting));
+                              says.private_data.size(), max_private_data));
     where = parse_address(address);
   } catch (const error& e) {
     done(nullptr, {e.kind(), e.what()});
     return nullptr;
   }
   auto made = new_attempt(std::move(says), std::move(done));
-  made->to_door(where);
+  made->to_listener(where);
   return made;
 }
 
@@ -208,8 +210,9 @@ void connection_manager::impl::cancel_meet(std::uint64_t meeting) {
 
 // Channels.
 
-void connection_manager::impl::on_parcel(const std::shared_ptr<peer_channel>& who, parcel p) {
-  if (handlers_.on_parcel) handlers_.on_parcel(who, std::move(p));
+void connection_manager::impl::on_wireup_message(const std::shared_ptr<peer_channel>& who,
+                                                 wireup_message p) {
+  if (handlers_.on_wireup_message) handlers_.on_wireup_message(who, std::move(p));
 }
 
 void connection_manager::impl::on_ended(const std::shared_ptr<peer_channel>& who,
@@ -227,7 +230,7 @@ void connection_manager::impl::on_ended(const std::shared_ptr<peer_channel>& who
   if (was == peer_channel::stage::live && handlers_.on_gone) handlers_.on_gone(who, orderly);
 }
 
-/// Anybody who reaches a door can bring this about, as often as they like.
+/// Anybody who reaches a listener can bring this about, as often as they like.
 void connection_manager::impl::notice_closed(const std::string& whose, const std::string& why) {
   ++closed_for_a_reason_;
   if (closed_for_a_reason_ <= closed_each_told)
@@ -247,7 +250,7 @@ void connection_manager::impl::notice_starved(int fault) {
   notice(
       fmt::format("cannot accept a connection: {}. Others wait for some seconds, and are turned "
                   "away then (said once)",
-                  runtime::told(fault)));
+                  runtime::describe_errno(fault)));
 }
 
 /// To somebody who came through a Unix socket. Over TCP nothing is said before the key is known.

@@ -26,16 +26,16 @@ void meetings::start(std::uint64_t ticket, const std::string& own, const std::st
                           fmt::format("a meeting at {} with the same discriminator is under way; "
                                       "use another discriminator for each",
                                       own)});
-  if (discriminator.size() > max_greeting)
+  if (discriminator.size() > max_private_data)
     return done(nullptr, {errc::invalid_argument,
                           fmt::format("a discriminator of {} bytes is too long: at most {}",
-                                      discriminator.size(), max_greeting)});
+                                      discriminator.size(), max_private_data)});
   meeting m;
   m.own = own;
   m.discriminator = discriminator;
   m.other = other;
-  m.next_knock = std::make_shared<asio::steady_timer>(host_.io());
-  door_address at;
+  m.request_timer = std::make_shared<asio::steady_timer>(host_.io());
+  listen_address at;
   try {
     at = parse_address(own);
     if (to_text(parse_address(other)) == to_text(at))
@@ -63,7 +63,7 @@ void meetings::on_looked_up(std::uint64_t ticket, const addresses_of_name& found
                 fmt::format("the host of {} is not known: {}; use a host name or address of this "
                             "machine, or none for loopback",
                             at->second.own, found.fault)});
-  door_address listens = parse_address(at->second.own);
+  listen_address listens = parse_address(at->second.own);
   listens.host = found.all.front().address().to_string();
   begin(ticket, to_text(listens));
 }
@@ -72,8 +72,8 @@ void meetings::begin(std::uint64_t ticket, const std::string& listens_at) {
   const auto at = meetings_.find(ticket);
   failure why;
   try {
-    at->second.door = enter(at->second.own, listens_at);
-    return knock(ticket);
+    at->second.listener_number = enter(at->second.own, listens_at);
+    return request_connection(ticket);
   } catch (const error& e) {
     why = {e.kind(), e.what()};
   } catch (const std::bad_alloc&) {
@@ -84,77 +84,81 @@ void meetings::begin(std::uint64_t ticket, const std::string& listens_at) {
   end(at, nullptr, why);
 }
 
-void meetings::knock(std::uint64_t ticket) {
+void meetings::request_connection(std::uint64_t ticket) {
   meeting& m = meetings_.at(ticket);
-  m.knocking = true;
+  m.requesting = true;
   hello says;
   says.why = purpose::meet;
   says.who = host_.self();
   says.ticket = ticket;
-  says.greeting = m.discriminator;
+  says.private_data = m.discriminator;
   auto started = host_.start_attempt(
       std::move(says), m.other,
-      [this, ticket](const channel_ptr& got, const failure&) { on_knocked(ticket, got); });
+      [this, ticket](const channel_ptr& got, const failure&) { on_request_answered(ticket, got); });
   // It may have failed already, and the meeting may even be over.
   const auto at = meetings_.find(ticket);
-  if (at != meetings_.end() && at->second.knocking) at->second.knock = std::move(started);
+  if (at != meetings_.end() && at->second.requesting)
+    at->second.request_connection = std::move(started);
 }
 
 std::uint64_t meetings::enter(const std::string& own, const std::string& listens_at) {
-  const auto at = doors_.find(own);
-  if (at != doors_.end()) {
+  const auto at = listeners_.find(own);
+  if (at != listeners_.end()) {
     ++at->second.users;
     return at->second.number;
   }
-  const std::uint64_t number = host_.open_meeting_door(listens_at);
-  doors_.emplace(own, shared_door{number, 1});
+  const std::uint64_t number = host_.open_meeting_listener(listens_at);
+  listeners_.emplace(own, shared_listener{number, 1});
   return number;
 }
 
 void meetings::leave(const std::string& own) {
-  const auto at = doors_.find(own);
+  const auto at = listeners_.find(own);
   if (--at->second.users > 0) return;
-  host_.close_door(at->second.number);
-  doors_.erase(at);
+  host_.close_listener(at->second.number);
+  listeners_.erase(at);
 }
 
-void meetings::on_knocked(std::uint64_t ticket, const channel_ptr& got) {
+void meetings::on_request_answered(std::uint64_t ticket, const channel_ptr& got) {
   const auto at = meetings_.find(ticket);
   if (at == meetings_.end()) return;
-  at->second.knocking = false;
-  at->second.knock.reset();
+  at->second.requesting = false;
+  at->second.request_connection.reset();
   if (got) return end(at, got, {});
   // Not there yet, or not for this discriminator: the other side will knock when it is.
   const auto held = std::exchange(at->second.held, nullptr);
-  if (held && !held->left()) return let_in(at, held);
-  knock_later(ticket, at->second);
+  if (held && !held->left()) return accept_request(at, held);
+  request_later(ticket, at->second);
 }
 
-void meetings::knock_later(std::uint64_t ticket, meeting& m) {
-  m.next_knock->expires_after(m.pause);
+void meetings::request_later(std::uint64_t ticket, meeting& m) {
+  m.request_timer->expires_after(m.pause);
   m.pause = std::min(m.pause * 2, longest_pause);
-  m.next_knock->async_wait([this, ticket, timer = m.next_knock](const asio::error_code& fault) {
-    // The meeting may have ended between the timer's end and now.
-    if (!fault && meetings_.contains(ticket)) knock(ticket);
-  });
+  m.request_timer->async_wait(
+      [this, ticket, timer = m.request_timer](const asio::error_code& fault) {
+        // The meeting may have ended between the timer's end and now.
+        if (!fault && meetings_.contains(ticket)) request_connection(ticket);
+      });
 }
 
-void meetings::visit(std::uint64_t door, const std::shared_ptr<peer_channel>& who, const hello& h) {
+void meetings::on_request(std::uint64_t listener_number, const std::shared_ptr<peer_channel>& who,
+                          const hello& h) {
   const auto at = std::ranges::find_if(meetings_, [&](const auto& entry) {
-    return entry.second.door == door && entry.second.discriminator == h.greeting;
+    return entry.second.listener_number == listener_number &&
+           entry.second.discriminator == h.private_data;
   });
   if (at == meetings_.end())
     return who->refuse("nobody there waits to meet with that discriminator at the moment");
   const auto theirs = std::tie(h.who.id, h.ticket);
   const auto ours = std::tie(host_.self().id, at->first);
   if (theirs == ours) return who->refuse("a meeting cannot meet itself: its two addresses are one");
-  if (theirs < ours || !at->second.knocking) return let_in(at, who);
+  if (theirs < ours || !at->second.requesting) return accept_request(at, who);
   if (at->second.held && !at->second.held->left())
     return who->refuse("somebody else is being met there at the moment");
   at->second.held = who;
 }
 
-void meetings::let_in(meeting_map::iterator at, const std::shared_ptr<peer_channel>& who) {
+void meetings::accept_request(meeting_map::iterator at, const std::shared_ptr<peer_channel>& who) {
   who->admit(host_.self());
   end(at, who, {});
 }
@@ -162,10 +166,10 @@ void meetings::let_in(meeting_map::iterator at, const std::shared_ptr<peer_chann
 void meetings::end(meeting_map::iterator at, const channel_ptr& got, const failure& why) {
   const meeting m = std::move(at->second);
   meetings_.erase(at);
-  m.next_knock->cancel();
-  if (m.knock) m.knock->cancel();
+  m.request_timer->cancel();
+  if (m.request_connection) m.request_connection->cancel();
   if (m.held) m.held->refuse("the two have met already");
-  if (m.door != 0) leave(m.own);
+  if (m.listener_number != 0) leave(m.own);
   m.done(got, why);
 }
 

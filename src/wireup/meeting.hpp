@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peer-to-peer connection: both sides knock at each other's door, one channel results.
+// Peer-to-peer connection: both sides knock at each other's listener, one channel results.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "wireup/attempt.hpp"
+#include "wireup/connect_attempt.hpp"
 #include "wireup/name_lookup.hpp"
 
 namespace weft::wireup {
@@ -19,23 +19,23 @@ class meeting_host {
  public:
   virtual ~meeting_host() = default;
   virtual const identity& self() const noexcept = 0;
-  /// \throws weft::error as connection_manager::open_door
-  virtual std::uint64_t open_meeting_door(const std::string& address) = 0;
+  /// \throws weft::error as connection_manager::open_listener
+  virtual std::uint64_t open_meeting_listener(const std::string& address) = 0;
   virtual asio::io_context& io() noexcept = 0;
-  virtual void close_door(std::uint64_t door) = 0;
+  virtual void close_listener(std::uint64_t listener_number) = 0;
   /// As wireup::look_up.
   virtual void look_up(const std::string& host, std::function<void(addresses_of_name)> done) = 0;
-  virtual std::shared_ptr<attempt> start_attempt(hello says, const std::string& address,
-                                                 connection_manager::connected done) = 0;
+  virtual std::shared_ptr<connect_attempt> start_attempt(hello says, const std::string& address,
+                                                         connection_manager::connected done) = 0;
 };
 
 /// All meetings of one manager. On the loop's thread.
 ///
-/// Each side opens its door before it knocks, so the knock of whoever comes second finds a door. A
-/// knock that failed is repeated now and then all the same, because addresses may be good in one
-/// direction only. When both knock at once, the knock of the smaller context (by
-/// id, then by ticket) is the one that counts: the larger side lets it in at once, and the smaller
-/// side holds the other's knock back for as long as its own can still succeed.
+/// Each side opens its listener before it knocks, so the knock of whoever comes second finds a
+/// listener. A knock that failed is repeated now and then all the same, because addresses may be
+/// good in one direction only. When both knock at once, the knock of the smaller context (by id,
+/// then by ticket) is the one that counts: the larger side lets it in at once, and the smaller side
+/// holds the other's knock back for as long as its own can still succeed.
 class meetings {
  public:
   explicit meetings(meeting_host& host) : host_(host) {}
@@ -45,23 +45,24 @@ class meetings {
   void cancel(std::uint64_t ticket, const failure& why);
   void cancel_all(const failure& why);
 
-  /// Somebody stands at a meeting door.
-  void visit(std::uint64_t door, const std::shared_ptr<peer_channel>& who, const hello& h);
+  /// Somebody stands at a meeting listener.
+  void on_request(std::uint64_t listener_number, const std::shared_ptr<peer_channel>& who,
+                  const hello& h);
 
  private:
   struct meeting {
     std::string own;
     std::string discriminator;
     connection_manager::connected done;
-    std::uint64_t door = 0;  // 0: it is not open yet
+    std::uint64_t listener_number = 0;  // 0: it is not open yet
     std::string other;
-    bool knocking = false;                // false between two knocks of ours
+    bool requesting = false;              // false between two knocks of ours
     std::chrono::milliseconds pause{50};  // before the next one
-    std::shared_ptr<asio::steady_timer> next_knock;
-    std::shared_ptr<attempt> knock;
+    std::shared_ptr<asio::steady_timer> request_timer;
+    std::shared_ptr<connect_attempt> request_connection;
     std::shared_ptr<peer_channel> held;  // a knock that counts only if ours fails
   };
-  struct shared_door {
+  struct shared_listener {
     std::uint64_t number = 0;
     int users = 0;
   };
@@ -71,15 +72,15 @@ class meetings {
   void on_looked_up(std::uint64_t ticket, const addresses_of_name& found);
   std::uint64_t enter(const std::string& own, const std::string& listens_at);
   void leave(const std::string& own);
-  void knock(std::uint64_t ticket);
-  void knock_later(std::uint64_t ticket, meeting& m);
-  void on_knocked(std::uint64_t ticket, const channel_ptr& got);
-  void let_in(meeting_map::iterator at, const std::shared_ptr<peer_channel>& who);
+  void request_connection(std::uint64_t ticket);
+  void request_later(std::uint64_t ticket, meeting& m);
+  void on_request_answered(std::uint64_t ticket, const channel_ptr& got);
+  void accept_request(meeting_map::iterator at, const std::shared_ptr<peer_channel>& who);
   void end(meeting_map::iterator at, const channel_ptr& got, const failure& why);
 
   meeting_host& host_;
-  meeting_map meetings_;                      // by ticket
-  std::map<std::string, shared_door> doors_;  // by address: meetings may share one
+  meeting_map meetings_;                              // by ticket
+  std::map<std::string, shared_listener> listeners_;  // by address: meetings may share one
 };
 
 }  // namespace weft::wireup

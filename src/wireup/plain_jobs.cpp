@@ -2,8 +2,8 @@
 // Jobs without a launcher: a process alone, and one that joined.
 #include <utility>
 
+#include "wireup/coordinator_connection.hpp"
 #include "wireup/job.hpp"
-#include "wireup/member_line.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {
@@ -33,7 +33,7 @@ class job_of_one final : public job {
 /// Rank 0 is its launcher, so to say; ends are told by the line to the members.
 class joined final : public job {
  public:
-  explicit joined(std::shared_ptr<member_line> line)
+  explicit joined(std::shared_ptr<coordinator_connection> line)
       : line_(std::move(line)), facts_(line_->facts()) {}
 
   context_id id() const noexcept override { return facts_.job; }
@@ -48,7 +48,7 @@ class joined final : public job {
   void on_end(std::function<void(peer_id rank, bool died)>) override {}
 
  private:
-  const std::shared_ptr<member_line> line_;
+  const std::shared_ptr<coordinator_connection> line_;
   const roster_welcome facts_;
 };
 
@@ -56,7 +56,7 @@ class joined final : public job {
 
 std::unique_ptr<job> lone_job(job_key key) { return std::make_unique<job_of_one>(std::move(key)); }
 
-std::unique_ptr<job> joined_job(std::shared_ptr<member_line> line) {
+std::unique_ptr<job> joined_job(std::shared_ptr<coordinator_connection> line) {
   return std::make_unique<joined>(std::move(line));
 }
 

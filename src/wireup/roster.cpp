@@ -10,7 +10,7 @@
 
 namespace weft::wireup {
 
-using transports::parcel;
+using transports::wireup_message;
 
 roster::roster(peer_id size) : first_size_(size) {
   for (peer_id r = 0; r < size; ++r) members_.insert(members_.end(), r);
@@ -53,26 +53,26 @@ namespace {
 constexpr std::string_view greeting_prefix = "weft roster 2 ";
 constexpr std::string_view wants_to_join = "new";
 
-parcel made(roster_message kind, byte_writer& out) {
-  parcel p;
+wireup_message made(roster_message kind, byte_writer& out) {
+  wireup_message p;
   p.kind = static_cast<std::uint8_t>(kind);
   p.bytes = out.take();
   return p;
 }
 
-bool is(const parcel& p, roster_message kind) {
+bool is(const wireup_message& p, roster_message kind) {
   return p.kind == static_cast<std::uint8_t>(kind) && p.fds.empty();
 }
 
 }  // namespace
 
-parcel encode(const roster_welcome& w) {
+wireup_message encode(const roster_welcome& w) {
   byte_writer out;
   out.put(w.job).put(std::uint32_t{w.rank}).put(std::uint32_t{w.first_size});
   return made(roster_message::welcome, out);
 }
 
-parcel encode(const changes& c) {
+wireup_message encode(const changes& c) {
   byte_writer out;
   out.put(c.epoch).put(static_cast<std::uint32_t>(c.all.size()));
   for (const change& one : c.all)
@@ -80,30 +80,30 @@ parcel encode(const changes& c) {
   return made(roster_message::changes, out);
 }
 
-parcel encode(const roster_found& f) {
+wireup_message encode(const roster_found& f) {
   byte_writer out;
   out.put(std::uint32_t{f.rank}).put(std::string_view(f.locator));
   return made(roster_message::found, out);
 }
 
-parcel encode_roster_publish(const std::string& locator) {
+wireup_message encode_roster_publish(const std::string& locator) {
   byte_writer out;
   out.put(std::string_view(locator));
   return made(roster_message::publish, out);
 }
 
-parcel encode_roster_find(peer_id rank) {
+wireup_message encode_roster_find(peer_id rank) {
   byte_writer out;
   out.put(std::uint32_t{rank});
   return made(roster_message::find, out);
 }
 
-parcel encode_roster_leave() {
+wireup_message encode_roster_leave() {
   byte_writer out;
   return made(roster_message::leave, out);
 }
 
-std::optional<roster_welcome> decode_roster_welcome(const parcel& p) {
+std::optional<roster_welcome> decode_roster_welcome(const wireup_message& p) {
   if (!is(p, roster_message::welcome)) return std::nullopt;
   byte_reader in(p.bytes);
   roster_welcome w;
@@ -117,7 +117,7 @@ std::optional<roster_welcome> decode_roster_welcome(const parcel& p) {
   return w;
 }
 
-std::optional<changes> decode_changes(const parcel& p) {
+std::optional<changes> decode_changes(const wireup_message& p) {
   if (!is(p, roster_message::changes)) return std::nullopt;
   byte_reader in(p.bytes);
   changes c;
@@ -133,7 +133,7 @@ std::optional<changes> decode_changes(const parcel& p) {
   return in.complete() ? std::optional(std::move(c)) : std::nullopt;
 }
 
-std::optional<roster_found> decode_roster_found(const parcel& p) {
+std::optional<roster_found> decode_roster_found(const wireup_message& p) {
   if (!is(p, roster_message::found)) return std::nullopt;
   byte_reader in(p.bytes);
   roster_found f;
@@ -143,7 +143,7 @@ std::optional<roster_found> decode_roster_found(const parcel& p) {
   return f;
 }
 
-std::optional<std::string> decode_roster_publish(const parcel& p) {
+std::optional<std::string> decode_roster_publish(const wireup_message& p) {
   if (!is(p, roster_message::publish)) return std::nullopt;
   byte_reader in(p.bytes);
   std::string locator = in.get_text(max_locator);
@@ -151,22 +151,24 @@ std::optional<std::string> decode_roster_publish(const parcel& p) {
   return locator;
 }
 
-std::optional<peer_id> decode_roster_find(const parcel& p) {
+std::optional<peer_id> decode_roster_find(const wireup_message& p) {
   if (!is(p, roster_message::find)) return std::nullopt;
   byte_reader in(p.bytes);
   const peer_id rank = in.get<std::uint32_t>();
   return in.complete() ? std::optional(rank) : std::nullopt;
 }
 
-bool is_roster_leave(const parcel& p) { return is(p, roster_message::leave) && p.bytes.empty(); }
+bool is_roster_leave(const wireup_message& p) {
+  return is(p, roster_message::leave) && p.bytes.empty();
+}
 
-std::string roster_greeting(peer_id rank) {
+std::string roster_private_data(peer_id rank) {
   return rank == no_peer ? fmt::format("{}{}", greeting_prefix, wants_to_join)
                          : fmt::format("{}{}", greeting_prefix, rank);
 }
 
-std::optional<peer_id> rank_of_greeting(const std::string& greeting) {
-  std::string_view rest = greeting;
+std::optional<peer_id> rank_of_greeting(const std::string& private_data) {
+  std::string_view rest = private_data;
   if (!rest.starts_with(greeting_prefix)) return std::nullopt;
   rest.remove_prefix(greeting_prefix.size());
   if (rest == wants_to_join) return no_peer;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "transports/parcel.hpp"
+#include "transports/wireup_message.hpp"
 #include "wireup/identity.hpp"
 
 namespace weft::wireup {
@@ -25,7 +25,7 @@ struct change {
 
 /// Changes as rank 0 tells them, in order. A value.
 struct changes {
-  static constexpr std::size_t most = 1024;  ///< in one parcel
+  static constexpr std::size_t most = 1024;  ///< in one wire-up message
 
   std::uint64_t epoch = 0;  ///< after the last of them
   std::vector<change> all;
@@ -50,8 +50,8 @@ class roster {
   /// So many changes have happened; some were not told, because others have undone them.
   void advance_to(std::uint64_t epoch) noexcept { epoch_ = std::max(epoch_, epoch); }
 
-  /// What somebody must be told who knows nothing but the first size, in parcels. Nothing of those
-  /// that joined and are gone: it does not grow with what was, only with who is there.
+  /// What somebody must be told who knows nothing but the first size, in wire-up messages. Nothing
+  /// of those that joined and are gone: it does not grow with what was, only with who is there.
   std::vector<changes> digest() const;
 
   peer_id first_size() const noexcept { return first_size_; }
@@ -68,8 +68,8 @@ class roster {
 /// By-address peers of a context are numbered from here on, ranks below.
 inline constexpr peer_id first_stranger = peer_id{1} << 31;
 
-// What travels between a member and rank 0, as the parcels of a channel that carries nothing else.
-// docs/wire-format.md has the tables.
+// What travels between a member and rank 0, as the wire-up messages of a channel that carries
+// nothing else. docs/wire-format.md has the tables.
 enum class roster_message : std::uint8_t {
   welcome = 1,  ///< rank 0: who you are, and how many there were at the start
   changes = 2,  ///< rank 0: what has changed
@@ -89,25 +89,26 @@ struct roster_found {
   std::string locator;
 };
 
-transports::parcel encode(const roster_welcome& w);
+transports::wireup_message encode(const roster_welcome& w);
 /// \param c at most changes::most of them
-transports::parcel encode(const changes& c);
-transports::parcel encode(const roster_found& f);
-transports::parcel encode_roster_publish(const std::string& locator);
-transports::parcel encode_roster_find(peer_id rank);
-transports::parcel encode_roster_leave();
+transports::wireup_message encode(const changes& c);
+transports::wireup_message encode(const roster_found& f);
+transports::wireup_message encode_roster_publish(const std::string& locator);
+transports::wireup_message encode_roster_find(peer_id rank);
+transports::wireup_message encode_roster_leave();
 
-/// Each of these is empty when the parcel is of another kind or its bytes are not in order.
-std::optional<roster_welcome> decode_roster_welcome(const transports::parcel& p);
-std::optional<changes> decode_changes(const transports::parcel& p);
-std::optional<roster_found> decode_roster_found(const transports::parcel& p);
-std::optional<std::string> decode_roster_publish(const transports::parcel& p);
-std::optional<peer_id> decode_roster_find(const transports::parcel& p);
-bool is_roster_leave(const transports::parcel& p);
+/// Each of these is empty when the wire-up message is of another kind or its bytes are not in
+/// order.
+std::optional<roster_welcome> decode_roster_welcome(const transports::wireup_message& p);
+std::optional<changes> decode_changes(const transports::wireup_message& p);
+std::optional<roster_found> decode_roster_found(const transports::wireup_message& p);
+std::optional<std::string> decode_roster_publish(const transports::wireup_message& p);
+std::optional<peer_id> decode_roster_find(const transports::wireup_message& p);
+bool is_roster_leave(const transports::wireup_message& p);
 
-/// The greeting at rank 0's door: whoever says nothing else is no member. \param rank no_peer:
-/// wants to join
-std::string roster_greeting(peer_id rank);
-std::optional<peer_id> rank_of_greeting(const std::string& greeting);
+/// The private data at rank 0's listener: whoever says nothing else is no member. \param rank
+/// no_peer: wants to join
+std::string roster_private_data(peer_id rank);
+std::optional<peer_id> rank_of_greeting(const std::string& private_data);
 
 }  // namespace weft::wireup

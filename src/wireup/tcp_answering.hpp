@@ -15,7 +15,7 @@
 
 namespace weft::wireup {
 
-/// Reads 8 bytes from an accepted connection. A question for an "any://" door's Unix socket is
+/// Reads 8 bytes from an accepted connection. A question for an "any://" listener's Unix socket is
 /// answered (who may come in is decided there, where the kernel vouches for the user); whoever
 /// wants to prove that it knows the job's key is challenged. Everybody gets five seconds in all,
 /// and no more bytes are read than the conversation has. On the loop's thread; keeps itself alive
@@ -23,8 +23,8 @@ namespace weft::wireup {
 class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
  public:
   struct terms {
-    std::optional<door_answer> answer;  ///< nothing: questions are not answered here
-    job_key key;                        ///< empty: nobody comes in
+    std::optional<listener_answer> answer;  ///< nothing: questions are not answered here
+    job_key key;                            ///< empty: nobody comes in
     std::function<void(runtime::unique_fd, const admission&)> admit;  ///< it knows the key
     /// It does not: its socket, which is closed then, and what it did instead, for people. Not
     /// called for those who were answered or who hung up without a word.

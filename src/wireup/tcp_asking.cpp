@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "wireup/name_lookup.hpp"
 
 namespace weft::wireup {
@@ -68,7 +68,7 @@ void tcp_asking::connect_next() {
     if (last_fault_ == asio::error::connection_refused)
       return fail(errc::refused,
                   "nobody listens there; start the other side first, or check the port");
-    return fail(errc::unreachable, runtime::told(last_fault_.value()));
+    return fail(errc::unreachable, runtime::describe_errno(last_fault_.value()));
   }
   connect_to(found_[next_++]);
 }
@@ -138,7 +138,7 @@ void tcp_asking::open() {
 
 void tcp_asking::read_answer() {
   read(answer_, no_answer, [](tcp_asking& self) {
-    auto answer = decode_door_answer(self.answer_);
+    auto answer = decode_listener_answer(self.answer_);
     if (!answer)
       return self.fail(errc::unreachable, "what listens there is not this version of weft");
     self.end({std::move(answer), {}, {}, {}});

@@ -17,16 +17,16 @@
 
 namespace weft::wireup {
 
-/// Connects to a host, which may have several addresses, and asks where a door's Unix socket is, or
-/// proves that it knows the job's key and sees to it that the other side does. Who is hung up on in
-/// the middle of that may have had to make room for strangers, and tries again a few times. Gives
-/// up after ten seconds. On the loop's thread; keeps itself alive until it has ended.
+/// Connects to a host, which may have several addresses, and asks where a listener's Unix socket
+/// is, or proves that it knows the job's key and sees to it that the other side does. Who is hung
+/// up on in the middle of that may have had to make room for strangers, and tries again a few
+/// times. Gives up after ten seconds. On the loop's thread; keeps itself alive until it has ended.
 class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
  public:
   /// One of the first two, or a failure: errc::refused when nobody listens there or nobody is let
   /// in, else errc::unreachable.
   struct outcome {
-    std::optional<door_answer> answer;
+    std::optional<listener_answer> answer;
     runtime::unique_fd socket;  ///< both sides know the key; frames may follow
     admission medium{};         ///< of that socket
     failure why;
@@ -73,7 +73,7 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   const char* last_words_ = nullptr;  // why it was hung up on, if it was
   int hang_ups_ = 0;
   opening opening_;
-  std::array<std::byte, door_answer_size> answer_{};
+  std::array<std::byte, listener_answer_size> answer_{};
   challenge challenge_{};
   proof proof_{};
   digest confirmation_{};

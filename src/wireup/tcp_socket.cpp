@@ -16,7 +16,7 @@
 #include <memory>
 #include <weft/error.hpp>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "wireup/byte_io.hpp"
 
 namespace weft::wireup {
@@ -110,9 +110,9 @@ unique_fd listen_tcp(const std::vector<std::string>& addresses, std::uint16_t& p
   unique_fd fd = listen_at(at(one ? addresses.front() : "::"));
   if (!fd && !one) fd = listen_at(at("0.0.0.0"));  // no IPv6 in the kernel
   if (!fd)
-    throw error(errc::system,
-                fmt::format("cannot listen over TCP at {}: {}",
-                            one ? addresses.front() : "any address", runtime::told(errno)));
+    throw error(errc::system, fmt::format("cannot listen over TCP at {}: {}",
+                                          one ? addresses.front() : "any address",
+                                          runtime::describe_errno(errno)));
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound), &size);
@@ -123,7 +123,7 @@ unique_fd listen_tcp(const std::vector<std::string>& addresses, std::uint16_t& p
 std::vector<std::string> addresses_of_host(const std::vector<std::string>& interfaces) {
   ifaddrs* first = nullptr;
   if (::getifaddrs(&first) != 0)
-    throw error(errc::system, fmt::format("getifaddrs: {}", runtime::told(errno)));
+    throw error(errc::system, fmt::format("getifaddrs: {}", runtime::describe_errno(errno)));
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(first, &::freeifaddrs);
   std::vector<std::string> v4, v6;
   for (const ifaddrs* i = first; i != nullptr; i = i->ifa_next) {

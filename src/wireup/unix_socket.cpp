@@ -194,10 +194,11 @@ int send_packet(int socket, std::span<const std::byte> head, std::span<const std
   message.msg_iov = pieces.data();
   message.msg_iovlen = pieces.size();
 
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * transports::parcel::max_fds)>
-      control{};
+  alignas(cmsghdr)
+      std::array<std::byte, CMSG_SPACE(sizeof(int) * transports::wireup_message::max_fds)>
+          control{};
   if (!fds.empty()) {
-    if (fds.size() > transports::parcel::max_fds) return EINVAL;
+    if (fds.size() > transports::wireup_message::max_fds) return EINVAL;
     message.msg_control = control.data();
     message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
     cmsghdr* rights = CMSG_FIRSTHDR(&message);
@@ -248,7 +249,7 @@ arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
       into.fds.emplace_back(fd, into.disposal);
     }
   }
-  const bool too_many = into.fds.size() > transports::parcel::max_fds;
+  const bool too_many = into.fds.size() > transports::wireup_message::max_fds;
   if (too_many || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
     // The kernel cuts off what finds no free number here.
     const bool no_room = (message.msg_flags & MSG_TRUNC) == 0 && !too_many;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/fd.hpp"
-#include "transports/parcel.hpp"
+#include "transports/wireup_message.hpp"
 #include "wireup/identity.hpp"
 
 namespace weft::wireup {
@@ -82,7 +82,7 @@ enum class arrival {
   end,      ///< the other side closed or died
   reset,    ///< it did so without reading what we sent; what it sent before can still be read
   no_room,  ///< this process has too few descriptors free for those that came; they are closed
-  broken    ///< too long, or more descriptors than a parcel may carry; they are closed
+  broken    ///< too long, or more descriptors than a wire-up message may carry; they are closed
 };
 
 struct packet {

@@ -319,12 +319,13 @@ TEST_CASE("contexts: three of them in one process, each with the two others") {
     threads.emplace_back([&, self] {
       context ctx;
       const auto main = [](context& here, std::string at, int me) -> task<bool> {
-        const auto door = [&](int of, int towards) {
+        const auto listening = [&](int of, int towards) {
           return at + std::to_string(of) + std::to_string(towards);
         };
         std::vector<endpoint> others;
         for (int i = 0; i < 3; ++i)
-          if (i != me) others.push_back(co_await here.meet(door(me, i), door(i, me), "three"));
+          if (i != me)
+            others.push_back(co_await here.meet(listening(me, i), listening(i, me), "three"));
         scope work;
         for (const endpoint& other : others) work.start(echo(other, tag{10}));
         bool all = true;

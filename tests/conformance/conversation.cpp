@@ -36,7 +36,7 @@ fake::settings slow_and_narrow() {
 }
 
 /// Brings every context of this process into one world.
-weft::detail::guest_transport fake_transport() {
+weft::detail::external_transport fake_transport() {
   static fake::world everywhere(slow_and_narrow());
   static std::atomic<fake::node> next{0};
   return {"fake",
@@ -49,15 +49,15 @@ context setting::make_context() const {
   weft::options o;
   o.progress = progress;
   o.wait_set = wait_set;
-  o.large_messages = large;
+  o.shm_copy = large;
   o.transports = {"self", transport};
   o.tcp_links = tcp_links;
   o.reading = reading;
   o.rendezvous = rendezvous;
-  o.qdma_ends = qdma_ends;
+  o.qdma_copy_completion = qdma_copy_completion;
   o.chained = chained;
   if (std::string_view(transport) != "fake") return context(std::move(o));
-  const std::vector<weft::detail::guest_transport> guests{fake_transport()};
+  const std::vector<weft::detail::external_transport> guests{fake_transport()};
   return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
 }
 
@@ -68,9 +68,9 @@ namespace {
 const std::vector<setting>& settings() {
   using enum place;
   using enum weft::progress_mode;
-  using enum weft::ring_reading;
-  using enum weft::rendezvous_way;
-  using enum weft::copy_ends;
+  using enum weft::ring_read_policy;
+  using enum weft::rendezvous_scheme;
+  using enum weft::copy_completion;
   static const std::vector<setting> all{
       {"self", same_context},
       {"self, polling", same_context, polling},

@@ -34,9 +34,9 @@ struct setting {
   const char* large = "auto";
   const char* transport = "shm";  ///< besides `self`; `fake` works within one process
   unsigned tcp_links = 1;
-  weft::ring_reading reading = weft::ring_reading::burst;
-  weft::rendezvous_way rendezvous = weft::rendezvous_way::automatic;
-  weft::copy_ends qdma_ends = weft::copy_ends::direct;
+  weft::ring_read_policy reading = weft::ring_read_policy::burst;
+  weft::rendezvous_scheme rendezvous = weft::rendezvous_scheme::automatic;
+  weft::copy_completion qdma_copy_completion = weft::copy_completion::direct;
   weft::chained_fin chained = weft::chained_fin::automatic;
 
   weft::context make_context() const;

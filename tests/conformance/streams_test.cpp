@@ -67,7 +67,7 @@ task<void> fill_one_use_another(context&, endpoint other) {
   stream unread(other, 1), used(other, 2);
   std::size_t ahead = 0;
   for (;;) {  // as far as the window goes
-    auto n = unread.try_put(const_buffer(content()).subspan(ahead, 4096));
+    auto n = unread.try_write(const_buffer(content()).subspan(ahead, 4096));
     if (ahead != 0 && n.value() == 0) break;
     ahead += n.value();
     if (n.value() == 0) co_await sleep_for(100us);
@@ -105,12 +105,12 @@ task<void> put_without_waiting(context&, endpoint other) {
                           rest.subspan(std::min<std::size_t>(rest.size(), 100)).first(0), rest};
     // The pieces of a list follow each other: the third one repeats the first here.
     const std::array two{list[0], list[2].subspan(list[0].size())};
-    auto n = s.try_put(std::span<const const_buffer>(two));
+    auto n = s.try_write(std::span<const const_buffer>(two));
     at += n.value();
     if (n.value() == 0) co_await sleep_for(50us);
   }
   s.finish();
-  expect(s.try_put(const_buffer(content()).first(1)).code() == errc::closed,
+  expect(s.try_write(const_buffer(content()).first(1)).code() == errc::closed,
          "nothing is put behind the end");
   s.close();
   co_await s.closed();
@@ -121,7 +121,7 @@ task<void> get_without_waiting(context&, endpoint other) {
   bytes one(10), two(30'000);
   for (;;) {
     const std::array<mutable_buffer, 2> list{one, two};
-    auto n = s.try_get(std::span<const mutable_buffer>(list));
+    auto n = s.try_read(std::span<const mutable_buffer>(list));
     if (n.code() == errc::closed) break;
     const std::size_t got = n.value();
     const std::size_t first = std::min(got, one.size());
@@ -183,7 +183,7 @@ task<void> end_in_order(context&, endpoint other) {
     std::array<std::byte, 8> box;
     expect(co_await s.read(box) == 0, "a stream of no bytes has its end");
     expect(co_await s.read(box) == 0, "and has it again");
-    expect(s.try_get(box).code() == errc::closed, "without waiting, too");
+    expect(s.try_read(box).code() == errc::closed, "without waiting, too");
     s.close();
     co_await s.closed();
   }
@@ -212,7 +212,7 @@ task<void> notice_the_loss(context&, endpoint other) {
   while (n != in.size()) n += co_await s.read(mutable_buffer(in).subspan(n));
   expect(in == pattern(1000, 1), "what was written before is read");
   expect(co_await outcome(s.read(in)) == errc::peer_lost, "a stream without its end is broken");
-  expect(s.try_get(in).code() == errc::peer_lost, "and stays so");
+  expect(s.try_read(in).code() == errc::peer_lost, "and stays so");
   std::array<std::byte, 1> done{};
   co_await other.send(done, tag{1});
 }

@@ -29,13 +29,13 @@ struct manner {
   const char* ends;
 };
 
-/// Comes to a door, and does what it is told.
-program come(const manner& m, const weft::listener& door, const std::string& what) {
-  return program(
-      {bin + "/tests/halfway", door.address(), what},
-      {"WEFT_TRANSPORTS=qdma", "WEFT_EAGER_LIMIT=1k", "WEFT_RENDEZVOUS_INLINE=no",
-       std::string("WEFT_RENDEZVOUS=") + m.way, std::string("WEFT_RENDEZVOUS_CHAIN=") + m.chained,
-       std::string("WEFT_QDMA_ENDS=") + m.ends});
+/// Comes to a listener, and does what it is told.
+program come(const manner& m, const weft::listener& listening, const std::string& what) {
+  return program({bin + "/tests/halfway", listening.address(), what},
+                 {"WEFT_TRANSPORTS=qdma", "WEFT_EAGER_LIMIT=1k", "WEFT_RENDEZVOUS_EAGER_DATA=no",
+                  std::string("WEFT_RENDEZVOUS=") + m.way,
+                  std::string("WEFT_RENDEZVOUS_CHAINED_FIN=") + m.chained,
+                  std::string("WEFT_QDMA_COPY_COMPLETION=") + m.ends});
 }
 
 using memory = std::vector<std::byte>;
@@ -48,32 +48,32 @@ bool is_full(const memory& m, std::byte of) {
   return m.front() == of && std::memcmp(m.data(), m.data() + 1, m.size() - 1) == 0;
 }
 
-weft::task<errc> receive(weft::listener& door, memory& into) {
-  weft::endpoint there = co_await door.accept();
+weft::task<errc> receive(weft::listener& listening, memory& into) {
+  weft::endpoint there = co_await listening.accept();
   const auto got = co_await weft::as_result(there.recv(into, halfway::the_message));
   co_return got.code();
 }
 
-weft::task<errc> send(weft::listener& door, const memory& data) {
-  weft::endpoint there = co_await door.accept();
+weft::task<errc> send(weft::listener& listening, const memory& data) {
+  weft::endpoint there = co_await listening.accept();
   const auto sent = co_await weft::as_result(there.send(data, halfway::the_message));
   co_return sent.code();
 }
 
 /// One message, at whose first byte the other process dies. \return how it ended here
-errc cut_off(weft::context& ctx, weft::listener& door, const manner& m, bool it_sends,
+errc cut_off(weft::context& ctx, weft::listener& listening, const manner& m, bool it_sends,
              memory& own) {
   fill(own, it_sends ? mark : halfway::content);
-  program victim = come(m, door, it_sends ? "send" : "receive");
+  program victim = come(m, listening, it_sends ? "send" : "receive");
   errc end{};
   if (it_sends) {
     const std::jthread watch([&](std::stop_token stop) {
       halfway::wait_for_first_byte(own, stop);
       ::kill(victim.pid(), SIGKILL);
     });
-    end = weft::run(ctx, receive(door, own));
+    end = weft::run(ctx, receive(listening, own));
   } else {
-    end = weft::run(ctx, send(door, own));
+    end = weft::run(ctx, send(listening, own));
   }
   if (end == errc::ok && it_sends) CHECK(is_full(own, halfway::content));
   // It is ours: nobody writes there any more.
@@ -98,30 +98,30 @@ TEST_CASE("kill: in the middle of a message that qdma reads or writes") {
     weft::options o;
     o.transports = {"qdma"};
     o.eager_limit = 1024;
-    o.inlined = weft::inline_beginning::no;
+    o.inlined = weft::rendezvous_eager_data::no;
     o.rendezvous =
-        way == std::string("read") ? weft::rendezvous_way::read : weft::rendezvous_way::write;
+        way == std::string("read") ? weft::rendezvous_scheme::read : weft::rendezvous_scheme::write;
     o.chained = chained == std::string("yes") ? weft::chained_fin::yes : weft::chained_fin::no;
-    o.qdma_ends = ends == std::string("direct")      ? weft::copy_ends::direct
-                  : ends == std::string("one_queue") ? weft::copy_ends::one_queue
-                                                     : weft::copy_ends::two_queues;
+    o.qdma_copy_completion = ends == std::string("direct")      ? weft::copy_completion::direct
+                             : ends == std::string("one_queue") ? weft::copy_completion::one_queue
+                                                                : weft::copy_completion::two_queues;
     weft::context ctx(o);
-    weft::listener door =
+    weft::listener listening =
         weft::run(ctx, ctx.listen("unix://weft-halfway-" + std::to_string(::getpid())));
     memory own(halfway::size);
     // Now and then all of it is there before the signal.
     errc end = errc::ok;
     for (int tries = 0; tries != 50 && end == errc::ok; ++tries)
-      end = cut_off(ctx, door, m, it_sends, own);
+      end = cut_off(ctx, listening, m, it_sends, own);
     CHECK(end == errc::peer_lost);
     // The same memory again, for somebody who lives.
     {
-      const program good = come(m, door, "send");
-      CHECK(weft::run(ctx, receive(door, own)) == errc::ok);
+      const program good = come(m, listening, "send");
+      CHECK(weft::run(ctx, receive(listening, own)) == errc::ok);
       CHECK(is_full(own, halfway::content));
     }
     const weft::metrics n = ctx.snapshot();
-    CHECK((way == std::string("read") ? n.rests_read : n.rests_written) != 0);
+    CHECK((way == std::string("read") ? n.rendezvous_gets : n.rendezvous_puts) != 0);
   }
   CHECK(leftovers() == "");
 }

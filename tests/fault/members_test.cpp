@@ -31,8 +31,8 @@ class growing_job {
       : environment_{"WEFT_TRANSPORTS=" + transport, "WEFT_PEER_TIMEOUT=5",
                      "WEFT_JOB_KEY=" + weft::wireup::job_key::random().to_text()} {
     // Over TCP they find each other by TCP, too.
-    const std::string door = transport == "self,tcp" ? "tcp://127.0.0.1:0" : "any://:0";
-    std::vector<std::string> command{member_program, "open", door};
+    const std::string listening = transport == "self,tcp" ? "tcp://127.0.0.1:0" : "any://:0";
+    std::vector<std::string> command{member_program, "open", listening};
     if (launched > 1)
       command.insert(command.begin(), {bin + "/weft-run", "-n", std::to_string(launched)});
     first_ = std::make_unique<program>(command, environment_);

@@ -92,7 +92,7 @@ void strangers::arrive(manner how) {
                 errno != EINPROGRESS))
     throw std::runtime_error(std::string("a stranger cannot connect: ") + std::strerror(errno));
   const auto opening = wireup::encode_opening(wireup::approach::prove);
-  tcp::greeting greeting{tcp::magic, tcp::version, 0, {dice_(), dice_()}, {}};
+  tcp::client_hello client_hello{tcp::magic, tcp::version, 0, {dice_(), dice_()}, {}};
   switch (s.how) {
     case manner::babbles:
       s.says = garbage(24 + dice_() % 4000);
@@ -106,10 +106,10 @@ void strangers::arrive(manner how) {
       break;
     case manner::wrong_token:
     case manner::slow:
-      append(s.says, std::as_bytes(std::span(&greeting, 1)));
+      append(s.says, std::as_bytes(std::span(&client_hello, 1)));
       break;
     case manner::too_much:
-      // As a control frame, and as a greeting: the length, and the rest, are nonsense.
+      // As a control frame, and as a private data: the length, and the rest, are nonsense.
       s.says = garbage(1 << 20);
       std::ranges::fill(std::span(s.says).first(8), std::byte{0xff});
       break;
@@ -183,7 +183,7 @@ void strangers::go_on(one& s) {
 
 /// Whether it says nothing wrong or not all of it, so that it may be borne with for a while.
 bool strangers::waits(const one& s) const {
-  const bool small = s.said < sizeof(tcp::greeting);
+  const bool small = s.said < sizeof(tcp::client_hello);
   return !s.connected || s.how == manner::silent || s.how == manner::half ||
          s.how == manner::half_answered || small;
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "counted.hpp"
-#include "proto/bundle.hpp"
 #include "proto/messenger.hpp"
+#include "proto/multi_rail_link.hpp"
 #include "proto/select.hpp"
 #include "scripted_link.hpp"
 
@@ -39,10 +39,10 @@ class conversation {
       return;
     }
     const std::vector<traits> kinds(links, scripted_link::kind());
-    auto several = std::make_unique<bundle>(*villain_, kinds);
+    auto several = std::make_unique<multi_rail_link>(*villain_, kinds);
     for (std::size_t i = 0; i != links; ++i) {
-      lanes_.push_back(&several->inlet(i));
-      several->join(i, one_link(several->inlet(i)));
+      lanes_.push_back(&several->frame_sink(i));
+      several->join(i, one_link(several->frame_sink(i)));
     }
     villain_->opened(std::move(several), credit);
   }
@@ -84,7 +84,7 @@ class conversation {
   }
 
  private:
-  std::unique_ptr<scripted_link> one_link(inlet& teller) {
+  std::unique_ptr<scripted_link> one_link(frame_sink& teller) {
     auto made = std::make_unique<scripted_link>(mood_, teller);
     links_.push_back(made.get());
     return made;
@@ -154,14 +154,14 @@ class conversation {
     const frame_extension* const extension = f.extension();
     if (lanes_.size() == 1) return arrive(*lanes_.front(), h, extension, {});
     const auto how = in.get<std::uint8_t>();
-    inlet& lane = *lanes_[how % lanes_.size()];
+    frame_sink& lane = *lanes_[how % lanes_.size()];
     if (how & 4) return number_and_arrive(lane, h, extension, how);
     if (how & 8) h.tag = next_fragment_++;
     arrive(lane, h, extension, {});
   }
 
   /// Inside an ordered frame, with the number whose turn it is, or nearly.
-  void number_and_arrive(inlet& lane, const frame_header& h, const frame_extension* x,
+  void number_and_arrive(frame_sink& lane, const frame_header& h, const frame_extension* x,
                          std::uint8_t how) {
     std::vector<std::byte> block(sizeof h + (x ? sizeof *x : 0) + h.size);
     std::memcpy(block.data(), &h, sizeof h);
@@ -172,7 +172,7 @@ class conversation {
            nullptr, block);
   }
 
-  void arrive(inlet& lane, const frame_header& h, const frame_extension* x,
+  void arrive(frame_sink& lane, const frame_header& h, const frame_extension* x,
               std::span<const std::byte> content) {
     const engine::holder hold(turns_);
     const bool placed = (mood_ & 16) != 0 && place(lane, h, x);
@@ -182,7 +182,7 @@ class conversation {
   }
 
   /// As a stream does: where it is told to. \return false: it was told nothing
-  static bool place(inlet& lane, const frame_header& h, const frame_extension* x) {
+  static bool place(frame_sink& lane, const frame_header& h, const frame_extension* x) {
     for (std::uint32_t already = 0; already != h.size;) {
       const mutable_buffer into = lane.place(h, x, already);
       if (into.empty()) return already != 0;
@@ -197,7 +197,7 @@ class conversation {
   void half_frame(input& in) {
     const auto how = in.get<std::uint8_t>();
     half& it = halves_[how % halves_.size()];
-    inlet& lane = *lanes_[how % lanes_.size()];
+    frame_sink& lane = *lanes_[how % lanes_.size()];
     if (!it.under_way) {
       it = {next_frame(in), 0, false, true};
       // Known by its number on one link of several, and with bytes: others are not placed.
@@ -242,9 +242,9 @@ class conversation {
       case 0:
       case 1: {
         posted<transferring> t{std::make_unique<std::byte[]>(size), nullptr};
-        detail::access_order order{whom, detail::access_kind::put, there};
+        detail::rma_request order{whom, detail::rma_kind::put, there};
         if (what & 1) {
-          order.kind = detail::access_kind::get;
+          order.kind = detail::rma_kind::get;
           order.into = mutable_buffer(t.memory.get(), size);
         } else {
           order.data = const_buffer(t.memory.get(), size);
@@ -256,7 +256,7 @@ class conversation {
       }
       case 2: {
         posted<updating> u;
-        detail::access_order order{whom, detail::access_kind::fetch_add, there};
+        detail::rma_request order{whom, detail::rma_kind::fetch_add, there};
         order.operand = 1;
         u.op = std::make_unique<updating>(detail::update_request{order});
         u.op->go();
@@ -343,8 +343,8 @@ class conversation {
         return;
       case 9: {
         const engine::holder hold(turns_);
-        villain_->on_room();
-        bystander_->on_room();
+        villain_->on_writable();
+        bystander_->on_writable();
         return;
       }
       case 10:
@@ -365,7 +365,7 @@ class conversation {
   engine turns_{progress_mode::polling, {}, "epoll"};
   messenger messages_{turns_, {budget, 4096}};
   std::shared_ptr<peer> villain_ = messages_.peer_of(0), bystander_ = messages_.peer_of(1);
-  std::vector<inlet*> lanes_;  // by which the villain's frames come
+  std::vector<frame_sink*> lanes_;  // by which the villain's frames come
   std::vector<scripted_link*> links_;
   std::uint64_t next_ordered_ = 0, next_fragment_ = 0;
   struct half {
@@ -383,9 +383,9 @@ class conversation {
     std::vector<std::byte> memory;
     std::uint64_t key;
   };
-  shown show(std::size_t size, rights may) {
+  shown show(std::size_t size, rights permissions) {
     shown s{std::vector<std::byte>(size), 0};
-    s.key = messages_.add_region(s.memory, may);
+    s.key = messages_.add_region(s.memory, permissions);
     return s;
   }
   std::vector<posted<transferring>> transfers_;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include <weft/detail/access_ops.hpp>
+#include <weft/detail/rma_ops.hpp>
 
 #include "target.hpp"
 

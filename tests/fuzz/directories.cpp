@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "target.hpp"
+#include "wireup/coordinator.hpp"
 #include "wireup/hello.hpp"
 #include "wireup/job_book.hpp"
 #include "wireup/job_wire.hpp"
-#include "wireup/registrar.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::fuzz {
@@ -21,7 +21,7 @@ namespace weft::fuzz {
 namespace {
 
 using namespace wireup;
-using transports::parcel;
+using transports::wireup_message;
 
 constexpr peer_id ranks = 3;
 constexpr context_id the_job{{1, 2}};
@@ -125,7 +125,7 @@ class rank_zero;
 struct scripted_line final : channel {
   const identity& peer() const noexcept override { return who; }
   bool carries_descriptors() const noexcept override { return true; }
-  void send(parcel p) override;
+  void send(wireup_message p) override;
   digest sign(std::span<const std::byte>) const noexcept override { return {}; }
   void close() override { closed = true; }
   void process_died() override {}
@@ -137,9 +137,9 @@ struct scripted_line final : channel {
   peer_id rank = no_peer;  // as it was welcomed
 };
 
-struct scripted_visit final : door_visit {
+struct scripted_visit final : incoming_request {
   const identity& peer() const noexcept override { return line->who; }
-  const std::string& greeting() const noexcept override { return said; }
+  const std::string& private_data() const noexcept override { return said; }
   channel_ptr accept() override { return leaves ? nullptr : line; }
   void reject(const std::string&) override {}
   bool left() const noexcept override { return leaves; }
@@ -151,7 +151,7 @@ struct scripted_visit final : door_visit {
 class rank_zero {
  public:
   rank_zero() {
-    registrar::host h;
+    coordinator::host h;
     h.job = the_job;
     h.first_size = ranks;
     h.find = [this](peer_id rank, std::function<void(std::string)> found) {
@@ -165,7 +165,7 @@ class rank_zero {
       check(c.what == change_kind::joined || may_end_.contains(c.rank),
             "a rank's end is told by who may");
     };
-    book_ = std::make_unique<registrar>(std::move(h));
+    book_ = std::make_unique<coordinator>(std::move(h));
   }
 
   void step(input& in) {
@@ -190,8 +190,8 @@ class rank_zero {
                                               : place(static_cast<std::uint8_t>(answer.rank)));
       }
       default: {
-        const parcel p = some_parcel(in);
-        if (book_->owns(line)) book_->on_parcel(line, p);
+        const wireup_message p = some_parcel(in);
+        if (book_->owns(line)) book_->on_wireup_message(line, p);
       }
     }
   }
@@ -220,13 +220,13 @@ class rank_zero {
     v->line->who.rank = how / 2u % 8;
     v->leaves = how >= 240;
     const peer_id says = how / 16u % 8;
-    v->said = (how & 1) == 0 ? roster_greeting(no_peer) : roster_greeting(says);
+    v->said = (how & 1) == 0 ? roster_private_data(no_peer) : roster_private_data(says);
     if (how == 0xff) v->said = "hello";
     lines_.push_back(v->line);
-    book_->visit(std::move(v));
+    book_->on_request(std::move(v));
   }
 
-  static parcel some_parcel(input& in) {
+  static wireup_message some_parcel(input& in) {
     const auto how = in.get<std::uint8_t>();
     switch (how % 6) {
       case 0:
@@ -237,7 +237,7 @@ class rank_zero {
       case 3:
         return encode_roster_leave();
       default: {
-        parcel p;
+        wireup_message p;
         p.kind = in.get<std::uint8_t>() % 8;
         p.bytes = some_bytes(in);
         return p;
@@ -248,12 +248,12 @@ class rank_zero {
   std::set<peer_id> asked_, may_end_;
   std::vector<answer> answers_;
   std::vector<std::shared_ptr<scripted_line>> lines_;
-  std::unique_ptr<registrar> book_;
+  std::unique_ptr<coordinator> book_;
 };
 
-void scripted_line::send(parcel p) {
+void scripted_line::send(wireup_message p) {
   check(!closed, "nothing is said to who was hung up on");
-  check(p.bytes.size() <= parcel::max_bytes, "what is said is a parcel");
+  check(p.bytes.size() <= wireup_message::max_bytes, "what is said is a parcel");
   if (const auto w = decode_roster_welcome(p)) return home->welcomed(*this, w->rank);
   check(rank != no_peer, "nothing is said before the welcome");
 }

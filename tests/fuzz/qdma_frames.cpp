@@ -15,7 +15,7 @@ using namespace transports;
 using namespace transports::qdma;
 
 /// Looks at all that it is handed.
-class listener final : public inlet {
+class listener final : public frame_sink {
  public:
   bool broken = false;
   unsigned sum = 0;
@@ -28,7 +28,7 @@ class listener final : public inlet {
     for (std::size_t i = 0; i < h.size; ++i) sum += static_cast<unsigned>(payload[i]);
     return h.kind != 0;
   }
-  void on_room() noexcept override { check(!broken, "no room after the end"); }
+  void on_writable() noexcept override { check(!broken, "no room after the end"); }
   void on_broken(errc why) noexcept override {
     check(why == errc::protocol_error, "a broken rule is a protocol error");
     broken = true;
@@ -46,7 +46,7 @@ struct world {
 
   static std::unique_ptr<link> connect(qdma_transport& from, listener& in, qdma_transport& to,
                                        listener& there) {
-    parcel offer, answer;
+    wireup_message offer, answer;
     std::unique_ptr<link> made = from.open(in, {}, offer);
     check(to.accept(there, {}, std::move(offer), answer).empty(), "a good offer is taken");
     check(made->opened(std::move(answer)).empty(), "a good answer is taken");
@@ -62,14 +62,14 @@ struct world {
     const frame_extension x{};
     const bool extended = (h.flags & has_extension) != 0;
     const post taken =
-        extended ? over.send(h, &x, data) : over.send_together(h, nullptr, one.data());
+        extended ? over.send(h, &x, data) : over.send_contiguous(h, nullptr, one.data());
     check(taken != post::posted, "a frame is taken at once or not");
   }
 
   /// A message that is no frame, or almost one.
   void post_bytes(input& with) {
-    queue_memory& q = ours.office().queue(0);
-    queue_writer w(q, ours.office().regions().progress_of(0),
+    queue_memory& q = ours.segment().queue(0);
+    queue_writer w(q, ours.segment().regions().progress_of(0),
                    with.get<std::uint8_t>() % 4 == 0 ? with.get<vpid>() : vpid_of(1, 0));
     const auto at = w.claim();
     if (!at) return;
@@ -92,7 +92,7 @@ struct world {
       case 3:
         return at_ours.broken ? void() : send(*to_theirs, with);
       case 4: {
-        auto& progress = theirs.office().regions().stage_of(0).read;
+        auto& progress = theirs.segment().regions().stage_of(0).read;
         progress.store(with.get<std::uint8_t>() % 2 == 0
                            ? with.get<std::uint64_t>()
                            : progress.load() + 64u * with.get<std::uint8_t>());
@@ -103,7 +103,7 @@ struct world {
         return;
       default:
         ours.has_work();
-        ours.nudge();
+        ours.wake_peer();
         theirs.poll();
     }
   }

@@ -83,7 +83,7 @@ void run(input in) {
         w.queue.tail.store(near(in.get<std::uint8_t>()) + slot);
         break;
       case 5:
-        w.queue.heads[slot].turn.store(turn_of(near(in.get<std::uint8_t>())));
+        w.queue.heads[slot].sequence.store(sequence_of(near(in.get<std::uint8_t>())));
         break;
       case 6:
         w.take_one();

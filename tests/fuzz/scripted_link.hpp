@@ -22,9 +22,9 @@ using namespace transports;
 class scripted_link final : public link {
  public:
   /// \param teller whom it tells of what it has moved
-  scripted_link(const std::uint8_t& mood, inlet& teller) noexcept
+  scripted_link(const std::uint8_t& mood, frame_sink& teller) noexcept
       : link(kind()), mood_(mood), teller_(teller) {}
-  std::string opened(parcel) override { return {}; }
+  std::string opened(wireup_message) override { return {}; }
   post send(const frame_header& h, const frame_extension*, gather& data) noexcept override {
     check(h.size <= traits().max_payload, "a frame has its limit");
     if (mood_ & 1) return post::busy;
@@ -58,8 +58,8 @@ class scripted_link final : public link {
     transfers_.clear();
     shown_.clear();
   }
-  bool unseen() const noexcept override { return false; }
-  void nudge() noexcept override {}
+  bool unconsumed() const noexcept override { return false; }
+  void wake_peer() noexcept override {}
 
   /// Time goes by.
   void work() noexcept {
@@ -135,7 +135,7 @@ class scripted_link final : public link {
   }
 
   const std::uint8_t& mood_;
-  inlet& teller_;
+  frame_sink& teller_;
   std::deque<transfer> transfers_;
   std::map<std::uint16_t, std::pair<mutable_buffer, bool>> shown_;
   std::uint16_t last_shown_ = 0;

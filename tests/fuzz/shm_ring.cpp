@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "target.hpp"
-#include "transports/shm/port.hpp"
+#include "transports/shm/ring_receiver.hpp"
 #include "transports/shm/transport.hpp"
 
 namespace weft::fuzz {
@@ -16,7 +16,7 @@ using namespace transports;
 using namespace transports::shm;
 
 /// Looks at all that it is handed.
-class listener final : public inlet {
+class listener final : public frame_sink {
  public:
   const std::byte* begin = nullptr;  // of the incoming ring
   bool broken = false;
@@ -31,7 +31,7 @@ class listener final : public inlet {
     for (std::size_t i = 0; i < h.size; ++i) sum += static_cast<unsigned>(payload[i]);
     return h.kind != 0;
   }
-  void on_room() noexcept override { check(!broken, "no room after the end"); }
+  void on_writable() noexcept override { check(!broken, "no room after the end"); }
   void on_broken(errc why) noexcept override {
     check(why == errc::protocol_error, "a broken rule is a protocol error");
     broken = true;
@@ -43,7 +43,7 @@ struct false_bell {
   runtime::unique_fd page = runtime::make_memory_file("page", 4096);
   runtime::mapping memory = runtime::map_own(page, 4096);
   runtime::doorbell_page* words = new (memory.get()) runtime::doorbell_page{};
-  runtime::bell_ear ear;  // never listened to
+  runtime::wakeup_receiver ear;  // never listened to
 
   false_bell() {
     words->magic = runtime::doorbell_page::expected_magic;
@@ -54,15 +54,15 @@ struct false_bell {
 
 /// Both sides of two rings in one process, each with mappings of its own.
 struct stage {
-  runtime::doorbell door{false};
-  shm_transport transport{door, large_way::pipeline, 1};
+  runtime::doorbell own_bell{false};
+  shm_transport transport{own_bell, copy_method::pipeline, 1};
   listener in, out;
   false_bell theirs;
   runtime::remote_doorbell their_door{theirs.page};
   runtime::unique_fd ring_file = runtime::make_memory_file("ring", sizeof(ring));
   runtime::mapping their_ring = runtime::map_own(ring_file, sizeof(ring));
   ring& incoming = *static_cast<ring*>(their_ring.get());
-  std::unique_ptr<port> ours;
+  std::unique_ptr<ring_receiver> ours;
   std::unique_ptr<link> sender;
   runtime::mapping sent_to;
   ring* outgoing = nullptr;
@@ -75,9 +75,9 @@ struct stage {
     incoming.bytes_in_bulk = bulk_bytes;
     runtime::mapping mine = runtime::map_from_peer(ring_file, sizeof(ring), true);
     in.begin = static_cast<const std::byte*>(mine.get());
-    ours = std::make_unique<port>(std::move(mine), in, their_door);
+    ours = std::make_unique<ring_receiver>(std::move(mine), in, their_door);
 
-    parcel offer, answer;
+    wireup_message offer, answer;
     sender = transport.open(out, {}, offer);
     sent_to = runtime::map_own(offer.fds.front(), sizeof(ring));
     outgoing = static_cast<ring*>(sent_to.get());
@@ -90,7 +90,7 @@ struct stage {
     s.header = with.get<frame_header>();
     const auto body = with.bytes(with.get<std::uint8_t>() % (inline_bytes + 1));
     if (!body.empty()) std::memcpy(s.body, body.data(), body.size());
-    s.turn.store(turn_of(written++), std::memory_order_release);
+    s.sequence.store(sequence_of(written++), std::memory_order_release);
   }
 
   void send(input& with) {
@@ -102,7 +102,7 @@ struct stage {
     const frame_extension x{};
     const bool extended = (h.flags & has_extension) != 0;
     const post taken =
-        extended ? sender->send(h, &x, data) : sender->send_together(h, nullptr, one.data());
+        extended ? sender->send(h, &x, data) : sender->send_contiguous(h, nullptr, one.data());
     check(taken != post::posted, "a frame is taken at once or not");
   }
 
@@ -137,13 +137,13 @@ struct stage {
         return;
       case 7:
         theirs.words->asleep.store(with.get<std::uint8_t>());
-        theirs.words->away.store(with.get<std::uint8_t>());
+        theirs.words->computing.store(with.get<std::uint8_t>());
         incoming.room_wanted.store(with.get<std::uint8_t>());
         return;
       default:
         transport.poll();
         transport.has_work();
-        transport.nudge();
+        transport.wake_peer();
         ours->publish_rest();
     }
   }

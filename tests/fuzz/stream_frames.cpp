@@ -200,7 +200,7 @@ class talk {
         return;
       case 10: {
         const engine::holder hold(turns_);
-        villain_->on_room();
+        villain_->on_writable();
         return;
       }
       case 11:

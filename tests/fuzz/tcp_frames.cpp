@@ -19,7 +19,7 @@ using namespace transports;
 using namespace transports::tcp;
 
 /// Looks at all that it is handed, and wants some of the payloads in memory of its own.
-class listener final : public inlet {
+class listener final : public frame_sink {
  public:
   listener(std::span<const std::byte> scratch, std::uint8_t manner)
       : scratch_(scratch), manner_(manner) {}
@@ -53,7 +53,7 @@ class listener final : public inlet {
     refused = h.kind == 0xff;
     return !refused;
   }
-  void on_room() noexcept override { check(false, "a port knows of no room"); }
+  void on_writable() noexcept override { check(false, "a port knows of no room"); }
   void on_broken(errc) noexcept override { check(false, "its owner tells"); }
 
  private:

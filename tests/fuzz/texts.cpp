@@ -15,13 +15,13 @@ namespace weft::fuzz {
 namespace {
 
 void address(const std::string& text) {
-  wireup::door_address a;
+  wireup::listen_address a;
   try {
     a = wireup::parse_address(text);
   } catch (const error& e) {
     return check(e.kind() == errc::invalid_argument, "a bad address is an invalid argument");
   }
-  const wireup::door_address again = wireup::parse_address(wireup::to_text(a));
+  const wireup::listen_address again = wireup::parse_address(wireup::to_text(a));
   check(again.how == a.how && again.name == a.name && again.host == a.host && again.port == a.port,
         "an address survives being written");
 }

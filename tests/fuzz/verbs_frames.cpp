@@ -18,7 +18,7 @@ using tests::fabric;
 using tests::fake_device;
 
 /// Looks at all that it is handed.
-class listener final : public inlet {
+class listener final : public frame_sink {
  public:
   unsigned sum = 0, frames = 0;
   bool over = false, told = false;
@@ -37,17 +37,19 @@ class listener final : public inlet {
   void on_transferred(std::uint64_t, bool well) noexcept override {
     check(!told && well, "what failed ends with the link");
   }
-  void on_room() noexcept override { check(!told, "no room is made by who is broken"); }
+  void on_writable() noexcept override { check(!told, "no room is made by who is broken"); }
   void on_broken(errc) noexcept override {
     check(!told, "an end is told of once");
     over = told = true;
   }
 };
 
-parcel bytes_of(std::span<const std::byte> bytes) { return {0, {bytes.begin(), bytes.end()}, {}}; }
+wireup_message bytes_of(std::span<const std::byte> bytes) {
+  return {0, {bytes.begin(), bytes.end()}, {}};
+}
 
-verbs::calling_card card_in(const parcel& p) {
-  verbs::calling_card c{};
+verbs::queue_pair_address card_in(const wireup_message& p) {
+  verbs::queue_pair_address c{};
   if (p.bytes.size() == sizeof c) std::memcpy(&c, p.bytes.data(), sizeof c);
   return c;
 }
@@ -75,8 +77,8 @@ struct stage {
   stage() {
     turns.add(here);
     const runtime::engine::holder hold(turns);
-    verbs::calling_card card{};
-    parcel own;
+    verbs::queue_pair_address card{};
+    wireup_message own;
     card = {verbs::magic,
             verbs::version,
             0,
@@ -106,13 +108,13 @@ struct stage {
 
   void offer(std::span<const std::byte> bytes) {
     const runtime::engine::holder hold(turns);
-    parcel answer;
+    wireup_message answer;
     if (here.accept(of_liar, who, bytes_of(bytes), answer).empty()) connect(answer);
   }
   void open(std::span<const std::byte> bytes) {
     const runtime::engine::holder hold(turns);
     if (out) return;
-    parcel own;
+    wireup_message own;
     try {
       out = here.open(of_liar, who, own);
     } catch (const error&) {
@@ -121,7 +123,9 @@ struct stage {
     connect(own);
     if (!out->opened(bytes_of(bytes)).empty()) out.reset();
   }
-  void connect(const parcel& card) { liar->connect(card_in(card), 0, std::chrono::seconds(1)); }
+  void connect(const wireup_message& card) {
+    liar->connect(card_in(card), 0, std::chrono::seconds(1));
+  }
   void send(verbs::queue_pair& from, std::span<const std::byte> bytes, std::uint32_t immediate) {
     ibv_sge piece{reinterpret_cast<std::uintptr_t>(bytes.data()),
                   static_cast<std::uint32_t>(bytes.size()), 0};
@@ -182,7 +186,7 @@ void run(input in) {
   while (!in.empty()) {
     switch (in.get<std::uint8_t>() % 10) {
       case 0:
-        s.offer(in.bytes(sizeof(verbs::calling_card)));
+        s.offer(in.bytes(sizeof(verbs::queue_pair_address)));
         break;
       case 1: {
         const auto immediate = in.get<std::uint32_t>();
@@ -193,7 +197,7 @@ void run(input in) {
       case 2: {
         if (!s.out) break;
         const runtime::engine::holder hold(s.turns);
-        s.out->send_together({0, 0, 1, 0, 0}, nullptr, nullptr);
+        s.out->send_contiguous({0, 0, 1, 0, 0}, nullptr, nullptr);
         break;
       }
       case 3: {
@@ -201,7 +205,7 @@ void run(input in) {
         break;
       }
       case 4:
-        s.open(in.bytes(sizeof(verbs::calling_card)));
+        s.open(in.bytes(sizeof(verbs::queue_pair_address)));
         break;
       case 5: {
         const runtime::engine::holder hold(s.turns);

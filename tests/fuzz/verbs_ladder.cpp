@@ -53,7 +53,7 @@ struct stage {
   void meet(std::span<const std::byte> lie) {
     ladder::card said = liar.card();
     if (!lie.empty()) std::memcpy(&said, lie.data(), lie.size());
-    const ladder::card own = liar.own_card(said);
+    const ladder::card own = liar.own_address(said);
     call([&] { pipe->meet(std::as_bytes(std::span(&own, 1))); });
   }
   /// One that looks right: chunks of the first lap.

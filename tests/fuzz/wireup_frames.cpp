@@ -40,12 +40,14 @@ void introductions(const frame& f) {
 void first_words(const frame& f) {
   if (const auto h = decode_hello(f); h.value) {
     check(parse_locator(h.value->who.locator).has_value(), "a hello names a locator");
-    check(h.value->greeting.size() <= max_greeting, "a greeting has its limit");
+    check(h.value->private_data.size() <= max_private_data, "a greeting has its limit");
     const auto again = decode_hello(encode(*h.value));
     check(again.value && same(again.value->who, h.value->who) && again.value->key == h.value->key &&
               again.value->fresh == h.value->fresh && again.value->proof == h.value->proof &&
-              again.value->why == h.value->why && again.value->door == h.value->door &&
-              again.value->ticket == h.value->ticket && again.value->greeting == h.value->greeting,
+              again.value->why == h.value->why &&
+              again.value->listener_number == h.value->listener_number &&
+              again.value->ticket == h.value->ticket &&
+              again.value->private_data == h.value->private_data,
           "a hello survives being encoded");
   } else {
     check(!h.wrong.empty(), "what is wrong with a hello is told");
@@ -97,10 +99,11 @@ void run(input in) {
   // As many descriptors came with the packet; which ones does not matter here.
   const std::size_t descriptors = in.get<std::uint8_t>() % 10u;
   const auto packet = in.rest();
-  is_door_question(packet);
-  if (const auto a = decode_door_answer(packet)) {
-    const auto again = decode_door_answer(encode(*a));
-    check(again && again->door == a->door && again->locator == a->locator, "door answer");
+  is_listener_question(packet);
+  if (const auto a = decode_listener_answer(packet)) {
+    const auto again = decode_listener_answer(encode(*a));
+    check(again && again->listener_number == a->listener_number && again->locator == a->locator,
+          "door answer");
   }
   const auto f = frame_header::parse(packet, std::vector<runtime::unique_fd>(descriptors));
   if (!f) return;

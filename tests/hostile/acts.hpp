@@ -48,8 +48,8 @@ void answer_no_offer(scene&, dice&);
 void send_notes(scene&, dice&);
 void send_any_parcel(scene&, dice&);
 void storm_of_offers(scene&, dice&);
-void knock_and_leave(scene&, dice&);
-void visit_registrar(scene&, dice&);
+void request_and_leave(scene&, dice&);
+void visit_coordinator(scene&, dice&);
 
 // acts_raw.cpp
 void send_strangers(scene&, dice&);

@@ -60,7 +60,8 @@ void answer(scene& s, guise& g, dice& d, const heard& h, unsigned spoilt) {
         default: {
           const std::uint64_t mine = d.between(1, 9);
           send(s, g, d, extended(frame_kind::cts, id_above(h), mine), spoilt);
-          if (d.percent(20)) send(s, g, d, extended(frame_kind::enough, id_above(h), mine), spoilt);
+          if (d.percent(20))
+            send(s, g, d, extended(frame_kind::stop_data, id_above(h), mine), spoilt);
           return;
         }
       }
@@ -74,7 +75,7 @@ void answer(scene& s, guise& g, dice& d, const heard& h, unsigned spoilt) {
            extended(d.percent(70) ? frame_kind::cancelled : frame_kind::fin_ack, h.extension.a),
            spoilt);
       return;
-    case frame_kind::enough:
+    case frame_kind::stop_data:
       send(s, g, d, extended(frame_kind::data, h.extension.b, d.below(300'000)), spoilt);
       return;
     case frame_kind::bye:
@@ -126,10 +127,10 @@ void answer_badly(scene& s, dice& d) { answer_some(s, d, 30, true); }
 void answer_unasked(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
-  constexpr frame_kind kinds[] = {frame_kind::cts,       frame_kind::data,     frame_kind::fin_ack,
-                                  frame_kind::matched,   frame_kind::fin,      frame_kind::enough,
-                                  frame_kind::cancelled, frame_kind::got,      frame_kind::accessed,
-                                  frame_kind::granted,   frame_kind::released, frame_kind::credit};
+  constexpr frame_kind kinds[] = {
+      frame_kind::cts,      frame_kind::data,      frame_kind::fin_ack,   frame_kind::matched,
+      frame_kind::fin,      frame_kind::stop_data, frame_kind::cancelled, frame_kind::got,
+      frame_kind::accessed, frame_kind::granted,   frame_kind::released,  frame_kind::credit};
   const frame_kind kind = d.one_of(kinds);
   const std::uint64_t number = any_number(*g, d);
   const bool above = kind == frame_kind::got;

@@ -76,7 +76,7 @@ void scribble_in_ring(scene& s, dice& d) {
           break;
         }
         case 4:
-          at.turn.store(static_cast<std::uint32_t>(d.below(4)), std::memory_order_release);
+          at.sequence.store(static_cast<std::uint32_t>(d.below(4)), std::memory_order_release);
           break;
         case 5:
           r->room_wanted = static_cast<std::uint32_t>(d.below(2));

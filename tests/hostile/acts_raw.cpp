@@ -38,8 +38,8 @@ std::optional<wireup::frame> invitation_from(scene& s, const wireup::opened& fro
   return {};
 }
 
-/// With a key of its own, so that it gets past the door: whatever else the hello claims is a claim.
-/// \return whether it was said
+/// With a key of its own, so that it gets past the listener: whatever else the hello claims is a
+/// claim. \return whether it was said
 bool say_hello(scene& s, const wireup::opened& to, const wireup::hello& h) {
   const auto invitation = invitation_from(s, to);
   if (!invitation) return false;
@@ -50,13 +50,13 @@ bool say_hello(scene& s, const wireup::opened& to, const wireup::hello& h) {
 
 }  // namespace
 
-/// Who says nothing, and holds a place at the door.
+/// Who says nothing, and holds a place at the listener.
 void send_strangers(scene& s, dice& d) {
-  const std::string door(s.on().door.get());
-  const std::string name =
-      d.percent(50) || s.victim.locator.empty()
-          ? "weft-door:" + std::to_string(::geteuid()) + ":" + door.substr(door.find("//") + 2)
-          : s.victim.locator.substr(0, s.victim.locator.find(','));
+  const std::string listening(s.on().listening.get());
+  const std::string name = d.percent(50) || s.victim.locator.empty()
+                               ? "weft-door:" + std::to_string(::geteuid()) + ":" +
+                                     listening.substr(listening.find("//") + 2)
+                               : s.victim.locator.substr(0, s.victim.locator.find(','));
   // 64 would keep others out for five seconds, which no seed has: tests/fault does that.
   constexpr std::size_t most = 40;
   for (std::uint64_t left = d.between(1, 20); left != 0 && s.sockets.size() < most; --left)
@@ -74,10 +74,10 @@ void offer_unheard(scene& s, dice& d) {
   h.who.locator = wireup::random_socket_name();
   if (!say_hello(s, socket, h)) return;
   wireup::frame f;
-  f.kind = wireup::frame_kind::parcel;
-  f.detail = static_cast<std::uint8_t>(parcel_kind::offer);
-  f.body.resize(sizeof(parcel_head) + 24);
-  const parcel_head head{1, 0, 0, 0};
+  f.kind = wireup::frame_kind::wireup_message;
+  f.detail = static_cast<std::uint8_t>(wireup_message_kind::offer);
+  f.body.resize(sizeof(wireup_message_head) + 24);
+  const wireup_message_head head{1, 0, 0, 0};
   std::memcpy(f.body.data(), &head, sizeof head);
   const std::uint64_t many = d.percent(5) ? 60'000 : d.between(100, 2000);
   std::uint64_t sent = 0;
@@ -126,14 +126,14 @@ void say_hello_as_another(scene& s, dice& d) {
     default:
       h.who.rank = static_cast<weft::peer_id>(any_word(d));
   }
-  h.door = d.percent(50) ? 0 : any_word(d);
+  h.listener_number = d.percent(50) ? 0 : any_word(d);
   h.ticket = any_word(d);
-  h.greeting = d.one_of(service_names);
+  h.private_data = d.one_of(service_names);
   const bool at_door = d.percent(30);
-  const std::string door(s.on().door.get());
-  const std::string name =
-      at_door ? "weft-door:" + std::to_string(::geteuid()) + ":" + door.substr(door.find("//") + 2)
-              : s.victim.locator.substr(0, s.victim.locator.find(','));
+  const std::string listening(s.on().listening.get());
+  const std::string name = at_door ? "weft-door:" + std::to_string(::geteuid()) + ":" +
+                                         listening.substr(listening.find("//") + 2)
+                                   : s.victim.locator.substr(0, s.victim.locator.find(','));
   wireup::opened socket = wireup::connect_abstract(name);
   if (!socket.fd) return;
   s.say("  hello to {} as {}, rank {}", name, wireup::to_text(h.who.id), h.who.rank);
@@ -142,7 +142,8 @@ void say_hello_as_another(scene& s, dice& d) {
   for (std::uint64_t more = d.below(4); more != 0; --more) {
     wireup::frame f;
     f.kind = static_cast<wireup::frame_kind>(d.percent(60) ? 4 : d.below(24));
-    f.detail = static_cast<std::uint8_t>(f.kind == wireup::frame_kind::parcel ? d.below(6) : 0);
+    f.detail =
+        static_cast<std::uint8_t>(f.kind == wireup::frame_kind::wireup_message ? d.below(6) : 0);
     f.body = some_bytes(d, 100);
     say(socket, f);
   }

@@ -35,22 +35,22 @@ unique_fd memory_file(dice& d) {
 
 /// A TCP socket with unread bytes at the other end, whose last close waits.
 unique_fd lingering_socket(scene& s) {
-  unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   unique_fd near(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof at;
-  if (::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) != 0 ||
-      ::listen(door.get(), 1) != 0 ||
-      ::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
+  if (::bind(listening.get(), reinterpret_cast<sockaddr*>(&at), size) != 0 ||
+      ::listen(listening.get(), 1) != 0 ||
+      ::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
     return {};
   ::connect(near.get(), reinterpret_cast<sockaddr*>(&at), size);
   const std::vector<std::byte> bytes(1 << 20);
   while (::send(near.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0) continue;
   const linger wait{1, 1};
   ::setsockopt(near.get(), SOL_SOCKET, SO_LINGER, &wait, sizeof wait);
-  s.sockets.push_back(std::move(door));  // nobody reads until the seed ends
+  s.sockets.push_back(std::move(listening));  // nobody reads until the seed ends
   return near;
 }
 
@@ -81,19 +81,20 @@ unique_fd wrong_descriptor(scene& s, dice& d) {
   }
 }
 
-parcel_head some_head(guise& g, dice& d) {
+wireup_message_head some_head(guise& g, dice& d) {
   const tie& t = *d.one_of(g.ties);
-  parcel_head head{t.place, t.number, t.further, static_cast<std::uint32_t>(any_word(d))};
+  wireup_message_head head{t.place, t.number, t.further, static_cast<std::uint32_t>(any_word(d))};
   if (d.percent(15)) head.place = static_cast<std::uint16_t>(any_word(d));
   if (d.percent(15)) head.number = static_cast<std::uint8_t>(any_word(d));
   if (d.percent(10)) head.further = static_cast<std::uint8_t>(any_word(d));
   return head;
 }
 
-parcel some_parcel(scene& s, dice& d, std::size_t most_bytes) {
-  parcel p;
+wireup_message some_parcel(scene& s, dice& d, std::size_t most_bytes) {
+  wireup_message p;
   p.bytes = some_bytes(d, most_bytes);
-  for (std::uint64_t fds = d.percent(50) ? 0 : d.between(1, parcel::max_fds); fds != 0; --fds)
+  for (std::uint64_t fds = d.percent(50) ? 0 : d.between(1, wireup_message::max_fds); fds != 0;
+       --fds)
     if (unique_fd fd = wrong_descriptor(s, d)) p.fds.push_back(std::move(fd));
   return p;
 }
@@ -108,8 +109,9 @@ void come_again(scene& s, dice& d) {
     if (d.percent(50))
       known->connect(s.victim.locator);
     else
-      known->knock(std::string((d.percent(50) ? s.on().door : s.on().tcp_door).get()),
-                   d.one_of(service_names));
+      known->request_connection(
+          std::string((d.percent(50) ? s.on().listening : s.on().tcp_listener).get()),
+          d.one_of(service_names));
     return;
   }
   guise* const g = s.enter(d, d.one_of(service_names));
@@ -134,31 +136,31 @@ void offer_wrong_descriptors(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
   const tie& t = *d.one_of(g->ties);
-  parcel p;
+  wireup_message p;
   p.bytes.resize(d.percent(70) ? t.transport.traits().name == "qdma" ? 16 : 24 : d.below(100));
-  for (std::uint64_t fds = d.between(0, parcel::max_fds); fds != 0; --fds)
+  for (std::uint64_t fds = d.between(0, wireup_message::max_fds); fds != 0; --fds)
     if (unique_fd fd = wrong_descriptor(s, d)) p.fds.push_back(std::move(fd));
-  g->send_parcel(d.percent(80) ? parcel_kind::offer : parcel_kind::answer,
+  g->send_parcel(d.percent(80) ? wireup_message_kind::offer : wireup_message_kind::answer,
                  {t.place, t.number, t.further, 1000}, std::move(p));
 }
 
 void offer_lies(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
-  parcel p;
+  wireup_message p;
   const bool again = !g->seen_offers.empty() && d.percent(40);
   if (again) p.bytes = d.one_of(g->seen_offers).bytes;  // the victim's own
   if (!again) p = some_parcel(s, d, 200);
   if (!p.bytes.empty() && d.percent(60))
     p.bytes[d.below(p.bytes.size())] ^= static_cast<std::byte>(1 << d.below(8));
-  g->send_parcel(parcel_kind::offer, some_head(*g, d), std::move(p));
+  g->send_parcel(wireup_message_kind::offer, some_head(*g, d), std::move(p));
 }
 
 void answer_no_offer(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
-  g->send_parcel(d.percent(60) ? parcel_kind::answer : parcel_kind::refusal, some_head(*g, d),
-                 some_parcel(s, d, 100));
+  g->send_parcel(d.percent(60) ? wireup_message_kind::answer : wireup_message_kind::refusal,
+                 some_head(*g, d), some_parcel(s, d, 100));
 }
 
 /// Regions that are none, the same one again and again, and a text in the wrong moment.
@@ -167,7 +169,7 @@ void send_notes(scene& s, dice& d) {
   if (!g) return;
   for (std::uint64_t left = d.percent(90) ? d.between(1, 8) : 200; left != 0; --left) {
     const tie& t = *d.one_of(g->ties);
-    parcel p;
+    wireup_message p;
     if (d.percent(80)) {
       const auto number = static_cast<std::uint16_t>(d.percent(80) ? left : d.throw_one());
       p.bytes.resize(sizeof number);
@@ -177,14 +179,15 @@ void send_notes(scene& s, dice& d) {
     } else {
       p = some_parcel(s, d, 2000);
     }
-    g->send_parcel(parcel_kind::note, {t.place, t.number, t.further, 0}, std::move(p));
+    g->send_parcel(wireup_message_kind::note, {t.place, t.number, t.further, 0}, std::move(p));
   }
 }
 
 void send_any_parcel(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
-  g->send_parcel(static_cast<parcel_kind>(d.below(7)), some_head(*g, d), some_parcel(s, d, 16'000));
+  g->send_parcel(static_cast<wireup_message_kind>(d.below(7)), some_head(*g, d),
+                 some_parcel(s, d, 16'000));
 }
 
 /// Each is answered, and the answers are not read.
@@ -194,32 +197,34 @@ void storm_of_offers(scene& s, dice& d) {
   const tie& t = *d.one_of(g->ties);
   const std::uint64_t many = d.percent(3) ? 20'000 : d.between(50, 500);
   for (std::uint64_t left = many; left != 0; --left) {
-    parcel p;
+    wireup_message p;
     p.bytes.resize(24);
-    g->send_parcel(parcel_kind::offer, {t.place, t.number, t.further, 0}, std::move(p));
+    g->send_parcel(wireup_message_kind::offer, {t.place, t.number, t.further, 0}, std::move(p));
   }
 }
 
-void knock_and_leave(scene& s, dice& d) {
+void request_and_leave(scene& s, dice& d) {
   if (s.guises.empty()) return;
   const auto& g = d.one_of(s.guises);
-  std::string greeting = d.one_of(service_names);
-  if (d.percent(30)) greeting.assign(d.below(1100), 'x');
-  g->knock_and_go_on(std::string((d.percent(70) ? s.on().door : s.on().tcp_door).get()), greeting);
+  std::string private_data = d.one_of(service_names);
+  if (d.percent(30)) private_data.assign(d.below(1100), 'x');
+  g->request_and_go_on(std::string((d.percent(70) ? s.on().listening : s.on().tcp_listener).get()),
+                       private_data);
   if (d.percent(30)) g->leave();
 }
 
 /// Joins the job, or says so.
-void visit_registrar(scene& s, dice& d) {
+void visit_coordinator(scene& s, dice& d) {
   if (s.guises.empty() || s.victim.locator.empty()) return;
   const auto& g = d.one_of(s.guises);
-  const std::string greeting =
+  const std::string private_data =
       d.percent(60) ? "weft roster 2 new" : "weft roster 2 " + std::to_string(any_word(d) & 0xffff);
   const std::size_t before = g->channels.size();
-  if (!g->knock_at_registrar(s.victim.locator, greeting) || g->channels.size() == before) return;
+  if (!g->connect_to_coordinator(s.victim.locator, private_data) || g->channels.size() == before)
+    return;
   const wireup::channel_ptr line = g->channels.back();
   for (std::uint64_t left = d.between(1, 5); left != 0; --left) {
-    parcel p;
+    wireup_message p;
     p.kind = static_cast<std::uint8_t>(d.percent(85) ? d.between(4, 6) : d.below(9));
     if (p.kind == 4 && d.percent(80)) {
       const std::string locator = d.percent(50) ? g->self().locator : wireup::random_socket_name();

@@ -61,7 +61,7 @@ struct honest_notes {
 struct board {
   // Written by the victim, before `ready`.
   std::atomic<std::int32_t> victim_pid{0};
-  text door, tcp_door, roster_door;
+  text listening, tcp_listener, roster_listener;
   weft::remote_region open_region;  ///< for everybody, also the attacker
   std::atomic<std::uint32_t> ready{0};
   text trouble;

@@ -44,9 +44,9 @@ bool ear::on_frame(const frame_header& h, const frame_extension* x,
 
 std::string to_text(const frame_header& h, const frame_extension* x) {
   static constexpr std::array names{
-      "kind 0", "eager",     "more",   "rts",    "cts",    "data",     "fin_ack", "matched",
-      "cancel", "cancelled", "credit", "bye",    "enough", "ordered",  "arrived", "fin",
-      "signal", "put",       "get",    "update", "got",    "accessed", "granted", "released"};
+      "kind 0", "eager",     "more",   "rts",    "cts",       "data",     "fin_ack", "matched",
+      "cancel", "cancelled", "credit", "bye",    "stop_data", "ordered",  "arrived", "fin",
+      "signal", "put",       "get",    "update", "got",       "accessed", "granted", "released"};
   std::string text =
       fmt::format("{} tag {:x} size {} flags {:02x} credit {}",
                   h.kind < names.size() ? names[h.kind] : fmt::format("kind {}", h.kind), h.tag,

@@ -27,8 +27,8 @@ struct heard {
 };
 
 /// The protocol's side of one link of one transport. Keeps what comes, so that it can be answered,
-/// or lied about. The attacker's thread, with the baton of its engine.
-class ear final : public weft::transports::inlet {
+/// or lied about. The attacker's thread, with the progress lock of its engine.
+class ear final : public weft::transports::frame_sink {
  public:
   /// \param keep where frames go that came, however they were packed
   ear(std::deque<heard>& keep, std::function<void(const heard&)> told)
@@ -40,7 +40,7 @@ class ear final : public weft::transports::inlet {
                              std::uint32_t) noexcept override {
     return {};
   }
-  void on_room() noexcept override {}
+  void on_writable() noexcept override {}
   void on_broken(weft::errc) noexcept override { broken = true; }
 
   bool broken = false;

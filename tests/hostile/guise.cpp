@@ -39,8 +39,8 @@ const std::vector<std::byte>& junk() {
 }
 
 std::unique_ptr<transports::transport> make_part(const std::string& name, engine& turns) {
-  if (name == "shm") return transports::shm::make(turns.door(), "auto");
-  if (name == "qdma") return transports::qdma::make(turns, copy_ends::direct);
+  if (name == "shm") return transports::shm::make(turns.own_doorbell(), "auto");
+  if (name == "qdma") return transports::qdma::make(turns, copy_completion::direct);
   return transports::tcp::make(turns, {{"lo"}, std::chrono::seconds(5), 1});
 }
 
@@ -53,7 +53,7 @@ std::vector<std::string> parts_of(const std::string& name) {
   return parts;
 }
 
-parcel pack(parcel_kind kind, parcel_head head, parcel body) {
+wireup_message pack(wireup_message_kind kind, wireup_message_head head, wireup_message body) {
   const auto* const begin = reinterpret_cast<const std::byte*>(&head);
   body.kind = static_cast<std::uint8_t>(kind);
   body.bytes.insert(body.bytes.begin(), begin, begin + sizeof head);
@@ -91,7 +91,7 @@ guise::guise(const settings& s, dice d, teller say, bool listens_to_tcp)
   wireup::identity self;
   self.id = wireup::random_id();
   wireup::connection_manager::handlers h;
-  h.on_parcel = [box = box_](const wireup::channel_ptr& c, parcel p) {
+  h.on_wireup_message = [box = box_](const wireup::channel_ptr& c, wireup_message p) {
     const std::lock_guard lock(box->mutex);
     box->letters.push_back({c, std::move(p)});
   };
@@ -105,7 +105,7 @@ guise::guise(const settings& s, dice d, teller say, bool listens_to_tcp)
   tcp.interfaces = {"lo"};
   tcp.listens = listens_to_tcp;
   manager_ = std::make_unique<wireup::connection_manager>(self, std::move(h), std::move(tcp));
-  manager_->let_in();
+  manager_->start_accepting();
 }
 
 guise::~guise() {
@@ -150,20 +150,22 @@ bool guise::wait(Start start) {
   return false;
 }
 
-bool guise::knock(const std::string& address, const std::string& greeting) {
-  return wait([&](auto done) { manager_->knock(address, greeting, std::move(done)); });
+bool guise::request_connection(const std::string& address, const std::string& private_data) {
+  return wait(
+      [&](auto done) { manager_->request_connection(address, private_data, std::move(done)); });
 }
 bool guise::connect(const std::string& locator) {
   return wait([&](auto done) { manager_->connect(locator, std::move(done)); });
 }
-bool guise::knock_at_registrar(const std::string& locator, const std::string& greeting) {
-  return wait([&](auto done) { manager_->knock_at_registrar(locator, greeting, std::move(done)); });
+bool guise::connect_to_coordinator(const std::string& locator, const std::string& private_data) {
+  return wait(
+      [&](auto done) { manager_->connect_to_coordinator(locator, private_data, std::move(done)); });
 }
-void guise::knock_and_go_on(const std::string& address, const std::string& greeting) {
-  manager_->knock(address, greeting, answer_to(std::make_shared<mailbox>()));
+void guise::request_and_go_on(const std::string& address, const std::string& private_data) {
+  manager_->request_connection(address, private_data, answer_to(std::make_shared<mailbox>()));
 }
 
-void guise::send_parcel(parcel_kind kind, parcel_head head, parcel body) {
+void guise::send_parcel(wireup_message_kind kind, wireup_message_head head, wireup_message body) {
   if (channels.empty()) return;
   if (settings_.trace)
     say_(fmt::format("  parcel {} place {} number {} of {} bytes, {} descriptors",
@@ -179,18 +181,18 @@ void guise::read(letter l) {
     std::erase(channels, l.from);
     return say_("  a channel has ended");
   }
-  parcel_head head;
+  wireup_message_head head;
   if (l.body.bytes.size() < sizeof head) return;
   std::memcpy(&head, l.body.bytes.data(), sizeof head);
   l.body.bytes.erase(l.body.bytes.begin(), l.body.bytes.begin() + sizeof head);
-  switch (static_cast<parcel_kind>(l.body.kind)) {
-    case parcel_kind::offer:
+  switch (static_cast<wireup_message_kind>(l.body.kind)) {
+    case wireup_message_kind::offer:
       return on_offer(head, std::move(l.body));
-    case parcel_kind::answer:
+    case wireup_message_kind::answer:
       return on_answer(head, std::move(l.body), false);
-    case parcel_kind::refusal:
+    case wireup_message_kind::refusal:
       return on_answer(head, std::move(l.body), true);
-    case parcel_kind::note:
+    case wireup_message_kind::note:
       break;
   }
   if (tie* const t = tie_of(head)) {
@@ -199,21 +201,21 @@ void guise::read(letter l) {
   }
 }
 
-tie* guise::tie_of(const parcel_head& head) {
+tie* guise::tie_of(const wireup_message_head& head) {
   const auto found = std::find_if(ties.begin(), ties.end(), [&](const auto& t) {
     return t->place == head.place && t->number == head.number;
   });
   return found == ties.end() ? nullptr : found->get();
 }
 
-void guise::on_offer(parcel_head head, parcel body) {
+void guise::on_offer(wireup_message_head head, wireup_message body) {
   say_(fmt::format("  heard an offer, place {} number {}", head.place, head.number));
-  parcel copy;
+  wireup_message copy;
   copy.bytes = body.bytes;
   if (seen_offers.size() < 8) seen_offers.push_back(std::move(copy));
   tie* const t = tie_of(head);
   if (!t || (!only && dice_.percent(5))) return;
-  parcel answer;
+  wireup_message answer;
   std::string refusal = "not today";
   if (only ? t == only : !dice_.percent(refuses_percent)) {
     const engine::holder hold(turns);
@@ -223,11 +225,11 @@ void guise::on_offer(parcel_head head, parcel body) {
   head.credit = static_cast<std::uint32_t>(dice_.percent(80) ? 1000 : dice_.throw_one());
   if (!refusal.empty())
     for (const char c : refusal) answer.bytes.push_back(static_cast<std::byte>(c));
-  send_parcel(refusal.empty() ? parcel_kind::answer : parcel_kind::refusal, head,
+  send_parcel(refusal.empty() ? wireup_message_kind::answer : wireup_message_kind::refusal, head,
               std::move(answer));
 }
 
-void guise::on_answer(parcel_head head, parcel body, bool refused) {
+void guise::on_answer(wireup_message_head head, wireup_message body, bool refused) {
   say_(fmt::format("  heard {} of place {} number {}, credit {}",
                    refused ? "a refusal" : "an answer", head.place, head.number, head.credit));
   tie* const t = tie_of(head);
@@ -241,10 +243,12 @@ void guise::on_answer(parcel_head head, parcel body, bool refused) {
 
 transports::counterpart guise::counterpart_of(const tie& t) {
   const pid_t pid = channels.empty() ? 0 : channels.front()->peer().pid;
-  const parcel_head head{t.place, t.number, t.further, 0};
+  const wireup_message_head head{t.place, t.number, t.further, 0};
   const auto channel = channels.empty() ? nullptr : channels.front();
   return {pid,
-          [this, head](parcel p) { send_parcel(parcel_kind::note, head, std::move(p)); },
+          [this, head](wireup_message p) {
+            send_parcel(wireup_message_kind::note, head, std::move(p));
+          },
           0,
           {},
           [channel](std::span<const std::byte> bytes) {
@@ -254,7 +258,7 @@ transports::counterpart guise::counterpart_of(const tie& t) {
 
 void guise::offer(tie& t) {
   if (t.link || channels.empty()) return;
-  parcel body;
+  wireup_message body;
   try {
     const engine::holder hold(turns);
     t.link = t.transport.open(t.in, counterpart_of(t), body);
@@ -263,7 +267,7 @@ void guise::offer(tie& t) {
   } catch (const error& e) {
     return say_(std::string("  cannot offer: ") + e.what());
   }
-  send_parcel(parcel_kind::offer, {t.place, t.number, t.further, 0}, std::move(body));
+  send_parcel(wireup_message_kind::offer, {t.place, t.number, t.further, 0}, std::move(body));
 }
 
 /// The socket of that way's connection; -1: it has none.

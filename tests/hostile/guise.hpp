@@ -21,18 +21,19 @@
 namespace hostile {
 
 using weft::tests::dice;
-using weft::transports::parcel;
+using weft::transports::wireup_message;
 
-/// In front of a transport's own bytes in each parcel. docs/wire-format.md, "Parcels".
-struct parcel_head {
+/// In front of a transport's own bytes in each wire-up message. docs/wire-format.md, "Wire-up
+/// messages".
+struct wireup_message_head {
   std::uint16_t place = 0;
   std::uint8_t number = 0;
   std::uint8_t further = 0;
   std::uint32_t credit = 0;
 };
-static_assert(sizeof(parcel_head) == 8);
+static_assert(sizeof(wireup_message_head) == 8);
 
-enum class parcel_kind : std::uint8_t { offer = 1, answer, refusal, note };
+enum class wireup_message_kind : std::uint8_t { offer = 1, answer, refusal, note };
 
 class guise {
  public:
@@ -43,12 +44,12 @@ class guise {
   guise(const guise&) = delete;
   guise& operator=(const guise&) = delete;
 
-  /// Knocks at a door of the victim's, or connects to it. \return false: it was not let in
-  bool knock(const std::string& address, const std::string& greeting);
+  /// Knocks at a listener of the victim's, or connects to it. \return false: it was not let in
+  bool request_connection(const std::string& address, const std::string& private_data);
   bool connect(const std::string& locator);
-  bool knock_at_registrar(const std::string& locator, const std::string& greeting);
+  bool connect_to_coordinator(const std::string& locator, const std::string& private_data);
   /// As these, without waiting for what comes of it.
-  void knock_and_go_on(const std::string& address, const std::string& greeting);
+  void request_and_go_on(const std::string& address, const std::string& private_data);
 
   /// Offers to send by that way, as a correct peer does.
   void offer(tie& t);
@@ -57,7 +58,7 @@ class guise {
   /// Over a connection: its beginning only, to be followed by send_rest or what else comes.
   void send_part(tie& t, const frame_header& h, const frame_extension& x, std::uint64_t bytes);
   void send_rest(tie& t);
-  void send_parcel(parcel_kind kind, parcel_head head, parcel body);
+  void send_parcel(wireup_message_kind kind, wireup_message_head head, wireup_message body);
 
   /// Looks once at all that has come. \return whether anything was there
   bool look();
@@ -72,7 +73,7 @@ class guise {
   std::deque<heard> memory;               ///< what the victim said by frames
   std::vector<weft::remote_region> keys;  ///< that the victim told
   std::vector<weft::wireup::channel_ptr> channels;
-  std::vector<parcel> seen_offers;  ///< without descriptors
+  std::vector<wireup_message> seen_offers;  ///< without descriptors
   const weft::wireup::identity& self() const { return manager_->self(); }
   bool deaf = false;             ///< looks at nothing
   unsigned refuses_percent = 5;  ///< of the victim's offers
@@ -82,7 +83,7 @@ class guise {
  private:
   struct letter {
     weft::wireup::channel_ptr from;
-    parcel body;
+    wireup_message body;
     bool gone = false;
   };
   /// Between the manager's thread and this one.
@@ -100,9 +101,9 @@ class guise {
   int socket_of(const tie& t) const;
   void write(tie& t, std::span<const std::byte> bytes);
   void read(letter l);
-  void on_offer(parcel_head head, parcel body);
-  void on_answer(parcel_head head, parcel body, bool refused);
-  tie* tie_of(const parcel_head& head);
+  void on_offer(wireup_message_head head, wireup_message body);
+  void on_answer(wireup_message_head head, wireup_message body, bool refused);
+  tie* tie_of(const wireup_message_head& head);
   weft::transports::counterpart counterpart_of(const tie& t);
 
   const settings& settings_;

@@ -105,8 +105,8 @@ task<void> talk_large(endpoint to, board& on, honest_notes& notes) {
 
 task<void> talk(context& ctx, board& on, std::size_t which) {
   honest_notes& notes = on.honest[which];
-  endpoint victim = co_await ctx.connect(std::string(on.door.get()),
-                                         which == 0 ? greeting_of_small : greeting_of_large);
+  endpoint victim = co_await ctx.connect(
+      std::string(on.listening.get()), which == 0 ? private_data_of_small : private_data_of_large);
   const wireup::identity& self = ctx.core().manager().self();
   notes.id = self.id;
   notes.locator.set(self.locator);
@@ -123,7 +123,7 @@ int be_honest(board& on, const settings& s, std::size_t which) try {
   on.honest[which].pid = ::getpid();
   // One of them is a member of the victim's job, so that there is a rank to lie about.
   context ctx = which == 0 ? context(common_options(s))
-                           : join(std::string(on.roster_door.get()), common_options(s));
+                           : join(std::string(on.roster_listener.get()), common_options(s));
   run(ctx, talk(ctx, on, which));
   return 0;
 } catch (const std::exception& e) {

@@ -13,9 +13,9 @@ namespace hostile {
 using weft::tests::bytes;
 using weft::tests::pattern;
 
-// Each honest peer asks the victim for one of these by its greeting.
-inline constexpr const char* greeting_of_small = "small messages";
-inline constexpr const char* greeting_of_large = "large messages";
+// Each honest peer asks the victim for one of these by its private data.
+inline constexpr const char* private_data_of_small = "small messages";
+inline constexpr const char* private_data_of_large = "large messages";
 
 inline constexpr std::size_t burst = 4;  // small messages that follow each other
 inline constexpr std::size_t longest_small = 600;

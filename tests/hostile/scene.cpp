@@ -18,7 +18,7 @@ using namespace weft;
 namespace {
 
 constexpr std::uint64_t most_acts = 40;
-constexpr unsigned looks_until_quiet = 20;
+constexpr unsigned polls_until_idle = 20;
 constexpr unsigned most_looks = 2000;
 constexpr std::size_t most_guises = 6;
 
@@ -49,13 +49,14 @@ tie* scene::some_way(guise& g, dice& d) {
   return open.empty() ? nullptr : d.one_of(open);
 }
 
-guise* scene::enter(dice& d, const std::string& greeting) {
+guise* scene::enter(dice& d, const std::string& private_data) {
   if (guises.size() >= most_guises) return nullptr;
   const bool far = settings_.transport != "shm" && settings_.transport != "qdma" && d.percent(30);
-  say("somebody comes {}, greeting \"{}\"", far ? "over TCP" : "by a Unix socket", greeting);
+  say("somebody comes {}, greeting \"{}\"", far ? "over TCP" : "by a Unix socket", private_data);
   auto made = std::make_unique<guise>(
       settings_, d.part(7), [this](const std::string& line) { say("{}", line); }, d.percent(30));
-  const bool well = made->knock(std::string((far ? board_.tcp_door : board_.door).get()), greeting);
+  const bool well = made->request_connection(
+      std::string((far ? board_.tcp_listener : board_.listening).get()), private_data);
   if (!well) say("  it was not let in");
   guises.push_back(std::move(made));
   if (!well) return nullptr;
@@ -65,7 +66,7 @@ guise* scene::enter(dice& d, const std::string& greeting) {
 }
 
 void scene::look() {
-  for (unsigned quiet = 0, looks = 0; quiet != looks_until_quiet && looks != most_looks; ++looks) {
+  for (unsigned quiet = 0, looks = 0; quiet != polls_until_idle && looks != most_looks; ++looks) {
     bool any = false;
     for (const auto& g : guises) any = g->look() || any;
     quiet = any ? 0 : quiet + 1;

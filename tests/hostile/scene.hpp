@@ -38,8 +38,8 @@ class scene {
   guise* somebody(dice& d);
   /// One of its ways on which frames can be sent; null: none.
   static tie* some_way(guise& g, dice& d);
-  /// Comes with such a greeting, over whatever the dice say. \return null: it was not let in
-  guise* enter(dice& d, const std::string& greeting);
+  /// Comes with such a private data, over whatever the dice say. \return null: it was not let in
+  guise* enter(dice& d, const std::string& private_data);
 
   /// Looks at what comes, until nothing has for a moment.
   void look();

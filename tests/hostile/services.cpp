@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t longest_echo = 300'000;
-constexpr auto patience = 20ms;  // with somebody who may never answer
+constexpr auto timeout = 20ms;  // with somebody who may never answer
 constexpr tag tag_service{9};
 
 /// Whatever comes goes back, until the visitor has gone.
@@ -25,7 +25,7 @@ task<void> echo(endpoint to) {
     const received got = co_await to.recv(in, any_tag);
     const std::size_t size = std::min(got.size, in.size());
     static_cast<void>(
-        co_await as_result(within(patience, to.send(std::span(in).first(size), tag_service))));
+        co_await as_result(within(timeout, to.send(std::span(in).first(size), tag_service))));
   }
 }
 
@@ -36,11 +36,11 @@ task<void> push(endpoint to) {
   for (unsigned round = 0; round != 4; ++round) {
     scope all;
     for (const std::size_t size : {std::size_t{0}, std::size_t{20}, std::size_t{5000}, out.size()})
-      all.start(as_result(within(patience, to.send(some(size), tag_service, round))));
-    all.start(as_result(within(patience, to.send_synchronous(some(100), tag_service))));
-    all.start(as_result(within(patience, to.send_synchronous(some(100'000), tag_service))));
+      all.start(as_result(within(timeout, to.send(some(size), tag_service, round))));
+    all.start(as_result(within(timeout, to.send_synchronous(some(100), tag_service))));
+    all.start(as_result(within(timeout, to.send_synchronous(some(100'000), tag_service))));
     const const_buffer parts[] = {some(70'000), some(1), some(70'000)};
-    all.start(as_result(within(patience, to.send(parts, tag_service))));
+    all.start(as_result(within(timeout, to.send(parts, tag_service))));
     co_await all.join();
   }
 }
@@ -56,13 +56,13 @@ task<void> reach(endpoint to) {
     there.size = std::min<std::uint64_t>(there.size, memory.size());
     scope all;
     bytes into(there.size), swapped(there.size / 2);
-    all.start(as_result(within(patience, to.put(std::span(memory).first(there.size), there))));
-    all.start(as_result(within(patience, to.get(into, there))));
-    all.start(as_result(within(patience, to.get(swapped, there))));
-    all.start(as_result(within(patience, to.signal(there, notify{1}))));
+    all.start(as_result(within(timeout, to.put(std::span(memory).first(there.size), there))));
+    all.start(as_result(within(timeout, to.get(into, there))));
+    all.start(as_result(within(timeout, to.get(swapped, there))));
+    all.start(as_result(within(timeout, to.signal(there, notify{1}))));
     if (there.size >= 8) {
-      all.start(as_result(within(patience, to.fetch_add(there, 1))));
-      all.start(as_result(within(patience, to.compare_swap(there, 1, 2))));
+      all.start(as_result(within(timeout, to.fetch_add(there, 1))));
+      all.start(as_result(within(timeout, to.compare_swap(there, 1, 2))));
     }
     co_await all.join();
   }
@@ -73,12 +73,12 @@ task<void> pipe(endpoint to, std::uint32_t number) {
   const bytes out = pattern(50'000);
   weft::stream s(to, number, {.window = 16 * 1024});
   for (unsigned round = 0; round != 3; ++round) {
-    auto written = co_await as_result(within(patience, s.write(out)));
-    auto read = co_await as_result(within(patience, s.read(in)));
+    auto written = co_await as_result(within(timeout, s.write(out)));
+    auto read = co_await as_result(within(timeout, s.read(in)));
     if (!written && !read && round != 0) break;
   }
   s.close();
-  static_cast<void>(co_await as_result(within(patience, s.closed())));
+  static_cast<void>(co_await as_result(within(timeout, s.closed())));
 }
 
 task<void> pipes(endpoint to) {
@@ -94,26 +94,26 @@ task<void> lend(context& ctx, endpoint to) {
     region shown(ctx, memory, round == 0 ? rights::read : rights::read_write);
     const remote_region key = shown.remote();
     static_cast<void>(co_await as_result(
-        within(patience, to.send(std::as_bytes(std::span(&key, 1)), tag_service))));
-    static_cast<void>(co_await as_result(within(patience, shown.notified())));
+        within(timeout, to.send(std::as_bytes(std::span(&key, 1)), tag_service))));
+    static_cast<void>(co_await as_result(within(timeout, shown.notified())));
     co_await shown.end();
   }
 }
 
-task<void> serve(context& ctx, endpoint who, std::string greeting) {
-  if (greeting == "echo") co_await echo(who);
-  if (greeting == "push") co_await push(who);
-  if (greeting == "memory") co_await reach(who);
-  if (greeting == "stream") co_await pipes(who);
-  if (greeting == "rights") co_await lend(ctx, who);
-  if (greeting == "ignore") co_await who.closed();
+task<void> serve(context& ctx, endpoint who, std::string private_data) {
+  if (private_data == "echo") co_await echo(who);
+  if (private_data == "push") co_await push(who);
+  if (private_data == "memory") co_await reach(who);
+  if (private_data == "stream") co_await pipes(who);
+  if (private_data == "rights") co_await lend(ctx, who);
+  if (private_data == "ignore") co_await who.closed();
   who.close();
 }
 
 }  // namespace
 
-task<void> serve_visitor(context& ctx, endpoint who, std::string greeting) {
-  static_cast<void>(co_await as_result(serve(ctx, std::move(who), std::move(greeting))));
+task<void> serve_visitor(context& ctx, endpoint who, std::string private_data) {
+  static_cast<void>(co_await as_result(serve(ctx, std::move(who), std::move(private_data))));
 }
 
 task<void> receive_from_anybody(context& ctx, std::size_t size, peer_id& numbered_source,
@@ -136,9 +136,9 @@ task<void> receive_from_anybody(context& ctx, std::size_t size, peer_id& numbere
       const endpoint to = ctx.peer(got.source);
       if (wish == 4)
         static_cast<void>(
-            co_await as_result(within(patience, to.send_synchronous(answer, tag_service))));
+            co_await as_result(within(timeout, to.send_synchronous(answer, tag_service))));
       else
-        static_cast<void>(co_await as_result(within(patience, to.send(answer, tag_service))));
+        static_cast<void>(co_await as_result(within(timeout, to.send(answer, tag_service))));
     } catch (const std::exception&) {
       // It has gone.
     }

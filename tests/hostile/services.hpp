@@ -11,8 +11,9 @@ namespace hostile {
 inline constexpr const char* service_names[] = {"echo",   "push",   "memory", "stream",
                                                 "rights", "ignore", "close",  "reject"};
 
-/// Serves one visitor as its greeting says. Ends when that has ended, well or not; never throws.
-weft::task<void> serve_visitor(weft::context& ctx, weft::endpoint who, std::string greeting);
+/// Serves one visitor as its private data says. Ends when that has ended, well or not; never
+/// throws.
+weft::task<void> serve_visitor(weft::context& ctx, weft::endpoint who, std::string private_data);
 
 /// Receives from anybody, and answers as the immediate word asks.
 weft::task<void> receive_from_anybody(weft::context& ctx, std::size_t size,

@@ -60,7 +60,7 @@ weft::options common_options(const settings& s) {
   o.unexpected_budget = unexpected_budget;
   // Five processes, and mostly fewer cores.
   o.spin = std::chrono::microseconds(20);
-  o.neighbours = 5;
+  o.processes_per_host = 5;
   o.job_key = "77656674207465737473206b6e6f7720746869732e";
   return o;
 }

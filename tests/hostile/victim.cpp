@@ -31,9 +31,9 @@ class house {
     bytes memory(open_region_bytes);
     region open(ctx_, memory, rights::read_write);
     board_.open_region = open.remote();
-    board_.door.set(near.address());
-    board_.tcp_door.set(far.address());
-    board_.roster_door.set(membership(ctx_).open("unix://" + name + "-join"));
+    board_.listening.set(near.address());
+    board_.tcp_listener.set(far.address());
+    board_.roster_listener.set(membership(ctx_).open("unix://" + name + "-join"));
     board_.ready.store(1, std::memory_order_release);
     scope all;
     all.start(welcome(near, all));
@@ -50,11 +50,11 @@ class house {
   }
 
  private:
-  task<void> welcome(listener& door, scope& all) {
+  task<void> welcome(listener& listening, scope& all) {
     for (;;) {
-      listener::visitor who = co_await door.next();
-      const std::string greeting = who.greeting();
-      if (greeting == "reject") {
+      listener::connection_request who = co_await listening.next();
+      const std::string private_data = who.private_data();
+      if (private_data == "reject") {
         who.reject("as you wish");
         continue;
       }
@@ -63,13 +63,13 @@ class house {
       ++board_.visitors;
       if (plant_ == "leak") leaked_.emplace_back(100'000);
       if (plant_ == "descriptors") kept_.emplace_back(::dup(STDERR_FILENO));
-      if (greeting == greeting_of_small) {
+      if (private_data == private_data_of_small) {
         all.start(honest(serve_small(guest.value())));
-      } else if (greeting == greeting_of_large) {
+      } else if (private_data == private_data_of_large) {
         numbered_source_ = guest.value().id();
         all.start(honest(serve_large(ctx_, guest.value())));
       } else {
-        all.start(serve_visitor(ctx_, guest.value(), greeting));
+        all.start(serve_visitor(ctx_, guest.value(), private_data));
       }
     }
   }

@@ -52,7 +52,7 @@ struct state {
   weft::std::atomic<unsigned> sent{0};
 };
 
-bool rung(const weft::runtime::bell_ear& ear) {
+bool rung(const weft::runtime::wakeup_receiver& ear) {
   pollfd p{ear.fd(), POLLIN, 0};
   return ::poll(&p, 1, 0) == 1;
 }
@@ -73,8 +73,8 @@ void scenario(interleave::run& now) {
     for (unsigned seen = 0; seen != messages;) {
       s->own.arm_asleep();
       if (s->sent.load(std::memory_order_acquire) == seen) {
-        interleave::wait_until([s] { return rung(s->own.caller_ear()); });
-        s->own.caller_ear().drain();
+        interleave::wait_until([s] { return rung(s->own.caller_wakeup()); });
+        s->own.caller_wakeup().drain();
       }
       s->own.disarm_asleep();
       seen = s->sent.load(std::memory_order_acquire);

@@ -6,19 +6,19 @@
 // always: src/transports/shm/wire.hpp: slot_count = 256; => slot_count = 2;
 // always: src/transports/shm/wire.hpp: bulk_bytes = 128 * 1024; => bulk_bytes = 192;
 // always: src/transports/shm/wire.hpp: max_payload = 32 * 1024; => max_payload = 128;
-// always: src/transports/shm/port.hpp: publish_every = slot_count / 4 => publish_every = 2
-// always: src/transports/shm/port.hpp: publish_every_bulk = bulk_bytes / 8 => publish_every_bulk = bulk_bytes
-// always: src/transports/shm/port.cpp: const frame_header header = s.header; => frame_header header; std::memcpy(&header, &s.header, sizeof header);
-// mutation PUBLISH_RELAXED: src/transports/shm/link.cpp: turn_of(position_), std::memory_order_release) => turn_of(position_), std::memory_order_relaxed)
+// always: src/transports/shm/ring_receiver.hpp: publish_every = slot_count / 4 => publish_every = 2
+// always: src/transports/shm/ring_receiver.hpp: publish_every_bulk = bulk_bytes / 8 => publish_every_bulk = bulk_bytes
+// always: src/transports/shm/ring_receiver.cpp: const frame_header header = s.header; => frame_header header; std::memcpy(&header, &s.header, sizeof header);
+// mutation PUBLISH_RELAXED: src/transports/shm/link.cpp: sequence_of(position_), std::memory_order_release) => sequence_of(position_), std::memory_order_relaxed)
 // mutation PUBLISH_BEFORE_WRITING: src/transports/shm/link.cpp: std::memcpy(&s.header, &header, sizeof header); => nothing
-// mutation PUBLISH_BEFORE_WRITING: src/transports/shm/link.cpp: s.turn.store(turn_of(position_), std::memory_order_release); => s.turn.store(turn_of(position_), std::memory_order_release); std::memcpy(&s.header, &header, sizeof header);
+// mutation PUBLISH_BEFORE_WRITING: src/transports/shm/link.cpp: s.sequence.store(sequence_of(position_), std::memory_order_release); => s.sequence.store(sequence_of(position_), std::memory_order_release); std::memcpy(&s.header, &header, sizeof header);
 // mutation TURN_WITHOUT_LAP: src/transports/shm/wire.hpp: static_cast<std::uint32_t>(position / slot_count) + 1 => static_cast<std::uint32_t>(position - position) + 1
 // mutation ROOM_FOR_ONE_MORE_SLOT: src/transports/shm/link.hpp: position_ - slots_read_ < slot_count => position_ - slots_read_ <= slot_count
 // mutation ROOM_FOR_MORE_LINES: src/transports/shm/link.hpp: bulk_end - bulk_read_ <= bulk_bytes => bulk_end - bulk_read_ <= bulk_bytes + 2 * line
-// mutation TELL_BEFORE_READING: src/transports/shm/port.cpp: if (!deliver_one( => ++position_; publish(); --position_; if (!deliver_one(
-// mutation TELL_BULK_BEFORE_READING: src/transports/shm/port.cpp: const bulk_place place = bulk_place::after(bulk_position_, header.size); => const bulk_place place = bulk_place::after(bulk_position_, header.size); ring_->bulk_read.store(place.end);
+// mutation TELL_BEFORE_READING: src/transports/shm/ring_receiver.cpp: if (!deliver_one( => ++position_; publish(); --position_; if (!deliver_one(
+// mutation TELL_BULK_BEFORE_READING: src/transports/shm/ring_receiver.cpp: const bulk_place place = bulk_place::after(bulk_position_, header.size); => const bulk_place place = bulk_place::after(bulk_position_, header.size); ring_->bulk_read.store(place.end);
 // mutation WRAP_IN_THE_MIDDLE: src/transports/shm/wire.hpp: size <= room ? position : position + room => position + 0 * room
-// mutation KEEP_THE_REST: src/transports/shm/port.hpp: if (unpublished_ != 0) publish(); => nothing
+// mutation KEEP_THE_REST: src/transports/shm/ring_receiver.hpp: if (unpublished_ != 0) publish(); => nothing
 // clang-format on
 #include "substitute.hpp"
 
@@ -97,7 +97,7 @@ inline void* memcpy(void* to, const void* from, size_t n) noexcept {
 
 #include "runtime/doorbell.cpp"
 #include "transports/shm/link.cpp"
-#include "transports/shm/port.cpp"
+#include "transports/shm/ring_receiver.cpp"
 
 namespace weft::runtime {
 bool join_heavy_fences() noexcept { return true; }
@@ -123,10 +123,10 @@ weft::runtime::remote_doorbell& silent_door() {
 
 weft::runtime::mapping borrowed(std::byte* at) { return {at, 0}; }
 
-struct state final : inlet {
+struct state final : frame_sink {
   shm::pair with{silent_door()};
   ring_link out{with, borrowed(both().sender)};
-  port in{borrowed(both().receiver), *this, silent_door()};
+  ring_receiver in{borrowed(both().receiver), *this, silent_door()};
   unsigned sent = 0, received = 0;
   const char* wrong = nullptr;
 
@@ -150,7 +150,7 @@ struct state final : inlet {
     if (!std::all_of(payload, payload + h.size, [&](std::byte b) { return b == std::byte(h.tag); }))
       wrong = "a payload is torn";
   }
-  void on_room() noexcept override {}
+  void on_writable() noexcept override {}
   void on_broken(weft::errc) noexcept override {}
 };
 
@@ -159,9 +159,9 @@ void send_all(state& s) {
     std::byte data[max_payload];
     const std::uint32_t size = sizes[n - 1];
     std::fill_n(data, size, std::byte(n));
-    while (s.out.send_together({n, size, 0, 0, 0}, nullptr, data) == post::busy) do
+    while (s.out.send_contiguous({n, size, 0, 0, 0}, nullptr, data) == post::busy) do
         interleave::wait_until([&s] { return s.out.would_have_room(); });
-      while (!s.out.has_room_again());
+      while (!s.out.became_writable());
     s.sent = n;
   }
 }

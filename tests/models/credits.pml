@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credit (src/proto/peer.cpp, send.cpp, receive.cpp; docs/wire-format.md, "Protocol"): two peers that send more than
 // they may, and receive in any order. Numbers are small: a message costs two units, and has no payload or one unit of it,
-// the reserve is of two messages, a link holds one frame. Whatever a peer does, it does with the baton held, so that it is one step here. The rest
+// the reserve is of two messages, a link holds one frame. Whatever a peer does, it does with the progress lock held, so that it is one step here. The rest
 // of a long message needs no credit and is left out.
 // The model is wrong if a frame comes that the credit did not cover, if credit appears or gets lost, and if a sender
 // stands without need: nothing is under way, and yet it has credit for a message, or is owed some.
@@ -97,7 +97,7 @@ inline on_credit(units_back) {
   self.credit = self.credit + units_back;
 #ifndef WAKE_NOBODY
   if
-  :: units_back != 0 && !self.link_full -> self.room = false  // resume_rooms
+  :: units_back != 0 && !self.link_full -> self.room = false  // resume_writers
   :: else
   fi
 #endif
@@ -141,7 +141,7 @@ inline match(sort) {  // on_matched, deliver
   fi
 }
 
-inline widen() {
+inline grow_window() {
   if
   :: self.held > self.window / 2 && self.budget != 0 ->
     more = (self.budget < self.window -> self.budget : self.window);
@@ -169,7 +169,7 @@ inline on_frame() {
     sort = (kind == rts -> 0 : amount - MESSAGE + 1);
     self.unmatched[sort]++;
     if
-    :: starves -> widen()
+    :: starves -> grow_window()
     :: else
     fi;
     if
@@ -199,7 +199,7 @@ end:
       begin_message();
       size = 0
     }
-  :: atomic { self.link_full && !link_full_now ->  // on_room
+  :: atomic { self.link_full && !link_full_now ->  // on_writable
       self.link_full = false;
       self.room = false
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The doorbell (src/runtime/doorbell.hpp) and everybody who may have to wake the thread inside run()
 // (src/runtime/engine.cpp): another process that sends (src/transports/shm/link.cpp), a thread that posts, and a thread
-// that ends an operation with the baton held. The model is wrong if the caller sleeps with no bell rung and nobody left
-// to ring it, while there is something for it. The baton itself has a model of its own; here it is a lock.
+// that ends an operation with the progress lock held. The model is wrong if the caller sleeps with no bell rung and nobody left
+// to ring it, while there is something for it. The progress lock itself has a model of its own; here it is a lock.
 // BY_CALLS: a caller that sleeps by calls of its own (src/runtime/engine_calls.cpp) and hears its bells on the way.
 // cc: -DSAFETY
 // variant: -DMEMBARRIER_REFUSED
@@ -34,14 +34,14 @@
 
 #include "store_buffers.inc"
 
-bool baton;
+bool progress_lock;
 bool caller_bell;
 byte busy = 3;  // senders, posters and others that may still do something
 
-inline enter() { atomic { !baton -> passes_fence(me); baton = true } }
+inline enter() { atomic { !progress_lock -> passes_fence(me); progress_lock = true } }
 
 // Also where the code gives it by a plain store: then others get it later, which `enter` covers.
-inline give() { atomic { passes_fence(me); baton = false } }
+inline give() { atomic { passes_fence(me); progress_lock = false } }
 
 inline ring() { d_step { passes_fence(me); caller_bell = true } }  // a system call
 

@@ -2,7 +2,7 @@
 // A counted event (src/transports/qdma/event.hpp) that is armed again and again while completions arrive: what the
 // paper shows to go wrong where the host sets a count anew after it has reached zero, and completions that came in
 // between are lost. Completions come from the engine, whichever thread runs it, and arming from the application's thread;
-// both hold the baton. Somebody waits for each trigger. The model is wrong if a trigger is missing at the end, comes too
+// both hold the progress lock. Somebody waits for each trigger. The model is wrong if a trigger is missing at the end, comes too
 // early, or is told to nobody.
 // cc: -DSAFETY
 // variant: -DREPEAT
@@ -16,7 +16,7 @@
 #define ROUNDS 3
 #define ENGINES 2
 
-bool baton;
+bool progress_lock;
 byte arrived, wanted;
 byte came;       // completions in all
 byte triggers;   // in all
@@ -27,8 +27,8 @@ bool waiting, woken;
 #define take() skip
 #define give() skip
 #else
-#define take() atomic { !baton -> baton = true }
-#define give() baton = false
+#define take() atomic { !progress_lock -> progress_lock = true }
+#define give() progress_lock = false
 #endif
 
 inline look() {

@@ -36,7 +36,7 @@
 #define NONE 251
 
 // Positions count up without end; here they end soon enough for a byte.
-typedef slot_words { byte claim; byte who; byte turn; byte payload; byte halves };
+typedef slot_words { byte claim; byte who; byte sequence; byte payload; byte halves };
 slot_words slot[SLOTS];
 byte usable_from[SLOTS];
 byte late[SLOTS];  // the owner's: a position that it has withheld
@@ -47,7 +47,7 @@ bool dead[PRODUCERS];
 byte next[PRODUCERS];  // what the owner expects of each
 bool ended[PRODUCERS];
 
-#define turn_of(position) ((position) / SLOTS + 1)
+#define sequence_of(position) ((position) / SLOTS + 1)
 #define at(position) slot[(position) % SLOTS]
 #ifdef BEYOND_THE_HEAD
 #define ROOM (SLOTS + 1)
@@ -79,13 +79,13 @@ search:
 #ifdef CLAIM_IN_TWO_STEPS
       seen = at(p).claim;
       if
-      :: seen < turn_of(p) -> at(p).claim = turn_of(p); at(p).who = me; break
+      :: seen < sequence_of(p) -> at(p).claim = sequence_of(p); at(p).who = me; break
       :: else -> p++
       fi
 #else
       atomic {
         if
-        :: at(p).claim < turn_of(p) -> at(p).claim = turn_of(p); at(p).who = me; break
+        :: at(p).claim < sequence_of(p) -> at(p).claim = sequence_of(p); at(p).who = me; break
         :: else -> p++
         fi
       }
@@ -97,13 +97,13 @@ search:
     :: true
     fi;
 #ifdef TURN_BEFORE_FILLED
-    at(p).turn = turn_of(p);
+    at(p).sequence = sequence_of(p);
 #endif
     // Nobody else may be writing there, nor may what is there be unread.
     atomic { assert(at(p).halves == 0); at(p).payload = 10 * me + sent; at(p).halves = 1 };
     at(p).halves = 2;
 #ifndef TURN_BEFORE_FILLED
-    at(p).turn = turn_of(p);
+    at(p).sequence = sequence_of(p);
 #endif
     sent++;
 again:
@@ -130,9 +130,9 @@ inline release(s) {
   late[s] = NONE
 }
 
-#define is_late(s) (late[s] != NONE && slot[s].turn == turn_of(late[s]))
+#define is_late(s) (late[s] != NONE && slot[s].sequence == sequence_of(late[s]))
 #define is_over(position) ((position) < usable_from[(position) % SLOTS])
-#define is_published(position) (at(position).turn == turn_of(position) && !is_over(position))
+#define is_published(position) (at(position).sequence == sequence_of(position) && !is_over(position))
 
 proctype owner() {
   byte patience = 2, s;  // how often it may lose it
@@ -147,13 +147,13 @@ end:
   // Where all are withheld, there is nowhere to go.
   :: atomic { is_over(head) && (late[0] == NONE || late[1] == NONE) -> head++ }
 #ifndef DEAD_NOT_PASSED
-  :: atomic { at(head).claim == turn_of(head) && !is_over(head) && dead[at(head).who] && !is_published(head) ->
+  :: atomic { at(head).claim == sequence_of(head) && !is_over(head) && dead[at(head).who] && !is_published(head) ->
       at(head).halves = 0;
       head++
     }
 #endif
 #ifdef SLOW
-  :: atomic { at(head).claim == turn_of(head) && !is_over(head) && !is_published(head) && patience != 0 ->
+  :: atomic { at(head).claim == sequence_of(head) && !is_over(head) && !is_published(head) && patience != 0 ->
       patience--;
 #ifndef PASS_THE_SLOW
       s = head % SLOTS;

@@ -57,9 +57,9 @@
 #define size_of(frame) ((frame) % (MAX_PAYLOAD + 1))
 
 #ifdef TURN_WITHOUT_LAP
-#define turn_of(position) 1
+#define sequence_of(position) 1
 #else
-#define turn_of(position) ((position) / SLOT_COUNT + 1)
+#define sequence_of(position) ((position) / SLOT_COUNT + 1)
 #endif
 
 bool bell[THREADS];
@@ -173,7 +173,7 @@ inline write_frame() {
   store(FRAME(position), frame_of(position + 1, size))
 }
 
-inline write_turn() { store(TURN(position), turn_of(position)) }
+inline write_turn() { store(TURN(position), sequence_of(position)) }
 
 inline send() {
   size = size_of_message(position + 1);
@@ -188,7 +188,7 @@ inline send() {
     :: else ->  // no_room
       want_room();
       do
-      :: make_room();  // has_room_again
+      :: make_room();  // became_writable
         if
         :: has_room -> store(ROOM_WANTED, 0); break
         :: else -> sender_sleeps()
@@ -229,7 +229,7 @@ end_sender:
 
 // --- the receiver: port --------------------------------------------------------------------------
 
-#define ready (load(TURN(position)) == turn_of(position))
+#define ready (load(TURN(position)) == sequence_of(position))
 
 inline tell() {  // port::publish
   unpublished = false;

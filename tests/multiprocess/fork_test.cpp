@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 namespace {
 
 using runtime::unique_fd;
-constexpr tag greeting{1}, unsent{2};
+constexpr tag private_data{1}, unsent{2};
 
 options over_tcp() {
   options o;
@@ -58,12 +58,12 @@ struct line {
 [[noreturn]] void be_victim(line& told, line& life) {
   life.says = {};
   context ctx(over_tcp());
-  listener door = run(ctx, ctx.listen("tcp://127.0.0.1:0"));
-  told.say(door.address());
-  endpoint peer = run(ctx, door.accept());
+  listener listening = run(ctx, ctx.listen("tcp://127.0.0.1:0"));
+  told.say(listening.address());
+  endpoint peer = run(ctx, listening.accept());
   std::byte out{7};
-  sync_wait(ctx, peer.send({&out, 1}, greeting));
-  sync_wait(ctx, peer.recv(mutable_buffer{}, greeting));
+  sync_wait(ctx, peer.send({&out, 1}, private_data));
+  sync_wait(ctx, peer.recv(mutable_buffer{}, private_data));
   if (::fork() == 0) {
     told.say("forked");
     life.rest();
@@ -79,7 +79,7 @@ task<errc> how_it_ends(endpoint peer) {
   co_return r.code();
 }
 
-task<std::string> knock(context& ctx, std::string address) try {
+task<std::string> request_connection(context& ctx, std::string address) try {
   co_await within(20s, ctx.connect(address));
   co_return "connected";
 } catch (const error& e) {
@@ -99,15 +99,15 @@ TEST_CASE("death: of a process that has forked, over TCP, is seen while its chil
   context ctx(over_tcp());
   endpoint peer = run(ctx, ctx.connect(address));
   std::byte in{};
-  sync_wait(ctx, peer.recv({&in, 1}, greeting));
-  sync_wait(ctx, peer.send(const_buffer{}, greeting));
+  sync_wait(ctx, peer.recv({&in, 1}, private_data));
+  sync_wait(ctx, peer.send(const_buffer{}, private_data));
   REQUIRE(told.word() == "forked");
   REQUIRE(::kill(victim, SIGKILL) == 0);
   ::waitpid(victim, nullptr, 0);
 
   CHECK(run(ctx, how_it_ends(peer)) == errc::peer_lost);
-  // Nobody is at its door any more.
-  CHECK_THAT(run(ctx, knock(ctx, address)), Catch::Contains("nobody listens"));
+  // Nobody is at its listener any more.
+  CHECK_THAT(run(ctx, request_connection(ctx, address)), Catch::Contains("nobody listens"));
 
   life.says = {};
   CHECK(told.word() == "the child has lived");

@@ -25,9 +25,9 @@ namespace {
 /// Listens, and passes every packet on to the socket whose name it was told, and back.
 class relay {
  public:
-  explicit relay(const std::string& door) {
-    wireup::opened listening =
-        wireup::listen_abstract(wireup::door_socket_name(wireup::parse_address(door).name));
+  explicit relay(const std::string& served_address) {
+    wireup::opened listening = wireup::listen_abstract(
+        wireup::listener_socket_name(wireup::parse_address(served_address).name));
     REQUIRE(listening.fd);
     std::array<int, 2> ends{};
     REQUIRE(::pipe(ends.data()) == 0);
@@ -78,15 +78,16 @@ class relay {
 }  // namespace
 
 TEST_CASE("impostor: a context that somebody leads to itself does not take it for itself") {
-  const std::string door = "unix://weft-relay-" + std::to_string(::getpid());
-  const relay between(door);
+  const std::string served_address = "unix://weft-relay-" + std::to_string(::getpid());
+  const relay between(served_address);
   wireup::connection_manager::handlers h;
   wireup::connection_manager victim({}, h);
-  victim.let_in();
+  victim.start_accepting();
   std::promise<std::string> answered;
-  victim.knock(door, "hello", [&](const wireup::channel_ptr& c, const wireup::failure& why) {
-    answered.set_value(c ? "it was let in" : why.text);
-  });
+  victim.request_connection(served_address, "hello",
+                            [&](const wireup::channel_ptr& c, const wireup::failure& why) {
+                              answered.set_value(c ? "it was let in" : why.text);
+                            });
   between.begin(wireup::parse_locator(victim.self().locator)->socket_name);
   CHECK_THAT(answered.get_future().get(), Catch::Contains("it says that it is this context"));
 }

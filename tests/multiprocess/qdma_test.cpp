@@ -26,7 +26,7 @@ struct host {
   host() : ctx(lone()), device(qdma::device::open(ctx)), in(device.open_queue()) {}
   static options lone() {
     options o = options::from_environment();
-    o.alone = true;
+    o.standalone = true;
     return o;
   }
   template <class T>

@@ -14,19 +14,19 @@
 #include "transports/verbs/hardware.hpp"
 
 using namespace ends;
-using weft::transports::verbs::calling_card;
+using weft::transports::verbs::queue_pair_address;
 
 namespace {
 
-calling_card card_in(const parcel& p) {
-  calling_card c{};
+queue_pair_address card_in(const wireup_message& p) {
+  queue_pair_address c{};
   REQUIRE(p.bytes.size() == sizeof c);
   std::memcpy(&c, p.bytes.data(), sizeof c);
   return c;
 }
 
-parcel parcel_of(const calling_card& c) {
-  parcel p;
+wireup_message parcel_of(const queue_pair_address& c) {
+  wireup_message p;
   p.bytes.resize(sizeof c);
   std::memcpy(p.bytes.data(), &c, sizeof c);
   return p;
@@ -36,18 +36,18 @@ parcel parcel_of(const calling_card& c) {
 std::unique_ptr<verbs::queue_pair> liar_to(plain_end& to, verbs::device& on) {
   auto liar = on.make_queue_pair();
   const verbs::place& here = on.here();
-  const calling_card own{verbs::magic,
-                         verbs::version,
-                         here.lid,
-                         liar->number(),
-                         0,
-                         here.mtu,
-                         static_cast<std::uint8_t>(here.ethernet ? 1 : 0),
-                         static_cast<std::uint8_t>(verbs::window),
-                         on.can().reads_at_once,
-                         verbs::slot_bytes,
-                         here.gid};
-  parcel answer;
+  const queue_pair_address own{verbs::magic,
+                               verbs::version,
+                               here.lid,
+                               liar->number(),
+                               0,
+                               here.mtu,
+                               static_cast<std::uint8_t>(here.ethernet ? 1 : 0),
+                               static_cast<std::uint8_t>(verbs::window),
+                               on.can().reads_at_once,
+                               verbs::slot_bytes,
+                               here.gid};
+  wireup_message answer;
   REQUIRE(to.accept(parcel_of(own), answer) == "");
   REQUIRE(liar->connect(card_in(answer), 0, std::chrono::seconds(2)) == "");
   return liar;
@@ -122,18 +122,18 @@ TEST_CASE("device: the shared receive queue runs out, and senders wait instead o
   if (!one) return;
   plain_end b(std::move(one));
   std::vector<std::unique_ptr<plain_end>> senders;
-  std::vector<std::unique_ptr<recorder>> inlets;
+  std::vector<std::unique_ptr<recorder>> frame_sinks;
   std::size_t sent = 0;
   // One more window than there are receives, without a look.
   const std::size_t enough = verbs::sizes{}.receives / verbs::window + 2;
   for (std::size_t i = 0; i != enough; ++i) {
     senders.push_back(std::make_unique<plain_end>(device_of()));
-    inlets.push_back(std::make_unique<recorder>());
-    const parcel offer = senders.back()->open();
-    parcel answer;
+    frame_sinks.push_back(std::make_unique<recorder>());
+    const wireup_message offer = senders.back()->open();
+    wireup_message answer;
     {
       const engine::holder hold(b.turns);
-      REQUIRE(b.transport.accept(*inlets.back(), b.who, {0, offer.bytes, {}}, answer) == "");
+      REQUIRE(b.transport.accept(*frame_sinks.back(), b.who, {0, offer.bytes, {}}, answer) == "");
     }
     REQUIRE(senders.back()->opened(std::move(answer)) == "");
     while (senders.back()->send(numbered(sent)) == post::done) ++sent;
@@ -141,7 +141,7 @@ TEST_CASE("device: the shared receive queue runs out, and senders wait instead o
   REQUIRE(sent == enough * verbs::window);
   const auto arrived = [&] {
     std::size_t n = 0;
-    for (const auto& in : inlets) n += in->frames.size();
+    for (const auto& in : frame_sinks) n += in->frames.size();
     return n;
   };
   REQUIRE(eventually(b, *senders.front(), [&] { return arrived() == sent; }));
@@ -149,10 +149,10 @@ TEST_CASE("device: the shared receive queue runs out, and senders wait instead o
     CHECK(eventually(b, *s, [&] { return s->send(numbered(0)) == post::done; }));
     CHECK(s->in.broken.empty());
   }
-  for (const auto& in : inlets) CHECK(in->broken.empty());
+  for (const auto& in : frame_sinks) CHECK(in->broken.empty());
   const engine::holder hold(b.turns);
   for (const auto& s : senders) s->drop_link();
-  for (const auto& in : inlets) b.transport.forget(*in);
+  for (const auto& in : frame_sinks) b.transport.forget(*in);
 }
 
 TEST_CASE("device: a queue pair that is gone is a peer that is lost, and only it") {
@@ -162,8 +162,8 @@ TEST_CASE("device: a queue pair that is gone is a peer that is lost, and only it
   auto gone = std::make_unique<plain_end>(std::move(two));
   connect(a, *gone);
   recorder second;
-  const parcel offer = other.open();
-  parcel answer;
+  const wireup_message offer = other.open();
+  wireup_message answer;
   {
     const engine::holder hold(a.turns);
     REQUIRE(a.transport.accept(second, a.who, {0, offer.bytes, {}}, answer) == "");

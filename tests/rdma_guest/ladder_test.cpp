@@ -25,7 +25,7 @@ TEST_CASE("device: each rung of the ladder carries bytes in order, short ones an
 TEST_CASE("device: a pipe whose peer names what it must not, or is gone, ends with an error") {
   auto one = ends::device_of(), two = ends::device_of();
   if (!one || !two) return;
-  const pipes::ladder::settings chosen{.patience = std::chrono::seconds(2)};
+  const pipes::ladder::settings chosen{.timeout = std::chrono::seconds(2)};
   const auto a = pipes::ladder::open(*one, chosen);
   auto b = pipes::ladder::open(*two, chosen);
   const bool forged = GENERATE(true, false);

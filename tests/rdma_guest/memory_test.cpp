@@ -44,8 +44,8 @@ class channel {
   const channel to(fd);
   try {
     plain_end e(device_of());
-    const parcel card{0, to.hear(), {}};
-    parcel answer;
+    const wireup_message card{0, to.hear(), {}};
+    wireup_message answer;
     if (!e.accept({0, card.bytes, {}}, answer).empty()) ::_exit(1);
     e.open();
     if (!e.opened({0, card.bytes, {}}).empty()) ::_exit(1);
@@ -113,7 +113,7 @@ TEST_CASE("device: what is sent behind a write finds its bytes there") {
 
 TEST_CASE("device: memory that was unmapped is read as it is now, once that was told") {
   verbs::settings keeping;
-  keeping.regions.caching = region_caching::on;
+  keeping.regions.caching = registration_caching::on;
   auto one = device_of(), two = device_of();
   if (!one || !two) return;
   plain_end a(std::move(one)), b(std::move(two), keeping);
@@ -141,7 +141,7 @@ TEST_CASE("device: memory that was unmapped is read as it is now, once that was 
   CHECK(read(memory) == bytes(size, std::byte{1}));
   {
     const engine::holder hold(b.turns);
-    b.transport.forget_memory(memory);
+    b.transport.invalidate_registrations(memory);
   }
   map(memory.data());
   std::fill(memory.begin(), memory.end(), std::byte{2});
@@ -158,8 +158,8 @@ TEST_CASE("device: a forged key is a remote access error of who uses it, and har
   connect(b, a);
   recorder second;
   {
-    const parcel offer = other.open();
-    parcel answer;
+    const wireup_message offer = other.open();
+    wireup_message answer;
     const engine::holder hold(b.turns);
     REQUIRE(b.transport.accept(second, b.who, {0, offer.bytes, {}}, answer) == "");
     REQUIRE(other.link->opened(std::move(answer)) == "");
@@ -198,11 +198,11 @@ TEST_CASE("device: a process that is killed while its memory is read is lost, an
   bytes here(much);
   if (one && two) {
     plain_end a(std::move(one), impatient()), bystander(std::move(two));
-    const parcel offer = a.open();
+    const wireup_message offer = a.open();
     to.say(offer.bytes);
     const bytes card = to.hear();
     REQUIRE(a.opened({0, card, {}}) == "");
-    parcel answer;
+    wireup_message answer;
     REQUIRE(a.accept({0, card, {}}, answer) == "");
     const bytes name = to.hear();
     std::uint64_t at = 0;
@@ -210,8 +210,8 @@ TEST_CASE("device: a process that is killed while its memory is read is lost, an
     std::memcpy(&at, name.data(), sizeof at);
     recorder second;
     {
-      const parcel of_other = bystander.open();
-      parcel welcome;
+      const wireup_message of_other = bystander.open();
+      wireup_message welcome;
       const engine::holder hold(a.turns);
       REQUIRE(a.transport.accept(second, a.who, {0, of_other.bytes, {}}, welcome) == "");
       REQUIRE(bystander.link->opened(std::move(welcome)) == "");

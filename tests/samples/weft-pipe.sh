@@ -55,7 +55,7 @@ halt reader
 halt writer
 
 # Nobody there, on either side.
-fails weft-pipe --listen unix://weft-pipe-none-$$ --patience 1 2>said.txt
+fails weft-pipe --listen unix://weft-pipe-none-$$ --timeout 1 2>said.txt
 grep -q "weft-pipe: nobody connected to unix://weft-pipe-none-$$" said.txt
 fails weft-pipe --connect unix://weft-pipe-none-$$ <big.file 2>said.txt
 cat said.txt

@@ -21,7 +21,7 @@ task<void> hear(rank& r, memory m) {
 
 task<void> own(rank& r, memory m, nanoseconds how_long) {
   r.host(m);
-  weft::chain& here = co_await weft::current_chain();
+  weft::task_environment& here = co_await weft::current_environment();
   scope s(here);
   s.start(hear(r, m));
   static_cast<void>(co_await as_result(weft::sleep_for(how_long)));
@@ -55,9 +55,9 @@ void stage_access(job& j, const act& a) {
   pace t = throw_pace(d);
   const std::size_t longest = d.one_of(sizes);
   t.count = throw_count(j, d, longest);
-  weft::region_name called;
-  if (d.percent(30)) called = {a.number + 1, 1 + d.below(100'000)};
-  const auto m = std::make_shared<shared_memory>(d.part(2), t.count, longest, called);
+  weft::region_name name;
+  if (d.percent(30)) name = {a.number + 1, 1 + d.below(100'000)};
+  const auto m = std::make_shared<shared_memory>(d.part(2), t.count, longest, name);
   m->open_to_all = a.first == j.plan().hostile || a.second == j.plan().hostile;
   // It has none, which does not keep others from asking.
   if (a.second == j.plan().hostile) m->key = std::uint64_t{a.number + 1} << 32;

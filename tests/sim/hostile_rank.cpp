@@ -30,7 +30,7 @@ fake::manner in_a_hurry(fake::manner m) {
   return m;
 }
 
-/// A whole frame in one block, as bundles send what must keep its order.
+/// A whole frame in one block, as multi-rail links send what must keep its order.
 std::vector<std::byte> block_of(const hostile_frame& f) {
   const std::size_t head = sizeof f.header + weft::transports::extension_size(f.header);
   std::vector<std::byte> block(head + f.header.size);
@@ -42,7 +42,7 @@ std::vector<std::byte> block_of(const hostile_frame& f) {
 }  // namespace
 
 /// Hears what comes by one link.
-struct hostile_rank::ear final : weft::transports::inlet {
+struct hostile_rank::ear final : weft::transports::frame_sink {
   ear(victim& v, std::size_t number, bool several) noexcept
       : whose(v), lane(number), is_lane(several) {}
 
@@ -61,7 +61,7 @@ struct hostile_rank::ear final : weft::transports::inlet {
     whose.talk.heard(inner.header, inner.extra());
     return true;
   }
-  void on_room() noexcept override {}
+  void on_writable() noexcept override {}
   void on_broken(errc) noexcept override {}
 
   victim& whose;
@@ -109,7 +109,7 @@ hostile_rank::victim& hostile_rank::of(node n) {
   return *v;
 }
 
-weft::transports::inlet& hostile_rank::inlet(node from, std::size_t way) {
+weft::transports::frame_sink& hostile_rank::frame_sink(node from, std::size_t way) {
   return *of(from).ears[way];
 }
 

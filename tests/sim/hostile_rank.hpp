@@ -29,7 +29,7 @@ class hostile_rank {
 
   weft::transports::transport& way(std::size_t n) noexcept { return *ways_[n]; }
   /// Where it hears what a rank says by that link.
-  weft::transports::inlet& inlet(node from, std::size_t way);
+  weft::transports::frame_sink& frame_sink(node from, std::size_t way);
   /// Whether it takes a rank's links, and never answers.
   bool keeps_silent(node from) const;
   /// Units that it grants a rank that connects: more than it has memory for, or none.

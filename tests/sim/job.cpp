@@ -8,7 +8,7 @@ namespace sim {
 using weft::errc;
 using weft::proto::peer;
 using weft::runtime::engine;
-using weft::transports::parcel;
+using weft::transports::wireup_message;
 
 namespace {
 
@@ -48,7 +48,7 @@ job::job(const scenario& p, log& l, ledger& book)
   };
   world_.turned = [this](node n) { judge_pass(n); };
   ledger_.starved = [this](node from, node to) {
-    return at(from).to(to).state()->books().credit < 1;
+    return at(from).to(to).state()->credit_state().credit < 1;
   };
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!plan_.takes_part(n)) continue;
@@ -125,17 +125,18 @@ std::vector<std::size_t> job::ways(node from, node to) const {
   return all;
 }
 
-/// Baton held. To whom a link of that rank's from there delivers.
-weft::transports::inlet& job::inlet(const weft::endpoint& from, node whom, std::size_t way) {
+/// Progress lock held. To whom a link of that rank's from there delivers.
+weft::transports::frame_sink& job::frame_sink(const weft::endpoint& from, node whom,
+                                              std::size_t way) {
   peer& p = *from.state();
   if (!plan_.wanted.many_links) return p;
   if (!p.several()) {
     std::vector<weft::transports::traits> kinds;
     for (const std::size_t i : ways(whom, p.id())) kinds.push_back(at(whom).way(i).traits());
-    several_.insert_or_assign({whom, p.id()},
-                              several{from, std::make_unique<weft::proto::bundle>(p, kinds)});
+    several_.insert_or_assign(
+        {whom, p.id()}, several{from, std::make_unique<weft::proto::multi_rail_link>(p, kinds)});
   }
-  return p.several()->inlet(way);
+  return p.several()->frame_sink(way);
 }
 
 void job::open(node from, node to) {
@@ -147,8 +148,8 @@ void job::open(node from, node to) {
     const engine::holder hold(engine_of(from));
     for (const std::size_t n : ways(from, to)) {
       o.letters.emplace_back();
-      weft::transports::inlet& ear =
-          is_hostile(from) ? hostile_->inlet(to, n) : inlet(whom, from, n);
+      weft::transports::frame_sink& ear =
+          is_hostile(from) ? hostile_->frame_sink(to, n) : frame_sink(whom, from, n);
       o.links.push_back(way(from, n).open(ear, {}, o.letters.back()));
     }
   }
@@ -163,8 +164,9 @@ void job::offer(node from, node to) {
     const engine::holder hold(engine_of(to));
     auto letter = o.letters.begin();
     for (const std::size_t n : ways(from, to)) {
-      parcel reply;
-      weft::transports::inlet& ear = is_hostile(to) ? hostile_->inlet(from, n) : inlet(back, to, n);
+      wireup_message reply;
+      weft::transports::frame_sink& ear =
+          is_hostile(to) ? hostile_->frame_sink(from, n) : frame_sink(back, to, n);
       const std::string refusal = way(to, n).accept(ear, {}, std::move(*letter++), reply);
       if (!refusal.empty()) return log_.violation("rank {} refuses a link: {}", to, refusal);
     }
@@ -223,7 +225,7 @@ void job::gone(node whom, node who, errc how) {
   const weft::endpoint it = at(whom).to(who);
   const engine::holder hold(at(whom).engine());
   opening_[{whom, who}].links.clear();
-  for (const std::size_t way : ways(who, whom)) at(whom).way(way).forget(inlet(it, whom, way));
+  for (const std::size_t way : ways(who, whom)) at(whom).way(way).forget(frame_sink(it, whom, way));
   it.state()->fail(how, "the control plane says so");
   it.state()->drop_link();
   several_.erase({whom, who});

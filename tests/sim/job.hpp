@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/bundle.hpp"
+#include "proto/multi_rail_link.hpp"
 #include "sim/accounts.hpp"
 #include "sim/hostile_rank.hpp"
 #include "sim/ledger.hpp"
@@ -83,13 +83,13 @@ class job {
   struct opening {
     // One, or one by each transport.
     std::vector<std::unique_ptr<weft::transports::link>> links;
-    std::vector<weft::transports::parcel> letters;
+    std::vector<weft::transports::wireup_message> letters;
     std::uint32_t credit = 0;
   };
 
   struct several {
-    weft::endpoint who;                           // whose they are; outlives them
-    std::unique_ptr<weft::proto::bundle> unused;  // until it takes them
+    weft::endpoint who;                                    // whose they are; outlives them
+    std::unique_ptr<weft::proto::multi_rail_link> unused;  // until it takes them
   };
 
   bool there(node n) const noexcept;
@@ -106,7 +106,7 @@ class job {
   void offer(node from, node to);
   void answer(node from, node to);
   std::vector<std::size_t> ways(node from, node to) const;
-  weft::transports::inlet& inlet(const weft::endpoint& from, node at, std::size_t way);
+  weft::transports::frame_sink& frame_sink(const weft::endpoint& from, node at, std::size_t way);
   void plan_cuts(node n);
   void tell_gone(node whom, node who, errc how);
   void gone(node whom, node who, errc how);

@@ -2,7 +2,7 @@
 // What a job has to do with a rank that keeps no rules, and what the others owe it: nothing.
 #include <algorithm>
 
-#include "proto/access.hpp"
+#include "proto/rma.hpp"
 #include "proto/select.hpp"
 #include "sim/job.hpp"
 #include "sim/work.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 // Answers to messages and to accesses; what a rank says by itself are a few.
 constexpr std::size_t most_waiting =
-    weft::proto::most_unsent_answers + weft::proto::most_accesses + 1000;
+    weft::proto::most_unsent_answers + weft::proto::most_outstanding_rma + 1000;
 
 // Basic blocks. An end of a peer looks at each place where a receive may be.
 constexpr std::uint64_t work_of_a_pass = 100'000;
@@ -36,7 +36,7 @@ void job::want_hostile_links(node to) {
 void job::knows(node owner, std::shared_ptr<shared_memory> what) {
   world_.at(world_.elapsed() + std::chrono::microseconds(20), [this, owner, what] {
     if (hostile() && what->key != 0)
-      hostile_->knows_region(owner, what->key, what->called.first, what->all().size());
+      hostile_->knows_region(owner, what->key, what->name.first, what->all().size());
   });
 }
 
@@ -66,7 +66,7 @@ void job::judge_hostile(node n) {
   const node other = *plan_.hostile;
   const std::shared_ptr<weft::proto::peer> p = at(n).messages().peer_of(other);
   const engine::holder hold(at(n).engine());
-  if (const std::size_t waiting = p->books().waiting; waiting > most_waiting)
+  if (const std::size_t waiting = p->credit_state().waiting; waiting > most_waiting)
     log_.violation("rank {} keeps {} control frames for rank {}", n, waiting, other);
   if (p->now() == weft::proto::peer::state::lost && cut_off_.insert(n).second) {
     log_.event("rank {} has cut off rank {} ({})", n, other, static_cast<int>(p->why()));
@@ -80,10 +80,10 @@ void job::judge_after_hostile(node n) {
   const std::shared_ptr<weft::proto::peer> p = at(n).messages().peer_of(other);
   const engine::holder hold(at(n).engine());
   if (!p->gone()) log_.violation("rank {} does not know that rank {} is gone", n, other);
-  const auto books = p->books();
-  if (books.window != 0 || books.waiting_credits != 0)
-    log_.violation("rank {} still grants {} units to rank {}, which is gone", n, books.window,
-                   other);
+  const auto credit_state = p->credit_state();
+  if (credit_state.window != 0 || credit_state.waiting_credits != 0)
+    log_.violation("rank {} still grants {} units to rank {}, which is gone", n,
+                   credit_state.window, other);
   if (p->link()) log_.violation("rank {} has a link to rank {}, which is gone", n, other);
 }
 

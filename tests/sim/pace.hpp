@@ -46,7 +46,7 @@ task<void> perform(Operation op, const pace& t, unsigned i) {
     static_cast<void>(co_await as_result(weft::within(d.up_to(100us), op)));
   } else {
     std::stop_source stop;
-    weft::chain& here = co_await weft::current_chain();
+    weft::task_environment& here = co_await weft::current_environment();
     scope s(here);
     s.start(as_result(weft::stoppable(stop.get_token(), op)));
     static_cast<void>(co_await as_result(weft::sleep_for(d.up_to(20us))));
@@ -59,7 +59,7 @@ task<void> perform(Operation op, const pace& t, unsigned i) {
 template <class Act>
 task<void> perform_all(pace t, Act act) {
   dice d = t.chance.part(3);
-  weft::chain& here = co_await weft::current_chain();
+  weft::task_environment& here = co_await weft::current_environment();
   scope fly(here);
   for (unsigned i = 0; i < t.count; ++i) {
     if (t.at_once)

@@ -37,9 +37,9 @@ constexpr std::array<fake::memory, 3> memories{fake::memory::hidden, fake::memor
                                                fake::memory::refused_late};
 constexpr std::array<std::size_t, 3> transfers{1, 2, 64};
 constexpr std::array<unsigned, 3> failing{0, 0, 30};
-constexpr std::array<weft::rendezvous_way, 5> ways{
-    weft::rendezvous_way::automatic, weft::rendezvous_way::automatic, weft::rendezvous_way::frames,
-    weft::rendezvous_way::read, weft::rendezvous_way::write};
+constexpr std::array<weft::rendezvous_scheme, 5> ways{
+    weft::rendezvous_scheme::automatic, weft::rendezvous_scheme::automatic,
+    weft::rendezvous_scheme::frames, weft::rendezvous_scheme::read, weft::rendezvous_scheme::write};
 constexpr std::array<const char*, 3> transport_names{"near", "far", "odd"};
 
 fake::manner throw_transport(dice d, const char* name) {
@@ -162,7 +162,7 @@ scenario make_plan(const wishes& w) {
     p.ranks[i].eager_limit = d.one_of(eager_limits);
     if (d.percent(15)) p.ranks[i].joins = d.up_to(500us);
     p.ranks[i].rendezvous = d.one_of(ways);
-    if (d.percent(30)) p.ranks[i].inlined = weft::inline_beginning::no;
+    if (d.percent(30)) p.ranks[i].inlined = weft::rendezvous_eager_data::no;
   }
   const auto wanted = [&w](unsigned i) {
     return !w.only || std::count(w.only->begin(), w.only->end(), i) != 0;

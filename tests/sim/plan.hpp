@@ -52,8 +52,8 @@ struct act {
 struct rank_plan {
   std::size_t unexpected_budget = 0;
   std::size_t eager_limit = 0;
-  weft::rendezvous_way rendezvous = weft::rendezvous_way::automatic;
-  weft::inline_beginning inlined = weft::inline_beginning::automatic;
+  weft::rendezvous_scheme rendezvous = weft::rendezvous_scheme::automatic;
+  weft::rendezvous_eager_data inlined = weft::rendezvous_eager_data::automatic;
   nanoseconds joins{0};
 };
 
@@ -70,8 +70,8 @@ struct scenario {
   /// Which transport the two use, in both directions.
   std::size_t way(node a, node b) const;
 
-  /// Whether the hostile rank's links by every transport lead into the one inlet that a rank has
-  /// for it. Connection managers should not let it; a peer should not need that.
+  /// Whether the hostile rank's links by every transport lead into the one frame sink that a rank
+  /// has for it. Connection managers should not let it; a peer should not need that.
   bool enters_twice(node victim) const;
 
   /// When the pair loses its link by that transport; nothing: it keeps it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/rank.hpp"
 
-#include <weft/detail/root.hpp>
+#include <weft/detail/detached_task.hpp>
 
 #include "transports/fake/factory.hpp"
 
@@ -10,7 +10,7 @@ namespace sim {
 using weft::runtime::engine;
 
 /// A task that nobody waits for: what `spawn` makes of one in a context.
-class rank::player final : weft::detail::root_owner, weft::operation {
+class rank::player final : weft::detail::detached_task_owner, weft::operation {
  public:
   player(rank& r, weft::task<void> t) : operation(&begin), rank_(r), task_(std::move(t)) {
     ++rank_.playing_;
@@ -21,10 +21,10 @@ class rank::player final : weft::detail::root_owner, weft::operation {
   static void begin(weft::operation& op) noexcept {
     auto& self = static_cast<player&>(op);
     weft::runtime::engine& e = self.rank_.engine_;
-    weft::detail::launch(self, {nullptr, self.rank_.stop_.get_token(), &e, &e},
-                         std::move(self.task_), [] {});
+    weft::detail::start_detached(self, {nullptr, self.rank_.stop_.get_token(), &e, &e},
+                                 std::move(self.task_), [] {});
   }
-  void root_ended(std::exception_ptr failure) noexcept override {
+  void task_ended(std::exception_ptr failure) noexcept override {
     const std::unique_ptr<player> self(this);
     --rank_.playing_;
     if (!failure) return;

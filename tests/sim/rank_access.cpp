@@ -6,13 +6,13 @@
 
 namespace sim {
 
-using weft::detail::access_kind;
+using weft::detail::rma_kind;
 using memory = std::shared_ptr<shared_memory>;
 
 void rank::host(memory mine) {
-  mine->key = mine->called.key;
+  mine->key = mine->name.key;
   if (mine->key != 0)
-    messages_.add_region(mine->called, mine->all(), weft::rights::read_write);
+    messages_.add_region(mine->name, mine->all(), weft::rights::read_write);
   else
     mine->key = messages_.add_region(mine->all(), weft::rights::read_write);
   hosted_.push_back(std::move(mine));
@@ -47,7 +47,7 @@ watched_transfer rank::put(node owner, const memory& there, unsigned slot) {
   std::optional<weft::notify> then;
   if (there->use_of(slot) == use::told_put) then = weft::notify{slot};
   return {{{.to = peer(owner),
-            .kind = access_kind::put,
+            .kind = rma_kind::put,
             .where = there->slot(slot),
             .data = weft::const_buffer(a.buffer()),
             .then = then}},
@@ -57,22 +57,18 @@ watched_transfer rank::put(node owner, const memory& there, unsigned slot) {
 
 watched_transfer rank::get(node owner, const memory& there, unsigned slot) {
   access_record& a = access("get", owner, there, slot, there->size_of(slot));
-  return {{{.to = peer(owner),
-            .kind = access_kind::get,
-            .where = there->slot(slot),
-            .into = a.buffer()}},
-          &ledger_,
-          &a};
+  return {
+      {{.to = peer(owner), .kind = rma_kind::get, .where = there->slot(slot), .into = a.buffer()}},
+      &ledger_,
+      &a};
 }
 
 watched_update rank::add(node owner, const memory& there, unsigned slot) {
   access_record& a = access("fetch_add", owner, there, slot, 0);
-  return {{{.to = peer(owner),
-            .kind = access_kind::fetch_add,
-            .where = there->counter(),
-            .operand = 1}},
-          &ledger_,
-          &a};
+  return {
+      {{.to = peer(owner), .kind = rma_kind::fetch_add, .where = there->counter(), .operand = 1}},
+      &ledger_,
+      &a};
 }
 
 watched_notified rank::hear(const memory& mine) {

@@ -16,11 +16,7 @@ constexpr std::size_t before_slots = sizeof(std::uint64_t);  // the counter
 }  // namespace
 
 shared_memory::shared_memory(dice chance, unsigned slots, std::size_t each, weft::region_name its)
-    : called(its),
-      chance_(chance),
-      slots_(slots),
-      each_(each),
-      bytes_(before_slots + slots * each) {
+    : name(its), chance_(chance), slots_(slots), each_(each), bytes_(before_slots + slots * each) {
   for (unsigned i = 0; i < slots; ++i) {
     if (use_of(i) != use::get) continue;
     const std::vector<std::byte> there = contents(i);
@@ -33,7 +29,7 @@ use shared_memory::use_of(unsigned slot) const noexcept {
                             use::told_put, use::get, use::get,    use::get,
                             use::add,      use::add, use::beyond, use::before};
   const use what = chance_.part(slot).one_of(uses);
-  return what == use::before && called.first == 0 ? use::beyond : what;
+  return what == use::before && name.first == 0 ? use::beyond : what;
 }
 
 std::size_t shared_memory::size_of(unsigned slot) const noexcept {
@@ -41,9 +37,9 @@ std::size_t shared_memory::size_of(unsigned slot) const noexcept {
 }
 
 weft::remote_region shared_memory::slot(unsigned i) const noexcept {
-  std::uint64_t offset = called.first + before_slots + i * each_;
-  if (use_of(i) == use::beyond) offset = called.first + bytes_.size() - size_of(i) + 1;
-  if (use_of(i) == use::before) offset = called.first - 1;
+  std::uint64_t offset = name.first + before_slots + i * each_;
+  if (use_of(i) == use::beyond) offset = name.first + bytes_.size() - size_of(i) + 1;
+  if (use_of(i) == use::before) offset = name.first - 1;
   return {key, offset, size_of(i)};
 }
 

@@ -32,15 +32,13 @@ class shared_memory {
  public:
   /// \param slots so many, of `each` bytes
   /// \param called what its owner wants it to be called; key 0: as weft likes
-  shared_memory(dice chance, unsigned slots, std::size_t each, weft::region_name called);
+  shared_memory(dice chance, unsigned slots, std::size_t each, weft::region_name name);
 
   weft::mutable_buffer all() noexcept { return bytes_; }
   use use_of(unsigned slot) const noexcept;
   std::size_t size_of(unsigned slot) const noexcept;
   weft::remote_region slot(unsigned i) const noexcept;
-  weft::remote_region counter() const noexcept {
-    return {key, called.first, sizeof(std::uint64_t)};
-  }
+  weft::remote_region counter() const noexcept { return {key, name.first, sizeof(std::uint64_t)}; }
   /// What a put writes there, or a get finds.
   std::vector<std::byte> contents(unsigned slot) const;
 
@@ -51,7 +49,7 @@ class shared_memory {
   /// Nothing is under way any more.
   std::string judge_rest() const;
 
-  const weft::region_name called;
+  const weft::region_name name;
   std::uint64_t key = 0;  ///< 0: it has not begun
   bool ending = false;
   bool open_to_all = false;  ///< a rank that keeps no rules has it, or reaches it

@@ -3,7 +3,7 @@
 // through scopes, deadlines and stop tokens like any other.
 #pragma once
 
-#include <weft/detail/access_ops.hpp>
+#include <weft/detail/rma_ops.hpp>
 
 #include "proto/messenger.hpp"
 #include "sim/ledger.hpp"

@@ -35,7 +35,7 @@ options sleeping(progress_mode mode) {
   return o;
 }
 
-std::string door(const char* side) {
+std::string listening(const char* side) {
   return "unix://weft-hand-over-" + std::to_string(::getpid()) + side;
 }
 
@@ -82,9 +82,9 @@ struct side {
       own.arm_asleep();
       if (in.load(std::memory_order_acquire) == n) {
         ++sleeps;
-        pollfd bell{own.caller_ear().fd(), POLLIN, 0};
+        pollfd bell{own.caller_wakeup().fd(), POLLIN, 0};
         ::poll(&bell, 1, -1);
-        own.caller_ear().drain();
+        own.caller_wakeup().drain();
       }
       own.disarm_asleep();
     }
@@ -141,7 +141,7 @@ task<void> ask(context& ctx, std::string own, std::string other, std::uint64_t g
 
 /// Until this side has slept so often, waiting for a message of the other process.
 void between_processes(std::uint64_t goal) {
-  const std::string here = door("-here"), there = door("-there");
+  const std::string here = listening("-here"), there = listening("-there");
   in_two_processes(
       [&] {
         context ctx(sleeping(progress_mode::interrupt));
@@ -188,7 +188,7 @@ task<void> wake_it(context& ctx, std::string own, std::string other, std::atomic
 /// and answers, which wakes the thread that waits in the other context. Until it has slept so
 /// often.
 void between_progress_thread_and_waiter(std::uint64_t goal) {
-  const std::string here = door("-waits"), there = door("-away");
+  const std::string here = listening("-waits"), there = listening("-away");
   std::atomic<bool> over{false};
   std::atomic<int> matched{0};
   context away(sleeping(progress_mode::dedicated));

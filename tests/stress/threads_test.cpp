@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads at one context: they post, cancel, and pass the baton, all at the same time.
+// Many threads at one context: they post, cancel, and pass the progress lock, all at the same time.
 #include <dirent.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 #include <weft/weft.hpp>
 
-#include "runtime/baton.hpp"
+#include "runtime/progress_lock.hpp"
 
 using namespace weft;
 
@@ -188,7 +188,7 @@ TEST_CASE("stress: contexts are made and destroyed, with messages under way") {
 }
 
 TEST_CASE("stress: the baton under fire") {
-  runtime::baton baton;
+  runtime::progress_lock progress_lock;
   int plain = 0;  // ThreadSanitizer sees whether two threads are at it
   std::atomic<int> inside{0}, wrong{0};
   const auto use = [&] {
@@ -196,27 +196,27 @@ TEST_CASE("stress: the baton under fire") {
     ++plain;
     inside.fetch_sub(1);
   };
-  // One thread leads and is favoured now and then; the others come seldom, or try, or all the time.
+  // One thread leads and is biased now and then; the others come seldom, or try, or all the time.
   constexpr int turns = 1000;
   std::atomic<int> others{3};
   int led = 0;
   on_threads(4, [&](unsigned i) {
     for (int turn = 0; i != 0 && turn != turns;) {
       if (i != 1)
-        baton.take();
-      else if (!baton.try_take())
+        progress_lock.take();
+      else if (!progress_lock.try_take())
         continue;
       use();
-      baton.give();
+      progress_lock.give();
       ++turn;
       if (i != 2 && turn % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
     if (i != 0) --others;
     for (; i == 0 && others != 0; ++led) {
-      baton.take_favoured();
+      progress_lock.lock_biased();
       use();
-      baton.give_favoured();
-      if (baton.wanted()) baton.stand_aside();
+      progress_lock.unlock_biased();
+      if (progress_lock.wanted()) progress_lock.yield_to_waiters();
     }
   });
   CHECK(wrong == 0);

@@ -393,7 +393,7 @@ hostile_frames::maybe hostile_frames::answer_cancel(dice& d) {
 hostile_frames::maybe hostile_frames::enough(dice& d) {
   if (asked_.empty()) return {};
   const pair p = take(asked_, d);
-  return plain(frame_kind::enough, p.a, p.b);
+  return plain(frame_kind::stop_data, p.a, p.b);
 }
 
 hostile_frames::maybe hostile_frames::credit(dice& d) {

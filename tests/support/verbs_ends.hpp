@@ -24,7 +24,7 @@ using tests::bytes;
 using tests::pattern;
 
 /// Notes what arrives.
-class recorder final : public inlet {
+class recorder final : public frame_sink {
  public:
   struct frame {
     frame_header header;
@@ -41,7 +41,7 @@ class recorder final : public inlet {
   void on_transferred(std::uint64_t cookie, bool well) noexcept override {
     transferred.push_back({cookie, well});
   }
-  void on_room() noexcept override { ++rooms; }
+  void on_writable() noexcept override { ++rooms; }
   void on_broken(errc why) noexcept override { broken.push_back(why); }
 
   std::vector<frame> frames;
@@ -61,18 +61,18 @@ struct plain_end {
   }
   ~plain_end() { drop_link(); }
 
-  parcel open() {
+  wireup_message open() {
     const engine::holder hold(turns);
-    parcel offer;
+    wireup_message offer;
     link = transport.open(in, who, offer);
     return offer;
   }
   /// \return empty, or why it is refused
-  std::string accept(parcel offer, parcel& answer) {
+  std::string accept(wireup_message offer, wireup_message& answer) {
     const engine::holder hold(turns);
     return transport.accept(in, who, std::move(offer), answer);
   }
-  std::string opened(parcel answer) {
+  std::string opened(wireup_message answer) {
     const engine::holder hold(turns);
     return link->opened(std::move(answer));
   }
@@ -129,7 +129,7 @@ inline frame_header numbered(std::uint64_t n, std::uint8_t flags = 0) {
 
 /// `a` may send to `b`.
 inline void connect(plain_end& a, plain_end& b) {
-  parcel answer;
+  wireup_message answer;
   REQUIRE(b.accept(a.open(), answer) == "");
   REQUIRE(a.opened(std::move(answer)) == "");
 }

@@ -179,7 +179,7 @@ class fake_queue_pair final : public verbs::queue_pair {
 
   std::uint32_t number() const noexcept override { return number_; }
   std::uint32_t inline_bytes() const noexcept override { return of_.inline_bytes; }
-  std::string connect(const verbs::calling_card& there, std::uint32_t,
+  std::string connect(const verbs::queue_pair_address& there, std::uint32_t,
                       std::chrono::seconds) override {
     if (of_.unreachable.empty()) peer_ = there.queue_pair;
     return of_.unreachable;

@@ -34,7 +34,7 @@ class ladder_liar {
 
   /// What the honest one is handed.
   /// \param c what it says of anything but queue pair and memory, which are this one's
-  verbs::ladder::card own_card(verbs::ladder::card c) const noexcept {
+  verbs::ladder::card own_address(verbs::ladder::card c) const noexcept {
     c.at.queue_pair = queue_->number();
     c.key = known_->remote_key();
     return c;

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "options.hpp"
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "supervisor.hpp"
 
 namespace {
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     const auto* call = dynamic_cast<const std::system_error*>(&e);  // perhaps one of Asio's
     std::fprintf(stderr, "weft-run: %s%s%s\n", e.what(), call ? "; " : "",
-                 call ? weft::runtime::cure_for(call->code().value()) : "");
+                 call ? weft::runtime::errno_hint(call->code().value()) : "");
     return 1;
   }
 }

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 
 namespace weft::run {
 
@@ -113,7 +113,7 @@ bool supervisor::start_one(std::uint32_t number) {
   const bool path = program.find('/') != std::string::npos;
   const bool short_of = fault == EMFILE || fault == ENFILE || fault == ENOMEM;
   say(fmt::format("cannot start '{}': {}{}", program, std::strerror(fault),
-                  short_of ? fmt::format("; {}", runtime::cure_for(fault))
+                  short_of ? fmt::format("; {}", runtime::errno_hint(fault))
                   : !missing || path
                       ? ""
                       : fmt::format("; it is not on the PATH. Is './{}' meant?", program)));

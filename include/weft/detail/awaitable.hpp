@@ -37,23 +37,23 @@ concept awaitable = requires(awaiter_t<X> a) {
 };
 
 /// Yields the chain of the awaiting coroutine without suspending it.
-class chain_awaiter {
+class environment_awaiter {
  public:
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
-    chain_ = chain_of(self.promise());
+    environment_ = task_environment_of(self.promise());
     return false;
   }
-  chain& await_resume() const {
-    if (chain_) return *chain_;
+  task_environment& await_resume() const {
+    if (environment_) return *environment_;
     throw error(errc::invalid_argument,
                 "this coroutine belongs to no chain, so it has no clock, executor or stop token; "
                 "start it with run, spawn or scope::start");
   }
 
  private:
-  chain* chain_ = nullptr;
+  task_environment* environment_ = nullptr;
 };
 
 }  // namespace detail
@@ -62,9 +62,9 @@ class chain_awaiter {
 template <detail::awaitable X>
 using awaited_t = decltype(std::declval<detail::awaiter_t<X>>().await_resume());
 
-/// `chain& here = co_await current_chain();` for whatever wants to know where it runs: a `scope`
-/// whose tasks shall resume where this coroutine does, or a new awaitable. \throws weft::error
-/// (invalid_argument) in a coroutine that weft did not start
-inline detail::chain_awaiter current_chain() noexcept { return {}; }
+/// `task_environment& here = co_await current_environment();` for whatever wants to know where it
+/// runs: a `scope` whose tasks shall resume where this coroutine does, or a new awaitable. \throws
+/// weft::error (invalid_argument) in a coroutine that weft did not start
+inline detail::environment_awaiter current_environment() noexcept { return {}; }
 
 }  // namespace weft

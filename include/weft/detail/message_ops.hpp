@@ -12,19 +12,19 @@
 namespace weft::proto {
 class peer;
 class messenger;
-struct incoming;
+struct inbound_message;
 }  // namespace weft::proto
 
 namespace weft::detail {
 
 /// A peer, or (null) nobody in particular. The memory of a peer that has gone becomes another
 /// peer's one day, for operations and requests are not counted; its number is never given again.
-/// Whoever holds the baton compares the two before it goes by the address.
+/// Whoever holds the progress lock compares the two before it goes by the address.
 struct peer_name {
   peer_name(proto::peer* p) noexcept;  // NOLINT: that peer, while it is known to be there
-  peer_name(proto::peer* p, peer_id its) noexcept : at(p), id(its) {}
+  peer_name(proto::peer* p, peer_id its) noexcept : peer(p), id(its) {}
 
-  proto::peer* at;
+  proto::peer* peer;
   peer_id id;
 };
 
@@ -79,8 +79,8 @@ struct send_request {
 struct recv_request {
   using value_type = received;
   using operation_type = recv_operation;
-  proto::messenger* at;  ///< null if `from` is given; both null: nobody, which is refused
-  peer_name from;        ///< null: any source
+  proto::messenger* messenger;  ///< null if `from` is given; both null: nobody, which is refused
+  peer_name from;               ///< null: any source
   tag_mask tag;
   buffer_list<mutable_buffer> into;
 };
@@ -88,25 +88,25 @@ struct recv_request {
 struct probe_request {
   using value_type = received;
   using operation_type = probe_operation;
-  proto::messenger* at;  ///< null if `from` is given
-  peer_name from;        ///< null: any source
+  proto::messenger* messenger;  ///< null if `from` is given
+  peer_name from;               ///< null: any source
   tag_mask tag;
 };
 
 struct claimed_request {
   using value_type = received;
   using operation_type = claimed_operation;
-  proto::incoming** message;  ///< the claimed_message's; null there once it has been started
+  proto::inbound_message** message;  ///< the claimed_message's; null there once it has been started
   peer_name from;
   buffer_list<mutable_buffer> into;
 };
 
-/// A send in flight. Everything below `request` is touched with the baton held only.
+/// A send in flight. Everything below `request` is touched with the progress lock held only.
 class send_operation : public operation {
  public:
   send_operation(const send_request& r, complete_fn f) noexcept : operation(f), request(r) {}
   bool start() noexcept;
-  bool start_held() noexcept;  ///< the baton is held
+  bool start_held() noexcept;  ///< the progress lock is held
   void cancel() noexcept;
   void take() const noexcept {}
   std::string explain() const;
@@ -122,13 +122,14 @@ class send_operation : public operation {
 };
 
 /// What recv_operation and probe_operation have in common: they wait in a matching queue.
-class matcher : public operation {
+class match_operation : public operation {
  public:
-  matcher(proto::messenger* m, peer_name p, tag_mask t, bool only_looks, complete_fn f) noexcept
-      : operation(f), at(m), from(p.at), tag(t), from_id(p.id), probe(only_looks) {}
+  match_operation(proto::messenger* m, peer_name p, tag_mask t, bool only_looks,
+                  complete_fn f) noexcept
+      : operation(f), messenger(m), from(p.peer), tag(t), from_id(p.id), probe(only_looks) {}
 
-  proto::messenger* const at;  ///< null if `from` is given
-  proto::peer* const from;     ///< null: any source
+  proto::messenger* const messenger;  ///< null if `from` is given
+  proto::peer* const from;            ///< null: any source
   const tag_mask tag;
   const peer_id from_id;
   /// \return whether it was still waiting for a message
@@ -137,29 +138,29 @@ class matcher : public operation {
   const bool probe;   ///< looks at a message and leaves it there
   received got = {};  ///< filled when matched
 
-  // Baton held only: neighbours in the queue, order of posting among wildcards.
-  matcher* before = nullptr;
-  matcher* after = nullptr;
+  // Progress lock held only: neighbours in the queue, order of posting among wildcards.
+  match_operation* before = nullptr;
+  match_operation* after = nullptr;
   std::uint64_t posted_at = 0;
   bool queued = false;
   bool cancel_requested = false;
 
  protected:
-  ~matcher() = default;
+  ~match_operation() = default;
 };
 
-class recv_operation : public matcher {
+class recv_operation : public match_operation {
  public:
   recv_operation(const recv_request& r, complete_fn f) noexcept
-      : matcher(r.at, r.from, r.tag, false, f), into(r.into) {}
+      : match_operation(r.messenger, r.from, r.tag, false, f), into(r.into) {}
   bool start() noexcept;
-  bool start_held() noexcept;  ///< the baton is held
+  bool start_held() noexcept;  ///< the progress lock is held
   void cancel() noexcept;
   received take() const noexcept { return got; }
   std::string explain() const;
 
   const buffer_list<mutable_buffer> into;
-  proto::incoming* message = nullptr;  ///< what fills it, once matched and not yet whole
+  proto::inbound_message* message = nullptr;  ///< what fills it, once matched and not yet whole
 };
 
 /// A receive that knows its message: it never waits in a queue.
@@ -168,19 +169,19 @@ class claimed_operation : public recv_operation {
   claimed_operation(const claimed_request& r, complete_fn f) noexcept
       : recv_operation({nullptr, r.from, any_tag, r.into}, f), claimed_(r.message) {}
   bool start() noexcept;
-  bool start_held() noexcept;  ///< the baton is held
+  bool start_held() noexcept;  ///< the progress lock is held
   std::string explain() const;
 
  private:
-  proto::incoming** const claimed_;
+  proto::inbound_message** const claimed_;
 };
 
-class probe_operation : public matcher {
+class probe_operation : public match_operation {
  public:
   probe_operation(const probe_request& r, complete_fn f) noexcept
-      : matcher(r.at, r.from, r.tag, true, f) {}
+      : match_operation(r.messenger, r.from, r.tag, true, f) {}
   bool start() noexcept;
-  bool start_held() noexcept;  ///< the baton is held
+  bool start_held() noexcept;  ///< the progress lock is held
   void cancel() noexcept;
   received take() const noexcept { return got; }
   std::string explain() const;

@@ -46,7 +46,7 @@ class request_awaiter final : public R::operation_type {
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> self) {
     self_ = self;
-    if (const chain* c = chain_of(self.promise())) {
+    if (const task_environment* c = task_environment_of(self.promise())) {
       this->on = c->on;
       if (c->stop.stop_possible()) on_stop_.emplace(c->stop, canceller{this});
     }

@@ -22,38 +22,38 @@ class stream_closed_operation;
 struct stream_read_request {
   using value_type = std::size_t;
   using operation_type = stream_read_operation;
-  proto::stream* at;
+  proto::stream* stream;
   buffer_list<mutable_buffer> into;
 };
 
 struct stream_write_request {
   using value_type = void;
   using operation_type = stream_write_operation;
-  proto::stream* at;
+  proto::stream* stream;
   buffer_list<const_buffer> data;
 };
 
 struct stream_closed_request {
   using value_type = void;
   using operation_type = stream_closed_operation;
-  proto::stream* at;
+  proto::stream* stream;
 };
 
 /// A read that waits, and the receive by which a message lands in the reader's memory. Everything
-/// below `into` is touched with the baton held only.
+/// below `into` is touched with the progress lock held only.
 class stream_read_operation : public operation {
  public:
   /// Pieces of the caller's list that a message can land in; what is for the others is copied.
   static constexpr std::size_t most_parts = 8;
 
   stream_read_operation(const stream_read_request& r, complete_fn f) noexcept
-      : operation(f), at(r.at), into(r.into) {}
+      : operation(f), stream(r.stream), into(r.into) {}
   bool start() noexcept;
   void cancel() noexcept;
   std::size_t take() const noexcept { return got; }
   std::string explain() const;
 
-  proto::stream* const at;
+  proto::stream* const stream;
   const buffer_list<mutable_buffer> into;
   std::size_t got = 0;     ///< bytes in the caller's memory
   std::size_t direct = 0;  ///< bytes of `into` that `parts` cover
@@ -66,13 +66,13 @@ class stream_read_operation : public operation {
 class stream_write_operation : public operation {
  public:
   stream_write_operation(const stream_write_request& r, complete_fn f) noexcept
-      : operation(f), at(r.at), data(r.data) {}
+      : operation(f), stream(r.stream), data(r.data) {}
   bool start() noexcept;
   void cancel() noexcept;
   void take() const noexcept {}
   std::string explain() const;
 
-  proto::stream* const at;
+  proto::stream* const stream;
   const buffer_list<const_buffer> data;
   std::size_t size = 0;   ///< bytes of `data`
   std::size_t begun = 0;  ///< of these, handed to the message layer
@@ -84,13 +84,13 @@ class stream_write_operation : public operation {
 class stream_closed_operation : public operation {
  public:
   stream_closed_operation(const stream_closed_request& r, complete_fn f) noexcept
-      : operation(f), at(r.at) {}
+      : operation(f), stream(r.stream) {}
   bool start() noexcept;
   void cancel() noexcept;
   void take() const noexcept {}
   std::string explain() const;
 
-  proto::stream* const at;
+  proto::stream* const stream;
   bool cancel_requested = false;
 };
 

@@ -19,7 +19,7 @@ class timer : public operation {
   explicit timer(complete_fn f) noexcept : operation(f) {}
 
   time_point when{};                ///< set before start
-  std::size_t place = not_waiting;  ///< the service's own; its baton held only
+  std::size_t place = not_waiting;  ///< the service's own; its progress lock held only
 };
 
 /// Ends timers when their time has come. A context is one; a simulation has its own.

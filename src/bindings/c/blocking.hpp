@@ -10,7 +10,7 @@
 #include <stop_token>
 #include <utility>
 
-#include <weft/detail/root.hpp>
+#include <weft/detail/detached_task.hpp>
 #include <weft/error.hpp>
 #include <weft/task.hpp>
 
@@ -19,14 +19,14 @@ namespace weft::c {
 /// The executor of one task: its coroutines resume on the thread that waits for it. Nobody looks
 /// meanwhile, so it is for what the control plane's thread ends.
 template <class T>
-class blocking final : executor, detail::root_owner {
+class blocking final : executor, detail::detached_task_owner {
  public:
   /// \param timeout_ms milliseconds; negative: for ever
   /// \throws what the task throws; weft::error (timed_out)
   T run(task<T> x, int timeout_ms) {
     std::stop_source stop;
-    detail::launch(*this, chain{this, stop.get_token(), nullptr, nullptr}, std::move(x),
-                   [this](T v) { value_.emplace(std::move(v)); });
+    detail::start_detached(*this, task_environment{this, stop.get_token(), nullptr, nullptr},
+                           std::move(x), [this](T v) { value_.emplace(std::move(v)); });
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
     bool late = false;
     while (!ended_) {
@@ -50,7 +50,7 @@ class blocking final : executor, detail::root_owner {
     posted_.notify_one();
   }
 
-  void root_ended(std::exception_ptr failure) noexcept override {
+  void task_ended(std::exception_ptr failure) noexcept override {
     failure_ = std::move(failure);
     ended_ = true;
   }

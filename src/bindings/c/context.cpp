@@ -99,8 +99,8 @@ void weft_close(weft_context* ctx) {
   delete ctx;
 }
 
-void weft_settle(weft_context* ctx) {
-  if (ctx) ctx->pump.settle_here();
+void weft_bind_thread(weft_context* ctx) {
+  if (ctx) ctx->external_loop.bind_to_this_thread();
 }
 
 uint32_t weft_rank(const weft_context* ctx) {
@@ -130,8 +130,9 @@ size_t weft_describe(weft_context* ctx, char* text, size_t size) {
   return length;
 }
 
-void weft_forget(weft_context* ctx, const void* memory, size_t size) {
-  if (ctx && memory) ctx->ctx.forget({static_cast<const std::byte*>(memory), size});
+void weft_invalidate_registrations(weft_context* ctx, const void* memory, size_t size) {
+  if (ctx && memory)
+    ctx->ctx.invalidate_registrations({static_cast<const std::byte*>(memory), size});
 }
 
 int weft_alloc(weft_context* ctx, size_t size, void** memory) {

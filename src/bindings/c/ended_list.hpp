@@ -6,7 +6,7 @@
 
 namespace weft::c {
 
-/// What every weft_op begins with. Under pump::holding once it is in flight.
+/// What every weft_op begins with. Under external_loop::progress_guard once it is in flight.
 struct op_head {
   enum class kind : std::uint8_t { none, send, recv, claimed, probe, transfer, update, notified };
   enum class stage : std::uint8_t { in_flight, ended, told };

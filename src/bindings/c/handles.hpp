@@ -10,8 +10,8 @@
 #include <string>
 
 #include <weft/weft.h>
+#include <weft/external_loop.hpp>
 #include <weft/memory.hpp>
-#include <weft/pump.hpp>
 #include <weft/weft.hpp>
 
 #include "bindings/c/ended_list.hpp"
@@ -23,7 +23,7 @@ struct weft_peer {
 
 struct weft_listener {
   weft_context* owner;
-  weft::listener door;
+  weft::listener listening;
   std::string address;
 };
 
@@ -34,16 +34,16 @@ struct weft_region {
 
 /// What outlives what: operations end, and are noted, until the context is gone.
 struct weft_context {
-  explicit weft_context(weft::context made) : ctx(std::move(made)), pump(ctx) {}
+  explicit weft_context(weft::context made) : ctx(std::move(made)), external_loop(ctx) {}
 
-  weft::c::ended_list ended;  // under pump::holding
+  weft::c::ended_list ended;  // under external_loop::progress_guard
   weft::context ctx;
-  weft::pump pump;
+  weft::external_loop external_loop;
 
   // Everything below is the control plane's, where a lock does not matter.
   std::mutex mutex;
   std::map<weft::peer_id, std::unique_ptr<weft_peer>> peers;
-  std::map<weft_listener*, std::unique_ptr<weft_listener>> doors;
+  std::map<weft_listener*, std::unique_ptr<weft_listener>> listeners;
   std::map<void*, weft::shared_memory> memory;
   std::map<weft_region*, std::unique_ptr<weft_region>> regions;
   weft::errc failed = weft::errc::ok;

@@ -30,7 +30,7 @@ class op final : public op_head, public Operation {
     static_assert(std::is_trivially_destructible_v<op>);
     op& made = *::new (static_cast<void*>(memory)) op(of, r, u);
     made.waited = ours;
-    if (!of.pump.start(made)) return WEFT_OK;
+    if (!of.external_loop.start(made)) return WEFT_OK;
     made.now = stage::told;
     return made.status == errc::ok ? WEFT_DONE : code_of(made.status);
   }
@@ -39,7 +39,7 @@ class op final : public op_head, public Operation {
   static const op& in(const op_head& head) noexcept { return static_cast<const op&>(head); }
 
  private:
-  /// Under pump::holding.
+  /// Under external_loop::progress_guard.
   static void has_ended(operation& o) noexcept {
     op& self = static_cast<op&>(o);
     self.now = stage::ended;

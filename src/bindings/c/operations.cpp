@@ -106,11 +106,11 @@ int weft_try_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ig
   if (!ctx || asks_too_much(wanted)) return WEFT_INVALID_ARGUMENT;
   std::optional<received> found;
   {
-    const pump::call here(ctx->pump);
+    const external_loop::call here(ctx->external_loop);
     found = from ? from->to.try_probe(wanted) : ctx->ctx.try_probe(wanted);
   }
   if (!found) {
-    ctx->pump.looked_in_vain();
+    ctx->external_loop.back_off();
     return WEFT_OK;
   }
   if (about) *about = {nullptr, nullptr, WEFT_OK, found->source, found->tag.value, found->size};
@@ -125,11 +125,11 @@ int weft_claim(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore
   if (!ctx || !message || asks_too_much(wanted)) return WEFT_INVALID_ARGUMENT;
   std::optional<claimed_message> found;
   {
-    const pump::call here(ctx->pump);
+    const external_loop::call here(ctx->external_loop);
     found = from ? from->to.try_claim(wanted) : ctx->ctx.try_claim(wanted);
   }
   if (!found) {
-    ctx->pump.looked_in_vain();
+    ctx->external_loop.back_off();
     return WEFT_OK;
   }
   const received& got = found->about();
@@ -146,13 +146,13 @@ int weft_recv_claimed(weft_context* ctx, weft_message* message, void* into, size
 
 void weft_discard(weft_context* ctx, weft_message* message) {
   if (!ctx || !message) return;
-  const pump::call here(ctx->pump);
+  const external_loop::call here(ctx->external_loop);
   message_in(message).discard();
 }
 
 void weft_cancel(weft_op* op) {
   if (unused(op)) return;
-  visit(head_of(op), [](auto& o) { o.owner.pump.cancel(o); });
+  visit(head_of(op), [](auto& o) { o.owner.external_loop.cancel(o); });
 }
 
 void weft_result(const weft_op* op, weft_completion* result) {
@@ -180,15 +180,15 @@ int weft_poll(weft_context* ctx, weft_completion* done, int n) {
   if (!ctx || (!done && n > 0)) return WEFT_INVALID_ARGUMENT;
   int told = 0;
   {
-    pump::holding hold(ctx->pump);
-    hold.look();  // also where something waits to be told: this thread may be armed
+    external_loop::progress_guard hold(ctx->external_loop);
+    hold.poll();  // also where something waits to be told: this thread may be armed
     for (; told < n; ++told) {
       op_head* const op = ctx->ended.pop();
       if (!op) break;
       tell_end(*ctx, *op, &done[told]);
     }
   }
-  if (told == 0) ctx->pump.looked_in_vain();
+  if (told == 0) ctx->external_loop.back_off();
   return told;
 }
 
@@ -196,11 +196,11 @@ int weft_progress(weft_context* ctx) {
   if (!ctx) return WEFT_INVALID_ARGUMENT;
   int waiting = 0;
   {
-    pump::holding hold(ctx->pump);
-    hold.look();
+    external_loop::progress_guard hold(ctx->external_loop);
+    hold.poll();
     waiting = ctx->ended.size();
   }
-  if (waiting == 0) ctx->pump.looked_in_vain();
+  if (waiting == 0) ctx->external_loop.back_off();
   return waiting;
 }
 
@@ -209,15 +209,15 @@ int weft_test(weft_op* op, weft_completion* result) {
   op_head& head = head_of(op);
   weft_context& at = owner_of(head);
   {
-    pump::holding hold(at.pump);
+    external_loop::progress_guard hold(at.external_loop);
     if (head.now == op_head::stage::told) return WEFT_INVALID_ARGUMENT;
-    if (head.now == op_head::stage::in_flight) hold.look();
+    if (head.now == op_head::stage::in_flight) hold.poll();
     if (head.now == op_head::stage::ended) {
       tell_end(at, head, result);
       return WEFT_DONE;
     }
   }
-  at.pump.looked_in_vain();
+  at.external_loop.back_off();
   return WEFT_OK;
 }
 
@@ -231,8 +231,8 @@ int weft_wait(weft_op* op, int timeout_ms, weft_completion* result) {
     return it.now != op_head::stage::in_flight;
   };
   const auto until = moment(timeout_ms);
-  at.pump.wait(until, over, &head);
-  const pump::holding hold(at.pump);
+  at.external_loop.wait(until, over, &head);
+  const external_loop::progress_guard hold(at.external_loop);
   head.waited = false;
   if (head.now == op_head::stage::in_flight) return WEFT_TIMED_OUT;
   if (head.now == op_head::stage::told) return WEFT_INVALID_ARGUMENT;
@@ -241,17 +241,17 @@ int weft_wait(weft_op* op, int timeout_ms, weft_completion* result) {
 }
 
 int weft_wait_fd(const weft_context* ctx) {
-  return ctx ? ctx->pump.descriptor() : WEFT_INVALID_ARGUMENT;
+  return ctx ? ctx->external_loop.descriptor() : WEFT_INVALID_ARGUMENT;
 }
 
 int weft_arm(weft_context* ctx, int* timeout_ms) {
   if (!ctx) return WEFT_INVALID_ARGUMENT;
   const auto to_tell = [ctx] {
-    const pump::holding hold(ctx->pump);
+    const external_loop::progress_guard hold(ctx->external_loop);
     return !ctx->ended.empty();
   };
   if (to_tell()) return WEFT_DONE;
-  const auto until = ctx->pump.arm();
+  const auto until = ctx->external_loop.arm();
   // Whoever ends something after that rings; before it, another thread may have.
   if (!until || to_tell()) return WEFT_DONE;
   if (timeout_ms) *timeout_ms = milliseconds_until(*until);

@@ -12,16 +12,16 @@ constexpr peer_id first_stranger = peer_id{1} << 31;
 
 struct guest {
   endpoint peer;
-  std::string greeting;
+  std::string private_data;
 };
 
 /// Those that leave before they are let in do not count.
-task<guest> next_guest(weft::listener& door) {
+task<guest> next_guest(weft::listener& listening) {
   for (;;) {
-    listener::visitor v = co_await door.next();
-    std::string greeting = v.greeting();
+    listener::connection_request v = co_await listening.next();
+    std::string private_data = v.private_data();
     result<endpoint> in = co_await as_result(v.accept());
-    if (in) co_return guest{std::move(in).value(), std::move(greeting)};
+    if (in) co_return guest{std::move(in).value(), std::move(private_data)};
     if (in.code() != errc::peer_lost) throw in.failure();
   }
 }
@@ -90,7 +90,7 @@ uint32_t weft_peer_number(const weft_peer* peer) { return peer ? peer->to.id() :
 
 void weft_peer_close(weft_peer* peer) {
   if (!peer) return;
-  const pump::call here(peer->owner->pump);
+  const external_loop::call here(peer->owner->external_loop);
   peer->to.close();
 }
 
@@ -104,9 +104,9 @@ void weft_peer_free(weft_peer* peer) {
   });
 }
 
-int weft_listen(weft_context* ctx, const char* address, weft_listener** door) {
-  if (!ctx || !address || !door) return WEFT_INVALID_ARGUMENT;
-  *door = nullptr;
+int weft_listen(weft_context* ctx, const char* address, weft_listener** listening) {
+  if (!ctx || !address || !listening) return WEFT_INVALID_ARGUMENT;
+  *listening = nullptr;
   return guarded(*ctx, [&] {
     weft::listener open = blocking<weft::listener>().run(ctx->ctx.listen(address), -1);
     std::string where = open.address();
@@ -114,43 +114,43 @@ int weft_listen(weft_context* ctx, const char* address, weft_listener** door) {
         std::unique_ptr<weft_listener>(new weft_listener{ctx, std::move(open), std::move(where)});
     const std::lock_guard lock(ctx->mutex);
     weft_listener* const handle = made.get();
-    ctx->doors.emplace(handle, std::move(made));
-    *door = handle;
+    ctx->listeners.emplace(handle, std::move(made));
+    *listening = handle;
   });
 }
 
-const char* weft_listener_address(const weft_listener* door) {
-  return door ? door->address.c_str() : "";
+const char* weft_listener_address(const weft_listener* listening) {
+  return listening ? listening->address.c_str() : "";
 }
 
-int weft_accept(weft_listener* door, int timeout_ms, char* greeting, size_t greeting_size,
-                weft_peer** peer) {
-  if (!door || !peer) return WEFT_INVALID_ARGUMENT;
+int weft_accept(weft_listener* listening, int timeout_ms, char* private_data,
+                size_t private_data_size, weft_peer** peer) {
+  if (!listening || !peer) return WEFT_INVALID_ARGUMENT;
   *peer = nullptr;
-  return guarded(*door->owner, [&] {
-    guest in = blocking<guest>().run(next_guest(door->door), timeout_ms);
-    copy_text(in.greeting, greeting, greeting_size);
-    *peer = door->owner->handle_of(std::move(in.peer));
+  return guarded(*listening->owner, [&] {
+    guest in = blocking<guest>().run(next_guest(listening->listening), timeout_ms);
+    copy_text(in.private_data, private_data, private_data_size);
+    *peer = listening->owner->handle_of(std::move(in.peer));
   });
 }
 
-void weft_listener_close(weft_listener* door) {
-  if (!door) return;
-  weft_context& ctx = *door->owner;
+void weft_listener_close(weft_listener* listening) {
+  if (!listening) return;
+  weft_context& ctx = *listening->owner;
   guarded(ctx, [&] {
     std::unique_lock lock(ctx.mutex);
-    const auto mine = ctx.doors.extract(door);
+    const auto mine = ctx.listeners.extract(listening);
     lock.unlock();
   });
 }
 
-int weft_connect(weft_context* ctx, const char* address, const char* greeting, int timeout_ms,
+int weft_connect(weft_context* ctx, const char* address, const char* private_data, int timeout_ms,
                  weft_peer** peer) {
   if (!ctx || !address || !peer) return WEFT_INVALID_ARGUMENT;
   *peer = nullptr;
   return guarded(*ctx, [&] {
-    *peer = ctx->handle_of(
-        blocking<endpoint>().run(ctx->ctx.connect(address, greeting ? greeting : ""), timeout_ms));
+    *peer = ctx->handle_of(blocking<endpoint>().run(
+        ctx->ctx.connect(address, private_data ? private_data : ""), timeout_ms));
   });
 }
 

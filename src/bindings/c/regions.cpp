@@ -12,7 +12,7 @@ namespace {
 
 remote_region place(weft_remote where) noexcept { return {where.key, where.offset, where.size}; }
 
-/// A region's end. Under pump::holding.
+/// A region's end. Under external_loop::progress_guard.
 class last_copy final : public detail::region_end_operation {
  public:
   explicit last_copy(const detail::region_end_request& r) noexcept
@@ -30,7 +30,7 @@ int open_region(weft_context* ctx, void* memory, size_t size, int rights, weft_r
   if (!ctx || (!memory && size != 0) || (rights & ~(WEFT_READ | WEFT_WRITE)) != 0)
     return WEFT_INVALID_ARGUMENT;
   return guarded(*ctx, [&] {
-    const pump::call here(ctx->pump);
+    const external_loop::call here(ctx->external_loop);
     const std::lock_guard lock(ctx->mutex);
     auto r = std::make_unique<weft_region>(
         weft_region{ctx, region(ctx->ctx, {static_cast<std::byte*>(memory), size},
@@ -56,8 +56,8 @@ void weft_region_close(weft_region* region) {
   if (!region) return;
   weft_context& ctx = *region->owner;
   last_copy last(region->memory.end());
-  if (!ctx.pump.start(last))
-    ctx.pump.wait(
+  if (!ctx.external_loop.start(last))
+    ctx.external_loop.wait(
         std::chrono::steady_clock::time_point::max(),
         [](void* op) { return static_cast<last_copy*>(op)->over; }, &last);
   const std::lock_guard lock(ctx.mutex);

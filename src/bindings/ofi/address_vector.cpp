@@ -10,8 +10,8 @@ namespace weft::ofi {
 
 namespace {
 
-contact contact_at(const void* address) noexcept {
-  contact c;
+context_address contact_at(const void* address) noexcept {
+  context_address c;
   std::memcpy(c.bytes.data(), address, c.bytes.size());
   return c;
 }
@@ -57,9 +57,9 @@ int address_vector::insert(fid_av* av, const void* addresses, std::size_t count,
     const std::lock_guard lock(self.mutex_);
     self.contacts_.reserve(self.contacts_.size() + count);
     for (std::size_t i = 0; i != count; ++i) {
-      const contact c =
-          contact_at(static_cast<const std::byte*>(addresses) + i * sizeof(contact::bytes));
-      const bool valid = is_contact(c);
+      const context_address c =
+          contact_at(static_cast<const std::byte*>(addresses) + i * sizeof(context_address::bytes));
+      const bool valid = is_context_address(c);
       if (made) made[i] = valid ? self.contacts_.size() : FI_ADDR_NOTAVAIL;
       if (errors) errors[i] = valid ? 0 : FI_EINVAL;
       if (!valid) continue;
@@ -98,7 +98,7 @@ const char* address_vector::to_text(fid_av* /*av*/, const void* address, char* t
   return text;
 }
 
-std::optional<contact> address_vector::at(fi_addr_t address) const {
+std::optional<context_address> address_vector::at(fi_addr_t address) const {
   const std::lock_guard lock(mutex_);
   return address < contacts_.size() ? contacts_[address] : std::nullopt;
 }

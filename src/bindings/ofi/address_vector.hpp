@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include <weft/contact.hpp>
+#include <weft/context_address.hpp>
 
 #include "bindings/ofi/object.hpp"
 
@@ -24,7 +24,7 @@ class address_vector final : public fid_av {
   static int open(fid_domain* of, fi_av_attr* attr, fid_av** made, void* context) noexcept;
 
   /// Nothing: there is none, or it was removed.
-  std::optional<contact> at(fi_addr_t address) const;
+  std::optional<context_address> at(fi_addr_t address) const;
   std::size_t size() const;
 
   users used;  // endpoints
@@ -40,7 +40,7 @@ class address_vector final : public fid_av {
 
   domain& domain_;
   mutable std::mutex mutex_;
-  std::vector<std::optional<contact>> contacts_;
+  std::vector<std::optional<context_address>> contacts_;
 };
 
 }  // namespace weft::ofi

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-#include <weft/contact.hpp>
+#include <weft/context_address.hpp>
 
 namespace weft::ofi {
 

@@ -127,8 +127,8 @@ ssize_t completion_queue::take(completions& c, std::byte* into, std::size_t coun
   std::size_t told = 0;
   bool failure = false;
   {
-    pump::holding hold(c.owner->moved());
-    hold.look(passes);
+    external_loop::progress_guard hold(c.owner->moved());
+    hold.poll(passes);
     for (record* r = c.waiting.first(); r && told != count; r = c.waiting.first()) {
       if (r->pinned || renewals == most_renewed) break;
       if ((failure = r->error != 0)) break;
@@ -167,7 +167,7 @@ ssize_t completion_queue::read(void* into, std::size_t count, fi_addr_t* from) n
     if (!left && told != count) emptied_.store(true, std::memory_order_relaxed);
     return static_cast<ssize_t>(told);
   }
-  for (const completions* c : sources_) c->owner->moved().looked_in_vain(passes);
+  for (const completions* c : sources_) c->owner->moved().back_off(passes);
   return -FI_EAGAIN;
 }
 
@@ -175,7 +175,7 @@ ssize_t completion_queue::read_error(fi_cq_err_entry& into) noexcept {
   for (completions* c : sources_) {
     multi_buffer* to_renew = nullptr;
     {
-      const pump::holding hold(c->owner->moved());
+      const external_loop::progress_guard hold(c->owner->moved());
       record* const r = c->waiting.first();
       if (!r || r->error == 0 || r->pinned) continue;
       const fi_cq_tagged_entry entry = entry_of(*r);
@@ -203,7 +203,7 @@ ssize_t completion_queue::read_error(fi_cq_err_entry& into) noexcept {
 
 bool completion_queue::may_sleep() noexcept {
   for (const completions* c : sources_) {
-    const pump::holding hold(c->owner->moved());
+    const external_loop::progress_guard hold(c->owner->moved());
     if (!c->waiting.empty()) return false;
   }
   bool armed = false;
@@ -214,7 +214,7 @@ bool completion_queue::may_sleep() noexcept {
   if (!armed) return false;
   // Whoever ends something after that rings; before it, another thread may have.
   return std::all_of(sources_.begin(), sources_.end(), [](const completions* c) {
-    const pump::holding hold(c->owner->moved());
+    const external_loop::progress_guard hold(c->owner->moved());
     return c->waiting.empty();
   });
 }

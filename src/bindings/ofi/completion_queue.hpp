@@ -13,7 +13,7 @@
 namespace weft::ofi {
 
 /// Where an endpoint's ended operations of one or both directions wait to be read. The endpoint's,
-/// with its pump held.
+/// with its external loop held.
 struct completions {
   endpoint* owner = nullptr;
   record_list waiting;

@@ -57,14 +57,14 @@ int counter::open(fid_domain* of, fi_cntr_attr* attr, fid_cntr** made, void* con
   });
 }
 
-void counter::add(pump& p) {
+void counter::add(external_loop& p) {
   const std::lock_guard lock(mutex_);
   if (std::find(pumps_.begin(), pumps_.end(), &p) != pumps_.end()) return;
   pumps_.push_back(&p);
   sleeper_.add(p);
 }
 
-void counter::remove(pump& p) noexcept {
+void counter::remove(external_loop& p) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase(pumps_, &p);
   sleeper_.remove(p);
@@ -72,13 +72,13 @@ void counter::remove(pump& p) noexcept {
 
 void counter::look() noexcept {
   const std::lock_guard lock(mutex_);
-  for (pump* p : pumps_) {
+  for (external_loop* p : pumps_) {
     unsigned ended = 0;
     {
-      pump::holding hold(*p);
-      ended = hold.look();
+      external_loop::progress_guard hold(*p);
+      ended = hold.poll();
     }
-    if (ended == 0) p->looked_in_vain();
+    if (ended == 0) p->back_off();
   }
 }
 

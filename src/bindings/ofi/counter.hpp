@@ -20,8 +20,8 @@ class counter final : public fid_cntr {
   static int open(fid_domain* of, fi_cntr_attr* attr, fid_cntr** made, void* context) noexcept;
 
   /// Whoever reads or waits moves these endpoints.
-  void add(pump& p);
-  void remove(pump& p) noexcept;
+  void add(external_loop& p);
+  void remove(external_loop& p) noexcept;
 
   /// An operation ended. Any thread.
   void count(bool well) noexcept { (well ? ended_ : failed_).fetch_add(1); }
@@ -35,7 +35,7 @@ class counter final : public fid_cntr {
 
   domain& domain_;
   std::mutex mutex_;
-  std::vector<pump*> pumps_;
+  std::vector<external_loop*> pumps_;
   sleeper sleeper_;
   std::atomic<std::uint64_t> ended_{0};
   std::atomic<std::uint64_t> failed_{0};

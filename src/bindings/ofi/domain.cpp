@@ -78,7 +78,7 @@ void domain::remove(endpoint& e) noexcept {
 
 void domain::forget(std::span<const std::byte> memory) noexcept {
   const std::lock_guard lock(mutex_);
-  for (endpoint* e : endpoints_) e->here().forget(memory);
+  for (endpoint* e : endpoints_) e->here().invalidate_registrations(memory);
 }
 
 bool domain::add(memory_region& m) {
@@ -118,9 +118,9 @@ std::uint64_t domain::draw_key() {
 
 options domain::chosen() const {
   options o = options::from_environment();
-  o.alone = true;
+  o.standalone = true;
   o.hashed_tag_bits = hashed_tag_bits;
-  o.neighbours = processes_of_the_job_here();
+  o.processes_per_host = processes_of_the_job_here();
   // What completes in a ring interrupts the thread that the ring belongs to: in somebody else's
   // program, system calls that never were interrupted before would be (those of sockets with a
   // time-out are not restarted).

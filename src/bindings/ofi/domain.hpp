@@ -31,7 +31,7 @@ class domain final : public fid_domain {
   /// Its endpoints, while they are enabled. Any thread.
   void add(endpoint& e);
   void remove(endpoint& e) noexcept;
-  /// As context::forget, in the contexts of all of them. Any thread.
+  /// As context::invalidate_registrations, in the contexts of all of them. Any thread.
   void forget(std::span<const std::byte> memory) noexcept;
 
   /// Memory that peers of all its endpoints, also of later ones, may reach by the key that it has.

@@ -65,20 +65,20 @@ endpoint::endpoint(domain& of, const fi_info& info, void* context)
 
 endpoint::~endpoint() {
   for (direction* d : {&sends_, &receives_}) {
-    if (d->queue && d->ended && pump_ && (d != &receives_ || d->ended != sends_.ended))
+    if (d->queue && d->ended && external_loop_ && (d != &receives_ || d->ended != sends_.ended))
       d->queue->remove(*d->ended);
     if (d->queue) d->queue->used.remove();
   }
   for (direction* d : {&sends_, &receives_, &reads_, &writes_}) {
     if (!d->counted) continue;
-    if (pump_) d->counted->remove(*pump_);
+    if (external_loop_) d->counted->remove(*external_loop_);
     d->counted->used.remove();
   }
   if (names_) names_->used.remove();
   if (context_) domain_.remove(*this);
   domain_.used.remove();
   claims_.clear();
-  pump_.reset();
+  external_loop_.reset();
   peers_.reset();
   context_.reset();  // ends what is in flight, which nobody reads any more
   for (completions& c : ended_)
@@ -138,14 +138,15 @@ int endpoint::control(fid_t f, int command, void* /*argument*/) noexcept {
   return guarded([&] { return object_of<endpoint, fid_ep>(f).enable(); });
 }
 
-/// The thread that enables it is its home (weft/pump.hpp): it should be the one that uses it most.
+/// The thread that enables it is its home (weft/external_loop.hpp): it should be the one that uses
+/// it most.
 int endpoint::enable() {
   if (context_) return -FI_EOPBADSTATE;
   if (!names_) return -FI_ENOAV;
   if (!sends_.queue && !receives_.queue && !sends_.counted && !receives_.counted) return -FI_ENOCQ;
   context_.emplace(domain_.chosen());
   peers_.emplace(*context_, *names_);
-  pump_.emplace(*context_);
+  external_loop_.emplace(*context_);
   // One queue for both directions tells of them in the order in which they ended.
   sends_.ended = &ended_[0];
   receives_.ended = sends_.queue == receives_.queue ? &ended_[0] : &ended_[1];
@@ -157,7 +158,7 @@ int endpoint::enable() {
     d->ended = sends_.ended;
   }
   for (const direction* d : {&sends_, &receives_, &reads_, &writes_})
-    if (d->counted) d->counted->add(*pump_);
+    if (d->counted) d->counted->add(*external_loop_);
   domain_.add(*this);
   announce();
   return 0;
@@ -183,7 +184,7 @@ int endpoint::get_name(fid_t f, void* address, std::size_t* size) noexcept {
   endpoint& self = object_of<endpoint, fid_ep>(f);
   if (!self.context_) return -FI_EOPBADSTATE;
   return guarded([&] {
-    const contact own = contact_of(*self.context_);
+    const context_address own = context_address_of(*self.context_);
     const std::size_t room = std::exchange(*size, own.bytes.size());
     if (address) std::memcpy(address, own.bytes.data(), std::min(room, own.bytes.size()));
     return room < own.bytes.size() ? -FI_ETOOSMALL : 0;

@@ -26,7 +26,7 @@ namespace weft::ofi {
 class multi_buffer {
  public:
   multi_buffer(std::span<std::byte> memory, const record& first) : rest(memory), about(first) {}
-  std::span<std::byte> rest;  // with the pump held, once it is posted
+  std::span<std::byte> rest;  // with the external loop held, once it is posted
   const record about;
   fi_addr_t from = FI_ADDR_UNSPEC;
 };
@@ -89,18 +89,18 @@ class endpoint final : public fid_ep {
   bool accesses() const noexcept { return (caps_ & (FI_RMA | FI_ATOMIC)) != 0; }
   /// Lets its peers reach memory, and tells of the remote CQ data that comes for it.
   /// \throws as weft::region
-  weft::region show(std::span<std::byte> memory, rights may, region_name called);
+  weft::region show(std::span<std::byte> memory, rights permissions, region_name name);
 
   // For completion queues and records.
-  pump& moved() noexcept { return *pump_; }
+  external_loop& moved() noexcept { return *external_loop_; }
   fi_addr_t address_of(peer_id id) noexcept {
     return id == no_peer ? FI_ADDR_UNSPEC : peers_->address_of(id);
   }
-  void note_end(record& r) noexcept;  ///< with the pump held, as all of these
+  void note_end(record& r) noexcept;  ///< with the external loop held, as all of these
   void note_end(part& p) noexcept;
   void note_end(update_record& r) noexcept;  ///< it may need another step
   void note_end(arrival_record& r) noexcept;
-  void recycle(record& r) noexcept;  ///< with the pump held: it has been read
+  void recycle(record& r) noexcept;  ///< with the external loop held: it has been read
   void renew(multi_buffer& b) noexcept;
 
   users used;
@@ -149,8 +149,9 @@ class endpoint final : public fid_ep {
     return d.queue && (!d.selective || (flags & FI_COMPLETION) != 0);
   }
   template <class Record, class Request>
-  void post(pump::holding& hold, slot& memory, const record& about, const Request& r) noexcept;
-  slot* take_slot() noexcept;  // with the pump held; null: no memory
+  void post(external_loop::progress_guard& hold, slot& memory, const record& about,
+            const Request& r) noexcept;
+  slot* take_slot() noexcept;  // with the external loop held; null: no memory
   ssize_t access(const access_call& c, record::kind what) noexcept;
   ssize_t scatter(std::span<const std::optional<detail::transfer_request>> parts,
                   const scattered& its, slot& head) noexcept;
@@ -179,9 +180,9 @@ class endpoint final : public fid_ep {
   // Once it is enabled.
   std::optional<weft::context> context_;
   std::optional<peer_table> peers_;
-  std::optional<pump> pump_;
+  std::optional<external_loop> external_loop_;
 
-  // With the pump held.
+  // With the external loop held.
   slots slots_;
   record_list in_flight_;  // receives
   std::array<completions, 2> ended_;

@@ -5,8 +5,8 @@
 
 namespace weft::ofi {
 
-using detail::access_kind;
-using detail::access_order;
+using detail::rma_kind;
+using detail::rma_request;
 
 namespace {
 
@@ -31,12 +31,12 @@ detail::update_request first_step(const value_change& c, const weft::endpoint& w
 
 /// What is to be done next, if the last step has not done it: somebody came between, or it only
 /// looked. `order` becomes that.
-bool goes_on(const value_change& c, std::uint64_t found, access_order& order) noexcept {
+bool goes_on(const value_change& c, std::uint64_t found, rma_request& order) noexcept {
   if (c.fills_word() && c.op == FI_CSWAP) return false;
-  if (order.kind == access_kind::compare_swap && found == order.expected) return false;
-  if (order.kind == access_kind::fetch_add && order.operand != 0) return false;
+  if (order.kind == rma_kind::compare_swap && found == order.expected) return false;
+  if (order.kind == rma_kind::fetch_add && order.operand != 0) return false;
   const std::uint64_t wanted = c.applied_to(found);
-  order.kind = access_kind::compare_swap;
+  order.kind = rma_kind::compare_swap;
   order.expected = found;
   order.operand = wanted;
   return wanted != found;
@@ -53,7 +53,7 @@ ssize_t endpoint::update(const atomic_call& c) noexcept {
   record its = about(c, *this);
   its.tells = !c.silent && wants_entry(direction_of(its), c.flags);
 
-  pump::holding hold(*pump_);
+  external_loop::progress_guard hold(*external_loop_);
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
   value_change& change = *::new (&memory->change) value_change(c.change);
@@ -64,12 +64,12 @@ ssize_t endpoint::update(const atomic_call& c) noexcept {
   return 0;
 }
 
-/// With the pump held.
+/// With the external loop held.
 void endpoint::note_end(update_record& r) noexcept {
   for (;;) {
     const value_change& change = slot::around(r).change;
     if (r.error != 0) break;
-    access_order next = r.order;
+    rma_request next = r.order;
     if (!goes_on(change, r.found, next)) {
       if (change.result) store_value(change.result, change.type, change.value_in(r.found));
       break;

@@ -33,7 +33,8 @@ record about(const message_call& m, endpoint& of, record::kind what, std::uint64
 
 }  // namespace
 
-// --- ends, with the pump held ---------------------------------------------------------------
+// --- ends, with the external loop held
+// ---------------------------------------------------------------
 
 void endpoint::note_end(record& r) noexcept {
   const bool receive = r.what == record::kind::receive;
@@ -75,9 +76,9 @@ ssize_t endpoint::send(const message_call& m) noexcept {
   const bool synchronous = (m.flags & FI_DELIVERY_COMPLETE) != 0;
   const bool tells = !m.silent && wants_entry(sends_, m.flags);
 
-  pump::holding hold(*pump_);
+  external_loop::progress_guard hold(*external_loop_);
   if (injected && !tells && !synchronous && m.pieces.size() == 1 &&
-      hold.send_now(*to, buffer_of(m.pieces.front()), tag{m.tag}, m.data)) [[likely]] {
+      hold.try_send(*to, buffer_of(m.pieces.front()), tag{m.tag}, m.data)) [[likely]] {
     if (sends_.counted) sends_.counted->count(true);
     return 0;
   }
@@ -126,7 +127,7 @@ detail::recv_request endpoint::receive_request(slot& memory, const message_call&
 }
 
 ssize_t endpoint::receive(const message_call& m) noexcept {
-  if (!pump_ || m.pieces.size() > most_pieces) return -FI_EINVAL;
+  if (!external_loop_ || m.pieces.size() > most_pieces) return -FI_EINVAL;
   if ((m.flags & FI_PEEK) != 0) return peek(m);
   if ((m.flags & FI_CLAIM) != 0) return receive_claimed(m);
   return receive_in_turn(m);
@@ -146,7 +147,7 @@ ssize_t endpoint::receive_in_turn(const message_call& m) noexcept {
     });
     if (made != 0) return made;
   }
-  pump::holding hold(*pump_);
+  external_loop::progress_guard hold(*external_loop_);
   slot* const memory = take_slot();
   if (!memory) {
     delete its.multi;
@@ -165,7 +166,7 @@ void endpoint::renew(multi_buffer& b) noexcept {
   const iovec rest{b.rest.data(), b.rest.size()};
   const message_call m{{&rest, 1}, b.from, its.tag, 0, 0, its.context, 0};
   const weft::endpoint* const from = directed(m) ? peers_->find(m.peer) : nullptr;
-  pump::holding hold(*pump_);
+  external_loop::progress_guard hold(*external_loop_);
   slot* const memory = take_slot();
   if (!memory) return warn("no memory to receive into the rest of a buffer of FI_MULTI_RECV");
   post<receive_record>(hold, *memory, its, receive_request(*memory, m, from));
@@ -175,7 +176,7 @@ void endpoint::renew(multi_buffer& b) noexcept {
 
 /// An event without an operation.
 ssize_t endpoint::tell(const record& its) noexcept {
-  const pump::holding hold(*pump_);
+  const external_loop::progress_guard hold(*external_loop_);
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
   record& told = *::new (static_cast<void*>(memory->memory.data())) record(its);
@@ -192,7 +193,7 @@ ssize_t endpoint::peek(const message_call& m) noexcept {
   std::optional<claimed_message> claimed;
   std::optional<received> found;
   {
-    const pump::call here(*pump_);
+    const external_loop::call here(*external_loop_);
     if (takes) {
       claimed = from ? from->try_claim(wanted) : context_->try_claim(wanted);
       if (claimed) found = claimed->about();
@@ -234,13 +235,13 @@ ssize_t endpoint::receive_claimed(const message_call& m) noexcept {
   if ((m.flags & FI_DISCARD) != 0) {
     tell_message(its, claimed.about());
     {
-      const pump::call here(*pump_);
+      const external_loop::call here(*external_loop_);
       claimed.discard();
     }
     its.what = record::kind::told;
     return its.tells ? tell(its) : 0;
   }
-  pump::holding hold(*pump_);
+  external_loop::progress_guard hold(*external_loop_);
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
   if (m.pieces.size() > 1) {
@@ -257,16 +258,16 @@ ssize_t endpoint::receive_claimed(const message_call& m) noexcept {
 /// \return 0: it will end with FI_ECANCELED; else it has ended, or a message has met it already
 ssize_t endpoint::cancel(fid_t f, void* context) noexcept {
   endpoint& self = object_of<endpoint, fid_ep>(f);
-  if (!self.pump_) return -FI_EOPBADSTATE;
+  if (!self.external_loop_) return -FI_EOPBADSTATE;
   record* found = nullptr;
   {
-    const pump::holding hold(*self.pump_);
+    const external_loop::progress_guard hold(*self.external_loop_);
     for (found = self.in_flight_.first(); found && found->context != context;) found = found->after;
     if (!found) return -FI_ENOENT;
     found->pinned = true;  // its memory is not another operation's meanwhile
   }
-  const bool withdrawn = self.pump_->withdraw(receive_record::of(*found));
-  const pump::holding hold(*self.pump_);
+  const bool withdrawn = self.external_loop_->withdraw(receive_record::of(*found));
+  const external_loop::progress_guard hold(*self.external_loop_);
   found->pinned = false;
   if (found->ended && !self.is_told(*found)) self.recycle(*found);
   return withdrawn ? 0 : -FI_ENOENT;

@@ -9,7 +9,7 @@
 
 namespace weft::ofi {
 
-using detail::access_refusal;
+using detail::rma_refusal;
 using detail::transfer_request;
 
 namespace {
@@ -57,15 +57,15 @@ std::size_t cut(const access_call& c, record::kind what, const weft::endpoint& w
 
 }  // namespace
 
-int error_of(errc status, access_refusal why) noexcept {
+int error_of(errc status, rma_refusal why) noexcept {
   switch (why) {
-    case access_refusal::none:
+    case rma_refusal::none:
       return errno_of(status);
-    case access_refusal::no_region:
+    case rma_refusal::no_region:
       return FI_EKEYREJECTED;
-    case access_refusal::misaligned:
+    case rma_refusal::misaligned:
       return FI_EINVAL;
-    case access_refusal::unheard:
+    case rma_refusal::unheard:
       return FI_EOVERRUN;
     default:
       return FI_EACCES;
@@ -82,7 +82,7 @@ ssize_t endpoint::access(const access_call& c, record::kind what) noexcept {
     return -FI_EINVAL;
   its.tells = !c.silent && wants_entry(direction_of(its), c.flags);
 
-  pump::holding hold(*pump_);
+  external_loop::progress_guard hold(*external_loop_);
   slot* const memory = take_slot();
   if (!memory) return -FI_ENOMEM;
   access_call now = c;
@@ -129,7 +129,8 @@ void endpoint::start(slot& memory, scattered& whole, const transfer_request& r) 
   if (p.start_held()) note_end(p);
 }
 
-// --- ends, with the pump held ------------------------------------------------------------------
+// --- ends, with the external loop held
+// ------------------------------------------------------------------
 
 void part::has_ended(operation& o) noexcept {
   auto& self = static_cast<part&>(o);
@@ -157,10 +158,10 @@ void endpoint::note_end(part& p) noexcept {
 
 // --- memory of this side -----------------------------------------------------------------------
 
-region endpoint::show(std::span<std::byte> memory, rights may, region_name called) {
-  region shown(*context_, memory, may, called);
-  if (may != rights::read) {
-    const pump::holding hold(*pump_);
+region endpoint::show(std::span<std::byte> memory, rights permissions, region_name name) {
+  region shown(*context_, memory, permissions, name);
+  if (permissions != rights::read) {
+    const external_loop::progress_guard hold(*external_loop_);
     listen(shown.notified());
   }
   return shown;
@@ -182,7 +183,7 @@ void endpoint::listen(const detail::notified_request& at) noexcept {
 }
 
 void endpoint::note_end(arrival_record& r) noexcept {
-  const detail::notified_request at{r.at, r.key};
+  const detail::notified_request at{r.messenger, r.key};
   if (tell_arrival(r)) listen(at);
 }
 

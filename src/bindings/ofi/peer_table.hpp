@@ -8,7 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include <weft/contact.hpp>
+#include <weft/context_address.hpp>
 
 #include "bindings/ofi/address_vector.hpp"
 

@@ -45,11 +45,11 @@ inline void tell_message(record& r, const notification& got) noexcept {
 }
 
 /// As fi_errno.h has it.
-int error_of(errc status, detail::access_refusal why) noexcept;
+int error_of(errc status, detail::rma_refusal why) noexcept;
 
 template <class Operation>
 int error_of(const Operation& o) noexcept {
-  if constexpr (std::is_base_of_v<detail::access_operation, Operation>)
+  if constexpr (std::is_base_of_v<detail::rma_operation, Operation>)
     return error_of(o.status, o.refusal);
   else
     return errno_of(o.status);
@@ -71,7 +71,7 @@ void in_flight<Operation>::has_ended(operation& o) noexcept {
 }
 
 template <class Record, class Request>
-void endpoint::post(pump::holding& hold, slot& memory, const record& its,
+void endpoint::post(external_loop::progress_guard& hold, slot& memory, const record& its,
                     const Request& r) noexcept {
   Record& made = *::new (static_cast<void*>(memory.memory.data())) Record(its, r);
   if constexpr (std::is_same_v<Record, receive_record>) in_flight_.push(made);

@@ -2,7 +2,7 @@
 // What libfabric finds in libweft-fi.so.
 #include <rdma/providers/fi_log.h>
 
-#include <weft/pump.hpp>
+#include <weft/external_loop.hpp>
 
 #include "bindings/ofi/attributes.hpp"
 #include "bindings/ofi/fabric.hpp"
@@ -21,7 +21,7 @@ fi_provider& this_provider() noexcept {
       .getinfo = &get_info,
       .fabric = &fabric::open,
       // Endpoints that nobody has closed. The code stays mapped for their threads (-z nodelete).
-      .cleanup = [] { hold_threads(); },
+      .cleanup = [] { park_threads(); },
   };
   return provider;
 }

@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <weft/detail/access_ops.hpp>
-#include <weft/pump.hpp>
+#include <weft/detail/rma_ops.hpp>
+#include <weft/external_loop.hpp>
 
 #include "bindings/ofi/atomic_ops.hpp"
 #include "bindings/ofi/attributes.hpp"
@@ -25,8 +25,8 @@ namespace weft::ofi {
 class endpoint;
 class multi_buffer;
 
-/// What a completion tells, and where the record is now. With the endpoint's pump held, except for
-/// its poster until it is in flight.
+/// What a completion tells, and where the record is now. With the endpoint's external loop held,
+/// except for its poster until it is in flight.
 struct record {
   enum class kind : std::uint8_t { send, receive, claimed, told, read, write };
 
@@ -145,7 +145,7 @@ static_assert(std::is_trivially_destructible_v<send_record> &&
               std::is_trivially_destructible_v<part>);
 
 /// Slots of an endpoint. Grows, so that posting never has to be refused, and keeps what it has:
-/// memory of many operations in flight at once is needed again. With the pump held.
+/// memory of many operations in flight at once is needed again. With the external loop held.
 class slots {
  public:
   /// \throws std::bad_alloc

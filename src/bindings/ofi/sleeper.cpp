@@ -59,7 +59,7 @@ void sleeper::open() {
   try {
     watch(made, timer_);
     watch(made, signal_);
-    for (const pump* p : pumps_) watch(made, p->descriptor());
+    for (const external_loop* p : pumps_) watch(made, p->descriptor());
   } catch (...) {
     ::close(made);
     throw;
@@ -67,14 +67,14 @@ void sleeper::open() {
   epoll_ = made;
 }
 
-void sleeper::add(pump& p) {
+void sleeper::add(external_loop& p) {
   const std::lock_guard lock(mutex_);
   if (std::find(pumps_.begin(), pumps_.end(), &p) != pumps_.end()) return;
   pumps_.push_back(&p);
   if (epoll_ >= 0) watch(epoll_, p.descriptor());
 }
 
-void sleeper::remove(pump& p) noexcept {
+void sleeper::remove(external_loop& p) noexcept {
   const std::lock_guard lock(mutex_);
   if (std::erase(pumps_, &p) != 0 && epoll_ >= 0)
     ::epoll_ctl(epoll_, EPOLL_CTL_DEL, p.descriptor(), nullptr);
@@ -92,7 +92,7 @@ bool sleeper::arm() {
   std::uint64_t count = 0;
   if (::read(signal_, &count, sizeof count) > 0) return false;
   auto until = steady_clock::time_point::max();
-  for (pump* p : pumps_) {
+  for (external_loop* p : pumps_) {
     const auto its = p->arm();
     if (!its) return false;
     until = std::min(until, *its);

@@ -7,15 +7,15 @@
 #include <mutex>
 #include <vector>
 
-#include <weft/pump.hpp>
+#include <weft/external_loop.hpp>
 
 namespace weft::ofi {
 
 /// How long to look in vain before a sleep, which costs about as much.
 inline constexpr std::chrono::microseconds time_to_spin{50};
 
-/// One descriptor for all of them: of each endpoint's pump, of a timer for when they want to be
-/// looked after at the latest, and of a signal. Made when it is first needed.
+/// One descriptor for all of them: of each endpoint's external loop, of a timer for when they want
+/// to be looked after at the latest, and of a signal. Made when it is first needed.
 class sleeper {
  public:
   sleeper() = default;
@@ -23,8 +23,8 @@ class sleeper {
   sleeper& operator=(const sleeper&) = delete;
   ~sleeper();
 
-  void add(pump& p);
-  void remove(pump& p) noexcept;
+  void add(external_loop& p);
+  void remove(external_loop& p) noexcept;
 
   /// Readable while one of those that were armed has something to look for.
   /// \throws weft::error (system)
@@ -43,7 +43,7 @@ class sleeper {
  private:
   void open();
   std::mutex mutex_;
-  std::vector<pump*> pumps_;
+  std::vector<external_loop*> pumps_;
   int epoll_ = -1;
   int timer_ = -1;
   int signal_ = -1;

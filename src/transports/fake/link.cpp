@@ -23,7 +23,7 @@ void fake_link::let_go() noexcept {
   wire_->shown.clear();
 }
 
-bool fake_link::unseen() const noexcept {
+bool fake_link::unconsumed() const noexcept {
   const auto held = transport_.world_.lock();
   return !wire_->frames.empty();
 }

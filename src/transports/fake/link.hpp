@@ -15,7 +15,7 @@ class fake_link final : public link {
       : link(t.traits()), transport_(t), wire_(std::move(w)) {}
   ~fake_link() override;
 
-  std::string opened(parcel) override { return {}; }
+  std::string opened(wireup_message) override { return {}; }
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override {
     return transport_.append(*wire_, header, extension, data, false);
@@ -43,8 +43,8 @@ class fake_link final : public link {
 
   void let_go() noexcept override;
 
-  bool unseen() const noexcept override;
-  void nudge() noexcept override {}
+  bool unconsumed() const noexcept override;
+  void wake_peer() noexcept override {}
 
  private:
   post begin(wire::transfer t) noexcept;

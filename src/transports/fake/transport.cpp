@@ -29,7 +29,8 @@ std::string fake_transport::reach(bool is_self) const {
   return is_self ? "`fake` reaches others only" : "";
 }
 
-std::unique_ptr<link> fake_transport::open(inlet& from, const counterpart&, parcel& offer) {
+std::unique_ptr<link> fake_transport::open(frame_sink& from, const counterpart&,
+                                           wireup_message& offer) {
   const auto held = world_.lock();
   auto w = std::make_shared<wire>();
   w->from = self_;
@@ -42,7 +43,8 @@ std::unique_ptr<link> fake_transport::open(inlet& from, const counterpart&, parc
   return std::make_unique<fake_link>(*this, std::move(w));
 }
 
-std::string fake_transport::accept(inlet& to, const counterpart&, parcel offer, parcel&) {
+std::string fake_transport::accept(frame_sink& to, const counterpart&, wireup_message offer,
+                                   wireup_message&) {
   std::uint64_t number = 0;
   if (offer.bytes.size() != sizeof number) return "the offer is not from this world";
   std::memcpy(&number, offer.bytes.data(), sizeof number);
@@ -97,7 +99,7 @@ post fake_transport::append(wire& w, const frame_header& header, const frame_ext
 }
 
 /// Also what has not arrived yet, for the news of the sender's end came behind it.
-void fake_transport::forget(inlet& from) noexcept {
+void fake_transport::forget(frame_sink& from) noexcept {
   const auto held = world_.lock();
   for (const std::shared_ptr<wire>& w : in_)
     if (w->receiver == &from) deliver(*w, w->how.room, time::max());
@@ -133,7 +135,7 @@ void fake_transport::die(bool told) noexcept {
 }
 
 void fake_transport::lose(node other, bool known) {
-  const auto remember = [this](inlet* who) {
+  const auto remember = [this](frame_sink* who) {
     if (std::find(lost_.begin(), lost_.end(), who) == lost_.end()) lost_.push_back(who);
   };
   for (const std::shared_ptr<wire>& w : in_) {
@@ -232,7 +234,7 @@ unsigned fake_transport::end_transfers(wire& w, time until) noexcept {
 unsigned fake_transport::tell_losses() noexcept {
   unsigned events = 0;
   for (; !lost_.empty(); ++events) {
-    inlet* who = lost_.back();
+    frame_sink* who = lost_.back();
     lost_.pop_back();
     who->on_broken(errc::peer_lost);
   }
@@ -253,7 +255,7 @@ unsigned fake_transport::poll() noexcept {
     if (!w.refused || w.broken || !has_room(w)) continue;
     w.refused = false;
     ++events;
-    w.sender->on_room();
+    w.sender->on_writable();
   }
   return events;
 }

@@ -12,8 +12,8 @@
 
 namespace weft::transports::fake {
 
-/// See transports/transport.hpp. Everything with the baton of the node's engine held; on the test's
-/// one thread, unless the world goes by real time.
+/// See transports/transport.hpp. Everything with the progress lock of the node's engine held; on
+/// the test's one thread, unless the world goes by real time.
 class fake_transport final : public transport {
  public:
   fake_transport(world& where, node n, runtime::engine& e, const manner& how);
@@ -21,15 +21,17 @@ class fake_transport final : public transport {
 
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
-  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
-  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
-  void forget(inlet& from) noexcept override;
+  std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
+                             wireup_message& offer) override;
+  std::string accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                     wireup_message& answer) override;
+  void forget(frame_sink& from) noexcept override;
   std::string describe() const override { return std::string(manner_.name); }
-  std::string describe(const inlet&) const override { return describe(); }
+  std::string describe(const frame_sink&) const override { return describe(); }
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
   int handle() const noexcept override { return bell_ ? bell_->fd() : -1; }
   void on_ready() noexcept override { rung_ = true; }
 
@@ -63,8 +65,8 @@ class fake_transport final : public transport {
   bool rung_ = false;                      // the bell was heard; poll() silences it
   bool dead_ = false;
   std::vector<std::shared_ptr<wire>> in_;
-  std::vector<wire*> out_;    // owned by their links
-  std::vector<inlet*> lost_;  // to be told
+  std::vector<wire*> out_;         // owned by their links
+  std::vector<frame_sink*> lost_;  // to be told
   std::uint16_t last_shown_ = 0;
 };
 

@@ -83,8 +83,8 @@ struct wire {
   node from = 0;
   node to = 0;
   manner how;
-  inlet* sender = nullptr;
-  inlet* receiver = nullptr;  // null: not accepted, or forgotten
+  frame_sink* sender = nullptr;
+  frame_sink* receiver = nullptr;  // null: not accepted, or forgotten
   std::deque<frame> frames;
   std::optional<gather> held;  // where the payload of the last frame still is
   std::uint32_t placed = 0;    // bytes of the first frame that lie where the receiver said

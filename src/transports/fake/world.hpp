@@ -121,7 +121,8 @@ class world final : public runtime::clock {
   void enter(node n, runtime::engine& e, fake_transport& t);
   void leave(node n, fake_transport& t) noexcept;
   void wake(node n) noexcept;
-  /// Held by whoever touches a wire, besides the baton of its own engine, where several threads do.
+  /// Held by whoever touches a wire, besides the progress lock of its own engine, where several
+  /// threads do.
   std::unique_lock<std::recursive_mutex> lock() const {
     return settings_.real_time ? std::unique_lock(mutex_)
                                : std::unique_lock<std::recursive_mutex>();

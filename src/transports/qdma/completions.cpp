@@ -15,11 +15,12 @@ completions::second_queue::second_queue()
   reader.emplace(queue(), progress);
 }
 
-completions::completions(copy_ends how, queue_memory& incoming, const queue_progress& progress) {
-  if (how == copy_ends::two_queues) {
+completions::completions(copy_completion how, queue_memory& incoming,
+                         const queue_progress& progress) {
+  if (how == copy_completion::two_queues) {
     apart_.emplace();
     writer_.emplace(apart_->queue(), apart_->progress, own);
-  } else if (how == copy_ends::one_queue) {
+  } else if (how == copy_completion::one_queue) {
     writer_.emplace(incoming, progress, own);
   }
 }
@@ -58,7 +59,7 @@ void completions::post_late() noexcept {
 void completions::tell_first() noexcept {
   const one o = ended_.front();
   ended_.erase(ended_.begin());
-  o.of->owner().inlet().on_transferred(o.cookie, o.well);
+  o.of->owner().frame_sink().on_transferred(o.cookie, o.well);
 }
 
 unsigned completions::tell_before(std::uint64_t head) noexcept {
@@ -83,7 +84,7 @@ void completions::tell_all_of(const queue_link& l) noexcept {
     }
     const one o = ended_[i];
     ended_.erase(ended_.begin() + static_cast<std::ptrdiff_t>(i));
-    l.owner().inlet().on_transferred(o.cookie, o.well);
+    l.owner().frame_sink().on_transferred(o.cookie, o.well);
   }
 }
 

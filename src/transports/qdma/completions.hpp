@@ -17,7 +17,7 @@ class queue_link;
 
 /// Told at once, or as the paper on Open MPI over Elan4 has it: each copy is followed by a small
 /// message to a queue of this process, and whoever reads that queue learns of the end
-/// (docs/adr/0023-chained-fin.md). Owned by the transport; baton held only.
+/// (docs/adr/0023-chained-fin.md). Owned by the transport; progress lock held only.
 ///
 /// The messages are empty. Others can write to the queue that takes theirs, too, so what has ended
 /// is noted here, with the position of its message, and told when the reader has come past that.
@@ -28,7 +28,7 @@ class completions {
 
   /// \param incoming where the messages of peers are
   /// \throws weft::error (system) for want of memory for a second queue
-  completions(copy_ends how, queue_memory& incoming, const queue_progress& progress);
+  completions(copy_completion how, queue_memory& incoming, const queue_progress& progress);
 
   bool direct() const noexcept { return !writer_; }
   bool empty() const noexcept { return ended_.empty(); }

@@ -17,10 +17,10 @@ constexpr std::uint32_t passes_between_looks = 64;
 }  // namespace
 
 device::device(runtime::engine& e, table t, socket_id name, std::size_t arena_bytes)
-    : engine_(e), table_(std::move(t)), office_(arena_bytes) {
+    : engine_(e), table_(std::move(t)), segment_(arena_bytes) {
   self_ = table_.claim(name);
   for (std::uint32_t q = 0; q != queue_count; ++q)
-    boxes_.emplace_back(office_.queue(q), regions().progress_of(q), self_);
+    boxes_.emplace_back(segment_.queue(q), regions().progress_of(q), self_);
   boxes_[0].open = true;
   busy = true;  // others may post at any time, whether an operation waits or not
 }
@@ -46,25 +46,25 @@ void device::close() noexcept {
   table_.release(self_);
 }
 
-parcel device::card() const {
-  parcel p;
+wireup_message device::card() const {
+  wireup_message p;
   p.fds.push_back(runtime::duplicate(table_.fd()));
-  office_.add_card(p, self_, !engine_.door().fences_senders());
-  p.fds.push_back(runtime::duplicate(engine_.door().page_fd()));
+  segment_.add_card(p, self_, !engine_.own_doorbell().fences_senders());
+  p.fds.push_back(runtime::duplicate(engine_.own_doorbell().page_fd()));
   return p;
 }
 
-vpid device::meet(const parcel& p, pid_t pid) {
-  const card_body body = body_of_card(p, card_fds);
+vpid device::meet(const wireup_message& p, pid_t pid) {
+  const device_address_body body = body_of_card(p, card_fds);
   if (!table_.is_same(p.fds[0].get()))
     throw error(errc::refused, "the peer has another table of contexts; join the same one");
   // A second card for an id that is met already would be somebody else's.
   if (body.who == 0 || knows(body.who) || !table_.lives(body.who))
     throw error(errc::protocol_error, "the peer says that it is who it cannot be");
-  auto door = std::make_shared<runtime::remote_doorbell>(p.fds.back());
-  if (!engine_.door().fences_senders()) door->fence_always();
+  auto own_bell = std::make_shared<runtime::remote_doorbell>(p.fds.back());
+  if (!engine_.own_doorbell().fences_senders()) own_bell->fence_always();
   peers_.emplace(body.who, std::make_unique<peer>(self_, body, std::span(p.fds).subspan(1),
-                                                  std::move(door), pid));
+                                                  std::move(own_bell), pid));
   return body.who;
 }
 
@@ -103,7 +103,7 @@ std::uint32_t device::open_queue() {
 void device::close_queue(std::uint32_t number) noexcept {
   box& b = boxes_[number];
   while (b.reader.peek()) b.reader.pop();
-  tell_of_room(b);
+  notify_writable(b);
   b.open = false;
 }
 
@@ -124,7 +124,7 @@ bool device::receive(receive_operation& op) noexcept {
   if (b.waiting.empty())
     if (const auto m = b.reader.peek()) {
       hand_over(b, op, *m);
-      tell_of_room(b);
+      notify_writable(b);
       return true;
     }
   b.waiting.push_back(&op);
@@ -154,15 +154,15 @@ unsigned device::deliver() noexcept {
       engine_.end(op, op.status);
       ++events;
     }
-    tell_of_room(b);
+    notify_writable(b);
   }
   return events;
 }
 
-void device::tell_of_room(box& b) noexcept {
+void device::notify_writable(box& b) noexcept {
   if (b.reader.unpublished() == 0) return;
   b.reader.publish();
-  b.reader.tell_of_room([this](std::uint32_t index) {
+  b.reader.notify_writable([this](std::uint32_t index) {
     for (auto& [v, p] : peers_)
       if (index_of(v) == index) p->ring();
   });
@@ -192,15 +192,15 @@ bool device::has_work() noexcept {
   return false;
 }
 
-void device::nudge() noexcept {
+void device::wake_peer() noexcept {
   for (auto& [v, p] : peers_)
-    if (p->has_unseen()) p->nudge();
+    if (p->has_unconsumed()) p->wake_peer();
 }
 
 /// Who waits for room may have found no place to say so.
-bool device::has_unseen() const noexcept {
+bool device::has_unconsumed() const noexcept {
   return parked_runs_ != 0 || std::any_of(peers_.begin(), peers_.end(),
-                                          [](const auto& p) { return p.second->has_unseen(); });
+                                          [](const auto& p) { return p.second->has_unconsumed(); });
 }
 
 std::uint64_t device::bells_rung() const noexcept {

@@ -13,16 +13,16 @@
 
 #include "runtime/engine.hpp"
 #include "transports/qdma/event.hpp"
-#include "transports/qdma/office.hpp"
 #include "transports/qdma/peer.hpp"
+#include "transports/qdma/shared_segment.hpp"
 #include "transports/qdma/table.hpp"
 
 namespace weft::transports::qdma {
 
 /// One context's device. The engine polls it: in `dedicated` mode that is the progress thread while
 /// the application does something else. How cards come from one process to another is the owner's
-/// business. Every function is called with the baton held unless it says otherwise.
-class device final : public runtime::source {
+/// business. Every function is called with the progress lock held unless it says otherwise.
+class device final : public runtime::pollable {
  public:
   static constexpr std::size_t default_arena = std::size_t{64} << 20;
   static constexpr std::size_t slice = 64 * 1024;  ///< bytes copied before others have their turn
@@ -45,12 +45,12 @@ class device final : public runtime::source {
   // --- others ------------------------------------------------------------------------------
 
   /// What others need to meet this. \throws weft::error when descriptors run out
-  parcel card() const;
+  wireup_message card() const;
 
   /// Takes the card of another context of the same table.
   /// \param pid of its process, from the kernel
   /// \return its id \throws weft::error (protocol_error) naming what is wrong with it
-  vpid meet(const parcel& card, pid_t pid);
+  vpid meet(const wireup_message& card, pid_t pid);
 
   bool knows(vpid v) const noexcept { return v == self_ || peers_.contains(v); }
   std::size_t known() const noexcept { return peers_.size(); }
@@ -85,8 +85,8 @@ class device final : public runtime::source {
 
   // --- memory ------------------------------------------------------------------------------
 
-  own_regions& regions() noexcept { return office_.regions(); }
-  office_memory& office() noexcept { return office_.memory(); }
+  own_regions& regions() noexcept { return segment_.regions(); }
+  segment_memory& segment() noexcept { return segment_.memory(); }
 
   std::uint64_t failures() const noexcept { return failures_; }
   std::uint64_t refused_signals() const noexcept { return refused_signals_; }
@@ -95,8 +95,8 @@ class device final : public runtime::source {
   // source
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
-  void nudge() noexcept override;
-  bool has_unseen() const noexcept override;
+  void wake_peer() noexcept override;
+  bool has_unconsumed() const noexcept override;
   std::uint64_t bells_rung() const noexcept override;
 
  private:
@@ -144,11 +144,11 @@ class device final : public runtime::source {
   void hand_over(box& b, weft::qdma::detail::receive_operation& op,
                  const queue_reader::view& m) noexcept;
   void look_after_queues() noexcept;
-  void tell_of_room(box& b) noexcept;
+  void notify_writable(box& b) noexcept;
 
   runtime::engine& engine_;
   table table_;
-  own_office office_;
+  shared_segment segment_;
   vpid self_ = 0;
   bool closed_ = false;
   bool refusing_ = false;  // more chains than most_runs

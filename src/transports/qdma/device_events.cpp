@@ -45,7 +45,7 @@ std::uint64_t device::make_event(std::uint64_t completions, bool repeat) {
                   fmt::format("a device has {} events; drop those that are not needed", index));
     free_events_.reserve(index + 1);  // so that dropping one cannot fail
     // Keys of other processes, and of earlier ones with this id, should not fit.
-    events_.emplace_back().generation = static_cast<std::uint32_t>(office_.probe_word() + index);
+    events_.emplace_back().generation = static_cast<std::uint32_t>(segment_.probe_word() + index);
   }
   if (!free_events_.empty()) free_events_.pop_back();
   counted_event& e = events_[index];
@@ -211,7 +211,7 @@ unsigned device::take_signals() noexcept {
     }
     count(body.event, std::min(body.hops, 2 * most_hops), failed, why);
   }
-  tell_of_room(boxes_[0]);
+  notify_writable(boxes_[0]);
   return events;
 }
 

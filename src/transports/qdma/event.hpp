@@ -17,10 +17,10 @@ namespace weft::transports::qdma {
 
 using chain_steps = std::shared_ptr<const std::vector<weft::qdma::descriptor>>;
 
-/// One event. Owned by the device; baton held only, so that completions and arming never meet. What
-/// has arrived and what is wanted are two numbers: whoever arms adds to the one and takes nothing
-/// of the other, so a completion between a trigger and the next arming is not lost, as it is where
-/// a count is set anew. Model: tests/models/qdma_event.pml.
+/// One event. Owned by the device; progress lock held only, so that completions and arming never
+/// meet. What has arrived and what is wanted are two numbers: whoever arms adds to the one and
+/// takes nothing of the other, so a completion between a trigger and the next arming is not lost,
+/// as it is where a count is set anew. Model: tests/models/qdma_event.pml.
 struct counted_event {
   std::uint32_t generation = 0;
   bool open = false;

@@ -14,7 +14,7 @@ std::string probe() {
   }
 }
 
-std::unique_ptr<transport> make(runtime::engine& e, copy_ends ends) {
+std::unique_ptr<transport> make(runtime::engine& e, copy_completion ends) {
   return std::make_unique<qdma_transport>(e, ends);
 }
 

@@ -19,6 +19,6 @@ std::string probe();
 /// \param e of the context; must outlive the transport
 /// \param ends how the end of a copy is told here
 /// \throws weft::error (system)
-std::unique_ptr<transport> make(runtime::engine& e, copy_ends ends);
+std::unique_ptr<transport> make(runtime::engine& e, copy_completion ends);
 
 }  // namespace weft::transports::qdma

@@ -47,7 +47,7 @@ queue_link::~queue_link() {
   pair_.owner().link_ended(*this);
 }
 
-std::string queue_link::opened(parcel answer) {
+std::string queue_link::opened(wireup_message answer) {
   std::string trouble = pair_.take_answer(std::move(answer));
   if (!trouble.empty()) return trouble;
   peer_ = pair_.there();
@@ -61,15 +61,15 @@ inline void queue_link::publish(std::uint64_t position, std::size_t size) noexce
   // transfer; for a single message it would only be in the way of the message itself.
   if (last_pass_ == passes_) runtime::prefetch_for_write(writer_->upcoming(position, slots_ahead));
   last_pass_ = passes_;
-  peer_->door().ring_if_asleep();
-  if (!listed_unseen_) [[unlikely]] {
-    listed_unseen_ = true;
-    pair_.owner().has_unseen(*this);
+  peer_->peer_doorbell().ring_if_asleep();
+  if (!listed_unconsumed_) [[unlikely]] {
+    listed_unconsumed_ = true;
+    pair_.owner().has_unconsumed(*this);
   }
 }
 
-post queue_link::send_together(frame_header header, const frame_extension* extension,
-                               const std::byte* data) noexcept {
+post queue_link::send_contiguous(frame_header header, const frame_extension* extension,
+                                 const std::byte* data) noexcept {
   const std::size_t before = bytes_before_payload(header);
   if (before + header.size > head_bytes)
     return send_frame(header, extension,
@@ -133,20 +133,20 @@ bool queue_link::has_stage(std::uint64_t end) noexcept {
 
 [[gnu::noinline, gnu::cold]] post queue_link::no_room(std::uint64_t stage_end) noexcept {
   wanted_stage_ = stage_end;
-  if (!waits_for_room_) {
-    waits_for_room_ = true;
+  if (!waits_writable_) {
+    waits_writable_ = true;
     pair_.owner().wants_room(*this);
     writer_->wish_for_room();
   }
-  // The next pass looks for room, and then tells the peer's inlet.
+  // The next pass looks for room, and then tells the peer's frame sink.
   if (broken_) return post::failed;
-  peer_->door().ring_if_away();
+  peer_->peer_doorbell().ring_if_computing();
   return post::busy;
 }
 
-bool queue_link::has_room_again() noexcept {
+bool queue_link::became_writable() noexcept {
   if (!has_stage(wanted_stage_) || !writer_->may_have_room()) return broken_;
-  waits_for_room_ = false;
+  waits_writable_ = false;
   writer_->drop_wish();
   return true;
 }
@@ -158,8 +158,8 @@ bool queue_link::would_have_room() const noexcept {
   return fits(wanted_stage_, read) && writer_->may_have_room();
 }
 
-void queue_link::nudge() noexcept {
-  if (unseen()) peer_->ring();
+void queue_link::wake_peer() noexcept {
+  if (unconsumed()) peer_->ring();
 }
 
 }  // namespace weft::transports::qdma

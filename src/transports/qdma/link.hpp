@@ -16,19 +16,19 @@ class pair;
 
 /// Posts frames. One that fits into a slot is a message of the peer's queue, which this writes in
 /// place; of a longer one the queue gets the header, and its payload lies in the stage of this
-/// link, where the peer reads it. Owned by the protocol layer's peer; its pair outlives it. Baton
-/// held only.
+/// link, where the peer reads it. Owned by the protocol layer's peer; its pair outlives it.
+/// Progress lock held only.
 class queue_link final : public link {
  public:
   /// \param stage memory of stage_bytes
   queue_link(pair& with, runtime::mapping stage) noexcept;
   ~queue_link() override;
 
-  std::string opened(parcel answer) override;
+  std::string opened(wireup_message answer) override;
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
-  post send_together(frame_header header, const frame_extension* extension,
-                     const std::byte* data) noexcept override;
+  post send_contiguous(frame_header header, const frame_extension* extension,
+                       const std::byte* data) noexcept override;
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
   bool prefers_get(remote_address from, std::size_t size) const noexcept override;
@@ -40,19 +40,19 @@ class queue_link final : public link {
              const frame_extension& extension) noexcept override;
   void withdraw(remote_address what) noexcept override;
   void let_go() noexcept override;
-  bool unseen() const noexcept override { return writer_->unseen(); }
-  void nudge() noexcept override;
+  bool unconsumed() const noexcept override { return writer_->unconsumed(); }
+  void wake_peer() noexcept override;
 
   /// \return whether it has left
   bool send_chained(const transfer::frame& f) noexcept;
 
-  bool has_room_again() noexcept;
+  bool became_writable() noexcept;
   /// The same, changing nothing: for the look before a sleep.
   bool would_have_room() const noexcept;
   bool broken() const noexcept { return broken_; }
 
   /// The transport's list of links whose peers may have to be rung.
-  void all_seen() noexcept { listed_unseen_ = false; }
+  void all_seen() noexcept { listed_unconsumed_ = false; }
   pair& owner() const noexcept { return pair_; }
 
  private:
@@ -63,7 +63,8 @@ class queue_link final : public link {
   bool has_stage(std::uint64_t end) noexcept;
   post no_room(std::uint64_t stage_end) noexcept;
   post move(transfer t, remote_address where) noexcept;
-  std::optional<remote_address> show(std::span<std::byte> memory, weft::qdma::rights may) noexcept;
+  std::optional<remote_address> show(std::span<std::byte> memory,
+                                     weft::qdma::rights permissions) noexcept;
 
   pair& pair_;
   const std::uint32_t& passes_;  // of the transport
@@ -75,8 +76,8 @@ class queue_link final : public link {
   std::uint64_t stage_read_ = 0;  // what the peer published when last looked at
   std::uint64_t wanted_stage_ = 0;
   std::vector<std::uint64_t> shown_;  // keys of regions that the peer may copy from or to
-  bool waits_for_room_ = false;
-  bool listed_unseen_ = false;
+  bool waits_writable_ = false;
+  bool listed_unconsumed_ = false;
   bool broken_ = false;
 };
 

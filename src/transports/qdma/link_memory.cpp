@@ -63,14 +63,16 @@ bool queue_link::prefers_get(remote_address from, std::size_t size) const noexce
   const std::uint64_t key = peer_->key_named(from);
   if (key == 0 || peer_->check(false, key, offset_of(from), size)) return false;
   if (peer_->is_mapped(key)) return true;
-  return peer_->no_cma().empty() && peer_->door().away() && !peer_->door().has_progress_thread();
+  return peer_->no_cma().empty() && peer_->peer_doorbell().computing() &&
+         !peer_->peer_doorbell().has_progress_thread();
 }
 
-std::optional<remote_address> queue_link::show(std::span<std::byte> memory, rights may) noexcept {
+std::optional<remote_address> queue_link::show(std::span<std::byte> memory,
+                                               rights permissions) noexcept {
   if (memory.empty() || memory.size() >= most_exposed) return {};
   try {
     shown_.reserve(shown_.size() + 1);
-    shown_.push_back(pair_.owner().office().regions().add(memory, may));
+    shown_.push_back(pair_.owner().segment().regions().add(memory, permissions));
     return name_of(shown_.back());
   } catch (const std::exception&) {
     return {};  // no record is free: the message goes in frames
@@ -107,26 +109,26 @@ void queue_link::let_go() noexcept {
 /// reader finds out by itself that it came too late (peer::copy); a writer must have ended before
 /// the application has the memory back.
 void qdma_transport::take_back(std::uint64_t key) noexcept {
-  own_regions& all = office_.regions();
+  own_regions& all = segment_.regions();
   const bool written = all.may_write(key);
   all.withdraw(key);
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  bool held = own_regions::is_held(office_.memory(), key, senders_);
+  bool held = own_regions::is_held(segment_.memory(), key, senders_);
   while (held && written && std::chrono::steady_clock::now() < limit) {
     ::sched_yield();
-    held = own_regions::is_held(office_.memory(), key, senders_);
+    held = own_regions::is_held(segment_.memory(), key, senders_);
   }
   if (held)
     held_.push_back(key);  // cannot throw: there is room for all
   else
-    all.retire(key, office_.memory());
+    all.retire(key, segment_.memory());
 }
 
 /// Records that somebody held when they were taken back are used again when nobody does.
 void qdma_transport::retire_held() noexcept {
   std::erase_if(held_, [this](std::uint64_t key) {
-    if (own_regions::is_held(office_.memory(), key, senders_)) return false;
-    office_.regions().retire(key, office_.memory());
+    if (own_regions::is_held(segment_.memory(), key, senders_)) return false;
+    segment_.regions().retire(key, segment_.memory());
     return true;
   });
 }

@@ -10,10 +10,10 @@
 namespace weft::transports::qdma {
 
 namespace {
-constexpr std::size_t card_fds_of_answer = 4;  // office, catalog, arena, door
+constexpr std::size_t card_fds_of_answer = 4;  // shared segment, region directory, arena, listener
 }
 
-std::unique_ptr<queue_link> pair::open(parcel& offer) {
+std::unique_ptr<queue_link> pair::open(wireup_message& offer) {
   runtime::unique_fd file = runtime::make_memory_file("weft-qdma-stage", stage_bytes);
   auto link = std::make_unique<queue_link>(*this, runtime::map_own(file, stage_bytes));
   runtime::seal_for_readers(file);
@@ -21,19 +21,19 @@ std::unique_ptr<queue_link> pair::open(parcel& offer) {
   offer.bytes.resize(sizeof body);
   std::memcpy(offer.bytes.data(), &body, sizeof body);
   offer.fds.push_back(std::move(file));
-  owner_.add_door(offer);
+  owner_.add_listener(offer);
   link_ = link.get();
   return link;
 }
 
-/// Takes the peer's doorbell from a parcel, unless the other direction brought it already.
-void pair::learn_door(const parcel& p) {
-  if (door_) return;
-  door_ = std::make_shared<runtime::remote_doorbell>(p.fds.back());
-  if (owner_.fences_for_itself()) door_->fence_always();
+/// Takes the peer's doorbell from a wire-up message, unless the other direction brought it already.
+void pair::learn_door(const wireup_message& p) {
+  if (doorbell_) return;
+  doorbell_ = std::make_shared<runtime::remote_doorbell>(p.fds.back());
+  if (owner_.fences_for_itself()) doorbell_->fence_always();
 }
 
-std::string pair::accept(parcel offer, parcel& answer) {
+std::string pair::accept(wireup_message offer, wireup_message& answer) {
   offer_body body{};
   if (offer.bytes.size() == sizeof body) std::memcpy(&body, offer.bytes.data(), sizeof body);
   if (body.magic != offer_magic || body.version != card_version || offer.fds.size() != 2)
@@ -41,12 +41,12 @@ std::string pair::accept(parcel offer, parcel& answer) {
   if (sender_ != 0) return "frames come from that peer already";
   try {
     learn_door(offer);
-    if (body.fences_for_itself != 0) door_->fence_always();
+    if (body.fences_for_itself != 0) doorbell_->fence_always();
     stage_ = runtime::map_from_peer(offer.fds[0], stage_bytes, false);
     const vpid given = owner_.admit(*this, who_.pid);
     try {
-      owner_.office().add_card(answer, given, owner_.fences_for_itself());
-      owner_.add_door(answer);
+      owner_.segment().add_card(answer, given, owner_.fences_for_itself());
+      owner_.add_listener(answer);
     } catch (...) {
       owner_.dismiss(given);
       throw;
@@ -58,12 +58,12 @@ std::string pair::accept(parcel offer, parcel& answer) {
   return {};
 }
 
-std::string pair::take_answer(parcel answer) {
+std::string pair::take_answer(wireup_message answer) {
   try {
-    const card_body body = body_of_card(answer, card_fds_of_answer);
+    const device_address_body body = body_of_card(answer, card_fds_of_answer);
     if (body.who == 0) return "the peer's card names nobody";
     learn_door(answer);
-    there_.emplace(body.who, body, answer.fds, door_, who_.pid);
+    there_.emplace(body.who, body, answer.fds, doorbell_, who_.pid);
   } catch (const error& e) {
     return e.what();
   }
@@ -78,23 +78,23 @@ bool pair::deliver(std::span<const std::byte> message) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::size_t before = sizeof header + extension_size(header);
   if (before == sizeof header && message.size() == before + header.size) [[likely]]
-    return inlet_.on_frame(header, nullptr, message.data() + before);
+    return frame_sink_.on_frame(header, nullptr, message.data() + before);
   if (message.size() < before) return false;
   frame_extension x;
   std::memcpy(&x, message.data() + sizeof header, extension_size(header));
   const frame_extension* const extension = extension_of(header, x);
   if (message.size() == before + header.size)
-    return inlet_.on_frame(header, extension, message.data() + before);
+    return frame_sink_.on_frame(header, extension, message.data() + before);
   if (message.size() != before || header.size > max_payload) return false;
   const stage_place place = stage_place::after(read_, header.size);
   read_ = place.end;
   const auto* const stage = static_cast<const std::byte*>(stage_.get());
-  return inlet_.on_frame(header, extension, stage + place.begin % stage_bytes);
+  return frame_sink_.on_frame(header, extension, stage + place.begin % stage_bytes);
 }
 
 void pair::publish() noexcept {
   published_ = read_;
-  owner_.office()
+  owner_.segment()
       .regions()
       .stage_of(index_of(sender_))
       .read.store(read_, std::memory_order_release);

@@ -16,18 +16,18 @@ namespace weft::transports::qdma {
 class qdma_transport;
 
 /// What a link (this process to the peer) and the peer's frames share. Owned by the transport;
-/// baton held only. The two directions are connected independently, each by its sender on first
-/// use.
+/// progress lock held only. The two directions are connected independently, each by its sender on
+/// first use.
 class pair {
  public:
-  pair(qdma_transport& owner, inlet& peer, counterpart who) noexcept
-      : owner_(owner), inlet_(peer), who_(std::move(who)) {}
+  pair(qdma_transport& owner, frame_sink& peer, counterpart who) noexcept
+      : owner_(owner), frame_sink_(peer), who_(std::move(who)) {}
 
-  std::unique_ptr<queue_link> open(parcel& offer);   // see transport::open
-  std::string accept(parcel offer, parcel& answer);  // see transport::accept
-  std::string take_answer(parcel answer);
+  std::unique_ptr<queue_link> open(wireup_message& offer);           // see transport::open
+  std::string accept(wireup_message offer, wireup_message& answer);  // see transport::accept
+  std::string take_answer(wireup_message answer);
 
-  /// Hands a frame of the peer's to its inlet. Its bytes can still be written by others.
+  /// Hands a frame of the peer's to its frame sink. Its bytes can still be written by others.
   /// \return false: it makes no sense
   bool deliver(std::span<const std::byte> message) noexcept;
 
@@ -37,9 +37,9 @@ class pair {
 
   vpid sender() const noexcept { return sender_; }  ///< what the peer posts as; 0: it does not
   peer* there() noexcept { return there_ ? &*there_ : nullptr; }
-  runtime::remote_doorbell& door() noexcept { return *door_; }
-  std::uint64_t bells_rung() const noexcept { return door_ ? door_->rung() : 0; }
-  transports::inlet& inlet() const noexcept { return inlet_; }
+  runtime::remote_doorbell& peer_doorbell() noexcept { return *doorbell_; }
+  std::uint64_t bells_rung() const noexcept { return doorbell_ ? doorbell_->rung() : 0; }
+  transports::frame_sink& frame_sink() const noexcept { return frame_sink_; }
   queue_link* outgoing() noexcept { return link_; }
   void lose_outgoing() noexcept;
   void lose_incoming() noexcept;
@@ -51,12 +51,12 @@ class pair {
   std::string describe() const;
 
  private:
-  void learn_door(const parcel& p);
+  void learn_door(const wireup_message& p);
 
   qdma_transport& owner_;
-  transports::inlet& inlet_;
+  transports::frame_sink& frame_sink_;
   counterpart who_;
-  std::shared_ptr<runtime::remote_doorbell> door_;
+  std::shared_ptr<runtime::remote_doorbell> doorbell_;
   std::optional<peer> there_;   // what the peer has shown in its answer
   queue_link* link_ = nullptr;  // owned by the protocol layer
   vpid sender_ = 0;

@@ -16,22 +16,22 @@ namespace {
 constexpr std::uint64_t most_arena_bytes = std::uint64_t{1} << 36;
 }  // namespace
 
-peer::peer(vpid me, const card_body& card, std::span<const runtime::unique_fd> fds,
-           std::shared_ptr<runtime::remote_doorbell> door, pid_t pid)
-    : me_(me), who_(card.who), pid_(pid), door_(std::move(door)) {
+peer::peer(vpid me, const device_address_body& card, std::span<const runtime::unique_fd> fds,
+           std::shared_ptr<runtime::remote_doorbell> own_bell, pid_t pid)
+    : me_(me), who_(card.who), pid_(pid), doorbell_(std::move(own_bell)) {
   if (card.arena_bytes > most_arena_bytes)
     throw error(errc::protocol_error, "the peer's arena is larger than an arena can be");
-  office_mapping_ = runtime::map_from_peer(fds[0], sizeof(office_memory), true);
-  catalog_mapping_ = runtime::map_from_peer(fds[1], sizeof(catalog_memory), false);
-  office_ = static_cast<office_memory*>(office_mapping_.get());
-  catalog_ = static_cast<const catalog_memory*>(catalog_mapping_.get());
-  if (office_->magic != office_magic || office_->queues != queue_count)
+  segment_mapping_ = runtime::map_from_peer(fds[0], sizeof(segment_memory), true);
+  directory_mapping_ = runtime::map_from_peer(fds[1], sizeof(region_directory), false);
+  segment_ = static_cast<segment_memory*>(segment_mapping_.get());
+  directory_ = static_cast<const region_directory*>(directory_mapping_.get());
+  if (segment_->magic != segment_magic || segment_->queues != queue_count)
     throw error(errc::protocol_error, "the peer's queues are not of this version");
-  if (catalog_->magic != catalog_magic || catalog_->records != region_count)
+  if (directory_->magic != directory_magic || directory_->records != region_count)
     throw error(errc::protocol_error, "the peer's catalog of regions is not of this version");
   for (std::uint32_t q = 0; q != queue_count; ++q)
-    writers_.emplace_back(office_->queue[q], catalog_->queue[q], me);
-  if (card.fences_for_itself != 0) door_->fence_always();
+    writers_.emplace_back(segment_->queue[q], directory_->queue[q], me);
+  if (card.fences_for_itself != 0) doorbell_->fence_always();
   arena_ = runtime::map_from_peer(fds[2], card.arena_bytes, true);
   no_cma_ = runtime::try_foreign_memory(pid, card.probe_address, card.probe_value);
 }
@@ -48,37 +48,37 @@ outcome peer::post(std::uint32_t queue, std::span<const std::byte> bytes) noexce
     return outcome::later;
   }
   w.drop_wish();
-  any_unseen_ = true;
+  any_unconsumed_ = true;
   ring();
   return outcome::done;
 }
 
 void peer::ring() noexcept {
-  if (!door_->ring_if_asleep()) door_->ring_if_away();
+  if (!doorbell_->ring_if_asleep()) doorbell_->ring_if_computing();
 }
 
-void peer::nudge() noexcept {
-  any_unseen_ = std::any_of(writers_.begin(), writers_.end(),
-                            [](const queue_writer& w) { return w.unseen(); });
-  if (any_unseen_) ring();
+void peer::wake_peer() noexcept {
+  any_unconsumed_ = std::any_of(writers_.begin(), writers_.end(),
+                                [](const queue_writer& w) { return w.unconsumed(); });
+  if (any_unconsumed_) ring();
 }
 
 const char* peer::check(bool write, std::uint64_t key, std::uint64_t offset,
                         std::uint64_t size) const noexcept {
   region_view r;
-  return find_region(*catalog_, key, offset, size, write ? rights::write : rights::read, r);
+  return find_region(*directory_, key, offset, size, write ? rights::write : rights::read, r);
 }
 
 bool peer::is_mapped(std::uint64_t key) const noexcept {
   region_view r;
-  return !find_region(*catalog_, key, 0, 0, rights::none, r) && r.in_arena;
+  return !find_region(*directory_, key, 0, 0, rights::none, r) && r.in_arena;
 }
 
 /// Whoever does not wait for this hold may have used the memory anew meanwhile; then this word was
 /// cleared before, and whoever has read anything of that sees it.
 outcome peer::came_in_time(std::uint64_t key, const char*& why) const noexcept {
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (catalog_->region[record_of(key)].key.load(std::memory_order_relaxed) == key)
+  if (directory_->region[record_of(key)].key.load(std::memory_order_relaxed) == key)
     return outcome::done;
   why = "the region was taken back";
   return outcome::failed;
@@ -88,13 +88,13 @@ outcome peer::copy(bool write, std::uint64_t key, std::uint64_t offset, std::byt
                    std::size_t size, const char*& why) noexcept {
   region_view r;
   const rights need = write ? rights::write : rights::read;
-  if (why = find_region(*catalog_, key, offset, size, need, r); why) return outcome::failed;
-  const region_hold hold(*office_, key, me_);
+  if (why = find_region(*directory_, key, offset, size, need, r); why) return outcome::failed;
+  const region_hold hold(*segment_, key, me_);
   if (!hold) return outcome::later;
   // Once more, under the hold.
-  if (why = find_region(*catalog_, key, offset, size, need, r); why) return outcome::failed;
+  if (why = find_region(*directory_, key, offset, size, need, r); why) return outcome::failed;
   if (r.in_arena) {
-    // The catalog is its owner's word.
+    // The region directory is its owner's word.
     if (r.base > arena_.size() || r.size > arena_.size() - r.base) {
       why = "the region lies outside of its owner's arena";
       return outcome::failed;

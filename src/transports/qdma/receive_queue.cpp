@@ -98,7 +98,8 @@ bool queue_reader::held_up() const noexcept {
   if (published(head_)) return false;
   const auto ahead = queue_.tail.load(std::memory_order_acquire) - head_;
   return (ahead != 0 && ahead <= slot_count) ||
-         queue_.claims[head_ % slot_count].load(std::memory_order_acquire) >> 32 == turn_of(head_);
+         queue_.claims[head_ % slot_count].load(std::memory_order_acquire) >> 32 ==
+             sequence_of(head_);
 }
 
 /// Its producer may still write there, so nobody may have the slot until it has: who posts passes
@@ -122,7 +123,7 @@ void queue_reader::release(std::size_t late) noexcept {
   if (late_.empty()) careful_until_ = first + slot_count;
 }
 
-void queue_reader::look_after(const roll& who_lives, clock::time_point now) noexcept {
+void queue_reader::look_after(const sender_table& who_lives, clock::time_point now) noexcept {
   constexpr auto between_looks = std::chrono::milliseconds(1);
   if (late_.empty() && !held_up()) return;
   if (held_up_at_ != head_) {
@@ -136,7 +137,7 @@ void queue_reader::look_after(const roll& who_lives, clock::time_point now) noex
   if (now - held_up_since_ < between_looks || !held_up() || is_over(head_)) return;
   std::uint64_t seen = queue_.claims[head_ % slot_count].load(std::memory_order_acquire);
   const auto who = static_cast<vpid>(seen);
-  if (seen >> 32 != turn_of(head_)) {
+  if (seen >> 32 != sequence_of(head_)) {
     // A hole: the tail is beyond it, and a liar has put it there. From now on it is taken.
     if (queue_.claims[head_ % slot_count].compare_exchange_strong(seen, claim_of(head_, 0)))
       pass(head_);

@@ -18,15 +18,15 @@
 namespace weft::transports::qdma {
 
 /// Who is asked whether a producer can still be writing.
-class roll {
+class sender_table {
  public:
   virtual bool lives(vpid v) const noexcept = 0;
 
  protected:
-  ~roll() = default;
+  ~sender_table() = default;
 };
 
-/// The producers' side, of one producer. Baton held only.
+/// The producers' side, of one producer. Progress lock held only.
 class queue_writer {
  public:
   /// \param me what the owner knows this producer by
@@ -52,7 +52,7 @@ class queue_writer {
     slot_head& s = queue_.heads[position % slot_count];
     s.from = me_;
     s.size = static_cast<std::uint32_t>(size);
-    s.turn.store(turn_of(position), std::memory_order_release);
+    s.sequence.store(sequence_of(position), std::memory_order_release);
     last_ = position;
   }
 
@@ -65,7 +65,7 @@ class queue_writer {
   }
 
   /// Whether the owner may not have seen all that was posted.
-  bool unseen() const noexcept {
+  bool unconsumed() const noexcept {
     return last_ != nothing && progress_.head.load(std::memory_order_relaxed) <= last_;
   }
 
@@ -87,7 +87,7 @@ class queue_writer {
     std::atomic<std::uint64_t>& c = queue_.claims[position % slot_count];
     std::uint64_t seen = c.load(std::memory_order_relaxed);
     const auto ahead =
-        static_cast<std::int32_t>(static_cast<std::uint32_t>(seen >> 32) - turn_of(position));
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(seen >> 32) - sequence_of(position));
     if (ahead >= 0 ||
         !c.compare_exchange_strong(seen, claim_of(position, me_), std::memory_order_acq_rel))
       return false;
@@ -106,7 +106,7 @@ class queue_writer {
 };
 
 /// The owner's side. Takes messages out; every word is read once and checked. A liar loses
-/// messages, or slots for as long as it lives, and the queue goes on. Baton held only.
+/// messages, or slots for as long as it lives, and the queue goes on. Progress lock held only.
 class queue_reader {
  public:
   using clock = std::chrono::steady_clock;
@@ -151,14 +151,14 @@ class queue_reader {
   bool held_up() const noexcept;
   /// Then, now and then: goes on without the slot, if its producer is dead or has had it for too
   /// long.
-  void look_after(const roll& who_lives, clock::time_point now) noexcept;
+  void look_after(const sender_table& who_lives, clock::time_point now) noexcept;
 
   /// Positions before it are over, but for those that come late.
   std::uint64_t head() const noexcept { return head_; }
 
   /// Slots that were read and whose producers were not told.
   std::uint32_t unpublished() const noexcept { return unpublished_; }
-  /// Makes room of them. Who wants some is to be told by tell_of_room.
+  /// Makes room of them. Who wants some is to be told by notify_writable.
   void publish() noexcept {
     unpublished_ = 0;
     progress_.head.store(head_, std::memory_order_release);
@@ -166,7 +166,7 @@ class queue_reader {
 
   /// Calls `ring` with the index of everybody who wants room.
   template <class Ring>
-  void tell_of_room(Ring ring) noexcept {
+  void notify_writable(Ring ring) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // of publish; see wish_for_room
     if (queue_.wish.load(std::memory_order_relaxed) == 0) [[likely]]
       return;
@@ -201,7 +201,7 @@ class queue_reader {
     return any;
   }
   bool published(std::uint64_t p) const noexcept {
-    return queue_.heads[p % slot_count].turn.load(std::memory_order_acquire) == turn_of(p);
+    return queue_.heads[p % slot_count].sequence.load(std::memory_order_acquire) == sequence_of(p);
   }
   /// Read out of its turn, or withheld.
   bool is_over(std::uint64_t p) const noexcept {

@@ -24,7 +24,7 @@ std::uint32_t record_of(std::uint64_t key) noexcept {
   return low - 1 < region_count ? low - 1 : region_count;
 }
 
-const char* find_region(const catalog_memory& c, std::uint64_t key, std::uint64_t offset,
+const char* find_region(const region_directory& c, std::uint64_t key, std::uint64_t offset,
                         std::uint64_t size, rights need, region_view& view) noexcept {
   const std::uint32_t index = record_of(key);
   if (index == region_count) return "no region has that key";
@@ -32,21 +32,21 @@ const char* find_region(const catalog_memory& c, std::uint64_t key, std::uint64_
   if (r.key.load(std::memory_order_seq_cst) != key)
     return "no region has that key; it may have been taken back";
   view = {r.base.load(relaxed), r.size.load(relaxed), r.arena.load(relaxed) != 0};
-  const std::uint64_t may = r.rights.load(relaxed);
+  const std::uint64_t permissions = r.rights.load(relaxed);
   std::atomic_thread_fence(std::memory_order_acquire);
   if (r.key.load(relaxed) != key) return "the region was taken back";
   const auto needed = static_cast<std::uint64_t>(need);
-  if ((may & needed) != needed)
+  if ((permissions & needed) != needed)
     return need == rights::read ? "its owner lets nobody read that region"
                                 : "its owner lets nobody write to that region";
   if (offset > view.size || size > view.size - offset) return "beyond the end of the region";
   return nullptr;
 }
 
-region_hold::region_hold(office_memory& office, std::uint64_t key, vpid me) noexcept {
+region_hold::region_hold(segment_memory& segment, std::uint64_t key, vpid me) noexcept {
   const std::uint32_t index = record_of(key);
   if (index == region_count) return;
-  for (std::atomic<vpid>& h : office.holders[index]) {
+  for (std::atomic<vpid>& h : segment.holders[index]) {
     vpid nobody = 0;
     if (!h.compare_exchange_strong(nobody, me)) continue;
     mine_ = &h;
@@ -58,40 +58,40 @@ remote_address name_of(std::uint64_t key) noexcept {
   return {static_cast<std::uint16_t>(record_of(key) + 1), (key >> 32 & 0xffff) << 32};
 }
 
-std::uint64_t key_named(const catalog_memory& c, remote_address a) noexcept {
+std::uint64_t key_named(const region_directory& c, remote_address a) noexcept {
   if (a.region == 0 || a.region > region_count) return 0;
   const std::uint64_t key = c.region[a.region - 1].key.load(std::memory_order_acquire);
   return (key >> 32 & 0xffff) == a.offset >> 32 ? key : 0;
 }
 
 own_regions::own_regions(std::size_t arena_bytes)
-    : catalog_file_(runtime::make_memory_file("weft-qdma-catalog", sizeof(catalog_memory))),
+    : directory_file_(runtime::make_memory_file("weft-qdma-catalog", sizeof(region_directory))),
       arena_file_(runtime::make_memory_file("weft-qdma-arena", arena_bytes)),
-      catalog_mapping_(runtime::map_own(catalog_file_, sizeof(catalog_memory))),
+      directory_mapping_(runtime::map_own(directory_file_, sizeof(region_directory))),
       arena_(runtime::map_own(arena_file_, arena_bytes)),
-      catalog_(static_cast<catalog_memory*>(catalog_mapping_.get())),
+      directory_(static_cast<region_directory*>(directory_mapping_.get())),
       next_generation_(std::random_device{}()) {
-  runtime::seal_for_readers(catalog_file_);
-  catalog_->magic = catalog_magic;
-  catalog_->records = region_count;
+  runtime::seal_for_readers(directory_file_);
+  directory_->magic = directory_magic;
+  directory_->records = region_count;
   for (std::uint32_t i = region_count; i != 0; --i) free_records_.push_back(i - 1);
   gaps_.emplace(0, arena_bytes);
 }
 
-std::uint64_t own_regions::add(std::span<std::byte> memory, rights may) {
+std::uint64_t own_regions::add(std::span<std::byte> memory, rights permissions) {
   if (free_records_.empty())
     throw error(
         errc::out_of_memory,
         fmt::format("a device has {} regions at most; make fewer, larger ones", region_count));
   const std::uint32_t index = free_records_.back();
   free_records_.pop_back();
-  region_record& r = catalog_->region[index];
+  region_record& r = directory_->region[index];
   const bool ours = memory.data() >= at(arena_) && memory.data() < at(arena_) + arena_.size();
   r.base.store(ours ? static_cast<std::uint64_t>(memory.data() - at(arena_))
                     : reinterpret_cast<std::uintptr_t>(memory.data()),
                relaxed);
   r.size.store(memory.size(), relaxed);
-  r.rights.store(static_cast<std::uint64_t>(may), relaxed);
+  r.rights.store(static_cast<std::uint64_t>(permissions), relaxed);
   r.arena.store(ours ? 1 : 0, relaxed);
   if (++next_generation_ == 0) ++next_generation_;
   const std::uint64_t key = std::uint64_t{next_generation_} << 32 | (index + 1);
@@ -101,30 +101,31 @@ std::uint64_t own_regions::add(std::span<std::byte> memory, rights may) {
 
 bool own_regions::may_write(std::uint64_t key) const noexcept {
   region_view v;
-  return !find_region(*catalog_, key, 0, 0, rights::write, v);
+  return !find_region(*directory_, key, 0, 0, rights::write, v);
 }
 
 void own_regions::withdraw(std::uint64_t key) noexcept {
-  catalog_->region[record_of(key)].key.store(0, std::memory_order_seq_cst);
+  directory_->region[record_of(key)].key.store(0, std::memory_order_seq_cst);
 }
 
 /// Both this and region_hold write first and then look, with full fences, so one sees the other.
-bool own_regions::is_held(const office_memory& office, std::uint64_t key, const roll& t) noexcept {
-  for (const std::atomic<vpid>& h : office.holders[record_of(key)])
+bool own_regions::is_held(const segment_memory& segment, std::uint64_t key,
+                          const sender_table& t) noexcept {
+  for (const std::atomic<vpid>& h : segment.holders[record_of(key)])
     if (const vpid who = h.load(std::memory_order_seq_cst); who != 0 && t.lives(who)) return true;
   return false;
 }
 
-void own_regions::retire(std::uint64_t key, office_memory& office) noexcept {
+void own_regions::retire(std::uint64_t key, segment_memory& segment) noexcept {
   const std::uint32_t index = record_of(key);
-  for (std::atomic<vpid>& h : office.holders[index]) h.store(0, relaxed);
+  for (std::atomic<vpid>& h : segment.holders[index]) h.store(0, relaxed);
   free_records_.push_back(index);  // cannot throw: there was room for all
 }
 
 std::byte* own_regions::find(std::uint64_t key, std::uint64_t offset, std::uint64_t size,
                              const char*& why) const noexcept {
   region_view v;
-  why = find_region(*catalog_, key, offset, size, rights::none, v);
+  why = find_region(*directory_, key, offset, size, rights::none, v);
   if (why) return nullptr;
   return (v.in_arena ? at(arena_) + v.base : reinterpret_cast<std::byte*>(v.base)) + offset;
 }

@@ -15,8 +15,8 @@ class pair;
 
 /// Ids of senders, each an index and its generation, so that one that is out of date names nobody.
 /// Given by the owner of the queue, and unlike a device's good for that queue only: two contexts
-/// that never share a table can exchange frames. Baton held only.
-class senders final : public roll {
+/// that never share a table can exchange frames. Progress lock held only.
+class senders final : public sender_table {
  public:
   /// \param pid from the kernel
   /// \throws weft::error (out_of_memory) when as many as a queue can tell apart are in use

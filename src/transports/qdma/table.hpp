@@ -24,7 +24,7 @@ using socket_id = std::array<std::uint64_t, 2>;
 ///
 /// Everybody can write all of it, so it decides nothing that could harm: a liar makes ids useless,
 /// its own or others', and whoever has met a peer goes by what the kernel said then.
-class table final : public roll {
+class table final : public sender_table {
  public:
   /// A new one. \throws weft::error (system)
   static table make();

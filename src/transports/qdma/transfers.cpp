@@ -54,7 +54,7 @@ bool transfers::chain(const queue_link& of, std::uint64_t cookie,
 /// This side's own news is on its way before the peer's: what that leads to comes behind it.
 void transfers::end(const transfer& t, bool well) noexcept {
   const bool noted = ends_.direct() || ends_.add(*t.of, t.cookie, well);
-  inlet& asked_by = t.of->owner().inlet();
+  frame_sink& asked_by = t.of->owner().frame_sink();
   if (well && noted && t.chained && t.of->send_chained(*t.chained)) asked_by.on_chained(t.cookie);
   if (ends_.direct()) asked_by.on_transferred(t.cookie, well);
 }

@@ -35,7 +35,8 @@ struct transfer {
   outcome go_on(peer& with) noexcept;
 };
 
-/// Those that are under way, of all links, in turns. Owned by the transport; baton held only.
+/// Those that are under way, of all links, in turns. Owned by the transport; progress lock held
+/// only.
 class transfers {
  public:
   static constexpr std::size_t slice = 64 * 1024;  ///< bytes copied before others have their turn

@@ -24,11 +24,11 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 }  // namespace
 
-qdma_transport::qdma_transport(runtime::engine& e, copy_ends ends)
+qdma_transport::qdma_transport(runtime::engine& e, copy_completion ends)
     : engine_(e),
-      office_(arena_bytes),
-      reader_(office_.queue(0), office_.regions().progress_of(0)),
-      ends_(ends, office_.queue(0), office_.regions().progress_of(0)),
+      segment_(arena_bytes),
+      reader_(segment_.queue(0), segment_.regions().progress_of(0)),
+      ends_(ends, segment_.queue(0), segment_.regions().progress_of(0)),
       copies_(ends_) {
   held_.reserve(region_count);
 }
@@ -47,13 +47,13 @@ std::string qdma_transport::reach(bool is_self) const {
   return is_self ? "a process reaches itself by `self`" : "";
 }
 
-void qdma_transport::add_door(parcel& p) const {
-  p.fds.push_back(runtime::duplicate(engine_.door().page_fd()));
+void qdma_transport::add_listener(wireup_message& p) const {
+  p.fds.push_back(runtime::duplicate(engine_.own_doorbell().page_fd()));
 }
 
 vpid qdma_transport::admit(pair& p, pid_t pid) {
   const vpid given = senders_.add(p, pid);
-  office_.regions().stage_of(index_of(given)).read.store(0, std::memory_order_relaxed);
+  segment_.regions().stage_of(index_of(given)).read.store(0, std::memory_order_relaxed);
   return given;
 }
 
@@ -62,28 +62,29 @@ void qdma_transport::dismiss(vpid v) noexcept {
   reader_.forget_wish(v);
 }
 
-pair& qdma_transport::pair_of(inlet& peer, const counterpart& who) {
+pair& qdma_transport::pair_of(frame_sink& peer, const counterpart& who) {
   auto known = pairs_.find(&peer);
   if (known == pairs_.end())
     known = pairs_.emplace(&peer, std::make_unique<pair>(*this, peer, who)).first;
   return *known->second;
 }
 
-std::unique_ptr<link> qdma_transport::open(inlet& from, const counterpart& who, parcel& offer) {
+std::unique_ptr<link> qdma_transport::open(frame_sink& from, const counterpart& who,
+                                           wireup_message& offer) {
   pair& p = pair_of(from, who);
-  unseen_.reserve(pairs_.size());
+  unconsumed_.reserve(pairs_.size());
   waiting_.reserve(pairs_.size());
   return p.open(offer);
 }
 
-std::string qdma_transport::accept(inlet& to, const counterpart& who, parcel offer,
-                                   parcel& answer) {
+std::string qdma_transport::accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                                   wireup_message& answer) {
   pair& p = pair_of(to, who);
   staged_.reserve(pairs_.size());  // inside poll nothing may throw
   return p.accept(std::move(offer), answer);
 }
 
-void qdma_transport::forget(inlet& from) noexcept {
+void qdma_transport::forget(frame_sink& from) noexcept {
   const auto it = pairs_.find(&from);
   if (it == pairs_.end()) return;
   pair& p = *it->second;
@@ -102,27 +103,27 @@ void qdma_transport::forget(inlet& from) noexcept {
 
 void qdma_transport::link_ended(queue_link& l) noexcept {
   drop(waiting_, &l);
-  drop(unseen_, &l);
+  drop(unconsumed_, &l);
   pair& p = l.owner();
   p.lose_outgoing();
-  if (p.sender() == 0) pairs_.erase(&p.inlet());
+  if (p.sender() == 0) pairs_.erase(&p.frame_sink());
 }
 
 std::string qdma_transport::describe() const { return "qdma (receive queues of 2 KB slots)"; }
 
-std::string qdma_transport::describe(const inlet& peer) const {
+std::string qdma_transport::describe(const frame_sink& peer) const {
   const auto it = pairs_.find(&peer);
   return it == pairs_.end() ? "qdma" : "qdma, " + it->second->describe();
 }
 
-/// \return false: it is not to be listened to any more, and its inlet was told
+/// \return false: it is not to be listened to any more, and its frame sink was told
 bool qdma_transport::deliver(pair& p, std::span<const std::byte> message) noexcept {
   if (p.broken) return true;
   p.broken = !p.deliver(message);
   if (p.unpublished() != 0) {
     if (p.unpublished() >= publish_every_staged) {
       p.publish();
-      tell_of_room();
+      notify_writable();
     } else if (!p.listed_staged) {
       p.listed_staged = true;
       staged_.push_back(&p);
@@ -144,7 +145,7 @@ unsigned qdma_transport::take_frames() noexcept {
       ends_.seen(reader_.head());
     if (reader_.unpublished() >= publish_every) publish();
     if (!good) [[unlikely]] {
-      from->inlet().on_broken(errc::protocol_error);
+      from->frame_sink().on_broken(errc::protocol_error);
       return frames + 1;
     }
   }
@@ -159,15 +160,15 @@ void qdma_transport::publish() noexcept {
     p->publish();
   }
   staged_.clear();
-  tell_of_room();
+  notify_writable();
 }
 
-void qdma_transport::tell_of_room() noexcept {
-  reader_.tell_of_room([this](std::uint32_t index) {
+void qdma_transport::notify_writable() noexcept {
+  reader_.notify_writable([this](std::uint32_t index) {
     pair* const p = senders_.at(index);
     if (!p) return;
-    p->door().ring_if_asleep();
-    p->door().ring_if_away();
+    p->peer_doorbell().ring_if_asleep();
+    p->peer_doorbell().ring_if_computing();
   });
 }
 
@@ -175,18 +176,18 @@ unsigned qdma_transport::poll_waiting() noexcept {
   unsigned events = 0;
   for (std::size_t i = 0; i < waiting_.size();) {
     queue_link& l = *waiting_[i];
-    if (!l.has_room_again()) {
+    if (!l.became_writable()) {
       ++i;
       continue;
     }
     waiting_[i] = waiting_.back();
     waiting_.pop_back();
     ++events;
-    inlet& peer = l.owner().inlet();
+    frame_sink& peer = l.owner().frame_sink();
     if (l.broken())
       peer.on_broken(errc::protocol_error);
     else
-      peer.on_room();
+      peer.on_writable();
   }
   return events;
 }
@@ -240,17 +241,19 @@ std::uint64_t qdma_transport::bells_rung() const noexcept {
 }
 
 /// Room that was made for a peer is something to be seen, too.
-bool qdma_transport::has_unseen() const noexcept { return !unseen_.empty() || reader_.is_wished(); }
+bool qdma_transport::has_unconsumed() const noexcept {
+  return !unconsumed_.empty() || reader_.is_wished();
+}
 
-void qdma_transport::nudge() noexcept {
-  if (reader_.is_wished()) tell_of_room();
-  for (std::size_t i = 0; i < unseen_.size();) {
-    if (unseen_[i]->unseen()) {
-      unseen_[i++]->nudge();
+void qdma_transport::wake_peer() noexcept {
+  if (reader_.is_wished()) notify_writable();
+  for (std::size_t i = 0; i < unconsumed_.size();) {
+    if (unconsumed_[i]->unconsumed()) {
+      unconsumed_[i++]->wake_peer();
     } else {
-      unseen_[i]->all_seen();
-      unseen_[i] = unseen_.back();
-      unseen_.pop_back();
+      unconsumed_[i]->all_seen();
+      unconsumed_[i] = unconsumed_.back();
+      unconsumed_.pop_back();
     }
   }
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
-#include "transports/qdma/office.hpp"
 #include "transports/qdma/pair.hpp"
 #include "transports/qdma/senders.hpp"
+#include "transports/qdma/shared_segment.hpp"
 #include "transports/qdma/transfers.hpp"
 
 namespace weft::transports::qdma {
@@ -19,31 +19,33 @@ namespace weft::transports::qdma {
 /// (docs/adr/0017-qdma-transport.md). Nothing exists for peers never spoken to.
 class qdma_transport final : public transport {
  public:
-  explicit qdma_transport(runtime::engine& e, copy_ends ends = copy_ends::direct);
+  explicit qdma_transport(runtime::engine& e, copy_completion ends = copy_completion::direct);
   ~qdma_transport() override;
 
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
-  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
-  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
-  void forget(inlet& from) noexcept override;
+  std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
+                             wireup_message& offer) override;
+  std::string accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                     wireup_message& answer) override;
+  void forget(frame_sink& from) noexcept override;
   std::string describe() const override;
-  std::string describe(const inlet& peer) const override;
+  std::string describe(const frame_sink& peer) const override;
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
-  void nudge() noexcept override;
-  bool has_unseen() const noexcept override;
+  void wake_peer() noexcept override;
+  bool has_unconsumed() const noexcept override;
   std::uint64_t bells_rung() const noexcept override;
 
   // For pairs and links:
-  bool fences_for_itself() const noexcept { return !engine_.door().fences_senders(); }
-  own_office& office() noexcept { return office_; }
-  void add_door(parcel& p) const;  ///< \throws weft::error when descriptors run out
-  vpid admit(pair& p, pid_t pid);  ///< \throws weft::error (out_of_memory)
+  bool fences_for_itself() const noexcept { return !engine_.own_doorbell().fences_senders(); }
+  shared_segment& segment() noexcept { return segment_; }
+  void add_listener(wireup_message& p) const;  ///< \throws weft::error when descriptors run out
+  vpid admit(pair& p, pid_t pid);              ///< \throws weft::error (out_of_memory)
   void dismiss(vpid v) noexcept;
   void wants_room(queue_link& l) { waiting_.push_back(&l); }
-  void has_unseen(queue_link& l) { unseen_.push_back(&l); }
+  void has_unconsumed(queue_link& l) { unconsumed_.push_back(&l); }
   void link_ended(queue_link& l) noexcept;
   transfers& copies() noexcept { return copies_; }
   bool begin(const transfer& t) noexcept;  ///< \return false: no memory for it
@@ -54,25 +56,26 @@ class qdma_transport final : public transport {
   const std::uint32_t& passes() const noexcept { return passes_; }
 
  private:
-  pair& pair_of(inlet& peer, const counterpart& who);
+  pair& pair_of(frame_sink& peer, const counterpart& who);
   unsigned take_frames() noexcept;
   bool deliver(pair& p, std::span<const std::byte> message) noexcept;
   void publish() noexcept;
-  void tell_of_room() noexcept;
+  void notify_writable() noexcept;
   unsigned poll_waiting() noexcept;
   void retire_held() noexcept;
 
   runtime::engine& engine_;
-  own_office office_;
+  shared_segment segment_;
   queue_reader reader_;
   senders senders_;
   completions ends_;
   transfers copies_;
-  std::map<const inlet*, std::unique_ptr<pair>> pairs_;
+  std::map<const frame_sink*, std::unique_ptr<pair>> pairs_;
   std::vector<queue_link*> waiting_;  // refused a frame for want of room
-  std::vector<queue_link*> unseen_;   // sent something since their peer was seen to be up to date
-  std::vector<pair*> staged_;         // of whose stages something was read and not published
-  std::vector<std::uint64_t> held_;   // keys of regions that were taken back under somebody's hold
+  std::vector<queue_link*>
+      unconsumed_;                   // sent something since their peer was seen to be up to date
+  std::vector<pair*> staged_;        // of whose stages something was read and not published
+  std::vector<std::uint64_t> held_;  // keys of regions that were taken back under somebody's hold
   std::uint32_t passes_ = 0;
   unsigned vain_ = 0;  // passes without a frame
 };

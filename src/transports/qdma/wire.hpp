@@ -65,30 +65,30 @@ struct table_memory {
 
 // --- receive queues ----------------------------------------------------------------------------
 
-inline constexpr std::uint32_t office_magic = 0x666f6471;  // "qdof"
-inline constexpr std::uint32_t slot_bytes = 2048;          // of a message, at most
+inline constexpr std::uint32_t segment_magic = 0x666f6471;  // "qdof"
+inline constexpr std::uint32_t slot_bytes = 2048;           // of a message, at most
 inline constexpr std::uint32_t head_bytes = 52;   // of a message within a slot's first line
 inline constexpr std::uint32_t slot_count = 256;  // a power of two
 inline constexpr std::uint32_t queue_count = 4;   // the first one is the device's own
 inline constexpr std::uint32_t words_of_wishes = entry_count / 64;
 
 /// Positions count slots since the beginning of time; a slot is used anew once for each turn.
-constexpr std::uint32_t turn_of(std::uint64_t position) noexcept {
+constexpr std::uint32_t sequence_of(std::uint64_t position) noexcept {
   return static_cast<std::uint32_t>(position / slot_count) + 1;
 }
 
 /// A claim: in which turn, above the producer's id.
 constexpr std::uint64_t claim_of(std::uint64_t position, vpid who) noexcept {
-  return std::uint64_t{turn_of(position)} << 32 | who;
+  return std::uint64_t{sequence_of(position)} << 32 | who;
 }
 
 /// The first line of a slot, alone with a message that fits into it: it crosses in one transfer.
-/// `turn` is written last.
+/// `sequence` is written last.
 struct alignas(line) slot_head {
   vpid from;
   std::uint32_t size;
   std::byte body[head_bytes];
-  std::atomic<std::uint32_t> turn;
+  std::atomic<std::uint32_t> sequence;
 };
 static_assert(sizeof(slot_head) == line);
 
@@ -119,7 +119,7 @@ struct signal_body {
 
 // --- regions -----------------------------------------------------------------------------------
 
-inline constexpr std::uint32_t catalog_magic = 0x61636471;  // "qdca"
+inline constexpr std::uint32_t directory_magic = 0x61636471;  // "qdca"
 inline constexpr std::uint32_t region_count = 1024;
 inline constexpr std::uint32_t holder_count = 4;
 
@@ -139,7 +139,7 @@ struct alignas(line) stage_progress {
 };
 
 /// What its owner alone writes; others have it for reading only.
-struct catalog_memory {
+struct region_directory {
   std::uint32_t magic;
   std::uint32_t records;
   alignas(line) region_record region[region_count];
@@ -149,7 +149,7 @@ struct catalog_memory {
 
 /// Queues, and who copies from or to a region at this moment: whoever takes a region back waits for
 /// these. Written by anybody.
-struct office_memory {
+struct segment_memory {
   std::uint32_t magic;
   std::uint32_t queues;
   alignas(line) std::atomic<vpid> holders[region_count][holder_count];
@@ -191,8 +191,8 @@ inline constexpr std::uint32_t card_magic = 0x64636471;  // "qdcd"
 inline constexpr std::uint32_t card_version = 2;
 
 /// What a context tells of itself. With it come descriptors: of a device, the table first; its
-/// office, its catalog, its arena, its doorbell page.
-struct card_body {
+/// shared segment, its region directory, its arena, its doorbell page.
+struct device_address_body {
   std::uint32_t magic;
   std::uint32_t version;
   vpid who;
@@ -201,7 +201,7 @@ struct card_body {
   std::uint64_t probe_value;
   std::uint64_t arena_bytes;
 };
-static_assert(sizeof(card_body) == 40);
+static_assert(sizeof(device_address_body) == 40);
 inline constexpr std::size_t card_fds = 5;
 
 }  // namespace weft::transports::qdma

@@ -10,7 +10,7 @@ class self_link final : public link {
  public:
   explicit self_link(self_transport& t) noexcept : link(t.traits()), transport_(t) {}
 
-  std::string opened(parcel) override { return {}; }
+  std::string opened(wireup_message) override { return {}; }
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
   // The receiver's address space is the sender's: the data can be copied straight across.
@@ -20,8 +20,8 @@ class self_link final : public link {
   std::optional<remote_address> expose(const_buffer data) noexcept override {
     return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};
   }
-  bool unseen() const noexcept override { return !transport_.frames_.empty(); }
-  void nudge() noexcept override {}
+  bool unconsumed() const noexcept override { return !transport_.frames_.empty(); }
+  void wake_peer() noexcept override {}
 
  private:
   self_transport& transport_;

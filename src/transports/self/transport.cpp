@@ -22,16 +22,17 @@ std::string self_transport::reach(bool is_self) const {
   return is_self ? "" : "`self` reaches nobody else";
 }
 
-std::unique_ptr<link> self_transport::open(inlet& from, const counterpart&, parcel&) {
+std::unique_ptr<link> self_transport::open(frame_sink& from, const counterpart&, wireup_message&) {
   to_ = &from;
   return std::make_unique<self_link>(*this);
 }
 
-std::string self_transport::accept(inlet&, const counterpart&, parcel, parcel&) {
+std::string self_transport::accept(frame_sink&, const counterpart&, wireup_message,
+                                   wireup_message&) {
   return reach(false);  // nobody but a hostile peer offers it
 }
 
-void self_transport::forget(inlet& from) noexcept {
+void self_transport::forget(frame_sink& from) noexcept {
   if (to_ != &from) return;
   to_ = nullptr;
   frames_.clear();
@@ -50,7 +51,7 @@ unsigned self_transport::poll() noexcept {
   // Also with nothing queued: what was refused was memory for a frame, which there may be now.
   if (std::exchange(refused_, false) && to_) {
     ++events;
-    to_->on_room();
+    to_->on_writable();
   }
   busy = refused_ && frames_.empty();
   worth_polling = busy || !frames_.empty();

@@ -13,22 +13,24 @@
 namespace weft::transports::self {
 
 /// Frames wait in a bounded queue until the next pass, so that a frame's consequences never run
-/// inside the call that posted it. Baton held only.
+/// inside the call that posted it. Progress lock held only.
 class self_transport final : public transport {
  public:
   /// \param engine of this context; outlives it
   explicit self_transport(runtime::engine& engine) : engine_(engine) { worth_polling = false; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
-  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
-  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
-  void forget(inlet& from) noexcept override;
+  std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
+                             wireup_message& offer) override;
+  std::string accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                     wireup_message& answer) override;
+  void forget(frame_sink& from) noexcept override;
   std::string describe() const override { return "self"; }
-  std::string describe(const inlet&) const override { return "self"; }
+  std::string describe(const frame_sink&) const override { return "self"; }
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override { return busy || !frames_.empty(); }
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
 
  private:
   friend class self_link;
@@ -41,7 +43,7 @@ class self_transport final : public transport {
 
   runtime::engine& engine_;
   std::deque<frame> frames_;
-  inlet* to_ = nullptr;
+  frame_sink* to_ = nullptr;
   bool refused_ = false;  // a frame found no room
 };
 

@@ -3,8 +3,8 @@
 
 #include <random>
 
+#include "transports/shm/read_policy.hpp"
 #include "transports/shm/select.hpp"
-#include "transports/shm/shiba.hpp"
 #include "transports/shm/transport.hpp"
 
 namespace weft::transports::shm {
@@ -18,30 +18,30 @@ std::string probe() {
   }
 }
 
-std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large,
-                                ring_reading reading, runtime::engine* looks_after) {
-  large_way way{};
+std::unique_ptr<transport> make(runtime::doorbell& own_bell, const std::string& large,
+                                ring_read_policy reading, runtime::engine* looks_after) {
+  copy_method way{};
   if (large == "auto")
-    way = large_way::automatic;
+    way = copy_method::automatic;
   else if (large == "pipeline")
-    way = large_way::pipeline;
+    way = copy_method::pipeline;
   else if (large == "cma")
-    way = large_way::cma;
+    way = copy_method::cma;
   else if (large == "direct")
-    way = large_way::direct;
+    way = copy_method::direct;
   else
     throw error(errc::invalid_argument,
-                "WEFT_LARGE is \"" + large + "\"; it can be auto, pipeline, cma or direct");
+                "WEFT_SHM_COPY is \"" + large + "\"; it can be auto, pipeline, cma or direct");
   std::random_device dice;
   const std::uint64_t probe_value = std::uint64_t{dice()} << 32 | dice();
-  if (reading == ring_reading::burst)
-    return std::make_unique<shm_transport>(door, way, probe_value, looks_after);
-  return std::make_unique<shiba_transport>(door, way, probe_value, reading, looks_after);
+  if (reading == ring_read_policy::burst)
+    return std::make_unique<shm_transport>(own_bell, way, probe_value, looks_after);
+  return std::make_unique<read_policy_transport>(own_bell, way, probe_value, reading, looks_after);
 }
 
-std::vector<large_route> explain_large(const transport& shm, bool cma, bool has_progress_thread) {
-  const large_way way = static_cast<const shm_transport&>(shm).large_messages();
-  std::vector<large_route> all;
+std::vector<copy_route> explain_copy(const transport& shm, bool cma, bool has_progress_thread) {
+  const copy_method way = static_cast<const shm_transport&>(shm).shm_copy();
+  std::vector<copy_route> all;
   const std::string ways[] = {
       "pipelined copy: both sides copy through the ring, piece by piece",
       "direct copy: the receiver copies it out of the sender's shared memory, once",
@@ -52,7 +52,7 @@ std::vector<large_route> explain_large(const transport& shm, bool cma, bool has_
     known.told = choose_exposure(way, in_region);
     known.mapped = in_region;
     known.cma_works = cma;
-    known.sender_away = away;
+    known.sender_computing = away;
     known.sender_has_progress_thread = has_progress_thread;
     const fetch_choice chosen = choose_fetch(known);
     all.push_back({std::move(when), ways[static_cast<int>(chosen.how)], chosen.why});

@@ -17,17 +17,17 @@ namespace weft::transports::shm {
 /// \return empty, or why not and what would cure it
 std::string probe();
 
-/// \param door the context's doorbell, which peers are handed; must outlive the transport
+/// \param listener the context's doorbell, which peers are handed; must outlive the transport
 /// \param large "auto", "pipeline", "cma" or "direct"
 /// \param reading how much is taken out of a ring at once
 /// \param looks_after the context's engine; null: somebody polls all the time
 /// \throws weft::error (invalid_argument) for another word
-std::unique_ptr<transport> make(runtime::doorbell& door, const std::string& large,
-                                ring_reading reading = ring_reading::burst,
+std::unique_ptr<transport> make(runtime::doorbell& own_bell, const std::string& large,
+                                ring_read_policy reading = ring_read_policy::burst,
                                 runtime::engine* looks_after = nullptr);
 
 /// How the rest of a message that the receiver must ask for crosses.
-struct large_route {
+struct copy_route {
   std::string when;
   std::string way;
   std::string why;
@@ -36,7 +36,7 @@ struct large_route {
 /// All cases, as that transport is set up.
 /// \param cma whether process_vm_readv works between the two
 /// \param has_progress_thread whether the sender has one
-std::vector<large_route> explain_large(const transport& shm, bool cma, bool has_progress_thread);
+std::vector<copy_route> explain_copy(const transport& shm, bool cma, bool has_progress_thread);
 
 /// Where a frame without extension lies, in words.
 std::string explain_frame(std::size_t payload);

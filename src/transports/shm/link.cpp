@@ -45,9 +45,9 @@ ring_link::ring_link(pair& with, runtime::mapping memory) noexcept
 
 ring_link::~ring_link() { pair_.owner().link_ended(*this); }
 
-std::string ring_link::opened(parcel answer) {
+std::string ring_link::opened(wireup_message answer) {
   std::string trouble = pair_.take_answer(std::move(answer));
-  if (trouble.empty()) door_ = &pair_.door();
+  if (trouble.empty()) doorbell_ = &pair_.peer_doorbell();
   return trouble;
 }
 
@@ -68,22 +68,22 @@ bool ring_link::make_room(std::uint64_t bulk_end) noexcept {
 /// Makes a slot whose body is written the receiver's.
 inline void ring_link::publish(slot& s, frame_header header) noexcept {
   std::memcpy(&s.header, &header, sizeof header);
-  s.turn.store(turn_of(position_), std::memory_order_release);
+  s.sequence.store(sequence_of(position_), std::memory_order_release);
   ++position_;
   // The receiver read the next lines on its last lap. In a burst, fetching one early hides the
   // transfer; for a single message it would only be in the way of the message itself.
   if (last_pass_ == passes_)
     runtime::prefetch_for_write(&ring_->slots[(position_ + slots_ahead) % slot_count]);
   last_pass_ = passes_;
-  door_->ring_if_asleep();
-  if (!listed_unseen_) [[unlikely]] {
-    listed_unseen_ = true;
-    pair_.owner().has_unseen(*this);
+  doorbell_->ring_if_asleep();
+  if (!listed_unconsumed_) [[unlikely]] {
+    listed_unconsumed_ = true;
+    pair_.owner().has_unconsumed(*this);
   }
 }
 
-post ring_link::send_together(frame_header header, const frame_extension* extension,
-                              const std::byte* data) noexcept {
+post ring_link::send_contiguous(frame_header header, const frame_extension* extension,
+                                const std::byte* data) noexcept {
   if (!fits_slot(header)) return send_bulk(header, extension, data);
   if (!has_room(bulk_position_)) [[unlikely]]
     return no_room(bulk_position_);
@@ -130,20 +130,20 @@ post ring_link::send(const frame_header& header, const frame_extension* extensio
 
 [[gnu::noinline, gnu::cold]] post ring_link::no_room(std::uint64_t bulk_end) noexcept {
   wanted_bulk_end_ = bulk_end;
-  if (!waits_for_room_) {
-    waits_for_room_ = true;
+  if (!waits_writable_) {
+    waits_writable_ = true;
     pair_.owner().wants_room(*this);
     ring_->room_wanted.store(1, std::memory_order_relaxed);
   }
-  // The next pass looks for room, and then tells the peer's inlet.
+  // The next pass looks for room, and then tells the peer's frame sink.
   if (broken_) return post::failed;
-  door_->ring_if_away();
+  doorbell_->ring_if_computing();
   return post::busy;
 }
 
-bool ring_link::has_room_again() noexcept {
+bool ring_link::became_writable() noexcept {
   if (!make_room(wanted_bulk_end_)) return broken_;
-  waits_for_room_ = false;
+  waits_writable_ = false;
   ring_->room_wanted.store(0, std::memory_order_relaxed);
   return true;
 }
@@ -170,21 +170,21 @@ std::optional<remote_address> ring_link::expose(const_buffer data) noexcept {
 }
 
 /// A reader that saw anything of what the application writes there from now on sees this word, too
-/// (port::withdrawn).
+/// (ring_receiver::withdrawn).
 void ring_link::let_go() noexcept {
   pair_.owner().copies().end_all_of(pair_);
   ring_->withdrawn.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
 }
 
-bool ring_link::unseen() const noexcept {
+bool ring_link::unconsumed() const noexcept {
   return ring_->slots_read.load(std::memory_order_relaxed) != position_;
 }
 
-void ring_link::nudge() noexcept {
-  if (!unseen()) return;
-  door_->ring_if_asleep();
-  door_->ring_if_away();
+void ring_link::wake_peer() noexcept {
+  if (!unconsumed()) return;
+  doorbell_->ring_if_asleep();
+  doorbell_->ring_if_computing();
 }
 
 }  // namespace weft::transports::shm

@@ -10,36 +10,37 @@ namespace weft::transports::shm {
 
 class pair;
 
-/// Writes one ring. Owned by the protocol layer's peer; its pair outlives it. Baton held only.
+/// Writes one ring. Owned by the protocol layer's peer; its pair outlives it. Progress lock held
+/// only.
 class ring_link final : public link {
  public:
   /// Takes the segment that it will write.
   ring_link(pair& with, runtime::mapping memory) noexcept;
   ~ring_link() override;
 
-  std::string opened(parcel answer) override;
+  std::string opened(wireup_message answer) override;
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
-  post send_together(frame_header header, const frame_extension* extension,
-                     const std::byte* data) noexcept override;
+  post send_contiguous(frame_header header, const frame_extension* extension,
+                       const std::byte* data) noexcept override;
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
   bool prefers_get(remote_address from, std::size_t size) const noexcept override;
   std::optional<remote_address> expose(const_buffer data) noexcept override;
   void let_go() noexcept override;
-  bool unseen() const noexcept override;
-  void nudge() noexcept override;
+  bool unconsumed() const noexcept override;
+  void wake_peer() noexcept override;
 
   /// Whether a send was refused for want of room and there is room again.
-  bool waits_for_room() const noexcept { return waits_for_room_; }
-  bool has_room_again() noexcept;
+  bool waits_for_room() const noexcept { return waits_writable_; }
+  bool became_writable() noexcept;
 
   /// The same, changing nothing: for the look before a sleep.
   bool would_have_room() const noexcept;
   bool broken() const noexcept { return broken_; }
 
   /// The transport's list of links whose peers may have to be rung.
-  void all_seen() noexcept { listed_unseen_ = false; }
+  void all_seen() noexcept { listed_unconsumed_ = false; }
   pair& owner() const noexcept { return pair_; }
 
  private:
@@ -54,9 +55,9 @@ class ring_link final : public link {
   bool make_room(std::uint64_t bulk_end) noexcept;
 
   pair& pair_;
-  const std::uint32_t& passes_;               // of the transport
-  std::uint32_t last_pass_ = 0;               // when the last frame was posted
-  runtime::remote_doorbell* door_ = nullptr;  // the pair's, once opened
+  const std::uint32_t& passes_;                   // of the transport
+  std::uint32_t last_pass_ = 0;                   // when the last frame was posted
+  runtime::remote_doorbell* doorbell_ = nullptr;  // the pair's, once opened
   runtime::mapping memory_;
   ring* ring_;
   std::uint64_t position_ = 0;       // the next slot to write
@@ -64,8 +65,8 @@ class ring_link final : public link {
   std::uint64_t slots_read_ = 0;     // what the receiver published when last looked at
   std::uint64_t bulk_read_ = 0;
   std::uint64_t wanted_bulk_end_ = 0;
-  bool waits_for_room_ = false;
-  bool listed_unseen_ = false;
+  bool waits_writable_ = false;
+  bool listed_unconsumed_ = false;
   bool broken_ = false;
 };
 

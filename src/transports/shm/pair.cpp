@@ -34,7 +34,7 @@ std::size_t next_parts(scatter& into, std::size_t size, iovec (&parts)[parts_at_
 
 }  // namespace
 
-std::unique_ptr<ring_link> pair::open(parcel& offer) {
+std::unique_ptr<ring_link> pair::open(wireup_message& offer) {
   runtime::unique_fd file = runtime::make_memory_file("weft-ring", sizeof(ring));
   auto link = std::make_unique<ring_link>(*this, runtime::map_own(file, sizeof(ring)));
   const offer_body body{reinterpret_cast<std::uintptr_t>(&owner_.probe_word()), owner_.probe_word(),
@@ -42,29 +42,29 @@ std::unique_ptr<ring_link> pair::open(parcel& offer) {
   offer.bytes.resize(sizeof body);
   std::memcpy(offer.bytes.data(), &body, sizeof body);
   offer.fds.push_back(std::move(file));
-  owner_.add_door(offer);
+  owner_.add_listener(offer);
   link_ = link.get();
   return link;
 }
 
-/// Takes the peer's doorbell from a parcel, unless the other direction brought it already.
-void pair::learn_door(const parcel& p, std::size_t page_fd) {
+/// Takes the peer's doorbell from a wire-up message, unless the other direction brought it already.
+void pair::learn_door(const wireup_message& p, std::size_t page_fd) {
   if (p.fds.size() != page_fd + 1)
     throw error(errc::protocol_error, "the peer sent a wrong number of descriptors");
-  if (door_) return;
-  door_ = std::make_unique<runtime::remote_doorbell>(p.fds[page_fd]);
-  if (owner_.fences_for_itself()) door_->fence_always();
+  if (doorbell_) return;
+  doorbell_ = std::make_unique<runtime::remote_doorbell>(p.fds[page_fd]);
+  if (owner_.fences_for_itself()) doorbell_->fence_always();
 }
 
-std::string pair::accept(parcel offer, parcel& answer) {
+std::string pair::accept(wireup_message offer, wireup_message& answer) {
   offer_body body{};
   if (offer.bytes.size() != sizeof body) return "the offer is not of this version";
   std::memcpy(&body, offer.bytes.data(), sizeof body);
-  if (port_) return "there is a ring from that peer already";
+  if (receiver_) return "there is a ring from that peer already";
   try {
     learn_door(offer, 1);
-    owner_.add_door(answer);
-    port_.emplace(runtime::map_from_peer(offer.fds[0], sizeof(ring), true), peer_, *door_);
+    owner_.add_listener(answer);
+    receiver_.emplace(runtime::map_from_peer(offer.fds[0], sizeof(ring), true), peer_, *doorbell_);
   } catch (const error& e) {
     return e.what();
   }
@@ -72,7 +72,7 @@ std::string pair::accept(parcel offer, parcel& answer) {
   return {};
 }
 
-std::string pair::take_answer(parcel answer) {
+std::string pair::take_answer(wireup_message answer) {
   try {
     learn_door(answer, 0);
   } catch (const error& e) {
@@ -83,18 +83,18 @@ std::string pair::take_answer(parcel answer) {
 
 bool pair::prefers_get(remote_address from, std::size_t size) const noexcept {
   fetch_facts known;
-  known.way = owner_.large_messages();
+  known.way = owner_.shm_copy();
   known.told = from.region != 0 ? exposure::region : exposure::address;
   known.mapped = from.region != 0 && peer_regions_.find(from, size) != nullptr;
   known.cma_works = no_cma_.empty();
-  known.sender_away = door_->away();
-  known.sender_has_progress_thread = door_->has_progress_thread();
+  known.sender_computing = doorbell_->computing();
+  known.sender_has_progress_thread = doorbell_->has_progress_thread();
   return choose_fetch(known).how != fetch::ask;
 }
 
 post pair::get(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept {
   transfer t{this, into, from, size, cookie};
-  if (!port_) return post::failed;
+  if (!receiver_) return post::failed;
   if (from.region != 0 ? !peer_regions_.find(from, size) : !no_cma_.empty()) return post::failed;
   if (size <= transfers::slice && owner_.copies().empty())
     return copy_slice(t) ? post::done : post::failed;
@@ -104,8 +104,8 @@ post pair::get(scatter into, remote_address from, std::size_t size, std::uint64_
 /// The peer may end its send, and use the memory anew, before it hears that this side read there.
 bool pair::copy_slice(transfer& t) noexcept {
   const std::size_t size = std::min(t.left, transfers::slice);
-  return (t.from.region != 0 ? copy_region(t, size) : read_foreign(t, size)) && port_ &&
-         !port_->withdrawn();
+  return (t.from.region != 0 ? copy_region(t, size) : read_foreign(t, size)) && receiver_ &&
+         !receiver_->withdrawn();
 }
 
 bool pair::copy_region(transfer& t, std::size_t size) noexcept {
@@ -150,7 +150,7 @@ bool pair::read_foreign(transfer& t, std::size_t size) noexcept {
 }
 
 std::optional<remote_address> pair::expose(const_buffer data) noexcept {
-  const large_way way = owner_.large_messages();
+  const copy_method way = owner_.shm_copy();
   own_regions& regions = owner_.regions();
   if (choose_exposure(way, regions.find(data) != nullptr) == exposure::region) {
     try {
@@ -163,7 +163,7 @@ std::optional<remote_address> pair::expose(const_buffer data) noexcept {
   return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};
 }
 
-void pair::note(parcel p) noexcept {
+void pair::note(wireup_message p) noexcept {
   region_note note;
   if (p.bytes.size() != sizeof note) return;
   std::memcpy(&note, p.bytes.data(), sizeof note);

@@ -8,8 +8,8 @@
 
 #include "runtime/doorbell.hpp"
 #include "transports/shm/link.hpp"
-#include "transports/shm/port.hpp"
 #include "transports/shm/regions.hpp"
+#include "transports/shm/ring_receiver.hpp"
 #include "transports/shm/transfers.hpp"
 
 namespace weft::transports::shm {
@@ -18,17 +18,17 @@ class shm_transport;
 
 /// What a link (this process to the peer) and a port (the peer to this process) share: the peer's
 /// doorbell, whether its memory can be read, the regions it has shown. Owned by the transport;
-/// baton held only. The two directions are connected independently, each by its sender on first
-/// use, so that two processes that begin at the same moment do not get in each other's way.
+/// progress lock held only. The two directions are connected independently, each by its sender on
+/// first use, so that two processes that begin at the same moment do not get in each other's way.
 class pair {
  public:
-  pair(shm_transport& owner, inlet& peer, counterpart who) noexcept
+  pair(shm_transport& owner, frame_sink& peer, counterpart who) noexcept
       : owner_(owner), peer_(peer), who_(std::move(who)) {}
 
-  std::unique_ptr<ring_link> open(parcel& offer);    // see transport::open
-  std::string accept(parcel offer, parcel& answer);  // see transport::accept
-  std::string take_answer(parcel answer);
-  void note(parcel p) noexcept;  // see transport::note
+  std::unique_ptr<ring_link> open(wireup_message& offer);            // see transport::open
+  std::string accept(wireup_message offer, wireup_message& answer);  // see transport::accept
+  std::string take_answer(wireup_message answer);
+  void note(wireup_message p) noexcept;  // see transport::note
 
   /// What is short is copied at once, the rest in passes to come.
   post get(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept;
@@ -39,32 +39,32 @@ class pair {
   /// A region of this process is no more.
   void hide(std::uint64_t place) noexcept { shown_regions_.hide(place, who_.tell); }
 
-  runtime::remote_doorbell& door() noexcept { return *door_; }
-  std::uint64_t bells_rung() const noexcept { return door_ ? door_->rung() : 0; }
-  inlet& peer() const noexcept { return peer_; }
-  port* incoming() noexcept { return port_ ? &*port_ : nullptr; }
+  runtime::remote_doorbell& peer_doorbell() noexcept { return *doorbell_; }
+  std::uint64_t bells_rung() const noexcept { return doorbell_ ? doorbell_->rung() : 0; }
+  frame_sink& peer() const noexcept { return peer_; }
+  ring_receiver* incoming() noexcept { return receiver_ ? &*receiver_ : nullptr; }
   ring_link* outgoing() noexcept { return link_; }
   void lose_outgoing() noexcept { link_ = nullptr; }
-  void lose_incoming() noexcept { port_.reset(); }
+  void lose_incoming() noexcept { receiver_.reset(); }
   shm_transport& owner() const noexcept { return owner_; }
 
   /// Bookkeeping of the transport's polling order.
-  bool hot = false;
-  bool rest_due = false;  // shiba_transport's
-  std::uint32_t vain_looks = 0;
+  bool active = false;
+  bool rest_due = false;  // read_policy_transport's
+  std::uint32_t empty_polls = 0;
 
   std::string describe() const;
 
  private:
-  void learn_door(const parcel& p, std::size_t page_fd);
+  void learn_door(const wireup_message& p, std::size_t page_fd);
   bool copy_region(transfer& t, std::size_t size) noexcept;
   bool read_foreign(transfer& t, std::size_t size) noexcept;
 
   shm_transport& owner_;
-  inlet& peer_;
+  frame_sink& peer_;
   counterpart who_;
-  std::unique_ptr<runtime::remote_doorbell> door_;
-  std::optional<port> port_;
+  std::unique_ptr<runtime::remote_doorbell> doorbell_;
+  std::optional<ring_receiver> receiver_;
   ring_link* link_ = nullptr;             // owned by the protocol layer
   std::string no_cma_ = "not tried yet";  // why process_vm_readv is not used; empty: it works
   peer_regions peer_regions_;

@@ -8,8 +8,8 @@
 
 namespace weft::transports::shm {
 
-parcel pack(const region_note& note) {
-  parcel p;
+wireup_message pack(const region_note& note) {
+  wireup_message p;
   p.bytes.resize(sizeof note);
   std::memcpy(p.bytes.data(), &note, sizeof note);
   return p;
@@ -90,7 +90,7 @@ std::optional<remote_address> shown_regions::expose(const_buffer data, const own
 /// \return false: it takes no more notes for now
 bool shown_regions::show(std::uint64_t place, const own_regions::region& r, const teller& tell) {
   if (!may_tell()) return false;
-  parcel p = pack({note_kind::shown, r.name.generation, r.name.number, 0});
+  wireup_message p = pack({note_kind::shown, r.name.generation, r.name.number, 0});
   p.fds.push_back(runtime::duplicate(r.file.get()));
   const auto it = shown_.emplace(place, shown{r.name, r.memory.size(), uses_, false}).first;
   try {
@@ -147,7 +147,7 @@ void shown_regions::taken(std::uint32_t count, const teller& tell) noexcept {
   some_gone_ = false;
 }
 
-void peer_regions::learn(const region_note& note, parcel p) noexcept {
+void peer_regions::learn(const region_note& note, wireup_message p) noexcept {
   ++notes_;
   if (note.number == 0) return;
   const auto known = mapped_.find(note.number);

@@ -19,9 +19,9 @@ namespace weft::transports::shm {
 inline constexpr std::size_t most_shown_regions = 1024;
 inline constexpr std::size_t most_shown_bytes = std::size_t{1} << 40;
 
-parcel pack(const region_note& note);
+wireup_message pack(const region_note& note);
 
-/// This process's shared regions. Owned by the transport; baton held only.
+/// This process's shared regions. Owned by the transport; progress lock held only.
 class own_regions {
  public:
   struct region {
@@ -49,13 +49,13 @@ class own_regions {
 };
 
 /// Which of this process's regions a peer has been shown, and what it has to be told of that. A
-/// peer that takes no notes is sent a few, and shown no more until it has. Baton held only.
+/// peer that takes no notes is sent a few, and shown no more until it has. Progress lock held only.
 class shown_regions {
  public:
   /// Notes, each with a descriptor at most, that the peer may not have taken yet.
   static constexpr std::uint32_t most_notes_ahead = 64;
 
-  using teller = std::function<void(parcel)>;
+  using teller = std::function<void(wireup_message)>;
 
   /// Shows a region, and those that were made since, as far as that goes.
   /// \return where `data` lies, for the peer; nothing: it has not been shown
@@ -88,12 +88,12 @@ class shown_regions {
   bool some_gone_ = false;
 };
 
-/// The regions that a peer has shown. Baton held only.
+/// The regions that a peer has shown. Progress lock held only.
 class peer_regions {
  public:
   /// Takes a note that shows a region or takes one back; one that makes no sense or is one too many
   /// is dropped (the peer will be asked for its data). A number that is known already is replaced.
-  void learn(const region_note& note, parcel p) noexcept;
+  void learn(const region_note& note, wireup_message p) noexcept;
 
   /// How many notes have come, if the peer has to be told; else nothing.
   std::optional<std::uint32_t> to_tell() noexcept;

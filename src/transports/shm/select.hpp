@@ -8,7 +8,7 @@
 namespace weft::transports::shm {
 
 /// How large messages cross.
-enum class large_way : std::uint8_t {
+enum class copy_method : std::uint8_t {
   automatic,  ///< direct where the memory allows it, else pipeline, cma when the sender is away
   pipeline,   ///< both sides copy through the ring
   cma,        ///< the receiver reads the sender's memory through the kernel
@@ -19,10 +19,10 @@ enum class large_way : std::uint8_t {
 enum class exposure : std::uint8_t { nothing, region, address };
 
 /// The sender's part. \param in_region the data lies in memory of weft's allocator
-constexpr exposure choose_exposure(large_way way, bool in_region) noexcept {
-  if (way == large_way::pipeline) return exposure::nothing;
-  if (in_region && way != large_way::cma) return exposure::region;
-  return way == large_way::direct ? exposure::nothing : exposure::address;
+constexpr exposure choose_exposure(copy_method way, bool in_region) noexcept {
+  if (way == copy_method::pipeline) return exposure::nothing;
+  if (in_region && way != copy_method::cma) return exposure::region;
+  return way == copy_method::direct ? exposure::nothing : exposure::address;
 }
 
 /// What the receiver does about the rest.
@@ -34,11 +34,11 @@ enum class fetch : std::uint8_t {
 
 /// What the receiver knows.
 struct fetch_facts {
-  large_way way = large_way::automatic;  ///< of the receiver
-  exposure told = exposure::nothing;     ///< by the sender
-  bool mapped = false;       ///< the region that was told is mapped here, and holds it all
-  bool cma_works = false;    ///< process_vm_readv reaches the sender
-  bool sender_away = false;  ///< its application is busy elsewhere
+  copy_method way = copy_method::automatic;  ///< of the receiver
+  exposure told = exposure::nothing;         ///< by the sender
+  bool mapped = false;            ///< the region that was told is mapped here, and holds it all
+  bool cma_works = false;         ///< process_vm_readv reaches the sender
+  bool sender_computing = false;  ///< its application is busy elsewhere
   bool sender_has_progress_thread = false;
 };
 
@@ -59,11 +59,11 @@ constexpr fetch_choice choose_fetch(const fetch_facts& f) noexcept {
       break;
   }
   if (!f.cma_works) return {fetch::ask, "process_vm_readv does not reach the sender"};
-  if (f.way == large_way::cma) return {fetch::read, "WEFT_LARGE=cma asks for it"};
-  if (f.way != large_way::automatic) return {fetch::ask, "WEFT_LARGE asks for it"};
+  if (f.way == copy_method::cma) return {fetch::read, "WEFT_SHM_COPY=cma asks for it"};
+  if (f.way != copy_method::automatic) return {fetch::ask, "WEFT_SHM_COPY asks for it"};
   // Copying through the ring is three to four times faster, but takes both sides: a sender that is
   // away and has nobody to copy for it would keep the receiver waiting.
-  if (f.sender_away && !f.sender_has_progress_thread)
+  if (f.sender_computing && !f.sender_has_progress_thread)
     return {fetch::read, "nobody copies on the sender's side at the moment"};
   return {fetch::ask, "both sides copying at the same time is faster than the kernel's copy"};
 }

@@ -20,8 +20,8 @@ struct transfer {
 };
 
 /// Those that are under way, of all peers, in turns: a pass copies one slice, whoever's it is, so
-/// that messages, timers and posting calls have their turn. Owned by the transport; baton held
-/// only.
+/// that messages, timers and posting calls have their turn. Owned by the transport; progress lock
+/// held only.
 class transfers {
  public:
   static constexpr std::size_t slice = 256 * 1024;  ///< bytes; some tens of microseconds

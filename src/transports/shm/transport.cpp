@@ -14,9 +14,9 @@ void drop(std::vector<T*>& from, T* what) noexcept {
 
 }  // namespace
 
-shm_transport::shm_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value,
-                             runtime::engine* looks_after)
-    : door_(door), looks_after_(looks_after), way_(way), probe_word_(probe_value) {}
+shm_transport::shm_transport(runtime::doorbell& own_bell, copy_method way,
+                             std::uint64_t probe_value, runtime::engine* looks_after)
+    : doorbell_(own_bell), looks_after_(looks_after), way_(way), probe_word_(probe_value) {}
 
 shm_transport::~shm_transport() = default;
 
@@ -30,59 +30,61 @@ std::string shm_transport::reach(bool is_self) const {
   return is_self ? "a process reaches itself by `self`" : "";
 }
 
-void shm_transport::add_door(parcel& p) const {
-  p.fds.push_back(runtime::duplicate(door_.page_fd()));
+void shm_transport::add_listener(wireup_message& p) const {
+  p.fds.push_back(runtime::duplicate(doorbell_.page_fd()));
 }
 
-pair& shm_transport::pair_of(inlet& peer, const counterpart& who) {
+pair& shm_transport::pair_of(frame_sink& peer, const counterpart& who) {
   auto known = pairs_.find(&peer);
   if (known == pairs_.end())
     known = pairs_.emplace(&peer, std::make_unique<pair>(*this, peer, who)).first;
   return *known->second;
 }
 
-std::unique_ptr<link> shm_transport::open(inlet& from, const counterpart& who, parcel& offer) {
-  unseen_.reserve(pairs_.size() + 1);
+std::unique_ptr<link> shm_transport::open(frame_sink& from, const counterpart& who,
+                                          wireup_message& offer) {
+  unconsumed_.reserve(pairs_.size() + 1);
   waiting_.reserve(pairs_.size() + 1);
   return pair_of(from, who).open(offer);
 }
 
-std::string shm_transport::accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) {
+std::string shm_transport::accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                                  wireup_message& answer) {
   pair& p = pair_of(to, who);
   // It will move between the two inside poll, where nothing may throw.
-  hot_.reserve(pairs_.size());
-  quiet_.reserve(pairs_.size());
+  active_.reserve(pairs_.size());
+  idle_.reserve(pairs_.size());
   std::string refusal = p.accept(std::move(offer), answer);
   if (refusal.empty()) {
-    p.hot = true;
-    hot_.push_back(&p);
+    p.active = true;
+    active_.push_back(&p);
   }
   return refusal;
 }
 
-void shm_transport::note(inlet& from, parcel p) {
+void shm_transport::note(frame_sink& from, wireup_message p) {
   if (const auto it = pairs_.find(&from); it != pairs_.end()) it->second->note(std::move(p));
 }
 
-void shm_transport::forget(inlet& from) noexcept {
+void shm_transport::forget(frame_sink& from) noexcept {
   const auto it = pairs_.find(&from);
   if (it == pairs_.end()) return;
   pair& p = *it->second;
   // What the peer wrote before it went is still delivered: a ring full, however long it goes on.
-  if (port* in = p.incoming())
+  if (ring_receiver* in = p.incoming())
     for (unsigned left = slot_count / frames_per_pass; left != 0 && !in->broken(); --left)
       if (in->poll(frames_per_pass) == 0) break;
   copies_.end_all_of(p);
-  drop(hot_, &p);
-  drop(quiet_, &p);
-  next_quiet_ = 0;
+  drop(active_, &p);
+  drop(idle_, &p);
+  next_idle_ = 0;
   p.lose_incoming();
   if (!p.outgoing()) pairs_.erase(it);
 }
 
 void shm_transport::link_ended(ring_link& l) noexcept {
   drop(waiting_, &l);
-  drop(unseen_, &l);
+  drop(unconsumed_, &l);
   pair& p = l.owner();
   copies_.end_all_of(p);
   p.lose_outgoing();
@@ -94,36 +96,36 @@ std::string shm_transport::describe() const {
   return std::string("shm (large messages: ") + ways[static_cast<int>(way_)] + ")";
 }
 
-std::string shm_transport::describe(const inlet& peer) const {
+std::string shm_transport::describe(const frame_sink& peer) const {
   const auto it = pairs_.find(&peer);
   return it == pairs_.end() ? "shm" : "shm, " + it->second->describe();
 }
 
 void shm_transport::report_broken(pair& p) noexcept {
-  drop(hot_, &p);
-  drop(quiet_, &p);
-  p.hot = false;
-  next_quiet_ = 0;
+  drop(active_, &p);
+  drop(idle_, &p);
+  p.active = false;
+  next_idle_ = 0;
   p.peer().on_broken(errc::protocol_error);
 }
 
-void shm_transport::cool(std::size_t index) noexcept {
-  pair* p = hot_[index];
-  p->hot = false;
-  quiet_.push_back(p);
-  hot_[index] = hot_.back();
-  hot_.pop_back();
+void shm_transport::deactivate(std::size_t index) noexcept {
+  pair* p = active_[index];
+  p->active = false;
+  idle_.push_back(p);
+  active_[index] = active_.back();
+  active_.pop_back();
 }
 
-unsigned shm_transport::poll_quiet() noexcept {
-  if (++next_quiet_ >= quiet_.size()) next_quiet_ = 0;
-  pair& p = *quiet_[next_quiet_];
+unsigned shm_transport::poll_idle() noexcept {
+  if (++next_idle_ >= idle_.size()) next_idle_ = 0;
+  pair& p = *idle_[next_idle_];
   if (!p.incoming()->ready()) return 0;
-  quiet_[next_quiet_] = quiet_.back();
-  quiet_.pop_back();
-  p.hot = true;
-  p.vain_looks = 0;
-  hot_.push_back(&p);
+  idle_[next_idle_] = idle_.back();
+  idle_.pop_back();
+  p.active = true;
+  p.empty_polls = 0;
+  active_.push_back(&p);
   return 1;
 }
 
@@ -131,18 +133,18 @@ unsigned shm_transport::poll_waiting() noexcept {
   unsigned events = 0;
   for (std::size_t i = 0; i < waiting_.size();) {
     ring_link& l = *waiting_[i];
-    if (!l.has_room_again()) {
+    if (!l.became_writable()) {
       ++i;
       continue;
     }
     waiting_[i] = waiting_.back();
     waiting_.pop_back();
     ++events;
-    inlet& peer = l.owner().peer();
+    frame_sink& peer = l.owner().peer();
     if (l.broken())
       peer.on_broken(errc::protocol_error);
     else
-      peer.on_room();
+      peer.on_writable();
   }
   return events;
 }
@@ -165,13 +167,13 @@ void shm_transport::free_region(std::span<std::byte> memory) noexcept {
 
 bool shm_transport::has_work() noexcept {
   if (busy) return true;
-  for (const auto* list : {&hot_, &quiet_})
+  for (const auto* list : {&active_, &idle_})
     for (pair* p : *list) {
       if (p->incoming()->ready()) {
-        if (!p->hot) {  // do not make it wait for its turn
-          drop(quiet_, p);
-          p->hot = true;
-          hot_.push_back(p);
+        if (!p->active) {  // do not make it wait for its turn
+          drop(idle_, p);
+          p->active = true;
+          active_.push_back(p);
         }
         return true;
       }
@@ -189,20 +191,20 @@ std::uint64_t shm_transport::bells_rung() const noexcept {
 }
 
 /// Room that was made for a peer is something to be seen, too. Who has just filled a ring is hot.
-bool shm_transport::has_unseen() const noexcept {
-  return !unseen_.empty() || std::any_of(hot_.begin(), hot_.end(),
-                                         [](pair* p) { return p->incoming()->room_wanted(); });
+bool shm_transport::has_unconsumed() const noexcept {
+  return !unconsumed_.empty() || std::any_of(active_.begin(), active_.end(),
+                                             [](pair* p) { return p->incoming()->room_wanted(); });
 }
 
-void shm_transport::nudge() noexcept {
-  for (pair* p : hot_) p->incoming()->tell_of_room();
-  for (std::size_t i = 0; i < unseen_.size();) {
-    if (unseen_[i]->unseen()) {
-      unseen_[i++]->nudge();
+void shm_transport::wake_peer() noexcept {
+  for (pair* p : active_) p->incoming()->notify_writable();
+  for (std::size_t i = 0; i < unconsumed_.size();) {
+    if (unconsumed_[i]->unconsumed()) {
+      unconsumed_[i++]->wake_peer();
     } else {
-      unseen_[i]->all_seen();
-      unseen_[i] = unseen_.back();
-      unseen_.pop_back();
+      unconsumed_[i]->all_seen();
+      unconsumed_[i] = unconsumed_.back();
+      unconsumed_.pop_back();
     }
   }
 }

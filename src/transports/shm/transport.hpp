@@ -18,37 +18,39 @@ namespace weft::transports::shm {
 /// All pairs of a context. Rings that carry traffic ("hot") are looked at in every pass; the
 /// others in turn, one every few passes, so that a pass costs the same however many peers are
 /// connected (docs/adr/0002). Nothing exists for peers never spoken to. Takes what is in a ring, up
-/// to `frames_per_pass`; shiba_transport reads otherwise.
+/// to `frames_per_pass`; read_policy_transport reads otherwise.
 class shm_transport : public transport {
  public:
   /// \param looks_after told when there is something to copy; null (tests): somebody polls anyway
-  shm_transport(runtime::doorbell& door, large_way way, std::uint64_t probe_value,
+  shm_transport(runtime::doorbell& own_bell, copy_method way, std::uint64_t probe_value,
                 runtime::engine* looks_after = nullptr);
   ~shm_transport() override;
 
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
-  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
-  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
-  void note(inlet& from, parcel p) override;
-  void forget(inlet& from) noexcept override;
+  std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
+                             wireup_message& offer) override;
+  std::string accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                     wireup_message& answer) override;
+  void note(frame_sink& from, wireup_message p) override;
+  void forget(frame_sink& from) noexcept override;
   std::string describe() const override;
-  std::string describe(const inlet& peer) const override;
+  std::string describe(const frame_sink& peer) const override;
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
-  void nudge() noexcept override;
-  bool has_unseen() const noexcept override;
+  void wake_peer() noexcept override;
+  bool has_unconsumed() const noexcept override;
   std::uint64_t bells_rung() const noexcept override;
 
   // For pairs and links:
   const std::uint64_t& probe_word() const noexcept { return probe_word_; }
-  bool fences_for_itself() const noexcept { return !door_.fences_senders(); }
-  large_way large_messages() const noexcept { return way_; }
+  bool fences_for_itself() const noexcept { return !doorbell_.fences_senders(); }
+  copy_method shm_copy() const noexcept { return way_; }
   own_regions& regions() noexcept { return regions_; }
-  void add_door(parcel& p) const;  ///< \throws weft::error when descriptors run out
+  void add_listener(wireup_message& p) const;  ///< \throws weft::error when descriptors run out
   void wants_room(ring_link& l) { waiting_.push_back(&l); }
-  void has_unseen(ring_link& l) { unseen_.push_back(&l); }
+  void has_unconsumed(ring_link& l) { unconsumed_.push_back(&l); }
   void link_ended(ring_link& l) noexcept;
   transfers& copies() noexcept { return copies_; }
   bool begin(const transfer& t) noexcept;
@@ -65,66 +67,66 @@ class shm_transport : public transport {
   template <class Look>
   unsigned pass(Look look) noexcept {
     ++passes_;
-    unsigned events = poll_hot(look);
+    unsigned events = poll_active(look);
     if (!waiting_.empty()) [[unlikely]]
       events += poll_waiting();
-    if (!quiet_.empty() && passes_ % passes_between_quiet_looks == 0) [[unlikely]]
-      events += poll_quiet();
+    if (!idle_.empty() && passes_ % passes_between_idle_polls == 0) [[unlikely]]
+      events += poll_idle();
     if (busy) [[unlikely]] {
       events += copies_.run();
       busy = !copies_.empty();
     }
     return events;
   }
-  const std::vector<pair*>& hot() const noexcept { return hot_; }
+  const std::vector<pair*>& active() const noexcept { return active_; }
 
  private:
   // A ring that brought nothing in this many looks goes to the quiet ones, if more than a few are
   // hot.
-  static constexpr std::uint32_t looks_until_quiet = 2000;
-  static constexpr std::size_t always_hot = 2;
-  static constexpr std::uint32_t passes_between_quiet_looks = 4;
+  static constexpr std::uint32_t polls_until_idle = 2000;
+  static constexpr std::size_t always_active = 2;
+  static constexpr std::uint32_t passes_between_idle_polls = 4;
 
-  pair& pair_of(inlet& peer, const counterpart& who);
+  pair& pair_of(frame_sink& peer, const counterpart& who);
   template <class Look>
-  unsigned poll_hot(Look look) noexcept;
-  unsigned poll_quiet() noexcept;
+  unsigned poll_active(Look look) noexcept;
+  unsigned poll_idle() noexcept;
   unsigned poll_waiting() noexcept;
-  void cool(std::size_t index) noexcept;
+  void deactivate(std::size_t index) noexcept;
   void report_broken(pair& p) noexcept;
 
-  runtime::doorbell& door_;
+  runtime::doorbell& doorbell_;
   runtime::engine* const looks_after_;
-  const large_way way_;
+  const copy_method way_;
   const std::uint64_t probe_word_;
   own_regions regions_;
   transfers copies_;
-  std::map<const inlet*, std::unique_ptr<pair>> pairs_;
-  std::vector<pair*> hot_;
-  std::vector<pair*> quiet_;
+  std::map<const frame_sink*, std::unique_ptr<pair>> pairs_;
+  std::vector<pair*> active_;
+  std::vector<pair*> idle_;
   std::vector<ring_link*> waiting_;  // refused a frame for want of room
   std::vector<ring_link*>
-      unseen_;  // sent something since their peer was last seen to be up to date
-  std::size_t next_quiet_ = 0;
+      unconsumed_;  // sent something since their peer was last seen to be up to date
+  std::size_t next_idle_ = 0;
   std::uint32_t passes_ = 0;
 };
 
 template <class Look>
-unsigned shm_transport::poll_hot(Look look) noexcept {
+unsigned shm_transport::poll_active(Look look) noexcept {
   unsigned events = 0;
-  for (std::size_t i = 0; i < hot_.size(); ++i) {
-    pair& p = *hot_[i];
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    pair& p = *active_[i];
     const unsigned frames = look(p);
     events += frames;
     if (frames != 0) [[unlikely]] {
-      p.vain_looks = 0;
+      p.empty_polls = 0;
       if (p.incoming()->broken()) {
         report_broken(p);
         return events;
       }
-    } else if (++p.vain_looks > looks_until_quiet && hot_.size() > always_hot) [[unlikely]] {
-      p.vain_looks = 0;
-      cool(i--);
+    } else if (++p.empty_polls > polls_until_idle && active_.size() > always_active) [[unlikely]] {
+      p.empty_polls = 0;
+      deactivate(i--);
     }
   }
   return events;

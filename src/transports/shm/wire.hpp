@@ -20,12 +20,12 @@ inline constexpr std::uint32_t line = 64;                // of the cache
 inline constexpr std::uint32_t inline_bytes = 44;        // payload within a slot
 
 /// One frame, or the head of one whose payload lies in the bulk area: one cache line, so that a
-/// small message crosses in a single transfer. `turn` is written last: it tells the receiver that
-/// the slot is valid, and for which lap around the ring.
+/// small message crosses in a single transfer. `sequence` is written last: it tells the receiver
+/// that the slot is valid, and for which lap around the ring.
 struct alignas(line) slot {
   frame_header header;
   std::byte body[inline_bytes];  // extension, and payload unless that is in the bulk area
-  std::atomic<std::uint32_t> turn;
+  std::atomic<std::uint32_t> sequence;
 };
 static_assert(sizeof(slot) == line);
 
@@ -55,7 +55,7 @@ struct ring {
   alignas(line) std::byte bulk[bulk_bytes];
 };
 
-constexpr std::uint32_t turn_of(std::uint64_t position) noexcept {
+constexpr std::uint32_t sequence_of(std::uint64_t position) noexcept {
   return static_cast<std::uint32_t>(position / slot_count) + 1;
 }
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 
 namespace weft::transports::tcp {
 
@@ -78,7 +78,7 @@ bool address::is_here() const {
   if (o.family == 4 && o.ip[0] == 127) return true;
   ifaddrs* raw = nullptr;
   if (::getifaddrs(&raw) != 0)
-    throw error(errc::system, fmt::format("getifaddrs failed: {}", runtime::told(errno)));
+    throw error(errc::system, fmt::format("getifaddrs failed: {}", runtime::describe_errno(errno)));
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(raw, &::freeifaddrs);
   for (const ifaddrs* i = raw; i; i = i->ifa_next)
     if (const auto own = of_interface(i->ifa_addr); own && is_host_of(*own)) return true;
@@ -120,7 +120,7 @@ std::string address::text() const {
 std::vector<address> own_addresses(const std::vector<std::string>& interfaces) {
   ifaddrs* raw = nullptr;
   if (::getifaddrs(&raw) != 0)
-    throw error(errc::system, fmt::format("getifaddrs failed: {}", runtime::told(errno)));
+    throw error(errc::system, fmt::format("getifaddrs failed: {}", runtime::describe_errno(errno)));
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(raw, &::freeifaddrs);
 
   for (const std::string& name : interfaces) {

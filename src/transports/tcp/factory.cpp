@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "transports/tcp/transport.hpp"
 
 namespace weft::transports::tcp {
@@ -15,7 +15,7 @@ namespace weft::transports::tcp {
 std::string probe() {
   for (const int family : {AF_INET, AF_INET6})
     if (runtime::unique_fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0))) return {};
-  return fmt::format("no TCP socket can be had: {}", runtime::told(errno));
+  return fmt::format("no TCP socket can be had: {}", runtime::describe_errno(errno));
 }
 
 std::string explain_frame(std::size_t payload) {

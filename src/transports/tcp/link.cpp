@@ -45,7 +45,7 @@ ssize_t send_parts(int fd, std::span<iovec> parts) noexcept {
 
 std::string stream_link::trouble() const { return pair_.how_it_ended(); }
 
-std::byte* outbox::append(std::size_t n, bool beyond) noexcept {
+std::byte* send_buffer::append(std::size_t n, bool beyond) noexcept {
   const std::size_t present = size();
   if (capacity_ - end_ < n) {
     if (present + n > usual && !beyond) return nullptr;
@@ -80,7 +80,7 @@ stream_link::~stream_link() {
 
 /// A connection that was there and broke meanwhile is the end of the peer, as at any other time:
 /// the pair reports it. No other transport is tried then.
-std::string stream_link::opened(parcel /*answer*/) {
+std::string stream_link::opened(wireup_message /*answer*/) {
   return pair_.never_came() ? "no connection came about" : "";
 }
 
@@ -95,9 +95,9 @@ post stream_link::not_now() noexcept {
 /// Memory in the outbox; null: the frame has to wait.
 std::byte* stream_link::room_for(std::size_t n) noexcept {
   if (!ready() || held_left_ != 0) return nullptr;
-  std::byte* at = outbox_.append(n);
-  if (!at && !blocked_ && write()) at = outbox_.append(n);
-  if (!at && outbox_.size() == 0) pair_.starve();  // nothing leaves that could make room
+  std::byte* at = send_buffer_.append(n);
+  if (!at && !blocked_ && write()) at = send_buffer_.append(n);
+  if (!at && send_buffer_.size() == 0) pair_.starve();  // nothing leaves that could make room
   return at;
 }
 
@@ -108,7 +108,7 @@ post stream_link::leave() noexcept {
     expects_burst_ = std::exchange(frames_, 0) > 1;
   ++frames_;
   const bool burst = last_write_ == passes_ || (expects_burst_ && pair_.owner().looked_after());
-  if (burst && outbox_.size() < bytes_per_write && pair_.owner().passes_soon()) {
+  if (burst && send_buffer_.size() < bytes_per_write && pair_.owner().passes_soon()) {
     pair_.owner().flush_later(*this);
     return post::done;
   }
@@ -127,8 +127,8 @@ inline std::byte* stream_link::append_head(const frame_header& header,
   return at + head;
 }
 
-post stream_link::send_together(frame_header header, const frame_extension* extension,
-                                const std::byte* data) noexcept {
+post stream_link::send_contiguous(frame_header header, const frame_extension* extension,
+                                  const std::byte* data) noexcept {
   std::byte* const at = append_head(header, extension, header.size);
   if (!at) [[unlikely]]
     return not_now();
@@ -172,7 +172,7 @@ post stream_link::send_large(const frame_header& header, const frame_extension* 
 
 void stream_link::let_go() noexcept {
   if (held_left_ == 0) return;
-  if (std::byte* const at = outbox_.append(held_left_, true))
+  if (std::byte* const at = send_buffer_.append(held_left_, true))
     copy_out(at, held_, held_left_);
   else
     pair_.starve();  // half a frame cannot be taken back
@@ -182,10 +182,10 @@ void stream_link::let_go() noexcept {
 /// Writes everything. \return false: not everything, because the socket is full (blocked_) or the
 /// connection is gone
 bool stream_link::write() noexcept {
-  while (outbox_.size() != 0 || held_left_ != 0) {
+  while (send_buffer_.size() != 0 || held_left_ != 0) {
     iovec parts[pieces_per_write];
-    std::size_t count = 0, bytes = outbox_.size();
-    const std::span<const std::byte> first = outbox_.waiting();
+    std::size_t count = 0, bytes = send_buffer_.size();
+    const std::span<const std::byte> first = send_buffer_.waiting();
     if (!first.empty())
       parts[count++] = {const_cast<std::byte*>(first.data()), first.size()};  // it only reads
     gather rest = held_;
@@ -201,7 +201,7 @@ bool stream_link::write() noexcept {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM) {
       // Why it is gone, and whether in good order, shows on the receiving end.
-      outbox_.written(outbox_.size());
+      send_buffer_.written(send_buffer_.size());
       held_left_ = 0;
       blocked_ = false;
       pair_.write_failed();
@@ -219,31 +219,31 @@ bool stream_link::write() noexcept {
 }
 
 void stream_link::took(std::size_t n) noexcept {
-  const std::size_t from_outbox = std::min(n, outbox_.size());
-  outbox_.written(from_outbox);
+  const std::size_t from_outbox = std::min(n, send_buffer_.size());
+  send_buffer_.written(from_outbox);
   if (n == from_outbox) return;  // held_ may belong to a message that has ended
   held_.skip(n - from_outbox);
   held_left_ -= n - from_outbox;
 }
 
 void stream_link::flush() noexcept {
-  if (!ready() || blocked_ || outbox_.size() == 0) return;
+  if (!ready() || blocked_ || send_buffer_.size() == 0) return;
   write();
 }
 
 bool stream_link::retry() noexcept {
-  const std::size_t before = outbox_.size() + held_left_;
+  const std::size_t before = send_buffer_.size() + held_left_;
   blocked_ = false;
   write();
-  const bool moved = outbox_.size() + held_left_ != before;
-  if (moved) tell_of_room();
+  const bool moved = send_buffer_.size() + held_left_ != before;
+  if (moved) notify_writable();
   return moved;
 }
 
-void stream_link::tell_of_room() noexcept {
-  if (!room_wanted_ || held_left_ != 0 || outbox_.size() > outbox::usual / 2) return;
+void stream_link::notify_writable() noexcept {
+  if (!room_wanted_ || held_left_ != 0 || send_buffer_.size() > send_buffer::usual / 2) return;
   room_wanted_ = false;
-  pair_.peer().on_room();
+  pair_.peer().on_writable();
 }
 
 void stream_link::connection_changed() noexcept {
@@ -252,19 +252,19 @@ void stream_link::connection_changed() noexcept {
     blocked_ = false;
     return;
   }
-  tell_of_room();
+  notify_writable();
 }
 
 bool stream_link::write_rest() noexcept {
-  return !ready() || (outbox_.size() == 0 && held_left_ == 0) || write();
+  return !ready() || (send_buffer_.size() == 0 && held_left_ == 0) || write();
 }
 
 void stream_link::leave_rest() noexcept {
   let_go();
   if (write_rest() || !blocked_) return;
-  pair_.owner().leave_behind(pair_.fd(), outbox_.waiting());
+  pair_.owner().linger_on(pair_.fd(), send_buffer_.waiting());
   pair_.fall_silent();
-  outbox_.written(outbox_.size());
+  send_buffer_.written(send_buffer_.size());
 }
 
 }  // namespace weft::transports::tcp

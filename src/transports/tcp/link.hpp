@@ -17,7 +17,7 @@ inline constexpr std::size_t longest_copied = 8 * 1024;
 
 /// Bytes that have been taken and not written. Grows beyond what it was made for only when it is
 /// told to. A value of the link's.
-class outbox {
+class send_buffer {
  public:
   static constexpr std::size_t usual = 64 * 1024;
 
@@ -45,17 +45,17 @@ class outbox {
 /// several, if a progress thread sees to it that it leaves although the application may compute
 /// now. What announces a long payload leaves with it. Long payloads are written from where they
 /// are. Owned by the protocol layer's peer; its pair
-/// outlives it. Baton held only.
+/// outlives it. Progress lock held only.
 class stream_link final : public link {
  public:
   explicit stream_link(pair& with) noexcept;
   ~stream_link() override;
 
-  std::string opened(parcel answer) override;
+  std::string opened(wireup_message answer) override;
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
-  post send_together(frame_header header, const frame_extension* extension,
-                     const std::byte* data) noexcept override;
+  post send_contiguous(frame_header header, const frame_extension* extension,
+                       const std::byte* data) noexcept override;
   post send_large(const frame_header& header, const frame_extension* extension, gather& data,
                   std::uint64_t left) noexcept override;
   bool holds() const noexcept override { return held_left_ != 0; }
@@ -69,8 +69,8 @@ class stream_link final : public link {
   std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
 
   // Its kernel has what was sent, and wakes whoever sleeps there.
-  bool unseen() const noexcept override { return false; }
-  void nudge() noexcept override { flush(); }
+  bool unconsumed() const noexcept override { return false; }
+  void wake_peer() noexcept override { flush(); }
   std::string trouble() const override;
 
   /// Writes what has gathered, as far as the socket takes it.
@@ -86,7 +86,7 @@ class stream_link final : public link {
   /// The same at the end; what is left then is the transport's.
   void leave_rest() noexcept;
   /// Gives back memory that only traffic needs.
-  void rest() noexcept { outbox_.rest(); }
+  void rest() noexcept { send_buffer_.rest(); }
 
   bool listed = false;  ///< the transport's: it waits for a flush
 
@@ -101,7 +101,7 @@ class stream_link final : public link {
   void took(std::size_t n) noexcept;
   post append_frame(const frame_header& header, const frame_extension* extension,
                     gather& data) noexcept;
-  void tell_of_room() noexcept;
+  void notify_writable() noexcept;
 
   pair& pair_;
   const std::uint32_t& passes_;   // of the transport
@@ -109,11 +109,11 @@ class stream_link final : public link {
   std::uint32_t last_frame_ = 0;  // and after which the last frame came
   std::uint32_t frames_ = 0;      // that came after it
   bool expects_burst_ = false;
-  outbox outbox_;
+  send_buffer send_buffer_;
   gather held_;  // behind what is in the outbox
   std::size_t held_left_ = 0;
   bool blocked_ = false;
-  bool room_wanted_ = false;  // a frame was refused, or memory is held: on_room will tell
+  bool room_wanted_ = false;  // a frame was refused, or memory is held: on_writable will tell
 };
 
 }  // namespace weft::transports::tcp

@@ -59,7 +59,7 @@ void pair::review() noexcept {
   if (unfinished != std::exchange(unfinished_, unfinished)) owner_.count_unfinished(unfinished);
 }
 
-std::unique_ptr<stream_link> pair::open(parcel& offer, const counterpart& who) {
+std::unique_ptr<stream_link> pair::open(wireup_message& offer, const counterpart& who) {
   if (never_came()) throw error(errc::unreachable, why_never());
   if (said_all_) throw error(errc::unreachable, "this side has closed the TCP connection");
   offer_head head{magic, version, 0, {}};
@@ -84,7 +84,7 @@ std::unique_ptr<stream_link> pair::open(parcel& offer, const counterpart& who) {
   return made;
 }
 
-std::string pair::accept(const parcel& offer, const counterpart& who) {
+std::string pair::accept(const wireup_message& offer, const counterpart& who) {
   std::string nonsense = "the TCP offer makes no sense";
   offer_head head;
   if (offer.bytes.size() < sizeof head || !offer.fds.empty()) return nonsense;
@@ -132,7 +132,8 @@ bool pair::is_plausible(const address& at, const counterpart& who) {
 }
 
 /// \return why not, for the peer; empty: it is being tried
-std::string pair::connect_to(const parcel& offer, const offer_head& head, const counterpart& who) {
+std::string pair::connect_to(const wireup_message& offer, const offer_head& head,
+                             const counterpart& who) {
   std::vector<address> there;
   for (std::size_t i = 0; i != head.addresses; ++i) {
     offered_address o;
@@ -142,17 +143,17 @@ std::string pair::connect_to(const parcel& offer, const offer_head& head, const 
   }
   if (there.empty()) return "it offers none of the addresses where it is";
   if (std::exchange(spent_, true)) return std::string(out_of_reach);
-  auto tried = std::make_unique<attempts>(
+  auto tried = std::make_unique<socket_connector>(
       owner_.sockets(), std::move(there), head.token, who, owner_.peer_timeout(),
       [this](runtime::unique_fd fd, const std::string& why) {
-        const std::unique_ptr<attempts> over = std::move(attempts_);
+        const std::unique_ptr<socket_connector> over = std::move(connector_);
         if (fd)
           connected(std::move(fd));
         else
           not_connected(why);
       });
   if (!tried->hopeless().empty()) return std::string(out_of_reach);
-  attempts_ = std::move(tried);
+  connector_ = std::move(tried);
   enter(stage::connecting);
   owner_.want_ticks();
   return {};
@@ -160,7 +161,7 @@ std::string pair::connect_to(const parcel& offer, const offer_head& head, const 
 
 std::string pair::why_never() const { return how_.empty() ? std::string(no_connection) : how_; }
 
-void pair::note(const parcel& p) noexcept {
+void pair::note(const wireup_message& p) noexcept {
   if (stage_ != stage::expecting) return;
   // The peer could not connect to where it was offered to.
   try {
@@ -177,7 +178,7 @@ void pair::not_connected(const std::string& why) noexcept {
     how_ = fmt::format("{}: {}. A firewall may be in the way, or WEFT_TCP_INTERFACES may help",
                        no_connection, why);
     const auto said = std::as_bytes(std::span(out_of_reach));
-    parcel p;
+    wireup_message p;
     p.bytes.assign(said.begin(), said.end());
     who_.tell(std::move(p));
   } catch (const std::exception&) {
@@ -191,11 +192,11 @@ void pair::connected(runtime::unique_fd fd) noexcept {
   socket_ = std::move(fd);
   fork_guard_.watch(socket_.get());
   enter(stage::up);
-  owner_.heat(*this);
+  owner_.activate(*this);
   if (link_) link_->connection_changed();
 }
 
-void pair::on_ready(std::uint32_t /*events*/) noexcept { owner_.heat(*this); }
+void pair::on_ready(std::uint32_t /*events*/) noexcept { owner_.activate(*this); }
 
 std::uint32_t pair::wanted_events() const noexcept {
   return link_ && link_->blocked() ? std::uint32_t{EPOLLIN} | EPOLLOUT : std::uint32_t{EPOLLIN};
@@ -244,7 +245,7 @@ void pair::end_soon(errc why) noexcept {
 void pair::end(errc why) noexcept {
   hang_up();
   enter(stage::ended);
-  attempts_.reset();
+  connector_.reset();
   ended_why_ = why;
   if (link_) link_->connection_changed();
   if (!std::exchange(reported_, true)) peer_.on_broken(why);
@@ -259,14 +260,14 @@ void pair::hang_up() noexcept {
 
 void pair::link_blocked() noexcept {
   review();
-  owner_.heat(*this);
+  owner_.activate(*this);
   owner_.want_ticks();
 }
 
 /// The receiving end learns why, and delivers what came before.
 void pair::write_failed() noexcept {
   review();
-  owner_.heat(*this);
+  owner_.activate(*this);
 }
 
 void pair::link_ended() noexcept {
@@ -275,7 +276,7 @@ void pair::link_ended() noexcept {
   owner_.forget_if_idle(*this);
 }
 
-bool pair::hear_out() noexcept {
+bool pair::drain_peer() noexcept {
   // The peer may have been let in, have sent all that it had to say, and have left meanwhile.
   if (stage_ == stage::connecting) owner_.sockets().poll();
   if (stage_ == stage::connecting) return false;
@@ -292,7 +293,7 @@ bool pair::hear_out() noexcept {
 void pair::forget() noexcept {
   accepted_ = spent_ = false;
   reported_ = true;  // by who calls
-  attempts_.reset();
+  connector_.reset();
   if (stage_ == stage::up) {
     if (link_) link_->leave_rest();
     enter(stage::ended);
@@ -310,7 +311,7 @@ bool pair::tick(clock::time_point now) noexcept {
     return !reported_;
   }
   if (stage_ == stage::connecting) {
-    attempts_->hurry();
+    connector_->hurry();
     return true;
   }
   if (stage_ != stage::up) return false;

@@ -9,9 +9,9 @@
 
 #include "runtime/close_on_fork.hpp"
 #include "runtime/wait_set.hpp"
-#include "transports/tcp/attempts.hpp"
 #include "transports/tcp/link.hpp"
 #include "transports/tcp/port.hpp"
+#include "transports/tcp/socket_connector.hpp"
 
 namespace weft::transports::tcp {
 
@@ -20,7 +20,7 @@ class tcp_transport;
 /// One connection, for both directions: answers carry acknowledgements along, and one look serves
 /// all. Each direction is still opened by its sender. Whoever opens first listens; the other side
 /// connects. If both begin at the same moment, the connection of the larger token is made and the
-/// other is not. Owned by the transport; baton held only. docs/adr/0007-tcp.md.
+/// other is not. Owned by the transport; progress lock held only. docs/adr/0007-tcp.md.
 class pair final : public runtime::fd_watcher {
  public:
   enum class stage : std::uint8_t {
@@ -31,15 +31,15 @@ class pair final : public runtime::fd_watcher {
     ended  ///< for good
   };
 
-  pair(tcp_transport& owner, inlet& peer, counterpart who) noexcept
+  pair(tcp_transport& owner, frame_sink& peer, counterpart who) noexcept
       : owner_(owner), peer_(peer), who_(std::move(who)) {}
   ~pair();
 
   /// See transport::open. \param who by way of which the offer goes
-  std::unique_ptr<stream_link> open(parcel& offer, const counterpart& who);
+  std::unique_ptr<stream_link> open(wireup_message& offer, const counterpart& who);
   /// See transport::accept. \param who by way of which the offer came
-  std::string accept(const parcel& offer, const counterpart& who);
-  void note(const parcel& p) noexcept;  // see transport::note
+  std::string accept(const wireup_message& offer, const counterpart& who);
+  void note(const wireup_message& p) noexcept;  // see transport::note
 
   /// The peer came, and has proven that it is the one that was offered the token.
   void connected(runtime::unique_fd fd) noexcept;
@@ -49,8 +49,8 @@ class pair final : public runtime::fd_watcher {
 
   /// One look at the socket, both ways. \return events
   unsigned look() noexcept;
-  bool hear_out() noexcept;  // see transport::hear_out
-  void forget() noexcept;    // see transport::forget
+  bool drain_peer() noexcept;  // see transport::drain_peer
+  void forget() noexcept;      // see transport::forget
   /// Called now and then. \return whether there is something to wait for
   bool tick(std::chrono::steady_clock::time_point now) noexcept;
 
@@ -68,7 +68,7 @@ class pair final : public runtime::fd_watcher {
   bool never_came() const noexcept { return ended_why_ == errc::unreachable; }
   const std::string& how_it_ended() const noexcept { return how_; }  ///< for people; may be empty
   int fd() const noexcept { return socket_.get(); }
-  inlet& peer() const noexcept { return peer_; }
+  frame_sink& peer() const noexcept { return peer_; }
   tcp_transport& owner() const noexcept { return owner_; }
   /// Nobody has to do with it any more.
   bool idle() const noexcept { return !link_ && !accepted_ && !spent_; }
@@ -79,13 +79,14 @@ class pair final : public runtime::fd_watcher {
   std::string describe() const;
 
   // Bookkeeping of the transport's polling order.
-  bool hot = false;
-  std::uint32_t vain_looks = 0;
+  bool active = false;
+  std::uint32_t empty_polls = 0;
 
  private:
   void on_ready(std::uint32_t events) noexcept override;
   static bool is_plausible(const address& at, const counterpart& who);
-  std::string connect_to(const parcel& offer, const offer_head& head, const counterpart& who);
+  std::string connect_to(const wireup_message& offer, const offer_head& head,
+                         const counterpart& who);
   void hang_up() noexcept;
   void end(errc why) noexcept;
   void end_soon(errc why) noexcept;
@@ -96,11 +97,11 @@ class pair final : public runtime::fd_watcher {
   void review() noexcept;
 
   tcp_transport& owner_;
-  inlet& peer_;
+  frame_sink& peer_;
   counterpart who_;
   stage stage_ = stage::none;
   token token_{};  // of our offer
-  std::unique_ptr<attempts> attempts_;
+  std::unique_ptr<socket_connector> connector_;
   runtime::unique_fd socket_;
   runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
   stream_link* link_ = nullptr;        // owned by the protocol layer
@@ -108,7 +109,7 @@ class pair final : public runtime::fd_watcher {
   bool accepted_ = false;    // the peer may send
   bool said_all_ = false;    // this side has shut its direction down
   bool spent_ = false;       // it was tried at the addresses of an offer: that is done once
-  bool reported_ = false;    // the inlet knows that it is broken
+  bool reported_ = false;    // the frame sink knows that it is broken
   bool unfinished_ = false;  // counted by the transport: something goes on without an operation
   bool patient_ = false;  // the peer reads nothing: this side watches for silence, not the kernel
   unsigned doubts_ = 0;   // ticks in a row at which an answer was overdue

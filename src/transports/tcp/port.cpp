@@ -28,7 +28,7 @@ bool port::heard(ssize_t n) noexcept {
   return false;
 }
 
-bool port::read(int fd, inlet& to, std::span<std::byte> scratch) noexcept {
+bool port::read(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept {
   if (placing_) return read_placed(fd, to, scratch);
   const std::size_t kept = kept_.size();
   const std::size_t most = bulk_ ? bytes_per_read_in_bulk : bytes_per_read;
@@ -41,7 +41,7 @@ bool port::read(int fd, inlet& to, std::span<std::byte> scratch) noexcept {
   return true;
 }
 
-void port::parse(std::span<const std::byte> bytes, inlet& to) noexcept {
+void port::parse(std::span<const std::byte> bytes, frame_sink& to) noexcept {
   while (bytes.size() >= sizeof(frame_header)) {
     frame_header h;
     frame_extension x{};
@@ -74,7 +74,7 @@ void port::parse(std::span<const std::byte> bytes, inlet& to) noexcept {
 
 /// Part of a frame has come: has the rest read to its destination, if there is one.
 bool port::begin_placing(const frame_header& h, const frame_extension* x,
-                         std::span<const std::byte> there, inlet& to) noexcept {
+                         std::span<const std::byte> there, frame_sink& to) noexcept {
   if (h.size - there.size() < shortest_placed) return false;
   mutable_buffer into = to.place(h, x, 0);
   if (into.empty()) return false;
@@ -93,7 +93,7 @@ bool port::begin_placing(const frame_header& h, const frame_extension* x,
 }
 
 /// Straight to where it belongs; what belongs nowhere any more is read and dropped.
-bool port::read_placed(int fd, inlet& to, std::span<std::byte> scratch) noexcept {
+bool port::read_placed(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept {
   const frame_extension* const x = extension_of(header_, extension_);
   const std::size_t left = header_.size - placed_;
   const mutable_buffer into = to.place(header_, x, placed_);

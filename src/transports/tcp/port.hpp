@@ -11,7 +11,7 @@ namespace weft::transports::tcp {
 
 /// Cuts the bytes of a connection into frames. Keeps what is not a whole frame yet, and nothing
 /// else: bytes are read into memory that all connections share, or, those of long frames, where the
-/// receive wants them. Owned by a pair; baton held only.
+/// receive wants them. Owned by a pair; progress lock held only.
 class port {
  public:
   enum class state : std::uint8_t {
@@ -31,7 +31,7 @@ class port {
   /// Reads once and delivers what is whole.
   /// \param scratch scratch_bytes; free again afterwards
   /// \return whether anything came, also an end
-  bool read(int fd, inlet& to, std::span<std::byte> scratch) noexcept;
+  bool read(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept;
 
   state now() const noexcept { return state_; }
 
@@ -40,16 +40,16 @@ class port {
 
  private:
   bool heard(ssize_t n) noexcept;
-  void parse(std::span<const std::byte> bytes, inlet& to) noexcept;
+  void parse(std::span<const std::byte> bytes, frame_sink& to) noexcept;
   bool begin_placing(const frame_header& h, const frame_extension* x,
-                     std::span<const std::byte> there, inlet& to) noexcept;
-  bool read_placed(int fd, inlet& to, std::span<std::byte> scratch) noexcept;
+                     std::span<const std::byte> there, frame_sink& to) noexcept;
+  bool read_placed(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept;
 
   state state_ = state::open;
   bool bulk_ = false;            // long frames follow each other: read little beyond the header
   std::vector<std::byte> kept_;  // the beginning of a frame
 
-  // A frame whose payload goes where the inlet says.
+  // A frame whose payload goes where the frame sink says.
   bool placing_ = false;
   frame_header header_;
   frame_extension extension_;

@@ -25,12 +25,12 @@ nonce random_nonce() {
 
 struct proven {
   char whose[24];
-  greeting said;
+  client_hello said;
   nonce fresh;  // of the answer
 };
-static_assert(sizeof(proven) == 24 + sizeof(greeting) + sizeof(nonce));
+static_assert(sizeof(proven) == 24 + sizeof(client_hello) + sizeof(nonce));
 
-signature prove(const counterpart& who, const char (&whose)[24], const greeting& said,
+signature prove(const counterpart& who, const char (&whose)[24], const client_hello& said,
                 const welcome& answer) noexcept {
   proven all{{}, said, answer.fresh};
   std::ranges::copy(whose, all.whose);
@@ -46,26 +46,27 @@ bool same(const signature& a, const signature& b) noexcept {
 
 }  // namespace
 
-greeting make_greeting(const token& of_offer) {
+client_hello make_client_hello(const token& of_offer) {
   return {magic, version, 0, of_offer, random_nonce()};
 }
 
-welcome make_welcome(const counterpart& who, const greeting& said) {
+welcome make_welcome(const counterpart& who, const client_hello& said) {
   welcome answer{magic, version, 0, random_nonce(), {}};
   answer.proof = prove(who, from_listener, said, answer);
   return answer;
 }
 
-bool is_proven(const counterpart& who, const greeting& said, const welcome& answer) noexcept {
+bool is_proven(const counterpart& who, const client_hello& said, const welcome& answer) noexcept {
   return answer.magic == magic && answer.version == version &&
          same(prove(who, from_listener, said, answer), answer.proof);
 }
 
-confirmation confirm(const counterpart& who, const greeting& said, const welcome& answer) noexcept {
+confirmation confirm(const counterpart& who, const client_hello& said,
+                     const welcome& answer) noexcept {
   return prove(who, from_caller, said, answer);
 }
 
-bool is_confirmed(const counterpart& who, const greeting& said, const welcome& answer,
+bool is_confirmed(const counterpart& who, const client_hello& said, const welcome& answer,
                   const confirmation& shown) noexcept {
   return same(confirm(who, said, answer), shown);
 }

@@ -8,15 +8,16 @@
 namespace weft::transports::tcp {
 
 /// \throws weft::error without random bytes
-greeting make_greeting(const token& of_offer);
+client_hello make_client_hello(const token& of_offer);
 
 /// Of the side that made the offer. \throws weft::error without random bytes
-welcome make_welcome(const counterpart& who, const greeting& said);
-bool is_proven(const counterpart& who, const greeting& said, const welcome& answer) noexcept;
+welcome make_welcome(const counterpart& who, const client_hello& said);
+bool is_proven(const counterpart& who, const client_hello& said, const welcome& answer) noexcept;
 
 /// Of the side that connected.
-confirmation confirm(const counterpart& who, const greeting& said, const welcome& answer) noexcept;
-bool is_confirmed(const counterpart& who, const greeting& said, const welcome& answer,
+confirmation confirm(const counterpart& who, const client_hello& said,
+                     const welcome& answer) noexcept;
+bool is_confirmed(const counterpart& who, const client_hello& said, const welcome& answer,
                   const confirmation& shown) noexcept;
 
 }  // namespace weft::transports::tcp

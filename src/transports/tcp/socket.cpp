@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 
 namespace weft::transports::tcp {
 
@@ -49,7 +49,7 @@ runtime::unique_fd listen_on(address& at) {
   if (fd && at.family() == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
   if (!fd || ::bind(fd.get(), at.get(), at.size()) != 0 || ::listen(fd.get(), backlog) != 0)
     throw error(errc::system,
-                fmt::format("cannot listen on {}: {}", at.text(), runtime::told(errno)));
+                fmt::format("cannot listen on {}: {}", at.text(), runtime::describe_errno(errno)));
   const auto bound = address::of_socket(fd.get(), false);
   if (!bound) throw error(errc::system, fmt::format("getsockname: {}", std::strerror(errno)));
   at = *bound;
@@ -60,10 +60,10 @@ runtime::unique_fd accept_one(int listening) noexcept {
   return runtime::unique_fd(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
 
-runtime::unique_fd begin_connect(const address& to, std::chrono::seconds patience) noexcept {
+runtime::unique_fd begin_connect(const address& to, std::chrono::seconds timeout) noexcept {
   runtime::unique_fd fd = new_socket(to.family());
   if (!fd) return {};
-  prepare(fd.get(), patience);
+  prepare(fd.get(), timeout);
   if (::connect(fd.get(), to.get(), to.size()) == 0 || errno == EINPROGRESS) return fd;
   return {};
 }
@@ -74,23 +74,23 @@ int connect_result(int fd) noexcept {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno;
 }
 
-void prepare(int fd, std::chrono::seconds patience) noexcept {
+void prepare(int fd, std::chrono::seconds timeout) noexcept {
   constexpr int probes = 3;
-  const int seconds = static_cast<int>(patience.count());
+  const int seconds = static_cast<int>(timeout.count());
   set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   // A quiet connection is asked after half of the time, and then so often that the rest suffices.
   set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(fd, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds / 2));
   set(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, seconds / 2 / probes));
   set(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
-  set_user_timeout(fd, patience);
+  set_user_timeout(fd, timeout);
   // The kernel asks a peer that reads nothing less and less often, at last every two minutes: then
   // nobody could tell in time whether its host is still there. Without this the control plane does.
   set(fd, IPPROTO_TCP, tcp_rto_max_ms, std::max(1000, seconds * 1000 / 4));
 }
 
-void set_user_timeout(int fd, std::chrono::milliseconds patience) noexcept {
-  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(patience.count()));
+void set_user_timeout(int fd, std::chrono::milliseconds timeout) noexcept {
+  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout.count()));
 }
 
 std::size_t unacknowledged(int fd) noexcept {
@@ -105,10 +105,10 @@ std::chrono::milliseconds silence(int fd) noexcept {
   return std::chrono::milliseconds(owes_acknowledgement || was_probed ? heard(now) : 0);
 }
 
-bool is_asked_in_vain(int fd, std::chrono::milliseconds patience) noexcept {
+bool is_asked_in_vain(int fd, std::chrono::milliseconds timeout) noexcept {
   const tcp_info now = info_of(fd);
   const bool again = now.tcpi_retransmits != 0 || now.tcpi_probes != 0;
-  return again && std::chrono::milliseconds(heard(now)) > patience;
+  return again && std::chrono::milliseconds(heard(now)) > timeout;
 }
 
 }  // namespace weft::transports::tcp

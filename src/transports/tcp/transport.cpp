@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 
 namespace weft::transports::tcp {
 
@@ -20,7 +20,7 @@ namespace {
 // passes only, so that other transports do not wait for it, and then not at all.
 constexpr std::uint32_t looks_in_every_pass = 32;
 constexpr std::uint32_t passes_between_looks = 8;  // a power of two
-constexpr std::uint32_t looks_until_quiet = 512;
+constexpr std::uint32_t polls_until_idle = 512;
 
 template <class T>
 void drop(std::vector<T*>& from, T* what) noexcept {
@@ -39,12 +39,12 @@ tcp_transport::tcp_transport(runtime::engine& e, settings s)
               .announced_beyond = port::bytes_per_read,
               .links = settings_.links},
       sockets_(runtime::make_epoll_wait_set()),
-      reception_(*sockets_, *this) {
+      acceptor_(*sockets_, *this) {
   worth_polling = false;
 }
 
 tcp_transport::~tcp_transport() {
-  leftovers_.finish();
+  lingering_sockets_.finish();
   pairs_.clear();
   if (clock_.fd) sockets_->remove(clock_.fd.get());
 }
@@ -55,26 +55,27 @@ std::string tcp_transport::reach(bool is_self) const {
 
 // --- peers ---------------------------------------------------------------------------------------
 
-pair& tcp_transport::pair_of(inlet& peer, const counterpart& who) {
+pair& tcp_transport::pair_of(frame_sink& peer, const counterpart& who) {
   if (!scratch_) scratch_.reset(new std::byte[port::scratch_bytes]);
   make_clock();
   auto known = pairs_.find(&peer);
   if (known == pairs_.end())
     known = pairs_.emplace(&peer, std::make_unique<pair>(*this, peer, who)).first;
-  hot_.reserve(pairs_.size());
+  active_.reserve(pairs_.size());
   to_flush_.reserve(pairs_.size());
   worth_watching = true;
   return *known->second;
 }
 
 std::vector<address> tcp_transport::listen(std::uint32_t link) {
-  std::vector<address> all = reception_.open(settings_.interfaces);
+  std::vector<address> all = acceptor_.open(settings_.interfaces);
   const auto first = all.begin() + static_cast<std::ptrdiff_t>(link % all.size());
   std::rotate(all.begin(), first, all.end());
   return all;
 }
 
-std::unique_ptr<link> tcp_transport::open(inlet& from, const counterpart& who, parcel& offer) {
+std::unique_ptr<link> tcp_transport::open(frame_sink& from, const counterpart& who,
+                                          wireup_message& offer) {
   pair& p = pair_of(from, who);
   try {
     return p.open(offer, who);
@@ -84,7 +85,8 @@ std::unique_ptr<link> tcp_transport::open(inlet& from, const counterpart& who, p
   }
 }
 
-std::string tcp_transport::accept(inlet& to, const counterpart& who, parcel offer, parcel&) {
+std::string tcp_transport::accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                                  wireup_message&) {
   pair& p = pair_of(to, who);
   std::string refusal;
   try {
@@ -96,16 +98,16 @@ std::string tcp_transport::accept(inlet& to, const counterpart& who, parcel offe
   return refusal;
 }
 
-void tcp_transport::note(inlet& from, parcel p) {
+void tcp_transport::note(frame_sink& from, wireup_message p) {
   if (const auto it = pairs_.find(&from); it != pairs_.end()) it->second->note(p);
 }
 
-bool tcp_transport::hear_out(inlet& from) noexcept {
+bool tcp_transport::drain_peer(frame_sink& from) noexcept {
   const auto it = pairs_.find(&from);
-  return it == pairs_.end() || it->second->hear_out();
+  return it == pairs_.end() || it->second->drain_peer();
 }
 
-void tcp_transport::forget(inlet& from) noexcept {
+void tcp_transport::forget(frame_sink& from) noexcept {
   const auto it = pairs_.find(&from);
   if (it == pairs_.end()) return;
   it->second->forget();
@@ -136,43 +138,43 @@ void tcp_transport::take(const token& shown, runtime::unique_fd& fd) noexcept {
 }
 
 std::string tcp_transport::describe() const {
-  return fmt::format("tcp ({}; {} s of silence end a connection)", reception_.describe(),
+  return fmt::format("tcp ({}; {} s of silence end a connection)", acceptor_.describe(),
                      settings_.peer_timeout.count());
 }
 
-std::string tcp_transport::describe(const inlet& peer) const {
+std::string tcp_transport::describe(const frame_sink& peer) const {
   const auto it = pairs_.find(&peer);
   return it == pairs_.end() ? "tcp" : "tcp, " + it->second->describe();
 }
 
 // --- polling -------------------------------------------------------------------------------------
 
-void tcp_transport::heat(pair& p) noexcept {
-  p.vain_looks = 0;
+void tcp_transport::activate(pair& p) noexcept {
+  p.empty_polls = 0;
   worth_polling = true;
-  if (std::exchange(p.hot, true)) return;
+  if (std::exchange(p.active, true)) return;
   sockets_->remove(p.fd());
-  hot_.push_back(&p);
+  active_.push_back(&p);
   engine_.look_after();
 }
 
 /// Leaves the socket to the kernel. The caller takes it off the list. \return false: it refuses
-bool tcp_transport::cool(pair& p) noexcept {
+bool tcp_transport::deactivate(pair& p) noexcept {
   try {
     sockets_->add(p.fd(), p.wanted_events(), p);
   } catch (const std::exception&) {
     return false;  // no memory
   }
-  p.hot = false;
-  p.vain_looks = 0;
+  p.active = false;
+  p.empty_polls = 0;
   p.rest();
   if (p.unread()) want_ticks();
   return true;
 }
 
 void tcp_transport::unwatch(pair& p) noexcept {
-  if (std::exchange(p.hot, false))
-    drop(hot_, &p);
+  if (std::exchange(p.active, false))
+    drop(active_, &p);
   else
     sockets_->remove(p.fd());
 }
@@ -187,33 +189,33 @@ unsigned tcp_transport::poll() noexcept {
   unsigned events = 0;
   if (std::exchange(ready_, false)) events += sockets_->poll();
   flush();
-  events += poll_hot();
+  events += poll_active();
   flush();
-  if (!leftovers_.empty()) [[unlikely]]
-    events += leftovers_.move();
-  worth_polling = ready_ || !hot_.empty() || !to_flush_.empty() || !leftovers_.empty();
+  if (!lingering_sockets_.empty()) [[unlikely]]
+    events += lingering_sockets_.move();
+  worth_polling = ready_ || !active_.empty() || !to_flush_.empty() || !lingering_sockets_.empty();
   update_busy();
   return events;
 }
 
-unsigned tcp_transport::poll_hot() noexcept {
+unsigned tcp_transport::poll_active() noexcept {
   unsigned events = 0;
-  for (std::size_t i = 0; i < hot_.size();) {
-    pair& p = *hot_[i];
-    if (p.vain_looks > looks_in_every_pass && passes_ % passes_between_looks != 0) {
+  for (std::size_t i = 0; i < active_.size();) {
+    pair& p = *active_[i];
+    if (p.empty_polls > looks_in_every_pass && passes_ % passes_between_looks != 0) {
       ++i;
       continue;
     }
     const unsigned seen = p.look();
     events += seen;
-    if (i >= hot_.size() || hot_[i] != &p) continue;  // it has ended
+    if (i >= active_.size() || active_[i] != &p) continue;  // it has ended
     if (seen != 0) {
-      p.vain_looks = 0;
-    } else if (++p.vain_looks > looks_until_quiet && cool(p)) {
-      hot_[i] = hot_.back();
-      hot_.pop_back();
+      p.empty_polls = 0;
+    } else if (++p.empty_polls > polls_until_idle && deactivate(p)) {
+      active_[i] = active_.back();
+      active_.pop_back();
       continue;
-    } else if (p.vain_looks == looks_in_every_pass && p.unread()) {
+    } else if (p.empty_polls == looks_in_every_pass && p.unread()) {
       want_ticks();  // it may take long to become quiet
     }
     ++i;
@@ -228,10 +230,11 @@ bool tcp_transport::has_work() noexcept {
 
 void tcp_transport::arm() noexcept {
   flush();
-  hot_.erase(std::remove_if(hot_.begin(), hot_.end(), [this](pair* p) { return cool(*p); }),
-             hot_.end());
+  active_.erase(
+      std::remove_if(active_.begin(), active_.end(), [this](pair* p) { return deactivate(*p); }),
+      active_.end());
   // What the kernel would not watch is left to ticks.
-  if (!hot_.empty() || reception_.rests()) want_ticks();
+  if (!active_.empty() || acceptor_.rests()) want_ticks();
 }
 
 void tcp_transport::flush_later(stream_link& l) noexcept {
@@ -262,15 +265,15 @@ void tcp_transport::count_unfinished(bool more) noexcept {
   if (more) engine_.look_after();
 }
 
-void tcp_transport::leave_behind(int fd, std::span<const std::byte> bytes) noexcept {
-  leftovers_.add(fd, bytes);
+void tcp_transport::linger_on(int fd, std::span<const std::byte> bytes) noexcept {
+  lingering_sockets_.add(fd, bytes);
   worth_polling = true;
   update_busy();
   engine_.look_after();
 }
 
 void tcp_transport::update_busy() noexcept {
-  busy = unfinished_ != 0 || !to_flush_.empty() || !leftovers_.empty();
+  busy = unfinished_ != 0 || !to_flush_.empty() || !lingering_sockets_.empty();
 }
 
 // --- time ----------------------------------------------------------------------------------------
@@ -282,7 +285,7 @@ void tcp_transport::make_clock() {
   runtime::unique_fd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
   if (!fd)
     throw error(errc::system, fmt::format("timerfd_create failed: {}; {}", std::strerror(errno),
-                                          runtime::cure_for(errno)));
+                                          runtime::errno_hint(errno)));
   clock_.in = this;
   sockets_->add(fd.get(), EPOLLIN, clock_);
   clock_.fd = std::move(fd);
@@ -303,8 +306,8 @@ void tcp_transport::clock::on_ready(std::uint32_t /*events*/) noexcept {
 }
 
 void tcp_transport::tick() noexcept {
-  reception_.resume();
-  bool again = reception_.rests();
+  acceptor_.resume();
+  bool again = acceptor_.rests();
   const auto now = std::chrono::steady_clock::now();
   for (const auto& [peer, p] : pairs_) again = p->tick(now) || again;
   if (again) want_ticks();

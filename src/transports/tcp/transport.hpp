@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
+#include "transports/tcp/acceptor.hpp"
 #include "transports/tcp/factory.hpp"
-#include "transports/tcp/leftovers.hpp"
+#include "transports/tcp/lingering_sockets.hpp"
 #include "transports/tcp/pair.hpp"
-#include "transports/tcp/reception.hpp"
 
 namespace weft::transports::tcp {
 
@@ -28,17 +28,19 @@ class tcp_transport final : public transport, private offers {
 
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
-  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
-  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
-  void note(inlet& from, parcel p) override;
-  bool hear_out(inlet& from) noexcept override;
-  void forget(inlet& from) noexcept override;
+  std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
+                             wireup_message& offer) override;
+  std::string accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                     wireup_message& answer) override;
+  void note(frame_sink& from, wireup_message p) override;
+  bool drain_peer(frame_sink& from) noexcept override;
+  void forget(frame_sink& from) noexcept override;
   std::string describe() const override;
-  std::string describe(const inlet& peer) const override;
+  std::string describe(const frame_sink& peer) const override;
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
-  void nudge() noexcept override { flush(); }
+  void wake_peer() noexcept override { flush(); }
   int handle() const noexcept override { return sockets_->descriptor(); }
   void on_ready() noexcept override;
   void arm() noexcept override;
@@ -55,13 +57,13 @@ class tcp_transport final : public transport, private offers {
   bool passes_soon() const noexcept { return engine_.passes_soon(); }
   bool looked_after() const noexcept { return engine_.has_progress_thread(); }
   void flush_later(stream_link& l) noexcept;
-  void heat(pair& p) noexcept;
+  void activate(pair& p) noexcept;
   void unwatch(pair& p) noexcept;
   void count_unfinished(bool more) noexcept;
   void forget_if_idle(pair& p) noexcept;
   void drop_flush(stream_link& l) noexcept;
   /// A link ends that has not written all.
-  void leave_behind(int fd, std::span<const std::byte> bytes) noexcept;
+  void linger_on(int fd, std::span<const std::byte> bytes) noexcept;
   static constexpr std::chrono::milliseconds tick_time{250};
   /// Has pairs ticked, soon and for as long as one of them wants it.
   void want_ticks() noexcept;
@@ -74,12 +76,12 @@ class tcp_transport final : public transport, private offers {
     void on_ready(std::uint32_t events) noexcept override;
   };
 
-  pair& pair_of(inlet& peer, const counterpart& who);
+  pair& pair_of(frame_sink& peer, const counterpart& who);
   const counterpart* offered(const token& shown) const noexcept override;
   void take(const token& shown, runtime::unique_fd& fd) noexcept override;
   pair* pair_offered(const token& shown) const noexcept;
-  unsigned poll_hot() noexcept;
-  bool cool(pair& p) noexcept;
+  unsigned poll_active() noexcept;
+  bool deactivate(pair& p) noexcept;
   void make_clock();
   void tick() noexcept;
   void update_busy() noexcept;
@@ -89,11 +91,11 @@ class tcp_transport final : public transport, private offers {
   const transports::traits traits_;
   const std::unique_ptr<runtime::wait_set> sockets_;  // quiet ones, and those being connected
   std::unique_ptr<std::byte[]> scratch_;              // whatever is read, by one pair at a time
-  leftovers leftovers_;
-  reception reception_;
+  lingering_sockets lingering_sockets_;
+  acceptor acceptor_;
   clock clock_;
-  std::map<const inlet*, std::unique_ptr<pair>> pairs_;
-  std::vector<pair*> hot_;
+  std::map<const frame_sink*, std::unique_ptr<pair>> pairs_;
+  std::vector<pair*> active_;
   std::vector<stream_link*> to_flush_;
   std::uint32_t passes_ = 0;
   std::uint32_t unfinished_ = 0;  // pairs

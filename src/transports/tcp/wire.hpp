@@ -28,14 +28,14 @@ using token = std::array<std::uint64_t, 2>;
 using nonce = std::array<std::byte, 32>;
 
 /// First bytes of whoever connects.
-struct greeting {
+struct client_hello {
   std::uint32_t magic;
   std::uint16_t version;
   std::uint16_t zero;
   tcp::token token;
   nonce fresh;
 };
-static_assert(sizeof(greeting) == 56);
+static_assert(sizeof(client_hello) == 56);
 
 /// First bytes of the other side, if it made that offer; otherwise it hangs up.
 struct welcome {

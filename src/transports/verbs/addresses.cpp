@@ -50,8 +50,8 @@ const char* kind_of(std::uint32_t gid_type) noexcept {
   }
 }
 
-std::uint8_t timeout_for(std::chrono::seconds patience) noexcept {
-  const std::chrono::nanoseconds limit = patience;
+std::uint8_t timeout_for(std::chrono::seconds timeout) noexcept {
+  const std::chrono::nanoseconds limit = timeout;
   std::uint8_t exponent = 1;
   while (exponent < 31 &&
          (retries + 1) * std::chrono::nanoseconds(4096) * (std::int64_t{1} << (exponent + 1)) <=

@@ -30,6 +30,6 @@ inline constexpr std::uint8_t retries = 6;
 
 /// What a queue pair's `timeout` has to be, so that a peer is lost after so much silence at most:
 /// 4.096 us * 2^timeout each time.
-std::uint8_t timeout_for(std::chrono::seconds patience) noexcept;
+std::uint8_t timeout_for(std::chrono::seconds timeout) noexcept;
 
 }  // namespace weft::transports::verbs

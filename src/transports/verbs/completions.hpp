@@ -21,7 +21,8 @@ struct completion {
 /// All that the device has completed and nobody has acted upon yet, in its order. Nothing is taken
 /// from the device past this, so whoever ends a connection in the middle of a pass finds all that
 /// there is. The device tells pairs apart by the numbers of their queue pairs, which it uses again:
-/// whose a completion is is found out when it is fetched. Owned by the transport; baton held only.
+/// whose a completion is is found out when it is fetched. Owned by the transport; progress lock
+/// held only.
 class completions {
  public:
   explicit completions(device& d) noexcept : device_(d) {}

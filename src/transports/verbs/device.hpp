@@ -58,8 +58,8 @@ class queue_pair {
   /// \param own_psn   of the first packet from here
   /// \param patience  after how much silence the connection breaks
   /// \return empty, or why it does not work
-  virtual std::string connect(const calling_card& there, std::uint32_t own_psn,
-                              std::chrono::seconds patience) = 0;
+  virtual std::string connect(const queue_pair_address& there, std::uint32_t own_psn,
+                              std::chrono::seconds timeout) = 0;
 
   /// As ibv_post_send of one work request. \return 0 or an errno
   virtual int post(ibv_send_wr& work) noexcept = 0;
@@ -77,7 +77,7 @@ struct device_event {
 };
 
 /// An opened device, with one completion queue, one completion channel and one shared receive
-/// queue. One user at a time: whoever holds the baton. Outlives what it made.
+/// queue. One user at a time: whoever holds the progress lock. Outlives what it made.
 class device {
  public:
   virtual ~device() = default;

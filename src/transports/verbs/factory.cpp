@@ -11,7 +11,7 @@ std::string explain_frame(std::size_t) {
          "they are short, else from memory that it knows";
 }
 
-std::pair<std::string, std::string> explain_large(std::size_t size) {
+std::pair<std::string, std::string> explain_copy(std::size_t size) {
   if (size < transfers::least)
     return {"by the RDMA device, in frames",
             "copying it costs less than registering so little memory"};

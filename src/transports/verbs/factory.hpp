@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "runtime/engine.hpp"
-#include "transports/region_cache.hpp"
+#include "transports/registration_cache.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::verbs {
@@ -21,7 +21,7 @@ struct settings {
   std::optional<unsigned> gid_index;
   /// After how much silence a host that should answer is lost.
   std::chrono::seconds peer_timeout{10};
-  region_cache_settings regions;
+  registration_cache_settings regions;
 };
 
 /// Opens a device, tries its addresses, and takes the first one that a queue pair can reach itself
@@ -35,6 +35,6 @@ std::unique_ptr<transport> make(runtime::engine& e, const settings& s, std::stri
 /// How a frame leaves, in words.
 std::string explain_frame(std::size_t payload);
 /// How the rest of a message of so many bytes crosses if nobody chose, and why.
-std::pair<std::string, std::string> explain_large(std::size_t size);
+std::pair<std::string, std::string> explain_copy(std::size_t size);
 
 }  // namespace weft::transports::verbs

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "transports/verbs/addresses.hpp"
 #include "transports/verbs/locked_memory.hpp"
 
@@ -22,8 +22,8 @@ constexpr auto trial_time = std::chrono::seconds(2);
 
 [[noreturn]] void refused(const std::string& who, const char* what) {
   const int code = errno;
-  throw error(errc::system,
-              fmt::format("{}: {} failed: {}; {}", who, what, std::strerror(code), cure_of(code)));
+  throw error(errc::system, fmt::format("{}: {} failed: {}; {}", who, what, std::strerror(code),
+                                        memlock_hint(code)));
 }
 
 /// \throws weft::error when it is null
@@ -97,7 +97,7 @@ std::unique_ptr<registration> hardware::enroll(std::span<std::byte> memory, std:
   if (!mr)
     throw error(errc::out_of_memory,
                 fmt::format("{} cannot lock {} KiB: {}; {}", name_, memory.size() / 1024,
-                            std::strerror(errno), cure_of(errno)));
+                            std::strerror(errno), memlock_hint(errno)));
   return std::make_unique<enrolled>(mr);
 }
 
@@ -131,8 +131,8 @@ class hardware::connection final : public queue_pair {
   std::uint32_t number() const noexcept override { return qp_->qp_num; }
   std::uint32_t inline_bytes() const noexcept override { return inline_bytes_; }
 
-  std::string connect(const calling_card& there, std::uint32_t own_psn,
-                      std::chrono::seconds patience) override try {
+  std::string connect(const queue_pair_address& there, std::uint32_t own_psn,
+                      std::chrono::seconds timeout) override try {
     ibv_qp_attr a{};
     a.qp_state = IBV_QPS_RTR;
     a.path_mtu = static_cast<ibv_mtu>(std::min(there.mtu, of_.here_.mtu));
@@ -156,7 +156,7 @@ class hardware::connection final : public queue_pair {
     a = {};
     a.qp_state = IBV_QPS_RTS;
     a.sq_psn = own_psn;
-    a.timeout = timeout_for(patience);
+    a.timeout = timeout_for(timeout);
     a.retry_cnt = retries;
     a.rnr_retry = 7;  // for ever: a receiver that is behind is none that is gone
     a.max_rd_atomic = std::min(of_.can_.reads_at_once, there.reads_at_once);
@@ -219,7 +219,7 @@ std::string hardware::try_itself() {
   } catch (const error& e) {
     return e.what();
   }
-  calling_card self{};
+  queue_pair_address self{};
   self.lid = here_.lid;
   self.queue_pair = both->number();
   self.mtu = here_.mtu;

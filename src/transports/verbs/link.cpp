@@ -22,10 +22,10 @@ send_link::send_link(pair& with) noexcept : link(with.owner().traits()), pair_(w
 
 send_link::~send_link() { pair_.link_ended(); }
 
-std::string send_link::opened(parcel answer) { return pair_.take_answer(answer); }
+std::string send_link::opened(wireup_message answer) { return pair_.take_answer(answer); }
 
-post send_link::send_together(frame_header header, const frame_extension* extension,
-                              const std::byte* data) noexcept {
+post send_link::send_contiguous(frame_header header, const frame_extension* extension,
+                                const std::byte* data) noexcept {
   const std::size_t bytes = sizeof header + extension_size(header) + header.size;
   std::byte* const at = pair_.begin_frame(bytes);
   if (!at) return pair_.not_now(bytes);

@@ -9,17 +9,17 @@ namespace weft::transports::verbs {
 class pair;
 
 /// Each frame is one send, and each piece of memory one read or write of the device. Owned by the
-/// protocol layer's peer; its pair outlives it. Baton held only.
+/// protocol layer's peer; its pair outlives it. Progress lock held only.
 class send_link final : public link {
  public:
   explicit send_link(pair& with) noexcept;
   ~send_link() override;
 
-  std::string opened(parcel answer) override;
+  std::string opened(wireup_message answer) override;
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
-  post send_together(frame_header header, const frame_extension* extension,
-                     const std::byte* data) noexcept override;
+  post send_contiguous(frame_header header, const frame_extension* extension,
+                       const std::byte* data) noexcept override;
 
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
@@ -34,8 +34,8 @@ class send_link final : public link {
   std::string trouble() const override;
 
   // What arrives at a peer that sleeps wakes it, by an interrupt.
-  bool unseen() const noexcept override { return false; }
-  void nudge() noexcept override {}
+  bool unconsumed() const noexcept override { return false; }
+  void wake_peer() noexcept override {}
 
  private:
   pair& pair_;

@@ -6,11 +6,11 @@
 
 #include <cerrno>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 
 namespace weft::transports::verbs {
 
-std::string cure_of(int code) {
+std::string memlock_hint(int code) {
   rlimit locked{};
   const bool limited =
       ::getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_cur != RLIM_INFINITY;
@@ -19,7 +19,7 @@ std::string cure_of(int code) {
         "this process may lock {} KiB of memory (ulimit -l); raise that: ulimit -l unlimited, "
         "LimitMEMLOCK=infinity of its service, or --ulimit memlock=-1 of its container",
         locked.rlim_cur / 1024);
-  return runtime::cure_for(code);
+  return runtime::errno_hint(code);
 }
 
 }  // namespace weft::transports::verbs

@@ -8,6 +8,6 @@
 namespace weft::transports::verbs {
 
 /// Half a sentence for people. \param code the errno of a call of libibverbs that makes something
-std::string cure_of(int code);
+std::string memlock_hint(int code);
 
 }  // namespace weft::transports::verbs

@@ -13,7 +13,7 @@
 
 namespace weft::transports::verbs {
 
-/// So many slots of slot_bytes each. Baton held only; the device outlives it.
+/// So many slots of slot_bytes each. Progress lock held only; the device outlives it.
 class slots {
  public:
   /// \throws weft::error when memory, or the right to lock it, runs out

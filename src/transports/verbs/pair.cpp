@@ -41,7 +41,7 @@ std::uint32_t random_psn() {
 
 }  // namespace
 
-pair::pair(verbs_transport& owner, inlet& peer, counterpart who, std::uint32_t number)
+pair::pair(verbs_transport& owner, frame_sink& peer, counterpart who, std::uint32_t number)
     : owner_(owner),
       peer_(peer),
       who_(std::move(who)),
@@ -70,16 +70,16 @@ pair::~pair() {
 
 // --- meeting -------------------------------------------------------------------------------------
 
-parcel pair::own_card() const {
-  parcel p;
+wireup_message pair::own_address() const {
+  wireup_message p;
   p.bytes.resize(sizeof card_);
   std::memcpy(p.bytes.data(), &card_, sizeof card_);
   return p;
 }
 
 /// The peer's card came, with its offer or its answer. \return empty, or why it is refused
-std::string pair::meet(const parcel& p) {
-  calling_card there;
+std::string pair::meet(const wireup_message& p) {
+  queue_pair_address there;
   if (p.bytes.size() != sizeof there || !p.fds.empty()) return "the verbs card makes no sense";
   std::memcpy(&there, p.bytes.data(), sizeof there);
   if (there.magic != magic || there.ethernet > 1 || there.mtu < IBV_MTU_256 ||
@@ -100,23 +100,23 @@ std::string pair::meet(const parcel& p) {
   return {};
 }
 
-std::unique_ptr<send_link> pair::open(parcel& offer) {
+std::unique_ptr<send_link> pair::open(wireup_message& offer) {
   if (stage_ == stage::ended) throw error(errc::unreachable, "the connection has ended");
   auto made = std::make_unique<send_link>(*this);
-  offer = own_card();
+  offer = own_address();
   link_ = made.get();
   return made;
 }
 
-std::string pair::accept(const parcel& offer, parcel& answer) {
+std::string pair::accept(const wireup_message& offer, wireup_message& answer) {
   if (accepted_) return "it may send already";
   if (std::string why = meet(offer); !why.empty()) return why;
-  answer = own_card();
+  answer = own_address();
   accepted_ = true;
   return {};
 }
 
-std::string pair::take_answer(const parcel& answer) {
+std::string pair::take_answer(const wireup_message& answer) {
   // A connection that was there and broke meanwhile is the end of the peer: no other is tried then.
   return stage_ == stage::ended && theirs_ ? "" : meet(answer);
 }
@@ -152,13 +152,13 @@ post pair::wait_for_room(std::size_t bytes, std::uint32_t places) noexcept {
   return post::busy;
 }
 
-bool pair::tell_of_room() noexcept {
+bool pair::notify_writable() noexcept {
   // A quarter of the window: not every frame that is read is worth a turn of its own.
   if (stage_ == stage::up && link_ &&
       (ahead() > window - window / 4 || !has_room(room_for_) || queue_.places() < places_for_))
     return false;
   waits_for_room = false;
-  if (stage_ == stage::up && link_) peer_.on_room();
+  if (stage_ == stage::up && link_) peer_.on_writable();
   return true;
 }
 
@@ -224,7 +224,7 @@ void pair::let_go() noexcept {
   if (!transfers_.any()) return;
   const bool was_up = open_for_work();
   transfers_.fall_silent();
-  say_farewell();
+  send_disconnect();
   shut();
   transfers_.let_go();
   if (was_up) hang_up();
@@ -234,7 +234,7 @@ void pair::let_go() noexcept {
 void pair::hang_up() noexcept {
   if (!who_.tell) return;
   try {
-    who_.tell(own_card());
+    who_.tell(own_address());
   } catch (const std::exception&) {
     // It learns of it when it sends.
   }
@@ -291,14 +291,14 @@ bool pair::tick(clock::time_point now) noexcept {
   return false;
 }
 
-void pair::say_farewell() noexcept {
+void pair::send_disconnect() noexcept {
   if (!link_ || !open_for_work()) return;
   const auto until = clock::now() + last_frames;
-  while (!post_own(own_kind::farewell)) {
+  while (!post_own(own_kind::disconnect)) {
     if (!open_for_work() || clock::now() > until) return;
     owner_.look_for(*this, false);
   }
-  said_farewell_ = true;
+  sent_disconnect_ = true;
   // Until everything has arrived: a queue pair that goes takes what was not acknowledged along.
   while (stage_ == stage::up && !queue_.all_done() && queue_.mark() && clock::now() < until)
     owner_.look_for(*this, false);
@@ -313,17 +313,18 @@ bool pair::peer_process_lives() const noexcept {
   return ::poll(&end, 1, 0) == 0;
 }
 
-/// \return whether the peer has all that was sent, this side's farewell among it, or will not
-bool pair::try_farewell() noexcept {
+/// \return whether the peer has all that was sent, this side's disconnect message among it, or will
+/// not
+bool pair::try_disconnect() noexcept {
   if (!link_ || !open_for_work()) return true;
-  if (!said_farewell_ && !post_own(own_kind::farewell)) return false;
-  said_farewell_ = true;
+  if (!sent_disconnect_ && !post_own(own_kind::disconnect)) return false;
+  sent_disconnect_ = true;
   return stage_ != stage::up || queue_.all_done() || !queue_.mark();
 }
 
-bool pair::hear_out() noexcept {
+bool pair::drain_peer() noexcept {
   const bool lives = peer_process_lives();
-  const bool said_all = !lives || try_farewell();
+  const bool said_all = !lives || try_disconnect();
   const bool any = owner_.look_for(*this, true);
   if (!accepted_ || reported_ || port_.heard_farewell()) return said_all;
   return !any && (!lives || stage_ != stage::up);
@@ -331,7 +332,7 @@ bool pair::hear_out() noexcept {
 
 /// However much the peer has sent, or sends: a few looks, without waiting.
 void pair::forget() noexcept {
-  if (peer_process_lives()) try_farewell();
+  if (peer_process_lives()) try_disconnect();
   for (unsigned n = 0; n != last_looks && accepted_ && !reported_ && !port_.heard_farewell(); ++n)
     if (!owner_.look_for(*this, true)) break;
   reported_ = true;  // by who calls
@@ -359,7 +360,7 @@ void pair::shut() noexcept {
 
 void pair::link_ended() noexcept {
   let_go();
-  say_farewell();
+  send_disconnect();
   link_ = nullptr;
   owner_.forget_if_idle(*this);
 }

@@ -19,8 +19,8 @@ class verbs_transport;
 
 /// One queue pair, for both directions. Offers and answers are the same: each side's calling card.
 /// Whichever comes first tells this side all that it needs to connect, also when both offered at
-/// the same moment. Each direction is still opened by its sender. Owned by the transport; baton
-/// held only. docs/adr/0015-verbs.md.
+/// the same moment. Each direction is still opened by its sender. Owned by the transport; progress
+/// lock held only. docs/adr/0015-verbs.md.
 class pair {
  public:
   enum class stage : std::uint8_t {
@@ -30,12 +30,12 @@ class pair {
   };
 
   /// \param number of work_id::pair
-  pair(verbs_transport& owner, inlet& peer, counterpart who, std::uint32_t number);
+  pair(verbs_transport& owner, frame_sink& peer, counterpart who, std::uint32_t number);
   ~pair();
 
-  std::unique_ptr<send_link> open(parcel& offer);           // see transport::open
-  std::string accept(const parcel& offer, parcel& answer);  // see transport::accept
-  std::string take_answer(const parcel& answer);            // see link::opened
+  std::unique_ptr<send_link> open(wireup_message& offer);                   // see transport::open
+  std::string accept(const wireup_message& offer, wireup_message& answer);  // see transport::accept
+  std::string take_answer(const wireup_message& answer);                    // see link::opened
 
   // For the link:
   /// Where to write a frame; null: not now. `end_frame` follows.
@@ -68,11 +68,11 @@ class pair {
     if (stage_ != stage::ended) end_soon();
   }
   /// After `not_now`: whether the link has room. Then it is told.
-  bool tell_of_room() noexcept;
+  bool notify_writable() noexcept;
   /// Tells the peer what was read, if it is owed much. \return false: not now
   bool pay() noexcept;
   /// Delivers what has arrived and what follows at once, then receives no more.
-  bool hear_out() noexcept;  // see transport::hear_out
+  bool drain_peer() noexcept;  // see transport::drain_peer
   void forget() noexcept;
   /// The queue pair goes; what arrived before is delivered all the same.
   void shut() noexcept;
@@ -82,7 +82,7 @@ class pair {
   stage now() const noexcept { return stage_; }
   std::uint32_t number() const noexcept { return number_; }
   std::uint32_t queue_pair_number() const noexcept { return card_.queue_pair; }
-  inlet& peer() const noexcept { return peer_; }
+  frame_sink& peer() const noexcept { return peer_; }
   verbs_transport& owner() const noexcept { return owner_; }
   /// Nobody has to do with it any more.
   bool idle() const noexcept { return !link_ && !accepted_; }
@@ -93,29 +93,29 @@ class pair {
   bool owes = false;            ///< the same
 
  private:
-  std::string meet(const parcel& p);
-  parcel own_card() const;
+  std::string meet(const wireup_message& p);
+  wireup_message own_address() const;
   std::uint32_t ahead() const noexcept { return sent_ - peer_read_; }
-  bool open_for_work() const noexcept { return stage_ == stage::up && !said_farewell_; }
+  bool open_for_work() const noexcept { return stage_ == stage::up && !sent_disconnect_; }
   bool has_room(std::size_t bytes) const noexcept;
   post begun(post answer, int trouble) noexcept;
   void hang_up() noexcept;
   post wait_for_room(std::size_t bytes, std::uint32_t places) noexcept;
   bool post_own(own_kind kind) noexcept;
-  void say_farewell() noexcept;
-  bool try_farewell() noexcept;
+  void send_disconnect() noexcept;
+  bool try_disconnect() noexcept;
   bool peer_process_lives() const noexcept;
   void end(errc why) noexcept;
   void end_soon() noexcept;
 
   verbs_transport& owner_;
-  inlet& peer_;
+  frame_sink& peer_;
   const counterpart who_;
   const std::uint32_t number_;
   send_queue queue_;
   transfers transfers_;
-  calling_card card_{};  // this side's
-  std::optional<calling_card> theirs_;
+  queue_pair_address card_{};  // this side's
+  std::optional<queue_pair_address> theirs_;
   stage stage_ = stage::alone;
   send_link* link_ = nullptr;  // owned by the protocol layer
   port port_;
@@ -123,8 +123,8 @@ class pair {
   std::size_t room_for_ = 0;                // bytes of the frame that did not fit
   std::uint32_t places_for_ = 1;            // of the queue, what did not fit wants
   bool accepted_ = false;                   // the peer may send
-  bool reported_ = false;                   // the inlet knows that it is broken
-  bool said_farewell_ = false;
+  bool reported_ = false;                   // the frame sink knows that it is broken
+  bool sent_disconnect_ = false;
   std::optional<std::chrono::steady_clock::time_point> ended_at_;  // end_soon
   std::string trouble_;
 };

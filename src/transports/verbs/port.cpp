@@ -10,16 +10,16 @@ port::verdict port::take_own(const frame_header& h, std::size_t bytes) noexcept 
   switch (static_cast<own_kind>(h.kind)) {
     case own_kind::credit:
       return verdict::fine;
-    case own_kind::farewell:
-      heard_farewell_ = true;
-      return verdict::farewell;
+    case own_kind::disconnect:
+      received_disconnect_ = true;
+      return verdict::disconnect;
   }
   return verdict::nonsense;
 }
 
-port::verdict port::take(std::span<const std::byte> bytes, inlet* to) noexcept {
+port::verdict port::take(std::span<const std::byte> bytes, frame_sink* to) noexcept {
   frame_header h;
-  if (heard_farewell_ || bytes.size() < sizeof h) return verdict::nonsense;
+  if (received_disconnect_ || bytes.size() < sizeof h) return verdict::nonsense;
   std::memcpy(&h, bytes.data(), sizeof h);
   if (h.kind >= first_own_kind) return take_own(h, bytes.size());
   const std::size_t before = sizeof h + extension_size(h);

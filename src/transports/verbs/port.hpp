@@ -8,19 +8,19 @@
 
 namespace weft::transports::verbs {
 
-/// Checks what arrived, hands frames to the inlet, and counts them: the sender may not be further
-/// ahead than it was allowed to. Owned by the pair; baton held only.
+/// Checks what arrived, hands frames to the frame sink, and counts them: the sender may not be
+/// further ahead than it was allowed to. Owned by the pair; progress lock held only.
 class port {
  public:
   enum class verdict : std::uint8_t {
     fine,
-    farewell,  ///< nothing will follow
-    nonsense   ///< what came makes no sense, or the inlet thinks so
+    disconnect,  ///< nothing will follow
+    nonsense     ///< what came makes no sense, or the frame sink thinks so
   };
 
   /// \param bytes a whole receive, as long as the device says that it is; free again afterwards
   /// \param to    null: the peer may not send frames, only what is the transport's own
-  verdict take(std::span<const std::byte> bytes, inlet* to) noexcept;
+  verdict take(std::span<const std::byte> bytes, frame_sink* to) noexcept;
 
   /// How many frames were read, as the next send of this side tells the peer.
   std::uint32_t read() const noexcept { return read_; }
@@ -28,14 +28,14 @@ class port {
   std::uint32_t owed() const noexcept { return read_ - told_; }
   void told() noexcept { told_ = read_; }
 
-  bool heard_farewell() const noexcept { return heard_farewell_; }
+  bool heard_farewell() const noexcept { return received_disconnect_; }
 
  private:
   verdict take_own(const frame_header& h, std::size_t bytes) noexcept;
 
   std::uint32_t read_ = 0;  // modulo 2^32, both
   std::uint32_t told_ = 0;
-  bool heard_farewell_ = false;
+  bool received_disconnect_ = false;
 };
 
 }  // namespace weft::transports::verbs

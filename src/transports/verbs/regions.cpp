@@ -33,7 +33,7 @@ void* regions::enlist(std::span<std::byte> memory, memory_access how) noexcept {
   return nullptr;
 }
 
-std::uint64_t address_in(const region_cache::use& u, const std::byte* at) noexcept {
+std::uint64_t address_in(const registration_cache::use& u, const std::byte* at) noexcept {
   const std::byte* const begin = u.memory().data();
   return first_address(begin) + static_cast<std::uint64_t>(at - begin);
 }

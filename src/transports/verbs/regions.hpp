@@ -2,7 +2,7 @@
 // Memory of applications, as a device knows it and as peers name it.
 #pragma once
 
-#include "transports/region_cache.hpp"
+#include "transports/registration_cache.hpp"
 #include "transports/verbs/device.hpp"
 
 namespace weft::transports::verbs {
@@ -26,9 +26,9 @@ struct named_place {
   }
 };
 
-/// Makes memory known to the device for a region_cache. Owned by the transport; the device outlives
-/// it. Baton held only.
-class regions final : public registrar {
+/// Makes memory known to the device for a registration_cache. Owned by the transport; the device
+/// outlives it. Progress lock held only.
+class regions final : public memory_registrar {
  public:
   explicit regions(device& d) noexcept : device_(d) {}
 
@@ -44,8 +44,8 @@ class regions final : public registrar {
 };
 
 /// What the device calls a byte of memory in use.
-std::uint64_t address_in(const region_cache::use& u, const std::byte* at) noexcept;
-inline const registration& registration_of(const region_cache::use& u) noexcept {
+std::uint64_t address_in(const registration_cache::use& u, const std::byte* at) noexcept;
+inline const registration& registration_of(const registration_cache::use& u) noexcept {
   return *static_cast<const registration*>(u.registration());
 }
 

@@ -12,7 +12,7 @@ namespace weft::transports::verbs {
 
 /// Posts frames and keeps the slots that they leave from until the device says that it has done
 /// with them, which it is asked to say now and then only: work of one queue ends in order. Owned by
-/// a pair; baton held only.
+/// a pair; progress lock held only.
 ///
 /// As long as more than half of the pool is free, a queue that falls silent may keep
 /// `slots_unsaid` slots that nothing will be said about. From then on all that take a slot are

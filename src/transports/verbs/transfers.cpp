@@ -89,7 +89,7 @@ post transfers::write(gather data, remote_address to, std::size_t size, std::uin
   return move(IBV_WR_RDMA_WRITE, data, to, size, cookie, trouble);
 }
 
-void transfers::done(std::uint32_t place, inlet& in) noexcept {
+void transfers::done(std::uint32_t place, frame_sink& in) noexcept {
   while (!under_way_.empty() && static_cast<std::int32_t>(place - under_way_.front().last) >= 0) {
     const std::uint64_t cookie = under_way_.front().cookie;
     under_way_.pop_front();
@@ -100,7 +100,7 @@ void transfers::done(std::uint32_t place, inlet& in) noexcept {
 std::optional<remote_address> transfers::show(std::span<std::byte> memory,
                                               memory_access how) noexcept {
   if (memory.empty()) return {};
-  region_cache::use known = cache_.get(memory, how);
+  registration_cache::use known = cache_.get(memory, how);
   if (!known) return {};
   const std::uint64_t address = address_in(known, memory.data());
   if (address >= most_named || memory.size() > most_named - address) return {};

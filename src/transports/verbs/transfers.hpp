@@ -13,7 +13,7 @@ namespace weft::transports::verbs {
 
 /// Reads and writes of the peer's memory that are under way, and this side's memory that the peer
 /// may reach. All of one transfer is posted at once, so that what is sent behind a write arrives
-/// behind it. Owned by a pair; baton held only.
+/// behind it. Owned by a pair; progress lock held only.
 class transfers {
  public:
   /// What one transfer takes of the send queue, at most: frames have their turn beside it.
@@ -22,7 +22,7 @@ class transfers {
   static constexpr std::size_t least = 16 * 1024;
 
   /// \param on, known, d outlive this
-  transfers(send_queue& on, region_cache& known, const device& d)
+  transfers(send_queue& on, registration_cache& known, const device& d)
       : queue_(on), cache_(known), longest_(d.can().longest) {}
 
   /// As link::get and link::put, on a connection that is up; `busy`: not before the send queue has
@@ -40,7 +40,7 @@ class transfers {
 
   /// The device has done the work of that place of the queue, and all before it.
   /// \param in is told of transfers that have ended
-  void done(std::uint32_t place, inlet& in) noexcept;
+  void done(std::uint32_t place, frame_sink& in) noexcept;
 
   /// Whether the device, here or there, may touch memory of the application's.
   bool any() const noexcept { return !under_way_.empty() || !shown_.empty(); }
@@ -56,11 +56,11 @@ class transfers {
   struct transfer {
     std::uint64_t cookie;
     std::uint32_t last;  // place in the queue
-    std::vector<region_cache::use> memory;
+    std::vector<registration_cache::use> memory;
   };
   struct shown {
     std::uint64_t name;
-    region_cache::use memory;
+    registration_cache::use memory;
   };
 
   template <class Buffer>
@@ -73,7 +73,7 @@ class transfers {
             std::uint64_t cookie, int& trouble) noexcept;
 
   send_queue& queue_;
-  region_cache& cache_;
+  registration_cache& cache_;
   const std::size_t longest_;  // bytes in one work
   std::deque<transfer> under_way_;
   std::vector<shown> shown_;

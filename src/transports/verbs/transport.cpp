@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/cure.hpp"
+#include "runtime/errno_hint.hpp"
 #include "transports/verbs/work.hpp"
 
 namespace weft::transports::verbs {
@@ -45,7 +45,7 @@ verbs_transport::verbs_transport(runtime::engine& e, settings s, std::unique_ptr
       completions_(*device_) {
   if (!clock_)
     throw error(errc::system, fmt::format("timerfd_create failed: {}; {}", std::strerror(errno),
-                                          runtime::cure_for(errno)));
+                                          runtime::errno_hint(errno)));
   watch(on_channel_, device_->channel(), &verbs_transport::on_channel);
   watch(on_event_, device_->events(), &verbs_transport::on_device_event);
   watch(on_clock_, clock_.get(), &verbs_transport::on_tick);
@@ -87,7 +87,7 @@ void verbs_transport::make_memory() {
   receives_ = std::move(receiving);
 }
 
-pair& verbs_transport::pair_of(inlet& peer, const counterpart& who) {
+pair& verbs_transport::pair_of(frame_sink& peer, const counterpart& who) {
   if (const auto known = pairs_.find(&peer); known != pairs_.end()) return *known->second;
   if (port_given_up()) throw error(errc::unreachable, port_is_down);
   make_memory();
@@ -103,7 +103,8 @@ pair& verbs_transport::pair_of(inlet& peer, const counterpart& who) {
   return p;
 }
 
-std::unique_ptr<link> verbs_transport::open(inlet& from, const counterpart& who, parcel& offer) {
+std::unique_ptr<link> verbs_transport::open(frame_sink& from, const counterpart& who,
+                                            wireup_message& offer) {
   pair& p = pair_of(from, who);
   try {
     return p.open(offer);
@@ -113,27 +114,27 @@ std::unique_ptr<link> verbs_transport::open(inlet& from, const counterpart& who,
   }
 }
 
-std::string verbs_transport::accept(inlet& to, const counterpart& who, parcel offer,
-                                    parcel& answer) {
+std::string verbs_transport::accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                                    wireup_message& answer) {
   pair& p = pair_of(to, who);
   std::string refusal = p.accept(offer, answer);
   if (!refusal.empty()) forget_if_idle(p);
   return refusal;
 }
 
-bool verbs_transport::hear_out(inlet& from) noexcept {
+bool verbs_transport::drain_peer(frame_sink& from) noexcept {
   const auto it = pairs_.find(&from);
-  return it == pairs_.end() || it->second->hear_out();
+  return it == pairs_.end() || it->second->drain_peer();
 }
 
-void verbs_transport::forget(inlet& from) noexcept {
+void verbs_transport::forget(frame_sink& from) noexcept {
   const auto it = pairs_.find(&from);
   if (it == pairs_.end()) return;
   it->second->forget();
   forget_if_idle(*it->second);
 }
 
-void verbs_transport::note(inlet& from, parcel) {
+void verbs_transport::note(frame_sink& from, wireup_message) {
   if (const auto it = pairs_.find(&from); it != pairs_.end()) it->second->hung_up();
 }
 
@@ -167,7 +168,7 @@ std::string verbs_transport::describe() const {
                      frames.empty() ? "" : "; some long messages are copied, since ", frames);
 }
 
-std::string verbs_transport::describe(const inlet& peer) const {
+std::string verbs_transport::describe(const frame_sink& peer) const {
   const auto it = pairs_.find(&peer);
   return it == pairs_.end() ? "verbs" : "verbs, " + it->second->describe();
 }
@@ -228,7 +229,7 @@ void verbs_transport::settle() noexcept {
     pair* const p = waiting_.front();
     waiting_.erase(waiting_.begin());
     p->waits_for_room = false;
-    if (!p->tell_of_room()) wants_room(*p);
+    if (!p->notify_writable()) wants_room(*p);
   }
 }
 

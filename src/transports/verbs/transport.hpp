@@ -28,19 +28,23 @@ class verbs_transport final : public transport {
 
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
-  std::unique_ptr<link> open(inlet& from, const counterpart& who, parcel& offer) override;
-  std::string accept(inlet& to, const counterpart& who, parcel offer, parcel& answer) override;
-  void note(inlet& from, parcel p) override;
-  bool hear_out(inlet& from) noexcept override;
-  void forget(inlet& from) noexcept override;
-  void forget_memory(std::span<const std::byte> memory) noexcept override { cache_.forget(memory); }
+  std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
+                             wireup_message& offer) override;
+  std::string accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                     wireup_message& answer) override;
+  void note(frame_sink& from, wireup_message p) override;
+  bool drain_peer(frame_sink& from) noexcept override;
+  void forget(frame_sink& from) noexcept override;
+  void invalidate_registrations(std::span<const std::byte> memory) noexcept override {
+    cache_.forget(memory);
+  }
   void add_to(metrics& m) const noexcept override { cache_.add_to(m); }
   std::string describe() const override;
-  std::string describe(const inlet& peer) const override;
+  std::string describe(const frame_sink& peer) const override;
 
   unsigned poll() noexcept override;
   bool has_work() noexcept override;
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
   int handle() const noexcept override { return descriptors_->descriptor(); }
   void on_ready() noexcept override;
   void arm() noexcept override;
@@ -48,7 +52,7 @@ class verbs_transport final : public transport {
   // For pairs and links:
   verbs::device& device() noexcept { return *device_; }
   slots& pool() noexcept { return *pool_; }
-  region_cache& cache() noexcept { return cache_; }
+  registration_cache& cache() noexcept { return cache_; }
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   void wants_room(pair& p) noexcept;
   void owes(pair& p) noexcept;
@@ -70,7 +74,7 @@ class verbs_transport final : public transport {
     void on_ready(std::uint32_t) noexcept override { (in->*what)(); }
   };
 
-  pair& pair_of(inlet& peer, const counterpart& who);
+  pair& pair_of(frame_sink& peer, const counterpart& who);
   void make_memory();
   void watch(watcher& w, int fd, void (verbs_transport::*what)() noexcept);
   void take(const completion& c) noexcept;
@@ -87,14 +91,14 @@ class verbs_transport final : public transport {
   const settings settings_;
   const std::unique_ptr<verbs::device> device_;
   regions regions_;
-  region_cache cache_;
+  registration_cache cache_;
   const std::unique_ptr<runtime::wait_set> descriptors_;
   runtime::event_fd bell_;  // something had completed before the channel was armed
   runtime::unique_fd clock_;
   watcher on_channel_, on_event_, on_clock_, on_bell_;
   std::unique_ptr<slots> pool_;
   std::unique_ptr<receives> receives_;
-  std::unordered_map<const inlet*, std::unique_ptr<pair>> pairs_;
+  std::unordered_map<const frame_sink*, std::unique_ptr<pair>> pairs_;
   completions completions_;
   std::vector<pair*> waiting_;  // for room
   std::vector<pair*> owing_;

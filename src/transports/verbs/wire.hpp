@@ -33,11 +33,11 @@ inline constexpr std::uint32_t window = 64;
 inline constexpr std::uint8_t first_own_kind = 0xf0;
 enum class own_kind : std::uint8_t {
   credit = first_own_kind,  ///< nothing but its immediate data
-  farewell                  ///< the last frame of a sender that leaves
+  disconnect                ///< the last frame of a sender that leaves
 };
 
 /// What an offer and an answer say: everything that it takes to connect a queue pair to this one.
-struct calling_card {
+struct queue_pair_address {
   std::uint32_t magic;
   std::uint16_t version;
   std::uint16_t lid;           ///< InfiniBand's address; 0 on Ethernet
@@ -50,6 +50,6 @@ struct calling_card {
   std::uint32_t slot_bytes;    ///< bytes of the longest frame; must be the receiver's own
   std::array<std::uint8_t, 16> gid;
 };
-static_assert(sizeof(calling_card) == 40);
+static_assert(sizeof(queue_pair_address) == 40);
 
 }  // namespace weft::transports::verbs

@@ -65,7 +65,7 @@ static void wrong_arguments(weft_context* ctx) {
   CHECK(weft_last_error(ctx, text, sizeof text) > 0 && strstr(text, "3000000000"));
   CHECK(weft_last_error(NULL, text, sizeof text) == 0 && weft_describe(NULL, NULL, 0) == 0);
   weft_cancel(NULL);
-  weft_settle(NULL);
+  weft_bind_thread(NULL);
 
   /* Memory of zeros, in which nothing was posted, and no message was claimed. */
   weft_op zeros = {{0}};
@@ -102,7 +102,7 @@ struct visit {
   int code;
 };
 
-static void* knock(void* argument) {
+static void* request_connection(void* argument) {
   struct visit* v = argument;
   v->code = weft_connect(v->ctx, v->address, "hello there", 20000, &v->peer);
   return NULL;
@@ -126,18 +126,18 @@ static void talk(weft_context* from, weft_peer* to, weft_context* at) {
 
 static void by_address(weft_context* ctx, const char* address) {
   weft_context* other = open_or_exit();
-  weft_listener* door = NULL;
+  weft_listener* listening = NULL;
   weft_peer* guest = NULL;
-  char text[200], greeting[6];
-  CHECK(weft_listen(ctx, "nonsense", &door) == WEFT_INVALID_ARGUMENT && !door);
+  char text[200], private_data[6];
+  CHECK(weft_listen(ctx, "nonsense", &listening) == WEFT_INVALID_ARGUMENT && !listening);
   CHECK(weft_last_error(ctx, text, sizeof text) > 0);
-  CHECK(weft_listen(ctx, address, &door) == WEFT_OK);
-  CHECK(weft_accept(door, 10, NULL, 0, &guest) == WEFT_TIMED_OUT && !guest);
-  struct visit v = {other, weft_listener_address(door), NULL, 1};
+  CHECK(weft_listen(ctx, address, &listening) == WEFT_OK);
+  CHECK(weft_accept(listening, 10, NULL, 0, &guest) == WEFT_TIMED_OUT && !guest);
+  struct visit v = {other, weft_listener_address(listening), NULL, 1};
   pthread_t thread;
-  CHECK(pthread_create(&thread, NULL, knock, &v) == 0);
-  CHECK(weft_accept(door, 20000, greeting, sizeof greeting, &guest) == WEFT_OK);
-  CHECK(strcmp(greeting, "hello") == 0);
+  CHECK(pthread_create(&thread, NULL, request_connection, &v) == 0);
+  CHECK(weft_accept(listening, 20000, private_data, sizeof private_data, &guest) == WEFT_OK);
+  CHECK(strcmp(private_data, "hello") == 0);
   CHECK(pthread_join(thread, NULL) == 0 && v.code == WEFT_OK);
   talk(ctx, guest, other);
   talk(other, v.peer, ctx);
@@ -148,7 +148,7 @@ static void by_address(weft_context* ctx, const char* address) {
   weft_op op;
   weft_completion about;
   CHECK(weft_recv(ctx, guest, NULL, 0, 2, 0, &op, NULL) == WEFT_OK);
-  weft_listener_close(door);
+  weft_listener_close(listening);
   weft_peer_close(v.peer);
   weft_close(other);
   CHECK(weft_wait(&op, 20000, &about) == WEFT_DONE && about.status == WEFT_CLOSED);

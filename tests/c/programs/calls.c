@@ -285,9 +285,9 @@ static void memory(weft_context* ctx, weft_peer* next, weft_peer* previous) {
     free(mine);
   else
     CHECK(weft_free(ctx, mine) == WEFT_OK && weft_free(ctx, in) == WEFT_INVALID_ARGUMENT);
-  weft_forget(ctx, in, size);
-  weft_forget(ctx, NULL, 1);
-  weft_forget(NULL, in, size);
+  weft_invalidate_registrations(ctx, in, size);
+  weft_invalidate_registrations(ctx, NULL, 1);
+  weft_invalidate_registrations(NULL, in, size);
   CHECK(weft_free(ctx, NULL) == WEFT_OK && weft_alloc(ctx, 0, &mine) == WEFT_INVALID_ARGUMENT);
   free(in);
 }

@@ -16,9 +16,9 @@ int main(void) {
   int status = -1;
   CHECK(waitpid(child, &status, 0) == child && status == 0);
 
-  weft_listener* door = NULL;
-  CHECK(weft_listen(ctx, "any://127.0.0.1:0", &door) == WEFT_OK); /* its threads are there */
-  weft_listener_close(door);
+  weft_listener* listening = NULL;
+  CHECK(weft_listen(ctx, "any://127.0.0.1:0", &listening) == WEFT_OK); /* its threads are there */
+  weft_listener_close(listening);
   weft_peer* me = peer_or_exit(ctx, weft_rank(ctx));
   char out = 7, in = 0;
   weft_op sent, got;

@@ -14,12 +14,12 @@ static void* leave(void* unused) {
 }
 
 static weft_context *ctx, *other;
-static weft_listener* door;
+static weft_listener* listening;
 static weft_peer *guest, *host;
 
-static void* knock(void* unused) {
+static void* request_connection(void* unused) {
   (void)unused;
-  CHECK(weft_connect(other, weft_listener_address(door), "", 20000, &host) == WEFT_OK);
+  CHECK(weft_connect(other, weft_listener_address(listening), "", 20000, &host) == WEFT_OK);
   return NULL;
 }
 
@@ -37,9 +37,9 @@ int main(int argc, char** argv) {
   ctx = open_or_exit();
   other = open_or_exit();
   snprintf(address, sizeof address, "unix://weft-c-leave-%ld", (long)getpid());
-  CHECK(weft_listen(ctx, address, &door) == WEFT_OK);
-  CHECK(pthread_create(&thread, NULL, knock, NULL) == 0);
-  CHECK(weft_accept(door, 20000, NULL, 0, &guest) == WEFT_OK);
+  CHECK(weft_listen(ctx, address, &listening) == WEFT_OK);
+  CHECK(pthread_create(&thread, NULL, request_connection, NULL) == 0);
+  CHECK(weft_accept(listening, 20000, NULL, 0, &guest) == WEFT_OK);
   CHECK(pthread_join(thread, NULL) == 0);
   char* const out = calloc(size, 1);
   char* const in = malloc(size);

@@ -46,7 +46,7 @@ static void* tests(void* argument) {
 
 static void* settles(void* argument) {
   struct part* p = argument;
-  weft_settle(p->ctx);
+  weft_bind_thread(p->ctx);
   for (uint64_t i = 0; i < rounds; ++i) one_round(p, i, 0);
   return NULL;
 }
@@ -83,7 +83,7 @@ int main(void) {
 
   CHECK(pthread_create(&others[0], NULL, settles, &parts[3]) == 0);
   CHECK(pthread_join(others[0], NULL) == 0);
-  weft_settle(ctx);
+  weft_bind_thread(ctx);
   for (int i = 0; i <= threads; ++i) CHECK(parts[i].seen == rounds);
 
   struct poller poller = {.ctx = ctx};

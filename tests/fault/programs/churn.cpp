@@ -105,7 +105,7 @@ class house {
  private:
   task<void> round() {
     scope all;
-    for (listener& door : doors_) all.start(welcome(door, all));
+    for (listener& listening : doors_) all.start(welcome(listening, all));
     std::vector<pid_t> there;
     for (std::size_t i = 0; i != guests; ++i) there.push_back(start());
     while (!there.empty() || present_ != 0) {
@@ -121,9 +121,9 @@ class house {
     co_await all.join();
   }
 
-  task<void> welcome(listener& door, scope& all) {
+  task<void> welcome(listener& listening, scope& all) {
     for (;;) {
-      listener::visitor who = co_await door.next();
+      listener::connection_request who = co_await listening.next();
       auto guest = co_await as_result(who.accept());
       if (!guest) continue;  // it has gone meanwhile
       ++came_;
@@ -146,7 +146,7 @@ class house {
   pid_t start() const {
     std::vector<std::string> words{
         program_, std::to_string(std::chrono::duration<double>(one_round).count())};
-    for (const listener& door : doors_) words.push_back(door.address());
+    for (const listener& listening : doors_) words.push_back(listening.address());
     std::vector<char*> arguments;
     for (std::string& w : words) arguments.push_back(w.data());
     arguments.push_back(nullptr);

@@ -2,7 +2,7 @@
 // One of two processes that exchange a message which takes its time.
 //   halfway ADDRESS send      sends it, and then waits for the other one's end
 //   halfway ADDRESS receive   receives it, and dies as soon as the first byte is there
-// ADDRESS is the other one's door. `size` bytes, each `content`.
+// ADDRESS is the other one's listener. `size` bytes, each `content`.
 #include <signal.h>
 #include <unistd.h>
 

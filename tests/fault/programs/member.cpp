@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A member of a job that grows and shrinks, which asks the others in turn and checks what they
 // answer.
-//   member open ADDRESS   rank 0, or what was launched beside it; rank 0 opens the door ADDRESS
+//   member open ADDRESS   rank 0, or what was launched beside it; rank 0 opens the listener ADDRESS
 //   member join ADDRESS   one that joins
 // It goes on until it gets SIGTERM; then it leaves in good order. What it says, a line each:
 //   open ADDRESS              others can join there

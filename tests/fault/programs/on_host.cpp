@@ -73,8 +73,8 @@ void move_to(int host, int rank) {
   job[launcher.size() - 1] = static_cast<char>('0' + rank % 10);
   const unique_fd first_host{::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)};
   if (!first_host || ::setns(host, CLONE_NEWNET) != 0) cannot("the second host", errno);
-  opened door = listen_abstract(job.substr(0, launcher.size()));
-  if (!door.fd) cannot("a socket there", door.error);
+  opened listening = listen_abstract(job.substr(0, launcher.size()));
+  if (!listening.fd) cannot("a socket there", listening.error);
   const pid_t rank_process = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) cannot("fork", errno);
@@ -82,7 +82,7 @@ void move_to(int host, int rank) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != rank_process) ::_exit(0);
     if (::setns(first_host.get(), CLONE_NEWNET) != 0) cannot("back to the first host", errno);
-    relay(door.fd.get(), launcher);
+    relay(listening.fd.get(), launcher);
   }
   ::setenv("WEFT_JOB", job.c_str(), 1);
 }

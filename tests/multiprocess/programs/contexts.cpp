@@ -30,7 +30,7 @@ std::string second_context() {
   try {
     context second;
   } catch (const error& e) {
-    const bool tells = std::string(e.what()).find("options::alone") != std::string::npos;
+    const bool tells = std::string(e.what()).find("options::standalone") != std::string::npos;
     return e.kind() == errc::invalid_argument && tells ? "" : e.what();
   }
   return "a rank can have two contexts";
@@ -41,7 +41,7 @@ void two_at_a_time() {
   if (const std::string wrong = second_context(); !wrong.empty())
     throw error(errc::unsupported, wrong);
   options chosen;
-  chosen.alone = true;
+  chosen.standalone = true;
   context second(chosen);
   run(second, exchange(second, 1));  // with itself
   run(first, exchange(first, 1));

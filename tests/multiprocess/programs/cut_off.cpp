@@ -75,7 +75,7 @@ task<void> talk_on(endpoint neighbour, progress& p) {
 }
 
 task<void> play(context& ctx, int rank, std::array<std::string, 2> hosts) {
-  const auto door = [&](int whose, int for_whom) {
+  const auto listening = [&](int whose, int for_whom) {
     return "tcp://" + hosts[static_cast<std::size_t>(whose / 2)] + ":" +
            std::to_string(7000 + 10 * whose + for_whom);
   };
@@ -83,7 +83,8 @@ task<void> play(context& ctx, int rank, std::array<std::string, 2> hosts) {
   scope all;
   for (int other = 0; other != ranks; ++other) {
     if (other == rank) continue;
-    const endpoint peer = co_await ctx.meet(door(rank, other), door(other, rank), "cut-off");
+    const endpoint peer =
+        co_await ctx.meet(listening(rank, other), listening(other, rank), "cut-off");
     if (other / 2 == rank / 2) {
       all.start(talk_on(peer, p));
     } else {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include <weft/contact.hpp>
+#include <weft/context_address.hpp>
 #include <weft/weft.hpp>
 
 using namespace weft;
@@ -33,17 +33,17 @@ constexpr int enough = 20;
 
 options alone() {
   options o = options::from_environment();
-  o.alone = true;
+  o.standalone = true;
   return o;
 }
 
-contact read_contact(int fd) {
-  contact c;
+device_address read_contact(int fd) {
+  device_address c;
   if (::read(fd, c.bytes.data(), c.bytes.size()) != static_cast<ssize_t>(c.bytes.size()))
     ::_exit(2);
   return c;
 }
-void write_contact(int fd, const contact& c) {
+void write_contact(int fd, const device_address& c) {
   if (::write(fd, c.bytes.data(), c.bytes.size()) != static_cast<ssize_t>(c.bytes.size()))
     ::_exit(2);
 }
@@ -65,7 +65,7 @@ task<void> send_many(endpoint to, int count) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
     context there(alone());
-    write_contact(to, contact_of(there));
+    write_contact(to, context_address_of(there));
     const endpoint peer = peer_at(there, read_contact(from));
     run(there, [&]() -> task<void> {
       scope both;
@@ -114,7 +114,7 @@ std::atomic<bool> settled{false};
 int from_other = -1, to_other = -1;
 
 void meet(context& here) {
-  write_contact(to_other, contact_of(here));
+  write_contact(to_other, context_address_of(here));
   other = peer_at(here, read_contact(from_other));
 }
 context& static_context() {

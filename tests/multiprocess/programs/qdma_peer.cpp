@@ -20,8 +20,8 @@ namespace {
 
 using namespace weft;
 
-qdma::contact contact_in(const std::string& hex) {
-  qdma::contact c;
+qdma::device_address contact_in(const std::string& hex) {
+  qdma::device_address c;
   for (std::size_t i = 0; i != c.bytes.size(); ++i)
     c.bytes[i] = static_cast<std::byte>(std::stoul(hex.substr(2 * i, 2), nullptr, 16));
   return c;
@@ -72,7 +72,7 @@ task<void> play(context& ctx, std::vector<std::string> args) {
 int main(int argc, char** argv) {
   try {
     options o = options::from_environment();
-    o.alone = true;
+    o.standalone = true;
     context ctx(o);
     run(ctx, play(ctx, {argv + 1, argv + argc}));
     return 0;

@@ -29,7 +29,7 @@ std::span<std::byte> in(T& t) {
 
 task<qdma::device> device_of(context& ctx) {
   const group world = ctx.world();
-  qdma::contact where;
+  qdma::device_address where;
   if (world.rank() != 0) {
     co_await world[0].recv(in(where), contact_tag);
     co_return co_await qdma::device::join(ctx, where);

@@ -41,9 +41,9 @@ task<void> talk_once(endpoint other, bool closes, std::vector<peer_id>& numbers)
   co_await within(30s, other.closed());
 }
 
-task<void> accept_all(listener& door, int times, bool closes, std::vector<peer_id>& numbers) {
+task<void> accept_all(listener& listening, int times, bool closes, std::vector<peer_id>& numbers) {
   for (int i = 0; i != times; ++i) {
-    endpoint guest = co_await within(30s, door.accept());
+    endpoint guest = co_await within(30s, listening.accept());
     co_await talk_once(guest, closes, numbers);
   }
 }
@@ -71,17 +71,17 @@ options only(const std::string& transport, unsigned tcp_links = 1) {
   return chosen;
 }
 
-void reconnect(context& host, listener& door, context& guest, int times, bool both_close,
+void reconnect(context& host, listener& listening, context& guest, int times, bool both_close,
                std::vector<peer_id>& at_host, std::vector<peer_id>& at_guest) {
   std::string failure;
   std::thread accepting([&] {
     try {
-      run(host, accept_all(door, times, both_close, at_host));
+      run(host, accept_all(listening, times, both_close, at_host));
     } catch (const error& e) {
       failure = e.what();
     }
   });
-  CHECK_NOTHROW(run(guest, connect_all(guest, door.address(), times, at_guest)));
+  CHECK_NOTHROW(run(guest, connect_all(guest, listening.address(), times, at_guest)));
   accepting.join();
   CHECK(failure.empty());
 }
@@ -92,9 +92,9 @@ TEST_CASE("again: after a close the next connection has the next number, and car
   const std::string transport = GENERATE("shm", "tcp");
   CAPTURE(transport);
   context host(only(transport)), guest(only(transport));
-  listener door = run(host, host.listen(address_of("door")));
+  listener listening = run(host, host.listen(address_of("door")));
   std::vector<peer_id> at_host, at_guest;
-  reconnect(host, door, guest, 3, false, at_host, at_guest);
+  reconnect(host, listening, guest, 3, false, at_host, at_guest);
   CHECK(at_host == std::vector<peer_id>{first_number, first_number + 1, first_number + 2});
   CHECK(at_guest == at_host);
 }
@@ -105,11 +105,11 @@ TEST_CASE("again: connections that were closed leave nothing open, whoever close
   const bool both_close = GENERATE(false, true);
   CAPTURE(transport, links, both_close);
   context host(only(transport, links)), guest(only(transport, links));
-  listener door = run(host, host.listen(address_of("leaves")));
+  listener listening = run(host, host.listen(address_of("leaves")));
   std::vector<peer_id> at_host, at_guest;
-  reconnect(host, door, guest, 5, both_close, at_host, at_guest);
+  reconnect(host, listening, guest, 5, both_close, at_host, at_guest);
   const std::size_t before = descriptors_in_use();
-  reconnect(host, door, guest, 50, both_close, at_host, at_guest);
+  reconnect(host, listening, guest, 50, both_close, at_host, at_guest);
   const auto until = std::chrono::steady_clock::now() + 20s;
   while (descriptors_in_use() > before && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(1ms);

@@ -29,21 +29,21 @@ task<void> leave_by_exception(endpoint self) {
 }
 
 task<void> serve(context& ctx, std::vector<errc>& ends) {
-  listener door = co_await ctx.listen("any://127.0.0.1:0");
+  listener listening = co_await ctx.listen("any://127.0.0.1:0");
   try {
-    co_await door.accept();
+    co_await listening.accept();
   } catch (const error& e) {
     ends.push_back(e.kind());
   }
   try {
-    co_await ctx.connect(door.address());
+    co_await ctx.connect(listening.address());
   } catch (const error& e) {
     ends.push_back(e.kind());
   }
 }
 
 task<void> hold_a_door(context& ctx, std::vector<errc>& ends) {
-  const listener door = co_await ctx.listen("any://127.0.0.1:0");
+  const listener listening = co_await ctx.listen("any://127.0.0.1:0");
   std::array<std::byte, 8> in{};
   try {
     co_await ctx.recv(in, any_tag);
@@ -92,22 +92,22 @@ task<void> wait_for(std::atomic<bool>& flag) {
   while (!flag) co_await sleep_for(1ms);
 }
 
-task<void> let_in(listener::visitor v, std::vector<errc>& ends) {
+task<void> let_in(listener::connection_request v, std::vector<errc>& ends) {
   co_await end_of(sleep_for(1h));
   ends.push_back(co_await end_of(v.accept()));
 }
 
 task<void> keep_a_door(context& ctx, std::string& address, std::atomic<bool>& open,
                        std::atomic<bool>& came, std::vector<errc>& ends) {
-  listener door = co_await ctx.listen("any://127.0.0.1:0");
-  address = door.address();
+  listener listening = co_await ctx.listen("any://127.0.0.1:0");
+  address = listening.address();
   open = true;
-  listener::visitor v = co_await door.next();
+  listener::connection_request v = co_await listening.next();
   came = true;
   co_await let_in(std::move(v), ends);
 }
 
-task<void> knock(context& ctx, std::string address, std::vector<errc>& ends) {
+task<void> request_connection(context& ctx, std::string address, std::vector<errc>& ends) {
   ends.push_back(co_await end_of(ctx.connect(std::move(address))));
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("a visitor that is accepted while the context ends") {
       std::atomic<bool> open = false, came = false;
       spawn(ctx, keep_a_door(ctx, address, open, came, mine));
       run(ctx, wait_for(open));
-      spawn(visiting, knock(visiting, address, theirs));
+      spawn(visiting, request_connection(visiting, address, theirs));
       run(visiting, nothing());
       run(ctx, wait_for(came));
     }

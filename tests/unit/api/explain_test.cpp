@@ -37,7 +37,7 @@ TEST_CASE("the ways of large messages follow the options") {
   o.progress = progress_mode::polling;
   CHECK(has(ways(o, 1 << 20), "CMA"));
   CHECK_FALSE(has(ways(o, 1 << 20, false), "CMA"));
-  o.large_messages = "pipeline";
+  o.shm_copy = "pipeline";
   CHECK_FALSE(has(ways(o, 1 << 20), "CMA"));
   CHECK_FALSE(has(ways(o, 1 << 20), "direct copy"));
   o.eager_limit = std::size_t{2} << 20;
@@ -65,10 +65,11 @@ auto with_peer(const std::vector<std::string>& here, const std::vector<std::stri
   context ctx(o);
   o.transports = there;
   context other(o);
-  listener door = run(ctx, ctx.listen("unix://weft-test-explain-" + std::to_string(::getpid())));
+  listener listening =
+      run(ctx, ctx.listen("unix://weft-test-explain-" + std::to_string(::getpid())));
   // Both contexts live on until this side has found out.
-  std::thread visitor([&] { run(other, other.connect(door.address())); });
-  const endpoint to = run(ctx, door.accept());
+  std::thread visitor([&] { run(other, other.connect(listening.address())); });
+  const endpoint to = run(ctx, listening.accept());
   visitor.join();
   return act(ctx, to);
 }
@@ -126,7 +127,7 @@ TEST_CASE(
 
 TEST_CASE("a rank that nobody has is said to be none") {
   options o;
-  o.alone = true;
+  o.standalone = true;
   context ctx(o);
   const auto r = sync_wait(ctx, as_result(ctx.peer(1000).send(const_buffer{}, tag{1})));
   REQUIRE_FALSE(r);

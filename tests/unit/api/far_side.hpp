@@ -51,7 +51,7 @@ class stub_link final : public transports::link {
  public:
   stub_link(const transports::traits& t, log& to) : link(t), log_(to) {}
   ~stub_link() override { log_.add("end " + std::string(traits().name)); }
-  std::string opened(transports::parcel) override { return {}; }
+  std::string opened(transports::wireup_message) override { return {}; }
   transports::post send(const transports::frame_header& h, const transports::frame_extension*,
                         transports::gather& data) noexcept override {
     data.skip(h.size);
@@ -65,8 +65,8 @@ class stub_link final : public transports::link {
     return false;
   }
   std::optional<transports::remote_address> expose(const_buffer) noexcept override { return {}; }
-  bool unseen() const noexcept override { return false; }
-  void nudge() noexcept override {}
+  bool unconsumed() const noexcept override { return false; }
+  void wake_peer() noexcept override {}
 
  private:
   log& log_;
@@ -82,46 +82,47 @@ class stub_transport final : public transports::transport {
 
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override { return is_self ? "not by this" : ""; }
-  std::unique_ptr<transports::link> open(transports::inlet&, const transports::counterpart&,
-                                         transports::parcel&) override {
+  std::unique_ptr<transports::link> open(transports::frame_sink&, const transports::counterpart&,
+                                         transports::wireup_message&) override {
     return std::make_unique<stub_link>(traits_, log_);
   }
-  std::string accept(transports::inlet& to, const transports::counterpart& who,
-                     transports::parcel offer, transports::parcel&) override {
+  std::string accept(transports::frame_sink& to, const transports::counterpart& who,
+                     transports::wireup_message offer, transports::wireup_message&) override {
     if (!offer.bytes.empty()) return "it does not like it";
     log_.add("accept " + name_ + std::to_string(who.link));
     accepted_.push_back(&to);
     last = &to;
     return {};
   }
-  void forget(transports::inlet& from) noexcept override {
+  void forget(transports::frame_sink& from) noexcept override {
     if (std::erase(accepted_, &from) != 0) log_.add("forget " + name_);
   }
-  bool hear_out(transports::inlet&) noexcept override {
+  bool drain_peer(transports::frame_sink&) noexcept override {
     ++log_.heard_out;
     return !log_.more_comes;
   }
   std::string describe() const override { return name_; }
-  std::string describe(const transports::inlet&) const override { return name_; }
+  std::string describe(const transports::frame_sink&) const override { return name_; }
   unsigned poll() noexcept override { return 0; }
   bool has_work() noexcept override { return false; }
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
 
-  /// Of the offer that was accepted last. Baton held.
-  transports::inlet* last = nullptr;
+  /// Of the offer that was accepted last. Progress lock held.
+  transports::frame_sink* last = nullptr;
 
  private:
   const std::string name_;
   log& log_;
   const transports::traits traits_;
-  std::vector<transports::inlet*> accepted_;
+  std::vector<transports::frame_sink*> accepted_;
 };
 
-/// A parcel of two contexts that open links, as docs/wire-format.md has it.
-inline transports::parcel link_parcel(std::uint8_t kind, std::uint16_t place,
-                                      std::uint8_t number = 0, std::uint8_t further = 0,
-                                      const std::string& body = {}) {
-  transports::parcel p = wireup::test::make_parcel(kind, std::string(8, '\0') + body);
+/// A wire-up message of two contexts that open links, as docs/wire-format.md has it.
+inline transports::wireup_message link_parcel(std::uint8_t kind, std::uint16_t place,
+                                              std::uint8_t number = 0, std::uint8_t further = 0,
+                                              const std::string& body = {}) {
+  transports::wireup_message p =
+      wireup::test::make_wireup_message(kind, std::string(8, '\0') + body);
   std::memcpy(p.bytes.data(), &place, sizeof place);
   p.bytes[2] = static_cast<std::byte>(number);
   p.bytes[3] = static_cast<std::byte>(further);
@@ -146,8 +147,8 @@ class met {
 
   met() : ctx(make()), peer(meet()) {}
 
-  void say(transports::parcel p) const { channel->send(std::move(p)); }
-  transports::parcel hear() { return far.parcels.next().parcel; }
+  void say(transports::wireup_message p) const { channel->send(std::move(p)); }
+  transports::wireup_message hear() { return far.wireup_messages.next().wireup_message; }
   void offer_of(std::uint16_t place, std::uint8_t number = 0, std::uint8_t further = 0) const {
     say(link_parcel(says::offer, place, number, further));
   }
@@ -161,9 +162,9 @@ class met {
 
   /// Another one from the same node: it knocks, and is let in.
   endpoint meet() {
-    listener door = run(ctx, ctx.listen("unix://weft-far-side-" + std::to_string(::getpid())));
-    far->knock(door.address(), "", node::into(far.outcomes));
-    endpoint e = run(ctx, door.accept());
+    listener listening = run(ctx, ctx.listen("unix://weft-far-side-" + std::to_string(::getpid())));
+    far->request_connection(listening.address(), "", node::into(far.outcomes));
+    endpoint e = run(ctx, listening.accept());
     channel = far.outcomes.next().channel;
     REQUIRE(channel);
     return e;
@@ -173,7 +174,7 @@ class met {
   context make() {
     options o;
     o.transports = {"self", "first", "many", "second"};
-    std::vector<detail::guest_transport> guests;
+    std::vector<detail::external_transport> guests;
     for (const char* name : {"first", "many", "second"})
       guests.push_back({name, [this, name](runtime::engine& e) {
                           engine = &e;

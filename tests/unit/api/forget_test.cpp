@@ -14,8 +14,8 @@
 
 namespace transports = weft::transports;
 using transports::counterpart;
-using transports::inlet;
-using transports::parcel;
+using transports::frame_sink;
+using transports::wireup_message;
 
 namespace {
 
@@ -31,20 +31,23 @@ class forgetful final : public transports::transport {
     return t;
   }
   std::string reach(bool) const override { return "it is for a test"; }
-  std::unique_ptr<transports::link> open(inlet&, const counterpart&, parcel&) override {
+  std::unique_ptr<transports::link> open(frame_sink&, const counterpart&,
+                                         wireup_message&) override {
     return nullptr;
   }
-  std::string accept(inlet&, const counterpart&, parcel, parcel&) override { return reach(true); }
-  void forget(inlet&) noexcept override {}
-  void forget_memory(std::span<const std::byte> memory) noexcept override {
+  std::string accept(frame_sink&, const counterpart&, wireup_message, wireup_message&) override {
+    return reach(true);
+  }
+  void forget(frame_sink&) noexcept override {}
+  void invalidate_registrations(std::span<const std::byte> memory) noexcept override {
     told_.emplace_back(memory.data(), memory.size());
   }
-  void add_to(weft::metrics& m) const noexcept override { m.region_bytes_now += 7; }
+  void add_to(weft::metrics& m) const noexcept override { m.registered_bytes += 7; }
   std::string describe() const override { return "forgetful"; }
-  std::string describe(const inlet&) const override { return describe(); }
+  std::string describe(const frame_sink&) const override { return describe(); }
   unsigned poll() noexcept override { return 0; }
   bool has_work() noexcept override { return false; }
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
 
  private:
   std::vector<range>& told_;
@@ -56,11 +59,11 @@ TEST_CASE("forget: every transport is told, by the application and by weft's own
   std::vector<range> told;
   weft::options o;
   o.transports = {"self", "shm", "forgetful"};
-  const std::vector<weft::detail::guest_transport> guests{
+  const std::vector<weft::detail::external_transport> guests{
       {"forgetful", [&told](weft::runtime::engine&) { return std::make_unique<forgetful>(told); }}};
   weft::context ctx(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));
   const std::vector<std::byte> memory(1000);
-  ctx.forget(memory);
+  ctx.invalidate_registrations(memory);
   CHECK(told == std::vector<range>{{memory.data(), 1000}});
 
   range shared;
@@ -70,5 +73,5 @@ TEST_CASE("forget: every transport is told, by the application and by weft's own
   }
   REQUIRE(told.size() == 2);
   CHECK(told[1] == shared);
-  CHECK(ctx.snapshot().region_bytes_now == 7);
+  CHECK(ctx.snapshot().registered_bytes == 7);
 }

@@ -10,7 +10,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <weft/pump.hpp>
+#include <weft/external_loop.hpp>
 #include <weft/weft.hpp>
 
 using namespace weft;
@@ -21,9 +21,9 @@ namespace {
 /// Two contexts that know each other, with handles whose ends would be told.
 struct couple {
   explicit couple(const std::string& name)
-      : door(run(host, host.listen("unix://weft-fork-" + name + std::to_string(::getpid())))) {
-    std::thread accepting([&] { guest_at_host = run(host, door->accept()); });
-    host_at_guest = run(guest, guest.connect(door->address()));
+      : listening(run(host, host.listen("unix://weft-fork-" + name + std::to_string(::getpid())))) {
+    std::thread accepting([&] { guest_at_host = run(host, listening->accept()); });
+    host_at_guest = run(guest, guest.connect(listening->address()));
     accepting.join();
     memory.emplace(guest, 4096);
   }
@@ -37,7 +37,7 @@ struct couple {
   }
 
   context host, guest;
-  std::optional<listener> door;
+  std::optional<listener> listening;
   endpoint guest_at_host, host_at_guest;
   std::optional<shared_memory> memory;
 };
@@ -74,10 +74,10 @@ TEST_CASE("fork: the end of handles in a child concerns nobody") {
   std::optional<claimed_message> message;
   while (!message) message = both.guest_at_host.try_claim(tag{2});
   context late;
-  std::optional<listener::visitor> visitor;
-  std::thread knocking([&] { run(late, late.connect(both.door->address())); });
-  visitor = run(both.host, both.door->next());
-  std::optional<pump> calls(std::in_place, both.guest);
+  std::optional<listener::connection_request> visitor;
+  std::thread requesting([&] { run(late, late.connect(both.listening->address())); });
+  visitor = run(both.host, both.listening->next());
+  std::optional<external_loop> calls(std::in_place, both.guest);
   CHECK(in_child([&] {
           calls.reset();
           visitor.reset();
@@ -86,7 +86,7 @@ TEST_CASE("fork: the end of handles in a child concerns nobody") {
         }) == 0);
   calls.reset();
   run(both.host, visitor->accept());
-  knocking.join();
+  requesting.join();
   sync_wait(both.host, message->recv({&in, 1}));
   CHECK(in == out);
   both.talk();
@@ -100,7 +100,8 @@ TEST_CASE("fork: a child that uses its parent's context is told what to do inste
           try {
             run(both.host, both.host.listen("unix://weft-fork-child"));
           } catch (const error& e) {
-            const bool tells = std::string(e.what()).find("options::alone") != std::string::npos;
+            const bool tells =
+                std::string(e.what()).find("options::standalone") != std::string::npos;
             return e.kind() == errc::invalid_argument && tells ? 0 : 2;
           }
           return 3;

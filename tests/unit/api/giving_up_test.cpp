@@ -10,15 +10,16 @@ namespace {
 
 using Catch::Contains;
 
-transports::parcel gone_parcel(std::uint32_t why, const std::string& text) {
-  transports::parcel p = wireup::test::make_parcel(says::gone, std::string(4, '\0') + text);
+transports::wireup_message gone_parcel(std::uint32_t why, const std::string& text) {
+  transports::wireup_message p =
+      wireup::test::make_wireup_message(says::gone, std::string(4, '\0') + text);
   std::memcpy(p.bytes.data(), &why, sizeof why);
   return p;
 }
 
 /// The node was told that it is given up, for that reason, and the channel has ended.
 void check_told(met& m, errc why, const std::string& text) {
-  transports::parcel told = m.hear();
+  transports::wireup_message told = m.hear();
   while (told.kind != says::gone) told = m.hear();
   REQUIRE(told.bytes.size() >= 4);
   std::uint32_t number = 0;
@@ -46,17 +47,17 @@ task<void> exchange(endpoint with, error& end) {
 }
 
 /// As if there had been no memory for what it must be told.
-void doom(detail::core& at, const endpoint& whom) {
+void mark_failed(detail::core& at, const endpoint& whom) {
   const std::shared_ptr<proto::peer> p = at.messenger().peer_of(whom.id());
   const runtime::engine::holder hold(at.engine());
-  p->doom();
+  p->mark_failed();
 }
 
 /// Gives its guest up.
 task<void> greet(endpoint guest, detail::core& at, error& end) {
   std::byte in{};
   co_await guest.recv({&in, 1}, tag{2});
-  doom(at, guest);
+  mark_failed(at, guest);
   co_await receive(guest, end);
 }
 
@@ -78,7 +79,7 @@ TEST_CASE("giving up: a transport that breaks is told to the other side, and all
 TEST_CASE(
     "giving up: a side that runs out of memory for a peer says so, whatever the peer awaits") {
   met m;
-  doom(*m.core, m.peer);
+  mark_failed(*m.core, m.peer);
   check_told(m, errc::out_of_memory, "no memory");
   CHECK(m.receives().first == errc::out_of_memory);
 }
@@ -88,9 +89,9 @@ TEST_CASE("giving up: a peer that no transport reaches is told so") {
   errc end = errc::ok;
   std::thread sending([&] { run(m.ctx, send_in_vain(m.peer, end)); });
   for (int offers = 0; offers != 5; ++offers) {  // of three links, one of them
-    const transports::parcel p = m.hear();
+    const transports::wireup_message p = m.hear();
     REQUIRE(p.kind == says::offer);
-    transports::parcel no = wireup::test::make_parcel(says::refusal, "");
+    transports::wireup_message no = wireup::test::make_wireup_message(says::refusal, "");
     no.bytes.assign(p.bytes.begin(), p.bytes.begin() + 8);
     m.say(std::move(no));
   }
@@ -114,7 +115,7 @@ TEST_CASE("giving up: who is told ends everything with that peer, with the reaso
 TEST_CASE("giving up: a reason that is none, or long, is one, too") {
   const std::uint32_t why = GENERATE(0u, 99u, 0xffffffffu);
   met m;
-  m.say(why == 0 ? wireup::test::make_parcel(says::gone, "")
+  m.say(why == 0 ? wireup::test::make_wireup_message(says::gone, "")
                  : gone_parcel(why, std::string(16'000, 'x')));
   const auto [end, text] = m.receives();
   CHECK(end == errc::peer_lost);
@@ -130,13 +131,14 @@ TEST_CASE("giving up: between two contexts, over each transport") {
   auto made = std::make_unique<detail::core>(o);
   detail::core& at = *made;
   context host(std::move(made)), guest(o);
-  listener door = run(host, host.listen("unix://weft-giving-up-" + std::to_string(::getpid())));
+  listener listening =
+      run(host, host.listen("unix://weft-giving-up-" + std::to_string(::getpid())));
   error here(errc::ok), there(errc::ok);
   std::thread other([&] {
-    endpoint to = run(guest, guest.connect(door.address()));
+    endpoint to = run(guest, guest.connect(listening.address()));
     run(guest, exchange(to, there));
   });
-  endpoint from = run(host, door.accept());
+  endpoint from = run(host, listening.accept());
   run(host, greet(from, at, here));
   other.join();
   CHECK(here.kind() == errc::out_of_memory);

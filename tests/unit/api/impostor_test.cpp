@@ -27,13 +27,14 @@ class claimant {
     h.on_notice = [](const std::string&) {};
     manager_ = std::make_unique<wireup::connection_manager>(
         self, h, wireup::tcp_settings{wireup::job_key::from_text(a_key, "the test"), {"lo"}});
-    manager_->let_in();
+    manager_->start_accepting();
   }
-  std::future<wireup::channel_ptr> knock(const std::string& door) {
+  std::future<wireup::channel_ptr> request_connection(const std::string& listening) {
     auto answer = std::make_shared<std::promise<wireup::channel_ptr>>();
-    manager_->knock(door, "hello", [answer](wireup::channel_ptr c, const wireup::failure&) {
-      answer->set_value(std::move(c));
-    });
+    manager_->request_connection(listening, "hello",
+                                 [answer](wireup::channel_ptr c, const wireup::failure&) {
+                                   answer->set_value(std::move(c));
+                                 });
     return answer->get_future();
   }
 
@@ -42,16 +43,16 @@ class claimant {
 };
 
 task<endpoint> let_in(listener& at, claimant& who) {
-  const auto answer = who.knock(at.address());
-  listener::visitor v = co_await at.next();
+  const auto answer = who.request_connection(at.address());
+  listener::connection_request v = co_await at.next();
   co_return co_await v.accept();
 }
 
-task<void> receive(context& ctx, const std::string& door) {
-  listener at = co_await ctx.listen(door);
+task<void> receive(context& ctx, const std::string& listening) {
+  listener at = co_await ctx.listen(listening);
   claimant asks;
-  auto answer = asks.knock(at.address());
-  listener::visitor first = co_await at.next();
+  auto answer = asks.request_connection(at.address());
+  listener::connection_request first = co_await at.next();
   co_await first.accept();
   wireup::identity claimed = answer.get()->peer();  // the job, and this context's own rank
 
@@ -70,12 +71,12 @@ task<void> receive(context& ctx, const std::string& door) {
 }  // namespace
 
 TEST_CASE("impostor: a rank that somebody has is nobody else's") {
-  for (const std::string& door :
+  for (const std::string& listening :
        {"unix://weft-impostor-" + std::to_string(::getpid()), std::string("tcp://127.0.0.1:0")}) {
-    CAPTURE(door);
+    CAPTURE(listening);
     options o;
     o.job_key = a_key;
     context ctx(o);
-    run(ctx, receive(ctx, door));
+    run(ctx, receive(ctx, listening));
   }
 }

@@ -62,10 +62,10 @@ TEST_CASE("join: where nobody listens, that is said with the address") {
 TEST_CASE("join: a process without the job's key is told so") {
   using Catch::Contains;
   context host(with_key(our_key));
-  const std::string door = membership(host).open("tcp://127.0.0.1:0");
-  CHECK_THAT(why_not(door, errc::refused, with_key(std::string(32, 'b'))), Contains("key"));
-  CHECK_THAT(why_not(door, errc::unreachable, {}), Contains("WEFT_JOB_KEY"));
-  context good = join(door, with_key(our_key));
+  const std::string listening = membership(host).open("tcp://127.0.0.1:0");
+  CHECK_THAT(why_not(listening, errc::refused, with_key(std::string(32, 'b'))), Contains("key"));
+  CHECK_THAT(why_not(listening, errc::unreachable, {}), Contains("WEFT_JOB_KEY"));
+  context good = join(listening, with_key(our_key));
   CHECK(membership(good).rank() == 1);
 }
 
@@ -79,7 +79,7 @@ class silent_rank_zero {
 
   explicit silent_rank_zero(until when) : when_(when) {
     wireup::connection_manager::handlers h;
-    h.on_visit = [this](std::uint64_t, std::unique_ptr<wireup::door_visit> v) {
+    h.on_connection_request = [this](std::uint64_t, std::unique_ptr<wireup::incoming_request> v) {
       if (when_ != until::the_knock) {
         const wireup::channel_ptr c = v->accept();
         if (when_ == until::the_news) c->send(encode(wireup::roster_welcome{{}, 1, 1}));
@@ -88,17 +88,17 @@ class silent_rank_zero {
     };
     manager_ = std::make_unique<wireup::connection_manager>(wireup::identity{}, std::move(h));
     static int count = 0;
-    manager_->open_door(
+    manager_->open_listener(
         "unix://weft-join-silent-" + std::to_string(::getpid()) + "-" + std::to_string(++count),
         address_);
-    manager_->let_in();
+    manager_->start_accepting();
   }
   const std::string& address() const noexcept { return address_; }
 
  private:
   const until when_;
   std::string address_;
-  std::vector<std::unique_ptr<wireup::door_visit>> visits_;
+  std::vector<std::unique_ptr<wireup::incoming_request>> visits_;
   std::unique_ptr<wireup::connection_manager> manager_;
 };
 

@@ -27,13 +27,14 @@ void go_and_speak_on(met& m) {
 /// Another node comes, and gets a way in, too.
 void let_another_in(met& m) {
   node other;
-  listener door = run(m.ctx, m.ctx.listen("unix://weft-leaving-" + std::to_string(::getpid())));
-  other->knock(door.address(), "", node::into(other.outcomes));
-  const endpoint e = run(m.ctx, door.accept());
+  listener listening =
+      run(m.ctx, m.ctx.listen("unix://weft-leaving-" + std::to_string(::getpid())));
+  other->request_connection(listening.address(), "", node::into(other.outcomes));
+  const endpoint e = run(m.ctx, listening.accept());
   const wireup::channel_ptr channel = other.outcomes.next().channel;
   REQUIRE(channel);
   channel->send(link_parcel(says::offer, stubs_place));
-  CHECK(other.parcels.next().parcel.kind == says::answer);
+  CHECK(other.wireup_messages.next().wireup_message.kind == says::answer);
 }
 
 std::ptrdiff_t forgotten(const met& m) {
@@ -77,7 +78,7 @@ TEST_CASE("leaving: who is cut off is not heard out") {
   m.offer_of(stubs_place);
   CHECK(m.hear().kind == says::answer);
   m.asked.more_comes = true;
-  m.say(wireup::test::make_parcel(99, "nonsense"));
+  m.say(wireup::test::make_wireup_message(99, "nonsense"));
   CHECK(m.receives().first == errc::protocol_error);
   CHECK(m.asked.heard_out == 0);
 }

@@ -105,8 +105,8 @@ TEST_CASE("misuse: a stream that is none") {
   CHECK_THAT(refusal_of(ctx, none.read(memory)), said);
   CHECK_THAT(refusal_of(ctx, none.write(memory)), said);
   CHECK_THAT(refusal_of(ctx, none.closed()), said);
-  CHECK(none.try_put(memory).code() == errc::invalid_argument);
-  CHECK(none.try_get(memory).code() == errc::invalid_argument);
+  CHECK(none.try_write(memory).code() == errc::invalid_argument);
+  CHECK(none.try_read(memory).code() == errc::invalid_argument);
   CHECK_THAT(refusal([&] { none.finish(); }), said);
   CHECK_THAT(refusal([&] { none.close(); }), said);
   CHECK_THAT(refusal([&] { static_cast<void>(none.written()); }), said);

@@ -95,7 +95,7 @@ TEST_CASE("one way in: offers without end cost a bounded number of answers") {
   for (std::uint16_t place = 0; place != 5000; ++place) m.offer_of(unknown + place);
   check_cut_off(m);
   int refusals = 0;
-  while (!m.far.parcels.empty()) refusals += m.hear().kind == says::refusal;
+  while (!m.far.wireup_messages.empty()) refusals += m.hear().kind == says::refusal;
   CHECK(refusals > 0);
   CHECK(refusals <= 256);
 }
@@ -103,7 +103,7 @@ TEST_CASE("one way in: offers without end cost a bounded number of answers") {
 TEST_CASE("one way in: an offer without a head, or of a link beyond any number, is none") {
   met m;
   const bool headless = GENERATE(true, false);
-  m.say(headless ? wireup::test::make_parcel(says::offer, "short")
+  m.say(headless ? wireup::test::make_wireup_message(says::offer, "short")
                  : link_parcel(says::offer, many, 200, 2));
   check_cut_off(m);
   CHECK(m.asked.lines().empty());
@@ -113,7 +113,7 @@ TEST_CASE("one way in: a parcel with a descriptor that is no memory ends its sen
   const std::uint8_t kind =
       GENERATE(values<std::uint8_t>({says::offer, says::answer, says::note, 99}));
   met m;
-  transports::parcel p = link_parcel(kind, first);
+  transports::wireup_message p = link_parcel(kind, first);
   p.fds.push_back(runtime::make_memory_file("some", 4096));
   p.fds.emplace_back(::dup(0));
   m.say(std::move(p));

@@ -48,8 +48,7 @@ TEST_CASE("options: what no variable could say is refused, by both names") {
   check_refused([](options& o) { o.tcp_links = 0; }, {"options::tcp_links", "WEFT_TCP_LINKS"});
   check_refused([](options& o) { o.wait_set = "select"; },
                 {"options::wait_set", "WEFT_WAIT_SET", "epoll"});
-  check_refused([](options& o) { o.large_messages = "x"; },
-                {"options::large_messages", "WEFT_LARGE"});
+  check_refused([](options& o) { o.shm_copy = "x"; }, {"options::shm_copy", "WEFT_SHM_COPY"});
   check_refused([](options& o) { o.job_key = "x"; }, {"options::job_key", "WEFT_JOB_KEY"});
   check_refused([](options& o) { o.transports = {}; }, {"options::transports", "WEFT_TRANSPORTS"});
   check_refused([](options& o) { o.transports.assign(2, "shm"); },
@@ -78,5 +77,5 @@ TEST_CASE("options: a variable that makes no sense is named") {
   };
   CHECK_THAT(refused("WEFT_WAIT_SET", "select"), Catch::StartsWith("WEFT_WAIT_SET=\"select\""));
   CHECK_THAT(refused("WEFT_TRANSPORTS", ""), Catch::StartsWith("WEFT_TRANSPORTS=\"\""));
-  CHECK_THAT(refused("WEFT_LARGE", "x"), Catch::StartsWith("WEFT_LARGE=\"x\""));
+  CHECK_THAT(refused("WEFT_SHM_COPY", "x"), Catch::StartsWith("WEFT_SHM_COPY=\"x\""));
 }

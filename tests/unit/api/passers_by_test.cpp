@@ -33,10 +33,10 @@ std::size_t open_descriptors() {
 }
 
 /// So many come, say a word, hear it again, and go.
-task<void> receive(listener& door, int how_many) {
+task<void> receive(listener& listening, int how_many) {
   std::byte word{};
   for (int i = 0; i != how_many; ++i) {
-    endpoint guest = co_await door.accept();
+    endpoint guest = co_await listening.accept();
     co_await guest.recv({&word, 1}, tag{1});
     co_await guest.send({&word, 1}, tag{1});
     co_await guest.closed();
@@ -50,11 +50,11 @@ task<void> visit(context& ctx, const std::string& address) {
   co_await host.recv({&word, 1}, tag{1});
 }
 
-void pass_by(context& host, listener& door, const options& chosen, int how_many) {
-  std::thread receiver([&] { run(host, receive(door, how_many)); });
+void pass_by(context& host, listener& listening, const options& chosen, int how_many) {
+  std::thread receiver([&] { run(host, receive(listening, how_many)); });
   for (int i = 0; i != how_many; ++i) {
     context guest(chosen);
-    run(guest, visit(guest, door.address()));
+    run(guest, visit(guest, listening.address()));
   }
   receiver.join();
 }
@@ -68,12 +68,13 @@ TEST_CASE("passers-by: a context keeps nothing of peers that have gone") {
   chosen.transports = {transport};
   chosen.job_key = std::string(32, 'a');
   context host(chosen);
-  listener door = run(host, host.listen("unix://weft-passers-by-" + std::to_string(::getpid())));
+  listener listening =
+      run(host, host.listen("unix://weft-passers-by-" + std::to_string(::getpid())));
   constexpr int many = 300;
   constexpr std::size_t for_each = 100, noise = 16 * 1024;  // bytes; a peer has more than 1000
-  pass_by(host, door, chosen, many);
+  pass_by(host, listening, chosen, many);
   const std::size_t bytes_before = bytes_in_use(), open_before = open_descriptors();
-  pass_by(host, door, chosen, many);
+  pass_by(host, listening, chosen, many);
   const std::size_t bytes_after = bytes_in_use();
   CAPTURE(bytes_before, bytes_after);
   CHECK(bytes_after <= bytes_before + many * for_each + noise);

@@ -72,10 +72,10 @@ task<void> send_and_compute(context& ctx, shared_view& v) {
 }
 
 task<void> receive_and_compute(context& ctx, const context& sender, shared_view& v) {
-  listener door = co_await ctx.listen("any://127.0.0.1:0");
-  v.address = door.address();
+  listener listening = co_await ctx.listen("any://127.0.0.1:0");
+  v.address = listening.address();
   v.open = true;
-  endpoint from = co_await door.accept();
+  endpoint from = co_await listening.accept();
   std::vector<std::byte> all(large);
   std::byte in{};
   co_await from.recv({&in, 1}, tag{1});
@@ -97,7 +97,7 @@ task<void> receive_and_compute(context& ctx, const context& sender, shared_view&
 
 TEST_CASE("who asks for the rest of a message and then computes wakes a sender that computes") {
   options o;
-  o.large_messages = "pipeline";
+  o.shm_copy = "pipeline";
   context sending(o);
   o.progress = progress_mode::polling;
   context receiving(o);

@@ -21,7 +21,7 @@ namespace {
 
 options lone() {
   options o = options::from_environment();
-  o.alone = true;
+  o.standalone = true;
   return o;
 }
 

@@ -45,13 +45,13 @@ TEST_CASE("third party: whoever answers in a peer's place is let go at once") {
   o.transports = {"self", "shm", "tcp"};
   o.job_key = std::string(32, 'a');
   context ctx(o);
-  listener door = run(ctx, ctx.listen("tcp://127.0.0.1:0"));
+  listener listening = run(ctx, ctx.listen("tcp://127.0.0.1:0"));
 
   wireup::tcp_settings tcp;
   tcp.key = wireup::job_key::from_text(o.job_key, "key");
   node far({}, tcp);
-  far->knock(door.address(), "", node::into(far.outcomes));
-  endpoint peer = run(ctx, door.accept());
+  far->request_connection(listening.address(), "", node::into(far.outcomes));
+  endpoint peer = run(ctx, listening.accept());
   REQUIRE(far.outcomes.next().channel);
 
   const std::string name = wireup::socket_name_of(far->self().id);
@@ -69,7 +69,7 @@ TEST_CASE("third party: whoever answers in a peer's place is let go at once") {
   });
   run(ctx, send_one(peer));
   answering.join();
-  CHECK(far.parcels.next().parcel.kind == says::offer);  // by tcp
+  CHECK(far.wireup_messages.next().wireup_message.kind == says::offer);  // by tcp
 }
 
 }  // namespace weft::test

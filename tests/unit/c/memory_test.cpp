@@ -27,10 +27,10 @@ weft_context* opened() {
 struct couple {
   couple() {
     const std::string address = "unix://weft-h-" + std::to_string(::getpid());
-    weft_listener* door = nullptr;
-    REQUIRE(weft_listen(left, address.c_str(), &door) == WEFT_OK);
+    weft_listener* listening = nullptr;
+    REQUIRE(weft_listen(left, address.c_str(), &listening) == WEFT_OK);
     std::thread other([&] { weft_connect(right, address.c_str(), nullptr, 20'000, &to_left); });
-    const int code = weft_accept(door, 20'000, nullptr, 0, &to_right);
+    const int code = weft_accept(listening, 20'000, nullptr, 0, &to_right);
     other.join();
     REQUIRE(code == WEFT_OK);
     REQUIRE(to_left);
@@ -86,7 +86,7 @@ TEST_CASE("weft.h: memory that is refused is an error code, and nothing is throw
   weft_context* ctx = opened();
   weft_context* second = nullptr;
   weft_peer* peer = nullptr;
-  weft_listener* door = nullptr;
+  weft_listener* listening = nullptr;
   void* memory = nullptr;
   char text[100] = "";
   int codes[6] = {};
@@ -94,7 +94,7 @@ TEST_CASE("weft.h: memory that is refused is an error code, and nothing is throw
     const no_memory refused;
     codes[0] = weft_open(nullptr, &second);
     codes[1] = weft_peer_of(ctx, 7, &peer);
-    codes[2] = weft_listen(ctx, "unix://a-name-that-is-too-long-for-no-memory", &door);
+    codes[2] = weft_listen(ctx, "unix://a-name-that-is-too-long-for-no-memory", &listening);
     codes[3] = weft_connect(ctx, "unix://a-name-that-is-too-long-for-no-memory", "", 0, &peer);
     codes[4] = weft_alloc(ctx, 4096, &memory);
     codes[5] = weft_join("unix://a-name-that-is-too-long-for-no-memory", nullptr, &second);
@@ -103,7 +103,7 @@ TEST_CASE("weft.h: memory that is refused is an error code, and nothing is throw
   for (const int code : codes) CHECK(code == WEFT_OUT_OF_MEMORY);
   CHECK_FALSE(second);
   CHECK_FALSE(peer);
-  CHECK_FALSE(door);
+  CHECK_FALSE(listening);
   CHECK_FALSE(memory);
   CHECK(weft_last_error(ctx, text, sizeof text) > 0);
   CHECK(weft_peer_of(ctx, 0, &peer) == WEFT_OK);

@@ -132,7 +132,8 @@ TEST_CASE("credits: the budget is whole again when the peers are gone") {
   // What had arrived whole can still be received, and its memory counts until then.
   bytes in(40'000);
   std::size_t received = 0;
-  for (const weft::proto::incoming* m; (m = n[0].messages.table().any_unexpected(nullptr));) {
+  for (const weft::proto::inbound_message* m;
+       (m = n[0].messages.table().any_unexpected(nullptr));) {
     CHECK(n[0].budget_left() < all);
     auto op = n[0].recv_any(in, any_tag);
     n.settle();
@@ -188,7 +189,7 @@ TEST_CASE("credits: while the way back is full, at most one frame waits to retur
   }
   while (n.step())
     for (const fake::node from : {0u, 1u})
-      REQUIRE(n[from].to(1 - from).books().waiting_credits <= 1);
+      REQUIRE(n[from].to(1 - from).credit_state().waiting_credits <= 1);
   for (const auto& op : receives) CHECK(op->ended_with(errc::ok));
   CHECK(n.clean());
 }

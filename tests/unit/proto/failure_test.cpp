@@ -270,7 +270,7 @@ TEST_CASE("failure: the end of the context gives back the budget of what nobody 
 
 namespace {
 
-/// An executor that needs to know whether anybody can take the baton while it is posted to.
+/// An executor that needs to know whether anybody can take the progress lock while it is posted to.
 class nosy final : public weft::executor {
  public:
   explicit nosy(engine& e) noexcept : engine_(e) {}

@@ -167,7 +167,7 @@ TEST_CASE("gone: a message that arrived whole waits for its receive, with the ri
   side& there = p.all[1];
   endpoint sender = p.come();
   const peer_id number = sender.id();
-  weft::transports::parcel offer, answer;
+  weft::transports::wireup_message offer, answer;
   peer& back = there.to(0);
   {
     const engine::holder hold(there.engine);

@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
-#include "hostile_inlet.hpp"
-#include "proto/access.hpp"
+#include "hostile_frame_sink.hpp"
+#include "proto/rma.hpp"
 #include "proto/select.hpp"
 
 using namespace net;
@@ -14,26 +14,26 @@ using weft::proto::eager_ends;
 using weft::proto::frame_extension;
 using weft::proto::frame_kind;
 using weft::proto::header_of;
-using weft::proto::incoming;
+using weft::proto::inbound_message;
 using weft::proto::starved;
 using weft::transports::has_extension;
 
 namespace {
 
-bool taken_back(inlet_attack& a, std::uint64_t id) {
+bool taken_back(frame_sink_attack& a, std::uint64_t id) {
   return a.frame(frame_kind::rts, 0, eager_ends, {numbered(id), 0}) &&
          a.frame(frame_kind::cancel, 0, 0, {id, 0});
 }
 
 std::uint32_t usable(const peer& p) {
-  const peer::balance b = p.books();
+  const peer::balance b = p.credit_state();
   return b.window - b.held - b.owed;
 }
 
 }  // namespace
 
 TEST_CASE("hostile: credit that was not told is not there") {
-  inlet_attack a;
+  frame_sink_attack a;
   a.n.links_allowed = false;  // nothing can be told
   const std::uint32_t granted = usable(a.villain());
   std::uint32_t taken = 0;
@@ -44,7 +44,7 @@ TEST_CASE("hostile: credit that was not told is not there") {
 }
 
 TEST_CASE("hostile: answers that nobody reads are bounded", "[many]") {
-  inlet_attack a;
+  frame_sink_attack a;
   a.swallow(0);
   std::uint32_t taken = 0;
   while (taken < 2 * weft::proto::most_unsent_answers) {
@@ -62,7 +62,7 @@ TEST_CASE("hostile: answers that nobody reads are bounded", "[many]") {
 }
 
 TEST_CASE("hostile: a number has one message at a time, and who waits for an answer has one") {
-  inlet_attack a;
+  frame_sink_attack a;
   SECTION("twice unexpected") {
     REQUIRE(a.frame(frame_kind::rts, 0, eager_ends, {numbered(7), 0}));
     CHECK_FALSE(a.frame(frame_kind::rts, 0, eager_ends, {numbered(7), 0}));
@@ -80,7 +80,7 @@ TEST_CASE("hostile: a number has one message at a time, and who waits for an ans
 }
 
 TEST_CASE("cancel: whichever of thousands is meant, and none that is not there") {
-  inlet_attack a;
+  frame_sink_attack a;
   constexpr std::uint64_t count = 600;
   for (std::uint64_t i = 1; i <= count; ++i)
     REQUIRE(a.frame(frame_kind::rts, 0, eager_ends, {numbered(i * 109), 0}));
@@ -96,7 +96,7 @@ TEST_CASE("cancel: whichever of thousands is meant, and none that is not there")
 }
 
 TEST_CASE("budgets: of a peer that has gone, messages are let go of bit by bit") {
-  inlet_attack a;
+  frame_sink_attack a;
   constexpr std::uint64_t count = 900;
   const std::uint32_t all = a.n[0].budget_left() + usable(a.villain());
   for (std::uint64_t i = 1; i <= count; ++i) {
@@ -129,7 +129,7 @@ TEST_CASE("budgets: of a peer that has gone, messages are let go of bit by bit")
 
 TEST_CASE("hostile: memory for what never comes goes back, and all that is kept is counted") {
   constexpr std::size_t budget = 1u << 20;
-  inlet_attack a({}, {budget, 64u << 10});
+  frame_sink_attack a({}, {budget, 64u << 10});
   const weft::metrics& counts = a.n[0].messages.counts();
   const std::uint32_t window = usable(a.villain());
   std::uint64_t begun = 0;
@@ -140,17 +140,17 @@ TEST_CASE("hostile: memory for what never comes goes back, and all that is kept 
     CHECK(counts.unexpected_bytes_now <= std::uint64_t{window} * weft::proto::credit_unit);
     const bool some = begun % 2 != 0 && usable(a.villain()) > 2;
     REQUIRE(a.frame(a.head(frame_kind::more, some ? 70 : 0, eager_ends), nullptr));
-    CHECK(counts.unexpected_bytes_now - before == sizeof(incoming) + (some ? 70 : 0));
+    CHECK(counts.unexpected_bytes_now - before == sizeof(inbound_message) + (some ? 70 : 0));
   }
   CHECK(begun > 1000);
-  CHECK(counts.unexpected_bytes_now >= begun * sizeof(incoming));
+  CHECK(counts.unexpected_bytes_now >= begun * sizeof(inbound_message));
   CHECK(counts.unexpected_bytes_peak <= budget);
   a.n[0].end();
   CHECK(a.n[0].clean());
 }
 
 TEST_CASE("hostile: whoever guesses keys of regions is cut off") {
-  inlet_attack a;
+  frame_sink_attack a;
   a.swallow(1u << 20);
   bytes memory(64);
   const std::uint64_t key = a.n[0].messages.add_region(memory, weft::rights::read_write);
@@ -167,13 +167,13 @@ TEST_CASE("hostile: whoever guesses keys of regions is cut off") {
 }
 
 TEST_CASE("hostile: puts that were refused and never end are as many as may be under way") {
-  inlet_attack a;
+  frame_sink_attack a;
   std::size_t begun = 0;
-  for (; begun != 3 * weft::proto::most_accesses; ++begun) {
+  for (; begun != 3 * weft::proto::most_outstanding_rma; ++begun) {
     const frame_extension x{numbered(begun + 1, 0), 100};
     if (!a.frame(header_of(frame_kind::put, 77, 10, has_extension), &x)) break;
   }
-  CHECK(begun == weft::proto::most_accesses);
+  CHECK(begun == weft::proto::most_outstanding_rma);
   CHECK(a.villain().why() == errc::protocol_error);
 }
 
@@ -194,10 +194,10 @@ TEST_CASE("regions: a key that was told names no other region, and is all chance
 }
 
 TEST_CASE("hostile: what was announced and did not come is given back when the beginning ends") {
-  inlet_attack a;
+  frame_sink_attack a;
   const auto kept = [&] { return a.n[0].messages.snapshot().unexpected_bytes_now; };
   REQUIRE(a.frame(frame_kind::rts, 0, 0, {numbered(1, 1ull << 40), 0}));
-  const std::size_t itself = sizeof(weft::proto::incoming);  // that it waits is all there is
+  const std::size_t itself = sizeof(weft::proto::inbound_message);  // that it waits is all there is
   CHECK(kept() > itself);
   REQUIRE(a.frame(a.head(frame_kind::more, 0, eager_ends), nullptr));
   CHECK(kept() == itself);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that a peer's transport is told to write to: never what receives nothing, never beyond its
 // end, and no bytes are looked for where none are.
-#include "hostile_inlet.hpp"
-#include "proto/access.hpp"
+#include "hostile_frame_sink.hpp"
+#include "proto/rma.hpp"
 
 using namespace net;
-using weft::detail::access_kind;
-using weft::detail::access_order;
+using weft::detail::rma_kind;
+using weft::detail::rma_request;
 using weft::proto::access_ends;
 using weft::proto::eager_ends;
 using weft::proto::frame_extension;
@@ -20,7 +20,7 @@ using transferring = tracked<weft::detail::transfer_operation>;
 }  // namespace
 
 TEST_CASE("hostile: a frame that was begun for one message does not end in another") {
-  inlet_attack a;
+  frame_sink_attack a;
   bytes in(1u << 20), other(1u << 20);
   auto receive = a.n[0].recv(2, in, tag{5});
   REQUIRE(a.frame(frame_kind::rts, 0, 0, {numbered(1, in.size()), 0}));
@@ -42,7 +42,7 @@ TEST_CASE("hostile: a frame that was begun for one message does not end in anoth
 }
 
 TEST_CASE("hostile: a message does not end while the transport writes to its memory") {
-  inlet_attack a;
+  frame_sink_attack a;
   bytes in(200'000);
   auto receive = a.n[0].recv(2, in, tag{5});
   SECTION("in the part that comes without being asked for") {
@@ -63,7 +63,7 @@ TEST_CASE("hostile: a message does not end while the transport writes to its mem
 }
 
 TEST_CASE("hostile: no bytes, and no place that they could be in") {
-  inlet_attack a;
+  frame_sink_attack a;
   bytes in(100);
   SECTION("of a message that begins") {
     const frame_extension x{numbered(1, 100), 0};
@@ -85,7 +85,7 @@ TEST_CASE("hostile: no bytes, and no place that they could be in") {
 }
 
 TEST_CASE("placed: a receive that is stopped within a frame drops the rest of it") {
-  inlet_attack a;
+  frame_sink_attack a;
   bytes in(200'000);
   auto receive = a.n[0].recv(2, in, tag{5});
   REQUIRE(a.frame(frame_kind::rts, 0, 0, {numbered(1, in.size()), 0}));
@@ -106,14 +106,14 @@ TEST_CASE("placed: a receive that is stopped within a frame drops the rest of it
 }
 
 TEST_CASE("hostile: what was read is written where a get wants it, and nowhere else") {
-  inlet_attack a;
+  frame_sink_attack a;
   bytes memory(5000);
-  access_order order{&a.villain(), access_kind::get, {7, 0, memory.size()}};
+  rma_request order{&a.villain(), rma_kind::get, {7, 0, memory.size()}};
   const bool reads = GENERATE(true, false);
   if (reads) {
     order.into = weft::mutable_buffer(memory);
   } else {
-    order.kind = access_kind::put;
+    order.kind = rma_kind::put;
     order.data = weft::const_buffer(memory);
   }
   transferring op(weft::detail::transfer_request{order});

@@ -146,7 +146,8 @@ const std::vector<named>& nonsense() {
        }},
       {"cts without its extension", [](attack& a) { a.frame(header_of(frame_kind::cts)); }},
       {"cancel without its extension", [](attack& a) { a.frame(header_of(frame_kind::cancel)); }},
-      {"enough without its extension", [](attack& a) { a.frame(header_of(frame_kind::enough)); }},
+      {"enough without its extension",
+       [](attack& a) { a.frame(header_of(frame_kind::stop_data)); }},
       {"more than the credit allows",
        [](attack& a) {
          for (int i = 0; i < 200; ++i) {
@@ -289,8 +290,8 @@ TEST_CASE("hostile: enough of what was never asked for is not looked at") {
   const bytes out = pattern(200'000);
   auto send = a.n[0].send(2, out, tag{1});
   a.n.settle();
-  a.frame(frame_kind::enough, 0, 0, {1, 1});  // too early
-  a.frame(frame_kind::enough, 0, 0, {1ull << 60, 1});
+  a.frame(frame_kind::stop_data, 0, 0, {1, 1});  // too early
+  a.frame(frame_kind::stop_data, 0, 0, {1ull << 60, 1});
   a.n.settle();
   CHECK_FALSE(send->ended());
   CHECK_FALSE(a.villain().gone());

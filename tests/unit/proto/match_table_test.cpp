@@ -9,10 +9,10 @@
 #include "net.hpp"
 
 using weft::any_tag;
-using weft::detail::matcher;
+using weft::detail::match_operation;
 using weft::detail::recv_operation;
 using weft::detail::recv_request;
-using weft::proto::incoming;
+using weft::proto::inbound_message;
 using weft::proto::match_table;
 using namespace net;
 
@@ -23,7 +23,7 @@ struct bench {
   explicit bench(std::uint64_t hashed = ~std::uint64_t{0}) : table(hashed) {}
   /// The peers' messenger would take what is left for its own.
   ~bench() {
-    while (incoming* const m = table.any_unexpected(nullptr)) table.remove(*m);
+    while (inbound_message* const m = table.any_unexpected(nullptr)) table.remove(*m);
   }
 
   nodes all{1};
@@ -31,7 +31,7 @@ struct bench {
   peer* const a = &all[0].to(1);
   peer* const b = &all[0].to(2);
   std::deque<recv_operation> receives;
-  std::deque<incoming> messages;
+  std::deque<inbound_message> messages;
 
   recv_operation& post(peer* from, tag_mask t) {
     recv_operation& op = receives.emplace_back(
@@ -39,8 +39,8 @@ struct bench {
     table.post(op);
     return op;
   }
-  incoming& arrive(peer* from, std::uint64_t t) {
-    incoming& m = messages.emplace_back();
+  inbound_message& arrive(peer* from, std::uint64_t t) {
+    inbound_message& m = messages.emplace_back();
     m.from = from;
     m.tag = t;
     table.add(m);
@@ -73,7 +73,7 @@ TEST_CASE("match: messages with a tag of weft's own are for receives that name i
   recv_operation& exact = t.post(t.a, tag{own});
   CHECK(t.table.take_match(t.a, own) == &exact);
 
-  incoming& m = t.arrive(t.a, own);
+  inbound_message& m = t.arrive(t.a, own);
   CHECK(t.table.find(nullptr, any_tag) == nullptr);
   CHECK(t.table.find(t.a, any_tag) == nullptr);
   CHECK(t.table.find(t.a, half.tag) == nullptr);
@@ -109,9 +109,9 @@ TEST_CASE("match: among receives that match, the one posted first") {
 
 TEST_CASE("match: among messages that match, the one that arrived first") {
   bench t;
-  incoming& first = t.arrive(t.a, 1);
-  incoming& second = t.arrive(t.b, 1);
-  incoming& third = t.arrive(t.a, 1);
+  inbound_message& first = t.arrive(t.a, 1);
+  inbound_message& second = t.arrive(t.b, 1);
+  inbound_message& third = t.arrive(t.a, 1);
   CHECK(t.table.find(nullptr, any_tag) == &first);
   CHECK(t.table.find(t.b, any_tag) == &second);
   CHECK(t.table.find(t.a, tag{1}) == &first);
@@ -144,7 +144,7 @@ TEST_CASE("match: what only one peer can serve is taken out in order of posting"
   }
   const auto taken = [&](const peer* from) {
     std::vector<recv_operation*> all;
-    for (matcher* m = t.table.take_posted(from); m; m = m->after)
+    for (match_operation* m = t.table.take_posted(from); m; m = m->after)
       all.push_back(static_cast<recv_operation*>(m));
     return all;
   };
@@ -159,12 +159,12 @@ TEST_CASE("match: thousands of tags that nobody receives") {
   constexpr std::uint64_t count = 5000;
   const auto tag_of = [](std::uint64_t i) { return i << 40 | i; };
   for (std::uint64_t i = 0; i != count; ++i) t.arrive(t.a, tag_of(i));
-  incoming& later = t.arrive(t.b, tag_of(count - 1));
-  incoming& own = t.arrive(t.b, weft::first_reserved_tag);
+  inbound_message& later = t.arrive(t.b, tag_of(count - 1));
+  inbound_message& own = t.arrive(t.b, weft::first_reserved_tag);
   const bool forth = GENERATE(true, false);
   for (std::uint64_t k = 0; k != count; ++k) {
     const std::uint64_t i = forth ? k : count - 1 - k;
-    incoming* const m = t.table.find(k % 2 != 0 ? t.a : nullptr, tag{tag_of(i)});
+    inbound_message* const m = t.table.find(k % 2 != 0 ? t.a : nullptr, tag{tag_of(i)});
     REQUIRE(m == &t.messages[i]);
     t.table.remove(*m);
     REQUIRE(t.table.find(t.a, tag{tag_of(i)}) == nullptr);
@@ -187,8 +187,8 @@ TEST_CASE("match: agrees with two plain lists over thousands of random steps") {
   match_table table(hashed);
   std::vector<peer*> peers;
   for (fake::node i = 1; i <= 5; ++i) peers.push_back(&all[0].to(i));
-  std::list<recv_operation> posted;  // the model: in order of posting
-  std::list<incoming> unexpected;    // in order of arrival
+  std::list<recv_operation> posted;       // the model: in order of posting
+  std::list<inbound_message> unexpected;  // in order of arrival
 
   const auto fits = [](const recv_operation& op, const peer* from, std::uint64_t t) {
     return (!op.from || op.from == from) && (t & op.tag.mask) == op.tag.value;
@@ -207,8 +207,8 @@ TEST_CASE("match: agrees with two plain lists over thousands of random steps") {
             recv_request{&all[0].messages, from, mask, weft::mutable_buffer{}}, nullptr);
         const auto expected =
             std::find_if(unexpected.begin(), unexpected.end(),
-                         [&](const incoming& m) { return fits(op, m.from, m.tag); });
-        incoming* const found = table.find(from, mask);
+                         [&](const inbound_message& m) { return fits(op, m.from, m.tag); });
+        inbound_message* const found = table.find(from, mask);
         if (expected == unexpected.end()) {
           REQUIRE(found == nullptr);
           table.post(op);
@@ -225,10 +225,10 @@ TEST_CASE("match: agrees with two plain lists over thousands of random steps") {
         const auto expected =
             std::find_if(posted.begin(), posted.end(),
                          [&](const recv_operation& op) { return fits(op, some_peer, some_tag); });
-        matcher* const found = table.take_match(some_peer, some_tag);
+        match_operation* const found = table.take_match(some_peer, some_tag);
         if (expected == posted.end()) {
           REQUIRE(found == nullptr);
-          incoming& m = unexpected.emplace_back();
+          inbound_message& m = unexpected.emplace_back();
           m.from = some_peer;
           m.tag = some_tag;
           table.add(m);
@@ -253,5 +253,5 @@ TEST_CASE("match: agrees with two plain lists over thousands of random steps") {
     }
     REQUIRE(table.any_unexpected(nullptr) == (unexpected.empty() ? nullptr : &unexpected.front()));
   }
-  for (incoming& m : unexpected) table.remove(m);
+  for (inbound_message& m : unexpected) table.remove(m);
 }

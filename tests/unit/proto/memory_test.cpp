@@ -55,7 +55,7 @@ TEST_CASE("memory: a peer that cannot be told something is ended, with everythin
   {
     peer& gone = n[0].to(1);
     const engine::holder hold(n[0].engine);
-    gone.doom();
+    gone.mark_failed();
   }
   CHECK(waiting->ends == 0);  // not at once: the caller may be in the middle of things
   n[0].engine.poll_once();

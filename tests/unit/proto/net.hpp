@@ -175,7 +175,7 @@ class nodes final : public growing_world {
 
   /// A link of node `from` to node `to` beside its messenger, for frames that no messenger sends.
   std::unique_ptr<weft::transports::link> raw_link(fake::node from, fake::node to) {
-    weft::transports::parcel offer, answer;
+    weft::transports::wireup_message offer, answer;
     std::unique_ptr<weft::transports::link> link;
     {
       peer& there = sides_[from]->to(to);
@@ -213,7 +213,7 @@ class nodes final : public growing_world {
       return;
     }
     side& b = *sides_[to.id()];
-    weft::transports::parcel offer, answer;
+    weft::transports::wireup_message offer, answer;
     std::unique_ptr<weft::transports::link> link;
     {
       const engine::holder hold(a.engine);

@@ -7,8 +7,8 @@
 #include "net.hpp"
 
 using namespace net;
-using weft::inline_beginning;
-using weft::rendezvous_way;
+using weft::rendezvous_eager_data;
+using weft::rendezvous_scheme;
 using weft::detail::recv_request;
 using weft::detail::send_mode;
 using weft::detail::send_request;
@@ -25,25 +25,26 @@ fake::settings one_sided() {
   return s;
 }
 
-messenger_settings by(rendezvous_way way, inline_beginning inlined = inline_beginning::automatic) {
+messenger_settings by(rendezvous_scheme way,
+                      rendezvous_eager_data inlined = rendezvous_eager_data::automatic) {
   messenger_settings m{64u << 20, 64u << 10};
   m.rendezvous = way;
   m.inlined = inlined;
   return m;
 }
 
-std::uint64_t read_by(side& s) { return s.messages.snapshot().rests_read; }
-std::uint64_t written_to(side& s) { return s.messages.snapshot().rests_written; }
+std::uint64_t read_by(side& s) { return s.messages.snapshot().rendezvous_gets; }
+std::uint64_t written_to(side& s) { return s.messages.snapshot().rendezvous_puts; }
 
 bool at_rest(nodes& n) { return n.clean() && n.world.shown() == 0; }
 
 /// How the rests of messages cross, and links that do that.
 struct way_there {
-  rendezvous_way wanted;
+  rendezvous_scheme wanted;
   fake::settings links;
 };
 way_there some_way() {
-  way_there w{GENERATE(rendezvous_way::read, rendezvous_way::write), one_sided()};
+  way_there w{GENERATE(rendezvous_scheme::read, rendezvous_scheme::write), one_sided()};
   w.links.later = GENERATE(true, false);
   w.links.chains = w.links.later && GENERATE(true, false);
   return w;
@@ -53,7 +54,7 @@ way_there some_way() {
 
 TEST_CASE("one-sided: read or written, with and without a beginning, whole and in pieces") {
   const way_there w = some_way();
-  const auto inlined = GENERATE(inline_beginning::yes, inline_beginning::no);
+  const auto inlined = GENERATE(rendezvous_eager_data::yes, rendezvous_eager_data::no);
   const auto mode = GENERATE(send_mode::standard, send_mode::synchronous);
   const bool before = GENERATE(true, false);
   for (const std::size_t size : {0u, 44u, 65'536u, 65'537u, 300'000u, 1'000'003u}) {
@@ -71,16 +72,16 @@ TEST_CASE("one-sided: read or written, with and without a beginning, whole and i
     REQUIRE(receive->ended_with(errc::ok));
     CHECK((in == out));
     const bool has_rest = size > 65'536;
-    CHECK(read_by(n[1]) == (has_rest && w.wanted == rendezvous_way::read));
-    CHECK(written_to(n[1]) == (has_rest && w.wanted == rendezvous_way::write));
+    CHECK(read_by(n[1]) == (has_rest && w.wanted == rendezvous_scheme::read));
+    CHECK(written_to(n[1]) == (has_rest && w.wanted == rendezvous_scheme::write));
     CHECK(at_rest(n));
   }
 }
 
 TEST_CASE("one-sided: what both sides want is done, else it goes in frames") {
-  using enum rendezvous_way;
+  using enum rendezvous_scheme;
   struct pair {
-    rendezvous_way sender, receiver;
+    rendezvous_scheme sender, receiver;
     bool prefers_put, read, written;
   };
   const pair p = GENERATE(values<pair>({{automatic, automatic, false, true, false},
@@ -144,9 +145,9 @@ TEST_CASE("one-sided: lists of pieces on either side, and a receive that is too 
   const std::size_t filled = std::min(room, out.size());
   CHECK(std::equal(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(filled), out.begin()));
   // Memory is shown in one piece, and to be written only if all of the message fits.
-  CHECK(read_by(n[1]) == (w.wanted == rendezvous_way::read && !from_pieces));
+  CHECK(read_by(n[1]) == (w.wanted == rendezvous_scheme::read && !from_pieces));
   CHECK(written_to(n[1]) ==
-        (w.wanted == rendezvous_way::write && !to_pieces && room >= out.size()));
+        (w.wanted == rendezvous_scheme::write && !to_pieces && room >= out.size()));
   CHECK(at_rest(n));
 }
 
@@ -276,7 +277,7 @@ TEST_CASE("one-sided: what is told of a write in advance does not arrive if the 
   fake::settings s = one_sided();
   s.fails_in_order = true;
   s.failing = 100;
-  nodes n(2, s, by(rendezvous_way::write));
+  nodes n(2, s, by(rendezvous_scheme::write));
   const bytes out = pattern(200'000);
   bytes in(out.size()), other(10);
   const auto receive = n[1].recv(0, in, tag{1});

@@ -127,7 +127,7 @@ TEST_CASE("stream: a write goes as far as the window, and on when it is read", "
     CHECK(w.op.taken <= window);
     CHECK(w.op.taken >= window / 2);
     CHECK(n[1].messages.counts().unexpected_bytes_now <=
-          window + (proto::stream_pieces + 1) * sizeof(proto::incoming) +
+          window + (proto::stream_pieces + 1) * sizeof(proto::inbound_message) +
               sizeof(proto::stream_allowance));
     CHECK((rest_of(n, b, 5000) == w.data));
   }

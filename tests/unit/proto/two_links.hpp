@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "net.hpp"
-#include "proto/bundle.hpp"
+#include "proto/multi_rail_link.hpp"
 
 namespace net {
 
-using weft::proto::bundle;
+using weft::proto::multi_rail_link;
 
 /// One node whose links each are a transport of their own.
 class many_linked {
@@ -42,11 +42,11 @@ class many_linked {
     }
   }
 
-  bundle& links() {
+  multi_rail_link& links() {
     if (!several) {
       std::vector<weft::transports::traits> kinds;
       for (const auto& t : transports) kinds.push_back(t->traits());
-      waiting = std::make_unique<bundle>(*other, kinds);
+      waiting = std::make_unique<multi_rail_link>(*other, kinds);
       several = waiting.get();
     }
     return *several;
@@ -77,8 +77,8 @@ class many_linked {
   std::vector<std::unique_ptr<weft::transports::transport>> transports;
   messenger messages;
   std::shared_ptr<peer> other;
-  std::unique_ptr<bundle> waiting;  // until the peer takes it
-  bundle* several = nullptr;
+  std::unique_ptr<multi_rail_link> waiting;  // until the peer takes it
+  multi_rail_link* several = nullptr;
   bool wants_links = false;
 
  private:
@@ -105,16 +105,17 @@ class two_nodes final : public growing_world {
     many_linked &a = *sides_[from], &b = *sides_[to];
     if (!std::exchange(a.wants_links, false)) return false;
     for (std::size_t i = 0; i != a.transports.size(); ++i) {
-      weft::transports::parcel offer, answer;
+      weft::transports::wireup_message offer, answer;
       std::unique_ptr<weft::transports::link> link;
       {
         const engine::holder hold(a.engine);
-        link = a.transports[i]->open(a.links().inlet(i), {}, offer);
+        link = a.transports[i]->open(a.links().frame_sink(i), {}, offer);
       }
       std::uint32_t credit = 0;
       {
         const engine::holder hold(b.engine);
-        REQUIRE(b.transports[i]->accept(b.links().inlet(i), {}, std::move(offer), answer).empty());
+        REQUIRE(
+            b.transports[i]->accept(b.links().frame_sink(i), {}, std::move(offer), answer).empty());
         credit = b.other->grant_first_credit();
       }
       const engine::holder hold(a.engine);

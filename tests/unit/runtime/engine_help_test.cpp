@@ -20,7 +20,7 @@ namespace {
 
 /// When it has brought what the caller waits for, something is left that no operation waits for.
 /// The thread that makes it is the caller.
-class straggler final : public source {
+class straggler final : public pollable {
  public:
   explicit straggler(engine& e) : engine_(e) { worth_watching = true; }
   unsigned poll() noexcept override {
@@ -34,7 +34,7 @@ class straggler final : public source {
   }
   bool has_work() noexcept override { return to_end != nullptr; }
   int handle() const noexcept override { return never_.fd(); }
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
 
   operation* to_end = nullptr;
   steady_clock::time_point when{};
@@ -47,7 +47,7 @@ class straggler final : public source {
 };
 
 /// Like sockets that a pass takes out of what tells a thread that sleeps.
-class forgetful final : public source {
+class forgetful final : public pollable {
  public:
   unsigned poll() noexcept override {
     armed = false;
@@ -55,7 +55,7 @@ class forgetful final : public source {
   }
   bool has_work() noexcept override { return false; }
   void arm() noexcept override { armed = true; }
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
 
   bool armed = false;
 };
@@ -81,7 +81,7 @@ TEST_CASE("engine: what no operation waits for goes on, too, while the caller co
     left.when = steady_clock::now() + std::chrono::milliseconds(20);  // the progress thread rests
     e.pending(computes);
   }
-  e.drive_until(done);
+  e.run_until_done(done);
   CHECK(meanwhile);
   e.stop();
 }
@@ -103,18 +103,18 @@ TEST_CASE("engine: what is watched once is watched on when calls drive it") {
     e.post(last);
     while (!done) std::this_thread::yield();
   });
-  e.drive_until(done);
+  e.run_until_done(done);
   later.join();
   e.begin_calls();
   happens.ring();
-  engine::vain_looks vain(e);
+  engine::idle_backoff vain(e);
   const auto until = steady_clock::now() + std::chrono::seconds(20);
   while (!told && steady_clock::now() < until) {
     {
       const engine::holder hold(e);
-      e.look();
+      e.poll();
     }
-    e.looked_in_vain(vain);
+    e.back_off(vain);
   }
   CHECK(told);
   e.end_calls();
@@ -122,28 +122,28 @@ TEST_CASE("engine: what is watched once is watched on when calls drive it") {
 
 TEST_CASE("engine: a look beside a caller that sleeps leaves it armed") {
   engine e(progress_mode::polling, {}, "epoll");
-  forgetful source;
-  e.add(source);
+  forgetful pollable;
+  e.add(pollable);
   SECTION("by calls") {
     e.begin_calls();
     REQUIRE(e.arm());
-    REQUIRE(source.armed);
+    REQUIRE(pollable.armed);
     std::thread([&] {
       const engine::holder hold(e);
-      e.look();
+      e.poll();
     }).join();
-    CHECK(source.armed);
+    CHECK(pollable.armed);
     e.end_calls();
   }
   SECTION("inside run()") {
     engine sleeps(progress_mode::interrupt, {}, "epoll");
-    sleeps.add(source);
+    sleeps.add(pollable);
     std::atomic<bool> done{false};
     chore last([&] { done = true; });
-    std::thread caller([&] { sleeps.drive_until(done); });
+    std::thread caller([&] { sleeps.run_until_done(done); });
     const auto is_armed = [&] {
       const engine::holder hold(sleeps);
-      return source.armed;
+      return pollable.armed;
     };
     while (!is_armed()) std::this_thread::yield();
     sleeps.poll_once();

@@ -13,7 +13,7 @@ using namespace weft::runtime;
 namespace {
 
 /// Counts the looks before the last one that precedes a sleep; then ends the wait.
-struct look_counter final : source {
+struct look_counter final : pollable {
   engine& of;
   operation& end;
   unsigned looks = 0;
@@ -31,7 +31,7 @@ struct look_counter final : source {
     }
     return true;
   }
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
 };
 
 }  // namespace
@@ -43,6 +43,6 @@ TEST_CASE("engine: in mode interrupt one look in vain comes before sleep") {
   look_counter counter(e, last);
   e.add(counter);
   e.start();
-  e.drive_until(done);
+  e.run_until_done(done);
   CHECK(counter.before_sleep == 1);
 }

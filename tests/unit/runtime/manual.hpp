@@ -14,8 +14,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <weft/detail/driver.hpp>
-#include <weft/detail/root.hpp>
+#include <weft/detail/detached_task.hpp>
+#include <weft/detail/run_loop.hpp>
 #include <weft/detail/timer.hpp>
 #include <weft/task.hpp>
 
@@ -26,7 +26,7 @@ namespace manual {
 /// Home of the chains of a test. Whoever calls run() is the thread inside; one at a time. Time
 /// stands still unless `advance` moves it.
 class loop final : public weft::executor,
-                   public weft::detail::driver,
+                   public weft::detail::run_loop,
                    public weft::detail::timer_service {
  public:
   // executor
@@ -40,7 +40,7 @@ class loop final : public weft::executor,
   // driver
   weft::executor* home() noexcept override { return this; }
   weft::detail::timer_service* timers() noexcept override { return this; }
-  void drive_until(const std::atomic<bool>& done) noexcept override {
+  void run_until_done(const std::atomic<bool>& done) noexcept override {
     const bool nested = here() == this;
     std::unique_lock lock(mutex_);
     while (!done.load()) {
@@ -122,7 +122,7 @@ class loop final : public weft::executor,
     run();
   }
 
-  /// Whether the thread in drive_until has nothing to do and waits for a post. Any thread.
+  /// Whether the thread in run_until_done has nothing to do and waits for a post. Any thread.
   bool asleep() const {
     std::lock_guard lock(mutex_);
     return asleep_;
@@ -133,7 +133,7 @@ class loop final : public weft::executor,
     return heap_.size();
   }
 
-  weft::chain chain(std::stop_token stop = {}) noexcept {
+  weft::task_environment task_environment(std::stop_token stop = {}) noexcept {
     return {.on = nullptr, .stop = std::move(stop), .timers = this, .home = this};
   }
 
@@ -148,7 +148,7 @@ class loop final : public weft::executor,
   mutable std::mutex mutex_;
   std::condition_variable more_;
   weft::operation_list queue_;
-  bool led_ = false;     // a thread is inside drive_until
+  bool led_ = false;     // a thread is inside run_until_done
   bool asleep_ = false;  // and waits
   bool closed_ = false;
   weft::runtime::timer_heap heap_;
@@ -156,19 +156,20 @@ class loop final : public weft::executor,
 };
 
 /// A chain that the test started, and how it ended.
-class spawned final : public weft::detail::root_owner {
+class spawned final : public weft::detail::detached_task_owner {
  public:
   /// Starts `x` on the loop's thread, which the caller is.
   template <class X>
   spawned(loop& on, X x, std::stop_token stop = {}) : loop_(on) {
-    weft::detail::driver::inside here(on);
-    weft::detail::launch(*this, on.chain(std::move(stop)), std::move(x), [](auto&&...) {});
+    weft::detail::run_loop::inside here(on);
+    weft::detail::start_detached(*this, on.task_environment(std::move(stop)), std::move(x),
+                                 [](auto&&...) {});
   }
 
   bool ended() const noexcept { return ended_.load(); }
 
   /// Drives the loop until the chain has ended, wherever that will be.
-  void wait() { loop_.drive_until(ended_); }
+  void wait() { loop_.run_until_done(ended_); }
 
   /// Throws what the chain threw.
   void get() const {
@@ -186,9 +187,9 @@ class spawned final : public weft::detail::root_owner {
     }
   }
 
-  void root_ended(std::exception_ptr failure) noexcept override {
+  void task_ended(std::exception_ptr failure) noexcept override {
     failure_ = std::move(failure);
-    if (weft::detail::driver::here() == &loop_)
+    if (weft::detail::run_loop::here() == &loop_)
       ended_ = true;
     else
       loop_.post(end_);  // wakes the loop, and ends there

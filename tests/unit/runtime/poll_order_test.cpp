@@ -7,12 +7,12 @@
 
 using weft::poll_policy;
 using weft::runtime::poll_order;
-using weft::runtime::source;
+using weft::runtime::pollable;
 
 namespace {
 
 /// Writes its letter at each look, and brings as many events as it has.
-class lettered final : public source {
+class lettered final : public pollable {
  public:
   lettered(std::string& log, char letter) : log_(log), letter_(letter) {}
 
@@ -23,7 +23,7 @@ class lettered final : public source {
     return has;
   }
   bool has_work() noexcept override { return false; }
-  void nudge() noexcept override {}
+  void wake_peer() noexcept override {}
 
  private:
   std::string& log_;

@@ -29,7 +29,7 @@ TEST_CASE("resume_on moves a chain to the pool and resume_home back") {
   pool workers(2);
   const auto home = this_thread();
   auto body = [](pool& p, std::thread::id start) -> task<void> {
-    chain& here = co_await current_chain();
+    task_environment& here = co_await current_environment();
     co_await resume_on(p);
     CHECK(this_thread() != start);
     CHECK(here.on == &p);
@@ -39,9 +39,9 @@ TEST_CASE("resume_on moves a chain to the pool and resume_home back") {
     co_await resume_home();
     CHECK(this_thread() == start);
   };
-  manual::spawned chain(loop, body(workers, home));
-  chain.wait();
-  chain.get();
+  manual::spawned task_environment(loop, body(workers, home));
+  task_environment.wait();
+  task_environment.get();
 }
 
 TEST_CASE("a home executor given to resume_on leads home") {
@@ -50,13 +50,13 @@ TEST_CASE("a home executor given to resume_on leads home") {
   auto body = [](manual::loop& l, pool& p) -> task<void> {
     co_await resume_on(p);
     co_await resume_on(l);
-    chain& here = co_await current_chain();
+    task_environment& here = co_await current_environment();
     CHECK(here.on == nullptr);
-    CHECK(detail::driver::here() == &l);
+    CHECK(detail::run_loop::here() == &l);
   };
-  manual::spawned chain(loop, body(loop, workers));
-  chain.wait();
-  chain.get();
+  manual::spawned task_environment(loop, body(loop, workers));
+  task_environment.wait();
+  task_environment.get();
 }
 
 TEST_CASE("a task moved by its child stays moved") {
@@ -67,9 +67,9 @@ TEST_CASE("a task moved by its child stays moved") {
     co_await moves(p);
     CHECK(this_thread() != start);
   };
-  manual::spawned chain(loop, body(child, workers, this_thread()));
-  chain.wait();
-  chain.get();
+  manual::spawned task_environment(loop, body(child, workers, this_thread()));
+  task_environment.wait();
+  task_environment.get();
 }
 
 TEST_CASE("what a chain on the pool awaits ends at home and resumes on the pool") {
@@ -85,10 +85,10 @@ TEST_CASE("what a chain on the pool awaits ends at home and resumes on the pool"
     }
     co_await resume_home();
   };
-  manual::spawned chain(loop, body(workers, numbers, this_thread()));
+  manual::spawned task_environment(loop, body(workers, numbers, this_thread()));
   for (int i = 0; i < 100; ++i) numbers.put(i);
-  chain.wait();
-  chain.get();
+  task_environment.wait();
+  task_environment.get();
 }
 
 TEST_CASE("a pool runs as many at once as it was asked for") {
@@ -104,11 +104,11 @@ TEST_CASE("a pool runs as many at once as it was asked for") {
     scope fly;
     for (int i = 0; i < 3; ++i) fly.start(meet(p, l));
     co_await fly.join();
-    CHECK(detail::driver::here() != nullptr);
+    CHECK(detail::run_loop::here() != nullptr);
   };
-  manual::spawned chain(loop, body(workers, together));
-  chain.wait();
-  chain.get();
+  manual::spawned task_environment(loop, body(workers, together));
+  task_environment.wait();
+  task_environment.get();
 }
 
 TEST_CASE("a pool completes everything that was posted before it goes") {
@@ -133,12 +133,12 @@ TEST_CASE("a pool refuses a negative number of threads and has a default") {
 }
 
 TEST_CASE("a chain without a home is told so") {
-  struct owner final : detail::root_owner {
+  struct owner final : detail::detached_task_owner {
     std::exception_ptr failure;
-    void root_ended(std::exception_ptr f) noexcept override { failure = std::move(f); }
+    void task_ended(std::exception_ptr f) noexcept override { failure = std::move(f); }
   } root;
   auto body = []() -> task<void> { co_await resume_home(); };
-  detail::launch(root, chain{}, body(), [] {});
+  detail::start_detached(root, task_environment{}, body(), [] {});
   REQUIRE(root.failure);
   CHECK_THROWS_AS(std::rethrow_exception(root.failure), error);
 }

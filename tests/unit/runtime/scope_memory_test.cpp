@@ -35,9 +35,9 @@ TEST_CASE("in steady state starting allocates nothing") {
       (round == 0 ? warm : steady) += more;
     }
   };
-  manual::spawned chain(loop, body(ready, pending, first, later));
-  while (!chain.ended()) loop.run();
-  chain.get();
+  manual::spawned task_environment(loop, body(ready, pending, first, later));
+  while (!task_environment.ended()) loop.run();
+  task_environment.get();
   CHECK(first > 0);
   CHECK(later == 0);
 }
@@ -61,8 +61,8 @@ TEST_CASE("very many in flight cost a few allocations, once") {
       *count = tests::allocations() - before;
     }
   };
-  manual::spawned chain(loop, body(loop, numbers, first, second, sum));
-  chain.get();
+  manual::spawned task_environment(loop, body(loop, numbers, first, second, sum));
+  task_environment.get();
   CHECK(sum == 2L * many);
   CHECK(first < 100);
   CHECK(second == 0);
@@ -91,7 +91,7 @@ TEST_CASE("without memory start throws and the scope stays whole") {
     fly.request_stop();
     co_await fly.join();
   };
-  manual::spawned chain(loop, body(numbers));
+  manual::spawned task_environment(loop, body(numbers));
   loop.run();
-  CHECK(chain.failure() == errc::ok);
+  CHECK(task_environment.failure() == errc::ok);
 }

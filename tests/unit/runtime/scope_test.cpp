@@ -46,7 +46,7 @@ TEST_CASE("a scope starts at once and its join waits for all") {
     co_await fly.join();
     flag = true;
   };
-  manual::spawned chain(loop, body(numbers, more, sum, joined));
+  manual::spawned task_environment(loop, body(numbers, more, sum, joined));
   numbers.put(1);
   numbers.put(20);
   more.put(300);
@@ -54,7 +54,7 @@ TEST_CASE("a scope starts at once and its join waits for all") {
   CHECK_FALSE(joined);
   more.put(4000);
   loop.run();
-  chain.get();
+  task_environment.get();
   CHECK(sum == 4320);
 }
 
@@ -69,8 +69,8 @@ TEST_CASE("joining what has ended already, or nothing, does not suspend") {
     fly.start([]() -> task<int> { co_return 1; }());
     co_await fly.join();
   };
-  manual::spawned chain(loop, body(numbers));
-  CHECK(chain.ended());
+  manual::spawned task_environment(loop, body(numbers));
+  CHECK(task_environment.ended());
   CHECK(loop.run() == 0);
 }
 
@@ -87,17 +87,17 @@ TEST_CASE("the first failure stops the rest and is thrown when all have ended") 
     fly.start(sleep_for(1h));
     co_await fly.join();
   };
-  manual::spawned chain(loop, body(numbers, stubborn, sum));
+  manual::spawned task_environment(loop, body(numbers, stubborn, sum));
   CHECK(loop.waiting_timers() == 1);
   numbers.fail(errc::peer_lost);
   loop.run();
   CHECK(numbers.waiting() == 0);
   CHECK(loop.waiting_timers() == 0);
   CHECK(stubborn.cancels == 1);
-  CHECK_FALSE(chain.ended());
+  CHECK_FALSE(task_environment.ended());
   stubborn.fail(errc::closed);
   loop.run();
-  CHECK(chain.failure() == errc::peer_lost);
+  CHECK(task_environment.failure() == errc::peer_lost);
 }
 
 TEST_CASE("a scope passes on exceptions that are not weft's, and those of the use of a value") {
@@ -138,22 +138,22 @@ TEST_CASE("a stop token ends everything in the scope") {
   };
 
   SECTION("while it is joined") {
-    manual::spawned chain(loop, body(numbers, stop.get_token(), sum));
+    manual::spawned task_environment(loop, body(numbers, stop.get_token(), sum));
     stop.request_stop();
     loop.run();
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
   }
   SECTION("before anything was started") {
     stop.request_stop();
-    manual::spawned chain(loop, body(numbers, stop.get_token(), sum));
+    manual::spawned task_environment(loop, body(numbers, stop.get_token(), sum));
     loop.run();
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
   }
   SECTION("the token of the joining chain does too") {
-    manual::spawned chain(loop, body(numbers, {}, sum), stop.get_token());
+    manual::spawned task_environment(loop, body(numbers, {}, sum), stop.get_token());
     stop.request_stop();
     loop.run();
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
   }
   CHECK(numbers.waiting() == 0);
 }
@@ -175,12 +175,12 @@ TEST_CASE("request_stop is no failure, but other failures still are") {
     fly.start(b.get());
     co_await fly.join();
   };
-  manual::spawned chain(loop, body(numbers, stubborn));
+  manual::spawned task_environment(loop, body(numbers, stubborn));
   loop.run();
-  CHECK_FALSE(chain.ended());
+  CHECK_FALSE(task_environment.ended());
   stubborn.fail(errc::peer_lost);
   loop.run();
-  CHECK(chain.failure() == errc::peer_lost);
+  CHECK(task_environment.failure() == errc::peer_lost);
 }
 
 TEST_CASE("a scope may be used again after a join") {
@@ -195,12 +195,12 @@ TEST_CASE("a scope may be used again after a join") {
       co_await fly.join();
     }
   };
-  manual::spawned chain(loop, body(numbers, sum));
+  manual::spawned task_environment(loop, body(numbers, sum));
   for (int n = 0; n < 9; ++n) {
     numbers.put(1);
     loop.run();
   }
-  chain.get();
+  task_environment.get();
   CHECK(sum == 9);
 }
 
@@ -219,11 +219,11 @@ TEST_CASE("started tasks know the clock and start where a given chain is") {
     scope unaware;
     unaware.start(sleep_for(1ms));
     co_await unaware.join();
-    chain& here = co_await current_chain();
+    task_environment& here = co_await current_environment();
     here.on = &where;
     scope aware{here};
     auto child = [](elsewhere& expected) -> task<void> {
-      chain& own = co_await current_chain();
+      task_environment& own = co_await current_environment();
       CHECK(own.on == &expected);
       own.on = nullptr;  // its own affair
       co_await sleep_for(1ms);
@@ -232,12 +232,12 @@ TEST_CASE("started tasks know the clock and start where a given chain is") {
     co_await aware.join();
     CHECK(here.on == &where);
   };
-  manual::spawned chain(loop, body(other));
+  manual::spawned task_environment(loop, body(other));
   loop.advance(1ms);
   CHECK(other.posts == 0);
   loop.advance(1ms);
   CHECK(other.posts == 1);  // the joiner came back through it
-  chain.get();
+  task_environment.get();
 }
 
 TEST_CASE("an exception that unwinds past a scope waits until its buffers are free") {
@@ -266,12 +266,12 @@ TEST_CASE("an exception that unwinds past a scope waits until its buffers are fr
     throw std::runtime_error("past the scope");
     co_return;
   };
-  manual::spawned chain(loop, body(loop, numbers, stubborn, finish, sum));
+  manual::spawned task_environment(loop, body(loop, numbers, stubborn, finish, sum));
   CHECK(finish.ran);
   CHECK(numbers.waiting() == 0);
   CHECK(stubborn.cancels == 1);
   CHECK(sum == 1);
-  CHECK_THROWS_AS(chain.get(), std::runtime_error);
+  CHECK_THROWS_AS(task_environment.get(), std::runtime_error);
 }
 
 TEST_CASE("a scope made outside of run() works when joined inside") {
@@ -282,10 +282,10 @@ TEST_CASE("a scope made outside of run() works when joined inside") {
   scope fly;
   fly.start(numbers.get(), [&sum](int n) { sum += n; });
   fly.start(add(numbers, sum));
-  manual::spawned chain(loop, join(fly));
+  manual::spawned task_environment(loop, join(fly));
   for (int i = 0; i < 3; ++i) numbers.put(1);
   loop.run();
-  chain.get();
+  task_environment.get();
   CHECK(sum == 3);
 }
 

@@ -34,7 +34,7 @@ class other_context {
     ender() : operation([](operation& op) noexcept { static_cast<ender&>(op).now = true; }) {}
     std::atomic<bool> now{false};
   } end_;
-  std::thread thread_{[this] { loop.drive_until(end_.now); }};
+  std::thread thread_{[this] { loop.run_until_done(end_.now); }};
 };
 
 /// Both threads of a race leave here together.
@@ -65,7 +65,7 @@ TEST_CASE("a stop that races completions ends everything exactly once") {
     manual::box numbers(loop);
     std::stop_source stop;
     starting_line line;
-    manual::spawned chain(loop, get_two(numbers), stop.get_token());
+    manual::spawned task_environment(loop, get_two(numbers), stop.get_token());
     std::thread asker([&] {
       line.ready();
       stop.request_stop();
@@ -73,10 +73,10 @@ TEST_CASE("a stop that races completions ends everything exactly once") {
     line.ready();
     numbers.put(1);
     numbers.put(2);
-    chain.wait();
+    task_environment.wait();
     asker.join();
     loop.run();
-    const errc how = chain.failure();
+    const errc how = task_environment.failure();
     CHECK((how == errc::ok || how == errc::stopped));
     ++(how == errc::ok ? finished : stopped);
     CHECK(numbers.waiting() == 0);
@@ -92,16 +92,16 @@ TEST_CASE("a stop that races a plain request ends it exactly once") {
     std::stop_source stop;
     starting_line line;
     auto body = [](manual::box& from) -> task<void> { co_await from.get(); };
-    manual::spawned chain(loop, body(numbers), stop.get_token());
+    manual::spawned task_environment(loop, body(numbers), stop.get_token());
     std::thread asker([&] {
       line.ready();
       stop.request_stop();
     });
     line.ready();
     numbers.put(1);
-    chain.wait();
+    task_environment.wait();
     asker.join();
-    const errc how = chain.failure();
+    const errc how = task_environment.failure();
     CHECK((how == errc::ok || how == errc::stopped));
   }
 }
@@ -112,16 +112,16 @@ TEST_CASE("a deadline that races its operation ends both") {
     manual::box numbers(loop);
     starting_line line;
     auto body = [](manual::box& from) -> task<void> { co_await within(1ms, from.get()); };
-    manual::spawned chain(loop, body(numbers));
+    manual::spawned task_environment(loop, body(numbers));
     std::thread producer([&] {
       line.ready();
       numbers.put(1);
     });
     line.ready();
     loop.advance(1ms);
-    chain.wait();
+    task_environment.wait();
     producer.join();
-    const errc how = chain.failure();
+    const errc how = task_environment.failure();
     CHECK((how == errc::ok || how == errc::timed_out));
     CHECK(loop.waiting_timers() == 0);
   }
@@ -146,9 +146,9 @@ TEST_CASE("requests of another context end on its thread and the scope still cou
       co_await fly.join();
     }
   };
-  manual::spawned chain(loop, body(here, other.box, sum));
-  chain.wait();
-  chain.get();
+  manual::spawned task_environment(loop, body(here, other.box, sum));
+  task_environment.wait();
+  task_environment.get();
   CHECK(sum == 800);
 }
 
@@ -159,23 +159,23 @@ TEST_CASE("a scope of a chain on a pool starts, stops and joins there") {
   std::atomic<int> sum{0};
   auto body = [](pool& p, manual::box& from, std::atomic<int>& out) -> task<void> {
     co_await resume_on(p);
-    chain& here = co_await current_chain();
+    task_environment& here = co_await current_environment();
     scope fly{here};
     for (int round = 0; round < 50; ++round) {
       for (int i = 0; i < 8; ++i) fly.start(from.get(), [&out](int n) { out += n; });
       fly.start([](manual::box& b) -> task<void> { co_await b.get(); }(from));
       for (int i = 0; i < 9; ++i) from.put(1);
       co_await fly.join();
-      CHECK(detail::driver::here() == nullptr);
+      CHECK(detail::run_loop::here() == nullptr);
     }
     for (int i = 0; i < 8; ++i) fly.start(from.get());
     fly.request_stop();
     co_await fly.join();
     co_await resume_home();
   };
-  manual::spawned chain(loop, body(workers, numbers, sum));
-  chain.wait();
-  chain.get();
+  manual::spawned task_environment(loop, body(workers, numbers, sum));
+  task_environment.wait();
+  task_environment.get();
   CHECK(numbers.waiting() == 0);
 }
 
@@ -196,9 +196,9 @@ TEST_CASE("a scope may see its chain move between start and join") {
       co_await resume_home();
     }
   };
-  manual::spawned chain(loop, body(workers, numbers, sum));
-  chain.wait();
-  chain.get();
+  manual::spawned task_environment(loop, body(workers, numbers, sum));
+  task_environment.wait();
+  task_environment.get();
   CHECK(sum == 400);
 }
 
@@ -218,11 +218,11 @@ TEST_CASE("a stop from a third thread reaches a scope whose chain is away from h
       CHECK(how.code() == errc::stopped);
       co_await resume_home();
     };
-    manual::spawned chain(loop, body(workers, numbers, stop.get_token()));
+    manual::spawned task_environment(loop, body(workers, numbers, stop.get_token()));
     std::thread asker([&] { stop.request_stop(); });
-    chain.wait();
+    task_environment.wait();
     asker.join();
-    chain.get();
+    task_environment.get();
     CHECK(numbers.waiting() == 0);
   }
 }
@@ -251,9 +251,9 @@ TEST_CASE("unwinding past a scope on a pool thread waits while the thread at hom
       CHECK(from.waiting() == 0);
       co_await resume_home();
     };
-    manual::spawned chain(loop, body(workers, numbers));
-    chain.wait();
-    chain.get();
+    manual::spawned task_environment(loop, body(workers, numbers));
+    task_environment.wait();
+    task_environment.get();
   }
 }
 
@@ -270,8 +270,8 @@ TEST_CASE("unwinding past a scope at home wakes up when the last task ends on a 
     throw std::runtime_error("past the scope");
     co_return;
   };
-  manual::spawned chain(loop, body(loop, workers));
-  CHECK_THROWS_AS(chain.get(), std::runtime_error);
+  manual::spawned task_environment(loop, body(loop, workers));
+  CHECK_THROWS_AS(task_environment.get(), std::runtime_error);
 }
 
 TEST_CASE("when_any between two contexts has one winner and no survivors") {
@@ -286,13 +286,13 @@ TEST_CASE("when_any between two contexts has one winner and no survivors") {
     }
   };
   int wins = 0;
-  manual::spawned chain(loop, body(here, other.box, wins));
+  manual::spawned task_environment(loop, body(here, other.box, wins));
   std::thread producer([&] {
     for (int i = 0; i < 400; ++i) (i % 2 ? here : other.box).put(i);
   });
-  chain.wait();
+  task_environment.wait();
   producer.join();
-  chain.get();
+  task_environment.get();
   CHECK(wins == 200);
   CHECK(here.waiting() == 0);
   CHECK(other.box.waiting() == 0);

@@ -42,8 +42,8 @@ TEST_CASE("a task starts when awaited and yields its value") {
     CHECK(flag);
   };
   int out = 0;
-  manual::spawned chain(loop, parent(child(started), started, out));
-  chain.get();
+  manual::spawned task_environment(loop, parent(child(started), started, out));
+  task_environment.get();
   CHECK(out == 5);
 }
 
@@ -69,9 +69,9 @@ TEST_CASE("exceptions pass from a task to whoever awaits it") {
     co_await fails(errc::closed);
   };
   std::string what;
-  manual::spawned chain(loop, parent(what));
+  manual::spawned task_environment(loop, parent(what));
   CHECK(what == "not ours");
-  CHECK(chain.failure() == errc::closed);
+  CHECK(task_environment.failure() == errc::closed);
 }
 
 TEST_CASE("a million ready tasks in a row do not grow the stack") {
@@ -96,14 +96,14 @@ TEST_CASE("a hundred thousand tasks that wait do not grow the stack") {
     }
   };
   long sum = 0;
-  manual::spawned chain(loop, parent(child, numbers, sum));
+  manual::spawned task_environment(loop, parent(child, numbers, sum));
   // The next number comes from within the completion of the last: nothing unwinds in between but
   // what the library unwinds.
   for (int i = 0; i < 100'000; ++i) {
     numbers.put(i);
     loop.run();
   }
-  chain.get();
+  task_environment.get();
   CHECK(sum == 99'999L * 50'000 + 250'000);
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("awaited_t names what comes out of a co_await") {
   STATIC_REQUIRE(std::is_same_v<awaited_t<task<int>>, int>);
   STATIC_REQUIRE(std::is_same_v<awaited_t<task<void>>, void>);
   STATIC_REQUIRE(std::is_same_v<awaited_t<manual::box::request>, int>);
-  STATIC_REQUIRE(std::is_same_v<awaited_t<detail::joining>, void>);
+  STATIC_REQUIRE(std::is_same_v<awaited_t<detail::join_awaiter>, void>);
   STATIC_REQUIRE(std::is_same_v<decltype(as_result(five())), detail::result_awaitable<task<int>>>);
   STATIC_REQUIRE(
       std::is_same_v<awaited_t<detail::result_awaitable<manual::box::request>>, result<int>>);
@@ -140,13 +140,13 @@ TEST_CASE("as_result makes values of weft's failures and of nothing else") {
     stage = never ? 2 : 3;
   };
   int stage = 0;
-  manual::spawned chain(loop, parent(numbers, stage));
+  manual::spawned task_environment(loop, parent(numbers, stage));
   numbers.put(3);
   loop.run();
   numbers.fail(errc::peer_lost);
   loop.run();
   CHECK(stage == 1);
-  CHECK_THROWS_AS(chain.get(), std::runtime_error);
+  CHECK_THROWS_AS(task_environment.get(), std::runtime_error);
 }
 
 TEST_CASE("a request obeys the stop token of its chain") {
@@ -156,25 +156,25 @@ TEST_CASE("a request obeys the stop token of its chain") {
 
   SECTION("while it waits") {
     std::stop_source stop;
-    manual::spawned chain(loop, get(numbers), stop.get_token());
+    manual::spawned task_environment(loop, get(numbers), stop.get_token());
     CHECK(numbers.waiting() == 1);
     stop.request_stop();
     loop.run();
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
     CHECK(numbers.waiting() == 0);
   }
   SECTION("before it starts") {
     std::stop_source stop;
     stop.request_stop();
-    manual::spawned chain(loop, get(numbers), stop.get_token());
-    CHECK(chain.failure() == errc::stopped);
+    manual::spawned task_environment(loop, get(numbers), stop.get_token());
+    CHECK(task_environment.failure() == errc::stopped);
   }
   SECTION("unless it was too late") {
     std::stop_source stop;
-    manual::spawned chain(loop, get(numbers), stop.get_token());
+    manual::spawned task_environment(loop, get(numbers), stop.get_token());
     numbers.put(1);
     stop.request_stop();
     loop.run();
-    CHECK(chain.failure() == errc::ok);
+    CHECK(task_environment.failure() == errc::ok);
   }
 }

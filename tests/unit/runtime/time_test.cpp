@@ -28,11 +28,11 @@ task<void> limited(manual::box& from, std::chrono::milliseconds limit, int& got)
 
 TEST_CASE("sleeping ends when its time has come and not before") {
   manual::loop loop;
-  manual::spawned chain(loop, sleep_for(10ms));
+  manual::spawned task_environment(loop, sleep_for(10ms));
   loop.advance(9ms);
-  CHECK_FALSE(chain.ended());
+  CHECK_FALSE(task_environment.ended());
   loop.advance(1ms);
-  CHECK(chain.failure() == errc::ok);
+  CHECK(task_environment.failure() == errc::ok);
 
   manual::spawned past(loop, sleep_until(loop.now() - 1h));
   loop.advance(0ms);
@@ -43,11 +43,11 @@ TEST_CASE("sleeping counts from the moment when it is awaited") {
   manual::loop loop;
   task<void> nap = sleep_for(10ms);
   loop.advance(1h);
-  manual::spawned chain(loop, std::move(nap));
+  manual::spawned task_environment(loop, std::move(nap));
   loop.advance(9ms);
-  CHECK_FALSE(chain.ended());
+  CHECK_FALSE(task_environment.ended());
   loop.advance(1ms);
-  CHECK(chain.ended());
+  CHECK(task_environment.ended());
 }
 
 TEST_CASE("a sleeper can be stopped, before and after it fell asleep") {
@@ -67,11 +67,11 @@ TEST_CASE("within: what ends in time keeps its value, and the timer is gone") {
   manual::loop loop;
   manual::box numbers(loop);
   int got = 0;
-  manual::spawned chain(loop, limited(numbers, 10ms, got));
+  manual::spawned task_environment(loop, limited(numbers, 10ms, got));
   loop.advance(9ms);
   numbers.put(4);
   loop.run();
-  CHECK(chain.failure() == errc::ok);
+  CHECK(task_environment.failure() == errc::ok);
   CHECK(got == 4);
   CHECK(loop.waiting_timers() == 0);
 }
@@ -80,9 +80,9 @@ TEST_CASE("within: the deadline ends it, and by then it has ended") {
   manual::loop loop;
   manual::box numbers(loop);
   int got = 0;
-  manual::spawned chain(loop, limited(numbers, 10ms, got));
+  manual::spawned task_environment(loop, limited(numbers, 10ms, got));
   loop.advance(10ms);
-  CHECK(chain.failure() == errc::timed_out);
+  CHECK(task_environment.failure() == errc::timed_out);
   CHECK(numbers.waiting() == 0);
 }
 
@@ -91,13 +91,13 @@ TEST_CASE("within: what cannot be stopped any more keeps its value") {
   manual::box numbers(loop);
   numbers.refuses_to_stop = true;
   int got = 0;
-  manual::spawned chain(loop, limited(numbers, 10ms, got));
+  manual::spawned task_environment(loop, limited(numbers, 10ms, got));
   loop.advance(10ms);
   CHECK(numbers.cancels == 1);
-  CHECK_FALSE(chain.ended());
+  CHECK_FALSE(task_environment.ended());
   numbers.put(8);
   loop.run();
-  CHECK(chain.failure() == errc::ok);
+  CHECK(task_environment.failure() == errc::ok);
   CHECK(got == 8);
 }
 
@@ -106,11 +106,11 @@ TEST_CASE("within: other failures stay what they are, also after the deadline") 
   manual::box numbers(loop);
   numbers.refuses_to_stop = true;
   int got = 0;
-  manual::spawned chain(loop, limited(numbers, 10ms, got));
+  manual::spawned task_environment(loop, limited(numbers, 10ms, got));
   loop.advance(10ms);
   numbers.fail(errc::peer_lost);
   loop.run();
-  CHECK(chain.failure() == errc::peer_lost);
+  CHECK(task_environment.failure() == errc::peer_lost);
 }
 
 TEST_CASE("within: a stop from outside is no timeout") {
@@ -120,25 +120,25 @@ TEST_CASE("within: a stop from outside is no timeout") {
   std::stop_source stop;
 
   SECTION("while it waits") {
-    manual::spawned chain(loop, limited(numbers, 10ms, got), stop.get_token());
+    manual::spawned task_environment(loop, limited(numbers, 10ms, got), stop.get_token());
     stop.request_stop();
     loop.run();
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
   }
   SECTION("before it began") {
     stop.request_stop();
-    manual::spawned chain(loop, limited(numbers, 10ms, got), stop.get_token());
+    manual::spawned task_environment(loop, limited(numbers, 10ms, got), stop.get_token());
     loop.run();
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
   }
   SECTION("even when the deadline passes before it has ended") {
     numbers.refuses_to_stop = true;
-    manual::spawned chain(loop, limited(numbers, 10ms, got), stop.get_token());
+    manual::spawned task_environment(loop, limited(numbers, 10ms, got), stop.get_token());
     stop.request_stop();
     loop.advance(20ms);
     numbers.fail(errc::stopped);
     loop.run();
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
   }
 }
 
@@ -157,25 +157,25 @@ TEST_CASE("within nests: the earlier deadline wins and each reports its own") {
   errc inside = errc::ok;
 
   SECTION("inner first") {
-    manual::spawned chain(loop, nested(numbers, 20ms, 10ms, inside));
+    manual::spawned task_environment(loop, nested(numbers, 20ms, 10ms, inside));
     numbers.put(1);
     loop.advance(10ms);
     CHECK(inside == errc::timed_out);
-    CHECK(chain.failure() == errc::timed_out);
+    CHECK(task_environment.failure() == errc::timed_out);
   }
   SECTION("outer first: the inner one is stopped") {
-    manual::spawned chain(loop, nested(numbers, 10ms, 20ms, inside));
+    manual::spawned task_environment(loop, nested(numbers, 10ms, 20ms, inside));
     loop.advance(10ms);
     CHECK(inside == errc::stopped);
-    CHECK(chain.failure() == errc::timed_out);
+    CHECK(task_environment.failure() == errc::timed_out);
   }
   SECTION("stopped from outside of both") {
     std::stop_source stop;
-    manual::spawned chain(loop, nested(numbers, 10ms, 20ms, inside), stop.get_token());
+    manual::spawned task_environment(loop, nested(numbers, 10ms, 20ms, inside), stop.get_token());
     stop.request_stop();
     loop.run();
     CHECK(inside == errc::stopped);
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
   }
   CHECK(loop.waiting_timers() == 0);
 }
@@ -191,14 +191,14 @@ TEST_CASE("after a within the chain obeys its own token again") {
     co_await from.get();
   };
   std::stop_source stop;
-  manual::spawned chain(loop, two(numbers), stop.get_token());
+  manual::spawned task_environment(loop, two(numbers), stop.get_token());
   loop.advance(10ms);
   numbers.put(2);
   loop.run();
-  CHECK_FALSE(chain.ended());
+  CHECK_FALSE(task_environment.ended());
   stop.request_stop();
   loop.run();
-  CHECK(chain.failure() == errc::stopped);
+  CHECK(task_environment.failure() == errc::stopped);
 }
 
 TEST_CASE("within limits the join of a scope and thereby all that is in it") {
@@ -210,10 +210,10 @@ TEST_CASE("within limits the join of a scope and thereby all that is in it") {
     fly.start(slow_get(from));
     co_await within(10ms, fly.join());
   };
-  manual::spawned chain(loop, body(numbers));
+  manual::spawned task_environment(loop, body(numbers));
   CHECK(numbers.waiting() == 2);
   loop.advance(10ms);
-  CHECK(chain.failure() == errc::timed_out);
+  CHECK(task_environment.failure() == errc::timed_out);
   CHECK(numbers.waiting() == 0);
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("until takes a moment, and spans beyond the clock's end are for ever")
     CHECK(got == 3);
     co_await within(std::chrono::nanoseconds::max(), from.get());
   };
-  manual::spawned chain(loop, body(loop, numbers));
+  manual::spawned task_environment(loop, body(loop, numbers));
   loop.advance(0ms);
   loop.advance(24h);
   numbers.put(3);
@@ -235,7 +235,7 @@ TEST_CASE("until takes a moment, and spans beyond the clock's end are for ever")
   loop.advance(24h);
   numbers.put(4);
   loop.run();
-  CHECK(chain.failure() == errc::ok);
+  CHECK(task_environment.failure() == errc::ok);
 }
 
 TEST_CASE("stoppable adds a token to that of the chain") {
@@ -246,31 +246,31 @@ TEST_CASE("stoppable adds a token to that of the chain") {
     co_await stoppable(stop, from.get());
   };
   SECTION("its own") {
-    manual::spawned chain(loop, body(own.get_token(), numbers), outer.get_token());
+    manual::spawned task_environment(loop, body(own.get_token(), numbers), outer.get_token());
     own.request_stop();
     loop.run();
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
   }
   SECTION("the chain's") {
-    manual::spawned chain(loop, body(own.get_token(), numbers), outer.get_token());
+    manual::spawned task_environment(loop, body(own.get_token(), numbers), outer.get_token());
     outer.request_stop();
     loop.run();
-    CHECK(chain.failure() == errc::stopped);
+    CHECK(task_environment.failure() == errc::stopped);
   }
   SECTION("neither") {
-    manual::spawned chain(loop, body(own.get_token(), numbers), outer.get_token());
+    manual::spawned task_environment(loop, body(own.get_token(), numbers), outer.get_token());
     numbers.put(1);
     loop.run();
-    CHECK(chain.failure() == errc::ok);
+    CHECK(task_environment.failure() == errc::ok);
   }
 }
 
 TEST_CASE("a chain without a clock is told how to get one") {
-  struct owner final : detail::root_owner {
+  struct owner final : detail::detached_task_owner {
     std::exception_ptr failure;
-    void root_ended(std::exception_ptr f) noexcept override { failure = std::move(f); }
+    void task_ended(std::exception_ptr f) noexcept override { failure = std::move(f); }
   } root;
-  detail::launch(root, chain{}, sleep_for(1ms), [] {});
+  detail::start_detached(root, task_environment{}, sleep_for(1ms), [] {});
   REQUIRE(root.failure);
   try {
     std::rethrow_exception(root.failure);

@@ -34,12 +34,12 @@ TEST_CASE("when_all yields every value in order, monostate for void") {
     CHECK(*pointer == 6);
     STATIC_REQUIRE(std::is_same_v<std::remove_cvref_t<decltype(nothing)>, std::monostate>);
   };
-  manual::spawned chain(loop, body(numbers));
+  manual::spawned task_environment(loop, body(numbers));
   loop.advance(1ms);
-  CHECK_FALSE(chain.ended());
+  CHECK_FALSE(task_environment.ended());
   numbers.put(5);
   loop.run();
-  chain.get();
+  task_environment.get();
 }
 
 TEST_CASE("when_all: the first failure stops the rest and is thrown after all have ended") {
@@ -50,15 +50,15 @@ TEST_CASE("when_all: the first failure stops the rest and is thrown after all ha
     co_await when_all(a.get(), b.get(), late.get());
   };
   manual::box other(loop);
-  manual::spawned chain(loop, body(numbers, other, stubborn));
+  manual::spawned task_environment(loop, body(numbers, other, stubborn));
   numbers.fail(errc::peer_lost);
   loop.run();
   CHECK(other.waiting() == 0);
   CHECK(stubborn.cancels == 1);
-  CHECK_FALSE(chain.ended());
+  CHECK_FALSE(task_environment.ended());
   stubborn.fail(errc::closed);
   loop.run();
-  CHECK(chain.failure() == errc::peer_lost);
+  CHECK(task_environment.failure() == errc::peer_lost);
 }
 
 TEST_CASE("when_all passes on exceptions that are not weft's") {
@@ -67,10 +67,10 @@ TEST_CASE("when_all passes on exceptions that are not weft's") {
   auto body = [](manual::box& from) -> task<void> {
     co_await when_all(throws_later(from), sleep_for(1h));
   };
-  manual::spawned chain(loop, body(numbers));
+  manual::spawned task_environment(loop, body(numbers));
   numbers.put(0);
   loop.run();
-  CHECK_THROWS_AS(chain.get(), std::runtime_error);
+  CHECK_THROWS_AS(task_environment.get(), std::runtime_error);
   CHECK(loop.waiting_timers() == 0);
 }
 
@@ -79,10 +79,10 @@ TEST_CASE("when_all under a stop from outside ends with errc::stopped") {
   manual::box numbers(loop);
   auto body = [](manual::box& from) -> task<void> { co_await when_all(from.get(), from.get()); };
   std::stop_source stop;
-  manual::spawned chain(loop, body(numbers), stop.get_token());
+  manual::spawned task_environment(loop, body(numbers), stop.get_token());
   stop.request_stop();
   loop.run();
-  CHECK(chain.failure() == errc::stopped);
+  CHECK(task_environment.failure() == errc::stopped);
 }
 
 TEST_CASE("when_any: the loser has ended before it returns") {
@@ -96,7 +96,7 @@ TEST_CASE("when_any: the loser has ended before it returns") {
     CHECK(first.index() == 0);
     CHECK(std::get<0>(first) == 1);
   };
-  manual::spawned chain(loop, body(fast, slow, returned));
+  manual::spawned task_environment(loop, body(fast, slow, returned));
   fast.put(1);
   loop.run();
   CHECK(slow.cancels == 1);
@@ -104,7 +104,7 @@ TEST_CASE("when_any: the loser has ended before it returns") {
   slow.put(2);  // too late: it must not become the first
   loop.run();
   CHECK(returned);
-  chain.get();
+  task_environment.get();
 }
 
 TEST_CASE("when_any: what can be stopped is stopped at once") {
@@ -114,9 +114,9 @@ TEST_CASE("when_any: what can be stopped is stopped at once") {
     auto first = co_await when_any(from.get(), sleep_for(5ms));
     CHECK(first.index() == 1);
   };
-  manual::spawned chain(loop, body(numbers));
+  manual::spawned task_environment(loop, body(numbers));
   loop.advance(5ms);
-  chain.get();
+  task_environment.get();
   CHECK(numbers.waiting() == 0);
 }
 
@@ -129,8 +129,8 @@ TEST_CASE("when_any: one that is ready when it starts wins, the later ones start
     CHECK(first.index() == 0);
     CHECK(std::get<0>(first) == 3);
   };
-  manual::spawned chain(loop, body(ready, other));
-  chain.get();
+  manual::spawned task_environment(loop, body(ready, other));
+  task_environment.get();
   CHECK(other.waiting() == 0);
 }
 
@@ -140,11 +140,11 @@ TEST_CASE("when_any fails when nobody ended well, with the first failure") {
   auto body = [](manual::box& x, manual::box& y) -> task<void> {
     co_await when_any(x.get(), y.get());
   };
-  manual::spawned chain(loop, body(a, b));
+  manual::spawned task_environment(loop, body(a, b));
   b.fail(errc::peer_lost);
   loop.run();
   CHECK(a.waiting() == 0);
-  CHECK(chain.failure() == errc::peer_lost);
+  CHECK(task_environment.failure() == errc::peer_lost);
 }
 
 TEST_CASE("when_any: a value that was too late to stop is worth more than a failure") {
@@ -155,12 +155,12 @@ TEST_CASE("when_any: a value that was too late to stop is worth more than a fail
     auto first = co_await when_any(x.get(), y.get());
     CHECK(first.index() == 0);
   };
-  manual::spawned chain(loop, body(a, b));
+  manual::spawned task_environment(loop, body(a, b));
   b.fail(errc::peer_lost);
   loop.run();
   a.put(1);
   loop.run();
-  chain.get();
+  task_environment.get();
 }
 
 TEST_CASE("the combinators nest") {
@@ -172,9 +172,9 @@ TEST_CASE("the combinators nest") {
     CHECK(timed.code() == errc::timed_out);
     CHECK(raced.index() == 1);
   };
-  manual::spawned chain(loop, body(numbers));
+  manual::spawned task_environment(loop, body(numbers));
   loop.advance(5ms);
   loop.advance(5ms);
-  chain.get();
+  task_environment.get();
   CHECK(loop.waiting_timers() == 0);
 }

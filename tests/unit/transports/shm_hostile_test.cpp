@@ -26,7 +26,7 @@ using runtime::unique_fd;
 namespace {
 
 /// What the protocol layer would hear.
-class listener final : public inlet {
+class listener final : public frame_sink {
  public:
   int frames = 0, rooms = 0, ends = 0, after_the_end = 0;
   errc why = errc::ok;
@@ -42,7 +42,7 @@ class listener final : public inlet {
     for (std::size_t i = 0; i < h.size; ++i) sum += static_cast<std::uint64_t>(payload[i]);
     return true;
   }
-  void on_room() noexcept override { ++rooms; }
+  void on_writable() noexcept override { ++rooms; }
   void on_broken(errc e) noexcept override {
     ++ends;
     why = e;
@@ -65,7 +65,7 @@ unique_fd good_ring() {
   });
 }
 
-unique_fd good_page(const runtime::bell_name& bell) {
+unique_fd good_page(const runtime::wakeup_address& bell) {
   return filled(4096, [&](void* at) {
     auto& page = *new (at) runtime::doorbell_page{};
     page.magic = runtime::doorbell_page::expected_magic;
@@ -82,11 +82,11 @@ unique_fd unsealed(std::size_t size) {
 
 /// This side, and in the same process the counterpart's copies of what both share.
 struct two_sides {
-  runtime::doorbell door{false};
-  shm_transport here{door, large_way::automatic, 1};
+  runtime::doorbell own_bell{false};
+  shm_transport here{own_bell, copy_method::automatic, 1};
   listener peer;
-  const counterpart who{0, [](parcel) {}};
-  runtime::bell_ear their_ear;  // never listened to
+  const counterpart who{0, [](wireup_message) {}};
+  runtime::wakeup_receiver their_ear;  // never listened to
   unique_fd ring_file = good_ring();
   unique_fd page_file = good_page(their_ear.name());
   runtime::mapping ring_memory = runtime::map_own(ring_file, sizeof(ring));
@@ -103,7 +103,7 @@ struct two_sides {
   }
 
   std::string offer(std::vector<unique_fd> fds, std::size_t bytes = sizeof(offer_body)) {
-    parcel p, answer;
+    wireup_message p, answer;
     p.bytes.resize(bytes);
     p.fds = std::move(fds);
     return here.accept(peer, who, std::move(p), answer);
@@ -118,7 +118,7 @@ struct two_sides {
   }
 
   std::string open() {
-    parcel offered, answer;
+    wireup_message offered, answer;
     out = here.open(peer, who, offered);
     outgoing_memory = runtime::map_own(offered.fds.front(), sizeof(ring));
     outgoing = static_cast<ring*>(outgoing_memory.get());
@@ -130,12 +130,12 @@ struct two_sides {
   void write(std::uint64_t position, frame_header h) {
     slot& s = incoming.slots[position % slot_count];
     s.header = h;
-    s.turn.store(turn_of(position), std::memory_order_release);
+    s.sequence.store(sequence_of(position), std::memory_order_release);
   }
 
   post send(std::uint32_t size) {
     static const std::vector<std::byte> all(max_payload, std::byte{1});
-    return out->send_together({1, size, 1, 0, 0}, nullptr, all.data());
+    return out->send_contiguous({1, size, 1, 0, 0}, nullptr, all.data());
   }
 };
 
@@ -269,11 +269,12 @@ TEST_CASE("hostile shm: slots that change while they are read") {
       it.header.size = size;
       it.header.flags = static_cast<std::uint8_t>(r >> 40);
       it.header.kind = static_cast<std::uint8_t>(r >> 48);
-      it.turn.store(static_cast<std::uint32_t>(lap + 1 + (r >> 56) % 3), std::memory_order_relaxed);
+      it.sequence.store(static_cast<std::uint32_t>(lap + 1 + (r >> 56) % 3),
+                        std::memory_order_relaxed);
       s.incoming.room_wanted.store(static_cast<std::uint32_t>(r));
       s.incoming.slots_read.store(r);
       s.page.asleep.store(static_cast<std::uint32_t>(r), std::memory_order_relaxed);
-      s.page.away.store(static_cast<std::uint32_t>(r >> 1), std::memory_order_relaxed);
+      s.page.computing.store(static_cast<std::uint32_t>(r >> 1), std::memory_order_relaxed);
     });
     for (int i = 0; i < 3000 && s.peer.ends == 0; ++i) {
       const int before = s.peer.frames;
@@ -297,7 +298,7 @@ TEST_CASE("hostile shm: a sender's counters that lie, also while they are looked
       s.outgoing->slots_read.store(seed % 2 ? r : r % 512, std::memory_order_relaxed);
       s.outgoing->bulk_read.store(seed % 2 ? r >> 7 : r % (1u << 18), std::memory_order_relaxed);
       s.page.asleep.store(static_cast<std::uint32_t>(r), std::memory_order_relaxed);
-      s.page.away.store(static_cast<std::uint32_t>(r), std::memory_order_relaxed);
+      s.page.computing.store(static_cast<std::uint32_t>(r), std::memory_order_relaxed);
     });
     for (std::uint32_t i = 0; s.peer.ends == 0; ++i) {  // it must come to that
       s.send(i * 37 % max_payload);
@@ -327,9 +328,9 @@ TEST_CASE("hostile shm: a peer that wants to be rung all the time, and never lis
   REQUIRE(s.open().empty());
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     s.page.asleep.store(2 * i + 1);
-    s.page.away.store(2 * i + 1);
+    s.page.computing.store(2 * i + 1);
     REQUIRE(s.send(8) == post::done);
-    s.out->nudge();
+    s.out->wake_peer();
     s.outgoing->slots_read.store(i + 1);
     if (i % 128 == 0) s.here.poll();
   }
@@ -339,7 +340,7 @@ TEST_CASE("hostile shm: a peer that wants to be rung all the time, and never lis
 TEST_CASE("hostile shm: regions without number, without end, and without a place to be") {
   peer_regions regions;
   const auto note = [&](std::uint16_t number, unique_fd file, std::uint8_t generation = 0) {
-    parcel p;
+    wireup_message p;
     p.fds.push_back(std::move(file));
     regions.learn({note_kind::shown, generation, number, 0}, std::move(p));
   };

@@ -7,11 +7,11 @@
 #include <catch2/catch.hpp>
 
 #include "transports/shm/factory.hpp"
-#include "transports/shm/shiba.hpp"
+#include "transports/shm/read_policy.hpp"
 
 using namespace weft::transports;
 using namespace weft::transports::shm;
-using weft::ring_reading;
+using weft::ring_read_policy;
 namespace runtime = weft::runtime;
 
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr char begins = 'B', goes_on = 'm', ends = 'E', small = 's', nonsense = 'x';
 
 /// Writes down what it gets. The tag of a frame that begins a message is the message's size.
-struct reader final : inlet {
+struct reader final : frame_sink {
   explicit reader(std::string& log, char name) : log_(log), name_(name) {}
   bool on_frame(const frame_header& h, const frame_extension*, const std::byte*) noexcept override {
     const char kind = static_cast<char>(h.kind);
@@ -30,7 +30,7 @@ struct reader final : inlet {
     return kind != nonsense;
   }
   std::uint64_t under_way() const noexcept override { return size_; }
-  void on_room() noexcept override {}
+  void on_writable() noexcept override {}
   void on_broken(weft::errc) noexcept override { log_ += std::string{name_} + " broken "; }
 
  private:
@@ -39,24 +39,24 @@ struct reader final : inlet {
   std::uint64_t size_ = 0;
 };
 
-struct deaf final : inlet {
+struct deaf final : frame_sink {
   bool on_frame(const frame_header&, const frame_extension*, const std::byte*) noexcept override {
     return true;
   }
-  void on_room() noexcept override {}
+  void on_writable() noexcept override {}
   void on_broken(weft::errc) noexcept override {}
 };
 
 /// A process that sends to the receiver.
 struct talker {
-  runtime::doorbell door{true};
-  shm_transport shm{door, large_way::automatic, 1};
+  runtime::doorbell own_bell{true};
+  shm_transport shm{own_bell, copy_method::automatic, 1};
   deaf in;
-  const counterpart who{0, [](parcel) {}};
+  const counterpart who{0, [](wireup_message) {}};
   std::unique_ptr<weft::transports::link> ring;
 
-  talker(transport& to, inlet& as) {
-    parcel offer, answer;
+  talker(transport& to, frame_sink& as) {
+    wireup_message offer, answer;
     ring = shm.open(in, who, offer);
     REQUIRE(to.accept(as, who, std::move(offer), answer).empty());
     REQUIRE(ring->opened(std::move(answer)).empty());
@@ -68,14 +68,14 @@ struct talker {
       frame_header h;
       h.tag = size;
       h.kind = static_cast<std::uint8_t>(kind);
-      REQUIRE(ring->send_together(h, nullptr, nullptr) == post::done);
+      REQUIRE(ring->send_contiguous(h, nullptr, nullptr) == post::done);
     }
   }
 };
 
 /// Two senders and a receiver that reads in that way.
 struct stage {
-  explicit stage(ring_reading reading) : shm(make(door, "auto", reading)) {}
+  explicit stage(ring_read_policy reading) : shm(make(own_bell, "auto", reading)) {}
   ~stage() {
     shm->forget(in1);
     shm->forget(in2);
@@ -91,7 +91,7 @@ struct stage {
   }
 
   std::string log;
-  runtime::doorbell door{true};
+  runtime::doorbell own_bell{true};
   std::unique_ptr<transport> shm;
   reader in1{log, '1'}, in2{log, '2'};
   talker first{*shm, in1}, second{*shm, in2};
@@ -102,13 +102,13 @@ constexpr std::uint64_t longer_than_ring = bulk_bytes + 1;
 }  // namespace
 
 TEST_CASE("shm: reading in bursts takes what is there") {
-  stage s(ring_reading::burst);
+  stage s(ring_read_policy::burst);
   s.both_say("BmmEs", longer_than_ring);
   CHECK(s.pass() == "1B 1m 1m 1E 1s 2B 2m 2m 2E 2s ");
 }
 
 TEST_CASE("shm: single reading takes one frame of each ring, also of a message under way") {
-  stage s(ring_reading::single);
+  stage s(ring_read_policy::single);
   s.both_say("BmEs", longer_than_ring);
   CHECK(s.pass() == "1B 2B ");
   CHECK(s.pass() == "1m 2m ");
@@ -118,7 +118,7 @@ TEST_CASE("shm: single reading takes one frame of each ring, also of a message u
 }
 
 TEST_CASE("shm: contiguous reading takes the rest of a message at the next look at its ring") {
-  stage s(ring_reading::contiguous);
+  stage s(ring_read_policy::contiguous);
   s.both_say("BmmEss", longer_than_ring);
   CHECK(s.pass() == "1B 2B ");
   CHECK(s.pass() == "1m 1m 1E 2m 2m 2E ");
@@ -127,14 +127,14 @@ TEST_CASE("shm: contiguous reading takes the rest of a message at the next look 
 }
 
 TEST_CASE("shm: post reading takes the rest when every ring was looked at") {
-  stage s(ring_reading::post);
+  stage s(ring_read_policy::post);
   s.both_say("BmmEs", longer_than_ring);
   CHECK(s.pass() == "1B 2B 1m 1m 1E 2m 2m 2E ");
   CHECK(s.pass() == "1s 2s ");
 }
 
 TEST_CASE("shm: immediate reading takes the rest before it looks at another ring") {
-  stage s(ring_reading::immediate);
+  stage s(ring_read_policy::immediate);
   s.both_say("BmmEs", longer_than_ring);
   CHECK(s.pass() == "1B 1m 1m 1E 2B 2m 2m 2E ");
   CHECK(s.pass() == "1s 2s ");
@@ -143,7 +143,7 @@ TEST_CASE("shm: immediate reading takes the rest before it looks at another ring
 TEST_CASE(
     "shm: a message that fits into the ring waits for the next look, in all of SHIBA's ways") {
   for (const auto reading :
-       {ring_reading::contiguous, ring_reading::post, ring_reading::immediate}) {
+       {ring_read_policy::contiguous, ring_read_policy::post, ring_read_policy::immediate}) {
     stage s(reading);
     s.both_say("BmEs", bulk_bytes);
     CHECK(s.pass() == "1B 2B ");
@@ -154,7 +154,7 @@ TEST_CASE(
 
 TEST_CASE("shm: what a ring has not got yet is taken when it comes, and others get their turn") {
   for (const auto reading :
-       {ring_reading::contiguous, ring_reading::post, ring_reading::immediate}) {
+       {ring_read_policy::contiguous, ring_read_policy::post, ring_read_policy::immediate}) {
     stage s(reading);
     s.first.say("B", longer_than_ring);
     CHECK(s.pass() == "1B ");
@@ -167,22 +167,22 @@ TEST_CASE("shm: what a ring has not got yet is taken when it comes, and others g
 }
 
 TEST_CASE("shm: a message without end leaves others their turn") {
-  for (const auto reading : {ring_reading::burst, ring_reading::contiguous, ring_reading::post,
-                             ring_reading::immediate}) {
+  for (const auto reading : {ring_read_policy::burst, ring_read_policy::contiguous,
+                             ring_read_policy::post, ring_read_policy::immediate}) {
     stage s(reading);
     s.first.say("B" + std::string(200, goes_on), longer_than_ring);
     s.second.say(std::string(8, small), 0);
     for (int i = 0; i < 2; ++i) {
       const std::string log = s.pass();
       CHECK(std::count(log.begin(), log.end(), '1') <= 64);
-      if (reading != ring_reading::burst || i == 0) CHECK(log.find("2s") != std::string::npos);
+      if (reading != ring_read_policy::burst || i == 0) CHECK(log.find("2s") != std::string::npos);
     }
   }
 }
 
 TEST_CASE("shm: a ring that breaks while a rest is taken is reported once, and not read again") {
   for (const auto reading :
-       {ring_reading::contiguous, ring_reading::post, ring_reading::immediate}) {
+       {ring_read_policy::contiguous, ring_read_policy::post, ring_read_policy::immediate}) {
     stage s(reading);
     s.first.say("Bxm", longer_than_ring);
     std::string all;

@@ -20,7 +20,7 @@ namespace runtime = weft::runtime;
 
 namespace {
 
-class hearer final : public inlet {
+class hearer final : public frame_sink {
  public:
   std::map<std::uint64_t, bool> transferred;
   int frames = 0;
@@ -31,22 +31,22 @@ class hearer final : public inlet {
   void on_transferred(std::uint64_t cookie, bool well) noexcept override {
     transferred[cookie] = well;
   }
-  void on_room() noexcept override {}
+  void on_writable() noexcept override {}
   void on_broken(weft::errc) noexcept override {}
 };
 
 /// One end, with the notes that it was sent and has not taken.
 struct side {
-  explicit side(large_way way) : transport(door, way, 7) {}
-  runtime::doorbell door{false};
+  explicit side(copy_method way) : transport(own_bell, way, 7) {}
+  runtime::doorbell own_bell{false};
   shm_transport transport;
   hearer peer;
-  std::deque<parcel> notes;
+  std::deque<wireup_message> notes;
   std::unique_ptr<weft::transports::link> out;
 };
 
 struct two {
-  explicit two(large_way way = large_way::automatic) : a(way), b(way) {
+  explicit two(copy_method way = copy_method::automatic) : a(way), b(way) {
     connect(a, b);
     connect(b, a);
   }
@@ -58,9 +58,10 @@ struct two {
   }
   static void connect(side& from, side& to) {
     const auto who = [](side& other) {
-      return counterpart{::getpid(), [&other](parcel p) { other.notes.push_back(std::move(p)); }};
+      return counterpart{::getpid(),
+                         [&other](wireup_message p) { other.notes.push_back(std::move(p)); }};
     };
-    parcel offer, answer;
+    wireup_message offer, answer;
     from.out = from.transport.open(from.peer, who(to), offer);
     REQUIRE(to.transport.accept(to.peer, who(from), std::move(offer), answer).empty());
     REQUIRE(from.out->opened(std::move(answer)).empty());
@@ -69,7 +70,7 @@ struct two {
     while (!a.notes.empty() || !b.notes.empty())
       for (side* s : {&a, &b})
         while (!s->notes.empty()) {
-          parcel p = std::move(s->notes.front());
+          wireup_message p = std::move(s->notes.front());
           s->notes.pop_front();
           s->transport.note(s->peer, std::move(p));
         }
@@ -161,7 +162,7 @@ TEST_CASE("shm regions: more of them than a peer maps are shown in turns") {
 }
 
 TEST_CASE("shm regions: a peer that takes no notes is sent a few, and goes without") {
-  two t(large_way::direct);
+  two t(copy_method::direct);
   std::vector<std::span<std::byte>> all;
   for (std::size_t n = 0; n != 500; ++n) {
     all.push_back(t.a.transport.regions().allocate(page));
@@ -183,7 +184,7 @@ TEST_CASE("shm regions: a peer that takes no notes is sent a few, and goes witho
 }
 
 TEST_CASE("shm regions: what a peer says that it took, and did not, changes nothing") {
-  two t(large_way::direct);
+  two t(copy_method::direct);
   for (int n = 0; n != 500; ++n) t.a.out->expose(t.a.transport.regions().allocate(page));
   for (const std::uint32_t count : {65u, 1u << 20, ~0u})
     t.a.transport.note(t.a.peer, pack({note_kind::taken, 0, 0, count}));
@@ -193,7 +194,7 @@ TEST_CASE("shm regions: what a peer says that it took, and did not, changes noth
 
 TEST_CASE("shm transfers: what is long is copied in slices, side by side with messages") {
   const bool direct = GENERATE(true, false);
-  two t(direct ? large_way::direct : large_way::cma);
+  two t(direct ? copy_method::direct : copy_method::cma);
   constexpr std::size_t size = 8 * transfers::slice + 5;
   const std::span<std::byte> from = t.a.transport.regions().allocate(size);
   for (std::size_t i = 0; i != size; ++i) from[i] = static_cast<std::byte>(i % 251);
@@ -209,7 +210,7 @@ TEST_CASE("shm transfers: what is long is copied in slices, side by side with me
   SECTION("to its end") {
     int passes = 0;
     for (; t.b.peer.transferred.empty(); ++passes) {
-      REQUIRE(t.a.out->send_together({1, 0, 1, 0, 0}, nullptr, nullptr) == post::done);
+      REQUIRE(t.a.out->send_contiguous({1, 0, 1, 0, 0}, nullptr, nullptr) == post::done);
       t.b.transport.poll();
       CHECK(t.b.peer.frames == passes + 1);
     }
@@ -252,7 +253,7 @@ TEST_CASE("shm transfers: what is long is copied in slices, side by side with me
 // One call of the kernel's copies 2 GiB at most. Nothing of the source is touched, and all parts of
 // the destination are the same, so that it needs no memory.
 TEST_CASE("shm transfers: the kernel copies more than 2 GiB", "[.soak]") {
-  two t(large_way::cma);
+  two t(copy_method::cma);
   constexpr std::size_t part = std::size_t{64} << 20, parts = 34, size = part * parts;
   const runtime::mapping from(
       ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), size);

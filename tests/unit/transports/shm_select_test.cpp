@@ -5,13 +5,13 @@
 
 using namespace weft::transports::shm;
 
-TEST_CASE("a sender names its memory as WEFT_LARGE allows") {
-  CHECK(choose_exposure(large_way::automatic, true) == exposure::region);
-  CHECK(choose_exposure(large_way::automatic, false) == exposure::address);
-  CHECK(choose_exposure(large_way::direct, true) == exposure::region);
-  CHECK(choose_exposure(large_way::direct, false) == exposure::nothing);
-  CHECK(choose_exposure(large_way::cma, true) == exposure::address);
-  CHECK(choose_exposure(large_way::pipeline, true) == exposure::nothing);
+TEST_CASE("a sender names its memory as WEFT_SHM_COPY allows") {
+  CHECK(choose_exposure(copy_method::automatic, true) == exposure::region);
+  CHECK(choose_exposure(copy_method::automatic, false) == exposure::address);
+  CHECK(choose_exposure(copy_method::direct, true) == exposure::region);
+  CHECK(choose_exposure(copy_method::direct, false) == exposure::nothing);
+  CHECK(choose_exposure(copy_method::cma, true) == exposure::address);
+  CHECK(choose_exposure(copy_method::pipeline, true) == exposure::nothing);
 }
 
 TEST_CASE("shared memory is copied directly, once it is mapped") {
@@ -27,11 +27,11 @@ TEST_CASE("the kernel copies when nobody on the sender's side does, or when it w
   f.told = exposure::address;
   f.cma_works = true;
   CHECK(choose_fetch(f).how == fetch::ask);
-  f.sender_away = true;
+  f.sender_computing = true;
   CHECK(choose_fetch(f).how == fetch::read);
   f.sender_has_progress_thread = true;
   CHECK(choose_fetch(f).how == fetch::ask);
-  f.way = large_way::cma;
+  f.way = copy_method::cma;
   CHECK(choose_fetch(f).how == fetch::read);
   f.cma_works = false;
   CHECK(choose_fetch(f).how == fetch::ask);
@@ -40,8 +40,8 @@ TEST_CASE("the kernel copies when nobody on the sender's side does, or when it w
 TEST_CASE("a receiver that wants no kernel copy makes none, whatever the sender told") {
   fetch_facts f;
   f.told = exposure::address;
-  f.cma_works = f.sender_away = true;
-  for (const large_way way : {large_way::pipeline, large_way::direct}) {
+  f.cma_works = f.sender_computing = true;
+  for (const copy_method way : {copy_method::pipeline, copy_method::direct}) {
     f.way = way;
     CHECK(choose_fetch(f).how == fetch::ask);
   }

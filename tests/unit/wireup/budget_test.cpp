@@ -15,19 +15,19 @@ namespace weft::wireup::test {
 
 namespace {
 
-/// Answers each parcel with a long one.
+/// Answers each wire-up message with a long one.
 class talkative {
  public:
   talkative() {
     connection_manager::handlers h;
-    h.on_parcel = [this](const channel_ptr& c, const transports::parcel&) {
+    h.on_wireup_message = [this](const channel_ptr& c, const transports::wireup_message&) {
       ++heard;
-      c->send(make_parcel(2, std::string(transports::parcel::max_bytes, 'a')));
+      c->send(make_wireup_message(2, std::string(transports::wireup_message::max_bytes, 'a')));
     };
     h.on_gone = [this](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
     h.on_notice = [this](const std::string& text) { notices.add(text); };
     manager = std::make_unique<connection_manager>(identity{}, std::move(h));
-    manager->let_in();
+    manager->start_accepting();
   }
   std::atomic<std::size_t> heard{0};
   record<gone> ends;
@@ -44,7 +44,7 @@ unique_fd let_in_by(const connection_manager& host) {
 
 /// Asks until nothing more is taken for a while. \return how often
 std::size_t ask_until_unheard(const unique_fd& socket, std::size_t most) {
-  const bytes question = bytes_of({frame_kind::parcel, 1, bytes(1), {}});
+  const bytes question = bytes_of({frame_kind::wireup_message, 1, bytes(1), {}});
   for (std::size_t asked = 0; asked != most; ++asked) {
     pollfd room{socket.get(), POLLOUT, 0};
     if (::poll(&room, 1, 300) == 0) return asked;
@@ -62,8 +62,9 @@ TEST_CASE("budget: who asks and does not read is not heard any more, and then is
   const std::size_t asked = ask_until_unheard(socket, many);
   CHECK(asked < many);
   // What the kernel holds is not counted; of our own there are so many at most.
-  CHECK(host.heard < 2 * connection::most_owed_to_hear / transports::parcel::max_bytes);
-  for (std::size_t i = 0; i != asked; ++i) REQUIRE(receive_one(socket).kind == frame_kind::parcel);
+  CHECK(host.heard < 2 * connection::most_owed_to_hear / transports::wireup_message::max_bytes);
+  for (std::size_t i = 0; i != asked; ++i)
+    REQUIRE(receive_one(socket).kind == frame_kind::wireup_message);
   CHECK(host.heard == asked);
   CHECK(host.ends.empty());
 }
@@ -72,13 +73,14 @@ TEST_CASE("budget: who reads nothing for long has lost nothing, and is cut off i
   node host;
   for (const bool beyond : {false, true}) {
     const unique_fd socket = admitted(host);
-    REQUIRE(send_raw(socket, bytes_of({frame_kind::parcel, 1, bytes(1), {}})) == 0);
-    const channel_ptr to_it = host.parcels.next().channel;
-    const std::size_t size = transports::parcel::max_bytes;
+    REQUIRE(send_raw(socket, bytes_of({frame_kind::wireup_message, 1, bytes(1), {}})) == 0);
+    const channel_ptr to_it = host.wireup_messages.next().channel;
+    const std::size_t size = transports::wireup_message::max_bytes;
     const std::size_t most = connection::most_owed / (size + connection::frame_cost);
     // Beyond, also of what the kernel takes.
     const std::size_t count = beyond ? 2 * most : most - 1;
-    for (std::size_t i = 0; i != count; ++i) to_it->send(make_parcel(1, std::string(size, 'b')));
+    for (std::size_t i = 0; i != count; ++i)
+      to_it->send(make_wireup_message(1, std::string(size, 'b')));
     if (beyond) {
       CHECK_FALSE(host.ends.next().orderly);
       CHECK(to_it->misbehaved());
@@ -119,29 +121,29 @@ TEST_CASE("budget: so many visitors wait at a door, also of those who have left"
   constexpr std::size_t most = 1024;
   node host;
   std::string actual;
-  host->open_door("unix://budget-" + to_text(random_id()), actual);
-  const std::string door = door_socket_name(parse_address(actual).name);
-  const auto knock = [&] {
-    raw_end socket = raw_connection(door);
+  host->open_listener("unix://budget-" + to_text(random_id()), actual);
+  const std::string listening = listener_socket_name(parse_address(actual).name);
+  const auto request_connection = [&] {
+    raw_end socket = raw_connection(listening);
     hello h = good_hello();
-    h.why = purpose::knock;
+    h.why = purpose::request_connection;
     REQUIRE(send_raw(socket, bytes_of(hello_for(socket, h))) == 0);
     return socket;
   };
-  std::vector<visit> waiting;
+  std::vector<arrived_request> waiting;
   for (std::size_t i = 0; i != most; ++i) {
-    const unique_fd socket = knock();
-    waiting.push_back(host.visits.next());
+    const unique_fd socket = request_connection();
+    waiting.push_back(host.arrived_requests.next());
   }
   {
-    const unique_fd one_more = knock();
+    const unique_fd one_more = request_connection();
     const std::vector<frame> said = last_words(one_more);
     REQUIRE(said.size() == 1);
     CHECK_THAT(decode_refusal(said[0]), Catch::Contains("too many wait"));
   }
-  waiting.back().visitor->reject("go away");
-  const unique_fd next = knock();
-  CHECK_FALSE(host.visits.next().visitor->left());
+  waiting.back().request->reject("go away");
+  const unique_fd next = request_connection();
+  CHECK_FALSE(host.arrived_requests.next().request->left());
 }
 
 namespace {

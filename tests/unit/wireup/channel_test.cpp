@@ -15,7 +15,7 @@
 namespace weft::wireup::test {
 
 using runtime::unique_fd;
-using transports::parcel;
+using transports::wireup_message;
 
 namespace {
 
@@ -51,10 +51,10 @@ TEST_CASE("two contexts connect and know each other") {
   CHECK(o.channel->peer().pid == ::getpid());
   CHECK(o.channel->peer().rank == no_peer);
 
-  o.channel->send(make_parcel(7, "hello"));
-  const arrived got = b.parcels.next();
-  CHECK(got.parcel.kind == 7);
-  CHECK(text_of(got.parcel) == "hello");
+  o.channel->send(make_wireup_message(7, "hello"));
+  const arrived got = b.wireup_messages.next();
+  CHECK(got.wireup_message.kind == 7);
+  CHECK(text_of(got.wireup_message) == "hello");
   CHECK(got.channel->peer().id == a->self().id);
   CHECK(got.channel->peer().job == first.job);
   CHECK(got.channel->peer().rank == 3);
@@ -67,7 +67,7 @@ TEST_CASE("who comes before others are let in waits") {
   b->connect(a->self().locator, node::into(b.outcomes));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it does no harm that it is there
   CHECK(b.outcomes.empty());
-  a->let_in();
+  a->start_accepting();
   CHECK(b.outcomes.next().channel);
 }
 
@@ -77,39 +77,42 @@ TEST_CASE("parcels carry descriptors both ways, in order, up to the limit") {
   REQUIRE(to_b);
 
   pipe_ends there, back;
-  parcel with_fds = make_parcel(1, "take these");
+  wireup_message with_fds = make_wireup_message(1, "take these");
   with_fds.fds.push_back(std::move(there.read));
   with_fds.fds.push_back(std::move(back.write));
   to_b->send(std::move(with_fds));
-  arrived got = b.parcels.next();
-  REQUIRE(got.parcel.fds.size() == 2);
-  CHECK((::fcntl(got.parcel.fds[0].get(), F_GETFD) & FD_CLOEXEC) != 0);
+  arrived got = b.wireup_messages.next();
+  REQUIRE(got.wireup_message.fds.size() == 2);
+  CHECK((::fcntl(got.wireup_message.fds[0].get(), F_GETFD) & FD_CLOEXEC) != 0);
   put(there.write, 'x');
-  CHECK(get(got.parcel.fds[0]) == 'x');
+  CHECK(get(got.wireup_message.fds[0]) == 'x');
 
   // The other way, and as many as there may be.
-  parcel many = make_parcel(2, std::string(parcel::max_bytes, 'z'));
-  for (std::size_t i = 0; i < parcel::max_fds; ++i)
-    many.fds.emplace_back(::fcntl(got.parcel.fds[1].get(), F_DUPFD_CLOEXEC, 0));
+  wireup_message many = make_wireup_message(2, std::string(wireup_message::max_bytes, 'z'));
+  for (std::size_t i = 0; i < wireup_message::max_fds; ++i)
+    many.fds.emplace_back(::fcntl(got.wireup_message.fds[1].get(), F_DUPFD_CLOEXEC, 0));
   got.channel->send(std::move(many));
-  arrived returned = a.parcels.next();
+  arrived returned = a.wireup_messages.next();
   CHECK(returned.channel == to_b);
-  CHECK(returned.parcel.bytes.size() == parcel::max_bytes);
-  REQUIRE(returned.parcel.fds.size() == parcel::max_fds);
-  put(returned.parcel.fds[7], 'y');
+  CHECK(returned.wireup_message.bytes.size() == wireup_message::max_bytes);
+  REQUIRE(returned.wireup_message.fds.size() == wireup_message::max_fds);
+  put(returned.wireup_message.fds[7], 'y');
   CHECK(get(back.read) == 'y');
 
-  for (int i = 0; i < 2000; ++i) to_b->send(make_parcel(3, std::to_string(i)));
-  for (int i = 0; i < 2000; ++i) REQUIRE(text_of(b.parcels.next().parcel) == std::to_string(i));
+  for (int i = 0; i < 2000; ++i) to_b->send(make_wireup_message(3, std::to_string(i)));
+  for (int i = 0; i < 2000; ++i)
+    REQUIRE(text_of(b.wireup_messages.next().wireup_message) == std::to_string(i));
 }
 
 TEST_CASE("a parcel that is too large is the caller's mistake") {
   node a, b;
   const channel_ptr to_b = a.connect(b->self().locator).channel;
   REQUIRE(to_b);
-  CHECK_THROWS_AS(to_b->send(make_parcel(0, std::string(parcel::max_bytes + 1, 'a'))), weft::error);
-  parcel p;
-  for (std::size_t i = 0; i <= parcel::max_fds; ++i) p.fds.emplace_back(::dup(0));
+  CHECK_THROWS_AS(
+      to_b->send(make_wireup_message(0, std::string(wireup_message::max_bytes + 1, 'a'))),
+      weft::error);
+  wireup_message p;
+  for (std::size_t i = 0; i <= wireup_message::max_fds; ++i) p.fds.emplace_back(::dup(0));
   CHECK_THROWS_AS(to_b->send(std::move(p)), weft::error);
   CHECK(a.ends.empty());
 }
@@ -118,34 +121,34 @@ TEST_CASE("close delivers what was sent, then both sides hear of a good end, onc
   node a, b;
   const channel_ptr to_b = a.connect(b->self().locator).channel;
   REQUIRE(to_b);
-  for (int i = 0; i < 500; ++i) to_b->send(make_parcel(1, std::string(8000, 'q')));
+  for (int i = 0; i < 500; ++i) to_b->send(make_wireup_message(1, std::string(8000, 'q')));
   to_b->close();
   to_b->close();
-  to_b->send(make_parcel(1, "too late"));
-  for (int i = 0; i < 500; ++i) CHECK(b.parcels.next().parcel.bytes.size() == 8000);
+  to_b->send(make_wireup_message(1, "too late"));
+  for (int i = 0; i < 500; ++i) CHECK(b.wireup_messages.next().wireup_message.bytes.size() == 8000);
   const gone there = b.ends.next();
   CHECK(there.orderly);
   const gone here = a.ends.next();
   CHECK(here.orderly);
   CHECK(here.channel == to_b);
-  there.channel->send(make_parcel(1, "nobody hears this"));
+  there.channel->send(make_wireup_message(1, "nobody hears this"));
   there.channel->close();
   a.manager.reset();
   b.manager.reset();
   CHECK(a.ends.empty());
   CHECK(b.ends.empty());
-  CHECK(b.parcels.empty());
-  to_b->send(make_parcel(1, "even the manager is gone"));
+  CHECK(b.wireup_messages.empty());
+  to_b->send(make_wireup_message(1, "even the manager is gone"));
 }
 
 TEST_CASE("a manager that goes says goodbye on all its channels") {
   node a, b;
   const channel_ptr to_b = a.connect(b->self().locator).channel;
   REQUIRE(to_b);
-  to_b->send(make_parcel(1, "last words"));
+  to_b->send(make_wireup_message(1, "last words"));
   a.manager.reset();
   CHECK(a.ends.next().orderly);
-  CHECK(text_of(b.parcels.next().parcel) == "last words");
+  CHECK(text_of(b.wireup_messages.next().wireup_message) == "last words");
   CHECK(b.ends.next().orderly);
 }
 
@@ -154,8 +157,8 @@ TEST_CASE("both sides may close at once") {
     node a, b;
     const channel_ptr to_b = a.connect(b->self().locator).channel;
     REQUIRE(to_b);
-    to_b->send(make_parcel(1, "hi"));
-    const channel_ptr to_a = b.parcels.next().channel;
+    to_b->send(make_wireup_message(1, "hi"));
+    const channel_ptr to_a = b.wireup_messages.next().channel;
     to_b->close();
     to_a->close();
     CHECK(a.ends.next().orderly);
@@ -241,23 +244,23 @@ TEST_CASE("a handler that throws loses its channel, and nothing else") {
   record<gone> ends;
   record<std::string> heard;
   connection_manager::handlers h;
-  h.on_parcel = [&](const channel_ptr&, parcel p) {
+  h.on_wireup_message = [&](const channel_ptr&, wireup_message p) {
     if (p.kind == 1) throw std::runtime_error("the test's own");
     heard.add(text_of(p));
   };
   h.on_gone = [&](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
   h.on_notice = [](const std::string&) {};
   connection_manager fragile(identity{}, h);
-  fragile.let_in();
+  fragile.start_accepting();
   node a;
   const channel_ptr first = a.connect(fragile.self().locator).channel;
   const channel_ptr second = a.connect(fragile.self().locator).channel;
   REQUIRE(first);
   REQUIRE(second);
-  first->send(make_parcel(1, "throw"));
+  first->send(make_wireup_message(1, "throw"));
   CHECK_FALSE(ends.next().orderly);
   CHECK(a.ends.next().channel == first);
-  second->send(make_parcel(2, "catch"));
+  second->send(make_wireup_message(2, "catch"));
   CHECK(heard.next() == "catch");
 }
 
@@ -280,7 +283,7 @@ TEST_CASE("a descriptor that is none ends the channel on both sides") {
   node a, b;
   const channel_ptr to_b = a.connect(b->self().locator).channel;
   REQUIRE(to_b);
-  parcel p = make_parcel(1, "look");
+  wireup_message p = make_wireup_message(1, "look");
   p.fds.emplace_back();
   to_b->send(std::move(p));
   CHECK_FALSE(a.ends.next().orderly);

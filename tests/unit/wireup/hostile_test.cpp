@@ -29,7 +29,7 @@ TEST_CASE("a hello with any one byte changed, cut or lengthened never harms") {
   const context_key key;
   const auto good_on = [&](const raw_end& end) {
     hello h = good_hello();
-    h.greeting = "hi";
+    h.private_data = "hi";
     return bytes_of(hello_for(end, h, key));
   };
   const std::size_t size = good_on(raw_connection(host->self().locator)).size();
@@ -80,7 +80,7 @@ TEST_CASE("too many bytes or descriptors, before and after the hello; none of th
       CHECK(last_words(socket).empty());
       if (after_hello) CHECK_FALSE(host.ends.next().orderly);
     };
-    const bytes parcel = bytes_of({frame_kind::parcel, 1, bytes(10), {}});
+    const bytes wireup_message = bytes_of({frame_kind::wireup_message, 1, bytes(10), {}});
     {
       const unique_fd socket = fresh();
       REQUIRE(send_raw(socket, bytes(frame_header::size + max_frame_body + 1)) == 0);
@@ -93,19 +93,20 @@ TEST_CASE("too many bytes or descriptors, before and after the hello; none of th
     }
     {  // Descriptors that the header does not speak of.
       const unique_fd socket = fresh();
-      REQUIRE(send_raw(socket, parcel, 3) == 0);
+      REQUIRE(send_raw(socket, wireup_message, 3) == 0);
       expect_end(socket);
     }
     {  // A length that is not that of the packet.
       const unique_fd socket = fresh();
-      bytes lying = parcel;
+      bytes lying = wireup_message;
       lying[4] = lying[5] = lying[6] = lying[7] = std::byte{0xff};
       REQUIRE(send_raw(socket, lying) == 0);
       expect_end(socket);
     }
     {  // More descriptors than there is room for.
       const unique_fd socket = fresh();
-      REQUIRE(send_descriptors(socket.get(), parcel, transports::parcel::max_fds + 20) > 0);
+      REQUIRE(send_descriptors(socket.get(), wireup_message,
+                               transports::wireup_message::max_fds + 20) > 0);
       expect_end(socket);
     }
   }
@@ -122,11 +123,11 @@ TEST_CASE("a descriptor whose close would block holds nobody up") {
   lingering socket;
   const unique_fd peer = admitted(host);
   SECTION("in a parcel") {
-    frame f{frame_kind::parcel, 1, bytes(10), {}};
+    frame f{frame_kind::wireup_message, 1, bytes(10), {}};
     f.fds.push_back(std::move(socket.full));
     REQUIRE(send_packet(peer.get(), frame_header::of(f), f.body, f.fds) == 0);
     f.fds.clear();
-    host.parcels.next();
+    host.wireup_messages.next();
   }
   SECTION("in what is no frame") {
     REQUIRE(send_descriptors(peer.get(), bytes(10), 0, socket.full.get()) > 0);
@@ -134,7 +135,8 @@ TEST_CASE("a descriptor whose close would block holds nobody up") {
     CHECK(last_words(peer).empty());
   }
   SECTION("behind as many as a parcel may carry") {
-    REQUIRE(send_descriptors(peer.get(), bytes(10), parcel::max_fds, socket.full.get()) > 0);
+    REQUIRE(send_descriptors(peer.get(), bytes(10), wireup_message::max_fds, socket.full.get()) >
+            0);
     socket.let_go();
     CHECK(last_words(peer).empty());
   }
@@ -159,8 +161,8 @@ TEST_CASE("a descriptor in a packet that was never read holds nobody up") {
 TEST_CASE("frames where none belong") {
   node host;
   std::string actual;
-  host->open_door("unix://hostile-" + to_text(random_id()), actual);
-  const std::string door = door_socket_name(parse_address(actual).name);
+  host->open_listener("unix://hostile-" + to_text(random_id()), actual);
+  const std::string listening = listener_socket_name(parse_address(actual).name);
   for (int kind = 0; kind < 32; ++kind) {
     CAPTURE(kind);
     const frame f{static_cast<frame_kind>(kind), 0, bytes(4), {}};
@@ -169,18 +171,18 @@ TEST_CASE("frames where none belong") {
       REQUIRE(send_raw(socket, bytes_of(f)) == 0);
       for (const frame& said : last_words(socket)) CHECK(said.kind == frame_kind::refusal);
     }
-    {  // While it waits at the door: nothing may be said there.
-      const raw_end socket = raw_connection(door);
+    {  // While it waits at the listener: nothing may be said there.
+      const raw_end socket = raw_connection(listening);
       hello h = good_hello();
-      h.why = purpose::knock;
+      h.why = purpose::request_connection;
       REQUIRE(send_raw(socket, bytes_of(hello_for(socket, h))) == 0);
-      const visit v = host.visits.next();
+      const arrived_request v = host.arrived_requests.next();
       REQUIRE(send_raw(socket, bytes_of(f)) == 0);
       CHECK(last_words(socket).empty());
       // Either that is known already, or the channel ends at once.
-      if (const channel_ptr c = v.visitor->accept()) CHECK(host.ends.next().channel == c);
+      if (const channel_ptr c = v.request->accept()) CHECK(host.ends.next().channel == c);
     }
-    if (kind == static_cast<int>(frame_kind::parcel)) continue;
+    if (kind == static_cast<int>(frame_kind::wireup_message)) continue;
     const unique_fd socket = admitted(host);
     REQUIRE(send_raw(socket, bytes_of(f)) == 0);
     CHECK(last_words(socket).empty());
@@ -192,12 +194,13 @@ TEST_CASE("frames where none belong") {
 TEST_CASE("a door that does not exist, and a door's number on the wrong way") {
   node host;
   std::string actual;
-  const std::uint64_t number = host->open_door("unix://hostile-" + to_text(random_id()), actual);
-  for (std::uint64_t door : {number, number + 1000, std::uint64_t{0}}) {
-    for (purpose why : {purpose::knock, purpose::meet}) {
+  const std::uint64_t number =
+      host->open_listener("unix://hostile-" + to_text(random_id()), actual);
+  for (std::uint64_t listening : {number, number + 1000, std::uint64_t{0}}) {
+    for (purpose why : {purpose::request_connection, purpose::meet}) {
       hello h = good_hello();
       h.why = why;
-      h.door = door;
+      h.listener_number = listening;
       const raw_end socket = raw_connection(host->self().locator);
       REQUIRE(send_raw(socket, bytes_of(hello_for(socket, h))) == 0);
       const std::vector<frame> said = last_words(socket);
@@ -205,7 +208,7 @@ TEST_CASE("a door that does not exist, and a door's number on the wrong way") {
       CHECK(decode_refusal(said[0]) == "that door is shut");
     }
   }
-  CHECK(host.visits.empty());
+  CHECK(host.arrived_requests.empty());
 }
 
 TEST_CASE("a listener that answers nonsense fails the one that asked, not more") {

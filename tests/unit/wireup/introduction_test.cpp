@@ -15,7 +15,7 @@ hello claims() {
   hello h = good_hello();
   h.who.job = random_id();
   h.who.rank = 4;
-  h.greeting = "hi";
+  h.private_data = "hi";
   return h;
 }
 
@@ -63,8 +63,8 @@ TEST_CASE("secrets and proofs are computed as docs/wire-format.md has it") {
   initiator connects(caller, medium);
   const frame invitation = listens.invite();
   connects.hear(invitation);
-  const frame greeting = connects.greet(claims());
-  REQUIRE(listens.judge(greeting).value);
+  const frame private_data = connects.greet(claims());
+  REQUIRE(listens.judge(private_data).value);
   const frame answer = listens.welcome(good_hello().who);
 
   const auto part = [](const frame& f, std::size_t from, std::size_t size) {
@@ -72,16 +72,16 @@ TEST_CASE("secrets and proofs are computed as docs/wire-format.md has it") {
   };
   const auto all_but_proof = [&](const frame& f) { return part(f, 0, f.body.size() - 32); };
   const auto proof_in = [&](const frame& f) { return hex(part(f, f.body.size() - 32, 32)); };
-  const digest secret = job_key::of(medium).sign({text_bytes("weft 1: the secret of a channel"),
-                                                  *listener.agree(caller.shown()),
-                                                  part(invitation, 8, 64), part(greeting, 8, 64)});
+  const digest secret = job_key::of(medium).sign(
+      {text_bytes("weft 1: the secret of a channel"), *listener.agree(caller.shown()),
+       part(invitation, 8, 64), part(private_data, 8, 64)});
   CHECK(secret == listens.secret());
-  CHECK(proof_in(greeting) ==
+  CHECK(proof_in(private_data) ==
         hex(job_key::of(secret).sign(
-            {text_bytes("weft 1: I connected and am who I say"), all_but_proof(greeting)})));
+            {text_bytes("weft 1: I connected and am who I say"), all_but_proof(private_data)})));
   CHECK(proof_in(answer) ==
         hex(job_key::of(secret).sign({text_bytes("weft 1: I listened and am who I say"),
-                                      greeting.body, all_but_proof(answer)})));
+                                      private_data.body, all_but_proof(answer)})));
 }
 
 TEST_CASE("two contexts convince each other, and have a secret of their own then") {
@@ -96,7 +96,7 @@ TEST_CASE("two contexts convince each other, and have a secret of their own then
   CHECK(heard.value->who.id == caller.id());
   CHECK(heard.value->who.job == said.who.job);
   CHECK(heard.value->who.rank == 4);
-  CHECK(heard.value->greeting == "hi");
+  CHECK(heard.value->private_data == "hi");
   const auto answered = connects.judge(listens.welcome(said.who));
   REQUIRE(answered.value);
   CHECK(answered.value->id == listener.id());
@@ -115,13 +115,13 @@ TEST_CASE("a changed bit of what introduces two contexts convinces nobody") {
   responder listens(listener, {});
   initiator connects(caller, {});
   connects.hear(listens.invite());
-  const frame greeting = connects.greet(claims());
-  for (std::size_t at = 0; at < greeting.body.size(); ++at) {
-    frame changed{greeting.kind, 0, greeting.body, {}};
+  const frame private_data = connects.greet(claims());
+  for (std::size_t at = 0; at < private_data.body.size(); ++at) {
+    frame changed{private_data.kind, 0, private_data.body, {}};
     changed.body[at] ^= static_cast<std::byte>(1u << at % 8);
     CHECK_FALSE(listens.judge(changed).value);
   }
-  REQUIRE(listens.judge(greeting).value);
+  REQUIRE(listens.judge(private_data).value);
   const frame answer = listens.welcome(good_hello().who);
   for (std::size_t at = 0; at < answer.body.size(); ++at) {
     // Two bytes are not looked at, but covered all the same.
@@ -190,8 +190,8 @@ TEST_CASE("nobody comes in as a context whose key it does not have") {
     REQUIRE(send_raw(end, bytes_of(f)) == 0);
     CHECK_THAT(refusal_of(end), Catch::Contains("cannot prove"));
   }
-  known.channel->send(make_parcel(1, "still here"));
-  CHECK(text_of(host.parcels.next().parcel) == "still here");
+  known.channel->send(make_wireup_message(1, "still here"));
+  CHECK(text_of(host.wireup_messages.next().wireup_message) == "still here");
 }
 
 TEST_CASE("a context that is led to itself by somebody else notices") {
@@ -199,11 +199,11 @@ TEST_CASE("a context that is led to itself by somebody else notices") {
   node victim;
   const context_key any;
   const std::string name = socket_name_of(any.id());
-  opened door = listen_abstract(name);
-  REQUIRE(door.fd);
-  REQUIRE(::fcntl(door.fd.get(), F_SETFL, 0) == 0);
+  opened listening = listen_abstract(name);
+  REQUIRE(listening.fd);
+  REQUIRE(::fcntl(listening.fd.get(), F_SETFL, 0) == 0);
   victim->connect(name, node::into(victim.outcomes));
-  const unique_fd caller(::accept4(door.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  const unique_fd caller(::accept4(listening.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
   const raw_end inside = raw_connection(victim->self().locator);
   REQUIRE(send_raw(caller, bytes_of(inside.invitation)) == 0);
   const outcome o = victim.outcomes.next();
@@ -214,11 +214,11 @@ TEST_CASE("a context that is led to itself by somebody else notices") {
 TEST_CASE("who is looked for by a locator is the one that answers, or nobody") {
   node guest;
   const context_key wanted, other;
-  opened door = listen_abstract(socket_name_of(wanted.id()));
-  REQUIRE(door.fd);
-  REQUIRE(::fcntl(door.fd.get(), F_SETFL, 0) == 0);
+  opened listening = listen_abstract(socket_name_of(wanted.id()));
+  REQUIRE(listening.fd);
+  REQUIRE(::fcntl(listening.fd.get(), F_SETFL, 0) == 0);
   guest->connect(socket_name_of(wanted.id()), node::into(guest.outcomes));
-  const unique_fd one(::accept4(door.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  const unique_fd one(::accept4(listening.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
   responder listens(other, {});
   REQUIRE(send_raw(one, bytes_of(listens.invite())) == 0);
   const outcome o = guest.outcomes.next();

@@ -115,7 +115,7 @@ TEST_CASE("a rank is one context at a time, and the next one takes its place") {
     FAIL("there are two");
   } catch (const error& e) {
     CHECK(e.kind() == errc::invalid_argument);
-    CHECK_THAT(e.what(), Catch::Contains("rank 1") && Catch::Contains("options::alone"));
+    CHECK_THAT(e.what(), Catch::Contains("rank 1") && Catch::Contains("options::standalone"));
   }
   CHECK(join(directory, 0, 2));
   first.reset();

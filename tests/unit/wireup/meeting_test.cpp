@@ -21,14 +21,14 @@ void check_one_channel(node& a, node& b, const outcome& at_a, const outcome& at_
   REQUIRE(at_b.failure == "");
   CHECK(at_a.channel->peer().id == b->self().id);
   CHECK(at_b.channel->peer().id == a->self().id);
-  at_a.channel->send(make_parcel(1, "from a"));
-  at_b.channel->send(make_parcel(1, "from b"));
-  const arrived in_a = a.parcels.next();
-  const arrived in_b = b.parcels.next();
+  at_a.channel->send(make_wireup_message(1, "from a"));
+  at_b.channel->send(make_wireup_message(1, "from b"));
+  const arrived in_a = a.wireup_messages.next();
+  const arrived in_b = b.wireup_messages.next();
   CHECK(in_a.channel == at_a.channel);
   CHECK(in_b.channel == at_b.channel);
-  CHECK(text_of(in_a.parcel) == "from b");
-  CHECK(text_of(in_b.parcel) == "from a");
+  CHECK(text_of(in_a.wireup_message) == "from b");
+  CHECK(text_of(in_b.wireup_message) == "from a");
   at_a.channel->close();
   CHECK(a.ends.next().channel == at_a.channel);
   CHECK(b.ends.next().channel == at_b.channel);
@@ -95,8 +95,8 @@ TEST_CASE("two meet at once over TCP addresses") {
   std::string first, second;
   {
     node n;
-    n->open_door("any://:0", first);
-    n->open_door("any://:0", second);
+    n->open_listener("any://:0", first);
+    n->open_listener("any://:0", second);
   }
   for (int i = 0; i < 20; ++i) {
     node a, b;
@@ -145,10 +145,10 @@ TEST_CASE("discriminators keep meetings apart, also at one address") {
   const outcome blue_a = a.outcomes.next(), blue_b = b.outcomes.next();
   REQUIRE(blue_a.channel);
   REQUIRE(blue_b.channel);
-  red_a.channel->send(make_parcel(1, "red"));
-  CHECK(b.parcels.next().channel == red_b.channel);
-  blue_b.channel->send(make_parcel(1, "blue"));
-  CHECK(a.parcels.next().channel == blue_a.channel);
+  red_a.channel->send(make_wireup_message(1, "red"));
+  CHECK(b.wireup_messages.next().channel == red_b.channel);
+  blue_b.channel->send(make_wireup_message(1, "blue"));
+  CHECK(a.wireup_messages.next().channel == blue_a.channel);
 }
 
 TEST_CASE("a context can meet itself at two addresses, but not at one") {
@@ -194,8 +194,8 @@ TEST_CASE("meetings that cannot be") {
   const outcome taken = b.outcomes.next();
   CHECK(taken.kind == errc::system);
   CHECK_THAT(taken.failure, Catch::Contains("taken"));
-  // Doors of one kind are not for knocks of the other.
-  const outcome knocked = b.knock(at.a);
+  // Listeners of one kind are not for knocks of the other.
+  const outcome knocked = b.request_connection(at.a);
   CHECK(knocked.kind == errc::refused);
   CHECK_THAT(knocked.failure, Catch::Contains("meet"));
   a.manager.reset();

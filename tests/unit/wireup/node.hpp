@@ -56,15 +56,15 @@ struct outcome {
 };
 struct arrived {
   channel_ptr channel;
-  transports::parcel parcel;
+  transports::wireup_message wireup_message;
 };
 struct gone {
   channel_ptr channel;
   bool orderly = false;
 };
-struct visit {
-  std::uint64_t door = 0;
-  std::unique_ptr<door_visit> visitor;
+struct arrived_request {
+  std::uint64_t listener_number = 0;
+  std::unique_ptr<incoming_request> request;
 };
 
 /// Members are destroyed after the manager, which is last.
@@ -73,7 +73,7 @@ class node {
   explicit node(identity self = {}, tcp_settings tcp = {}, bool lets_in = true)
       : manager(
             std::make_unique<connection_manager>(std::move(self), write_down(), std::move(tcp))) {
-    if (lets_in) manager->let_in();
+    if (lets_in) manager->start_accepting();
   }
 
   connection_manager* operator->() { return manager.get(); }
@@ -81,8 +81,9 @@ class node {
   outcome connect(const std::string& locator) {
     return wait([&](auto done) { manager->connect(locator, std::move(done)); });
   }
-  outcome knock(const std::string& address, const std::string& greeting = {}) {
-    return wait([&](auto done) { manager->knock(address, greeting, std::move(done)); });
+  outcome request_connection(const std::string& address, const std::string& private_data = {}) {
+    return wait(
+        [&](auto done) { manager->request_connection(address, private_data, std::move(done)); });
   }
 
   /// A callback that writes into `into`, which must outlive the manager.
@@ -92,9 +93,9 @@ class node {
     };
   }
 
-  record<arrived> parcels;
+  record<arrived> wireup_messages;
   record<gone> ends;
-  record<visit> visits;
+  record<arrived_request> arrived_requests;
   record<std::string> notices;
   record<outcome> outcomes;
   std::unique_ptr<connection_manager> manager;
@@ -108,26 +109,27 @@ class node {
 
   connection_manager::handlers write_down() {
     connection_manager::handlers h;
-    h.on_parcel = [this](const channel_ptr& c, transports::parcel p) {
-      parcels.add({c, std::move(p)});
+    h.on_wireup_message = [this](const channel_ptr& c, transports::wireup_message p) {
+      wireup_messages.add({c, std::move(p)});
     };
     h.on_gone = [this](const channel_ptr& c, bool orderly) { ends.add({c, orderly}); };
-    h.on_visit = [this](std::uint64_t door, std::unique_ptr<door_visit> v) {
-      visits.add({door, std::move(v)});
+    h.on_connection_request = [this](std::uint64_t listener_number,
+                                     std::unique_ptr<incoming_request> v) {
+      arrived_requests.add({listener_number, std::move(v)});
     };
     h.on_notice = [this](const std::string& text) { notices.add(text); };
     return h;
   }
 };
 
-inline transports::parcel make_parcel(std::uint8_t kind, const std::string& text) {
-  transports::parcel p;
+inline transports::wireup_message make_wireup_message(std::uint8_t kind, const std::string& text) {
+  transports::wireup_message p;
   p.kind = kind;
   for (char c : text) p.bytes.push_back(static_cast<std::byte>(c));
   return p;
 }
 
-inline std::string text_of(const transports::parcel& p) {
+inline std::string text_of(const transports::wireup_message& p) {
   return {reinterpret_cast<const char*>(p.bytes.data()), p.bytes.size()};
 }
 

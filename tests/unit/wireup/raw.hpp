@@ -56,18 +56,18 @@ inline ssize_t send_descriptors(int socket, bytes what, std::size_t count, int l
 /// between.
 struct lingering {
   lingering() {
-    const unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof at;
     auto* const name = reinterpret_cast<sockaddr*>(&at);
-    REQUIRE(::bind(door.get(), name, size) == 0);
-    REQUIRE(::listen(door.get(), 1) == 0);
-    REQUIRE(::getsockname(door.get(), name, &size) == 0);
+    REQUIRE(::bind(listening.get(), name, size) == 0);
+    REQUIRE(::listen(listening.get(), 1) == 0);
+    REQUIRE(::getsockname(listening.get(), name, &size) == 0);
     full = unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     REQUIRE(::connect(full.get(), name, size) == 0);
-    reader = unique_fd(::accept(door.get(), nullptr, nullptr));
+    reader = unique_fd(::accept(listening.get(), nullptr, nullptr));
     const linger for_an_hour{1, 3600};
     REQUIRE(::setsockopt(full.get(), SOL_SOCKET, SO_LINGER, &for_an_hour, sizeof for_an_hour) == 0);
     const bytes some(64 * 1024);
@@ -168,8 +168,8 @@ inline void check_still_well(node& host) {
   node guest;
   const outcome o = guest.connect(host->self().locator);
   REQUIRE(o.failure == "");
-  o.channel->send(make_parcel(9, "well"));
-  CHECK(text_of(host.parcels.next().parcel) == "well");
+  o.channel->send(make_wireup_message(9, "well"));
+  CHECK(text_of(host.wireup_messages.next().wireup_message) == "well");
   o.channel->close();
   for (;;) {
     const gone end = host.ends.next();

@@ -10,13 +10,13 @@
 #include <future>
 
 #include "node.hpp"
-#include "wireup/member_line.hpp"
-#include "wireup/registrar.hpp"
+#include "wireup/coordinator.hpp"
+#include "wireup/coordinator_connection.hpp"
 #include "wireup/roster.hpp"
 
 namespace weft::wireup::test {
 
-using transports::parcel;
+using transports::wireup_message;
 
 TEST_CASE("a roster takes changes that make sense, and only those") {
   roster r(3);
@@ -95,21 +95,21 @@ TEST_CASE("what rank 0 and members say, and back") {
   CHECK(decode_roster_publish(encode_roster_publish(where)) == where);
   CHECK(decode_roster_find(encode_roster_find(8)) == 8);
   CHECK(is_roster_leave(encode_roster_leave()));
-  CHECK(rank_of_greeting(roster_greeting(no_peer)) == no_peer);
-  CHECK(rank_of_greeting(roster_greeting(3)) == 3);
+  CHECK(rank_of_greeting(roster_private_data(no_peer)) == no_peer);
+  CHECK(rank_of_greeting(roster_private_data(3)) == 3);
   for (const char* bad : {"", "hello", "weft roster 2 ", "weft roster 2 x", "weft roster 2 -1",
                           "weft roster 2 4294967295", "weft roster 1 new"})
     CHECK_FALSE(rank_of_greeting(bad));
 }
 
 TEST_CASE("any one byte changed or cut in what is said never harms") {
-  for (const parcel& good :
+  for (const wireup_message& good :
        {encode(roster_welcome{random_id(), 7, 4}), encode(changes{3, {{change_kind::joined, 5}}}),
         encode(roster_found{6, random_socket_name()}), encode_roster_publish(random_socket_name()),
         encode_roster_find(8)}) {
     for (std::size_t i = 0; i < good.bytes.size(); ++i) {
       for (const int flip : {1, 128, 255}) {
-        parcel p;
+        wireup_message p;
         p.kind = good.kind;
         p.bytes = good.bytes;
         p.bytes[i] ^= static_cast<std::byte>(flip);
@@ -159,31 +159,31 @@ struct somewhere_else {
 struct paper_channel final : channel {
   const identity& peer() const noexcept override { return who; }
   bool carries_descriptors() const noexcept override { return true; }
-  void send(parcel p) override { said.push_back(std::move(p)); }
+  void send(wireup_message p) override { said.push_back(std::move(p)); }
   void close() override {}
   void process_died() override {}
   bool misbehaved() const noexcept override { return false; }
   digest sign(std::span<const std::byte>) const noexcept override { return {}; }
   identity who;
-  std::vector<parcel> said;
+  std::vector<wireup_message> said;
 };
 
-struct paper_visit final : door_visit {
-  explicit paper_visit(channel_ptr c) : line(std::move(c)) {}
+struct paper_request final : incoming_request {
+  explicit paper_request(channel_ptr c) : line(std::move(c)) {}
   const identity& peer() const noexcept override { return line->peer(); }
-  const std::string& greeting() const noexcept override { return said; }
+  const std::string& private_data() const noexcept override { return said; }
   channel_ptr accept() override { return line; }
   void reject(const std::string&) override {}
   bool left() const noexcept override { return false; }
   const channel_ptr line;
-  const std::string said = roster_greeting(no_peer);
+  const std::string said = roster_private_data(no_peer);
 };
 
-/// Rank 0 of a job of two, with a door.
+/// Rank 0 of a job of two, with a listener.
 class rank_zero {
  public:
   rank_zero() {
-    registrar::host h;
+    coordinator::host h;
     h.job = job;
     h.first_size = 2;
     h.find = [this](peer_id, const std::function<void(std::string)>& found) {
@@ -192,28 +192,28 @@ class rank_zero {
     };
     h.is_at = &is_process_at;
     h.on_change = [this](const change& c) { changes.add(c); };
-    book_ = std::make_unique<registrar>(std::move(h));
+    book_ = std::make_unique<coordinator>(std::move(h));
     connection_manager::handlers all;
-    all.on_visit = [this](std::uint64_t, std::unique_ptr<door_visit> v) {
-      book_->visit(std::move(v));
+    all.on_connection_request = [this](std::uint64_t, std::unique_ptr<incoming_request> v) {
+      book_->on_request(std::move(v));
     };
-    all.on_parcel = [this](const channel_ptr& c, const parcel& p) {
-      if (book_->owns(c)) book_->on_parcel(c, p);
+    all.on_wireup_message = [this](const channel_ptr& c, const wireup_message& p) {
+      if (book_->owns(c)) book_->on_wireup_message(c, p);
     };
     all.on_gone = [this](const channel_ptr& c, bool orderly) { book_->on_gone(c, orderly); };
     manager = std::make_unique<connection_manager>(identity{}, std::move(all));
-    manager->open_door("any://:0", door);
-    manager->let_in();
+    manager->open_listener("any://:0", listening);
+    manager->start_accepting();
   }
 
   record<change> changes;
   record<std::function<void(std::string)>> finds;
-  std::string door;
+  std::string listening;
   const context_id job = random_id();
   std::string rank_one_at = random_socket_name();
 
  private:
-  std::unique_ptr<registrar> book_;
+  std::unique_ptr<coordinator> book_;
 
  public:
   std::unique_ptr<connection_manager> manager;  // last: its thread uses the rest
@@ -228,9 +228,9 @@ struct member {
         },
         [this](bool o) { ends.add(o); });
   }
-  std::string join(const std::string& door) {
+  std::string join(const std::string& listening) {
     std::promise<std::string> done;
-    line.join(door, [&](const failure& why) { done.set_value(why.text); });
+    line.join(listening, [&](const failure& why) { done.set_value(why.text); });
     return done.get_future().get();
   }
   std::string where(peer_id rank) {
@@ -241,7 +241,7 @@ struct member {
   record<change> changes;
   record<std::uint64_t> epochs;
   record<bool> ends;
-  member_line line;  // last: its thread uses the rest
+  coordinator_connection line;  // last: its thread uses the rest
 };
 
 const change three_joined{change_kind::joined, 3};
@@ -251,7 +251,7 @@ const change three_joined{change_kind::joined, 3};
 TEST_CASE("members come, are found, and go, and everybody is told the same") {
   rank_zero host;
   member first;
-  REQUIRE(first.join(host.door) == "");
+  REQUIRE(first.join(host.listening) == "");
   CHECK(first.line.facts().rank == 2);
   CHECK(first.line.facts().first_size == 2);
   const std::string first_at = random_socket_name();
@@ -262,7 +262,7 @@ TEST_CASE("members come, are found, and go, and everybody is told the same") {
   CHECK(first.where(77) == "");
   {
     member second;
-    REQUIRE(second.join(host.door) == "");
+    REQUIRE(second.join(host.listening) == "");
     CHECK(second.changes.next() == change{change_kind::joined, 2});  // what it missed
     second.line.publish(random_socket_name());
     CHECK(second.changes.next() == three_joined);
@@ -279,7 +279,7 @@ TEST_CASE("members come, are found, and go, and everybody is told the same") {
   CHECK(host.changes.next() == change{change_kind::left, 3});
   CHECK(host.changes.next() == change{change_kind::left, 2});
   member third;
-  REQUIRE(third.join(host.door) == "");
+  REQUIRE(third.join(host.listening) == "");
   CHECK(third.epochs.next() == 4);
   third.line.publish(random_socket_name());
   CHECK(third.changes.next() == change{change_kind::joined, 4});
@@ -318,7 +318,7 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
   const auto nobody_died = [&] {
     // Behind whatever was said before.
     member good;
-    REQUIRE(good.join(host.door) == "");
+    REQUIRE(good.join(host.listening) == "");
     good.line.publish(random_socket_name());
     CHECK(host.changes.next().what == change_kind::joined);
     good.line.leave();
@@ -329,11 +329,11 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
     self.job = job;
     self.rank = rank;
     node visitor(self);
-    const outcome o = visitor.knock(host.door, roster_greeting(1));
+    const outcome o = visitor.request_connection(host.listening, roster_private_data(1));
     if (!o.channel) return o.failure;
     o.channel->send(encode_roster_leave());
     visitor.ends.next();
-    CHECK(visitor.parcels.empty());  // and it was not told anything
+    CHECK(visitor.wireup_messages.empty());  // and it was not told anything
     return std::string("hung up on");
   };
   // As another rank, of another job, and as one that says so but is another process.
@@ -351,7 +351,7 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
   nobody_died();
   // Nor one that joined, whose line is another's.
   member joined;
-  REQUIRE(joined.join(host.door) == "");
+  REQUIRE(joined.join(host.listening) == "");
   const peer_id rank = joined.line.facts().rank;
   joined.line.publish(random_socket_name());
   CHECK(host.changes.next() == change{change_kind::joined, rank});
@@ -359,21 +359,22 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
   self.job = host.job;
   self.rank = rank;
   node visitor(self);
-  CHECK(visitor.knock(host.door, roster_greeting(rank)).kind == errc::refused);
+  CHECK(visitor.request_connection(host.listening, roster_private_data(rank)).kind ==
+        errc::refused);
   nobody_died();
 }
 
 TEST_CASE("rank 0 refuses who is no member, and drops who talks nonsense") {
   rank_zero host;
   node stranger;
-  CHECK(stranger.knock(host.door, "hello").kind == errc::refused);
-  const outcome line = stranger.knock(host.door, roster_greeting(no_peer));
+  CHECK(stranger.request_connection(host.listening, "hello").kind == errc::refused);
+  const outcome line = stranger.request_connection(host.listening, roster_private_data(no_peer));
   REQUIRE(line.channel);
-  line.channel->send(make_parcel(99, "nonsense"));
+  line.channel->send(make_wireup_message(99, "nonsense"));
   stranger.ends.next();
   // It never published, so it was never there; the next one gets the next rank.
   member good;
-  REQUIRE(good.join(host.door) == "");
+  REQUIRE(good.join(host.listening) == "");
   good.line.publish(random_socket_name());
   CHECK(host.changes.next() == three_joined);
 }
@@ -381,7 +382,7 @@ TEST_CASE("rank 0 refuses who is no member, and drops who talks nonsense") {
 TEST_CASE("budget: the launcher is asked where a rank is once, whoever asks and leaves") {
   std::size_t asked = 0;
   std::function<void(const std::string&)> answer;
-  registrar::host h;
+  coordinator::host h;
   h.job = random_id();
   h.first_size = 2;
   h.find = [&](peer_id, const std::function<void(std::string)>& found) {
@@ -389,12 +390,12 @@ TEST_CASE("budget: the launcher is asked where a rank is once, whoever asks and 
     answer = found;
   };
   h.on_change = [](const change&) {};
-  registrar book(std::move(h));
+  coordinator book(std::move(h));
   for (int i = 0; i != 100; ++i) {
     const auto line = std::make_shared<paper_channel>();
-    book.visit(std::make_unique<paper_visit>(line));
+    book.on_request(std::make_unique<paper_request>(line));
     line->said.clear();
-    for (int n = 0; n != 10; ++n) book.on_parcel(line, encode_roster_find(1));
+    for (int n = 0; n != 10; ++n) book.on_wireup_message(line, encode_roster_find(1));
     if (i != 99) {
       book.on_gone(line, true);
       continue;
@@ -402,7 +403,7 @@ TEST_CASE("budget: the launcher is asked where a rank is once, whoever asks and 
     CHECK(asked == 1);
     answer(random_socket_name());
     CHECK(line->said.size() == 1);
-    book.on_parcel(line, encode_roster_find(1));
+    book.on_wireup_message(line, encode_roster_find(1));
     CHECK(asked == 2);
   }
 }
@@ -411,7 +412,7 @@ TEST_CASE("a member learns that rank 0 has gone") {
   member left;
   {
     rank_zero host;
-    REQUIRE(left.join(host.door) == "");
+    REQUIRE(left.join(host.listening) == "");
   }
   CHECK(left.ends.next());
   CHECK(left.where(1) == "");

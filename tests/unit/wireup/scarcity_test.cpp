@@ -13,7 +13,7 @@ namespace weft::wireup::test {
 TEST_CASE("those who say nothing are dropped, and keep nobody out") {
   node host;
   std::string actual;
-  host->open_door("any://:0", actual);
+  host->open_listener("any://:0", actual);
   // More than may be unknown at a time: the rest wait in the queue, and then it is their turn.
   std::vector<unique_fd> silent;
   for (int i = 0; i < 70; ++i) silent.push_back(raw_connection(host->self().locator));
@@ -30,9 +30,9 @@ TEST_CASE("those who say nothing are dropped, and keep nobody out") {
     strangers.push_back(std::move(s));
   }
   node guest;
-  guest->knock(actual, "", node::into(guest.outcomes));
+  guest->request_connection(actual, "", node::into(guest.outcomes));
   // Behind the silent ones.
-  CHECK(host.visits.next().visitor->accept());
+  CHECK(host.arrived_requests.next().request->accept());
   CHECK(guest.outcomes.next().channel);
   for (std::size_t i = 0; i < 64; ++i) CHECK(last_words(silent[i]).empty());
   for (const unique_fd& s : strangers) {

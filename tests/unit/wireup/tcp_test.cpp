@@ -21,7 +21,7 @@
 namespace weft::wireup::test {
 
 using runtime::unique_fd;
-using transports::parcel;
+using transports::wireup_message;
 
 namespace {
 
@@ -29,7 +29,7 @@ tcp_settings with(const job_key& key) { return {key, {"lo"}, std::chrono::second
 
 std::string open(node& host, const std::string& address = "tcp://127.0.0.1:0") {
   std::string actual;
-  host->open_door(address, actual);
+  host->open_listener(address, actual);
   return actual;
 }
 
@@ -108,10 +108,10 @@ frame hello_on(const insider& s, purpose why, const context_key& key = {}) {
 
 /// Knocks from `guest` and lets it in at `host`; both ends.
 std::pair<channel_ptr, channel_ptr> join(node& host, node& guest, const std::string& address) {
-  guest->knock(address, "let me in", node::into(guest.outcomes));
-  visit v = host.visits.next();
-  CHECK(v.visitor->greeting() == "let me in");
-  const channel_ptr inside = v.visitor->accept();
+  guest->request_connection(address, "let me in", node::into(guest.outcomes));
+  arrived_request v = host.arrived_requests.next();
+  CHECK(v.request->private_data() == "let me in");
+  const channel_ptr inside = v.request->accept();
   const outcome o = guest.outcomes.next();
   REQUIRE(o.failure == "");
   return {inside, o.channel};
@@ -120,8 +120,8 @@ std::pair<channel_ptr, channel_ptr> join(node& host, node& guest, const std::str
 void check_still_well(node& host, const std::string& address, const job_key& key) {
   node guest({}, with(key));
   const auto [inside, outside] = join(host, guest, address);
-  outside->send(make_parcel(9, "well"));
-  CHECK(text_of(host.parcels.next().parcel) == "well");
+  outside->send(make_wireup_message(9, "well"));
+  CHECK(text_of(host.wireup_messages.next().wireup_message) == "well");
 }
 
 }  // namespace
@@ -138,22 +138,25 @@ TEST_CASE("who knows the key comes in over TCP, and parcels of every size go bot
   // More than sockets hold: parts leave and arrive in pieces.
   std::size_t total = 0;
   for (std::size_t n = 0; n < 400; ++n) {
-    const std::size_t size = n % 7 == 0 ? parcel::max_bytes : n * 31 % parcel::max_bytes;
-    outside->send(make_parcel(static_cast<std::uint8_t>(n), std::string(size, char('a' + n % 26))));
+    const std::size_t size =
+        n % 7 == 0 ? wireup_message::max_bytes : n * 31 % wireup_message::max_bytes;
+    outside->send(
+        make_wireup_message(static_cast<std::uint8_t>(n), std::string(size, char('a' + n % 26))));
     total += size;
   }
   for (std::size_t n = 0; n < 400; ++n) {
-    const arrived got = host.parcels.next();
-    const std::size_t size = n % 7 == 0 ? parcel::max_bytes : n * 31 % parcel::max_bytes;
-    REQUIRE(got.parcel.kind == static_cast<std::uint8_t>(n));
-    REQUIRE(text_of(got.parcel) == std::string(size, char('a' + n % 26)));
+    const arrived got = host.wireup_messages.next();
+    const std::size_t size =
+        n % 7 == 0 ? wireup_message::max_bytes : n * 31 % wireup_message::max_bytes;
+    REQUIRE(got.wireup_message.kind == static_cast<std::uint8_t>(n));
+    REQUIRE(text_of(got.wireup_message) == std::string(size, char('a' + n % 26)));
     total -= size;
   }
   CHECK(total == 0);
-  inside->send(make_parcel(5, "back"));
-  CHECK(text_of(guest.parcels.next().parcel) == "back");
+  inside->send(make_wireup_message(5, "back"));
+  CHECK(text_of(guest.wireup_messages.next().wireup_message) == "back");
 
-  parcel with_descriptor = make_parcel(1, "");
+  wireup_message with_descriptor = make_wireup_message(1, "");
   with_descriptor.fds.emplace_back(::dup(0));
   CHECK_THROWS_AS(outside->send(std::move(with_descriptor)), error);
 }
@@ -162,10 +165,10 @@ TEST_CASE("a TCP channel ends in good order although the other side still talks"
   const job_key key = job_key::random();
   node host({}, with(key)), guest({}, with(key));
   const auto [inside, outside] = join(host, guest, open(host));
-  outside->send(make_parcel(1, "last words"));
-  for (int i = 0; i < 50; ++i) inside->send(make_parcel(2, std::string(10000, 'x')));
+  outside->send(make_wireup_message(1, "last words"));
+  for (int i = 0; i < 50; ++i) inside->send(make_wireup_message(2, std::string(10000, 'x')));
   outside->close();
-  CHECK(text_of(host.parcels.next().parcel) == "last words");
+  CHECK(text_of(host.wireup_messages.next().wireup_message) == "last words");
   CHECK(host.ends.next().orderly);
   CHECK(guest.ends.next().orderly);
 }
@@ -176,8 +179,8 @@ TEST_CASE("a process that vanishes breaks its TCP channel") {
   const std::string address = open(host);
   {
     const insider socket = admitted(address, key);
-    say(socket, stream_of(hello_on(socket, purpose::knock)));
-    REQUIRE(host.visits.next().visitor->accept());
+    say(socket, stream_of(hello_on(socket, purpose::request_connection)));
+    REQUIRE(host.arrived_requests.next().request->accept());
   }
   CHECK_FALSE(host.ends.next().orderly);
 }
@@ -205,23 +208,23 @@ TEST_CASE("meeting over TCP") {
   const job_key key = job_key::random();
   node a({}, with(key)), b({}, with(key));
   std::string first, second;
-  a->close_door(a->open_door("tcp://127.0.0.1:0", first));
-  b->close_door(b->open_door("tcp://127.0.0.1:0", second));
+  a->close_listener(a->open_listener("tcp://127.0.0.1:0", first));
+  b->close_listener(b->open_listener("tcp://127.0.0.1:0", second));
   a->meet(first, second, "us", node::into(a.outcomes));
   b->meet(second, first, "us", node::into(b.outcomes));
   const outcome x = a.outcomes.next(), y = b.outcomes.next();
   REQUIRE(x.failure == "");
   REQUIRE(y.failure == "");
   CHECK(x.channel->peer().id == b->self().id);
-  x.channel->send(make_parcel(1, "met"));
-  CHECK(text_of(b.parcels.next().parcel) == "met");
+  x.channel->send(make_wireup_message(1, "met"));
+  CHECK(text_of(b.wireup_messages.next().wireup_message) == "met");
 }
 
 TEST_CASE("without a key there is no TCP, and the message says what to set") {
   node without;
   CHECK_THROWS_WITH(open(without), Catch::Contains("WEFT_JOB_KEY"));
   node host({}, with(job_key::random()));
-  const outcome o = without.knock(open(host));
+  const outcome o = without.request_connection(open(host));
   CHECK_FALSE(o.channel);
   CHECK_THAT(o.failure, Catch::Contains("no job key"));
   CHECK(parse_locator(without->self().locator)->places.empty());
@@ -232,37 +235,37 @@ TEST_CASE("another key comes in nowhere, is logged once, and harms nobody") {
   node host({}, with(key)), stranger({}, with(job_key::random()));
   const std::string address = open(host);
   for (int i = 0; i < 3; ++i) {
-    const outcome o = stranger.knock(address);
+    const outcome o = stranger.request_connection(address);
     CHECK_FALSE(o.channel);
     CHECK(o.kind == errc::refused);
     CHECK_THAT(o.failure, Catch::Contains("job key"));
   }
   CHECK_THAT(host.notices.next(), Catch::Contains("does not know the job's key"));
   CHECK(host.notices.empty());
-  CHECK(host.visits.empty());
+  CHECK(host.arrived_requests.empty());
   check_still_well(host, address, key);
 }
 
 TEST_CASE("an impostor that listens is found out") {
   // It does not know the key, and repeats what it has heard before.
-  unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof at;
-  REQUIRE(::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
-  REQUIRE(::listen(door.get(), 1) == 0);
-  REQUIRE(::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  REQUIRE(::bind(listening.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+  REQUIRE(::listen(listening.get(), 1) == 0);
+  REQUIRE(::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
   node guest({}, with(job_key::random()));
-  guest->knock("tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "",
-               node::into(guest.outcomes));
-  const unique_fd caller(::accept(door.get(), nullptr, nullptr));
+  guest->request_connection("tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "",
+                            node::into(guest.outcomes));
+  const unique_fd caller(::accept(listening.get(), nullptr, nullptr));
   CHECK(hear<opening_size>(caller) == encode_opening(approach::prove));
   say(caller, challenger(job_key::random()).question());
   hear<proof_size>(caller);
   say(caller, digest{});
   CHECK_THAT(guest.outcomes.next().failure, Catch::Contains("does not know the job's key"));
-  CHECK(bytes_until_end(caller) == 0);  // no hello, no greeting: nothing before it is sure
+  CHECK(bytes_until_end(caller) == 0);  // no hello, no private data: nothing before it is sure
 }
 
 TEST_CASE("an earlier conversation cannot be repeated") {
@@ -299,7 +302,7 @@ TEST_CASE("garbage, too little and too much instead of a handshake end that conn
     // A challenge at most, and never more.
     CHECK(bytes_until_end(s) <= challenge_size);
   }
-  CHECK(host.visits.empty());
+  CHECK(host.arrived_requests.empty());
   check_still_well(host, address, key);
 }
 
@@ -308,21 +311,21 @@ TEST_CASE("garbage behind a good handshake ends that connection only") {
   node host({}, with(key));
   const std::string address = open(host);
   const std::vector<std::vector<std::byte>> bad{
-      std::vector<std::byte>(64, std::byte{0xff}),  // an enormous length
-      stream_of({frame_kind::parcel, 1, {}, {}}),   // before the hello
-      stream_of(encode_refusal("no")),              // from the wrong side
-      {}};                                          // descriptors over TCP
+      std::vector<std::byte>(64, std::byte{0xff}),         // an enormous length
+      stream_of({frame_kind::wireup_message, 1, {}, {}}),  // before the hello
+      stream_of(encode_refusal("no")),                     // from the wrong side
+      {}};                                                 // descriptors over TCP
   for (auto what : bad) {
     const insider s = admitted(address, key);
     if (what.empty()) {
-      what = stream_of(hello_on(s, purpose::knock));
+      what = stream_of(hello_on(s, purpose::request_connection));
       what[2] = std::byte{1};
     }
     say(s, what);
     bytes_until_end(s);
     CHECK_FALSE(host.notices.next().empty());
   }
-  CHECK(host.visits.empty());
+  CHECK(host.arrived_requests.empty());
   check_still_well(host, address, key);
 }
 
@@ -330,12 +333,12 @@ TEST_CASE("a frame that arrives byte by byte is a frame") {
   const job_key key = job_key::random();
   node host({}, with(key));
   const insider s = admitted(open(host), key);
-  for (const std::byte b : stream_of(hello_on(s, purpose::knock))) say(s, {&b, 1});
-  REQUIRE(host.visits.next().visitor->accept());
+  for (const std::byte b : stream_of(hello_on(s, purpose::request_connection))) say(s, {&b, 1});
+  REQUIRE(host.arrived_requests.next().request->accept());
   hear<frame_header::size>(s);  // the welcome: before it nothing else may be said
-  for (const std::byte b : stream_of({frame_kind::parcel, 3, {std::byte{'x'}}, {}}))
+  for (const std::byte b : stream_of({frame_kind::wireup_message, 3, {std::byte{'x'}}, {}}))
     say(s, {&b, 1});
-  CHECK(text_of(host.parcels.next().parcel) == "x");
+  CHECK(text_of(host.wireup_messages.next().wireup_message) == "x");
 }
 
 TEST_CASE("those who are slow at the handshake are dropped, and keep nobody out") {
@@ -371,23 +374,23 @@ TEST_CASE("who proves that it knows the key does not make room for those who say
 }
 
 TEST_CASE("who is hung up on in the middle of the handshake tries again, and not for ever") {
-  unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof at;
-  REQUIRE(::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
-  REQUIRE(::listen(door.get(), 8) == 0);
-  REQUIRE(::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  REQUIRE(::bind(listening.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+  REQUIRE(::listen(listening.get(), 8) == 0);
+  REQUIRE(::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
   node guest({}, with(job_key::random()));
   for (const bool answers : {false, true}) {
-    guest->knock("tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "",
-                 node::into(guest.outcomes));
+    guest->request_connection("tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "",
+                              node::into(guest.outcomes));
     // With its proof it may have shown that it is nobody: then it is not asked as often.
     for (int i = 0; i != (answers ? 3 : 5); ++i) {
-      pollfd somebody{door.get(), POLLIN, 0};
+      pollfd somebody{listening.get(), POLLIN, 0};
       REQUIRE(::poll(&somebody, 1, 30'000) == 1);
-      const unique_fd caller(::accept(door.get(), nullptr, nullptr));
+      const unique_fd caller(::accept(listening.get(), nullptr, nullptr));
       CHECK(hear<opening_size>(caller) == encode_opening(approach::prove));
       if (!answers) continue;
       say(caller, challenger(job_key::random()).question());

@@ -10,13 +10,13 @@
 
 #include "famine.hpp"
 #include "support/skip.hpp"
-#include "transports/parcel.hpp"
+#include "transports/wireup_message.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup::test {
 
 using runtime::unique_fd;
-using transports::parcel;
+using transports::wireup_message;
 
 namespace {
 
@@ -60,7 +60,7 @@ TEST_CASE("unix socket: more descriptors than a parcel may carry are, and none s
   std::array<std::byte, 64> buffer{};
   packet p;
   const int before = lowest_free();
-  REQUIRE(send_descriptors(e.far.get(), bytes(1), parcel::max_fds + 1) == 1);
+  REQUIRE(send_descriptors(e.far.get(), bytes(1), wireup_message::max_fds + 1) == 1);
   CHECK(receive_packet(e.near.get(), buffer, p) == arrival::broken);
   CHECK(p.fds.empty());
   CHECK(lowest_free() == before);
@@ -82,7 +82,8 @@ TEST_CASE("unix socket: a descriptor whose close would block is closed elsewhere
     CHECK(p.fds.size() == 1);
   }
   SECTION("behind as many as a parcel may carry") {
-    REQUIRE(send_descriptors(e.far.get(), bytes(1), parcel::max_fds, socket.full.get()) == 1);
+    REQUIRE(send_descriptors(e.far.get(), bytes(1), wireup_message::max_fds, socket.full.get()) ==
+            1);
     socket.full = {};
     CHECK(receive_packet(e.near.get(), buffer, p) == arrival::broken);
   }

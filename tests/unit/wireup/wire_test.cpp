@@ -54,7 +54,7 @@ const std::string sample_hex =
 }  // namespace
 
 TEST_CASE("a frame's header, byte by byte") {
-  frame f{frame_kind::parcel, 7, std::vector<std::byte>(0x1234), {}};
+  frame f{frame_kind::wireup_message, 7, std::vector<std::byte>(0x1234), {}};
   CHECK(hex(frame_header::of(f)) == "0407000034120000");
   f.fds.resize(3);
   CHECK(hex(frame_header::of(f)) == "0407030034120000");
@@ -77,9 +77,9 @@ TEST_CASE("hello, byte by byte, and back") {
   h.proof = sample_proof();
   h.why = purpose::meet;
   h.who = sample();
-  h.door = 0x3132;
+  h.listener_number = 0x3132;
   h.ticket = 0x4142;
-  h.greeting = "hi";
+  h.private_data = "hi";
   const frame f = encode(h);
   CHECK(f.kind == frame_kind::hello);
   CHECK(hex(f.body) == "5745465403000200" + repeated("aa") + repeated("bb") + sample_hex +
@@ -98,9 +98,9 @@ TEST_CASE("hello, byte by byte, and back") {
   CHECK(back.value->who.job == h.who.job);
   CHECK(back.value->who.rank == h.who.rank);
   CHECK(back.value->who.locator == name);
-  CHECK(back.value->door == h.door);
+  CHECK(back.value->listener_number == h.listener_number);
   CHECK(back.value->ticket == h.ticket);
-  CHECK(back.value->greeting == "hi");
+  CHECK(back.value->private_data == "hi");
 }
 
 TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
@@ -114,20 +114,20 @@ TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
   CHECK(hex(refusal.body) == "0200" + hex_of("no"));
   CHECK(decode_refusal(refusal) == "no");
 
-  const auto question = encode_door_question();
+  const auto question = encode_listener_question();
   CHECK(hex(question) == "5745465403000000");
-  CHECK(question.size() == door_question_size);
-  CHECK(is_door_question(question));
-  const auto answer = encode(door_answer{0x5152, name});
+  CHECK(question.size() == listener_question_size);
+  CHECK(is_listener_question(question));
+  const auto answer = encode(listener_answer{0x5152, name});
   CHECK(hex(answer) ==
         "574546540300"
         "5251000000000000"
         "2500" +
             hex_of(name));
-  CHECK(answer.size() == door_answer_size);
-  REQUIRE(decode_door_answer(answer));
-  CHECK(decode_door_answer(answer)->door == 0x5152);
-  CHECK(decode_door_answer(answer)->locator == name);
+  CHECK(answer.size() == listener_answer_size);
+  REQUIRE(decode_listener_answer(answer));
+  CHECK(decode_listener_answer(answer)->listener_number == 0x5152);
+  CHECK(decode_listener_answer(answer)->locator == name);
 }
 
 TEST_CASE("what launcher and ranks say, byte by byte, and back") {

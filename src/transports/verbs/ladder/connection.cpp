@@ -50,7 +50,7 @@ connection::block::block(device& d, std::size_t size, int access)
 
 connection::connection(device& d, const settings& s)
     : device_(d),
-      patience_(s.patience),
+      timeout_(s.timeout),
       words_at_(round_up(s.ring, alignof(words))),
       inbox_(d, words_at_ + sizeof(words), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
       outbox_(d, words_at_ + depth * slot, 0),
@@ -92,7 +92,7 @@ void connection::meet(std::span<const std::byte> peer) {
   if (static_cast<rung>(c.step) == rung::read &&
       (c.at.reads_at_once == 0 || card_.at.reads_at_once == 0))
     fail(errc::unsupported, "a device of the two cannot be read from; rung `written` needs none");
-  if (const std::string why = on_->connect(c.at, card_.at.first_psn, patience_); !why.empty())
+  if (const std::string why = on_->connect(c.at, card_.at.first_psn, timeout_); !why.empty())
     fail(errc::unreachable, why);
   peer_key_ = c.key;
 }

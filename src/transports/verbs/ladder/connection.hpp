@@ -86,7 +86,7 @@ class connection {
   std::uint32_t post(ibv_send_wr& work, bool say);
 
   device& device_;
-  const std::chrono::seconds patience_;
+  const std::chrono::seconds timeout_;
   const std::size_t words_at_;  // behind the ring
   block inbox_, outbox_;
   words* const words_;  // of this side, in the inbox

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <weft/message.hpp>
-#include <weft/region_caching.hpp>
+#include <weft/registration_cache.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -32,8 +32,8 @@ struct settings {
   std::size_t chunk = 16 * 1024;  ///< bytes; divides the ring, at least 128
   /// From how many bytes in one piece on nothing is copied; of `read` and `written`.
   std::size_t threshold = 32 * 1024;
-  std::chrono::seconds patience{10};  ///< after how much silence the connection breaks
-  region_cache_settings regions{.caching = region_caching::bounded};
+  std::chrono::seconds timeout{10};  ///< after how much silence the connection breaks
+  registration_cache_settings regions{.caching = registration_caching::bounded};
 };
 
 /// One end, for one thread. Opened by `open` and `meet`. Whatever breaks it, a lie of the peer's

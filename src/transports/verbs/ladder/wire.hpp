@@ -13,7 +13,7 @@ inline constexpr std::uint16_t version = 1;
 /// What an end says of itself. In `at` magic and version are the ladder's; window and slot_bytes
 /// are 0.
 struct card {
-  calling_card at;
+  queue_pair_address at;
   std::uint32_t key;   ///< of the memory that the peer writes: a ring, then the words
   std::uint32_t ring;  ///< bytes of it; must be the receiver's own, like the two that follow
   std::uint32_t chunk;

@@ -32,7 +32,7 @@ class zero_copy_pipe final : public chunked_pipe {
   /// Long memory of the application's, until it has crossed.
   struct run {
     std::span<std::byte> memory;
-    region_cache::use known;
+    registration_cache::use known;
     std::optional<std::uint32_t> work = {};  // its place, once it is posted
 
     std::uint64_t place() const noexcept;
@@ -49,7 +49,7 @@ class zero_copy_pipe final : public chunked_pipe {
   const std::size_t threshold_;
   const std::size_t longest_;  // bytes of one work
   regions regions_;
-  region_cache cache_;
+  registration_cache cache_;
   std::optional<run> offered_, arriving_;
   std::uint64_t offers_ = 0;         // made
   std::uint64_t invitations_ = 0;    // sent

@@ -9,13 +9,13 @@
 namespace {
 
 using namespace weft::tests::qdma;
-using weft::copy_ends;
+using weft::copy_completion;
 
 constexpr std::size_t some_slices = 3 * qd::transfers::slice + 7;
 constexpr std::uint8_t told = 9;  // the kind of the chained frame
 
-copy_ends any_way() {
-  return GENERATE(copy_ends::direct, copy_ends::one_queue, copy_ends::two_queues);
+copy_completion any_way() {
+  return GENERATE(copy_completion::direct, copy_completion::one_queue, copy_completion::two_queues);
 }
 
 /// One copy from left to right, or back.
@@ -103,8 +103,8 @@ TEST_CASE("qdma completions: a chained frame that finds no room is left to whoev
 }
 
 TEST_CASE("qdma completions: in one queue they keep their place among messages", "[qdma]") {
-  two t{GENERATE(copy_ends::one_queue, copy_ends::two_queues)};
-  const bool one = t.ends == copy_ends::one_queue;
+  two t{GENERATE(copy_completion::one_queue, copy_completion::two_queues)};
+  const bool one = t.ends == copy_completion::one_queue;
   copy c(t, false, 100);
   // What is short is told of by its message, too.
   REQUIRE(c.start(5) == tr::post::posted);
@@ -129,7 +129,7 @@ TEST_CASE("qdma completions: in one queue they keep their place among messages",
 }
 
 TEST_CASE("qdma completions: where a queue has no room they come when it has", "[qdma]") {
-  two t{copy_ends::one_queue};
+  two t{copy_completion::one_queue};
   std::vector<std::unique_ptr<copy>> all;
   for (std::uint64_t i = 1; i != 4; ++i) {
     all.push_back(std::make_unique<copy>(t, false, some_slices));
@@ -153,13 +153,13 @@ TEST_CASE("qdma completions: where a queue has no room they come when it has", "
 }
 
 TEST_CASE("qdma completions: a liar in the queue cannot take them away, nor make them", "[qdma]") {
-  two t{copy_ends::one_queue};
+  two t{copy_completion::one_queue};
   copy c(t, false, 100);
   const int lie = GENERATE(0, 1, 2);
   CAPTURE(lie);
   REQUIRE(c.start(5) == tr::post::posted);
-  qd::queue_memory& q = t.left.office().queue(0);
-  qd::queue_progress& p = t.left.office().regions().progress_of(0);
+  qd::queue_memory& q = t.left.segment().queue(0);
+  qd::queue_progress& p = t.left.segment().regions().progress_of(0);
   if (lie == 2) {
     // Messages of nobody, before anything has ended.
     qd::queue_writer liar(q, p, qd::completions::own);
@@ -169,7 +169,7 @@ TEST_CASE("qdma completions: a liar in the queue cannot take them away, nor make
   REQUIRE(t.left.poll() != 0);
   CHECK(t.at_left.endings.empty());
   if (lie == 0) q.heads[0].size = 1u << 30;
-  if (lie == 1) q.heads[0].turn.store(77);
+  if (lie == 1) q.heads[0].sequence.store(77);
   using namespace std::chrono_literals;
   const auto limit = std::chrono::steady_clock::now() + 60s;
   while (t.at_left.endings.empty() && std::chrono::steady_clock::now() < limit) t.left.poll();
@@ -182,7 +182,7 @@ TEST_CASE("qdma completions: what has ended is told of before the peer is forgot
   copy c(t, GENERATE(false, true), 100), other(t, true, 100);
   const tr::post answer = c.start(5);
   t.left.poll();
-  if (t.ends == copy_ends::direct) {
+  if (t.ends == copy_completion::direct) {
     CHECK(answer == tr::post::done);
     return;
   }

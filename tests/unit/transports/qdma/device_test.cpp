@@ -14,7 +14,8 @@ using wq::rights;
 
 /// Memory of a side, filled, and its key.
 struct shown {
-  shown(side& s, std::size_t size, rights may, std::byte fill, bool arena = true) : owner(s) {
+  shown(side& s, std::size_t size, rights permissions, std::byte fill, bool arena = true)
+      : owner(s) {
     const weft::runtime::engine::holder hold(s.engine);
     if (arena) {
       memory = s.device.regions().allocate(size);
@@ -23,7 +24,7 @@ struct shown {
       memory = own;
     }
     std::ranges::fill(memory, fill);
-    key = s.device.regions().add(memory, may);
+    key = s.device.regions().add(memory, permissions);
   }
   std::size_t count(std::byte b) const {
     return static_cast<std::size_t>(std::ranges::count(memory, b));
@@ -139,8 +140,8 @@ TEST_CASE("qdma device: a region that was taken back is found by nobody, its rec
     const weft::runtime::engine::holder hold(n[1].engine);
     auto& r = n[1].device.regions();
     r.withdraw(old.key);
-    CHECK_FALSE(r.is_held(n[1].device.office(), old.key, n[1].device.contexts()));
-    r.retire(old.key, n[1].device.office());
+    CHECK_FALSE(r.is_held(n[1].device.segment(), old.key, n[1].device.contexts()));
+    r.retire(old.key, n[1].device.segment());
   }
   const shown next(n[1], 64, rights::read_write, theirs);
   CHECK(static_cast<std::uint32_t>(next.key) == static_cast<std::uint32_t>(old.key));

@@ -10,7 +10,7 @@ using namespace weft::tests::qdma;
 
 /// What a liar can write into another's queue.
 qd::queue_writer forger(two& t, qd::vpid as) {
-  return {t.right.office().queue(0), t.right.office().regions().progress_of(0), as};
+  return {t.right.segment().queue(0), t.right.segment().regions().progress_of(0), as};
 }
 
 TEST_CASE("qdma frames: every size comes as it was sent", "[qdma]") {
@@ -63,7 +63,7 @@ TEST_CASE("qdma frames: a full queue is busy, and rings when there is room", "[q
   while (two::send(*t.to_right, one) == tr::post::done) ++sent;
   CHECK(sent == qd::slot_count);
   CHECK_FALSE(t.left.has_work());
-  CHECK(t.to_right->unseen());
+  CHECK(t.to_right->unconsumed());
   for (int i = 0; i != 100 && t.at_left.rooms == 0; ++i) {
     t.right.poll();
     t.left.poll();
@@ -72,7 +72,7 @@ TEST_CASE("qdma frames: a full queue is busy, and rings when there is room", "[q
   CHECK(two::send(*t.to_right, one) == tr::post::done);
   for (int i = 0; i != 50; ++i) t.right.poll();
   CHECK(t.at_right.frames.size() == sent + 1);
-  CHECK_FALSE(t.to_right->unseen());
+  CHECK_FALSE(t.to_right->unconsumed());
 }
 
 TEST_CASE("qdma frames: what somebody wrote before it was forgotten comes, and nothing after it",
@@ -132,7 +132,7 @@ TEST_CASE("qdma frames: a receiver that has read what was never sent breaks the 
   const bytes large = pattern(30000, 1);
   while (two::send(*t.to_right, large) == tr::post::done) {
   }
-  t.right.office().regions().stage_of(0).read.store(std::uint64_t{1} << 40);
+  t.right.segment().regions().stage_of(0).read.store(std::uint64_t{1} << 40);
   t.left.poll();
   CHECK(t.at_left.breaks == 1);
   CHECK(two::send(*t.to_right, large) == tr::post::failed);
@@ -142,7 +142,7 @@ TEST_CASE("qdma frames: offers and answers that are not what they say are refuse
   two t;
   ear stranger;
   const tr::counterpart who{::getpid(), {}, 0};
-  tr::parcel offer, answer;
+  tr::wireup_message offer, answer;
   const std::unique_ptr<tr::link> made = t.left.open(stranger, who, offer);
   std::string what = "nothing";
   SECTION("a descriptor too few") { offer.fds.pop_back(); }

@@ -9,8 +9,8 @@ namespace {
 using namespace weft::tests::qdma;
 using weft::errc;
 
-qd::card_body body_of(const weft::transports::parcel& p) {
-  qd::card_body b{};
+qd::device_address_body body_of(const weft::transports::wireup_message& p) {
+  qd::device_address_body b{};
   std::memcpy(&b, p.bytes.data(), sizeof b);
   return b;
 }
@@ -21,7 +21,7 @@ void refused(F change) {
   qd::table t = qd::table::make();
   side a(qd::table::from(weft::runtime::duplicate(t.fd())));
   side b(qd::table::from(weft::runtime::duplicate(t.fd())));
-  weft::transports::parcel p = b.device.card();
+  weft::transports::wireup_message p = b.device.card();
   change(p, a, b);
   CHECK_THROWS_AS(a.device.meet(p, ::getpid()), weft::error);
   CHECK(a.device.known() == 0);
@@ -31,29 +31,29 @@ void refused(F change) {
 
 template <class F>
 auto with_body(F f) {
-  return [f](weft::transports::parcel& p, side& a, side&) {
-    qd::card_body b = body_of(p);
+  return [f](weft::transports::wireup_message& p, side& a, side&) {
+    qd::device_address_body b = body_of(p);
     f(b, a);
     std::memcpy(p.bytes.data(), &b, sizeof b);
   };
 }
 
 TEST_CASE("qdma hostile: cards that are not what they say are refused", "[qdma]") {
-  refused(with_body([](qd::card_body& b, side&) { b.magic = 0; }));
-  refused(with_body([](qd::card_body& b, side&) { ++b.version; }));
-  refused(with_body([](qd::card_body& b, side&) { b.who = 0; }));
-  refused(with_body([](qd::card_body& b, side& a) { b.who = a.device.self(); }));
-  refused(with_body([](qd::card_body& b, side&) { b.who += qd::entry_count; }));
-  refused(with_body([](qd::card_body& b, side&) { b.arena_bytes = ~std::uint64_t{0}; }));
-  refused(with_body([](qd::card_body& b, side&) { b.arena_bytes += 4096; }));
-  refused([](weft::transports::parcel& p, side&, side&) { p.fds.pop_back(); });
-  refused([](weft::transports::parcel& p, side&, side&) { p.bytes.resize(7); });
-  refused([](weft::transports::parcel& p, side&, side&) { std::swap(p.fds[1], p.fds[2]); });
-  refused([](weft::transports::parcel& p, side&, side&) {
+  refused(with_body([](qd::device_address_body& b, side&) { b.magic = 0; }));
+  refused(with_body([](qd::device_address_body& b, side&) { ++b.version; }));
+  refused(with_body([](qd::device_address_body& b, side&) { b.who = 0; }));
+  refused(with_body([](qd::device_address_body& b, side& a) { b.who = a.device.self(); }));
+  refused(with_body([](qd::device_address_body& b, side&) { b.who += qd::entry_count; }));
+  refused(with_body([](qd::device_address_body& b, side&) { b.arena_bytes = ~std::uint64_t{0}; }));
+  refused(with_body([](qd::device_address_body& b, side&) { b.arena_bytes += 4096; }));
+  refused([](weft::transports::wireup_message& p, side&, side&) { p.fds.pop_back(); });
+  refused([](weft::transports::wireup_message& p, side&, side&) { p.bytes.resize(7); });
+  refused([](weft::transports::wireup_message& p, side&, side&) { std::swap(p.fds[1], p.fds[2]); });
+  refused([](weft::transports::wireup_message& p, side&, side&) {
     p.fds[0] = weft::runtime::make_memory_file("t", sizeof(qd::table_memory));
   });
-  refused([](weft::transports::parcel& p, side&, side&) {
-    p.fds[1] = weft::runtime::make_memory_file("t", sizeof(qd::office_memory));
+  refused([](weft::transports::wireup_message& p, side&, side&) {
+    p.fds[1] = weft::runtime::make_memory_file("t", sizeof(qd::segment_memory));
   });
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("qdma hostile: signals of strangers, for no event, of no size are drop
     n[0].start({signalling(n[1].id(), forged)});
   n[0].start({posting(n[1].id(), 0, "not a signal")});
   const qd::signal_body honest{e, 0, 0};
-  qd::queue_writer stranger(n[1].device.office().queue[0], n[1].device.regions().progress_of(0),
+  qd::queue_writer stranger(n[1].device.segment().queue[0], n[1].device.regions().progress_of(0),
                             4711);  // whom nobody has met
   REQUIRE(stranger.post(std::as_bytes(std::span(&honest, 1))));
   n.settle();
@@ -94,7 +94,7 @@ TEST_CASE("qdma hostile: a catalog that points out of its arena hurts only its o
   }
   const weft::runtime::engine::holder hold(n[1].engine);
   theirs = n[1].device.regions().add(n[1].device.regions().allocate(64), wq::rights::read_write);
-  auto& record = const_cast<qd::catalog_memory&>(n[1].device.regions().catalog())
+  auto& record = const_cast<qd::region_directory&>(n[1].device.regions().catalog())
                      .region[qd::record_of(theirs)];
   for (const auto& [base, size] :
        {std::pair{std::uint64_t{n[1].device.regions().arena_bytes()}, std::uint64_t{64}},

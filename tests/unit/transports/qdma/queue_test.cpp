@@ -94,13 +94,13 @@ TEST_CASE("qdma queue: who wants room is told, until it wants none", "[qdma]") {
   q.reader.publish();
   std::vector<std::uint32_t> rung;
   const auto ring = [&rung](std::uint32_t index) { rung.push_back(index); };
-  q.reader.tell_of_room(ring);
+  q.reader.notify_writable(ring);
   CHECK(rung == std::vector<std::uint32_t>{700});
   CHECK(w.may_have_room());
   CHECK(w.post(bytes_of("x")));
   w.drop_wish();
   rung.clear();
-  q.reader.tell_of_room(ring);
+  q.reader.notify_writable(ring);
   CHECK(rung.empty());
   CHECK_FALSE(q.reader.is_wished());
 }
@@ -264,10 +264,10 @@ TEST_CASE("qdma queue: whatever is written into it, it goes on", "[qdma]") {
     for (unsigned i = 0; i != qd::slot_count; ++i) {
       x ^= x << 13, x ^= x >> 7, x ^= x << 17;
       if (x % 3 != 0) continue;
-      const std::uint32_t turn =
-          qd::turn_of(q.progress.head) + static_cast<std::uint32_t>(x % 4) - 1;
-      q.memory.claims[i].store(std::uint64_t{turn} << 32 | static_cast<std::uint32_t>(x >> 40));
-      q.memory.heads[i].turn.store(turn + static_cast<std::uint32_t>(x >> 20) % 3 - 1);
+      const std::uint32_t sequence =
+          qd::sequence_of(q.progress.head) + static_cast<std::uint32_t>(x % 4) - 1;
+      q.memory.claims[i].store(std::uint64_t{sequence} << 32 | static_cast<std::uint32_t>(x >> 40));
+      q.memory.heads[i].sequence.store(sequence + static_cast<std::uint32_t>(x >> 20) % 3 - 1);
       q.memory.heads[i].size = static_cast<std::uint32_t>(x >> 8);
       if (x % 5 == 0) q.memory.tail.store(x % 2 == 0 ? x : q.progress.head + x % 400);
     }

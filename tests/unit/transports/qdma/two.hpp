@@ -25,7 +25,7 @@ inline bytes pattern(std::size_t size, unsigned seed) {
 }
 
 /// Keeps what it is told.
-struct ear final : tr::inlet {
+struct ear final : tr::frame_sink {
   struct frame {
     tr::frame_header header;
     tr::frame_extension extension;
@@ -46,7 +46,7 @@ struct ear final : tr::inlet {
     endings.push_back({cookie, well, chained == cookie, frames.size()});
   }
   void on_chained(std::uint64_t cookie) noexcept override { chained = cookie; }
-  void on_room() noexcept override { ++rooms; }
+  void on_writable() noexcept override { ++rooms; }
   void on_broken(weft::errc) noexcept override { ++breaks; }
 
   std::vector<frame> frames;
@@ -56,7 +56,7 @@ struct ear final : tr::inlet {
 };
 
 struct two {
-  const weft::copy_ends ends;
+  const weft::copy_completion ends;
   runtime::engine left_turns{progress_mode::polling, {}, "epoll"},
       right_turns{progress_mode::polling, {}, "epoll"};
   qd::qdma_transport left{left_turns, ends}, right{right_turns, ends};
@@ -64,7 +64,7 @@ struct two {
   std::unique_ptr<tr::link> to_right = connect(left, at_left, right, at_right);
   std::unique_ptr<tr::link> to_left = connect(right, at_right, left, at_left);
 
-  explicit two(weft::copy_ends how = weft::copy_ends::direct) : ends(how) {}
+  explicit two(weft::copy_completion how = weft::copy_completion::direct) : ends(how) {}
   ~two() {
     to_right.reset();
     to_left.reset();
@@ -75,7 +75,7 @@ struct two {
   static std::unique_ptr<tr::link> connect(qd::qdma_transport& from, ear& in,
                                            qd::qdma_transport& to, ear& there) {
     const tr::counterpart who{::getpid(), {}, 0};
-    tr::parcel offer, answer;
+    tr::wireup_message offer, answer;
     std::unique_ptr<tr::link> made = from.open(in, who, offer);
     const std::string refused = to.accept(there, who, std::move(offer), answer);
     return refused.empty() && made->opened(std::move(answer)).empty() ? std::move(made) : nullptr;
@@ -85,7 +85,7 @@ struct two {
                        const tr::frame_extension* x = nullptr) {
     const tr::frame_header h{5, static_cast<std::uint32_t>(payload.size()), kind,
                              x ? tr::has_extension : std::uint8_t{0}, 0};
-    return over.send_together(h, x, payload.data());
+    return over.send_contiguous(h, x, payload.data());
   }
 };
 

@@ -16,22 +16,22 @@ using namespace ends;
 
 namespace {
 
-tcp::offer_head head_of(const parcel& offer) {
+tcp::offer_head head_of(const wireup_message& offer) {
   tcp::offer_head head;
   REQUIRE(offer.bytes.size() >= sizeof head);
   std::memcpy(&head, offer.bytes.data(), sizeof head);
   return head;
 }
 
-std::vector<tcp::offered_address> addresses_of(const parcel& offer) {
+std::vector<tcp::offered_address> addresses_of(const wireup_message& offer) {
   std::vector<tcp::offered_address> all(head_of(offer).addresses);
   REQUIRE(offer.bytes.size() == sizeof(tcp::offer_head) + all.size() * sizeof all[0]);
   std::memcpy(all.data(), offer.bytes.data() + sizeof(tcp::offer_head), all.size() * sizeof all[0]);
   return all;
 }
 
-parcel offer_of(tcp::offer_head head, const std::vector<tcp::offered_address>& where) {
-  parcel p;
+wireup_message offer_of(tcp::offer_head head, const std::vector<tcp::offered_address>& where) {
+  wireup_message p;
   head.addresses = static_cast<std::uint16_t>(where.size());
   p.bytes.resize(sizeof head + where.size() * sizeof(tcp::offered_address));
   std::memcpy(p.bytes.data(), &head, sizeof head);
@@ -43,7 +43,7 @@ parcel offer_of(tcp::offer_head head, const std::vector<tcp::offered_address>& w
 /// A plain socket: what anybody could connect.
 class stranger {
  public:
-  explicit stranger(const parcel& offer) {
+  explicit stranger(const wireup_message& offer) {
     const auto to = tcp::address::of_offer(addresses_of(offer).front());
     REQUIRE(to);
     fd_ = runtime::unique_fd(::socket(to->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -77,7 +77,7 @@ class stranger {
   runtime::unique_fd fd_;
 };
 
-tcp::greeting greeting_with(const tcp::token& t) { return tcp::make_greeting(t); }
+tcp::client_hello client_hello_with(const tcp::token& t) { return tcp::make_client_hello(t); }
 
 bytes header_bytes(frame_header h) {
   bytes b(sizeof h);
@@ -93,8 +93,8 @@ tcp::welcome welcome_in(const bytes& heard) {
 }
 
 /// Comes in as the peer that was made that offer does, and may behave as it likes then.
-void come_in(stranger& peer, end& e, const parcel& offer) {
-  const tcp::greeting said = greeting_with(head_of(offer).token);
+void come_in(stranger& peer, end& e, const wireup_message& offer) {
+  const tcp::client_hello said = client_hello_with(head_of(offer).token);
   peer.say(said);
   const tcp::welcome answer = welcome_in(peer.hear(e, sizeof(tcp::welcome)));
   CHECK(tcp::is_proven(e.who(), said, answer));
@@ -115,7 +115,7 @@ TEST_CASE("tcp: nothing is opened before a peer is offered to connect") {
 TEST_CASE("tcp: both begin at the same moment, and there is one connection") {
   for (int round = 0; round != 8; ++round) {  // either token may be the larger
     end a, b;
-    parcel from_a = a.open(), from_b = b.open();
+    wireup_message from_a = a.open(), from_b = b.open();
     REQUIRE(a.accept(std::move(from_b)).empty());
     REQUIRE(b.accept(std::move(from_a)).empty());
     REQUIRE(a.link->opened({}).empty());
@@ -133,12 +133,12 @@ TEST_CASE("tcp: both begin at the same moment, and there is one connection") {
 
 TEST_CASE("tcp: both begin at the same moment, and one of the offers comes late") {
   end a, b;
-  parcel from_a = a.open(), from_b = b.open();
+  wireup_message from_a = a.open(), from_b = b.open();
   const bool a_is_larger = head_of(from_b).token < head_of(from_a).token;
   end& larger = a_is_larger ? a : b;
   end& smaller = a_is_larger ? b : a;
-  parcel& counts = a_is_larger ? from_a : from_b;
-  parcel& late = a_is_larger ? from_b : from_a;
+  wireup_message& counts = a_is_larger ? from_a : from_b;
+  wireup_message& late = a_is_larger ? from_b : from_a;
   REQUIRE(smaller.accept(std::move(counts)).empty());
   REQUIRE(larger.link->opened({}).empty());
   REQUIRE(eventually({&a, &b}, [&] { return larger.send({}, pattern(100)) == post::done; }));
@@ -150,7 +150,7 @@ TEST_CASE("tcp: both begin at the same moment, and one of the offers comes late"
 
 TEST_CASE("tcp: either family, and addresses at which nobody listens") {
   end a, b;
-  const parcel offer = a.open();
+  const wireup_message offer = a.open();
   const std::vector<tcp::offered_address> all = addresses_of(offer);
   const std::uint8_t family = GENERATE(std::uint8_t{4}, std::uint8_t{6});
   std::vector<tcp::offered_address> some;
@@ -168,7 +168,7 @@ TEST_CASE("tcp: either family, and addresses at which nobody listens") {
 
 TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
   end a, b;
-  const parcel offer = a.open();
+  const wireup_message offer = a.open();
   std::vector<tcp::offered_address> wrong = addresses_of(offer);
   for (tcp::offered_address& o : wrong) o.port = 1;
   const std::string refusal = b.accept(offer_of(head_of(offer), wrong));
@@ -200,12 +200,12 @@ TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
 
 TEST_CASE("tcp: only where the peer is, as others say, is connected to") {
   end a, b;
-  const parcel offer = a.open();
+  const wireup_message offer = a.open();
   const std::vector<tcp::offered_address> all = addresses_of(offer);
   tcp::offered_address elsewhere = all.front();
   elsewhere.ip = {192, 0, 2, 1};
   elsewhere.family = 4;
-  const auto connects = [](end& to, parcel p) {
+  const auto connects = [](end& to, wireup_message p) {
     const bool taken = to.accept(std::move(p)).empty();
     if (taken) to.forget();
     return taken;
@@ -227,7 +227,7 @@ TEST_CASE("tcp: only where the peer is, as others say, is connected to") {
 
 TEST_CASE("tcp: a peer's addresses are tried once, and it learns nothing of what is there") {
   end a, b;
-  const parcel offer = a.open();
+  const wireup_message offer = a.open();
   std::vector<tcp::offered_address> nobody = addresses_of(offer);
   for (tcp::offered_address& o : nobody) o.port = 1;
   const std::string refusal = b.accept(offer_of(head_of(offer), nobody));
@@ -245,22 +245,22 @@ TEST_CASE("tcp: a peer's addresses are tried once, and it learns nothing of what
 
 TEST_CASE("tcp: a peer that is hung up on before it is known tries again, and not for ever") {
   end b;
-  const weft::runtime::unique_fd door(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const weft::runtime::unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof at;
-  REQUIRE(::bind(door.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
-  REQUIRE(::listen(door.get(), 8) == 0);
-  REQUIRE(::getsockname(door.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  REQUIRE(::bind(listening.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+  REQUIRE(::listen(listening.get(), 8) == 0);
+  REQUIRE(::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
   tcp::offered_address here{4, 0, ntohs(at.sin_port), {127, 0, 0, 1}};
   const tcp::offer_head head{tcp::magic, tcp::version, 1, {7, 9}};
   REQUIRE(b.accept(offer_of(head, {here})).empty());
   for (int i = 0; i != 3; ++i) {
-    pollfd somebody{door.get(), POLLIN, 0};
+    pollfd somebody{listening.get(), POLLIN, 0};
     REQUIRE(eventually({&b}, [&] { return ::poll(&somebody, 1, 0) == 1; }));
-    const weft::runtime::unique_fd caller(::accept(door.get(), nullptr, nullptr));
-    tcp::greeting said{};
+    const weft::runtime::unique_fd caller(::accept(listening.get(), nullptr, nullptr));
+    tcp::client_hello said{};
     pollfd spoken{caller.get(), POLLIN, 0};
     REQUIRE(eventually({&b}, [&] { return ::poll(&spoken, 1, 0) == 1; }));
     REQUIRE(::recv(caller.get(), &said, sizeof said, MSG_WAITALL) == sizeof said);
@@ -272,15 +272,15 @@ TEST_CASE("tcp: a peer that is hung up on before it is known tries again, and no
 
 TEST_CASE("tcp: offers that make no sense are refused") {
   end a, b;
-  const parcel good = a.open();
+  const wireup_message good = a.open();
   const tcp::offer_head head = head_of(good);
   const auto where = addresses_of(good);
-  const auto refused = [&](parcel p) { return !b.accept(std::move(p)).empty(); };
+  const auto refused = [&](wireup_message p) { return !b.accept(std::move(p)).empty(); };
   CHECK(refused({}));
-  parcel shortened = offer_of(head, where);
+  wireup_message shortened = offer_of(head, where);
   shortened.bytes.pop_back();
   CHECK(refused(std::move(shortened)));
-  parcel longer = offer_of(head, where);
+  wireup_message longer = offer_of(head, where);
   longer.bytes.push_back({});
   CHECK(refused(std::move(longer)));
   CHECK(refused(offer_of(head, {})));  // joins nothing
@@ -293,7 +293,7 @@ TEST_CASE("tcp: offers that make no sense are refused") {
   other = head;
   other.magic = 0;
   CHECK(refused(offer_of(other, where)));
-  parcel with_descriptor = offer_of(head, where);
+  wireup_message with_descriptor = offer_of(head, where);
   with_descriptor.fds.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   CHECK(refused(std::move(with_descriptor)));
   REQUIRE(b.accept(offer_of(head, where)).empty());
@@ -309,7 +309,7 @@ TEST_CASE("tcp: an interface that is not there") {
 
 TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
   end a, b;
-  const parcel offer = a.open();
+  const wireup_message offer = a.open();
   const tcp::token token = head_of(offer).token;
   const auto tokens_off_by_one_bit = [&] {
     tcp::token t = token;
@@ -317,15 +317,15 @@ TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
     return t;
   };
   stranger wrong(offer), foreign(offer), early(offer), silent(offer), partial(offer);
-  wrong.say(greeting_with(tokens_off_by_one_bit()));
+  wrong.say(client_hello_with(tokens_off_by_one_bit()));
   CHECK(wrong.hung_up(a));
-  foreign.say(pattern(sizeof(tcp::greeting)));
+  foreign.say(pattern(sizeof(tcp::client_hello)));
   CHECK(foreign.hung_up(a));
-  tcp::greeting future = greeting_with(token);
+  tcp::client_hello future = client_hello_with(token);
   future.version = tcp::version + 1;
   early.say(future);
   CHECK(early.hung_up(a));
-  partial.say(greeting_with(token), sizeof(tcp::greeting) - 1);
+  partial.say(client_hello_with(token), sizeof(tcp::client_hello) - 1);
   CHECK(a.tcp->describe().find("3 strangers") != std::string::npos);
 
   REQUIRE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
@@ -343,12 +343,12 @@ TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
 TEST_CASE("tcp: what is read on the network lets nobody in, and leads nobody astray") {
   end a, b, other;
   other.secret = 8;  // it knows the offer, and has another channel, or none
-  const parcel offer = a.open();
+  const wireup_message offer = a.open();
   // With its own proof, and with what the peer itself has said to somebody in between.
   REQUIRE(other.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
   REQUIRE(eventually({&a, &other}, [&] { return !other.in.broken.empty(); }));
   stranger first(offer), again(offer);
-  const tcp::greeting said = greeting_with(head_of(offer).token);
+  const tcp::client_hello said = client_hello_with(head_of(offer).token);
   first.say(said);
   const tcp::welcome answer = welcome_in(first.hear(a, sizeof(tcp::welcome)));
   const tcp::confirmation good = tcp::confirm(a.who(), said, answer);
@@ -369,13 +369,13 @@ TEST_CASE("tcp: what is read on the network lets nobody in, and leads nobody ast
 TEST_CASE("tcp: proofs cover every byte that was said") {
   end e;
   const counterpart who = e.who();
-  const tcp::greeting said = greeting_with({1, 2});
+  const tcp::client_hello said = client_hello_with({1, 2});
   const tcp::welcome answer = tcp::make_welcome(who, said);
   const tcp::confirmation good = tcp::confirm(who, said, answer);
   REQUIRE(tcp::is_proven(who, said, answer));
   REQUIRE(tcp::is_confirmed(who, said, answer, good));
   for (std::size_t at = 0; at != sizeof said; ++at) {
-    tcp::greeting other = said;
+    tcp::client_hello other = said;
     reinterpret_cast<std::byte*>(&other)[at] ^= std::byte{1};
     CHECK_FALSE(tcp::is_proven(who, other, answer));
     CHECK_FALSE(tcp::is_confirmed(who, other, answer, good));
@@ -389,7 +389,7 @@ TEST_CASE("tcp: proofs cover every byte that was said") {
 
 TEST_CASE("tcp: a crowd of silent strangers does not keep the peer out") {
   end a, b;
-  const parcel offer = a.open();
+  const wireup_message offer = a.open();
   std::vector<stranger> crowd;
   for (int i = 0; i != 100; ++i) {
     crowd.emplace_back(offer);
@@ -403,7 +403,7 @@ TEST_CASE("tcp: a crowd of silent strangers does not keep the peer out") {
 
 TEST_CASE("tcp: a stream that makes no sense ends its own connection") {
   end a;
-  const parcel offer = a.open();
+  const wireup_message offer = a.open();
   stranger peer(offer);
   come_in(peer, a, offer);
   const bool too_long = GENERATE(true, false);
@@ -422,7 +422,7 @@ TEST_CASE("tcp: a stream that makes no sense ends its own connection") {
 
 TEST_CASE("tcp: a stream that ends in the middle is lost, unless a good-bye comes another way") {
   end a;
-  const parcel offer = a.open();
+  const wireup_message offer = a.open();
   stranger peer(offer);
   come_in(peer, a, offer);
   frame_header h{};
@@ -472,7 +472,7 @@ TEST_CASE("tcp: what was sent before the end is delivered") {
     a.link.reset();
     a.forget();
   }
-  while (!b.hear_out()) continue;
+  while (!b.drain_peer()) continue;
   b.forget();
   CHECK(b.in.frames.size() == 6);
   CHECK(b.in.broken.empty());
@@ -508,7 +508,7 @@ TEST_CASE("tcp: a peer that sends without end holds nobody up when it is forgott
     }
   });
   while (rounds < 100) b.turns.poll_once();
-  for (int n = 0; n != 5; ++n) CHECK_FALSE(b.hear_out());
+  for (int n = 0; n != 5; ++n) CHECK_FALSE(b.drain_peer());
   b.forget();
   over = true;
   flood.join();

@@ -28,7 +28,7 @@ using tests::bytes;
 using tests::pattern;
 
 /// Notes what arrives.
-class recorder final : public inlet {
+class recorder final : public frame_sink {
  public:
   struct frame {
     frame_header header;
@@ -49,7 +49,7 @@ class recorder final : public inlet {
     frames.push_back(std::move(f));
     return sensible;
   }
-  void on_room() noexcept override { ++rooms; }
+  void on_writable() noexcept override { ++rooms; }
   void on_broken(errc why) noexcept override { broken.push_back(why); }
 
   std::vector<frame> frames;
@@ -86,20 +86,20 @@ struct end {
     link.reset();
   }
 
-  parcel open() {
+  wireup_message open() {
     const engine::holder hold(turns);
-    parcel offer;
+    wireup_message offer;
     link = tcp->open(in, who(), offer);
     return offer;
   }
-  std::string accept(parcel offer) {
+  std::string accept(wireup_message offer) {
     const engine::holder hold(turns);
-    parcel answer;
+    wireup_message answer;
     return tcp->accept(in, who(), std::move(offer), answer);
   }
-  bool hear_out() {
+  bool drain_peer() {
     const engine::holder hold(turns);
-    return tcp->hear_out(in);
+    return tcp->drain_peer(in);
   }
   void forget() {
     const engine::holder hold(turns);
@@ -113,7 +113,7 @@ struct end {
     return link->send(h, x, pieces);
   }
   counterpart who() {
-    return {0, [this](parcel p) { told.push_back(std::move(p)); }, 0, hosts,
+    return {0, [this](wireup_message p) { told.push_back(std::move(p)); }, 0, hosts,
             [this](std::span<const std::byte> what) { return sign(secret, what); }};
   }
 
@@ -121,9 +121,9 @@ struct end {
   std::unique_ptr<transport> tcp;
   recorder in;
   std::unique_ptr<transports::link> link;
-  std::vector<parcel> told;        // notes for the counterpart
-  std::uint8_t secret = 7;         // of the channel between the two
-  std::vector<std::string> hosts;  // of the counterpart; none: this one
+  std::vector<wireup_message> told;  // notes for the counterpart
+  std::uint8_t secret = 7;           // of the channel between the two
+  std::vector<std::string> hosts;    // of the counterpart; none: this one
 };
 
 /// Polls all of them until it holds, or for so long that something must be wrong.

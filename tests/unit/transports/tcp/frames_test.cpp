@@ -68,9 +68,9 @@ TEST_CASE("tcp: a burst of small frames leaves and arrives in few system calls")
     for (std::uint64_t i = 1; i <= burst; ++i) {
       frame_header h = numbered(i);
       h.size = 64;
-      REQUIRE(a.link->send_together(h, nullptr, data.data()) == post::done);
+      REQUIRE(a.link->send_contiguous(h, nullptr, data.data()) == post::done);
     }
-    a.link->nudge();
+    a.link->wake_peer();
   }
   // Every pass of b reads once.
   int reads = 0;

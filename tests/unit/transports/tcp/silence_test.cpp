@@ -26,7 +26,7 @@ struct conversation {
     return true;
   }
   /// Everything that was said arrives, in order.
-  void hear_all() {
+  void drain_all_peers() {
     REQUIRE(eventually({&from, &to}, [&] { return to.in.frames.size() == sent; }));
     for (std::size_t i = 0; i != sent; ++i)
       REQUIRE(to.in.frames[i].payload == pattern(frame_bytes, i));
@@ -51,6 +51,6 @@ TEST_CASE("tcp: a peer that reads nothing for longer than the peer timeout is no
   }
   CHECK(full.from.in.broken.empty());
   CHECK(half.from.in.broken.empty());
-  full.hear_all();
-  half.hear_all();
+  full.drain_all_peers();
+  half.drain_all_peers();
 }

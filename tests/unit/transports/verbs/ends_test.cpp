@@ -27,8 +27,8 @@ int post_raw(fabric& net, std::uint32_t from, bytes data, std::uint32_t immediat
   return net.ends.at(from)->post(work);
 }
 
-std::uint32_t queue_pair_in(const parcel& card) {
-  verbs::calling_card c;
+std::uint32_t queue_pair_in(const wireup_message& card) {
+  verbs::queue_pair_address c;
   REQUIRE(card.bytes.size() == sizeof c);
   std::memcpy(&c, card.bytes.data(), sizeof c);
   return c.queue_pair;
@@ -92,14 +92,14 @@ TEST_CASE("verbs: a link that ends while completions are acted upon knows of the
   const std::size_t before = b.hardware.posted;
   while (b.turns.poll_once() != 0) continue;
   CHECK(b.in.frames.size() == 1);
-  CHECK(b.hardware.posted > before);  // a farewell
+  CHECK(b.hardware.posted > before);  // a disconnect message
 }
 
 TEST_CASE("verbs: what a queue pair received is not for the next one of its number") {
   fabric net;
   end a(net), b(net);
-  const parcel offer = a.open();
-  parcel answer;
+  const wireup_message offer = a.open();
+  wireup_message answer;
   REQUIRE(b.accept({0, offer.bytes, {}}, answer) == "");
   const std::uint32_t number = queue_pair_in(answer);
   REQUIRE(a.opened(std::move(answer)) == "");
@@ -115,7 +115,7 @@ TEST_CASE("verbs: what a queue pair received is not for the next one of its numb
   std::unique_ptr<transports::link> link;
   {
     const engine::holder hold(b.turns);
-    parcel card;
+    wireup_message card;
     link = b.transport.open(other, b.who, card);
     REQUIRE(queue_pair_in(card) == number);
   }
@@ -129,7 +129,7 @@ TEST_CASE("verbs: what a queue pair received is not for the next one of its numb
 namespace {
 
 /// More often than a device is given receives at once.
-/// \param lets_go one end says farewell, and is not heard: that takes its time
+/// \param lets_go one end says disconnect message, and is not heard: that takes its time
 void lose_half_frames(bool lets_go) {
   fabric net;
   end b(net);
@@ -168,8 +168,8 @@ TEST_CASE("verbs: nor is it with one that is left in an orderly way", "[many]") 
 TEST_CASE("verbs: a connection that breaks is lost, after a moment for the news why") {
   fabric net;
   end a(net), b(net);
-  std::vector<parcel> notes;
-  a.who.tell = [&](parcel p) { notes.push_back(std::move(p)); };
+  std::vector<wireup_message> notes;
+  a.who.tell = [&](wireup_message p) { notes.push_back(std::move(p)); };
   connect(a, b);
   REQUIRE(a.send(numbered(1)) == post::done);
   settle(a, b);
@@ -257,12 +257,12 @@ TEST_CASE("verbs: an event of another queue pair, or a port that comes back, end
 TEST_CASE("verbs: cards that make no sense are refused") {
   fabric net;
   end a(net), b(net);
-  const parcel good = a.open();
+  const wireup_message good = a.open();
   const auto refused = [&](auto change) {
-    verbs::calling_card c;
+    verbs::queue_pair_address c;
     std::memcpy(&c, good.bytes.data(), sizeof c);
     change(c);
-    parcel p, answer;
+    wireup_message p, answer;
     p.bytes.resize(sizeof c);
     std::memcpy(p.bytes.data(), &c, sizeof c);
     return b.accept(std::move(p), answer);
@@ -276,8 +276,8 @@ TEST_CASE("verbs: cards that make no sense are refused") {
   CHECK(refused([](auto& c) { c.mtu = 0; }) != "");
   CHECK(refused([](auto& c) { c.mtu = 6; }) != "");
   CHECK(refused([](auto& c) { c.ethernet = 0; }).find("InfiniBand") != std::string::npos);
-  parcel half, answer;
-  half.bytes.resize(sizeof(verbs::calling_card) - 1);
+  wireup_message half, answer;
+  half.bytes.resize(sizeof(verbs::queue_pair_address) - 1);
   CHECK(b.accept(std::move(half), answer) != "");
   CHECK(net.ends.size() == 1);  // nothing of them is left
   REQUIRE(refused([](auto&) {}) == "");
@@ -287,8 +287,8 @@ TEST_CASE("verbs: cards that make no sense are refused") {
 TEST_CASE("verbs: a peer that breaks the rules is told of as that, and only it") {
   fabric net;
   end a(net), b(net);
-  const parcel offer = a.open();
-  parcel answer;
+  const wireup_message offer = a.open();
+  wireup_message answer;
   REQUIRE(b.accept({0, offer.bytes, {}}, answer) == "");
   REQUIRE(a.opened(std::move(answer)) == "");
   const std::uint32_t from = queue_pair_in(offer);
@@ -335,8 +335,8 @@ TEST_CASE("verbs: a peer is no further ahead than it was told that it may be") {
 TEST_CASE("verbs: a peer that was not accepted may not send frames") {
   fabric net;
   end a(net), b(net);
-  const parcel of_a = a.open();
-  parcel to_a;
+  const wireup_message of_a = a.open();
+  wireup_message to_a;
   REQUIRE(b.accept({0, of_a.bytes, {}}, to_a) == "");
   const std::uint32_t of_b = queue_pair_in(to_a);
   REQUIRE(a.opened(std::move(to_a)) == "");
@@ -361,7 +361,7 @@ TEST_CASE("verbs: no memory to lock, and no way there, are said and leave nothin
   }
   SECTION("no way") {
     b.hardware.unreachable = "no route";
-    parcel answer;
+    wireup_message answer;
     CHECK(b.accept(a.open(), answer) == "no route");
     CHECK(net.ends.size() == 1);
     a.drop_link();

@@ -37,8 +37,8 @@ TEST_CASE("verbs: frames of all sizes arrive as they were sent, both ways on one
 TEST_CASE("verbs: offers that cross make one connection") {
   fabric net;
   end a(net), b(net);
-  const parcel of_a = a.open(), of_b = b.open();
-  parcel to_a, to_b;
+  const wireup_message of_a = a.open(), of_b = b.open();
+  wireup_message to_a, to_b;
   REQUIRE(b.accept({of_a.kind, of_a.bytes, {}}, to_a) == "");
   REQUIRE(a.accept({of_b.kind, of_b.bytes, {}}, to_b) == "");
   REQUIRE(a.opened(std::move(to_a)) == "");
@@ -94,15 +94,15 @@ TEST_CASE("verbs: more peers than the pool has slots for, each with something un
   constexpr std::size_t peers = 60;
   end all(net);
   std::vector<std::unique_ptr<end>> others;
-  std::vector<std::unique_ptr<recorder>> inlets;
+  std::vector<std::unique_ptr<recorder>> frame_sinks;
   std::vector<std::unique_ptr<transports::link>> links;
   {
     const engine::holder hold(all.turns);
     for (std::size_t i = 0; i != peers; ++i) {
       others.push_back(std::make_unique<end>(net));
-      inlets.push_back(std::make_unique<recorder>());
-      parcel offer, answer;
-      links.push_back(all.transport.open(*inlets.back(), all.who, offer));
+      frame_sinks.push_back(std::make_unique<recorder>());
+      wireup_message offer, answer;
+      links.push_back(all.transport.open(*frame_sinks.back(), all.who, offer));
       REQUIRE(others.back()->accept(std::move(offer), answer) == "");
       REQUIRE(links.back()->opened(std::move(answer)) == "");
     }
@@ -115,7 +115,7 @@ TEST_CASE("verbs: more peers than the pool has slots for, each with something un
       for (post answer = post::busy; answer != post::done;) {
         {
           const engine::holder hold(all.turns);
-          answer = links[i]->send_together({round, 5000, 1, 0, 0}, nullptr, data.data());
+          answer = links[i]->send_contiguous({round, 5000, 1, 0, 0}, nullptr, data.data());
           REQUIRE(answer != post::failed);
         }
         if (answer == post::done) break;
@@ -130,23 +130,23 @@ TEST_CASE("verbs: more peers than the pool has slots for, each with something un
   }
   const engine::holder hold(all.turns);
   links.clear();
-  for (const auto& inlet : inlets) all.transport.forget(*inlet);
+  for (const auto& frame_sink : frame_sinks) all.transport.forget(*frame_sink);
 }
 
 TEST_CASE("verbs: the shared receive queue is exhausted, and nothing is lost") {
   fabric net;
   end b(net);
   std::vector<std::unique_ptr<end>> senders;
-  std::vector<std::unique_ptr<recorder>> inlets;
+  std::vector<std::unique_ptr<recorder>> frame_sinks;
   std::size_t sent = 0;
   for (int i = 0; i != 12; ++i) {
     senders.push_back(std::make_unique<end>(net));
-    inlets.push_back(std::make_unique<recorder>());
-    parcel answer;
-    const parcel offer = senders.back()->open();
+    frame_sinks.push_back(std::make_unique<recorder>());
+    wireup_message answer;
+    const wireup_message offer = senders.back()->open();
     {
       const engine::holder hold(b.turns);
-      REQUIRE(b.transport.accept(*inlets.back(), b.who, {0, offer.bytes, {}}, answer) == "");
+      REQUIRE(b.transport.accept(*frame_sinks.back(), b.who, {0, offer.bytes, {}}, answer) == "");
     }
     REQUIRE(senders.back()->opened(std::move(answer)) == "");
     while (senders.back()->send(numbered(sent)) == post::done) ++sent;
@@ -156,7 +156,7 @@ TEST_CASE("verbs: the shared receive queue is exhausted, and nothing is lost") {
   CHECK(senders.back()->hardware.times_without_receive > 0);
   std::size_t arrived = 0;
   while (b.turns.poll_once() != 0) continue;
-  for (const auto& in : inlets) {
+  for (const auto& in : frame_sinks) {
     arrived += in->frames.size();
     CHECK(in->broken.empty());
   }
@@ -168,5 +168,5 @@ TEST_CASE("verbs: the shared receive queue is exhausted, and nothing is lost") {
   }
   const engine::holder hold(b.turns);
   for (const auto& s : senders) s->drop_link();
-  for (const auto& in : inlets) b.transport.forget(*in);
+  for (const auto& in : frame_sinks) b.transport.forget(*in);
 }

@@ -18,7 +18,7 @@ struct with_liar {
   ladder_liar liar;
 
   explicit with_liar(rung step) : honest(ladder::open(here, small(step))), liar(there, *honest) {
-    const ladder::card own = liar.own_card(liar.card());
+    const ladder::card own = liar.own_address(liar.card());
     honest->meet(std::as_bytes(std::span(&own, 1)));
   }
   void say(std::size_t word_at, std::uint64_t value) { REQUIRE(liar.say(word_at, value)); }

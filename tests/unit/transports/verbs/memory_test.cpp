@@ -21,7 +21,7 @@ struct both {
 
 verbs::settings keeping() {
   verbs::settings s;
-  s.regions.caching = region_caching::bounded;
+  s.regions.caching = registration_caching::bounded;
   return s;
 }
 
@@ -154,14 +154,14 @@ TEST_CASE("verbs: memory is registered once, for as long as the cache keeps it")
   metrics reader, owner;
   x.a.transport.add_to(reader);
   x.b.transport.add_to(owner);
-  CHECK(reader.region_registrations == 1);
-  CHECK(reader.region_hits == 4);
-  CHECK(reader.region_sub_range_hits == 5);
-  CHECK(owner.region_registrations == 1);
+  CHECK(reader.memory_registrations == 1);
+  CHECK(reader.registration_hits == 4);
+  CHECK(reader.registration_sub_range_hits == 5);
+  CHECK(owner.memory_registrations == 1);
   const std::size_t known = x.a.hardware.regions_known();
   {
     const engine::holder hold(x.a.turns);
-    x.a.transport.forget_memory(here);
+    x.a.transport.invalidate_registrations(here);
   }
   CHECK(x.a.hardware.regions_known() == known - 1);
 }
@@ -175,7 +175,7 @@ TEST_CASE("verbs: a read uses its registration until it has ended, also if that 
   REQUIRE(x.a.get(here, *at) == post::posted);
   {
     const engine::holder hold(x.a.turns);
-    x.a.transport.forget_memory(here);
+    x.a.transport.invalidate_registrations(here);
   }
   x.net.moves = ~std::size_t{0};
   x.net.go_on();  // the fake device ends the test if it is not known any more
@@ -220,8 +220,8 @@ TEST_CASE("verbs: a forged name breaks the connection of who uses it, and nothin
   end other(x.net);
   recorder second;
   {
-    const parcel offer = other.open();
-    parcel answer;
+    const wireup_message offer = other.open();
+    wireup_message answer;
     const engine::holder hold(x.b.turns);
     REQUIRE(x.b.transport.accept(second, x.b.who, {0, offer.bytes, {}}, answer) == "");
     REQUIRE(other.link->opened(std::move(answer)) == "");
@@ -235,7 +235,7 @@ TEST_CASE("verbs: a forged name breaks the connection of who uses it, and nothin
   SECTION("what was withdrawn and forgotten") {
     x.b.withdraw(at);
     const engine::holder hold(x.b.turns);
-    x.b.transport.forget_memory(there);
+    x.b.transport.invalidate_registrations(there);
   }
   REQUIRE((write ? x.a.put(here, at) : x.a.get(here, at)) == post::posted);
   REQUIRE(eventually(x.a, x.b, [&] { return !x.a.in.broken.empty(); }));

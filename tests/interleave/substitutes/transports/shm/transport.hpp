@@ -20,7 +20,7 @@ class shm_transport {
   }
   const std::uint32_t& passes() const noexcept { return passes_; }
   void wants_room(ring_link&) noexcept {}
-  void has_unseen(ring_link&) noexcept {}
+  void has_unconsumed(ring_link&) noexcept {}
   void link_ended(ring_link&) noexcept {}
 
  private:
@@ -30,19 +30,19 @@ class shm_transport {
 
 class pair {
  public:
-  explicit pair(runtime::remote_doorbell& door) noexcept : door_(door) {}
+  explicit pair(runtime::remote_doorbell& own_bell) noexcept : doorbell_(own_bell) {}
 
   shm_transport& owner() noexcept { return owner_; }
   const shm_transport& owner() const noexcept { return owner_; }
-  runtime::remote_doorbell& door() noexcept { return door_; }
-  std::string take_answer(parcel) noexcept { return {}; }
+  runtime::remote_doorbell& peer_doorbell() noexcept { return doorbell_; }
+  std::string take_answer(wireup_message) noexcept { return {}; }
   post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept { return post::failed; }
   bool prefers_get(remote_address, std::size_t) const noexcept { return false; }
   std::optional<remote_address> expose(const_buffer) noexcept { return {}; }
 
  private:
   shm_transport owner_;
-  runtime::remote_doorbell& door_;
+  runtime::remote_doorbell& doorbell_;
 };
 
 }  // namespace weft::transports::shm

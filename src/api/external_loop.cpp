@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/external_loop.hpp>
+
+#include <sched.h>
+
+#include "api/core.hpp"
+
+namespace weft {
+
+using advice = runtime::wait_strategy::advice;
+using std::chrono::steady_clock;
+
+// How often a thread that waits for a moment looks at the clock while other messages come and go.
+constexpr unsigned looks_between_clocks = 64;
+
+struct external_loop::wait_strategy {
+  runtime::engine::idle_backoff looks;
+};
+
+external_loop::external_loop(context& of)
+    : core_(of.core()),
+      run_loop_(core_.engine()),
+      home_(detail::run_loop::thread_token()),
+      wait_strategy_(new wait_strategy{runtime::engine::idle_backoff(core_.engine())}) {
+  core_.engine().begin_calls();
+}
+
+external_loop::~external_loop() {
+  const bool in_a_call = detail::run_loop::here() == &run_loop_;  // out of which the process exits
+  if (!core_.engine().is_inherited() && !in_a_call) core_.engine().end_calls();
+}
+
+external_loop::progress_guard::progress_guard(external_loop& p) noexcept
+    : external_loop_(p), call_(p) {
+  p.core_.engine().enter();
+}
+external_loop::progress_guard::~progress_guard() { external_loop_.core_.engine().leave(); }
+
+bool external_loop::progress_guard::try_send(const endpoint& to, const_buffer data, tag t,
+                                             std::uint64_t immediate) noexcept {
+  return to && t.value < first_reserved_tag &&
+         to.state()->try_send_inline(to.id(), t.value, data, immediate);
+}
+
+unsigned external_loop::progress_guard::poll(unsigned passes) noexcept {
+  const bool at_home = detail::run_loop::here() == &external_loop_.run_loop_;
+  if (at_home) {
+    external_loop_.wait_strategy_->looks.look_again();
+    // Whoever has the message that is waited for may need this core.
+    if (external_loop_.wait_strategy_->looks.waits.crowded()) passes = 1;
+  }
+  const unsigned ended = external_loop_.core_.engine().poll(passes);
+  if (at_home && (ended != 0 || external_loop_.core_.engine().moved()))
+    external_loop_.wait_strategy_->looks.reset();
+  return ended;
+}
+
+void external_loop::back_off(unsigned passes) noexcept {
+  const call here(*this);
+  if (detail::run_loop::here() != &run_loop_)
+    ::sched_yield();
+  else if (core_.engine().back_off(wait_strategy_->looks, passes) == advice::sleep &&
+           !wait_strategy_->looks.others_run)
+    ::sched_yield();
+}
+
+bool external_loop::wait(steady_clock::time_point until, bool (*over)(void*), void* argument) {
+  runtime::engine& engine = core_.engine();
+  runtime::engine::idle_backoff vain(engine);
+  const auto too_late = [until] {
+    return until != steady_clock::time_point::max() && steady_clock::now() >= until;
+  };
+  for (unsigned busy = 0;;) {
+    bool moved = false;
+    {
+      progress_guard hold(*this);
+      if (over(argument)) return true;
+      const unsigned ended = hold.poll();
+      if (ended != 0 && over(argument)) return true;
+      moved = ended != 0 || engine.moved();
+    }
+    const call here(*this);
+    if (moved) {
+      vain.reset();
+      if (++busy % looks_between_clocks == 0 && too_late()) return false;
+      continue;
+    }
+    const advice next = engine.back_off(vain);
+    if (vain.count != 0) continue;
+    if (too_late()) return false;
+    if (next == advice::sleep) engine.sleep_until(until, over, argument);
+  }
+}
+
+int external_loop::descriptor() const noexcept { return core_.engine().descriptor(); }
+
+std::optional<steady_clock::time_point> external_loop::arm() noexcept {
+  const call here(*this);
+  return core_.engine().arm();
+}
+
+void park_threads() noexcept { runtime::exit_gate::close_all(); }
+
+}  // namespace weft

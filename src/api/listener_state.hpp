@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Behind listener and visitor.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "api/callback_request.hpp"
+#include "api/core.hpp"
+
+namespace weft::detail {
+
+/// Visitors that came and coroutines that wait for one. Shared by the listener and the control
+/// plane's thread.
+struct listener_state {
+  using request_ptr = std::shared_ptr<wireup::incoming_request>;
+
+  core* owner = nullptr;
+  std::uint64_t number = 0;
+  std::string address;
+  std::mutex mutex;
+  std::deque<request_ptr> requests;                           // guarded by mutex
+  std::deque<std::shared_ptr<oneshot<request_ptr>>> waiting;  // guarded by mutex
+  bool closed = false;                                        // guarded by mutex
+
+  void arrive(request_ptr v);
+  void wait(const std::shared_ptr<oneshot<request_ptr>>& box);
+  void close();
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message on its way in.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <weft/detail/message_ops.hpp>
+
+#include "proto/frames.hpp"
+
+namespace weft::proto {
+
+class peer;
+
+/// Copies `n` bytes to wherever the cursor stands and moves it on; what does not fit is dropped.
+inline void copy_in(transports::scatter& into, const std::byte* data, std::uint64_t n) noexcept {
+  while (n != 0) {
+    const mutable_buffer run = into.run(n);
+    if (run.empty()) return;
+    std::memcpy(run.data(), data, run.size());
+    data += run.size();
+    n -= run.size();
+    into.skip(run.size());
+  }
+}
+
+/// A message that has begun to arrive and is not finished: unexpected, matched and incomplete, or
+/// given up (its receive was stopped meanwhile). Owned by the messenger's pool. Its bytes go to the
+/// receive's buffers if it is matched, to memory of its own that the unexpected budget pays for if
+/// it is unexpected, else nowhere.
+struct inbound_message {
+  struct free_memory {
+    void operator()(std::byte* p) const noexcept { std::free(p); }
+  };
+
+  peer* from = nullptr;
+  std::uint64_t tag = 0;
+  std::uint64_t immediate = 0;
+  std::uint64_t total = 0;    ///< bytes of the message
+  std::uint64_t arrived = 0;  ///< bytes here or, beyond the receive's buffers, dropped
+
+  detail::recv_operation* receive = nullptr;  ///< null: unexpected or given up
+  transports::scatter into;                   ///< where the byte `arrived` goes
+  std::uint64_t room = 0;                     ///< bytes that the receive's buffers take
+
+  static constexpr std::size_t short_size = 64;
+  std::byte* stored =
+      nullptr;  ///< while unexpected: in `brief` if it is short, else in `allocated`
+  std::uint64_t stored_size = 0;
+  std::uint64_t charged = 0;  ///< bytes that it costs while unexpected, itself among them
+  std::unique_ptr<std::byte[], free_memory> allocated;
+  std::array<std::byte, short_size> brief;
+
+  std::uint32_t eager_units = 0;  ///< credit that it holds
+  local_id sender_id = 0;         ///< how the sender knows it; 0: it needs no answer
+  local_id id = 0;                ///< how this side knows it, once it has asked for data
+  bool rendezvous = false;        ///< the rest waits for an answer
+  bool eager_done = false;        ///< the part that was not asked for is all here
+  bool waits_for_link = false;    ///< the rest will be asked for, or read, when the link can
+  bool given_up = false;          ///< was matched, but nobody wants it any more
+  bool claimed = false;           ///< unexpected, and will be received by whoever claimed it
+  bool is_signal = false;         ///< it holds no credit: peer::signals_ counts it
+  remote_address at;              ///< where the sender's data can be read
+  bool readable = false;          ///< whether it can
+  local_id read_id = 0;           ///< the link is reading it: peer::reads_
+  bool told = false;              ///< the sender knows that it was read
+  bool expected = false;          ///< the link lets the sender write it
+  bool stopping = false;          ///< nobody wants it, but the link may be writing
+  bool placing = false;           ///< the transport was told where its next frame belongs
+  remote_address expected_at;     ///< where
+
+  /// The link may write to the receive's memory at any time.
+  bool in_hands_of_link() const noexcept { return read_id != 0 || expected; }
+
+  inbound_message* next_to_ask = nullptr;  ///< in peer::to_ask_
+
+  // Unexpected only, for `unexpected_queue`: neighbours among all, of the peer, with the same tag,
+  // and (the oldest of those) in a bucket.
+  inbound_message* earlier = nullptr;
+  inbound_message* later = nullptr;
+  inbound_message* of_peer_before = nullptr;
+  inbound_message* of_peer_after = nullptr;
+  inbound_message* ring_before = nullptr;
+  inbound_message* ring_after = nullptr;
+  inbound_message* bucket_before = nullptr;
+  inbound_message* bucket_after = nullptr;
+  std::uint64_t arrived_as = 0;
+  bool oldest = false;
+
+  bool whole() const noexcept { return arrived == total; }
+  /// All of it is here that its peer sends without being asked.
+  bool complete() const noexcept { return whole() && eager_done; }
+  received about() const noexcept;
+  /// Nothing more will come, and nobody waits for an answer: whoever receives it has it at once.
+  bool ready(bool peer_is_gone) const noexcept {
+    return peer_is_gone || (complete() && sender_id == 0);
+  }
+  bool unexpected() const noexcept { return !receive && !given_up; }
+
+  /// Back to the beginning, for the pool; `brief` keeps its garbage.
+  void reset() noexcept {
+    from = nullptr;
+    arrived = 0;
+    receive = nullptr;
+    room = 0;
+    stored = nullptr;
+    stored_size = charged = 0;
+    allocated.reset();
+    eager_units = 0;
+    sender_id = id = read_id = 0;
+    rendezvous = eager_done = waits_for_link = given_up = readable = false;
+    claimed = is_signal = expected = stopping = told = placing = false;
+  }
+
+  /// Whether `n` bytes may come so: null, if they were to lie where `place` said and only then. The
+  /// receive may have been stopped meanwhile: then it does not matter where they are.
+  bool comes_as_said(const std::byte* data, std::uint64_t n) const noexcept {
+    return n == 0 || (data ? !placing || !receive : placing);
+  }
+
+  /// Takes the next `n` bytes, which come as said; null: they lie where `place` said. The caller
+  /// checked that they do not exceed `total`.
+  void take(const std::byte* data, std::uint64_t n) noexcept {
+    placing = false;
+    if (receive && !data) {
+      into.skip(n);
+    } else if (receive) {
+      copy_in(into, data, arrived < room ? std::min(n, room - arrived) : 0);
+    } else if (stored && n != 0) {
+      std::memcpy(stored + arrived, data, n);
+    }
+    arrived += n;
+  }
+
+  /// Takes `n` bytes from `offset` on, which others may overtake; null: they lie where `place_at`
+  /// said. Each byte once.
+  void take_at(std::uint64_t offset, const std::byte* data, std::uint64_t n) noexcept {
+    if (receive && data && offset < room) {
+      transports::scatter from_there(receive->into.parts(), offset);
+      copy_in(from_there, data, std::min(n, room - offset));
+    }
+    arrived += n;
+  }
+
+  /// Where the bytes from `offset` on go, at most `n`; empty: nowhere.
+  mutable_buffer place_at(std::uint64_t offset, std::uint64_t n) const noexcept {
+    if (!receive || offset >= room) return {};
+    return transports::scatter(receive->into.parts(), offset).run(n);
+  }
+
+  /// Where the bytes from `arrived` + `already` on go, at most `n`; empty: nowhere.
+  mutable_buffer place(std::uint64_t already, std::uint64_t n) const noexcept {
+    if (!receive || arrived + already >= room) return {};
+    transports::scatter rest = into;
+    rest.skip(already);
+    return rest.run(n);
+  }
+
+  /// Meets its receive: what was stored moves there, and the rest will follow.
+  void match(detail::recv_operation& op) noexcept {
+    receive = &op;
+    op.message = this;
+    into = transports::scatter(op.into.parts());
+    room = op.into.size();
+    if (stored) copy_in(into, stored, std::min(arrived, room));
+    stored = nullptr;
+    allocated.reset();
+  }
+
+  /// Goes on in the memory of another receive, to which the caller has copied what is here.
+  void divert(detail::recv_operation& op) noexcept {
+    unmatch();
+    receive = &op;
+    op.message = this;
+    room = op.into.size();
+    into = transports::scatter(op.into.parts(), std::min(arrived, room));
+  }
+
+  /// Lets go of its receive, which from now on has nothing to do with it.
+  detail::recv_operation& unmatch() noexcept {
+    detail::recv_operation& op = *std::exchange(receive, nullptr);
+    op.message = nullptr;
+    return op;
+  }
+};
+static_assert(sizeof(inbound_message) <= message_units * credit_unit,
+              "what it costs is what it takes");
+
+}  // namespace weft::proto

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several links to one peer that look like one, and outlive each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <weft/detail/timer.hpp>
+
+#include "proto/frames.hpp"
+#include "proto/number_set.hpp"
+#include "proto/protocol_coroutine.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::proto {
+
+class peer;
+
+/// What the multi-rail link is made of: in front of it, because a link refers to its traits.
+struct multi_rail_traits {
+  transports::traits own;
+};
+
+/// How many frames one link may be ahead of another that stands still, before the rest waits for
+/// that one.
+inline constexpr std::uint64_t most_ahead = 1u << 16;
+
+/// Stands between a peer and several links to it. To the peer it is a link; each transport has one
+/// of its lanes for a frame sink. A peer with one link has none of this, and pays nothing for it.
+///
+/// Frames that must keep their order travel whole inside `ordered` frames with a number each, over
+/// the best lane. The data of large messages is striped over all lanes by what each has been
+/// measured to carry; every fragment has a number and says where it belongs, so their order does
+/// not matter. What was sent is kept until the other side has said that it arrived (blocks here,
+/// fragments where the application has them), and goes again over what is left when a lane dies.
+/// The other side takes each number once. docs/adr/0010-several-links.md.
+///
+/// Made when the first lane is offered in either direction; owned by whoever offers until the peer
+/// takes it as its link. Progress lock held only.
+class multi_rail_link final : private multi_rail_traits, public transports::link {
+ public:
+  /// \param p     whose links; outlives this, and learns of it
+  /// \param lanes what each link is like, best first: at least one
+  multi_rail_link(peer& p, const std::vector<transports::traits>& lanes);
+  ~multi_rail_link() override;
+
+  std::size_t size() const noexcept { return lanes_.size(); }
+
+  /// What the transport of that link calls.
+  transports::frame_sink& frame_sink(std::size_t n) noexcept { return *lanes_[n]; }
+
+  /// That link may be sent on from now on. The peer is told of the first by peer::opened.
+  void join(std::size_t n, std::unique_ptr<transports::link> made) noexcept;
+  /// That link will not come.
+  void refused(std::size_t n) noexcept;
+  /// Whether a link could still carry something, now or once it has been opened.
+  bool alive() const noexcept;
+
+  /// The other side has received so many frames on that lane.
+  /// \param given_up it receives no more there: the lane is lost here, too
+  /// \return false: that makes no sense
+  bool on_arrived(std::uint64_t n, std::uint64_t frames, bool given_up = false) noexcept;
+
+  /// Something that the other side may wait for has to leave first, and no operation here waits for
+  /// it.
+  bool owes() const noexcept { return !ordered_again_.empty() || untold_ != 0; }
+
+  /// Frames that are kept because they may have to go again.
+  std::size_t kept() const noexcept;
+
+  /// What each lane carries, as measured: bytes a second, 0 while nothing is known.
+  std::vector<double> rates() const;
+
+  std::string opened(transports::wireup_message) override { return {}; }
+  transports::post send(const frame_header& header, const frame_extension* extension,
+                        transports::gather& data) noexcept override;
+  transports::post send_large(const frame_header& header, const frame_extension* extension,
+                              transports::gather& data, std::uint64_t left) noexcept override;
+  bool holds() const noexcept override;
+  bool holds_for(std::uint64_t receiver_id) const noexcept override;
+  void let_go() noexcept override;
+  // The data of a message comes from one place only, and survives the link that it came by.
+  transports::post get(transports::scatter, remote_address, std::size_t,
+                       std::uint64_t) noexcept override {
+    return transports::post::failed;
+  }
+  bool prefers_get(remote_address, std::size_t) const noexcept override { return false; }
+  std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
+  bool unconsumed() const noexcept override;
+  void wake_peer() noexcept override;
+  std::string trouble() const override;
+
+ private:
+  /// A frame that has left and is not known to have arrived.
+  struct item {
+    frame_header header;
+    frame_extension extension;     // of a fragment
+    std::vector<std::byte> block;  // of an ordered frame: a whole frame
+    transports::gather data;       // of a fragment; belongs to the operation
+    detail::time_point posted;
+    bool dropped = false;  // a fragment whose memory has gone back
+
+    bool fragment() const noexcept {
+      return header.kind == static_cast<std::uint8_t>(frame_kind::data);
+    }
+  };
+
+  /// One of the links, and the frame sink of what comes by it.
+  struct lane final : transports::frame_sink {
+    enum class state : std::uint8_t { coming, open, dead };
+
+    lane(multi_rail_link& b, std::size_t n) noexcept : in(b), number(n) {}
+    mutable_buffer place(const frame_header& header, const frame_extension* extension,
+                         std::uint32_t already) noexcept override;
+    bool on_frame(const frame_header& header, const frame_extension* extension,
+                  const std::byte* payload) noexcept override;
+    void on_writable() noexcept override;
+    void on_broken(errc why) noexcept override;
+
+    /// Bytes a second; 0: not known.
+    double rate() const noexcept { return bytes == 0 ? 0 : bytes / seconds; }
+
+    multi_rail_link& in;
+    const std::size_t number;
+    state now = state::coming;
+    std::unique_ptr<transports::link> out;
+
+    // Sending.
+    bool full = false;   // it refused a frame or holds memory, and will tell
+    bool works = false;  // it has taken a frame
+    std::list<item> unconsumed;
+    std::uint64_t seen = 0;       // frames known to have arrived
+    std::uint64_t in_flight = 0;  // bytes of fragments among `unconsumed`
+    // Of fragments known to have arrived, and the seconds that it took; older ones weigh less.
+    double bytes = 0, seconds = 0;
+    detail::time_point last_progress{};
+
+    // Receiving.
+    std::uint64_t received = 0;  // frames
+    std::uint64_t told = 0;      // of these, known to the other side
+    std::uint64_t untold_bytes = 0;
+
+    bool broke = false;     // at either end: there is nothing more to tell about it
+    bool given_up = false;  // it broke here, and the other side is still to be told
+  };
+
+  bool take_ordered(const frame_header& outer, const std::byte* block) noexcept;
+  bool deliver(const std::byte* block, std::size_t size) noexcept;
+  bool has_turn() const noexcept { return !early_.empty() && early_.begin()->first == expected_; }
+  bool deliver_early(std::size_t most) noexcept;
+  protocol_coroutine deliver_later(std::shared_ptr<peer> p) noexcept;
+  void all_dead(errc why) noexcept;
+  bool take_fragment(const frame_header& h, const frame_extension& x,
+                     const std::byte* payload) noexcept;
+  void lose(lane& l) noexcept;
+  void give_up(lane& l) noexcept;
+  bool tell_given_up() noexcept;
+  bool send_new(const frame_header& header, const frame_extension* extension,
+                transports::gather data) noexcept;
+  lane* best() noexcept;
+  lane* choose(std::uint64_t size, std::uint64_t left) noexcept;
+  transports::post put_on(lane& l, std::list<item>& what) noexcept;
+  bool send_again(std::list<item>& which) noexcept;
+  bool send_ordered_again() noexcept;
+  bool send_all_again() noexcept;
+  item wrap(const frame_header& header, const frame_extension* extension,
+            transports::gather data) const;
+  void measure(lane& l, std::uint64_t bytes, detail::time_point since) noexcept;
+  transports::post not_now() noexcept;
+  void go_on() noexcept;
+
+  peer& peer_;
+  std::vector<std::unique_ptr<lane>> lanes_;
+
+  // Sending.
+  std::uint64_t next_ordered_ = 0;
+  std::uint64_t next_fragment_ = 0;
+  number_set ordered_seen_, fragments_seen_;  // by the other side
+  // Were on a lane that died. Fragments wait for what is said in order, never the reverse: that is
+  // how either side learns what has arrived.
+  std::list<item> ordered_again_, fragments_again_;
+  std::size_t untold_ = 0;  // lanes that were given up and the other side does not know of
+  bool refused_ = false;    // a frame was not taken: the peer waits for room
+
+  // Receiving.
+  std::uint64_t expected_ = 0;                             // the next ordered frame
+  std::map<std::uint64_t, std::vector<std::byte>> early_;  // ordered frames beyond it
+  std::size_t early_bytes_ = 0;
+  bool delivering_later_ = false;
+  errc dead_ = errc::ok;  // why no lane lives, while what had come is still being delivered
+  number_set fragments_;
+};
+
+}  // namespace weft::proto

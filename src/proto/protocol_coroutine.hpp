@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protocols as coroutines: straight-line code that runs on the engine.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+
+namespace weft::proto {
+
+/// A coroutine that nobody waits for. It runs with the progress lock held, from its call to its
+/// first suspension and whenever what it awaits has come, on whichever thread polls. It ends the
+/// operation that it serves and frees itself. Nothing may be thrown out of it.
+struct protocol_coroutine {
+  bool started = true;  ///< false: there was no memory for it
+
+  struct promise_type {
+    protocol_coroutine get_return_object() const noexcept { return {}; }
+    static protocol_coroutine get_return_object_on_allocation_failure() noexcept { return {false}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept { std::terminate(); }
+  };
+};
+
+/// A protocol that waits in a queue. Lives in its coroutine frame.
+struct waiter {
+  std::coroutine_handle<> self;
+  waiter* next = nullptr;
+  bool granted = false;  ///< false when it resumes: what it waited for will never come
+
+  bool await_ready() const noexcept { return false; }
+  bool await_resume() const noexcept { return granted; }
+};
+
+/// Protocols that wait for the same thing, first come first served.
+class waiters {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+
+  void add(waiter& w) noexcept {
+    w.next = nullptr;
+    (first_ ? last_->next : first_) = &w;
+    last_ = &w;
+  }
+
+  /// The first one for which `chosen` holds; null: none.
+  template <class Predicate>
+  waiter* find(Predicate chosen) const noexcept {
+    waiter* w = first_;
+    while (w && !chosen(*w)) w = w->next;
+    return w;
+  }
+
+  void remove(waiter& w) noexcept {
+    waiter* before = nullptr;
+    for (waiter* i = first_; i; before = i, i = i->next) {
+      if (i != &w) continue;
+      (before ? before->next : first_) = w.next;
+      if (last_ == &w) last_ = before;
+      return;
+    }
+  }
+
+  const waiter* first() const noexcept { return first_; }
+  const waiter* last() const noexcept { return first_ ? last_ : nullptr; }
+
+  /// Resumes the first one. It may come back at once.
+  void resume_first(bool granted) noexcept {
+    waiter* w = first_;
+    first_ = w->next;
+    w->granted = granted;
+    w->self.resume();
+  }
+
+  /// Resumes all who wait now, once each, also if they come back.
+  void resume_all(bool granted) noexcept {
+    waiters now = *this;
+    first_ = nullptr;
+    while (!now.empty()) now.resume_first(granted);
+  }
+
+ private:
+  waiter* first_ = nullptr;
+  waiter* last_ = nullptr;
+};
+
+}  // namespace weft::proto

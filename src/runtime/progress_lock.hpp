@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The right to run the engine, held by one thread at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace weft::runtime {
+
+/// Whoever holds the progress lock may touch transports, matching queues and the completion queue's
+/// plain list; nobody else may. It is held for a few passes or one posting call, never while user
+/// code runs. It is a spin lock, and not a mutex, whose waiters yield: the holder may be the thread
+/// that a waiter displaces.
+///
+/// One thread at a time, the one that leads inside run() or the home of an external loop, is
+/// *biased*: it takes the progress lock with two plain stores and a load. A locked instruction
+/// would have to wait until the message written before it has crossed to the other core, which
+/// costs more than everything else that a small message needs. Any other thread first *revokes* the
+/// bias: it makes the biased thread pass a fence (membarrier, some microseconds), and from then on
+/// both use the locked word, until the biased thread has taken it many times in a row.
+/// docs/adr/0001. Model: tests/models/progress_lock.pml.
+class progress_lock {
+ public:
+  progress_lock() noexcept;
+
+  // --- the biased thread -------------------------------------------------------------------
+
+  void lock_biased() noexcept {
+    if (!try_lock_biased()) [[unlikely]]
+      lock_after_revocation();
+  }
+
+  /// The same without a wait and without a call: false while the bias is revoked.
+  bool try_lock_biased() noexcept {
+    bias_owner_holds_.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (!bias_revoked_.load(std::memory_order_acquire)) [[likely]]
+      return true;
+    unlock_unrevoked();
+    return false;
+  }
+
+  /// Gives back what try_lock_biased took.
+  void unlock_unrevoked() noexcept { bias_owner_holds_.store(0, std::memory_order_release); }
+
+  void unlock_biased() noexcept {
+    if (holds_by_word_) [[unlikely]]
+      unlock_after_revocation();
+    else
+      bias_owner_holds_.store(0, std::memory_order_release);
+  }
+
+  // --- every other thread --------------------------------------------------------------------
+
+  void take() noexcept;
+  bool try_take() noexcept;
+  void give() noexcept { word_.store(0, std::memory_order_release); }
+
+  /// Whether the kernel makes fences for other threads (private_fence), so that bias works.
+  bool can_bias() const noexcept { return can_bias_.load(std::memory_order_relaxed); }
+
+  /// Somebody waits: a thread that polls in a loop should stand aside for a moment.
+  bool wanted() const noexcept { return waiting_.load(std::memory_order_relaxed) != 0; }
+
+  /// Waits until somebody who waited has had it. Not until nobody waits any more: with many threads
+  /// there is always one. Not while holding it.
+  void yield_to_waiters() const noexcept;
+
+ private:
+  bool try_word() noexcept {
+    return word_.load(std::memory_order_relaxed) == 0 &&
+           word_.exchange(1, std::memory_order_acquire) == 0;
+  }
+  void wait_for_word() noexcept;
+  void revoke_bias() noexcept;
+  void lock_after_revocation() noexcept;
+  void unlock_after_revocation() noexcept;
+
+  // Written by the biased thread in every pass.
+  alignas(64) std::atomic<std::uint32_t> bias_owner_holds_{0};
+  bool holds_by_word_ = false;        // the biased thread holds the word instead
+  std::uint32_t taken_in_a_row_ = 0;  // by it, since another thread had the word; its holder's
+  // The kernel makes fences for others; once it refuses one, never again. Changed with the word.
+  std::atomic<bool> can_bias_;
+
+  // Written by others, seldom.
+  alignas(64) std::atomic<bool> bias_revoked_;  // changed by the holder of the word only
+  std::atomic<std::uint32_t> waiting_{0};
+  std::atomic<std::uint32_t> waiters_served_{0};  // written by the holder of the word only
+  alignas(64) std::atomic<std::uint32_t> word_{0};
+};
+
+}  // namespace weft::runtime

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a waiting thread waits: spin, then yield, then sleep.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace weft::runtime {
+
+/// Advises a thread that polls in vain. Owned and used by that thread. Alone on its core it spins
+/// for the budget and then sleeps. Where other threads want the core (noticed by yields that take
+/// long, or known from the number of processes) it yields at once, and sleeps when that has brought
+/// nothing for a while: eight ranks on two cores are an ordinary case.
+class wait_strategy {
+ public:
+  struct settings {
+    std::chrono::nanoseconds spin{std::chrono::microseconds{200}};
+    bool never_sleep = false;  ///< mode `polling`
+    bool never_spin = false;   ///< mode `interrupt`
+    bool crowded = false;      ///< more processes of the job than cores
+  };
+  enum class advice : std::uint8_t { look_around, sleep };
+
+  /// A peer that has not taken a message for so long may need a ring, in a crowd: mostly it only
+  /// waits for a core.
+  static constexpr std::chrono::microseconds turn_of_others{100};
+
+  explicit wait_strategy(settings s) noexcept : settings_(s), crowded_(s.crowded) {}
+
+  /// Something happened: begin anew.
+  void reset() noexcept { idle_ = false; }
+
+  /// How many passes in vain to make before on_empty_polls() is asked. In a crowd whoever has the
+  /// message that is waited for may need this core.
+  unsigned passes_in_turn() const noexcept { return settings_.never_spin ? 1 : crowded_ ? 4 : 64; }
+
+  /// As of the last on_empty_polls(): false while a peer that does not look may just not have had
+  /// its turn.
+  bool others_had_a_turn() const noexcept { return !crowded_ || waited_ > turn_of_others; }
+
+  /// As many passes brought nothing. `look_around` asks for what is too dear to do in every
+  /// pass, and to go on.
+  /// \param others_run the loop that this is a part of gives the core away itself
+  advice on_empty_polls(bool others_run = false) noexcept;
+
+  /// More threads than cores.
+  bool crowded() const noexcept { return crowded_; }
+
+ private:
+  void yield() noexcept;
+
+  settings settings_;
+  bool crowded_;
+  bool idle_ = false;
+  std::uint32_t quiet_yields_ = 0;
+  std::chrono::steady_clock::time_point idle_since_{};
+  std::chrono::nanoseconds waited_{0};
+};
+
+}  // namespace weft::runtime

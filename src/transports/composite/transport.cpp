@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/composite/transport.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::transports::composite {
+
+namespace {
+
+/// A frame that all of them take, and the links of all.
+transports::traits common(std::string_view name,
+                          const std::vector<std::unique_ptr<transport>>& parts) {
+  transports::traits t = parts.front()->traits();
+  t.name = name;
+  t.links = 0;
+  // None of it is done by a multi-rail link.
+  t.fails_in_order = t.chains_fin = false;
+  t.announced_beyond = 0;
+  for (const auto& part : parts) {
+    const transports::traits& one = part->traits();
+    t.max_payload = std::min(t.max_payload, one.max_payload);
+    t.fragment = std::min(t.fragment, one.fragment);
+    t.first_piece = std::min(t.first_piece, one.first_piece);
+    t.links += one.links;
+    t.shares_memory = t.shares_memory || one.shares_memory;
+  }
+  return t;
+}
+
+}  // namespace
+
+composite_transport::composite_transport(std::string name,
+                                         std::vector<std::unique_ptr<transport>> parts)
+    : name_(std::move(name)), parts_(std::move(parts)), traits_(common(name_, parts_)) {
+  worth_polling = false;
+}
+
+std::string composite_transport::reach(bool is_self) const {
+  for (const auto& part : parts_)
+    if (std::string no = part->reach(is_self); !no.empty())
+      return fmt::format("{}: {}", part->traits().name, no);
+  return {};
+}
+
+/// Whose link of that number is.
+/// \param who the number becomes the one that the part knows
+transport& composite_transport::part_for(const frame_sink& peer, counterpart& who) {
+  for (const auto& part : parts_) {
+    if (who.link < part->traits().links) {
+      part_of_[&peer] = part.get();
+      return *part;
+    }
+    who.link -= part->traits().links;
+  }
+  throw error(errc::invalid_argument, "there are not so many links");
+}
+
+std::unique_ptr<link> composite_transport::open(frame_sink& from, const counterpart& who,
+                                                wireup_message& offer) {
+  counterpart there = who;
+  return part_for(from, there).open(from, there, offer);
+}
+
+std::string composite_transport::accept(frame_sink& to, const counterpart& who,
+                                        wireup_message offer, wireup_message& answer) {
+  counterpart there = who;
+  return part_for(to, there).accept(to, there, std::move(offer), answer);
+}
+
+void composite_transport::note(frame_sink& from, wireup_message p) {
+  if (const auto it = part_of_.find(&from); it != part_of_.end())
+    it->second->note(from, std::move(p));
+}
+
+bool composite_transport::drain_peer(frame_sink& from) noexcept {
+  const auto it = part_of_.find(&from);
+  return it == part_of_.end() || it->second->drain_peer(from);
+}
+
+void composite_transport::forget(frame_sink& from) noexcept {
+  const auto it = part_of_.find(&from);
+  if (it == part_of_.end()) return;
+  it->second->forget(from);
+  part_of_.erase(it);
+}
+
+void composite_transport::invalidate_registrations(std::span<const std::byte> memory) noexcept {
+  for (const auto& part : parts_) part->invalidate_registrations(memory);
+}
+
+void composite_transport::add_to(metrics& m) const noexcept {
+  for (const auto& part : parts_) part->add_to(m);
+}
+
+std::string composite_transport::describe() const {
+  std::string all;
+  for (const auto& part : parts_) all += (all.empty() ? "" : ", and ") + part->describe();
+  return all;
+}
+
+std::string composite_transport::describe(const frame_sink& peer) const {
+  const auto it = part_of_.find(&peer);
+  return it == part_of_.end() ? name_ : it->second->describe(peer);
+}
+
+}  // namespace weft::transports::composite

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several transports that reach the same peers, as one with several links.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "transports/transport.hpp"
+
+namespace weft::transports::composite {
+
+/// Its links to a peer are those of its parts, one after the other; a multi-rail link stripes over
+/// them as over several links of one transport. It moves nothing itself: each link is a part's, and
+/// the engine polls the parts. Progress lock held only.
+class composite_transport final : public transport {
+ public:
+  /// See joint::make.
+  composite_transport(std::string name, std::vector<std::unique_ptr<transport>> parts);
+
+  const transports::traits& traits() const noexcept override { return traits_; }
+  std::string reach(bool is_self) const override;
+  std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
+                             wireup_message& offer) override;
+  std::string accept(frame_sink& to, const counterpart& who, wireup_message offer,
+                     wireup_message& answer) override;
+  void note(frame_sink& from, wireup_message p) override;
+  bool drain_peer(frame_sink& from) noexcept override;
+  void forget(frame_sink& from) noexcept override;
+  void invalidate_registrations(std::span<const std::byte> memory) noexcept override;
+  void add_to(metrics& m) const noexcept override;
+  std::string describe() const override;
+  std::string describe(const frame_sink& peer) const override;
+
+  // Not a source of the engine's.
+  unsigned poll() noexcept override { return 0; }
+  bool has_work() noexcept override { return false; }
+  void wake_peer() noexcept override {}
+
+ private:
+  transport& part_for(const frame_sink& peer, counterpart& who);
+
+  const std::string name_;
+  const std::vector<std::unique_ptr<transport>> parts_;
+  transports::traits traits_;
+  std::unordered_map<const frame_sink*, transport*> part_of_;
+};
+
+}  // namespace weft::transports::composite

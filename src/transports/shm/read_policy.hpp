@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SHIBA device's ways to read a long message out of a ring. docs/adr/0011-reading-a-ring.md.
+#pragma once
+
+#include <weft/context.hpp>
+
+#include "transports/shm/transport.hpp"
+
+namespace weft::transports::shm {
+
+/// Takes one frame of a ring in a look, and the rest of a long message when `ring_read_policy` says
+/// so. A kind of transport of its own, so that the default pays nothing for the choice.
+class read_policy_transport final : public shm_transport {
+ public:
+  /// \param reading anything but `burst`
+  read_policy_transport(runtime::doorbell& own_bell, copy_method way, std::uint64_t probe_value,
+                        ring_read_policy reading, runtime::engine* looks_after = nullptr);
+
+  unsigned poll() noexcept override;
+  std::string describe() const override;
+
+ private:
+  unsigned look(pair& p) noexcept;
+  unsigned read_on(pair& p, unsigned most) noexcept;
+  unsigned take_rests() noexcept;
+
+  const ring_read_policy reading_;
+  bool rests_due_ = false;  // of some pair
+};
+
+}  // namespace weft::transports::shm

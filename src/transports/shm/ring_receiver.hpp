@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiving end of a ring.
+#pragma once
+
+#include "runtime/doorbell.hpp"
+#include "runtime/memory_file.hpp"
+#include "transports/shm/wire.hpp"
+
+namespace weft::transports::shm {
+
+/// Reads one ring and hands its frames to the peer's frame sink. Owned by the pair; progress lock
+/// held only. The sender may write anything at any time: each field is read once, checked, and then
+/// used.
+class ring_receiver {
+ public:
+  /// \throws weft::error (protocol_error) when the memory is not a ring
+  ring_receiver(runtime::mapping memory, frame_sink& to, runtime::remote_doorbell& sender);
+
+  /// Delivers up to `budget` frames.
+  unsigned poll(unsigned budget) noexcept {
+    if (!ready()) [[likely]] {
+      if (unpublished_ != 0 && ++vain_ > vain_until_publish) publish();
+      return 0;
+    }
+    return deliver(budget);
+  }
+
+  bool ready() const noexcept {
+    return ring_->slots[position_ % slot_count].sequence.load(std::memory_order_acquire) ==
+           sequence_of(position_);
+  }
+
+  /// Tells the sender how far this side has read, and rings it if it waits for that.
+  void publish() noexcept;
+  void publish_rest() noexcept {
+    if (unpublished_ != 0) publish();
+  }
+
+  /// The sender has not taken up what it was told of, or went away before.
+  bool room_wanted() const noexcept {
+    return ring_->room_wanted.load(std::memory_order_relaxed) != 0;
+  }
+  /// Rings a sender that wants room; once for each time that it sleeps or goes away.
+  void notify_writable() noexcept;
+
+  /// After a read of the sender's memory: whether its application may have had it back meanwhile.
+  bool withdrawn() const noexcept {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return ring_->withdrawn.load(std::memory_order_relaxed) != 0;
+  }
+
+  bool broken() const noexcept { return broken_; }
+
+ private:
+  static constexpr unsigned vain_until_publish = 8;
+  static constexpr std::uint32_t publish_every = slot_count / 4;
+  static constexpr std::uint64_t publish_every_bulk = bulk_bytes / 8;
+
+  unsigned deliver(unsigned budget) noexcept;
+  bool deliver_one(slot& s) noexcept;
+
+  runtime::mapping memory_;
+  ring* ring_;
+  frame_sink& to_;
+  runtime::remote_doorbell& sender_;
+  std::uint64_t position_ = 0;       // the next slot to read
+  std::uint64_t bulk_position_ = 0;  // where the next payload may begin
+  std::uint64_t published_bulk_ = 0;
+  std::uint32_t unpublished_ = 0;  // slots read since the sender was told
+  unsigned vain_ = 0;
+  bool broken_ = false;
+};
+
+}  // namespace weft::transports::shm

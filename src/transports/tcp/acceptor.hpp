@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where peers connect to, and where strangers are turned away.
+#pragma once
+
+#include <chrono>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/close_on_fork.hpp"
+#include "runtime/spare_fd.hpp"
+#include "runtime/wait_set.hpp"
+#include "transports/tcp/proof.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace weft::transports::tcp {
+
+/// What has been offered, as whoever connects may ask for it. Progress lock held.
+class offers {
+ public:
+  /// Null: nobody was offered that token.
+  virtual const counterpart* offered(const token& shown) const noexcept = 0;
+  /// Takes the connection of the peer that was offered it, if it is wanted yet.
+  virtual void take(const token& shown, runtime::unique_fd& fd) noexcept = 0;
+
+ protected:
+  ~offers() = default;
+};
+
+/// Listens on this host's addresses, one port each, from the first time that somebody is offered to
+/// connect. Whoever connects shows the token that an offer carried, and proves that it was offered
+/// it. Owned by the transport; progress lock
+/// held only; its watchers are called from within transport::poll.
+class acceptor {
+ public:
+  /// \param sockets watched in; outlives this, as `made` does
+  acceptor(runtime::wait_set& sockets, offers& made) : sockets_(sockets), offers_(made) {}
+  ~acceptor();
+  acceptor(const acceptor&) = delete;
+  acceptor& operator=(const acceptor&) = delete;
+
+  /// Where to connect to; opens the ports when asked for the first time.
+  /// \param interfaces see own_addresses \throws weft::error
+  const std::vector<address>& open(const std::vector<std::string>& interfaces);
+
+  /// Whether descriptors ran out, so that nobody can come in until `resume`. Who has waited for
+  /// seconds is hung up on.
+  bool rests() const noexcept { return rests_; }
+  void resume() noexcept;
+
+  std::string describe() const;
+
+ private:
+  /// One port.
+  struct listening_socket final : runtime::fd_watcher {
+    acceptor* in = nullptr;
+    runtime::unique_fd fd;
+    runtime::close_on_fork fork_guard;
+    void on_ready(std::uint32_t events) noexcept override;
+    void refused(int code) noexcept;
+  };
+  /// Somebody who has connected and not shown everything yet.
+  struct pending_client final : runtime::fd_watcher {
+    acceptor* in = nullptr;
+    runtime::unique_fd fd;
+    runtime::close_on_fork fork_guard;
+    client_hello said{};
+    welcome answer{};  // once all of that was heard
+    confirmation shown{};
+    std::size_t heard = 0;  // of both
+    std::list<pending_client>::iterator self;
+    void on_ready(std::uint32_t events) noexcept override;
+  };
+
+  void admit(runtime::unique_fd fd) noexcept;
+  bool is_nobody(int fd) noexcept;
+  bool turn_away_one(int listening) noexcept;
+  void hear(pending_client& v) noexcept;
+  bool answer(pending_client& v) noexcept;
+  void accept_client(pending_client& v) noexcept;
+  void dismiss(pending_client& v, bool unauthenticated) noexcept;
+  void count_unauthenticated() noexcept;
+
+  runtime::wait_set& sockets_;
+  offers& offers_;
+  std::vector<address> addresses_;
+  std::list<listening_socket> listening_sockets_;
+  std::list<pending_client> pending_clients_;
+  std::uint64_t unauthenticated_ = 0;
+  bool rests_ = false;
+  std::optional<runtime::spare_fd> spare_;
+  std::optional<std::chrono::steady_clock::time_point> starved_since_;
+};
+
+}  // namespace weft::transports::tcp

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What links had taken and not written when they ended.
+#pragma once
+
+#include <chrono>
+#include <list>
+#include <memory>
+#include <span>
+
+#include "runtime/close_on_fork.hpp"
+#include "runtime/fd.hpp"
+
+namespace weft::transports::tcp {
+
+/// Goes on writing what ended links left behind, each for half a second, without ever waiting: a
+/// peer that reads nothing holds nobody up. Owned by the transport; progress lock held only.
+class lingering_sockets {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  static constexpr std::size_t most = 64;  ///< links; beyond it the oldest one's bytes are lost
+  static constexpr std::chrono::milliseconds time_for_each{500};
+
+  /// \param fd of the connection, which stays open until they have left, or their time is over
+  void add(int fd, std::span<const std::byte> bytes) noexcept;
+  bool empty() const noexcept { return all_.empty(); }
+  /// Writes as much as goes. \return events
+  unsigned move() noexcept;
+  /// Waits until all have left or their time is over: when nobody polls any more.
+  void finish() noexcept;
+
+ private:
+  struct rest {
+    runtime::unique_fd fd;
+    std::unique_ptr<runtime::close_on_fork> fork_guard;
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t begin = 0, end = 0;
+    clock::time_point until;
+    bool move() noexcept;  // whether it is over
+  };
+  std::list<rest> all_;
+};
+
+}  // namespace weft::transports::tcp

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connecting to a peer that may be reached in several ways.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "runtime/close_on_fork.hpp"
+#include "runtime/wait_set.hpp"
+#include "transports/tcp/proof.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace weft::transports::tcp {
+
+/// Tries the addresses of a peer, because nobody can tell which of them are reachable from here:
+/// the first one, the next when that fails, and all at once when it takes long. The first that
+/// answers the greeting counts; the peer takes one connection only. One that was hung up on may
+/// have had to make room for strangers, and is tried again a little later. Owned by a pair;
+/// progress lock held only; its watchers are called from within transport::poll.
+class socket_connector {
+ public:
+  /// \param offered the token of its offer \param who by way of which that came
+  /// \param ended called once, as the last thing: with the connection, or with none and the
+  /// reasons.
+  ///   It may destroy this.
+  socket_connector(runtime::wait_set& sockets, std::vector<address> to, const token& offered,
+                   counterpart who, std::chrono::seconds timeout,
+                   std::function<void(runtime::unique_fd, const std::string& why_not)> ended);
+  ~socket_connector();
+  socket_connector(const socket_connector&) = delete;
+  socket_connector& operator=(const socket_connector&) = delete;
+
+  /// Why none is under way; empty while one is. For the beginning, when `ended` is not called.
+  std::string hopeless() const { return tried_.empty() ? reasons_ : std::string(); }
+
+  /// It takes long. Called every now and then, until it has ended.
+  void hurry() noexcept;
+
+ private:
+  struct target {
+    address at;
+    unsigned tries = 0;  // that were hung up on
+  };
+  struct socket_attempt final : runtime::fd_watcher {
+    socket_connector* in = nullptr;
+    runtime::unique_fd fd;
+    runtime::close_on_fork fork_guard;
+    target to;
+    bool greeted = false;
+    welcome heard{};
+    std::size_t heard_bytes = 0;
+    std::list<socket_attempt>::iterator self;
+    void on_ready(std::uint32_t events) noexcept override;
+  };
+
+  bool try_next() noexcept;
+  void go_on(socket_attempt& a) noexcept;
+  void greet(socket_attempt& a);
+  void give_up(socket_attempt& a, const char* why) noexcept;
+  void hung_up(socket_attempt& a) noexcept;
+  void end_if_over() noexcept;
+  void note(const address& to, int code) noexcept;
+  void note(const address& to, const char* why) noexcept;
+
+  runtime::wait_set& sockets_;
+  const client_hello says_;
+  const counterpart who_;
+  const std::chrono::seconds timeout_;
+  std::vector<target> to_;  // has room for every further try
+  std::size_t next_ = 0;
+  std::vector<target> later_;  // as has this
+  std::function<void(runtime::unique_fd, const std::string&)> ended_;
+  std::list<socket_attempt> tried_;
+  std::string reasons_;
+};
+
+}  // namespace weft::transports::tcp

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What two processes hand each other before (and beside) a link: bytes and file descriptors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/fd.hpp"
+
+namespace weft::transports {
+
+/// Bytes and descriptors that travel together over a channel of the connection manager. Move-only.
+/// Everything in a received wire-up message is the peer's word: check it before use.
+struct wireup_message {
+  static constexpr std::size_t max_bytes = 16 * 1024;
+  static constexpr std::size_t max_fds = 8;
+
+  std::uint8_t kind = 0;  ///< what it is; the layer above the channel gives it meaning
+  std::vector<std::byte> bytes;
+  std::vector<runtime::unique_fd> fds;
+};
+
+}  // namespace weft::transports

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// One attempt to get a channel, from an address or a locator to the other side's answer.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "wireup/address.hpp"
+#include "wireup/channel.hpp"
+#include "wireup/tcp_asking.hpp"
+
+namespace weft::wireup {
+
+/// On the loop's thread. `done` is called once, unless `cancel` came first.
+class connect_attempt : public std::enable_shared_from_this<connect_attempt> {
+ public:
+  /// \param tcp how to go over TCP; outlives this
+  connect_attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, const tcp_settings& tcp,
+                  hello says, connection_manager::connected done);
+
+  /// \param key of whoever listens there; empty: this side's
+  void to_locator(const locator& where, job_key key = {});
+  void to_listener(const listen_address& address);
+
+  /// Ends at once; nobody is called.
+  void cancel();
+  /// Ends at once, and says so.
+  void fail(failure why);
+
+ private:
+  void connect();
+  void ask(const tcp_place& where, job_key key, tcp_asking::answered done);
+  void prove_at(const tcp_place& where);
+  void next_place(const failure& why);
+  void take(runtime::unique_fd socket, connection::medium m, const admission& known);
+  void on_channel(channel_ptr got, const failure& why);
+  void on_another();
+  void give_up(int error);
+  void end(channel_ptr got, const failure& why);
+
+  const std::shared_ptr<loop> loop_;
+  peer_channel::owner& owner_;
+  const tcp_settings& tcp_;
+  job_key key_;
+  hello says_;
+  connection_manager::connected done_;
+  asio::steady_timer retry_;
+  std::chrono::steady_clock::time_point give_up_at_;
+  std::shared_ptr<tcp_asking> asking_;
+  std::shared_ptr<peer_channel> channel_;
+  std::string socket_name_;
+  std::optional<context_id> whom_;  // who is to answer; nothing: whoever is there
+  std::string where_;               // what the caller called it
+  int hang_ups_ = 0;                // before an answer
+  std::vector<tcp_place> places_;   // of the locator or the listener
+  std::size_t next_place_ = 0;
+  bool all_gone_ = true;  // at every place so far nobody listened
+  std::string tried_;     // at places, and what happened
+  enum class route { locator, unix_listener, any_listener, tcp_listener } route_ = route::locator;
+};
+
+}  // namespace weft::wireup

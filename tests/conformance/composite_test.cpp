@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two transports to one peer, over which one message is striped.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "conversation.hpp"
+
+using namespace conformance;
+using weft::context;
+using weft::endpoint;
+using weft::task;
+
+namespace {
+
+constexpr std::size_t striped_sizes[] = {8, 100'000, 4'000'003, 4'000'003};
+
+task<void> send_striped(context& here, endpoint other) {
+  for (const std::size_t size : striped_sizes)
+    co_await other.send(pattern(size, size), weft::tag{size});
+  const weft::metrics m = here.snapshot();
+  expect(m.striped_bytes_other_links > 0, "the second link carries a part");
+  expect(m.striped_bytes > m.striped_bytes_other_links, "the first link carries a part");
+  expect(m.striped_bytes <= m.bytes_sent, "nothing is counted twice");
+  expect(m.links_lost == 0, "both links are there");
+}
+
+task<void> receive_striped(context&, endpoint other) {
+  for (const std::size_t size : striped_sizes) {
+    bytes into(size);
+    co_await other.recv(into, weft::tag{size});
+    expect(into == pattern(size, size), "what was sent arrives");
+  }
+}
+
+task<void> exchange(context& here, std::string own, std::string other, std::string& way) {
+  endpoint there = co_await here.meet(own, other, "two ways");
+  const bytes out = pattern(1'000'000, 1);
+  bytes in(out.size());
+  weft::scope both;
+  both.start(there.send(out, weft::tag{1}));
+  both.start(there.recv(in, weft::tag{1}));
+  co_await both.join();
+  expect(in == out, "what was sent arrives");
+  way = there.describe();
+  // Nobody leaves before the other has looked, too.
+  co_await there.send(weft::const_buffer{}, weft::tag{2});
+  co_await there.recv(weft::mutable_buffer{}, weft::tag{2});
+}
+
+}  // namespace
+
+TEST_CASE("conformance: one message is striped over two transports") {
+  const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
+  const bool in_guest = only && std::string_view(only).starts_with("verbs");
+  const place where = WEFT_TEST_ONE_PROCESS ? place::same_process : place::two_processes;
+  const setting how{
+      .name = "two transports", .where = where, .transport = in_guest ? "verbs+tcp" : "shm+tcp"};
+  converse(how, send_striped, receive_striped);
+}
+
+// The joint's links were offered, and refused one after the other.
+TEST_CASE("conformance: several links of another transport, where a joint one is not to be had") {
+  const std::string left = "unix://weft-ways-" + std::to_string(::getpid()),
+                    right = left + "-right";
+  weft::options has_all, has_no_device;
+  has_all.transports = {"self", "shm+tcp", "tcp"};
+  has_no_device.transports = {"self", "verbs+tcp", "tcp"};
+  has_no_device.verbs_device = "none";
+  has_all.tcp_links = has_no_device.tcp_links = 2;
+  std::string way_there, way_back;
+  std::exception_ptr failure;
+  std::thread second([&] {
+    try {
+      context there(has_no_device);
+      weft::run(there, exchange(there, right, left, way_back));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  context here(has_all);
+  CHECK_NOTHROW(weft::run(here, exchange(here, left, right, way_there)));
+  second.join();
+  CHECK_NOTHROW(failure ? std::rethrow_exception(failure) : void());
+  for (const std::string& way : {way_there, way_back})
+    CHECK_THAT(way, Catch::StartsWith("2 links: tcp"));
+}

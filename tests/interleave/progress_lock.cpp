@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The progress lock: one thread that leads, and is biased at first, and one that tries to take it,
+// or takes it.
+// clang-format off
+// always: src/runtime/progress_lock.cpp: row_until_biased = 1000 => row_until_biased = 1
+// mutation DROP_FENCE: src/runtime/progress_lock.cpp: if (!private_fence()) can_bias_.store(false, std::memory_order_relaxed); => nothing
+// mutation IGNORE_FAVOURED: src/runtime/progress_lock.cpp: bias_owner_holds_.load(std::memory_order_acquire) != 0; => false;
+// mutation KEEP_HOLDING: src/runtime/progress_lock.hpp: unlock_unrevoked(); => nothing
+// mutation GIVE_RELAXED: src/runtime/progress_lock.hpp: word_.store(0, std::memory_order_release) => word_.store(0, std::memory_order_relaxed)
+// clang-format on
+#include "substitute.hpp"
+
+#include <memory>
+
+#include "runtime/progress_lock.cpp"
+#include "scenario.hpp"
+
+namespace weft::runtime {
+bool join_private_fences() noexcept { return true; }
+bool private_fence() noexcept {
+  interleave::point();
+  interleave::fence_all();
+  return true;
+}
+}  // namespace weft::runtime
+
+namespace {
+
+struct state {
+  weft::runtime::progress_lock progress_lock;
+  int inside = 0;
+  weft::std::atomic<int> data{
+      0};  // what the progress lock protects: relaxed stores, which giving it must publish
+  int uses = 0;
+
+  void use() {
+    interleave::expect(++inside == 1, "two threads hold the baton");
+    const int n = data.load();
+    data.store(n + 1, std::memory_order_relaxed);
+    ++uses;
+    --inside;
+  }
+};
+
+}  // namespace
+
+interleave::bounds within() { return {.preemptions = 2, .delays = 1}; }
+
+void scenario(interleave::run& now) {
+  const auto s = std::make_shared<state>();
+  now.thread([s] {
+    for (int sequence = 0; sequence != 2; ++sequence) {
+      s->progress_lock.lock_biased();
+      s->use();
+      s->progress_lock.unlock_biased();
+      if (s->progress_lock.wanted()) s->progress_lock.yield_to_waiters();
+    }
+  });
+  now.thread([s] {
+    if (!s->progress_lock.try_take()) s->progress_lock.take();
+    s->use();
+    s->progress_lock.give();
+  });
+  now.at_end([s] { interleave::expect(s->data.load() == s->uses, "a use was overwritten"); });
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waits at a listener, and who comes.
+#include <unistd.h>
+
+#include <future>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include <weft/weft.hpp>
+
+using namespace weft;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// How it ends. The endpoint, if any, is let go.
+task<errc> end_of(task<endpoint> wait) { co_return (co_await as_result(std::move(wait))).code(); }
+
+/// What the visitor is told, once somebody listens there. Empty: it was let in.
+task<std::string> answer_at(context& guest, std::string address) {
+  for (;;) {
+    const result<endpoint> in = co_await as_result(guest.connect(address));
+    if (in) co_return std::string();
+    std::string told = in.failure().what();
+    if (told.find("nobody listens") == told.npos) co_return told;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("door: a wait that was given up takes no visitor with it") {
+  context host, guest;
+  const std::string address = "unix://weft-door-" + std::to_string(::getpid());
+  listener listening = run(host, host.listen(address));
+  for (int i = 0; i != 3; ++i)
+    REQUIRE(run(host, end_of(within(1ms, listening.accept()))) == errc::timed_out);
+  auto came =
+      std::async(std::launch::async, [&] { return run(guest, end_of(guest.connect(address))); });
+  CHECK(run(host, end_of(within(20s, listening.accept()))) == errc::ok);
+  CHECK(came.get() == errc::ok);
+}
+
+TEST_CASE("door: what cannot be asked for is said to be the caller's mistake, or the system's") {
+  context ctx;
+  const std::string here = "unix://weft-door-here-" + std::to_string(::getpid());
+  const std::string there = "unix://weft-door-there-" + std::to_string(::getpid());
+  CHECK(run(ctx, end_of(ctx.connect(here))) == errc::refused);
+  listener listening = run(ctx, ctx.listen(here));
+  CHECK(run(ctx, end_of(ctx.connect("nonsense"))) == errc::invalid_argument);
+  CHECK(run(ctx, end_of(ctx.connect(here, std::string(2000, 'x')))) == errc::invalid_argument);
+  CHECK(run(ctx, end_of(ctx.meet(there, there, "x"))) == errc::invalid_argument);
+  CHECK(run(ctx, end_of(ctx.meet("nonsense", there, "x"))) == errc::invalid_argument);
+  CHECK(run(ctx, end_of(ctx.meet(here, there, "x"))) == errc::system);
+}
+
+TEST_CASE("door: who comes while it is still being opened waits for its owner") {
+  context host, guest;
+  for (int round = 0; round != 200; ++round) {
+    const std::string address =
+        "unix://weft-door-early-" + std::to_string(::getpid()) + "-" + std::to_string(round);
+    auto answer =
+        std::async(std::launch::async, [&] { return run(guest, answer_at(guest, address)); });
+    listener listening = run(host, host.listen(address));
+    CHECK(run(host, end_of(within(20s, listening.accept()))) == errc::ok);
+    REQUIRE(answer.get() == "");
+  }
+}

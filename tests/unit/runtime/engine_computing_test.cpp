@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What peers see of an engine whose caller computes: the word `computing` of its doorbell.
+#include <atomic>
+#include <deque>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "chore.hpp"
+#include "runtime/engine.hpp"
+
+using namespace weft;
+using namespace weft::runtime;
+
+TEST_CASE("engine: a peer can ring whoever computes with something outstanding") {
+  engine e(progress_mode::dedicated, {.spin = std::chrono::nanoseconds(0)}, "epoll");
+  e.start();
+  doorbell& own_bell = e.own_doorbell();
+  const unique_fd handed_over = duplicate(own_bell.page_fd());
+  remote_doorbell peer(handed_over);
+  const mapping seen = map_from_peer(handed_over, 4096, false);
+  const auto& page = *static_cast<const doorbell_page*>(seen.get());
+
+  std::atomic<bool> done{false};
+  bool rang = false;
+  chore second([&] { done = true; });
+  chore first([&] {
+    // Nothing is outstanding. Now the application posts something, and computes.
+    {
+      const engine::holder hold(e);
+      e.pending(second);
+    }
+    rang = peer.ring_if_computing();
+    const engine::holder hold(e);
+    e.end(second);
+  });
+  std::thread caller([&] { e.run_until_done(done); });
+  while (page.asleep.load() % 2 == 0) std::this_thread::yield();
+
+  // Another thread posts while the caller sleeps, and a peer sends something that needs a reaction.
+  {
+    const engine::holder hold(e);
+    e.pending(first);
+  }
+  peer.ring_if_asleep();
+  peer.ring_if_computing();
+  {
+    const engine::holder hold(e);
+    e.end(first);
+  }
+  caller.join();
+  CHECK(rang);
+}
+
+TEST_CASE("engine: a second operation of an absence can be rung for, too") {
+  engine e(progress_mode::dedicated, {.spin = std::chrono::nanoseconds(0)}, "epoll");
+  e.start();
+  remote_doorbell peer(duplicate(e.own_doorbell().page_fd()));
+  const auto wakes = [&](auto ring) {
+    const std::uint64_t before = e.counters().sleeps;
+    const bool rang = ring();
+    while (rang && e.counters().sleeps == before) std::this_thread::yield();
+    return rang;
+  };
+  const auto peer_rings = [&] { return peer.ring_if_computing(); };
+
+  // Nobody is inside run(): the application computes. It posts something, which ends.
+  // Again, where the progress thread has only begun and found nothing outstanding.
+  std::deque<chore> first;
+  do {
+    const engine::holder hold(e);
+    first.emplace_back([] {});
+    e.pending(first.back());
+    e.end(first.back());
+  } while (!wakes(peer_rings));
+  // A ring for nothing; after one more wake-up the progress thread has found out that it was.
+  wakes([&] {
+    e.own_doorbell().progress_bell().ring();
+    return true;
+  });
+  chore second([] {});
+  {
+    const engine::holder hold(e);
+    e.pending(second);
+  }
+  CHECK(wakes(peer_rings));
+  const engine::holder hold(e);
+  e.end(second);
+}

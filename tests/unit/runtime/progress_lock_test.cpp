@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The progress lock where fences for others are refused in mid-life. Its orders:
+// tests/models/progress_lock.pml.
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "runtime/progress_lock.hpp"
+#include "support/seccomp.hpp"
+#include "support/skip.hpp"
+
+namespace weft::runtime::test {
+
+// Before it was so, the thread was biased again after a while, and both could be inside.
+TEST_CASE("baton: nobody is favoured any more once the kernel refuses a fence") {
+  progress_lock b;
+  if (!b.can_bias()) return tests::skip("the kernel makes no fences for others here");
+  REQUIRE(b.try_lock_biased());
+  b.unlock_unrevoked();
+  bool filtered = false;
+  std::thread other([&] {
+    const tests::refusal no_fences[] = {{SYS_membarrier, EPERM}};
+    filtered = tests::refuse(no_fences);  // of this thread only
+    b.take();
+    b.give();
+  });
+  other.join();
+  REQUIRE(filtered);
+  CHECK_FALSE(b.can_bias());
+  for (int n = 0; n != 5000; ++n) {
+    b.lock_biased();
+    b.unlock_biased();
+  }
+  CHECK_FALSE(b.try_lock_biased());
+}
+
+}  // namespace weft::runtime::test

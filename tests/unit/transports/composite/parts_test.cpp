@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of a composite transport, and which of its parts gets to see it.
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transports/composite/factory.hpp"
+
+using namespace weft;
+using namespace weft::transports;
+
+namespace {
+
+class nobody final : public frame_sink {
+ public:
+  bool on_frame(const frame_header&, const frame_extension*, const std::byte*) noexcept override {
+    return true;
+  }
+  void on_writable() noexcept override {}
+  void on_broken(errc) noexcept override {}
+};
+
+/// A part that writes down what it is asked.
+class part final : public transport {
+ public:
+  explicit part(transports::traits t) : traits_(t) {}
+
+  const transports::traits& traits() const noexcept override { return traits_; }
+  std::string reach(bool) const override { return unreachable; }
+  std::unique_ptr<transports::link> open(frame_sink&, const counterpart& who,
+                                         wireup_message&) override {
+    opened.push_back(who.link);
+    return {};
+  }
+  std::string accept(frame_sink&, const counterpart& who, wireup_message,
+                     wireup_message&) override {
+    accepted.push_back(who.link);
+    return refusal;
+  }
+  void note(frame_sink& from, wireup_message p) override { notes.emplace_back(&from, p.kind); }
+  void forget(frame_sink& from) noexcept override { forgotten.push_back(&from); }
+  void invalidate_registrations(std::span<const std::byte> memory) noexcept override {
+    bytes_forgotten += memory.size();
+  }
+  void add_to(metrics& m) const noexcept override { m.registration_hits += 3; }
+  std::string describe() const override { return std::string(traits_.name); }
+  std::string describe(const frame_sink&) const override { return "a link by " + describe(); }
+  unsigned poll() noexcept override { return ++polls; }
+  bool has_work() noexcept override { return true; }
+  void wake_peer() noexcept override {}
+
+  using links = std::vector<std::uint32_t>;  // their numbers, as the part knows them
+  links opened, accepted;
+  std::vector<std::pair<frame_sink*, std::uint8_t>> notes;
+  std::vector<frame_sink*> forgotten;
+  std::size_t bytes_forgotten = 0;
+  unsigned polls = 0;
+  std::string unreachable, refusal;
+
+ private:
+  const transports::traits traits_;
+};
+
+/// One with a link, and one with two.
+struct joined {
+  part* near = new part({.name = "near",
+                         .max_payload = 9000,
+                         .fragment = 8000,
+                         .first_piece = 100,
+                         .shares_memory = true,
+                         .fails_in_order = true,
+                         .prefers_eager_data = false});
+  part* far = new part({.name = "far",
+                        .max_payload = 4000,
+                        .fragment = 3000,
+                        .first_piece = 200,
+                        .links = 2,
+                        .chains_fin = true});
+  std::unique_ptr<transport> both;
+  nobody first, second, third;
+
+  joined() {
+    std::vector<std::unique_ptr<transport>> parts;
+    parts.emplace_back(near);
+    parts.emplace_back(far);
+    both = composite::make("near+far", std::move(parts));
+  }
+  void open(frame_sink& from, std::uint32_t number) {
+    wireup_message offer;
+    both->open(from, {0, {}, number}, offer);
+  }
+  std::string accept(frame_sink& to, std::uint32_t number) {
+    wireup_message answer;
+    return both->accept(to, {0, {}, number}, {}, answer);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("joint: its links are those of its parts, one after the other") {
+  joined x;
+  CHECK(x.both->traits().links == 3);
+  x.open(x.first, 0);
+  x.open(x.second, 1);
+  x.open(x.third, 2);
+  CHECK(x.near->opened == part::links{0});
+  CHECK(x.far->opened == part::links{0, 1});
+  CHECK(x.accept(x.third, 2) == "");
+  CHECK(x.accept(x.first, 0) == "");
+  CHECK(x.near->accepted == part::links{0});
+  CHECK(x.far->accepted == part::links{1});
+}
+
+TEST_CASE("joint: a link that none of the parts has is refused") {
+  joined x;
+  CHECK_THROWS_AS(x.open(x.first, 3), error);
+  CHECK_THROWS_AS(x.accept(x.first, ~0u), error);
+  CHECK(x.near->opened.size() + x.far->opened.size() + x.far->accepted.size() == 0);
+}
+
+TEST_CASE("joint: promises what every part keeps, and nothing that a bundle does not do") {
+  const joined x;
+  const traits& all = x.both->traits();
+  CHECK(all.name == "near+far");
+  CHECK(all.max_payload == 4000);
+  CHECK(all.fragment == 3000);
+  CHECK(all.first_piece == 100);
+  CHECK(all.shares_memory);  // so it is offered to those only who can have all of it
+  CHECK_FALSE(all.fails_in_order);
+  CHECK_FALSE(all.chains_fin);
+}
+
+TEST_CASE("joint: reaches whom every part reaches, and says which one does not") {
+  joined x;
+  CHECK(x.both->reach(false) == "");
+  x.far->unreachable = "no route";
+  CHECK(x.both->reach(false) == "far: no route");
+}
+
+TEST_CASE("joint: what one part refuses is refused, with its reason") {
+  joined x;
+  x.far->refusal = "it makes no sense";
+  CHECK(x.accept(x.first, 0) == "");
+  CHECK(x.accept(x.second, 1) == "it makes no sense");
+}
+
+TEST_CASE("joint: news of a link goes to its part, until it is forgotten") {
+  joined x;
+  x.open(x.first, 0);
+  x.open(x.second, 1);
+  const auto tell = [&](frame_sink& from, std::uint8_t kind) {
+    x.both->note(from, {kind, {}, {}});
+  };
+  tell(x.second, 7);
+  tell(x.first, 8);
+  tell(x.third, 9);  // of no link
+  using notes = decltype(part::notes);
+  CHECK(x.near->notes == notes{{&x.first, 8}});
+  CHECK(x.far->notes == notes{{&x.second, 7}});
+  CHECK(x.both->describe(x.second) == "a link by far");
+  CHECK(x.both->describe(x.third) == "near+far");
+
+  x.both->forget(x.second);
+  x.both->forget(x.third);
+  CHECK(x.near->forgotten.empty());
+  CHECK(x.far->forgotten == std::vector<frame_sink*>{&x.second});
+  tell(x.second, 7);
+  CHECK(x.far->notes.size() == 1);
+  CHECK(x.both->describe(x.second) == "near+far");
+}
+
+TEST_CASE("joint: an inlet that is used again belongs to the part that has it now") {
+  joined x;
+  x.open(x.first, 0);
+  x.both->forget(x.first);
+  x.open(x.first, 2);
+  CHECK(x.both->describe(x.first) == "a link by far");
+  x.both->forget(x.first);
+  CHECK(x.near->forgotten.size() == 1);
+  CHECK(x.far->forgotten.size() == 1);
+}
+
+TEST_CASE("joint: what concerns the process concerns every part") {
+  joined x;
+  const std::vector<std::byte> memory(100);
+  x.both->invalidate_registrations(memory);
+  CHECK(x.near->bytes_forgotten == 100);
+  CHECK(x.far->bytes_forgotten == 100);
+  metrics all;
+  x.both->add_to(all);
+  CHECK(all.registration_hits == 6);
+  CHECK(x.both->describe() == "near, and far");
+}
+
+// The engine has the parts among its sources; to poll them here would be twice.
+TEST_CASE("joint: leaves polling to its parts") {
+  joined x;
+  CHECK_FALSE(x.both->worth_polling);
+  CHECK(x.both->poll() == 0);
+  CHECK_FALSE(x.both->has_work());
+  CHECK(x.near->polls + x.far->polls == 0);
+}

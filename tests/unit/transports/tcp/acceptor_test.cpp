@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where peers connect to.
+#include <new>
+
+#include <catch2/catch.hpp>
+
+#include "support/allocations.hpp"
+#include "support/skip.hpp"
+#include "transports/tcp/acceptor.hpp"
+
+using weft::runtime::unique_fd;
+using weft::tests::no_memory;
+using weft::transports::tcp::acceptor;
+using weft::transports::tcp::token;
+
+namespace {
+struct nothing_offered final : weft::transports::tcp::offers {
+  const weft::transports::counterpart* offered(const token&) const noexcept override {
+    return nullptr;
+  }
+  void take(const token&, unique_fd&) noexcept override {}
+};
+}  // namespace
+
+TEST_CASE("reception: a port that could not be opened for want of memory is opened later") {
+  if (!weft::tests::counts_allocations())
+    return weft::tests::skip("the sanitizer's operator new cannot be replaced");
+  bool refused = true;
+  for (std::size_t after = 0; refused; ++after) {
+    CAPTURE(after);
+    const auto sockets = weft::runtime::make_wait_set("epoll").set;
+    nothing_offered none;
+    acceptor r(*sockets, none);
+    try {
+      const no_memory nth(after, 1);
+      r.open({"lo"});
+      refused = false;
+    } catch (const std::exception&) {
+    }
+    CHECK(r.open({"lo"}).size() >= 1);
+    CHECK(r.describe().find("listens on ") == 0);
+  }
+}
