@@ -2,9 +2,7 @@
 // A peer's life: link, control frames, credit, the end.
 #include "proto/peer.hpp"
 
-#include <unistd.h>
 #include <algorithm>
-#include <cstdio>
 
 #include "proto/messenger.hpp"
 #include "proto/multi_rail_link.hpp"
@@ -253,26 +251,6 @@ void peer::fail(errc why, std::string_view detail) noexcept {
 
 void peer::lose(errc why, std::string_view detail) noexcept {
   if (state_ == state::lost || state_ == state::closed) return;
-  {
-    int n = 0, r = 0;
-    replies_.for_each([&](rendezvous_send_state& s) {
-      ++n;
-      std::fprintf(stderr, "DEBUG %d reply kind %d enough %d putting %d told %d exposed %d\n",
-                   getpid(), (int)s.kind, s.stop_data, s.putting, s.told, s.exposed.has_value());
-    });
-    asked_.for_each([&](inbound_message& m) {
-      ++r;
-      std::fprintf(stderr,
-                   "DEBUG %d asked given_up %d stopping %d arrived %lu total %lu eager_done %d\n",
-                   getpid(), m.given_up, m.stopping, (unsigned long)m.arrived,
-                   (unsigned long)m.total, m.eager_done);
-    });
-    std::fprintf(
-        stderr,
-        "DEBUG %d lose '%.*s' replies %d asked %d reads %d to_ask %d current %d controls %zu\n",
-        getpid(), (int)detail.size(), detail.data(), n, r, (int)reads_.size(), to_ask_ != nullptr,
-        current_ != nullptr, controls_.size());
-  }
   const auto self = shared_from_this();
   state_ = why == errc::closed ? state::closed : state::lost;
   why_ = why;

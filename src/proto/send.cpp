@@ -267,6 +267,9 @@ protocol_coroutine peer::send_message(send_operation& op, bool has_turn) noexcep
     finish_send(op, status);
     if (free_again && !numbers_.empty()) numbers_.resume_first(true);
   };
+  // To the application a message that its receiver needs no more of is one that was received, also
+  // when the receiver has left since.
+  const auto cut_short = [&] { return answer.stop_data ? errc::ok : why_; };
   // A link that fails is told of soon, and why: the peer may have left in good order.
   post pushed = post::failed;
   while (state_ == state::open && (pushed = push_eager(op)) != post::done)
@@ -274,7 +277,7 @@ protocol_coroutine peer::send_message(send_operation& op, bool has_turn) noexcep
   if (pushed != post::done) {
     const bool taken_back = state_ == state::open;
     release_send_order();
-    finish(taken_back ? errc::stopped : why_);
+    finish(taken_back ? errc::stopped : cut_short());
     co_return;
   }
   release_send_order();
@@ -320,13 +323,12 @@ protocol_coroutine peer::send_message(send_operation& op, bool has_turn) noexcep
     while (state_ == state::open && link_->holds_for(receiver_id))
       if (!co_await room()) break;
     if (answer.stop_data && op.sent != op.size && state_ == state::open) {
-      // The receiver's number is free when this has come, behind everything else that names it. To
-      // the application it is a message that was received.
+      // The receiver's number is free when this has come, behind everything else that names it.
       send_control(frame_kind::data, receiver_id, op.size);
       op.sent = op.size;
     }
     // By then `fail` has made the link let go of it.
-    finish(op.sent == op.size ? errc::ok : why_);
+    finish(op.sent == op.size ? errc::ok : cut_short());
   } else if (kind == frame_kind::fin_ack || kind == frame_kind::matched) {
     finish(errc::ok);
   } else if (kind == frame_kind::cancelled) {

@@ -37,13 +37,13 @@ options alone() {
   return o;
 }
 
-device_address read_contact(int fd) {
-  device_address c;
+context_address read_contact(int fd) {
+  context_address c;
   if (::read(fd, c.bytes.data(), c.bytes.size()) != static_cast<ssize_t>(c.bytes.size()))
     ::_exit(2);
   return c;
 }
-void write_contact(int fd, const device_address& c) {
+void write_contact(int fd, const context_address& c) {
   if (::write(fd, c.bytes.data(), c.bytes.size()) != static_cast<ssize_t>(c.bytes.size()))
     ::_exit(2);
 }

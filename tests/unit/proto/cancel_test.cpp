@@ -6,6 +6,7 @@ using namespace net;
 using weft::any_tag;
 using weft::detail::probe_request;
 using weft::detail::send_mode;
+using weft::proto::frame_kind;
 
 namespace {
 
@@ -157,6 +158,41 @@ TEST_CASE("cancel: one that waits for room is not for the next message with that
   n.settle();
   CHECK(second->ended_with(errc::ok));
   CHECK(receive_next->ended_with(errc::ok));
+}
+
+TEST_CASE(
+    "cancel: a message whose receiver needs no more of it was sent, also if that one leaves") {
+  fake::settings s;
+  s.room = 2;  // the sender waits for room in the middle of the message
+  int heard = 0;
+  for (int steps = 0; steps != 40; ++steps) {
+    nodes n(2, s);
+    bool told = false;
+    n.world.watch = [&](fake::happening what, const fake::wire& on, const fake::wire::frame& f) {
+      told = told || (what == fake::happening::delivered && on.to == 0 &&
+                      f.header.kind == static_cast<std::uint8_t>(frame_kind::stop_data));
+    };
+    const bytes out = pattern(400'000);
+    bytes in(out.size());
+    auto receive = n[1].recv(0, in, tag{1});
+    auto send = n[0].send(1, out, tag{1});
+    for (int i = 0; i != 6; ++i) n.step();
+    receive->cancel();
+    for (int i = 0; i != steps; ++i) n.step();
+    if (send->ended()) continue;
+    peer& other = n[0].to(1);
+    const bool told_in_time = told;
+    {
+      const engine::holder hold(n[0].engine);
+      other.lose(errc::closed, "it has left");
+    }
+    n[0].engine.poll_once();
+    REQUIRE(send->ended());
+    CAPTURE(steps);
+    CHECK(send->status == (told_in_time ? errc::ok : errc::closed));
+    heard += told_in_time ? 1 : 0;
+  }
+  CHECK(heard != 0);
 }
 
 TEST_CASE("cancel: a send after any number of steps ends once, and its message is whole or none") {

@@ -82,7 +82,7 @@ TEST_CASE("flow control: a sender that needs one more message never waits for ev
   std::mt19937 random(1);
   for (int run = 0; run != 200; ++run) {
     flow_control sender, receiver;
-    const std::uint32_t window = credit_reserve + random() % 2000;
+    const std::uint32_t window = credit_reserve + static_cast<std::uint32_t>(random() % 2000);
     receiver.set_window(window);
     sender.set_credit(window);
     std::deque<std::uint32_t> unmatched;

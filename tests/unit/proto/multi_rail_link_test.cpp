@@ -220,7 +220,7 @@ TEST_CASE("bundle: a link that dies at any moment is survived, and nothing arriv
 
 TEST_CASE("bundle: a link that one end, or each by itself, finds dead is given up by both") {
   const auto [knows, both_do] =
-      GENERATE(table<fake::node, bool>({{0u, false}, {1u, false}, {0u, true}}));
+      GENERATE(Catch::Generators::table<fake::node, bool>({{0u, false}, {1u, false}, {0u, true}}));
   const bool first = GENERATE(true, false);
   const bool holds = GENERATE(false, true);
   std::vector<fake::manner> links = uneven();
