@@ -310,7 +310,7 @@ void links::on_wireup_message(const channel_ptr& c, wireup_message p) {
     case wireup_message_kind::gone:
       return on_given_up(who, p);
   }
-  cut_off(who, "it sent a parcel that no correct peer sends");
+  cut_off(who, "it sent a wire-up message that no correct peer sends");
 }
 
 /// Progress lock held. The peer goes on to another transport: it could use none of the answers to

@@ -72,7 +72,7 @@ bool engine::descriptors_in_use() const noexcept {
 }
 
 /// Whether there is something that comes without a ring, or for coroutines that do not wait for the
-/// caller: then the progress thread has to learn of an absence.
+/// caller: then the progress thread has to learn that it computes.
 bool engine::needed_while_computing() const noexcept {
   return outstanding_elsewhere_ != 0 || pollables_are_busy() || descriptors_in_use();
 }

@@ -216,7 +216,8 @@ bool engine::tick_finds_no_looks() noexcept {
   }
   const holder hold(*this);
   calls_soon_ = false;
-  // Whoever sleeps does not look either, and is rung for what comes: that says nothing of absences.
+  // Whoever sleeps does not look either, and is rung for what comes: that says nothing of
+  // computing.
   if (!caller_asleep_.load(std::memory_order_relaxed)) predictor_.saw_long_phase();
   return true;
 }

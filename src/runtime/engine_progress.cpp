@@ -88,8 +88,8 @@ void engine::progress_loop() noexcept {
     if (caller_computing) listen();
     const bool work = caller_computing && pollables_have_work();
     if (caller_computing && !work) watch_handles();
-    // An absence without anything to do: the next operation counts as going away again. Peers that
-    // have rung in it would not ring for the same value once more.
+    // Nothing is left to do: the next operation counts as the beginning of a phase again. Peers
+    // that have rung in it would not ring for the same value once more.
     if (!caller_computing && !caller_polls_) doorbell_.disarm_computing();
     // Also when nobody is needed for the moment: what is posted and ends again and again, as reads
     // of a stream do, would ring each time.

@@ -20,7 +20,7 @@ namespace weft::runtime {
 /// gates again. In a child after fork there are none.
 class exit_gate {
  public:
-  /// \param knock makes the thread come to the gate soon; null: it passes by after each sleep, and
+  /// \param wake makes the thread come to the gate soon; null: it passes by after each sleep, and
   ///   sleeps with its work at rest
   explicit exit_gate(void (*wake)(void*) = nullptr, void* argument = nullptr) noexcept;
   /// After the thread's end.

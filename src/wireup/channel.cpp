@@ -89,9 +89,9 @@ void peer_channel::send(wireup_message p) {
   if (p.bytes.size() > wireup_message::max_bytes || p.fds.size() > wireup_message::max_fds)
     throw error(
         errc::invalid_argument,
-        fmt::format("a parcel of {} bytes and {} descriptors is too large: at most {} and {}",
-                    p.bytes.size(), p.fds.size(), wireup_message::max_bytes,
-                    wireup_message::max_fds));
+        fmt::format(
+            "a wire-up message of {} bytes and {} descriptors is too large: at most {} and {}",
+            p.bytes.size(), p.fds.size(), wireup_message::max_bytes, wireup_message::max_fds));
   if (!p.fds.empty() && !carries_descriptors())
     throw error(errc::invalid_argument, "descriptors cannot travel over TCP");
   loop_->post(
@@ -240,7 +240,7 @@ void peer_channel::on_end(connection::ending why) {
       return end(false, fmt::format("too few file descriptors are free here for those it sent; {}",
                                     runtime::errno_hint(EMFILE)));
     case connection::ending::failed:
-      return end(false, "this side failed at a parcel of it or for it");
+      return end(false, "this side failed at a wire-up message of the peer or for it");
     case connection::ending::left:
       if (stage_ == stage::asking)
         return end_asking(why_ == purpose::connect ? errc::peer_lost : errc::refused,

@@ -152,8 +152,8 @@ class connection_manager {
   /// 0: any free one;
   ///        tcp needs a key)
   /// \param actual_address set to the address with the port that the system chose
-  /// \param known called, on this thread, with the listener's number before anybody can knock
-  /// there:
+  /// \param known called, on this thread, with the listener's number before a connection request
+  /// can come there:
   ///        for what on_connection_request has to know. What it throws ends the opening
   /// \throws weft::error invalid_argument (bad address) or system (taken; says by whom if known)
   std::uint64_t open_listener(const std::string& address, std::string& actual_address,

@@ -216,7 +216,7 @@ void connection_manager::impl::on_hello(const std::shared_ptr<peer_channel>& who
         who->listener_number() != 0 ? who->listener_number() : h.listener_number;
     return on_knock(who, number, std::move(h));
   }
-  if (who->listener_number() != 0) return who->refuse("this is a door: knock");
+  if (who->listener_number() != 0) return who->refuse("this is a listener: connect by its address");
   who->admit(self_);
 }
 

@@ -125,7 +125,8 @@ void meetings::on_request_answered(std::uint64_t ticket, const channel_ptr& got)
   at->second.requesting = false;
   at->second.request_connection.reset();
   if (got) return end(at, got, {});
-  // Not there yet, or not for this discriminator: the other side will knock when it is.
+  // Not there yet, or not for this discriminator: the other side will request a connection when it
+  // is.
   const auto held = std::exchange(at->second.held, nullptr);
   if (held && !held->left()) return accept_request(at, held);
   request_later(ticket, at->second);

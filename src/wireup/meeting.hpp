@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peer-to-peer connection: both sides knock at each other's listener, one channel results.
+// Peer-to-peer connection: both sides request one at each other's listener, one channel
+// results.
 #pragma once
 
 #include <chrono>
@@ -31,11 +32,11 @@ class meeting_host {
 
 /// All meetings of one manager. On the loop's thread.
 ///
-/// Each side opens its listener before it knocks, so the knock of whoever comes second finds a
-/// listener. A knock that failed is repeated now and then all the same, because addresses may be
-/// good in one direction only. When both knock at once, the knock of the smaller context (by id,
-/// then by ticket) is the one that counts: the larger side lets it in at once, and the smaller side
-/// holds the other's knock back for as long as its own can still succeed.
+/// Each side opens its listener before it requests a connection, so the second request finds a
+/// listener. A request that failed is repeated now and then, because addresses may be good in one
+/// direction only. When both request at the same time, the request of the smaller context (by id,
+/// then by ticket) counts: the larger side accepts it at once, and the smaller side holds the other
+/// request back for as long as its own can still succeed.
 class meetings {
  public:
   explicit meetings(meeting_host& host) : host_(host) {}
@@ -56,11 +57,11 @@ class meetings {
     connection_manager::connected done;
     std::uint64_t listener_number = 0;  // 0: it is not open yet
     std::string other;
-    bool requesting = false;              // false between two knocks of ours
+    bool requesting = false;              // false between two requests of ours
     std::chrono::milliseconds pause{50};  // before the next one
     std::shared_ptr<asio::steady_timer> request_timer;
     std::shared_ptr<connect_attempt> request_connection;
-    std::shared_ptr<peer_channel> held;  // a knock that counts only if ours fails
+    std::shared_ptr<peer_channel> held;  // a request that counts only if ours fails
   };
   struct shared_listener {
     std::uint64_t number = 0;

@@ -188,7 +188,7 @@ bool strangers::waits(const one& s) const {
          s.how == manner::half_answered || small;
 }
 
-void strangers::pump() {
+void strangers::serve() {
   std::vector<pollfd> sockets;
   for (const one& s : there_)
     sockets.push_back({s.fd.get(),
@@ -207,7 +207,7 @@ void strangers::pump() {
 }
 
 void strangers::come(int count, manner how) {
-  for (const int until = came_ + count; came_ < until; pump()) {
+  for (const int until = came_ + count; came_ < until; serve()) {
     if (there_.size() < at_once_) {
       arrive(how);
       continue;
@@ -218,13 +218,13 @@ void strangers::come(int count, manner how) {
 }
 
 std::size_t strangers::present() {
-  pump();
+  serve();
   return there_.size();
 }
 
 void strangers::go() {
   const bool all = eventually([this] {
-    pump();
+    serve();
     return std::ranges::all_of(there_, [this](const one& s) { return waits(s) && s.connected; });
   });
   if (!all) complaints_ += "a stranger who was wrong was not hung up on\n";

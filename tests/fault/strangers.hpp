@@ -69,7 +69,7 @@ class strangers {
   void speak(one& s);
   void listen(one& s);
   void answer_challenge(one& s);
-  void pump();
+  void serve();
   bool waits(const one& s) const;
   std::vector<std::byte> garbage(std::size_t size);
 

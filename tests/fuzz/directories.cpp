@@ -253,7 +253,7 @@ class rank_zero {
 
 void scripted_line::send(wireup_message p) {
   check(!closed, "nothing is said to who was hung up on");
-  check(p.bytes.size() <= wireup_message::max_bytes, "what is said is a parcel");
+  check(p.bytes.size() <= wireup_message::max_bytes, "what is said is a wire-up message");
   if (const auto w = decode_roster_welcome(p)) return home->welcomed(*this, w->rank);
   check(rank != no_peer, "nothing is said before the welcome");
 }

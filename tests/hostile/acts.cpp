@@ -31,7 +31,7 @@ const std::vector<act>& all_acts() {
       {"offer-lies", 4, offer_lies},
       {"answer-no-offer", 3, answer_no_offer},
       {"send-notes", 4, send_notes},
-      {"send-any-parcel", 2, send_any_parcel},
+      {"send-any-message", 2, send_any_parcel},
       {"storm-of-offers", 2, storm_of_offers},
       {"send-strangers", 2, send_strangers},
       {"offer-unheard", 2, offer_unheard},

@@ -168,7 +168,7 @@ void guise::request_and_go_on(const std::string& address, const std::string& pri
 void guise::send_parcel(wireup_message_kind kind, wireup_message_head head, wireup_message body) {
   if (channels.empty()) return;
   if (settings_.trace)
-    say_(fmt::format("  parcel {} place {} number {} of {} bytes, {} descriptors",
+    say_(fmt::format("  message {} place {} number {} of {} bytes, {} descriptors",
                      static_cast<int>(kind), head.place, head.number, body.bytes.size(),
                      body.fds.size()));
   const auto& by = dice_.one_of(channels);

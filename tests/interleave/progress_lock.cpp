@@ -34,7 +34,7 @@ struct state {
   int uses = 0;
 
   void use() {
-    interleave::expect(++inside == 1, "two threads hold the baton");
+    interleave::expect(++inside == 1, "two threads hold the progress lock");
     const int n = data.load();
     data.store(n + 1, std::memory_order_relaxed);
     ++uses;

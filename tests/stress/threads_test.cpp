@@ -187,7 +187,7 @@ TEST_CASE("stress: contexts are made and destroyed, with messages under way") {
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("stress: the baton under fire") {
+TEST_CASE("stress: the progress lock under load") {
   runtime::progress_lock progress_lock;
   int plain = 0;  // ThreadSanitizer sees whether two threads are at it
   std::atomic<int> inside{0}, wrong{0};

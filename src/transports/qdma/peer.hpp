@@ -36,7 +36,7 @@ class peer {
 
   vpid who() const noexcept { return who_; }
 
-  /// Posts a message. `later`: and it will ring when there is room, or see nudge.
+  /// Posts a message. `later`: and it will ring when there is room, or see wake_peer.
   outcome post(std::uint32_t queue, std::span<const std::byte> bytes) noexcept;
 
   /// Whether such a copy is allowed, as things are now. \return null, or why not

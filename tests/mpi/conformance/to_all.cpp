@@ -54,7 +54,7 @@ void allgather(check& c, std::size_t n) {
 }
 
 /// What rank `from` has for rank `to`.
-std::int32_t parcel(int from, int to, std::size_t i) {
+std::int32_t element(int from, int to, std::size_t i) {
   return from * 1000000 + to * 10000 + as_int(i % 10000);
 }
 
@@ -63,10 +63,10 @@ void alltoall(check& c, std::size_t n) {
   const auto ranks = static_cast<std::size_t>(c.size);
   std::vector<T> out(n * ranks);
   std::vector<T> in(n * ranks);
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = parcel(c.rank, as_int(k / n), k % n);
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = element(c.rank, as_int(k / n), k % n);
   MPI_Alltoall(out.data(), as_int(n), MPI_INT32_T, in.data(), as_int(n), MPI_INT32_T,
                MPI_COMM_WORLD);
-  elements(c, "Alltoall", in, [&](std::size_t k) { return parcel(as_int(k / n), c.rank, k % n); });
+  elements(c, "Alltoall", in, [&](std::size_t k) { return element(as_int(k / n), c.rank, k % n); });
 
   // From a to b: n * ((a + b) % 3) elements.
   std::vector<int> send(ranks);
@@ -85,8 +85,8 @@ void alltoall(check& c, std::size_t n) {
     send_bytes_at[o] = send_at[o] * as_int(sizeof(T));
     receive_bytes_at[o] = receive_at[o] * as_int(sizeof(T));
     for (std::size_t i = 0; i < static_cast<std::size_t>(send[o]); ++i) {
-      out.push_back(parcel(c.rank, other, i));
-      right.push_back(parcel(other, c.rank, i));
+      out.push_back(element(c.rank, other, i));
+      right.push_back(element(other, c.rank, i));
     }
   }
   in.assign(right.size(), 0);

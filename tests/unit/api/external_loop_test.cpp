@@ -12,7 +12,9 @@
 using namespace weft;
 using namespace std::chrono_literals;
 
-TEST_CASE("pump: what another thread ends while a waiter makes ready to sleep, the waiter sees") {
+TEST_CASE(
+    "external loop: what another thread ends while a waiter makes ready to sleep, the waiter "
+    "sees") {
   options alone;
   alone.progress = progress_mode::interrupt;  // one look, then sleep
   context ctx(alone);
@@ -58,7 +60,7 @@ struct traffic {
 };
 }  // namespace
 
-TEST_CASE("pump: a wait ends at its moment also while other messages come and go") {
+TEST_CASE("external loop: a wait ends at its moment also while other messages come and go") {
   context ctx;
   external_loop calls(ctx);
   traffic all(ctx.peer(0));

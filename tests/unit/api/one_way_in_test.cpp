@@ -109,7 +109,7 @@ TEST_CASE("one way in: an offer without a head, or of a link beyond any number, 
   CHECK(m.asked.lines().empty());
 }
 
-TEST_CASE("one way in: a parcel with a descriptor that is no memory ends its sender") {
+TEST_CASE("one way in: a wire-up message with a descriptor that is no memory ends its sender") {
   const std::uint8_t kind =
       GENERATE(values<std::uint8_t>({says::offer, says::answer, says::note, 99}));
   met m;

@@ -290,7 +290,7 @@ class nosy final : public weft::executor {
 
 }  // namespace
 
-TEST_CASE("failure: what lives on another executor ends there, without the baton held") {
+TEST_CASE("failure: what lives on another executor ends there, without the progress lock held") {
   nodes n(2);
   const bytes out = pattern(100);
   bytes in(100), never(100);

@@ -103,7 +103,7 @@ struct conversation {
 
 }  // namespace
 
-TEST_CASE("bundle: messages of all sizes arrive once, whole and in order over two links") {
+TEST_CASE("several links: messages of all sizes arrive once, whole and in order over two links") {
   fake::settings s;
   s.seed = GENERATE(range(1u, WEFT_TEST_SANITIZED ? 2u : 6u));
   std::vector<fake::manner> links = uneven();
@@ -123,7 +123,7 @@ TEST_CASE("bundle: messages of all sizes arrive once, whole and in order over tw
   CHECK(seen.data_bytes["slow"] > 0);
 }
 
-TEST_CASE("bundle: small messages use the best link only") {
+TEST_CASE("several links: small messages use the best link only") {
   two_nodes n(uneven());
   traffic seen(n.world);
   const bytes out = pattern(500);
@@ -138,7 +138,7 @@ TEST_CASE("bundle: small messages use the best link only") {
   CHECK(seen.frames["slow"] == 0);
 }
 
-TEST_CASE("bundle: what is kept for links that could die is bounded") {
+TEST_CASE("several links: what is kept for links that could die is bounded") {
   two_nodes n(uneven());
   const bytes out = pattern(60);
   bytes in(60);
@@ -151,7 +151,7 @@ TEST_CASE("bundle: what is kept for links that could die is bounded") {
   CHECK(n[0].several->kept() <= 16);
 }
 
-TEST_CASE("bundle: a large message is shared out as the links are measured to be fast") {
+TEST_CASE("several links: a large message is shared out as the links are measured to be fast") {
   const bytes out = pattern(4'000'000);
   bytes in(out.size());
   const auto time_over = [&](const std::vector<fake::manner>& links,
@@ -180,7 +180,7 @@ TEST_CASE("bundle: a large message is shared out as the links are measured to be
   CHECK(shares["a"] > 5 * shares["slow"]);
 }
 
-TEST_CASE("bundle: a link that dies at any moment is survived, and nothing arrives twice") {
+TEST_CASE("several links: a link that dies at any moment is survived, and nothing arrives twice") {
   const bool first = GENERATE(true, false);
   const bool late = GENERATE(false, true);
   fake::settings s;
@@ -218,7 +218,7 @@ TEST_CASE("bundle: a link that dies at any moment is survived, and nothing arriv
   CHECK(sent_again > 0);
 }
 
-TEST_CASE("bundle: a link that one end, or each by itself, finds dead is given up by both") {
+TEST_CASE("several links: a link that one end, or each by itself, finds dead is given up by both") {
   const auto [knows, both_do] =
       GENERATE(Catch::Generators::table<fake::node, bool>({{0u, false}, {1u, false}, {0u, true}}));
   const bool first = GENERATE(true, false);
@@ -247,7 +247,7 @@ TEST_CASE("bundle: a link that one end, or each by itself, finds dead is given u
   CHECK(again > 0);
 }
 
-TEST_CASE("bundle: who has only received tells, too, that a link is dead") {
+TEST_CASE("several links: who has only received tells, too, that a link is dead") {
   fake::settings s;
   for (s.seed = 1; s.seed != 30; ++s.seed) {
     CAPTURE(s.seed);
@@ -268,7 +268,7 @@ TEST_CASE("bundle: who has only received tells, too, that a link is dead") {
   }
 }
 
-TEST_CASE("bundle: when each end gives up another link there is none left, and both know") {
+TEST_CASE("several links: when each end gives up another link there is none left, and both know") {
   fake::settings s;
   s.seed = GENERATE(range(1u, 20u));
   two_nodes n(uneven(), s, {64u << 20, 16u << 10});
@@ -291,7 +291,8 @@ TEST_CASE("bundle: when each end gives up another link there is none left, and b
     if (met) CHECK(waiting[side]->ended_with(errc::peer_lost));
 }
 
-TEST_CASE("bundle: what goes again is work that is left, also when no operation waits for it") {
+TEST_CASE(
+    "several links: what goes again is work that is left, also when no operation waits for it") {
   std::vector<fake::manner> links = uneven();
   links[0].room = 16;
   links[1].room = 2;
@@ -317,7 +318,7 @@ TEST_CASE("bundle: what goes again is work that is left, also when no operation 
   for (fake::node side : {0u, 1u}) CHECK_FALSE(n[side].messages.unsent());
 }
 
-TEST_CASE("bundle: one that ends while it owes leaves no work behind") {
+TEST_CASE("several links: one that ends while it owes leaves no work behind") {
   two_nodes n(uneven());
   many_linked& one = n[0];
   {
@@ -335,7 +336,7 @@ TEST_CASE("bundle: one that ends while it owes leaves no work behind") {
   CHECK_FALSE(one.messages.busy);
 }
 
-TEST_CASE("bundle: three links, of which two die one after the other") {
+TEST_CASE("several links: three links, of which two die one after the other") {
   fake::settings s;
   for (s.seed = 1; s.seed != 60; ++s.seed) {
     CAPTURE(s.seed);
@@ -351,7 +352,7 @@ TEST_CASE("bundle: three links, of which two die one after the other") {
   }
 }
 
-TEST_CASE("bundle: receives and sends that stop while a link dies harm nobody") {
+TEST_CASE("several links: receives and sends that stop while a link dies harm nobody") {
   fake::settings s;
   const bytes large = pattern(400'000), small = pattern(40);
   for (s.seed = 1; s.seed != 200; ++s.seed) {
@@ -386,7 +387,8 @@ TEST_CASE("bundle: receives and sends that stop while a link dies harm nobody") 
   }
 }
 
-TEST_CASE("bundle: frames that waited for an earlier one are taken bit by bit, and all of them") {
+TEST_CASE(
+    "several links: frames that waited for an earlier one are taken bit by bit, and all of them") {
   using weft::proto::frame_header;
   using weft::proto::header_of;
   two_nodes n(uneven());
@@ -436,7 +438,7 @@ TEST_CASE("bundle: frames that waited for an earlier one are taken bit by bit, a
   CHECK((n[1].other->now() == peer::state::lost) == breaks);
 }
 
-TEST_CASE("bundle: what no correct peer sends ends the peer, and nothing else") {
+TEST_CASE("several links: what no correct peer sends ends the peer, and nothing else") {
   using weft::proto::frame_extension;
   using weft::proto::frame_header;
   using weft::proto::header_of;

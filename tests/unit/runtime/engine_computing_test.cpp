@@ -52,7 +52,7 @@ TEST_CASE("engine: a peer can ring whoever computes with something outstanding")
   CHECK(rang);
 }
 
-TEST_CASE("engine: a second operation of an absence can be rung for, too") {
+TEST_CASE("engine: a second operation of a computing phase can be rung for, too") {
   engine e(progress_mode::dedicated, {.spin = std::chrono::nanoseconds(0)}, "epoll");
   e.start();
   remote_doorbell peer(duplicate(e.own_doorbell().page_fd()));

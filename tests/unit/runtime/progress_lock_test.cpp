@@ -15,7 +15,7 @@
 namespace weft::runtime::test {
 
 // Before it was so, the thread was biased again after a while, and both could be inside.
-TEST_CASE("baton: nobody is favoured any more once the kernel refuses a fence") {
+TEST_CASE("progress lock: there is no bias any more once the kernel refuses a fence") {
   progress_lock b;
   if (!b.can_bias()) return tests::skip("the kernel makes no fences for others here");
   REQUIRE(b.try_lock_biased());

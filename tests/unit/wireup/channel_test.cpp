@@ -104,7 +104,7 @@ TEST_CASE("parcels carry descriptors both ways, in order, up to the limit") {
     REQUIRE(text_of(b.wireup_messages.next().wireup_message) == std::to_string(i));
 }
 
-TEST_CASE("a parcel that is too large is the caller's mistake") {
+TEST_CASE("a wire-up message that is too large is the caller's mistake") {
   node a, b;
   const channel_ptr to_b = a.connect(b->self().locator).channel;
   REQUIRE(to_b);

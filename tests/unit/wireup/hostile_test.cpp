@@ -122,7 +122,7 @@ TEST_CASE("a descriptor whose close would block holds nobody up") {
   node host;
   lingering socket;
   const unique_fd peer = admitted(host);
-  SECTION("in a parcel") {
+  SECTION("in a wire-up message") {
     frame f{frame_kind::wireup_message, 1, bytes(10), {}};
     f.fds.push_back(std::move(socket.full));
     REQUIRE(send_packet(peer.get(), frame_header::of(f), f.body, f.fds) == 0);
@@ -134,7 +134,7 @@ TEST_CASE("a descriptor whose close would block holds nobody up") {
     socket.let_go();
     CHECK(last_words(peer).empty());
   }
-  SECTION("behind as many as a parcel may carry") {
+  SECTION("behind as many as a wire-up message may carry") {
     REQUIRE(send_descriptors(peer.get(), bytes(10), wireup_message::max_fds, socket.full.get()) >
             0);
     socket.let_go();

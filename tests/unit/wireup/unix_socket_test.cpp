@@ -55,7 +55,8 @@ TEST_CASE("unix socket: descriptors that find no room here are not called the pe
   CHECK(p.fds.size() == 3);
 }
 
-TEST_CASE("unix socket: more descriptors than a parcel may carry are, and none stays open") {
+TEST_CASE(
+    "unix socket: more descriptors than a wire-up message may carry are, and none stays open") {
   const ends e;
   std::array<std::byte, 64> buffer{};
   packet p;
@@ -81,7 +82,7 @@ TEST_CASE("unix socket: a descriptor whose close would block is closed elsewhere
     CHECK(receive_packet(e.near.get(), buffer, p) == arrival::packet);
     CHECK(p.fds.size() == 1);
   }
-  SECTION("behind as many as a parcel may carry") {
+  SECTION("behind as many as a wire-up message may carry") {
     REQUIRE(send_descriptors(e.far.get(), bytes(1), wireup_message::max_fds, socket.full.get()) ==
             1);
     socket.full = {};

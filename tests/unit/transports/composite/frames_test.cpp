@@ -84,7 +84,7 @@ struct two {
 
 }  // namespace
 
-TEST_CASE("joint: the frames of each link go by its part, and come to its inlet") {
+TEST_CASE("joint: the frames of each link go by its part, and come to its frame sink") {
   two x;
   x.connect();
   CHECK(x.a.both->traits().max_payload == 1000);

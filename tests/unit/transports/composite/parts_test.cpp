@@ -121,7 +121,7 @@ TEST_CASE("joint: a link that none of the parts has is refused") {
   CHECK(x.near->opened.size() + x.far->opened.size() + x.far->accepted.size() == 0);
 }
 
-TEST_CASE("joint: promises what every part keeps, and nothing that a bundle does not do") {
+TEST_CASE("joint: promises what every part keeps, and nothing that several links do not") {
   const joined x;
   const traits& all = x.both->traits();
   CHECK(all.name == "near+far");
@@ -172,7 +172,7 @@ TEST_CASE("joint: news of a link goes to its part, until it is forgotten") {
   CHECK(x.both->describe(x.second) == "near+far");
 }
 
-TEST_CASE("joint: an inlet that is used again belongs to the part that has it now") {
+TEST_CASE("joint: a frame sink that is used again belongs to the part that has it now") {
   joined x;
   x.open(x.first, 0);
   x.both->forget(x.first);

@@ -22,7 +22,7 @@ struct nothing_offered final : weft::transports::tcp::offers {
 };
 }  // namespace
 
-TEST_CASE("reception: a port that could not be opened for want of memory is opened later") {
+TEST_CASE("acceptor: a port that could not be opened for want of memory is opened later") {
   if (!weft::tests::counts_allocations())
     return weft::tests::skip("the sanitizer's operator new cannot be replaced");
   bool refused = true;
