@@ -16,11 +16,6 @@ using transports::post;
 namespace {
 constexpr const char* closed_here = "this side closed it";
 
-/// Whether a frame answers a message of the peer's.
-constexpr bool is_answer(frame_kind kind) noexcept {
-  return kind == frame_kind::cts || kind == frame_kind::fin_ack || kind == frame_kind::matched ||
-         kind == frame_kind::cancelled || kind == frame_kind::stop_data;
-}
 }  // namespace
 
 connection_state::connection_state() = default;
@@ -85,26 +80,10 @@ void peer::return_credit() noexcept {
 }
 
 /// A peer that is not told something it waits for would wait for ever.
-bool peer::add_control(const control& c) noexcept {
-  try {
-    controls_.push_back(c);
-    return true;
-  } catch (const std::bad_alloc&) {
-    mark_failed();
-    return false;
-  }
-}
-
-/// A peer that makes this side say more than it reads is cut off: what waits here for it is
-/// bounded.
-bool peer::too_many_answers(frame_kind kind) noexcept {
-  if (!is_answer(kind)) return false;
-  if (unsent_answers_ == most_unsent_answers) {
-    mark_failed(errc::protocol_error);
-    return true;
-  }
-  ++unsent_answers_;
-  return false;
+bool peer::add_control(const control_queue::entry& c) noexcept {
+  const errc status = controls_.add(c);
+  if (status != errc::ok) mark_failed(status);
+  return status == errc::ok;
 }
 
 void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b,
@@ -113,7 +92,7 @@ void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b,
                              : third == 0               ? transports::has_extension
                                           : transports::has_extension | transports::has_immediate;
   if (state_ == state::lost || state_ == state::closed) return;
-  if (too_many_answers(kind) || !add_control({header_of(kind, 0, 0, flags), {a, b, third}})) return;
+  if (!add_control({header_of(kind, 0, 0, flags), {a, b, third}})) return;
   if (state_ == state::open)
     flush_controls();
   else
@@ -122,24 +101,15 @@ void peer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b,
 
 /// What waits for room takes the news along.
 void peer::tell_arrived(std::uint64_t link, std::uint64_t frames) noexcept {
-  constexpr auto arrived = static_cast<std::uint8_t>(frame_kind::arrived);
-  for (control& c : controls_) {
-    if (c.header.kind != arrived || c.extension.a != link) continue;
-    c.extension.b = frames;
-    return;
-  }
-  send_control(frame_kind::arrived, link, frames);
+  if (!controls_.update_arrived(link, frames)) send_control(frame_kind::arrived, link, frames);
 }
 
 peer::balance peer::credit_state() const noexcept {
-  constexpr auto credit = static_cast<std::uint8_t>(frame_kind::credit);
-  const auto waiting = std::count_if(controls_.begin(), controls_.end(),
-                                     [](const control& c) { return c.header.kind == credit; });
   return {flow_.credit(),
           flow_.window(),
           flow_.in_use(),
           flow_.to_return(),
-          static_cast<std::size_t>(waiting),
+          controls_.count(frame_kind::credit),
           controls_.size()};
 }
 
@@ -147,19 +117,17 @@ peer::balance peer::credit_state() const noexcept {
 bool peer::flush_controls() noexcept {
   transports::gather nothing;
   while (!controls_.empty()) {
-    const control& c = controls_.front();
-    const bool extended = (c.header.flags & transports::has_extension) != 0;
-    if (post_frame(c.header, extended ? &c.extension : nullptr, nothing) != post::done) {
+    const control_queue::entry& c = controls_.front();
+    if (post_frame(c.header, c.has_extension() ? &c.extension : nullptr, nothing) != post::done) {
       note_unsent();
       return false;
     }
-    const auto kind = static_cast<frame_kind>(c.header.kind);
+    const frame_kind kind = c.kind();
     // Credit that is not awaited is no reason to wake anybody.
     if (kind != frame_kind::credit || flow_.stop_waiting()) wake_peer();
-    if (is_answer(kind)) --unsent_answers_;
     if (kind >= frame_kind::accessed) rma_->on_left(kind, c.extension);
     bye_left_ = bye_left_ || (kind == frame_kind::bye && c.extension.a == good_bye);
-    controls_.pop_front();
+    controls_.pop();
   }
   note_unsent();
   return true;
@@ -295,7 +263,6 @@ void peer::lose(errc why, std::string_view detail) noexcept {
   });
   if (rma_) rma_->fail(why);
   controls_.clear();
-  unsent_answers_ = 0;
   note_unsent();
   // What is whole keeps its part of the budget until it is received.
   owner_.return_budget(flow_.end());
@@ -391,8 +358,8 @@ bool peer::on_bye(bool answer) noexcept {
   if (gone()) return true;
   // Sends of ours that are under way could not be received any more.
   const bool needs_link = state_ == state::idle;
-  const control thanks{header_of(frame_kind::bye, 0, 0, transports::has_extension),
-                       {bye_answer, 0, 0}};
+  const control_queue::entry thanks{header_of(frame_kind::bye, 0, 0, transports::has_extension),
+                                    {bye_answer, 0, 0}};
   // First, because to let go of memory may take the link along.
   const bool answered = state_ == state::open && add_control(thanks) && flush_controls();
   fail(errc::closed, closing_ ? closed_here : "the peer closed it");

@@ -2,7 +2,6 @@
 // One peer, as the protocols see it.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include <weft/detail/rma_ops.hpp>
 
+#include "proto/control_queue.hpp"
 #include "proto/flow_control.hpp"
 #include "proto/id_table.hpp"
 #include "proto/inbound_message.hpp"
@@ -57,12 +57,6 @@ class connection_state {
   ~connection_state();
 
  protected:
-  // Control frames: they wait in order when the link has no room or is not there yet.
-  struct control {
-    frame_header header;
-    frame_extension extension;
-  };
-
   peer_id id_ = no_peer;
   std::size_t small_limit_ = 0;  // bytes of what always goes in one frame
   bool inlines_ = true;          // the beginning of a long message goes with its request
@@ -81,9 +75,8 @@ class connection_state {
   waiters numbers_;         // for a number in replies_: the message that is being begun, or none
   bool link_full_ = false;  // it refused the last frame, and will say when it has room
   id_table<rendezvous_send_state> replies_;
-  std::deque<control> controls_;
-  std::uint32_t unsent_answers_ = 0;  // of these: to messages of the peer's
-  bool unsent_noted_ = false;         // unsent(), and the messenger knows
+  control_queue controls_;
+  bool unsent_noted_ = false;  // unsent(), and the messenger knows
 
   // Receiving.
   inbound_message* current_ = nullptr;  // the message that `more` frames continue
@@ -316,8 +309,7 @@ class peer final : public transports::frame_sink,
   void finish_send(detail::send_operation& op, errc status) noexcept;
 
   void note(std::string_view detail) noexcept;
-  bool add_control(const control& c) noexcept;
-  bool too_many_answers(frame_kind kind) noexcept;
+  bool add_control(const control_queue::entry& c) noexcept;
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t third = 0) noexcept;
   bool flush_controls() noexcept;

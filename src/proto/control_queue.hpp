@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control frames that wait for a writable link, in order. Pure: it knows no link.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <new>
+
+#include <weft/error.hpp>
+
+#include "proto/frames.hpp"
+
+namespace weft::proto {
+
+/// Frames without payload of one connection. What answers a message of the peer's is counted: a
+/// peer that causes more answers than it reads is cut off, so that what waits here is bounded
+/// (docs/reliability.md, "Budgets"). Guarded by the progress lock, like the connection.
+class control_queue {
+ public:
+  struct entry {
+    frame_header header;
+    frame_extension extension;
+
+    frame_kind kind() const noexcept { return static_cast<frame_kind>(header.kind); }
+    bool has_extension() const noexcept { return (header.flags & transports::has_extension) != 0; }
+  };
+
+  bool empty() const noexcept { return entries_.empty(); }
+  std::size_t size() const noexcept { return entries_.size(); }
+  const entry& front() const noexcept { return entries_.front(); }
+  /// Frames of that kind.
+  std::size_t count(frame_kind kind) const noexcept {
+    return static_cast<std::size_t>(std::count_if(
+        entries_.begin(), entries_.end(), [kind](const entry& e) { return e.kind() == kind; }));
+  }
+
+  /// \return ok; out_of_memory; protocol_error: too many answers wait, which no correct peer causes
+  errc add(const entry& e) noexcept {
+    const bool answer = is_answer(e.kind());
+    if (answer && answers_ == most_unsent_answers) return errc::protocol_error;
+    try {
+      entries_.push_back(e);
+    } catch (const std::bad_alloc&) {
+      return errc::out_of_memory;
+    }
+    if (answer) ++answers_;
+    return errc::ok;
+  }
+
+  /// Brings an `arrived` frame that waits for that lane up to date. \return false: there is none
+  bool update_arrived(std::uint64_t lane, std::uint64_t frames) noexcept {
+    const auto waiting = std::find_if(entries_.begin(), entries_.end(), [lane](const entry& e) {
+      return e.kind() == frame_kind::arrived && e.extension.a == lane;
+    });
+    if (waiting == entries_.end()) return false;
+    waiting->extension.b = frames;
+    return true;
+  }
+
+  /// The first one has left.
+  void pop() noexcept {
+    if (is_answer(front().kind())) --answers_;
+    entries_.pop_front();
+  }
+  void clear() noexcept {
+    entries_.clear();
+    answers_ = 0;
+  }
+
+ private:
+  static constexpr bool is_answer(frame_kind kind) noexcept {
+    return kind == frame_kind::cts || kind == frame_kind::fin_ack || kind == frame_kind::matched ||
+           kind == frame_kind::cancelled || kind == frame_kind::stop_data;
+  }
+
+  std::deque<entry> entries_;
+  std::uint32_t answers_ = 0;
+};
+
+}  // namespace weft::proto

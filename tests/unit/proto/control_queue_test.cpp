@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/control_queue.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace weft::proto;
+using weft::errc;
+
+namespace {
+control_queue::entry entry(frame_kind kind, std::uint64_t a = 0, std::uint64_t b = 0) {
+  return {header_of(kind, 0, 0, weft::transports::has_extension), {a, b, 0}};
+}
+}  // namespace
+
+TEST_CASE("control queue: frames leave in order, and are counted by kind") {
+  control_queue q;
+  CHECK(q.empty());
+  CHECK(q.add(entry(frame_kind::cts, 1)) == errc::ok);
+  CHECK(q.add(entry(frame_kind::credit)) == errc::ok);
+  CHECK(q.add(entry(frame_kind::fin_ack, 2)) == errc::ok);
+  CHECK(q.size() == 3);
+  CHECK(q.count(frame_kind::credit) == 1);
+  CHECK(q.front().kind() == frame_kind::cts);
+  q.pop();
+  CHECK(q.front().kind() == frame_kind::credit);
+  q.pop();
+  CHECK(q.front().extension.a == 2);
+  q.pop();
+  CHECK(q.empty());
+}
+
+TEST_CASE("control queue: answers are bounded, other frames are the connection's own") {
+  control_queue q;
+  for (std::uint32_t i = 0; i != most_unsent_answers; ++i)
+    REQUIRE(q.add(entry(frame_kind::matched, i)) == errc::ok);
+  CHECK(q.add(entry(frame_kind::cts)) == errc::protocol_error);
+  CHECK(q.add(entry(frame_kind::bye)) == errc::ok);
+  CHECK(q.size() == most_unsent_answers + 1);
+  q.pop();
+  CHECK(q.add(entry(frame_kind::cts)) == errc::ok);
+  CHECK(q.add(entry(frame_kind::cts)) == errc::protocol_error);
+  q.clear();
+  CHECK(q.empty());
+  CHECK(q.add(entry(frame_kind::cts)) == errc::ok);
+}
+
+TEST_CASE("control queue: what tells of a lane is brought up to date while it waits") {
+  control_queue q;
+  CHECK_FALSE(q.update_arrived(1, 10));
+  CHECK(q.add(entry(frame_kind::arrived, 1, 10)) == errc::ok);
+  CHECK(q.update_arrived(1, 20));
+  CHECK_FALSE(q.update_arrived(2, 5));
+  CHECK(q.size() == 1);
+  CHECK(q.front().extension.b == 20);
+}
