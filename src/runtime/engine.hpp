@@ -425,7 +425,7 @@ class engine final : public detail::timer_service, public executor, public detai
   operation_list completing_;                   // taken out of both; the leader's own
   std::atomic<bool> caller_asleep_{false};  // the caller sleeps, or looks once more before it does
   std::atomic<std::uint32_t> ringing_{0};   // threads that may ring without the progress lock, and
-                                           // do not outlive the engine
+                                            // do not outlive the engine
   wait_strategy caller_wait_strategy_;
   detail::time_point next_descriptor_look_{};  // caller only
 
