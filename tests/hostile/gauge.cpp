@@ -52,7 +52,7 @@ void wake(std::atomic<std::uint32_t>& word) {
 
 }  // namespace
 
-bool resident_counts() noexcept {
+bool mapped_memory_counts() noexcept {
 #ifdef WEFT_HOSTILE_ASAN
   return false;
 #else

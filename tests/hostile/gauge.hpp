@@ -12,8 +12,9 @@ namespace hostile {
 /// What this process holds now. \param all mappings, too, which take long to count
 holdings held_here(bool all);
 
-/// Whether resident memory says what the process holds: a sanitizer keeps what was freed.
-bool resident_counts() noexcept;
+/// Whether resident memory and mappings say what the process holds: a sanitizer keeps what was
+/// freed.
+bool mapped_memory_counts() noexcept;
 
 /// Answers the oracle from a thread of its own: also while the victim's others hang.
 class gauge {

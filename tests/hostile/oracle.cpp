@@ -195,7 +195,8 @@ class oracle {
     const std::uint64_t heap = usual_.heap + noise + kept_of_each * board_.visitors;
     const auto returned = [&] {
       return fresh_ && held_.heap <= heap && held_.descriptors <= usual_.descriptors &&
-             held_.threads <= usual_.threads && held_.mappings <= usual_.mappings + 40;
+             held_.threads <= usual_.threads &&
+             (!mapped_memory_counts() || held_.mappings <= usual_.mappings + 40);
     };
     return wait(returned, "the attacker has gone, and not all of it has returned", [&] {
       return fmt::format(
@@ -248,7 +249,7 @@ class oracle {
       return true;
     };
     return !beyond("bytes", held_.heap, usual_.heap, most_heap) &&
-           !(resident_counts() &&
+           !(mapped_memory_counts() &&
              beyond("resident bytes", held_.resident, usual_.resident, most_resident)) &&
            !beyond("descriptors", held_.descriptors, usual_.descriptors, most_descriptors) &&
            !beyond("threads", held_.threads, usual_.threads, most_threads);

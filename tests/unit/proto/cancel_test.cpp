@@ -166,8 +166,8 @@ TEST_CASE(
   s.room = 2;  // the sender waits for room in the middle of the message
   int heard = 0;
   for (int steps = 0; steps != 40; ++steps) {
-    nodes n(2, s);
     bool told = false;
+    nodes n(2, s);
     n.world.watch = [&](fake::happening what, const fake::wire& on, const fake::wire::frame& f) {
       told = told || (what == fake::happening::delivered && on.to == 0 &&
                       f.header.kind == static_cast<std::uint8_t>(frame_kind::stop_data));
