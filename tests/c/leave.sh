@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 for way in main thread close; do
   for transports in self,shm self,tcp; do
-    for time in $(seq 16); do
+    for time in $(seq "${WEFT_TEST_ROUNDS:-16}"); do
       code=0
       WEFT_TRANSPORTS=$transports timeout 60 "$programs/c-leave" $way || code=$?
       if ((code != 3)); then

@@ -228,8 +228,8 @@ TEST_CASE("several links: a link that one end, or each by itself, finds dead is 
   fake::settings s;
   s.seed = GENERATE(1u, 2u, 3u);
   std::uint64_t again = 0;
-  int steps = static_cast<int>(17 * s.seed);  // each seed looks at moments of its own
-  for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 53) {
+  int steps = static_cast<int>(43 * s.seed);  // each seed looks at moments of its own
+  for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 131) {
     CAPTURE(knows, both_do, first, holds, s.seed, steps);
     two_nodes n(links, s, {64u << 20, 16u << 10});
     conversation talk(n);
