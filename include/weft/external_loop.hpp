@@ -128,6 +128,9 @@ class external_loop {
   /// \param passes as they were given to look
   void back_off(unsigned passes = 1) noexcept;
 
+  /// Whether the calling thread is the one that made this object. Any thread.
+  bool is_owner_thread() const noexcept;
+
   /// Waits until `over(argument)`, which is called while holding, is true. Polls for a while, then
   /// sleeps.
   /// \param until the steady clock's; time_point::max(): for ever

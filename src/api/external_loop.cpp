@@ -64,6 +64,10 @@ void external_loop::back_off(unsigned passes) noexcept {
     ::sched_yield();
 }
 
+bool external_loop::is_owner_thread() const noexcept {
+  return detail::run_loop::thread_token() == home_;
+}
+
 bool external_loop::wait(steady_clock::time_point until, bool (*over)(void*), void* argument) {
   runtime::engine& engine = core_.engine();
   runtime::engine::idle_backoff vain(engine);

@@ -167,7 +167,10 @@ ssize_t completion_queue::read(void* into, std::size_t count, fi_addr_t* from) n
     if (!left && told != count) emptied_.store(true, std::memory_order_relaxed);
     return static_cast<ssize_t>(told);
   }
-  for (const completions* c : sources_) c->owner->moved().back_off(passes);
+  // Another thread may hold a lock of the library above (Open MPI: that of its progress), for which
+  // threads of this process spin. To yield here would hold it for their time slices.
+  for (const completions* c : sources_)
+    if (external_loop& loop = c->owner->moved(); loop.is_owner_thread()) loop.back_off(passes);
   return -FI_EAGAIN;
 }
 

@@ -51,6 +51,29 @@ void by_tag(guarded& guard, int rank, int other, int rounds) {
   });
 }
 
+/// Synchronous sends of one integer, there and back: each thread waits for the other rank each time.
+void synchronous(guarded& guard, int rank, int other, int rounds) {
+  on_threads([&, rank, other, rounds](int t) {
+    for (int i = 0; i < rounds; ++i) {
+      int there = t * rounds + i, back = -1;
+      const auto send = [&](int* what) {
+        MPI_Ssend(what, 1, MPI_INT, other, 20 + t, MPI_COMM_WORLD);
+      };
+      const auto receive = [&](int* into) {
+        MPI_Recv(into, 1, MPI_INT, other, 20 + t, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      };
+      if (rank < other) {
+        send(&there);
+        receive(&back);
+      } else {
+        receive(&back);
+        send(&back);
+      }
+      guard([&](check& c) { c.equal("Ssend of threads", there, back); });
+    }
+  });
+}
+
 /// All threads take from one stream of messages by Mprobe: each message is taken once, whole.
 void shared_stream(guarded& guard, int rank, int other, int each) {
   std::mutex counting;
@@ -109,6 +132,7 @@ void threads(check& c) {
   const int other = partner(c);
   if (other >= 0) {
     by_tag(guard, c.rank, other, c.thorough ? 100 : 20);
+    synchronous(guard, c.rank, other, c.thorough ? 1024 : 100);
     shared_stream(guard, c.rank, other, c.thorough ? 100 : 20);
   }
   MPI_Barrier(MPI_COMM_WORLD);
