@@ -51,7 +51,7 @@ void by_tag(guarded& guard, int rank, int other, int rounds) {
   });
 }
 
-/// Synchronous sends of one integer, there and back: each thread waits for the other rank each time.
+/// Synchronous sends of one integer, there and back: a thread waits for the other rank each time.
 void synchronous(guarded& guard, int rank, int other, int rounds) {
   on_threads([&, rank, other, rounds](int t) {
     for (int i = 0; i < rounds; ++i) {
