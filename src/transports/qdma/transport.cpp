@@ -73,7 +73,7 @@ std::unique_ptr<link> qdma_transport::open(frame_sink& from, const counterpart& 
                                            wireup_message& offer) {
   pair& p = pair_of(from, who);
   unconsumed_.reserve(pairs_.size());
-  waiting_.reserve(pairs_.size());
+  blocked_.reserve(pairs_.size());
   return p.open(offer);
 }
 
@@ -102,7 +102,7 @@ void qdma_transport::forget(frame_sink& from) noexcept {
 }
 
 void qdma_transport::link_ended(queue_link& l) noexcept {
-  drop(waiting_, &l);
+  blocked_.remove(l);
   drop(unconsumed_, &l);
   pair& p = l.owner();
   p.lose_outgoing();
@@ -172,26 +172,6 @@ void qdma_transport::notify_writable() noexcept {
   });
 }
 
-unsigned qdma_transport::poll_waiting() noexcept {
-  unsigned events = 0;
-  for (std::size_t i = 0; i < waiting_.size();) {
-    queue_link& l = *waiting_[i];
-    if (!l.became_writable()) {
-      ++i;
-      continue;
-    }
-    waiting_[i] = waiting_.back();
-    waiting_.pop_back();
-    ++events;
-    frame_sink& peer = l.owner().frame_sink();
-    if (l.broken())
-      peer.on_broken(errc::protocol_error);
-    else
-      peer.on_writable();
-  }
-  return events;
-}
-
 unsigned qdma_transport::poll() noexcept {
   ++passes_;
   unsigned events = 0;
@@ -207,8 +187,8 @@ unsigned qdma_transport::poll() noexcept {
     vain_ = 0;
   else if ((reader_.unpublished() != 0 || !staged_.empty()) && ++vain_ > vain_until_publish)
     publish();
-  if (!waiting_.empty()) [[unlikely]]
-    events += poll_waiting();
+  if (!blocked_.empty()) [[unlikely]]
+    events += blocked_.poll();
   if (busy) {
     events += copies_.run();
     busy = !copies_.empty() || !ends_.empty();
@@ -223,8 +203,7 @@ unsigned qdma_transport::poll() noexcept {
 bool qdma_transport::has_work() noexcept {
   if (!copies_.empty() || !ends_.empty() || reader_.peek() || reader_.held_up()) return true;
   if (reader_.unpublished() != 0 || !staged_.empty()) publish();
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [](const queue_link* l) { return l->would_have_room(); });
+  return blocked_.any_writable();
 }
 
 bool qdma_transport::begin(const transfer& t) noexcept {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/engine.hpp"
+#include "transports/blocked_links.hpp"
 #include "transports/qdma/pair.hpp"
 #include "transports/qdma/senders.hpp"
 #include "transports/qdma/shared_segment.hpp"
@@ -44,7 +45,7 @@ class qdma_transport final : public transport {
   void add_listener(wireup_message& p) const;  ///< \throws weft::error when descriptors run out
   vpid admit(pair& p, pid_t pid);              ///< \throws weft::error (out_of_memory)
   void dismiss(vpid v) noexcept;
-  void wants_room(queue_link& l) { waiting_.push_back(&l); }
+  void wants_room(queue_link& l) { blocked_.add(l); }
   void has_unconsumed(queue_link& l) { unconsumed_.push_back(&l); }
   void link_ended(queue_link& l) noexcept;
   transfers& copies() noexcept { return copies_; }
@@ -61,7 +62,6 @@ class qdma_transport final : public transport {
   bool deliver(pair& p, std::span<const std::byte> message) noexcept;
   void publish() noexcept;
   void notify_writable() noexcept;
-  unsigned poll_waiting() noexcept;
   void retire_held() noexcept;
 
   runtime::engine& engine_;
@@ -71,7 +71,7 @@ class qdma_transport final : public transport {
   completions ends_;
   transfers copies_;
   std::map<const frame_sink*, std::unique_ptr<pair>> pairs_;
-  std::vector<queue_link*> waiting_;  // refused a frame for want of room
+  blocked_links<queue_link> blocked_;
   std::vector<queue_link*>
       unconsumed_;                   // sent something since their peer was seen to be up to date
   std::vector<pair*> staged_;        // of whose stages something was read and not published

@@ -64,7 +64,8 @@ std::string pair::accept(wireup_message offer, wireup_message& answer) {
   try {
     learn_door(offer, 1);
     owner_.add_listener(answer);
-    receiver_.emplace(runtime::map_from_peer(offer.fds[0], sizeof(ring), true), peer_, *doorbell_);
+    receiver_.emplace(runtime::map_from_peer(offer.fds[0], sizeof(ring), true), frame_sink_,
+                      *doorbell_);
   } catch (const error& e) {
     return e.what();
   }

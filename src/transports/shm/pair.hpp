@@ -22,8 +22,8 @@ class shm_transport;
 /// first use, so that two processes that begin at the same moment do not get in each other's way.
 class pair {
  public:
-  pair(shm_transport& owner, frame_sink& peer, counterpart who) noexcept
-      : owner_(owner), peer_(peer), who_(std::move(who)) {}
+  pair(shm_transport& owner, transports::frame_sink& peer, counterpart who) noexcept
+      : owner_(owner), frame_sink_(peer), who_(std::move(who)) {}
 
   std::unique_ptr<ring_link> open(wireup_message& offer);            // see transport::open
   std::string accept(wireup_message offer, wireup_message& answer);  // see transport::accept
@@ -41,7 +41,7 @@ class pair {
 
   runtime::remote_doorbell& peer_doorbell() noexcept { return *doorbell_; }
   std::uint64_t bells_rung() const noexcept { return doorbell_ ? doorbell_->rung() : 0; }
-  frame_sink& peer() const noexcept { return peer_; }
+  transports::frame_sink& frame_sink() const noexcept { return frame_sink_; }
   ring_receiver* incoming() noexcept { return receiver_ ? &*receiver_ : nullptr; }
   ring_link* outgoing() noexcept { return link_; }
   void lose_outgoing() noexcept { link_ = nullptr; }
@@ -61,7 +61,7 @@ class pair {
   bool read_foreign(transfer& t, std::size_t size) noexcept;
 
   shm_transport& owner_;
-  frame_sink& peer_;
+  transports::frame_sink& frame_sink_;
   counterpart who_;
   std::unique_ptr<runtime::remote_doorbell> doorbell_;
   std::optional<ring_receiver> receiver_;

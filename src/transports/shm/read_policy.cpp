@@ -15,7 +15,8 @@ read_policy_transport::read_policy_transport(runtime::doorbell& own_bell, copy_m
 unsigned read_policy_transport::read_on(pair& p, unsigned most) noexcept {
   ring_receiver& in = *p.incoming();
   unsigned frames = 0;
-  while (frames < most && !in.broken() && p.peer().under_way() != 0 && in.poll(1) != 0) ++frames;
+  while (frames < most && !in.broken() && p.frame_sink().under_way() != 0 && in.poll(1) != 0)
+    ++frames;
   return frames;
 }
 
@@ -23,10 +24,10 @@ unsigned read_policy_transport::look(pair& p) noexcept {
   ring_receiver& in = *p.incoming();
   if (in.broken()) return 1;  // by take_rests, in the last pass: now it is reported
   if (reading_ == ring_read_policy::single || !in.ready()) return in.poll(1);
-  if (p.peer().under_way() != 0) return read_on(p, frames_per_pass);
+  if (p.frame_sink().under_way() != 0) return read_on(p, frames_per_pass);
   const unsigned frames = in.poll(1);
   // Its sender fills the ring and waits: whoever goes elsewhere first keeps it waiting.
-  if (p.peer().under_way() <= bulk_bytes) return frames;
+  if (p.frame_sink().under_way() <= bulk_bytes) return frames;
   if (reading_ == ring_read_policy::immediate) return frames + read_on(p, frames_per_pass - 1);
   if (reading_ == ring_read_policy::post) p.rest_due = rests_due_ = true;
   return frames;

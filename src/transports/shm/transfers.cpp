@@ -20,7 +20,7 @@ unsigned transfers::run() noexcept {
   if (all_.empty()) return 0;
   transfer t = all_.front();
   all_.pop_front();
-  frame_sink& asked_by = t.of->peer();
+  frame_sink& asked_by = t.of->frame_sink();
   const bool well = t.of->copy_slice(t);
   if (!well || t.left == 0 || !add(t)) asked_by.on_transferred(t.cookie, well && t.left == 0);
   return 1;

@@ -44,7 +44,7 @@ pair& shm_transport::pair_of(frame_sink& peer, const counterpart& who) {
 std::unique_ptr<link> shm_transport::open(frame_sink& from, const counterpart& who,
                                           wireup_message& offer) {
   unconsumed_.reserve(pairs_.size() + 1);
-  waiting_.reserve(pairs_.size() + 1);
+  blocked_.reserve(pairs_.size() + 1);
   return pair_of(from, who).open(offer);
 }
 
@@ -83,12 +83,12 @@ void shm_transport::forget(frame_sink& from) noexcept {
 }
 
 void shm_transport::link_ended(ring_link& l) noexcept {
-  drop(waiting_, &l);
+  blocked_.remove(l);
   drop(unconsumed_, &l);
   pair& p = l.owner();
   copies_.end_all_of(p);
   p.lose_outgoing();
-  if (!p.incoming()) pairs_.erase(&p.peer());
+  if (!p.incoming()) pairs_.erase(&p.frame_sink());
 }
 
 std::string shm_transport::describe() const {
@@ -106,7 +106,7 @@ void shm_transport::report_broken(pair& p) noexcept {
   drop(idle_, &p);
   p.active = false;
   next_idle_ = 0;
-  p.peer().on_broken(errc::protocol_error);
+  p.frame_sink().on_broken(errc::protocol_error);
 }
 
 void shm_transport::deactivate(std::size_t index) noexcept {
@@ -127,26 +127,6 @@ unsigned shm_transport::poll_idle() noexcept {
   p.empty_polls = 0;
   active_.push_back(&p);
   return 1;
-}
-
-unsigned shm_transport::poll_waiting() noexcept {
-  unsigned events = 0;
-  for (std::size_t i = 0; i < waiting_.size();) {
-    ring_link& l = *waiting_[i];
-    if (!l.became_writable()) {
-      ++i;
-      continue;
-    }
-    waiting_[i] = waiting_.back();
-    waiting_.pop_back();
-    ++events;
-    frame_sink& peer = l.owner().peer();
-    if (l.broken())
-      peer.on_broken(errc::protocol_error);
-    else
-      peer.on_writable();
-  }
-  return events;
 }
 
 unsigned shm_transport::poll() noexcept {
@@ -179,9 +159,7 @@ bool shm_transport::has_work() noexcept {
       }
       p->incoming()->publish_rest();
     }
-  for (ring_link* l : waiting_)
-    if (l->would_have_room()) return true;
-  return false;
+  return blocked_.any_writable();
 }
 
 std::uint64_t shm_transport::bells_rung() const noexcept {

@@ -8,6 +8,7 @@
 
 #include "runtime/doorbell.hpp"
 #include "runtime/engine.hpp"
+#include "transports/blocked_links.hpp"
 #include "transports/shm/pair.hpp"
 #include "transports/shm/regions.hpp"
 #include "transports/shm/select.hpp"
@@ -49,7 +50,7 @@ class shm_transport : public transport {
   copy_method shm_copy() const noexcept { return way_; }
   own_regions& regions() noexcept { return regions_; }
   void add_listener(wireup_message& p) const;  ///< \throws weft::error when descriptors run out
-  void wants_room(ring_link& l) { waiting_.push_back(&l); }
+  void wants_room(ring_link& l) { blocked_.add(l); }
   void has_unconsumed(ring_link& l) { unconsumed_.push_back(&l); }
   void link_ended(ring_link& l) noexcept;
   transfers& copies() noexcept { return copies_; }
@@ -68,8 +69,8 @@ class shm_transport : public transport {
   unsigned pass(Look look) noexcept {
     ++passes_;
     unsigned events = poll_active(look);
-    if (!waiting_.empty()) [[unlikely]]
-      events += poll_waiting();
+    if (!blocked_.empty()) [[unlikely]]
+      events += blocked_.poll();
     if (!idle_.empty() && passes_ % passes_between_idle_polls == 0) [[unlikely]]
       events += poll_idle();
     if (busy) [[unlikely]] {
@@ -91,7 +92,6 @@ class shm_transport : public transport {
   template <class Look>
   unsigned poll_active(Look look) noexcept;
   unsigned poll_idle() noexcept;
-  unsigned poll_waiting() noexcept;
   void deactivate(std::size_t index) noexcept;
   void report_broken(pair& p) noexcept;
 
@@ -104,7 +104,7 @@ class shm_transport : public transport {
   std::map<const frame_sink*, std::unique_ptr<pair>> pairs_;
   std::vector<pair*> active_;
   std::vector<pair*> idle_;
-  std::vector<ring_link*> waiting_;  // refused a frame for want of room
+  blocked_links<ring_link> blocked_;
   std::vector<ring_link*>
       unconsumed_;  // sent something since their peer was last seen to be up to date
   std::size_t next_idle_ = 0;

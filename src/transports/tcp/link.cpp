@@ -243,7 +243,7 @@ bool stream_link::retry() noexcept {
 void stream_link::notify_writable() noexcept {
   if (!room_wanted_ || held_left_ != 0 || send_buffer_.size() > send_buffer::usual / 2) return;
   room_wanted_ = false;
-  pair_.peer().on_writable();
+  pair_.frame_sink().on_writable();
 }
 
 void stream_link::connection_changed() noexcept {

@@ -209,7 +209,7 @@ unsigned pair::look() noexcept {
     review();
   }
   if (stage_ != stage::up) return events + 1;
-  if (port_.read(socket_.get(), peer_, owner_.scratch())) {
+  if (port_.read(socket_.get(), frame_sink_, owner_.scratch())) {
     ++events;
     judge_port();
   }
@@ -248,7 +248,7 @@ void pair::end(errc why) noexcept {
   connector_.reset();
   ended_why_ = why;
   if (link_) link_->connection_changed();
-  if (!std::exchange(reported_, true)) peer_.on_broken(why);
+  if (!std::exchange(reported_, true)) frame_sink_.on_broken(why);
 }
 
 void pair::hang_up() noexcept {
@@ -285,7 +285,7 @@ bool pair::drain_peer() noexcept {
   const bool all_left = !link_ || link_->write_rest();
   if (all_left && !std::exchange(said_all_, true)) ::shutdown(socket_.get(), SHUT_WR);
   for (unsigned n = 0; n != last_reads && port_.now() == port::state::open; ++n)
-    if (!port_.read(socket_.get(), peer_, owner_.scratch())) break;
+    if (!port_.read(socket_.get(), frame_sink_, owner_.scratch())) break;
   return port_.now() != port::state::open && all_left;
 }
 
@@ -298,7 +298,7 @@ void pair::forget() noexcept {
     if (link_) link_->leave_rest();
     enter(stage::ended);
     for (unsigned n = 0; n != last_reads && port_.now() == port::state::open; ++n)
-      if (!port_.read(socket_.get(), peer_, owner_.scratch())) break;
+      if (!port_.read(socket_.get(), frame_sink_, owner_.scratch())) break;
   }
   hang_up();
   enter(stage::ended);

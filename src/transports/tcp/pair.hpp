@@ -31,8 +31,8 @@ class pair final : public runtime::fd_watcher {
     ended  ///< for good
   };
 
-  pair(tcp_transport& owner, frame_sink& peer, counterpart who) noexcept
-      : owner_(owner), peer_(peer), who_(std::move(who)) {}
+  pair(tcp_transport& owner, transports::frame_sink& peer, counterpart who) noexcept
+      : owner_(owner), frame_sink_(peer), who_(std::move(who)) {}
   ~pair();
 
   /// See transport::open. \param who by way of which the offer goes
@@ -68,7 +68,7 @@ class pair final : public runtime::fd_watcher {
   bool never_came() const noexcept { return ended_why_ == errc::unreachable; }
   const std::string& how_it_ended() const noexcept { return how_; }  ///< for people; may be empty
   int fd() const noexcept { return socket_.get(); }
-  frame_sink& peer() const noexcept { return peer_; }
+  transports::frame_sink& frame_sink() const noexcept { return frame_sink_; }
   tcp_transport& owner() const noexcept { return owner_; }
   /// Nobody has to do with it any more.
   bool idle() const noexcept { return !link_ && !accepted_ && !spent_; }
@@ -97,7 +97,7 @@ class pair final : public runtime::fd_watcher {
   void review() noexcept;
 
   tcp_transport& owner_;
-  frame_sink& peer_;
+  transports::frame_sink& frame_sink_;
   counterpart who_;
   stage stage_ = stage::none;
   token token_{};  // of our offer

@@ -116,7 +116,7 @@ void tcp_transport::forget(frame_sink& from) noexcept {
 
 void tcp_transport::forget_if_idle(pair& p) noexcept {
   if (!p.idle()) return;
-  pairs_.erase(&p.peer());
+  pairs_.erase(&p.frame_sink());
   worth_watching = !pairs_.empty();
 }
 

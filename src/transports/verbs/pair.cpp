@@ -41,9 +41,10 @@ std::uint32_t random_psn() {
 
 }  // namespace
 
-pair::pair(verbs_transport& owner, frame_sink& peer, counterpart who, std::uint32_t number)
+pair::pair(verbs_transport& owner, transports::frame_sink& peer, counterpart who,
+           std::uint32_t number)
     : owner_(owner),
-      peer_(peer),
+      frame_sink_(peer),
       who_(std::move(who)),
       number_(number),
       queue_(owner.device().make_queue_pair(), owner.pool(), number),
@@ -158,7 +159,7 @@ bool pair::notify_writable() noexcept {
       (ahead() > window - window / 4 || !has_room(room_for_) || queue_.places() < places_for_))
     return false;
   waits_for_room = false;
-  if (stage_ == stage::up && link_) peer_.on_writable();
+  if (stage_ == stage::up && link_) frame_sink_.on_writable();
   return true;
 }
 
@@ -209,7 +210,7 @@ std::optional<remote_address> pair::show(std::span<std::byte> memory, memory_acc
 
 void pair::sent(std::uint32_t place) noexcept {
   queue_.done(place);
-  transfers_.done(place, peer_);
+  transfers_.done(place, frame_sink_);
 }
 
 /// It has ended all the same, and what it left from is free again.
@@ -246,7 +247,7 @@ void pair::received(std::span<const std::byte> bytes, std::uint32_t peer_has_rea
   if (reported_) return;
   if (peer_has_read - peer_read_ > ahead()) return end(errc::protocol_error);
   peer_read_ = peer_has_read;
-  if (port_.take(bytes, accepted_ ? &peer_ : nullptr) == port::verdict::nonsense)
+  if (port_.take(bytes, accepted_ ? &frame_sink_ : nullptr) == port::verdict::nonsense)
     return end(errc::protocol_error);
   if (port_.owed() >= window / 2) owner_.owes(*this);
 }
@@ -279,7 +280,7 @@ void pair::end_soon() noexcept {
 void pair::end(errc why) noexcept {
   if (stage_ != stage::ended) queue_.on().fail();
   stage_ = stage::ended;
-  if (!std::exchange(reported_, true)) peer_.on_broken(why);
+  if (!std::exchange(reported_, true)) frame_sink_.on_broken(why);
 }
 
 bool pair::tick(clock::time_point now) noexcept {

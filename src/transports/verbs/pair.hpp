@@ -30,7 +30,7 @@ class pair {
   };
 
   /// \param number of work_id::pair
-  pair(verbs_transport& owner, frame_sink& peer, counterpart who, std::uint32_t number);
+  pair(verbs_transport& owner, transports::frame_sink& peer, counterpart who, std::uint32_t number);
   ~pair();
 
   std::unique_ptr<send_link> open(wireup_message& offer);                   // see transport::open
@@ -82,7 +82,7 @@ class pair {
   stage now() const noexcept { return stage_; }
   std::uint32_t number() const noexcept { return number_; }
   std::uint32_t queue_pair_number() const noexcept { return card_.queue_pair; }
-  frame_sink& peer() const noexcept { return peer_; }
+  transports::frame_sink& frame_sink() const noexcept { return frame_sink_; }
   verbs_transport& owner() const noexcept { return owner_; }
   /// Nobody has to do with it any more.
   bool idle() const noexcept { return !link_ && !accepted_; }
@@ -109,7 +109,7 @@ class pair {
   void end_soon() noexcept;
 
   verbs_transport& owner_;
-  frame_sink& peer_;
+  transports::frame_sink& frame_sink_;
   const counterpart who_;
   const std::uint32_t number_;
   send_queue queue_;

@@ -143,7 +143,7 @@ void verbs_transport::forget_if_idle(pair& p) noexcept {
   p.shut();
   drop(waiting_, &p);
   drop(owing_, &p);
-  pairs_.erase(&p.peer());
+  pairs_.erase(&p.frame_sink());
   worth_watching = !pairs_.empty();
 }
 
