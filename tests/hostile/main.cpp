@@ -11,6 +11,7 @@
 
 #include "acts.hpp"
 #include "oracle.hpp"
+#include "support/progress_line.hpp"
 
 namespace {
 
@@ -43,27 +44,6 @@ struct totals {
         seeds, failed, visitors, rounds, slowest, seconds(),
         static_cast<double>(seeds) / std::max(seconds(), 0.001));
   }
-};
-
-/// A line that renews itself on a terminal, and comes every minute elsewhere.
-class progress_line {
- public:
-  explicit progress_line(bool quiet) : quiet_(quiet), terminal_(::isatty(2) != 0) {}
-  void show(const totals& t) {
-    if (quiet_ || clock_type::now() < next_) return;
-    next_ = clock_type::now() + std::chrono::seconds(terminal_ ? 1 : 60);
-    fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", t.line(), terminal_ ? "" : "\n");
-    shown_ = terminal_;
-  }
-  void clear() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-    shown_ = false;
-  }
-
- private:
-  const bool quiet_, terminal_;
-  bool shown_ = false;
-  clock_type::time_point next_ = clock_type::now() + std::chrono::seconds(1);
 };
 
 void print(const verdict& v) {
@@ -100,7 +80,7 @@ int run_all(const wishes& w) {
   const std::vector<std::string> transports = names(w.transport, hostile::transport_names());
   const std::vector<std::string> modes = names(w.progress, hostile::progress_names());
   totals t;
-  progress_line line(w.quiet);
+  weft::tests::progress_line line(w.quiet);
   const auto end = t.began + std::chrono::duration_cast<clock_type::duration>(
                                  std::chrono::duration<double>(w.minutes * 60));
   settings s = w.first;
@@ -112,7 +92,7 @@ int run_all(const wishes& w) {
     const std::uint64_t before = t.seeds;
     const verdict v = hostile::run(s, [&](const verdict& so_far) {
       t.seeds = before + so_far.played;
-      line.show(t);
+      line.show([&] { return t.line(); });
     });
     t.seeds = before + s.seeds;
     t.rounds += v.rounds;

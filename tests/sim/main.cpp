@@ -12,6 +12,7 @@
 #include "sim/acts.hpp"
 #include "sim/plants.hpp"
 #include "sim/shrink.hpp"
+#include "support/progress_line.hpp"
 
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
@@ -43,28 +44,6 @@ struct totals {
         seeds, failed, messages, frames, most_work, seconds(),
         static_cast<double>(seeds) / std::max(seconds(), 0.001));
   }
-};
-
-/// A line that renews itself on a terminal, and comes every minute elsewhere.
-class progress_line {
- public:
-  explicit progress_line(bool quiet) : quiet_(quiet), terminal_(::isatty(2) != 0) {}
-  void show(const totals& t) {
-    if (quiet_ || clock::now() < next_) return;
-    next_ = clock::now() + (terminal_ ? std::chrono::seconds(1) : std::chrono::seconds(60));
-    fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", t.line(), terminal_ ? "" : "\n");
-    shown_ = terminal_;
-  }
-  void clear() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-    shown_ = false;
-  }
-
- private:
-  const bool quiet_;
-  const bool terminal_;
-  bool shown_ = false;
-  clock::time_point next_ = clock::now() + std::chrono::seconds(1);
 };
 
 void report(const wishes& w, const verdict& v) {
@@ -116,7 +95,7 @@ void watch_for_crashes() {
 
 int run_many(const settings& s) {
   totals t;
-  progress_line line(s.quiet);
+  weft::tests::progress_line line(s.quiet);
   const auto end = t.began + std::chrono::duration_cast<clock::duration>(
                                  std::chrono::duration<double>(s.minutes * 60));
   for (wishes w = s.first; s.minutes > 0 ? clock::now() < end : t.seeds < s.seeds; ++w.seed) {
@@ -131,7 +110,7 @@ int run_many(const settings& s) {
       report(w, v);
       if (++t.failed == s.failures) break;
     }
-    line.show(t);
+    line.show([&] { return t.line(); });
   }
   line.clear();
   fmt::print("{}\n", t.line());
