@@ -191,6 +191,10 @@ void acceptor::dismiss(pending_client& v, bool unauthenticated) noexcept {
   pending_clients_.erase(v.self);
 }
 
+void acceptor::dismiss_clients() noexcept {
+  while (!pending_clients_.empty()) dismiss(pending_clients_.front(), false);
+}
+
 void acceptor::count_unauthenticated() noexcept {
   if (unauthenticated_++ != 0) return;
   std::fprintf(stderr,

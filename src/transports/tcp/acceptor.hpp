@@ -49,6 +49,11 @@ class acceptor {
   bool rests() const noexcept { return rests_; }
   void resume() noexcept;
 
+  /// Whether clients are here that have not proven who they are.
+  bool has_clients() const noexcept { return !pending_clients_.empty(); }
+  /// Hangs up on all of them: nothing is offered any more. Not from within a watcher.
+  void dismiss_clients() noexcept;
+
   std::string describe() const;
 
  private:

@@ -118,6 +118,11 @@ void tcp_transport::forget_if_idle(pair& p) noexcept {
   if (!p.idle()) return;
   pairs_.erase(&p.frame_sink());
   worth_watching = !pairs_.empty();
+  // Without a peer this is not watched, so clients would stay that can prove nothing any more.
+  if (pairs_.empty() && acceptor_.has_clients()) {
+    worth_polling = busy = true;
+    engine_.look_after();
+  }
 }
 
 pair* tcp_transport::pair_offered(const token& shown) const noexcept {
@@ -188,6 +193,8 @@ unsigned tcp_transport::poll() noexcept {
   ++passes_;
   unsigned events = 0;
   if (std::exchange(ready_, false)) events += sockets_->poll();
+  if (pairs_.empty()) [[unlikely]]
+    acceptor_.dismiss_clients();
   flush();
   events += poll_active();
   flush();
@@ -273,7 +280,8 @@ void tcp_transport::linger_on(int fd, std::span<const std::byte> bytes) noexcept
 }
 
 void tcp_transport::update_busy() noexcept {
-  busy = unfinished_ != 0 || !to_flush_.empty() || !lingering_sockets_.empty();
+  busy = unfinished_ != 0 || !to_flush_.empty() || !lingering_sockets_.empty() ||
+         (pairs_.empty() && acceptor_.has_clients());
 }
 
 // --- time ----------------------------------------------------------------------------------------

@@ -62,11 +62,11 @@ class stranger {
   bytes hear(end& e, std::size_t size) {
     bytes all(size);
     std::size_t got = 0;
-    eventually({&e}, [&] {
+    CHECK(eventually({&e}, [&] {
       const ssize_t n = ::recv(fd_.get(), all.data() + got, size - got, MSG_DONTWAIT);
       if (n > 0) got += static_cast<std::size_t>(n);
       return got == size || n == 0 || (n < 0 && errno != EAGAIN);
-    });
+    }));
     all.resize(got);
     return all;
   }
@@ -399,6 +399,20 @@ TEST_CASE("tcp: a crowd of silent strangers does not keep the peer out") {
   REQUIRE(a.link->opened({}).empty());
   REQUIRE(eventually({&a, &b}, [&] { return a.send({}, pattern(100)) == post::done; }));
   CHECK(crowd.front().hung_up(a));
+}
+
+TEST_CASE("tcp: a client that has not proven itself is hung up on when no peer is left") {
+  end a;
+  const wireup_message offer = a.open();
+  stranger half(offer);
+  half.say(client_hello_with(head_of(offer).token));
+  REQUIRE(half.hear(a, sizeof(tcp::welcome)).size() == sizeof(tcp::welcome));  // it is in
+  {
+    const engine::holder hold(a.turns);
+    a.link.reset();
+  }
+  a.forget();
+  CHECK(half.hung_up(a));
 }
 
 TEST_CASE("tcp: a stream that makes no sense ends its own connection") {
