@@ -35,7 +35,7 @@ constexpr std::int64_t hang = 30'000 * millisecond;  // of time in which the mac
 constexpr std::uint64_t most_heap = unexpected_budget + (std::uint64_t{8} << 20);
 constexpr std::uint64_t most_resident = std::uint64_t{96} << 20;
 constexpr std::uint64_t most_descriptors = 400;
-constexpr std::uint64_t most_threads = 4;
+constexpr std::uint64_t most_threads = 8;  // those of disposal, and as many that just end
 // What is left of one that has gone, and what the heap is about to use again.
 constexpr std::uint64_t kept_of_each = 200, noise = 1024 * 1024;
 
