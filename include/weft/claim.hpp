@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// claimed_message: a message that was found and is nobody else's any more.
+// claimed_message: a message that a matched probe took out of the queue (MPI_Mprobe).
 #pragma once
 
 #include <utility>

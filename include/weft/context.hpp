@@ -33,8 +33,8 @@ struct options;
 /// Who moves messages while the application computes.
 enum class progress_mode {
   dedicated,  ///< a thread of the context, asleep until it is needed (the default)
-  polling,    ///< nobody: messages move only inside `run()`, which spins
-  interrupt,  ///< nobody, and `run()` sleeps at once instead of spinning
+  polling,    ///< no thread: messages move only inside `run()`, which spins
+  interrupt,  ///< no thread, and `run()` sleeps at once instead of spinning
   /// As `dedicated`; and what ends for coroutines on other executors (`resume_on`) is handed to
   /// them by a second thread. Slower: of use to repeat an experiment (docs/adr/0014-two-threads.md,
   /// `weft-bench progress`).
@@ -45,7 +45,7 @@ enum class progress_mode {
 /// policy`); the default has the least to do.
 enum class poll_policy {
   in_order,  ///< each once in every round, in the order of `options::transports` (the default)
-  adaptive,  ///< more often those that brought something in the last round that was not in vain
+  adaptive,  ///< more often those that brought something in the last round that brought anything
   toggle     ///< each once, and first those that were not the first to bring something last time
 };
 
@@ -96,13 +96,13 @@ struct options {
   registration_cache_settings regions;
 
   /// Bits of a tag by which receives from one source are found without a search. A receive that
-  /// ignores one of these is looked for among all that do, in the order of posting. Whoever has
+  /// ignores one of these is looked for among all that do, in the order of posting. A program with
   /// bits that every receive ignores takes them out here; the top seven always count.
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};
 
   /// No job, whatever started this process: a second context besides that which has the process's
   /// rank, which only one has at a time; or a libfabric endpoint inside a process whose launcher is
-  /// somebody else's. Rank 0 of 1.
+  /// another context's. Rank 0 of 1.
   bool standalone = false;
 
   /// How many processes that use weft share this host, where no launcher of weft's tells; 0: not
@@ -137,7 +137,7 @@ struct options {
 
   /// The secret by which processes of a job know each other over TCP: 32 to 128 hexadecimal digits.
   /// Empty: `job_key_file` names a file that holds them and that only its owner may read; empty
-  /// too: the launcher's key, or none, and then nobody on another host finds this context.
+  /// too: the launcher's key, or none, and then no process on another host finds this context.
   std::string job_key;
   std::string job_key_file;
 
@@ -186,7 +186,7 @@ class context {
   /// \param address what the other side passed to `listen`
   /// \param private_data up to 1 KiB that the listener sees before it accepts or rejects
   /// \return an endpoint with the next number; while there is one to that context, that one
-  /// \throws weft::error  refused (rejected, or nobody listens), unreachable, peer_lost,
+  /// \throws weft::error  refused (rejected, or no listener there), unreachable, peer_lost,
   ///         invalid_argument
   task<endpoint> connect(std::string address, std::string private_data = {});
 
@@ -196,11 +196,11 @@ class context {
   /// \param other what the other side passes as its own
   /// \param discriminator up to 1 KiB that must be equal on both sides
   /// \throws weft::error  invalid_argument (no such address, both are one, or a discriminator that
-  ///         is too long or that this context meets somebody with already), system (`own` is
+  ///         is too long or that this context uses for another meeting), system (`own` is
   ///         taken), stopped, closed
   task<endpoint> meet(std::string own, std::string other, std::string discriminator);
 
-  /// Receives from whoever sends a matching message first. As `endpoint::recv` otherwise, but no
+  /// Receives from any source: the first matching message. As `endpoint::recv` otherwise, but no
   /// peer's death ends it: peers that come later, and this process, can still send. Only that of
   /// the sender of a message that it has met already does, with peer_lost.
   detail::recv_request recv(mutable_buffer into, tag_mask t);
@@ -212,7 +212,7 @@ class context {
   std::optional<claimed_message> try_claim(tag_mask t);
 
   /// The endpoint with that number: a rank, or the `source` of something received.
-  /// \throws weft::error (invalid_argument) for a number from 2^31 on that nobody has had here
+  /// \throws weft::error (invalid_argument) for a number from 2^31 on that no peer has had here
   endpoint peer(peer_id id);
 
   /// That memory is about to be unmapped, or to stand for something else (another mapping over it).
@@ -241,11 +241,11 @@ class context {
   std::unique_ptr<detail::core> core_;
 };
 
-/// A listener. Move-only; closing it (or its destructor) rejects whoever still waits in front of
-/// it.
+/// A listener. Move-only; closing it (or its destructor) rejects requests that still wait in front
+/// of it.
 class listener {
  public:
-  /// Somebody at the listener, neither accepted nor rejected yet. Dropping it rejects.
+  /// A connection request at the listener, neither accepted nor rejected yet. Dropping it rejects.
   class connection_request {
    public:
     struct state;
@@ -265,8 +265,8 @@ class listener {
   struct state;
   explicit listener(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
 
-  task<connection_request> next();  ///< waits for somebody at the listener
-  task<endpoint> accept();          ///< waits for somebody and accepts
+  task<connection_request> next();  ///< waits for a connection request
+  task<endpoint> accept();          ///< waits for a connection request and accepts it
   std::string address() const;      ///< where it listens, with the port that the system chose
   void close();
 

@@ -16,8 +16,8 @@ namespace weft {
 
 class context;
 
-/// A peer: a rank of the job, or whoever `connect` and `accept` brought. A cheap handle; copies
-/// name the same peer. It must not outlive its context. Its functions may be called from any
+/// A peer: a rank of the job, or a process that `connect` and `accept` brought. A cheap handle;
+/// copies name the same peer. It must not outlive its context. Its functions may be called from any
 /// thread; the requests that they return do nothing until awaited or started in a scope.
 ///
 /// Messages from one sender with tags that match one receive are received in the order sent.
@@ -26,14 +26,14 @@ class context;
 /// (first_reserved_tag). When it has ended, its buffers are the caller's again.
 class endpoint {
  public:
-  endpoint() = default;  ///< names nobody: whatever is asked of it fails with invalid_argument
+  endpoint() = default;  ///< names no peer: whatever is asked of it fails with invalid_argument
 
   /// Sends a message. Ends when `data` may be used again; the message may still be on its way.
   /// \param data any number of bytes, also none (`const_buffer{}`; a bare `{}` could be a list);
   ///             unchanged by the caller until the end
   /// \param t    what the receiver selects by
   /// \param immediate a word that goes along, and that the receiver gets in received::immediate;
-  ///             nobody selects by it (InfiniBand's immediate data, libfabric's remote CQ data)
+  ///             no receive selects by it (InfiniBand's immediate data, libfabric's remote CQ data)
   detail::send_request send(const_buffer data, tag t, std::uint64_t immediate = 0) const {
     return {name(t), t, data, detail::send_mode::standard, immediate};
   }
@@ -70,23 +70,23 @@ class endpoint {
   /// \throws weft::error (invalid_argument)
   std::optional<received> try_probe(tag_mask t) const;
 
-  /// As `try_probe`, but takes the message out: whoever has it receives it, and nobody else does.
+  /// As `try_probe`, but takes the message out: its holder receives it, and no other receive can.
   /// \throws weft::error (invalid_argument)
   std::optional<claimed_message> try_claim(tag_mask t) const;
 
   // One-sided access to memory that the peer has made a `region` of. Its application takes no part:
-  // whoever moves its messages does it. Ends when it has been done there. Any number may be under
-  // way; which of these is done first is not said, except that a put's own notification comes after
-  // its bytes. Each ends with the errors of the class, and with errc::refused when the region has
-  // ended, is too short or was not registered for that. One that is stopped ends at once, and may
-  // be done there nevertheless; only where a device copies by itself it waits for that to end.
+  // the thread that moves its messages does it. Ends when it has been done there. Any number may be
+  // under way; which of these is done first is not said, except that a put's own notification comes
+  // after its bytes. Each ends with the errors of the class, and with errc::refused when the region
+  // has ended, is too short or was not registered for that. One that is stopped ends at once, and
+  // may be done there nevertheless; only where a device copies by itself it waits for that to end.
   // `close`, by either side, ends those under way with errc::closed.
 
   /// Writes into the peer's memory.
   /// \param data any number of bytes, at most those of `to`; unchanged by the caller until the end
   /// \param to   where; its first bytes are written
   /// \param then what the region's owner takes by region::notified, with the bytes in place. Ends
-  ///             with errc::out_of_memory if 4096 wait there that nobody has taken
+  ///             with errc::out_of_memory if 4096 wait there that were not taken
   detail::transfer_request put(const_buffer data, remote_region to,
                                std::optional<notify> then = {}) const {
     return {{.to = name(), .kind = detail::rma_kind::put, .where = to, .data = data, .then = then}};
@@ -139,11 +139,11 @@ class endpoint {
   explicit endpoint(std::shared_ptr<proto::peer> state) noexcept
       : state_(std::move(state)), id_(detail::peer_name(state_.get()).id) {}
   proto::peer* state() const noexcept { return state_.get(); }
-  /// \throws weft::error (invalid_argument) if it names nobody
+  /// \throws weft::error (invalid_argument) if it names no peer
   proto::peer& peer() const;
 
  private:
-  /// Nobody for a tag of weft's own: what is started with that ends with errc::invalid_argument.
+  /// No peer for a tag of weft's own: what is started with that ends with errc::invalid_argument.
   detail::peer_name name(tag_mask t) const noexcept {
     return {t.value < first_reserved_tag ? state() : nullptr, id_};
   }

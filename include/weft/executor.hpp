@@ -41,7 +41,7 @@ struct task_environment {
   /// Whose clock `within`, `until` and `sleep_for` use: the context that the chain was started in.
   detail::timer_service* timers = nullptr;
 
-  /// Who makes things end while a destructor of this chain must wait; null: nobody.
+  /// What makes things end while a destructor of this chain must wait; null: nothing.
   detail::run_loop* home = nullptr;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// external loop: moves a context by calls, without coroutines, for loops that belong to somebody
-// else. The C interface (weft.h) stands on it; MPI libraries and event loops can, too.
+// external loop: moves a context by calls, without coroutines, for loops of other
+// libraries. The C interface (weft.h) stands on it; MPI libraries and event loops can, too.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace weft {
 
-/// A context that is driven by calls. While an external loop exists, nobody is inside `run` or
+/// A context that is driven by calls. While an external loop exists, no thread is inside `run` or
 /// `sync_wait` of its context, and nothing is spawned there. It must not outlive the context; when
 /// it ends, no thread may be inside one of its calls.
 ///

@@ -20,15 +20,15 @@ class group {
   /// \throws weft::error (invalid_argument) if rank >= size()
   endpoint operator[](peer_id rank) const;
 
-  /// Receives from whoever sends a matching message first, as `context::recv`. Does not end when
+  /// Receives from any source, as `context::recv`. Does not end when
   /// processes die; `endpoint::closed` tells that.
   detail::recv_request recv_any(mutable_buffer into, tag_mask t) const {
     return owner_->recv(into, t);
   }
 
-  /// Ends when every process of the job has come here. Messages that nobody has received yet do not
-  /// stand in its way, however many they are. Not to be stopped (`within`, a stop token): how far
-  /// it had come is not remembered, so the others may wait for ever, or go on without this one.
+  /// Ends when every process of the job has come here. Messages that have not been received yet do
+  /// not stand in its way, however many they are. Not to be stopped (`within`, a stop token): how
+  /// far it had come is not remembered, so the others may wait for ever, or go on without this one.
   /// \throws weft::error  peer_lost when one of them died; closed when one has closed, or this side
   ///         has; unsupported in a process that joined later
   task<void> barrier() const;

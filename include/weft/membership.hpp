@@ -22,16 +22,17 @@ struct membership_view {
 ///
 /// Rank 0 keeps the book: it gives every process that joins the next rank, never the same twice,
 /// and tells all members of each change, in one order. `context::peer(rank)` names a member,
-/// whoever it is, wherever it runs and whichever transport reaches it. `context::world()` stays the
-/// group of those that were started together; a process that joined is not in it, and sees its
-/// size. When rank 0 has gone the job goes on, but nobody joins any more and no change is told.
+/// whichever process it is, wherever it runs and whichever transport reaches it. `context::world()`
+/// stays the group of those that were started together; a process that joined is not in it, and
+/// sees its size. When rank 0 has gone the job goes on, but no process joins any more and no change
+/// is told.
 ///
 /// Functions may be called from any thread.
 class membership {
  public:
   explicit membership(context& of) noexcept : context_(&of) {}
 
-  /// This process's rank. A process that nobody launched and that did not join has rank 0, of one.
+  /// This process's rank. A process that was not launched and that did not join has rank 0, of one.
   peer_id rank() const noexcept;
 
   /// Lets processes join through rank 0, which is the one to call it, until its context ends.
@@ -65,7 +66,7 @@ class membership {
 /// coroutine.
 /// \param address what membership::open returned on rank 0
 /// \param chosen  as for a context; `job_key` must be the job's when the address is "tcp://"
-/// \throws weft::error  refused (nobody there, or another key), unreachable (no answer, too),
+/// \throws weft::error  refused (no listener there, or another key), unreachable (no answer, too),
 ///         peer_lost or closed (rank 0 ended meanwhile), invalid_argument
 context join(const std::string& address, options chosen = options::from_environment());
 

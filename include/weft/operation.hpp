@@ -10,8 +10,8 @@ class executor;
 
 /// Something in flight. It lives in its owner (a coroutine frame, a scope's node, a C caller's
 /// struct), is neither copied nor moved, and is linked into whichever queue holds it, so nothing
-/// is allocated for it. Whoever ends it sets `status` and hands it to a completion queue, once;
-/// after `complete` has been called nobody but its owner may touch it.
+/// is allocated for it. The code that ends it sets `status` and hands it to a completion queue,
+/// once; after `complete` has been called only its owner may touch it.
 class operation {
  public:
   /// Called exactly once, without the progress lock held, by the thread that drains the completion
@@ -25,7 +25,7 @@ class operation {
   void complete() noexcept { complete_(*this); }
 
   operation* next = nullptr;  ///< the next one in the queue that holds it now
-  errc status = errc::ok;     ///< written by whoever ends it, before it is queued
+  errc status = errc::ok;     ///< written by the code that ends it, before it is queued
 
   /// Who calls `complete`; null: the thread inside `run()`. Set by the owner before it starts.
   executor* on = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdma: a network card in software, between the processes of one host: queues of small messages
-// that anybody may post to, copies between registered memory, counted events, and chains of all
+// that any process may post to, copies between registered memory, counted events, and chains of all
 // these that run without the application. After the Elan4 of Quadrics, as in Yu, Woodall, Graham
 // and Panda, "Design and Implementation of Open MPI over Quadrics/Elan4" (2005).
 #pragma once
@@ -26,7 +26,7 @@ class port;  // what a context keeps for its device (src/api/qdma_port.hpp)
 }
 
 /// A virtual process id: whose queue, region or event something is. Not a rank. An id that was
-/// given back is never given again, so one that is out of date is refused. 0: nobody.
+/// given back is never given again, so one that is out of date is refused. 0: no process.
 enum class process : std::uint32_t { nobody = 0 };
 
 /// How a device is reached by those that do not know its node's table of contexts yet. Bytes to be
@@ -75,7 +75,7 @@ struct descriptor {
 
 /// Descriptors that follow each other: each begins when the one before it has ended well. When one
 /// fails, those after it are left out, except that events that they would signal are told of the
-/// failure: whoever waits there gets the error. A value; keeps nothing alive.
+/// failure: the coroutine that waits there gets the error. A value; keeps nothing alive.
 class chain {
  public:
   explicit chain(descriptor only) { steps_.push_back(std::move(only)); }
@@ -181,12 +181,12 @@ class receive_operation : public waiting {
 /// A counted event: when as many completions have come as it was armed for, it triggers: chains
 /// that hang on it start, and one that waits resumes. Completions that come before it is armed
 /// (again) are kept and count then, so none can fall between a trigger and the next arming. Owned
-/// by whoever made it; ends with its destructor. Move-only. Any thread.
+/// by its maker; ends with its destructor. Move-only. Any thread.
 class event {
  public:
   event(event&&) noexcept;
   event& operator=(event&&) noexcept;
-  ~event();  ///< nobody may wait for it
+  ~event();  ///< no coroutine may wait for it
 
   remote_event id() const noexcept;
 
@@ -199,7 +199,7 @@ class event {
   /// When that process is lost, the event fails with errc::peer_lost.
   void depends_on(process peer);
 
-  /// Waits for a trigger that nobody has waited for yet. `co_await e` is the same.
+  /// Waits for a trigger that has not been waited for yet. `co_await e` is the same.
   /// \throws weft::error what a descriptor failed with, or peer_lost, stopped, closed
   detail::trigger_request triggered() const noexcept;
 
@@ -215,12 +215,12 @@ inline auto operator co_await(const event& e) {
 }
 
 /// A queue of up to 256 messages that any process may post to. What its owner does not receive
-/// stays there, and whoever posts to a full queue waits; nothing is overwritten. Move-only.
+/// stays there, and a process that posts to a full queue waits; nothing is overwritten. Move-only.
 class queue {
  public:
   queue(queue&&) noexcept;
   queue& operator=(queue&&) noexcept;
-  ~queue();  ///< nobody may receive from it
+  ~queue();  ///< no coroutine may receive from it
 
   remote_queue id() const noexcept;
 
@@ -242,8 +242,8 @@ class region {
   region(region&&) noexcept;
   region& operator=(region&&) noexcept;
 
-  /// Takes it back: descriptors that come later fail. Waits for whoever copies at this moment, a
-  /// slice of at most 64 KiB each, unless it does not end within a second.
+  /// Takes it back: descriptors that come later fail. Waits for a process that copies at this
+  /// moment, a slice of at most 64 KiB each, unless it does not end within a second.
   ~region();
 
   remote_region id() const noexcept;
@@ -261,7 +261,8 @@ class region {
 
 /// A context's card: the context has one at most, from open or join until its end. A handle; must
 /// not outlive the context. The context's engine runs its descriptors: the progress thread in
-/// `dedicated` mode while the application does something else, otherwise whoever is inside run().
+/// `dedicated` mode while the application does something else, otherwise the thread that is inside
+/// run().
 class device {
  public:
   /// Makes the node's table of contexts and claims the first entry. Not inside a coroutine of
@@ -277,7 +278,7 @@ class device {
   device_address where() const;
 
   /// From now on descriptors of either side can name the other. Meeting again does nothing.
-  /// \throws weft::error  peer_lost (nobody has that id now), unreachable, refused
+  /// \throws weft::error  peer_lost (no process has that id now), unreachable, refused
   task<void> meet(process who);
 
   /// \param completions armed for that many; 0: not armed

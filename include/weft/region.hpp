@@ -17,10 +17,10 @@ class context;
 /// far as its rights go, whether or not the application is looking: in the modes with a progress
 /// thread also while it computes. Move-only; must not outlive its context. Any thread.
 ///
-/// Whoever has `remote()` reaches it; it travels in an ordinary message. Nobody is kept from
-/// touching the memory at the same time: what a put has written may be read once its notification
-/// has come, or a message that the peer sent after its put had ended. Words that peers count in are
-/// read and written here by std::atomic_ref<std::uint64_t>.
+/// A process that has `remote()` reaches it; it travels in an ordinary message. No process is kept
+/// from touching the memory at the same time: what a put has written may be read once its
+/// notification has come, or a message that the peer sent after its put had ended. Words that peers
+/// count in are read and written here by std::atomic_ref<std::uint64_t>.
 class region {
  public:
   /// \param owner  whose peers may reach it
@@ -45,8 +45,9 @@ class region {
   /// errc::refused. Of a put that was under way a part may be there. Waits only for peers whose
   /// links were let copy by themselves (RDMA, CMA), until their engines say that they have ended,
   /// or they are lost: one that is stopped by a debugger holds it up. It cannot be stopped.
-  /// Requests that wait for notifications end with errc::closed; notifications that nobody took are
-  /// gone. To be awaited, once, or started in a scope; the destructor has nothing left to do then.
+  /// Requests that wait for notifications end with errc::closed; notifications that were not taken
+  /// are gone. To be awaited, once, or started in a scope; the destructor has nothing left to do
+  /// then.
   detail::region_end_request end() const noexcept;
 
   /// Leaves the memory to peers until the context ends: the destructor does nothing.

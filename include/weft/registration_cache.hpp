@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/// What becomes of a registration that nobody uses any more.
+/// What becomes of a registration that is not in use any more.
 enum class registration_caching : std::uint8_t {
   off,     ///< it ends at once
   on,      ///< it stays for the next one who names that memory, or part of it

@@ -28,7 +28,8 @@ static_assert(sizeof(remote_region) == 24);
 /// What peers call a region, where its owner chooses that: for interfaces whose callers name remote
 /// memory by a bare number and an address, such as libfabric.
 struct region_name {
-  std::uint64_t key = 0;    ///< of no other region of the context now; whoever guesses it is in
+  std::uint64_t key =
+      0;  ///< of no other region of the context now; a process that guesses it has access
   std::uint64_t first = 0;  ///< what its first byte is counted as, in remote_region::offset
 };
 

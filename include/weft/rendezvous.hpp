@@ -19,7 +19,7 @@ enum class rendezvous_scheme : std::uint8_t {
 enum class rendezvous_eager_data : std::uint8_t {
   automatic,  ///< as the transport has it best
   yes,        ///< as much of it as may go at once: that hides the handshake
-  no          ///< the request only: each byte is moved once, by whoever moves the rest
+  no          ///< the request only: each byte is moved once, by the side that moves the rest
 };
 
 /// Whether what tells the peer that a rest was read or written (`fin_ack`, `fin`) is chained to the
@@ -33,7 +33,7 @@ enum class chained_fin : std::uint8_t {
 /// How this side learns that a copy of its own has ended, over `qdma`. Of use to repeat an
 /// experiment (docs/adr/0023-chained-fin.md, `weft-bench rdma`).
 enum class copy_completion : std::uint8_t {
-  direct,     ///< from whoever copied, at once (the default)
+  direct,     ///< from the side that copied, at once (the default)
   one_queue,  ///< by a small message to the queue in which the peers' messages are
   two_queues  ///< by one to a queue that has nothing else
 };

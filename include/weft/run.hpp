@@ -99,7 +99,7 @@ awaited_t<X> sync_wait(context& ctx, X x) {
   return detail::awaited_task<X>(detail::home_of(ctx.core()), std::move(x)).wait();
 }
 
-/// Starts a task that nobody waits for; it runs when a thread is inside `run`. Any thread. The
+/// Starts a task that is not waited for; it runs when a thread is inside `run`. Any thread. The
 /// context's end makes whatever of the context it waits for end with errc::closed, and then waits
 /// for the task itself, also on a pool: one that waits for something else holds it up.
 /// \param on_failure called with what it throws, on its thread; by default that ends the program

@@ -109,7 +109,7 @@ class scope final : private detail::detached_task_owner {
 
   /// Asks everything in the scope to stop. What then ends with errc::stopped is no failure. Any
   /// thread. Requests started on the thread inside `run()` are asked when that thread comes by.
-  /// \return true if nobody asked before
+  /// \return true if it was not asked before
   bool request_stop() noexcept { return ask(asked::by_owner); }
 
  private:
@@ -189,7 +189,8 @@ class scope final : private detail::detached_task_owner {
 
   // Any thread.
   /// Units: the owner (until it joins), each task, each request started elsewhere, each errand, and
-  /// the local half while the owner waits for it. Whoever drops the last one wakes the owner.
+  /// the local half while the owner waits for it. The thread that drops the last one wakes the
+  /// owner.
   std::atomic<std::ptrdiff_t> open_{1};
   std::atomic<asked> asked_{asked::not_yet};
   std::mutex mutex_;  ///< guards what follows

@@ -21,8 +21,8 @@ struct stream_options {
 
 /// One end of a stream. Opened by both peers under the same number, in any order, at any time; each
 /// number is a stream of its own. Nothing is shared with other traffic but the way: what is not
-/// read stays within the window, and blocks nobody else. With `self` (a rank's endpoint to itself)
-/// the first that is opened and the second one are the two ends.
+/// read stays within the window, and blocks no other stream. With `self` (a rank's endpoint to
+/// itself) the first that is opened and the second one are the two ends.
 ///
 ///     stream s(peer, 7);                        // open
 ///     co_await s.write(data);                   // put, or try_write: what can be taken at once
@@ -38,8 +38,8 @@ struct stream_options {
 /// which no receive of the application's takes.
 ///
 /// How things end, for `read`, `write` and the others alike:
-///   closed     in good order: `try_read` is at the end of the stream, or a write has nobody who
-///              reads it, since this end has finished or the peer's has closed
+///   closed     in good order: `try_read` is at the end of the stream, or a write has no reader
+///              any more, since this end has finished or the peer's has closed
 ///   peer_lost  not in good order: bytes may be missing, since the peer died, or let go of its end
 ///              without `finish`, or the endpoint was closed first
 ///   stopped    asked by a stop token, or a deadline; nothing is lost, `written` and the next

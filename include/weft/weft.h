@@ -26,7 +26,7 @@
  * Who owns what. Handles (weft_context, weft_peer, ...) are weft's. A weft_op and the memory that
  * it names are the caller's: leave both alone from the posting call until the operation's end has
  * been told, by exactly one of: the posting call itself (it returned anything but WEFT_OK),
- * weft_poll, weft_test or weft_wait. Whoever sees it first is told, and nobody else.
+ * weft_poll, weft_test or weft_wait. The first call that sees it reports it, and no other.
  *
  * Not here: streams, and gather and scatter lists, are C++'s (weft/stream.hpp, weft/endpoint.hpp).
  *
@@ -76,7 +76,7 @@ WEFT_API const char* weft_strerror(int code);
 /* --- contexts -------------------------------------------------------------------------------- */
 
 typedef struct weft_context weft_context;   /* all of a process's weft state; several may exist */
-typedef struct weft_peer weft_peer;         /* somebody to talk to */
+typedef struct weft_peer weft_peer;         /* a process to exchange messages with */
 typedef struct weft_listener weft_listener; /* a listener for peers that come by address */
 
 /* What can be chosen. Set it to zeros, then `size`. Strings are the caller's and not kept. */
@@ -133,8 +133,8 @@ WEFT_API void weft_invalidate_registrations(weft_context* ctx, const void* memor
  * same handle. Connections are made on first use. */
 
 /* The peer with a number: a rank of the job, this process's own included, or the `source` of a
- * message. Operations with a rank that nobody has end with UNREACHABLE or PEER_LOST.
- * Errors: INVALID_ARGUMENT (a number of 2^31 or more that nobody has), OUT_OF_MEMORY. */
+ * message. Operations with a rank that no process has end with UNREACHABLE or PEER_LOST.
+ * Errors: INVALID_ARGUMENT (a number of 2^31 or more that no peer has), OUT_OF_MEMORY. */
 WEFT_API int weft_peer_of(weft_context* ctx, uint32_t number, weft_peer** peer);
 
 /* Its number in the context: the rank, or, for peers by address, 2^31 and up. Equals
@@ -156,14 +156,14 @@ WEFT_API int weft_listen(weft_context* ctx, const char* address, weft_listener**
 /* Where it listens, with the port that the system chose; as long as the listener exists. */
 WEFT_API const char* weft_listener_address(const weft_listener* listener);
 
-/* Waits for somebody at the listener, and lets them in. Blocks up to timeout_ms milliseconds
+/* Waits for a connection request, and accepts it. Blocks up to timeout_ms milliseconds
  * (negative: for ever); messages move meanwhile only if there is a progress thread. private data
  * (may be NULL) gets what the visitor passed to weft_connect, cut to private_data_size bytes with a
  * zero at the end. Errors: TIMED_OUT, CLOSED, OUT_OF_MEMORY. */
 WEFT_API int weft_accept(weft_listener* listener, int timeout_ms, char* private_data,
                          size_t private_data_size, weft_peer** peer);
 
-/* Closes the listener; whoever waits in front of it is rejected. No thread may be inside
+/* Closes the listener; requests that wait in front of it are rejected. No thread may be inside
  * weft_accept. NULL: nothing happens. */
 WEFT_API void weft_listener_close(weft_listener* listener);
 
@@ -207,9 +207,9 @@ typedef struct weft_completion {
  * the top byte 0xfe or 0xff are weft's own: who names one gets INVALID_ARGUMENT, and no receive
  * that ignores bits takes one.
  *
- * They return WEFT_OK: in flight. WEFT_DONE: it has ended well, and nobody will tell again; most
- * small sends do. A negative code: it has failed, the same. Then weft_result has the details, but
- * not where a pointer was NULL that must not be: *op is as it was. */
+ * They return WEFT_OK: in flight. WEFT_DONE: it has ended well, and no call will report it again;
+ * most small sends do. A negative code: it has failed, the same. Then weft_result has the details,
+ * but not where a pointer was NULL that must not be: *op is as it was. */
 
 /* Sends size bytes (0 is a message, too). Ends when the memory may be used again; the message may
  * still be on its way. Errors, here or when told: PEER_LOST, CLOSED, STOPPED, INVALID_ARGUMENT (too
@@ -222,7 +222,7 @@ WEFT_API int weft_send_synchronous(weft_peer* to, const void* data, size_t size,
                                    weft_op* op, void* user);
 
 /* Receives a message whose tag equals `tag` in every bit that is not set in `ignore`.
- * from: the sender; NULL: anybody (such a receive does not end with PEER_LOST).
+ * from: the sender; NULL: any source (such a receive does not end with PEER_LOST).
  * Errors: TRUNCATED, PEER_LOST, CLOSED, STOPPED, PROTOCOL_ERROR, OUT_OF_MEMORY. */
 WEFT_API int weft_recv(weft_context* ctx, weft_peer* from, void* into, size_t size, uint64_t tag,
                        uint64_t ignore, weft_op* op, void* user);
@@ -236,7 +236,7 @@ WEFT_API int weft_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64
 WEFT_API int weft_try_probe(weft_context* ctx, weft_peer* from, uint64_t tag, uint64_t ignore,
                             weft_completion* about);
 
-/* A message that was found and is nobody else's any more. Memory of the caller's, filled by
+/* A message that a matched probe took out of the queue. Memory of the caller's, filled by
  * weft_claim; not copied from then until it is received or discarded, one of which must come. */
 typedef struct weft_message {
   uint64_t opaque[8];
@@ -269,8 +269,8 @@ WEFT_API size_t weft_explain(const weft_op* op, char* text, size_t size);
 
 /* --- progress and completions ---------------------------------------------------------------- */
 
-/* Moves messages, and gathers up to `n` operations that have ended. Never blocks; after many calls
- * in vain it lets other threads have the core for a moment. Returns how many were filled. */
+/* Moves messages, and gathers up to `n` operations that have ended. Never blocks; after many empty
+ * polls it lets other threads have the core for a moment. Returns how many were filled. */
 WEFT_API int weft_poll(weft_context* ctx, weft_completion* done, int n);
 
 /* The same without gathering. Returns how many ended operations wait to be told. */
@@ -286,7 +286,7 @@ WEFT_API int weft_test(weft_op* op, weft_completion* result);
  * Returns WEFT_DONE, or WEFT_TIMED_OUT: it is still in flight. */
 WEFT_API int weft_wait(weft_op* op, int timeout_ms, weft_completion* result);
 
-/* Ends when every process that was started together has come here, whatever messages nobody has
+/* Ends when every process that was started together has come here, whatever messages have not been
  * received yet. Blocks; for one thread at a time. Errors: PEER_LOST, UNREACHABLE, CLOSED,
  * OUT_OF_MEMORY; UNSUPPORTED in a process that joined later. */
 WEFT_API int weft_barrier(weft_context* ctx);
@@ -349,9 +349,9 @@ WEFT_API int weft_region_open(weft_context* ctx, void* memory, size_t size, int 
 
 /* The same, with a name of the caller's choice, for who names remote memory by a number and an
  * address: weft_remote's key, which is of no other region of the context now, and its offset, with
- * which the first byte is counted as `first`. Whoever guesses the key is in. Since WEFT_4.
- * Errors: INVALID_ARGUMENT (also: the key is 0 or taken, or the last byte is counted as 2^48 or
- * more), OUT_OF_MEMORY. */
+ * which the first byte is counted as `first`. A process that guesses the key has access. Since
+ * WEFT_4. Errors: INVALID_ARGUMENT (also: the key is 0 or taken, or the last byte is counted as
+ * 2^48 or more), OUT_OF_MEMORY. */
 WEFT_API int weft_region_open_as(weft_context* ctx, void* memory, size_t size, int rights,
                                  uint64_t key, uint64_t first, weft_region** made);
 
@@ -375,7 +375,7 @@ WEFT_API int weft_region_notified(weft_region* region, weft_op* op, void* user);
  * OUT_OF_MEMORY, PROTOCOL_ERROR. */
 
 /* Writes size bytes to the beginning of `where`. notify: NULL, or a word for the region's owner,
- * told when the bytes are there; a put of no bytes is nothing but that. 4096 that nobody has taken
+ * told when the bytes are there; a put of no bytes is nothing but that. 4096 that were not taken
  * wait there, one more is OUT_OF_MEMORY. */
 WEFT_API int weft_put(weft_peer* to, const void* data, size_t size, weft_remote where,
                       const uint64_t* notify, weft_op* op, void* user);

@@ -21,7 +21,7 @@ class detached_task_owner {
   ~detached_task_owner() = default;
 };
 
-/// A coroutine that nobody holds: it runs at once inside the call that makes it, owns its chain,
+/// A coroutine without an owner: it runs at once inside the call that makes it, owns its chain,
 /// frees itself at the end and tells its owner. Made by `start_detached`.
 class detached_task {
  public:

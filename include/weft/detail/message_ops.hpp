@@ -17,9 +17,9 @@ struct inbound_message;
 
 namespace weft::detail {
 
-/// A peer, or (null) nobody in particular. The memory of a peer that has gone becomes another
+/// A peer, or (null) none in particular. The memory of a peer that has gone becomes another
 /// peer's one day, for operations and requests are not counted; its number is never given again.
-/// Whoever holds the progress lock compares the two before it goes by the address.
+/// The holder of the progress lock compares the two before it goes by the address.
 struct peer_name {
   peer_name(proto::peer* p) noexcept;  // NOLINT: that peer, while it is known to be there
   peer_name(proto::peer* p, peer_id its) noexcept : peer(p), id(its) {}
@@ -79,7 +79,7 @@ struct send_request {
 struct recv_request {
   using value_type = received;
   using operation_type = recv_operation;
-  proto::messenger* messenger;  ///< null if `from` is given; both null: nobody, which is refused
+  proto::messenger* messenger;  ///< null if `from` is given; both null: no peer, which is refused
   peer_name from;               ///< null: any source
   tag_mask tag;
   buffer_list<mutable_buffer> into;

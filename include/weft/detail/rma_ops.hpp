@@ -28,7 +28,7 @@ struct rma_request {
 /// Why a peer did not do it; travels in one byte.
 enum class rma_refusal : std::uint8_t {
   none,
-  no_region,      ///< nobody there has a region with that key any more
+  no_region,      ///< the target has no region with that key any more
   out_of_bounds,  ///< it ends before that
   no_right,       ///< it was not registered for that
   misaligned,     ///< an atomic word that does not lie on a multiple of 8 bytes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who can make operations end while this thread waits.
+// What can make operations end while this thread waits.
 #pragma once
 
 #include <atomic>

@@ -10,7 +10,7 @@
 namespace weft::detail {
 
 /// A suspended coroutine and its way back. Lives in whatever the coroutine waits for. `set` by the
-/// coroutine's thread before anybody can call `go`; `go` by any thread, once per `set`.
+/// coroutine's thread before any thread can call `go`; `go` by any thread, once per `set`.
 class scheduled_continuation final : public operation {
  public:
   scheduled_continuation() noexcept : operation(&arrived) {}
@@ -75,7 +75,7 @@ class one_shot_event {
 
  private:
   enum state : unsigned char {
-    closed,   ///< it has not happened, nobody waits
+    closed,   ///< it has not happened, no coroutine waits
     waiting,  ///< it has not happened, back_ waits
     opened    ///< it has happened
   };

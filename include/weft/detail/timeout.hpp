@@ -79,7 +79,7 @@ class fused_stop_source {
   fused_stop_source& operator=(const fused_stop_source&) = delete;
   ~fused_stop_source() { environment_.stop = std::move(outer_); }
 
-  /// \return true if nobody, inside or outside, asked before
+  /// \return true if neither the inside nor the outside asked before
   bool stop() noexcept { return source_.request_stop(); }
 
   /// A stop callback that passes the request on to a layer.
