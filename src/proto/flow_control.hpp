@@ -70,8 +70,8 @@ class flow_control {
   /// \return whether the peer waits for credit that leaves now
   bool stop_waiting() noexcept { return std::exchange(peer_waits_, false); }
 
-  /// Whether a window of this size may grow: messages that nobody receives hold most of it, and
-  /// it is not larger than helps anybody.
+  /// Whether a window of this size may grow: unexpected messages hold most of it, and
+  /// it is not larger than helps.
   bool should_grow() const noexcept {
     return credit_window_ < largest_window && in_use_ > credit_window_ / 2;
   }

@@ -90,7 +90,7 @@ inline constexpr std::uint64_t size_mask = (std::uint64_t{1} << 48) - 1;
 /// A barrier's tags: from here on, and the step.
 inline constexpr std::uint64_t first_signal_tag = std::uint64_t{0xff} << 56;
 
-/// Signals that nobody has received yet: so many of one peer are kept.
+/// Signals that have not been received yet: so many of one peer are kept.
 inline constexpr std::uint32_t most_signals = 4096;
 
 /// Identifiers of operations within one peer; 0 means none.

@@ -64,15 +64,15 @@ struct inbound_message {
   bool rendezvous = false;        ///< the rest waits for an answer
   bool eager_done = false;        ///< the part that was not asked for is all here
   bool waits_for_link = false;    ///< the rest will be asked for, or read, when the link can
-  bool given_up = false;          ///< was matched, but nobody wants it any more
-  bool claimed = false;           ///< unexpected, and will be received by whoever claimed it
+  bool given_up = false;          ///< was matched, but is not wanted any more
+  bool claimed = false;           ///< unexpected, and will be received by the call that claimed it
   bool is_signal = false;         ///< it holds no credit: peer::signals_ counts it
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
   local_id read_id = 0;           ///< the link is reading it: peer::reads_
   bool told = false;              ///< the sender knows that it was read
   bool expected = false;          ///< the link lets the sender write it
-  bool stopping = false;          ///< nobody wants it, but the link may be writing
+  bool stopping = false;          ///< not wanted, but the link may be writing
   bool placing = false;           ///< the transport was told where its next frame belongs
   remote_address expected_at;     ///< where
 
@@ -98,7 +98,7 @@ struct inbound_message {
   /// All of it is here that its peer sends without being asked.
   bool complete() const noexcept { return whole() && eager_done; }
   received about() const noexcept;
-  /// Nothing more will come, and nobody waits for an answer: whoever receives it has it at once.
+  /// Nothing more will come, and no answer is waited for: a receive that takes it has it at once.
   bool ready(bool peer_is_gone) const noexcept {
     return peer_is_gone || (complete() && sender_id == 0);
   }

@@ -81,7 +81,7 @@ class match_table {
   /// `after`, in order of posting.
   detail::match_operation* take_posted(const peer* from) noexcept;
 
-  /// The oldest unexpected message from a peer, or (null) from anybody.
+  /// The oldest unexpected message from a peer, or (null) from any source.
   inbound_message* any_unexpected(const peer* from) const noexcept { return unexpected_.any(from); }
 
  private:

@@ -23,7 +23,7 @@ messenger::~messenger() {
   close_all();
 }
 
-/// What a receive or probe that finds no message ends with, instead of waiting in vain; ok: it may
+/// What a receive or probe that finds no message ends with, instead of waiting for ever; ok: it may
 /// wait.
 inline errc messenger::no_message(const peer* from) const noexcept {
   if (from) return from->gone() ? from->why() : errc::ok;
@@ -369,7 +369,7 @@ peer_name::peer_name(proto::peer* p) noexcept : peer(p), id(p ? p->id() : no_pee
 
 namespace {
 
-/// Null: it names nobody.
+/// Null: it names no peer.
 proto::messenger* messenger_of(const send_operation& op) noexcept {
   return op.request.to.peer ? &op.request.to.peer->owner() : nullptr;
 }
@@ -377,7 +377,7 @@ proto::messenger* messenger_of(const match_operation& op) noexcept {
   return op.from ? &op.from->owner() : op.messenger;
 }
 
-/// Starts it by `begin`, unless it names nobody.
+/// Starts it by `begin`, unless it names no peer.
 template <class Operation, class Begin>
 bool start_with(Operation& op, Begin begin) noexcept {
   proto::messenger* const at = messenger_of(op);

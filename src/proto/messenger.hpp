@@ -67,9 +67,9 @@ class messenger final : public runtime::pollable {
   /// Two at once, for a barrier, which asks in every step. To be named with their numbers: one that
   /// goes may be another one then.
   std::array<peer*, 2> peers_of(peer_id a, peer_id b);
-  /// Whether a number is that of a rank, or somebody who came by address has or had it.
+  /// Whether a number is that of a rank, or a peer that came by address has or had it.
   bool has_given(peer_id id) const;
-  /// With the next number from `ranks` on. Once it has gone and nobody has it any more, its memory
+  /// With the next number from `ranks` on. Once it has gone and has no owner any more, its memory
   /// is another one's; of its number the reason is remembered, in one byte.
   /// \throws std::bad_alloc, weft::error (unsupported) when all numbers have been given
   std::shared_ptr<peer> new_peer();
@@ -100,7 +100,7 @@ class messenger final : public runtime::pollable {
   /// Whether a peer has yet to be told something, such as that its message was received.
   bool unsent() const noexcept;
 
-  /// Whether a stream that nobody has a handle of waits for its end. After close_all: not for long.
+  /// Whether a stream without a handle waits for its end. After close_all: not for long.
   bool streams_linger() const noexcept;
 
   /// Awaited until the peer is closed or lost.
@@ -112,7 +112,7 @@ class messenger final : public runtime::pollable {
   std::string describe(const peer& p) const;
   std::function<std::string(const peer&)> describer;
 
-  /// Why what was asked of nobody could not begin, for people. \param tag what it was asked with
+  /// Why what named no peer could not begin, for people. \param tag what it was asked with
   static const char* names_nobody(std::uint64_t tag) noexcept;
   /// The same mask. \throws weft::error (invalid_argument) if it names a tag of weft's own
   static tag_mask checked(tag_mask t);
@@ -236,7 +236,7 @@ class messenger final : public runtime::pollable {
   stream_table streams_;
   region_table regions_;
 
-  /// Pending while there are regions: as with a receive that is posted, somebody looks also while
+  /// Pending while there are regions: as with a receive that is posted, a thread polls also while
   /// the application computes.
   class region_keepalive final : public operation {
    public:

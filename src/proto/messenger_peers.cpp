@@ -37,12 +37,12 @@ std::shared_ptr<peer> messenger::new_peer() {
                   "this context has met as many peers by address as there are numbers for");
     id = first_new_ + static_cast<peer_id>(ends_.size());
     ends_.push_back(static_cast<std::uint8_t>(errc::unreachable));
-    // Somebody may have asked for that number before it was given: then it stays nobody's.
+    // A call may have asked for that number before it was given: then it is not given.
   } while (peers_.contains(id));
   return peers_.emplace(id, make_peer(id)).first->second;
 }
 
-/// Nobody connects to a peer that is met when the context has ended.
+/// No connection is made to a peer that is met when the context has ended.
 std::shared_ptr<peer> messenger::make_peer(peer_id id) {
   if (free_list_.empty()) collect();
   std::shared_ptr<peer> p;
@@ -57,7 +57,7 @@ std::shared_ptr<peer> messenger::make_peer(peer_id id) {
   return p;
 }
 
-/// Peers that have gone and are in nobody's hands become spare. Done when there are twice as many
+/// Peers that have gone and have no owner become spare. Done when there are twice as many
 /// peers as the last time had left: what it costs is shared among those that were new since,
 /// however many endpoints of those that have gone are kept.
 void messenger::collect() {

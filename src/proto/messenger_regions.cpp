@@ -38,7 +38,8 @@ region_entry* messenger::begin_end(std::uint64_t key) noexcept {
   return nullptr;
 }
 
-/// Whoever runs the context may be away for long, or look by calls: so this looks by itself.
+/// The thread that runs the context may be away for long, or poll by calls: so this looks by
+/// itself.
 void messenger::end_region(std::uint64_t key) noexcept {
   for (unsigned looks = 0;; ++looks) {
     {

@@ -86,7 +86,7 @@ void multi_rail_link::lose(lane& l) noexcept {
 }
 
 /// It broke here, and may do so where frames only came by it. The other side may not notice by
-/// itself: a device acknowledges what nobody reads any more, and a link that is full of it waits
+/// itself: a device acknowledges what is not read any more, and a link that is full of it waits
 /// for room that never comes.
 void multi_rail_link::give_up(lane& l) noexcept {
   if (std::exchange(l.broke, true)) return;
@@ -294,7 +294,7 @@ bool multi_rail_link::on_arrived(std::uint64_t number, std::uint64_t frames,
   l.broke = l.broke || given_up;
   if (l.now == lane::state::dead) return true;  // all of it goes again, and arrives once
   if (frames < l.seen || frames - l.seen > l.unconsumed.size()) return false;
-  // Nobody can have received what is still to be read from the application's memory.
+  // No receiver can have what is still to be read from the application's memory.
   if (frames - l.seen == l.unconsumed.size() && !l.unconsumed.empty() && l.out->holds())
     return false;
   std::uint64_t bytes = 0;
@@ -311,7 +311,7 @@ bool multi_rail_link::on_arrived(std::uint64_t number, std::uint64_t frames,
     if (!what.fragment()) continue;
     if (bytes == 0) since = std::max(since, what.posted);
     bytes += what.header.size;
-    // Whoever waits for the end of its message waits for room.
+    // A send that waits for the end of its message waits for room.
     refused_ = refused_ || (!what.dropped && !holds_for(what.extension.a));
   }
   if (bytes != 0) measure(l, bytes, since);

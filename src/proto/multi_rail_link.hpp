@@ -39,8 +39,8 @@ inline constexpr std::uint64_t most_ahead = 1u << 16;
 /// fragments where the application has them), and goes again over what is left when a lane dies.
 /// The other side takes each number once. docs/adr/0010-several-links.md.
 ///
-/// Made when the first lane is offered in either direction; owned by whoever offers until the peer
-/// takes it as its link. Progress lock held only.
+/// Made when the first lane is offered in either direction; owned by the side that offers until the
+/// peer takes it as its link. Progress lock held only.
 class multi_rail_link final : private multi_rail_traits, public transports::link {
  public:
   /// \param p     whose links; outlives this, and learns of it

@@ -61,7 +61,7 @@ void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) 
 }
 
 std::uint32_t peer::grant_first_credit() noexcept {
-  if (gone()) return 0;  // its offer was on the way; nobody would give the credit back
+  if (gone()) return 0;  // its offer was on the way; the credit would not come back
   if (flow_.window() == 0) flow_.set_window(owner_.first_budget());
   return flow_.window();
 }
@@ -123,7 +123,7 @@ bool peer::flush_controls() noexcept {
       return false;
     }
     const frame_kind kind = c.kind();
-    // Credit that is not awaited is no reason to wake anybody.
+    // Credit that is not awaited is no reason to wake a thread.
     if (kind != frame_kind::credit || flow_.stop_waiting()) wake_peer();
     if (kind >= frame_kind::accessed) rma_->on_left(kind, c.extension);
     bye_left_ = bye_left_ || (kind == frame_kind::bye && c.extension.a == good_bye);
@@ -133,8 +133,9 @@ bool peer::flush_controls() noexcept {
   return true;
 }
 
-/// A control frame that waits for room is what the peer waits for, and no operation here: whoever
-/// makes passes has to go on until it has left. So is what a multi-rail link has to send again.
+/// A control frame that waits for room is what the peer waits for, and no operation here: the
+/// thread that makes passes has to go on until it has left. So is what a multi-rail link has to
+/// send again.
 bool peer::unsent() const noexcept {
   if (state_ == state::lost) return false;
   return (link_ && (!controls_.empty() || (rma_ && rma_->serving()))) ||
@@ -146,8 +147,8 @@ void peer::note_unsent() noexcept {
   if (now != std::exchange(unsent_noted_, now)) owner_.has_unsent(now);
 }
 
-/// After a frame that needs a reaction. Whoever makes a pass looks again soon, and the answer may
-/// be there by then; if it goes elsewhere instead, it rings first.
+/// After a frame that needs a reaction. The thread that makes a pass polls again soon, and the
+/// answer may be there by then; if it goes elsewhere instead, it rings first.
 void peer::wake_peer() noexcept {
   if (owner_.engine().in_pass())
     owner_.engine().defer_wakeup();
@@ -157,7 +158,7 @@ void peer::wake_peer() noexcept {
 
 /// The link has room, or is new, or credit came: control frames first, then messages that have
 /// begun, then the next one. That one has its turn even if control frames filled a new link: while
-/// nobody had it, a later message could go first.
+/// no send had it, a later message could go first.
 void peer::on_writable() noexcept {
   link_full_ = false;
   if (!link_ || state_ == state::lost) return;
@@ -172,7 +173,7 @@ void peer::on_writable() noexcept {
 
 /// Resumes those who wait for room or credit, once each and in turn, until the link is full again:
 /// with thousands of long messages under way, waking all of them for one frame's room would cost
-/// more than the frames. Whoever is left comes first when the link says that it has room.
+/// more than the frames. A send that is left comes first when the link says that it has room.
 void peer::resume_writers() noexcept {
   const waiter* last = write_waiters_.last();
   for (bool more = true; more && !write_waiters_.empty() && !link_full_;) {
@@ -266,7 +267,7 @@ void peer::lose(errc why, std::string_view detail) noexcept {
   note_unsent();
   // What is whole keeps its part of the budget until it is received.
   owner_.return_budget(flow_.end());
-  // What nobody receives and will never be whole goes bit by bit: there may be many of these.
+  // What is not received and will never be whole goes bit by bit: there may be many of these.
   unexpected_queue::begin_sweep(unexpected);
   if (!sweep(messages_per_pass)) owner_.has_to_sweep(*this);
   for (operation* op : std::exchange(closings, {})) owner_.engine().end(*op);

@@ -41,7 +41,7 @@ struct rendezvous_send_state {
   bool told = false;                      ///< the receiver was told, or will be in that order
 };
 
-/// What is remembered of one peer and of nobody after it.
+/// State of one peer, reset when the object is reused for another.
 class connection_state {
  public:
   enum class state : std::uint8_t {
@@ -96,7 +96,7 @@ class connection_state {
 
 /// State of the protocols with one peer: the link, whose turn it is to begin a message, credit in
 /// both directions, and what is in flight. Owned by the messenger and by endpoints; progress lock
-/// held only unless it says otherwise. When nobody owns it but the messenger, and it has gone, it
+/// held only unless it says otherwise. When only the messenger owns it, and it has gone, it
 /// becomes another peer: requests and operations may still hold its address (detail::peer_name).
 class peer final : public transports::frame_sink,
                    public std::enable_shared_from_this<peer>,
@@ -143,7 +143,7 @@ class peer final : public transports::frame_sink,
   }
   /// Gives back memory, once finished.
   void shrink() noexcept;
-  /// Another one from now on; finished, and in nobody's hands. \throws std::bad_alloc
+  /// Another one from now on; finished, and without another owner. \throws std::bad_alloc
   void recycle_as(peer_id id);
 
   // --- what the context tells -----------------------------------------------------------------

@@ -7,7 +7,7 @@
 
 namespace weft::proto {
 
-/// A coroutine that nobody waits for. It runs with the progress lock held, from its call to its
+/// A detached coroutine. It runs with the progress lock held, from its call to its
 /// first suspension and whenever what it awaits has come, on whichever thread polls. It ends the
 /// operation that it serves and frees itself. Nothing may be thrown out of it.
 struct protocol_coroutine {

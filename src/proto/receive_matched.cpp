@@ -160,7 +160,7 @@ void peer::release(inbound_message& m) noexcept {
 }
 
 /// The sender ran out of credit: gets back what it is owed, and twice the window if messages that
-/// nobody receives hold most of it and the budget has that much.
+/// are not received hold most of it and the budget has that much.
 void peer::grow_window() noexcept {
   if (flow_.should_grow()) flow_.grow(owner_.take_budget(flow_.window()));
   if (flow_.to_return() != 0) return_credit();

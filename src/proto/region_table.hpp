@@ -16,7 +16,7 @@
 
 namespace weft::proto {
 
-/// So many notifications that nobody has taken are kept for each region.
+/// So many notifications that were not taken are kept for each region.
 inline constexpr std::size_t most_notifications = 4096;
 
 /// A region, and what it has been told.
@@ -27,7 +27,7 @@ struct region_entry {
   std::deque<notification> unheard;
   std::deque<detail::notified_operation*> waiting;  // for one; then none is unheard
   std::uint32_t granted = 0;    // times that a peer's link may copy there by itself
-  bool ending = false;          // nobody new is let in
+  bool ending = false;          // no new access is let in
   operation* awaits = nullptr;  // that nothing is granted any more
 };
 

@@ -21,8 +21,8 @@ struct region_entry;
 /// With the number of an access: what a link is asked to tell the end of.
 inline constexpr std::uint64_t rma_cookie_bit = 1u << 17;
 
-/// So many accesses by one side have no answer yet; later ones wait until one has. Whoever asks for
-/// more is no correct peer.
+/// So many accesses by one side have no answer yet; later ones wait until one has. A peer that asks
+/// for more is no correct peer.
 inline constexpr std::size_t most_outstanding_rma = 1024;
 
 /// Puts, gets and atomics between this side and one peer, in both directions. They need neither
@@ -56,7 +56,7 @@ class rma {
   bool on_released(const frame_extension& x) noexcept;
   /// A frame of this side's answers has left.
   void on_left(frame_kind kind, const frame_extension& x) noexcept;
-  /// Somebody waits for room to send what the peer wanted to read.
+  /// An operation waits for room to send what the peer wanted to read.
   bool serving() const noexcept { return serving_ != 0; }
 
   // --- both -------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ std::size_t size_of(const rma_request& o) noexcept {
   }
 }
 
-/// Whether that can be asked of anybody.
+/// Whether that can be asked of any peer.
 bool makes_sense(const rma_request& o) noexcept {
   return o.where.key != 0 && size_of(o) <= o.where.size && o.where.offset <= size_mask &&
          o.where.size <= size_mask - o.where.offset;
@@ -198,7 +198,7 @@ void rma::cancel(rma_operation& op) noexcept {
   op.cancel_requested = true;
   if (op.order.to.id != peer_.id_ || op.held_by_link) return;
   if (op.asked && op.id != 0) {
-    // It may still be done there, but whatever the answer is, it is nobody's.
+    // It may still be done there, but whatever the answer is, no operation waits for it.
     asked_.replace(op.id, nobody_);
     op.id = 0;
     peer_.owner_.engine().end(op, errc::stopped);

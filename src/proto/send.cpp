@@ -212,7 +212,7 @@ protocol_coroutine peer::send_signal(send_operation& op) noexcept {
     op.begun = state_ == state::open && !op.cancel_requested;
     if (op.begun) send_control(frame_kind::signal, op.request.tag.value, op.request.immediate);
   }
-  // While it waits for room, the link needs somebody who looks.
+  // While it waits for room, the link needs a thread that polls.
   while (op.begun && state_ == state::open && !controls_.empty()) co_await room();
   const bool sent = op.begun && state_ == state::open;
   finish_send(op, sent ? errc::ok : op.cancel_requested ? errc::stopped : why_);

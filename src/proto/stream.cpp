@@ -67,7 +67,7 @@ void stream::settle() noexcept {
   if (closing_) engine().end(*std::exchange(closing_, nullptr), writer_.verdict());
   if (self_) {
     --messages().streams().lingering;
-    self_.reset();  // whoever calls this holds it, too
+    self_.reset();  // the caller holds it, too
   }
 }
 

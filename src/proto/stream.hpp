@@ -61,7 +61,7 @@ class stream final : public std::enable_shared_from_this<stream> {
   stream_reader reader_;
   stream_writer writer_;
   closed_operation* closing_ = nullptr;
-  std::shared_ptr<stream> self_;  // set while nobody else owns it
+  std::shared_ptr<stream> self_;  // set while it has no other owner
   bool listed_ = true;            // among messenger::streams
 };
 

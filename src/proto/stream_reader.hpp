@@ -17,7 +17,7 @@ class peer;
 class stream;
 struct inbound_message;
 
-/// Takes messages out of matching one after the other. Nothing is posted while nobody reads: what
+/// Takes messages out of matching one after the other. Nothing is posted while no read waits: what
 /// comes is unexpected, and within the window. A read that waits posts a receive into the caller's
 /// memory and, behind it, into *staging*, which is as long as the longest message: so none is ever
 /// truncated, and a small read leaves the rest of a message there.
@@ -57,7 +57,7 @@ class stream_reader final : public executor {
   }
   std::uint64_t handed_out() const noexcept { return handed_out_; }
 
-  /// Nobody reads any more: drops what comes, up to the end.
+  /// It is not read any more: drops what comes, up to the end.
   void leave() noexcept;
   bool over() const noexcept;
 

@@ -35,7 +35,7 @@ class stream_table {
     open_.erase({with, number, way});
   }
 
-  /// Streams that nobody has a handle of any more, and whose peers do not know yet.
+  /// Streams without a handle, and whose peers do not know yet.
   std::size_t lingering = 0;
 
  private:

@@ -31,7 +31,7 @@ class stream_writer final : public executor {
   /// What can be taken at once. 0: `status` tells why
   std::size_t put(const detail::buffer_list<const_buffer>& data) noexcept;
 
-  /// ok: there may be room one day; closed: nobody reads it, or this end has finished
+  /// ok: there may be room one day; closed: it has no reader, or this end has finished
   errc status() const noexcept;
   const char* cause() const noexcept { return cause_; }
   /// How all that was written has fared, once over: ok if the reader had all of it.

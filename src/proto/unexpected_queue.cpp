@@ -8,7 +8,8 @@
 namespace weft::proto {
 
 namespace {
-// A receive from anybody looks at so many before it asks peer by peer: mostly it is one of these.
+// A receive from any source looks at so many before it asks peer by peer: mostly it is one of
+// these.
 constexpr int first_looks = 64;
 }  // namespace
 

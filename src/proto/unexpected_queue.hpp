@@ -65,7 +65,7 @@ class unexpected_queue {
 
   /// The first one for a receive or probe; null: none. It stays in.
   inbound_message* find(const peer* from, tag_mask tag) const noexcept;
-  /// The oldest of a peer or, null, of anybody; those with tags of weft's own come after all
+  /// The oldest of a peer or, null, of any source; those with tags of weft's own come after all
   /// others.
   inbound_message* any(const peer* from) const noexcept;
 

@@ -7,7 +7,7 @@
 namespace weft::runtime {
 
 /// Virtual time, for simulations. An engine with a clock of its own is in mode `polling` and turned
-/// by `poll_once`: whoever owns the clock knows when to go on, and nobody may sleep meanwhile.
+/// by `poll_once`: the owner of the clock knows when to go on, and no thread may sleep meanwhile.
 class clock {
  public:
   virtual detail::time_point now() const noexcept = 0;

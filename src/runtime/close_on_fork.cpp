@@ -9,8 +9,8 @@
 
 namespace weft::runtime {
 
-/// A fork is the process's, and tells nobody where contexts are: what is to be closed then has to
-/// be found from nothing. This is never destroyed, and knows no context.
+/// A fork is the process's, and has no argument that says where contexts are: what is to be closed
+/// then has to be found from nothing. This is never destroyed, and knows no context.
 struct closed_on_fork {
   std::mutex mutex;
   close_on_fork* first = nullptr;

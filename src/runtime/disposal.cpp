@@ -23,7 +23,7 @@ constexpr std::size_t little = std::size_t{1} << 20;
 // How long the end waits for threads that are nearly done.
 constexpr auto moment = std::chrono::milliseconds(100);
 
-/// Memory files have seals, and nothing of theirs waits for anybody. Of nothing else, fstat may be
+/// Memory files have seals, and nothing of theirs waits. Of nothing else, fstat may be
 /// asked: a file system in user space could keep the answer back.
 bool closes_at_once(int fd) noexcept {
   struct stat info {};

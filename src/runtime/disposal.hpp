@@ -10,7 +10,7 @@ namespace weft::runtime {
 /// Closes descriptors and unmaps memory that came from peers, on threads of its own where it may
 /// take long: the last close of a socket that lingers, or of a file of a file system in user space,
 /// blocks for as long as its sender likes, and giving memory back takes as long as there is of it.
-/// There is a thread only while there is something for it. Whoever receives descriptors has one of
+/// There is a thread only while there is something for it. Each receiver of descriptors has one of
 /// these and gives it to them (unique_fd), and they to what is mapped of them (mapping). Any
 /// thread.
 class disposal {

@@ -20,7 +20,7 @@ struct doorbell_page {
   static constexpr std::uint32_t expected_magic = 0x77656674;  // "weft"
 
   /// Odd: every message rings. The states say who sleeps: 1 the thread inside run(), 3 the progress
-  /// thread in its place. Written when somebody goes to sleep so and when he wakes, so that a
+  /// thread in its place. Written when a thread goes to sleep so and when it wakes, so that a
   /// sender that looks at it per message keeps it in its cache.
   alignas(64) std::atomic<std::uint32_t> asleep;
   static constexpr std::uint32_t nobody = 0, caller_sleeps = 1, progress_listens = 3;
@@ -45,8 +45,8 @@ class doorbell {
   doorbell(const doorbell&) = delete;
   doorbell& operator=(const doorbell&) = delete;
 
-  /// Announces sleep to senders and makes sure that whoever does not see it has its message seen
-  /// by the look that must follow. Model: tests/models/doorbell.pml.
+  /// Announces sleep to senders and makes sure that a sender that does not see it has its message
+  /// seen by the look that must follow. Model: tests/models/doorbell.pml.
   void arm_asleep() noexcept { arm(doorbell_page::caller_sleeps); }
   /// The same for the progress thread, on behalf of coroutines that live elsewhere.
   void arm_listening() noexcept { arm(doorbell_page::progress_listens); }

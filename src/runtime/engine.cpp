@@ -124,8 +124,8 @@ void engine::wake_peers() noexcept {
 }
 
 /// A peer that was neither asleep nor away when it was rung may have gone away since, to compute
-/// with a receive posted for what lies in its ring: nobody there looks, and it rang nobody. Whoever
-/// waits here asks again, soon at first.
+/// with a receive posted for what lies in its ring: no thread there polls, and it rang no peer. A
+/// side that waits here asks again, soon at first.
 time_point engine::wake_peers_and_deadline() noexcept {
   wake_peers();
   bool unconsumed = false;
@@ -179,7 +179,7 @@ unsigned engine::poll_once() noexcept {
     std::optional<inside> here;
     if (lead) here.emplace(*this);
     enter();
-    // Whoever else is inside run() looks for itself, as does whoever sleeps by calls.
+    // Another thread inside run() polls for itself, as does a thread that sleeps by calls.
     if ((lead || leads_here() || by_calls_) && !caller_asleep_.load(std::memory_order_relaxed))
       caller_looks_at_handles();
     events = pass();
@@ -235,8 +235,8 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
       if (predictor_.has_begun()) [[unlikely]]
         predictor_.end(now());
     }
-    // In vain passes the progress lock is kept, unless somebody asks for it: taking it costs as
-    // much as a pass.
+    // In empty passes the progress lock is kept, unless another thread asks for it: taking it costs
+    // as much as a pass.
     unsigned events = 0;
     for (unsigned left = caller_wait_strategy_.passes_in_turn(); left != 0; --left) {
       events = pass();
@@ -284,7 +284,7 @@ void engine::lead_until(const std::atomic<bool>& done) noexcept {
 void engine::caller_looks_around() noexcept {
   enter();
   end_due_timers();
-  // Who has not seen a message for a microsecond or two may have nobody who looks.
+  // A peer that has not seen a message for a microsecond or two may have no thread that polls.
   if (++empty_turns_ >= empty_turns_until_wake && caller_wait_strategy_.others_had_a_turn())
     wake_peers();
   release_or_notify();
@@ -380,7 +380,7 @@ void engine::unwatch(std::uint64_t watch) noexcept {
   ring_for_watches();
 }
 
-/// Whoever sleeps takes them up.
+/// The thread that sleeps takes them up.
 void engine::ring_for_watches() noexcept {
   if (has_progress_thread_)
     doorbell_.progress_bell().ring();

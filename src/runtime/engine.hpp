@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress engine: one completion queue, one progress lock, whoever holds it moves everything.
+// The progress engine: one completion queue, one progress lock, whose holder moves everything.
 #pragma once
 
 #include <unistd.h>
@@ -97,8 +97,8 @@ class engine final : public detail::timer_service, public executor, public detai
       progress_lock_.take();
   }
 
-  /// Releases the progress lock. Whoever something ended for learns of it: the caller if it slept,
-  /// and other executors.
+  /// Releases the progress lock. Each thread for which something ended learns of it: the caller if
+  /// it slept, and other executors.
   void leave() noexcept {
     if (!ended_.empty() || !elsewhere_.empty() || wake_progress_ || wake_caller_) [[unlikely]]
       release_and_notify(!ended_.empty() && caller_asleep_.load(std::memory_order_relaxed));
@@ -107,10 +107,10 @@ class engine final : public detail::timer_service, public executor, public detai
   }
 
   /// The same for the shortest paths, which call nothing: only for the thread that leads, and only
-  /// while nobody has revoked its bias. \return false: use enter and leave
+  /// while its bias is not revoked. \return false: use enter and leave
   bool try_enter_leading() noexcept { return leads_here() && progress_lock_.try_lock_biased(); }
 
-  /// After try_enter_leading. Whoever leads is awake: there is nobody to wake.
+  /// After try_enter_leading. The leading thread is awake: there is no thread to wake.
   void leave_leading() noexcept { progress_lock_.unlock_unrevoked(); }
 
   /// Holds the progress lock for a scope.
@@ -137,7 +137,7 @@ class engine final : public detail::timer_service, public executor, public detai
       enter_computing();
   }
 
-  /// Whether somebody is sure to look while this operation is pending. For one that is completed by
+  /// Whether a thread is sure to poll while this operation is pending. For one that is completed by
   /// the thread inside run(), `pending_expected` does then.
   bool expects_pending(const operation& op) const noexcept {
     return caller_polls_ || (doorbell_.is_computing() && (!op.on || listens_));
@@ -176,21 +176,22 @@ class engine final : public detail::timer_service, public executor, public detai
   /// Ends every timer with errc::closed, those that wait and those that come: the context ends.
   void close_timers() noexcept;
 
-  /// A frame that needs a reaction was sent from inside a pass. Whoever makes the pass rings for it
-  /// unless it looks again at once.
+  /// A frame that needs a reaction was sent from inside a pass. The thread that makes the pass
+  /// rings for it unless it looks again at once.
   void defer_wakeup() noexcept { wakeup_deferred_ = true; }
 
-  /// Whether a pass is under way: whoever makes it looks again soon, and rings then if need be.
+  /// Whether a pass is under way: its thread polls again soon, and rings then if need be.
   bool in_pass() const noexcept { return in_pass_; }
 
-  /// Whether whoever runs this looks again soon: a frame may wait until then for others to leave
-  /// with. Else nobody would send it.
+  /// Whether the thread that runs this polls again soon: a frame may wait until then for others to
+  /// leave with. Else it would not be sent.
   bool passes_soon() const noexcept { return in_pass_ || caller_polls_ || leads_here(); }
 
   /// Whether the thread inside run(), or by calls, sleeps, or looks once more before it does.
   bool caller_sleeps_now() const noexcept { return caller_asleep_.load(std::memory_order_relaxed); }
 
-  /// A source has something to poll for that it did not have before: whoever sleeps looks at it.
+  /// A source has something to poll for that it did not have before: a thread that sleeps looks at
+  /// it.
   void look_after() noexcept {
     if (!in_pass_ && !caller_polls_) wake_one_thread();
   }
@@ -204,14 +205,14 @@ class engine final : public detail::timer_service, public executor, public detai
   /// cannot end, unless the process does.
   bool is_in_use() noexcept;
 
-  /// Somebody uses the context, who may be on his way out of the process: threads that stand still
+  /// A thread uses the context that may be on its way out of the process: threads that stand still
   /// for that (exit_gate) go on.
   void go_on() noexcept {
     if (gate_.is_closed()) [[unlikely]]
       exit_gate::open_all();
   }
 
-  /// Whether somebody makes passes while the application computes.
+  /// Whether a thread makes passes while the application computes.
   bool has_progress_thread() const noexcept { return has_progress_thread_; }
 
   std::uint64_t outstanding() const noexcept { return outstanding_; }
@@ -256,7 +257,7 @@ class engine final : public detail::timer_service, public executor, public detai
   /// leave or for `done`, whichever is first: coroutines of a context never run in parallel.
   void run_until_done(const std::atomic<bool>& done) noexcept override;
 
-  /// One pass and its completions, without waiting; for loops that belong to somebody else.
+  /// One pass and its completions, without waiting; for loops of other libraries.
   /// \return how many events were handled
   unsigned poll_once() noexcept;
 
@@ -277,19 +278,19 @@ class engine final : public detail::timer_service, public executor, public detai
   /// Whether the last look moved something, which need not have ended anything. Progress lock held.
   bool moved() const noexcept { return moved_; }
 
-  /// How long one thread has looked in vain.
+  /// How long one thread has made empty polls.
   struct idle_backoff {
     explicit idle_backoff(const engine& e) noexcept : waits(e.waiting_) {}
     void reset() noexcept {
       waits.reset();
       count = 0;
     }
-    /// Before a look: finds out whether whoever looks gives the core away between looks. To yield
+    /// Before a look: finds out whether the thread gives the core away between polls. To yield
     /// here, too, would cost a turn of everybody else.
     void look_again() noexcept;
     wait_strategy waits;
     unsigned count = 0;
-    time_point left{};        // when the last look in vain was over; in a crowd only
+    time_point left{};        // when the last empty poll was over; in a crowd only
     bool others_run = false;  // as was found out last
   };
 
@@ -300,8 +301,7 @@ class engine final : public detail::timer_service, public executor, public detai
   /// Announces that this thread is about to sleep until descriptor() is readable, and looks once
   /// more. Its next look() takes that back.
   /// \param over what is waited for, if not just any end: asked with the progress lock held; null:
-  /// whoever
-  ///   arms asks for himself, after it
+  ///   the caller asks by itself, afterwards
   /// \return until when it may sleep at most; nothing: not at all, look again
   std::optional<time_point> arm(bool (*over)(void*) = nullptr, void* argument = nullptr) noexcept;
   int descriptor() const noexcept { return caller_wait_->descriptor(); }
@@ -401,12 +401,12 @@ class engine final : public detail::timer_service, public executor, public detai
   bool timers_closed_ = false;
   std::uint32_t passes_ = 0;
   bool in_pass_ = false;
-  bool wakeup_deferred_ = false;  // defer_wakeup() was called, and nobody has rung since
-  // Whoever gives the progress lock rings then. A thread that is woken before may displace the
-  // holder from its core, and wait in vain for what only the holder can give until its turn is
+  bool wakeup_deferred_ = false;  // defer_wakeup() was called, and no ring has followed
+  // The thread that releases the progress lock rings then. A thread that is woken before may
+  // displace the holder from its core, and wait for what only the holder can give until its turn is
   // over.
   bool wake_progress_ = false, wake_caller_ = false;
-  bool needed_lately_ = false;               // the caller rang because nobody looked by itself
+  bool needed_lately_ = false;               // the caller rang because no thread polled by itself
   idle_predictor predictor_;                 // of the caller's next compute phase
   std::chrono::milliseconds until_wake_{1};  // doubles with each sleep that brought nothing
   unsigned empty_turns_ = 0;                 // of the caller, since something happened
@@ -415,8 +415,8 @@ class engine final : public detail::timer_service, public executor, public detai
   detail::time_point caller_deadline_{};     // until when the caller sleeps
   // By calls only:
   std::atomic<bool> by_calls_{false};  // written with the progress lock held
-  bool calls_soon_ = false;            // the last look was in vain: whoever looked will look again
-  const void* sleeper_ = nullptr;      // the seat of the thread that sleeps, or is about to
+  bool calls_soon_ = false;  // the last poll was empty: the thread that polled will poll again
+  const void* sleeper_ = nullptr;  // the seat of the thread that sleeps, or is about to
   doorbell doorbell_;
   engine_counters counters_;
   runtime::trace trace_;  // written when every thread that records has gone
@@ -455,9 +455,9 @@ class engine final : public detail::timer_service, public executor, public detai
   std::atomic<bool> stopping_{false};
   std::atomic<detail::time_point> progress_deadline_{detail::time_point::min()};
 
-  // Nobody rings for what arrives on descriptors while the caller computes. So the progress thread
-  // looks now and then whether the caller has gone away; the caller rings it for itself if it does
-  // not look, or if absences were long lately. docs/threading.md. Model:
+  // No doorbell rings for what arrives on descriptors while the caller computes. So the progress
+  // thread looks now and then whether the caller has gone away; the caller rings it for itself if
+  // it does not look, or if absences were long lately. docs/threading.md. Model:
   // tests/models/computing.pml.
   std::atomic<bool> ticks_{false};            // the progress thread looks by itself
   std::atomic<std::uint32_t> looks_{0};       // by calls; written with the progress lock held
@@ -467,7 +467,7 @@ class engine final : public detail::timer_service, public executor, public detai
   exit_gate gate_{};                          // the progress thread's, if there is one
   std::thread progress_;
   const std::unique_ptr<completion_thread>
-      completion_thread_;  // null: whoever gives the progress lock hands out himself
+      completion_thread_;  // null: the thread that releases the progress lock hands out itself
   const pid_t process_ = ::getpid();
 };
 

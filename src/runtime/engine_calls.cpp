@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's caller side for loops that belong to somebody else: one look at a time.
+// The engine's caller side for loops of other libraries: one poll at a time.
 //
 // Such a caller does not say when it goes away to compute. After a look that brought something, and
 // after a posting call, it counts as computing, as between the completions of run(). After a look
@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned looks_between_handles = 32;
 // A thread that waits while another one sleeps in the wait set looks this often.
 constexpr timespec nap{0, 100'000};
-// What a loop does between two looks in vain takes less, unless it gives the core away.
+// What a loop does between two empty polls takes less, unless it gives the core away.
 constexpr std::chrono::nanoseconds longest_alone = std::chrono::microseconds{1};
 }  // namespace
 
@@ -92,7 +92,7 @@ unsigned engine::poll(unsigned passes) noexcept {
   if (!another_sleeps) [[likely]] {
     end_look(ended);
   } else {
-    arm_pollables();  // nobody may look here again for long
+    arm_pollables();  // no thread may poll here again for long
     if (ended != 0) wake_caller_ = true;
   }
   return ended;
@@ -129,7 +129,7 @@ wait_strategy::advice engine::back_off(idle_backoff& so_far, unsigned passes) no
 /// As caller_looks_around, but several threads may come here.
 void engine::look_around(bool others_had_a_turn) noexcept {
   const holder hold(*this);
-  if (caller_asleep_.load(std::memory_order_relaxed)) return;  // whoever sleeps has done it
+  if (caller_asleep_.load(std::memory_order_relaxed)) return;  // the thread that sleeps has done it
   end_due_timers();
   if (++empty_turns_ >= empty_turns_until_wake && others_had_a_turn) wake_peers();
   look_at_watches();
@@ -159,7 +159,7 @@ std::optional<time_point> engine::arm(bool (*over)(void*), void* argument) noexc
   if (!has_progress_thread_) watches_.take_up(*caller_wait_);
   flush_pollables();
   end_due_timers();
-  // Another thread's look may have ended it since this one's, and saw nobody to wake.
+  // Another thread's look may have ended it since this one's, and saw no thread to wake.
   const bool work = !ended_.empty() || pollables_have_work() || (over && over(argument));
   const time_point deadline = wake_peers_and_deadline();
   if (work) {
@@ -216,7 +216,7 @@ bool engine::tick_finds_no_looks() noexcept {
   }
   const holder hold(*this);
   calls_soon_ = false;
-  // Whoever sleeps does not look either, and is rung for what comes: that says nothing of
+  // A thread that sleeps does not poll either, and is rung for what comes: that says nothing of
   // computing.
   if (!caller_asleep_.load(std::memory_order_relaxed)) predictor_.saw_long_phase();
   return true;

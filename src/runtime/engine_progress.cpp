@@ -91,8 +91,8 @@ void engine::progress_loop() noexcept {
     // Nothing is left to do: the next operation counts as the beginning of a phase again. Peers
     // that have rung in it would not ring for the same value once more.
     if (!caller_computing && !caller_polls_) doorbell_.disarm_computing();
-    // Also when nobody is needed for the moment: what is posted and ends again and again, as reads
-    // of a stream do, would ring each time.
+    // Also when no thread is needed for the moment: what is posted and ends again and again, as
+    // reads of a stream do, would ring each time.
     const bool needed = std::exchange(needed_lately_, false) || needed_while_computing();
     ticks_.store(!caller_computing && !caller_asleep_ &&
                      (by_calls_ ? has_looked_lately() || calls_soon_ : needed),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's timers: whoever is active ends those that are due.
+// The engine's timers: the active thread ends those that are due.
 #include <new>
 
 #include "runtime/engine.hpp"

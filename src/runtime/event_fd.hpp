@@ -8,7 +8,7 @@
 namespace weft::runtime {
 
 /// Stays readable from the first ring() until drain(). ring() may come from any thread, and from
-/// a signal handler; drain() belongs to whoever sleeps on it. Never blocks.
+/// a signal handler; drain() belongs to the thread that sleeps on it. Never blocks.
 class event_fd {
  public:
   /// Throws weft::error(system) when the process is out of descriptors, or may not have one.

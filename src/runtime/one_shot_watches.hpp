@@ -21,7 +21,7 @@ class one_shot_watches {
   /// `fd` is readable; then both are destroyed. \return a number for `remove`, never 0
   std::uint64_t add(unique_fd fd, std::function<void()> fire);
 
-  /// Any thread: nobody wants to know any more. `fire` may be under way. Both are destroyed when
+  /// Any thread: the event is not wanted any more. `fire` may be under way. Both are destroyed when
   /// the sleeping thread takes it up; nothing happens if they were before.
   void remove(std::uint64_t number) noexcept;
 

@@ -22,7 +22,7 @@ unsigned poll_order::adaptive() noexcept {
 }
 
 /// Those that brought something share the looks of a round; one look is left to each of the others.
-/// After a round in vain everything stays as it was.
+/// After an empty round everything stays as it was.
 void poll_order::share_out() noexcept {
   const auto competes = [](const entry& e) { return e.brought || e.of->worth_polling; };
   const auto rivals = static_cast<unsigned>(std::count_if(all_.begin(), all_.end(), competes));
@@ -32,7 +32,7 @@ void poll_order::share_out() noexcept {
   for (entry& e : all_) e.looks = e.brought ? looks : 1;
 }
 
-/// Each once. Whoever was the first to bring something comes last in the next round.
+/// Each once. The first one that brought something comes last in the next round.
 unsigned poll_order::toggle() noexcept {
   unsigned events = 0;
   std::size_t at = first_;

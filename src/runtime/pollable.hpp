@@ -26,7 +26,7 @@ class pollable {
   /// -1: there is none, everything arrives in memory.
   virtual int handle() const noexcept { return -1; }
 
-  /// False: handle() will not become readable, so that nobody has to look at it. Changed by the
+  /// False: handle() will not become readable, so that it need not be looked at. Changed by the
   /// source, with the progress lock held.
   bool worth_watching = false;
 
@@ -40,8 +40,8 @@ class pollable {
   /// Sends what waits to leave together with more. Called by a thread that leaves the engine.
   virtual void flush() noexcept {}
 
-  /// Something is under way for which nobody will ring: connections being made, bytes not flushed,
-  /// a copy in the middle. So somebody makes passes as long as it is set. Whoever sets it outside
+  /// Something is under way for which no doorbell rings: connections being made, bytes not flushed,
+  /// a copy in the middle. So a thread makes passes as long as it is set. Code that sets it outside
   /// of a pass calls engine::look_after(). With the progress lock held.
   bool busy = false;
 
@@ -56,7 +56,7 @@ class pollable {
   bool worth_polling = true;
 
   /// Rings peers that this process waits for and that do not look themselves. Called now and then
-  /// by a thread that polls in vain, and before it sleeps.
+  /// by a thread whose polls are empty, and before it sleeps.
   virtual void wake_peer() noexcept = 0;
 };
 

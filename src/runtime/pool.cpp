@@ -48,7 +48,7 @@ class pool::arena {
         return;
       }
       lock.unlock();
-      drain();  // no memory and nobody else: late is never, so here
+      drain();  // no memory and no other thread: late is never, so here
     }
   }
 

@@ -13,8 +13,9 @@ namespace {
 
 // A pass takes well under this many pauses; a holder that takes longer has lost its core.
 constexpr int spins_before_yield = 200;
-// Yielding this often in vain means that the holder may not run beside this thread at all: it has a
-// lower priority and the same core. Who goes on uses up its turn, and then waits for milliseconds.
+// Yielding this often without success means that the holder may not run beside this thread at all:
+// it has a lower priority and the same core. Who goes on uses up its turn, and then waits for
+// milliseconds.
 constexpr int spins_before_sleep = spins_before_yield + 64;
 constexpr timespec short_sleep{0, 50'000};
 

@@ -7,10 +7,10 @@
 
 namespace weft::runtime {
 
-/// Whoever holds the progress lock may touch transports, matching queues and the completion queue's
-/// plain list; nobody else may. It is held for a few passes or one posting call, never while user
-/// code runs. It is a spin lock, and not a mutex, whose waiters yield: the holder may be the thread
-/// that a waiter displaces.
+/// The holder of the progress lock may touch transports, matching queues and the completion queue's
+/// plain list; no other thread may. It is held for a few passes or one posting call, never while
+/// user code runs. It is a spin lock, and not a mutex, whose waiters yield: the holder may be the
+/// thread that a waiter displaces.
 ///
 /// One thread at a time, the one that leads inside run() or the home of an external loop, is
 /// *biased*: it takes the progress lock with two plain stores and a load. A locked instruction
@@ -59,11 +59,11 @@ class progress_lock {
   /// Whether the kernel makes fences for other threads (private_fence), so that bias works.
   bool can_bias() const noexcept { return can_bias_.load(std::memory_order_relaxed); }
 
-  /// Somebody waits: a thread that polls in a loop should stand aside for a moment.
+  /// A thread waits: another that polls in a loop should stand aside for a moment.
   bool wanted() const noexcept { return waiting_.load(std::memory_order_relaxed) != 0; }
 
-  /// Waits until somebody who waited has had it. Not until nobody waits any more: with many threads
-  /// there is always one. Not while holding it.
+  /// Waits until a thread that waited has had it. Not until no thread waits any more: with many
+  /// threads there is always one. Not while holding it.
   void yield_to_waiters() const noexcept;
 
  private:

@@ -9,7 +9,7 @@
 namespace weft::runtime {
 
 /// Many threads push, the thread inside run() takes everything at once. Lock-free. The other half
-/// of the completion queue is a plain operation_list for whoever holds the progress lock. In every
+/// of the completion queue is a plain operation_list for the holder of the progress lock. In every
 /// order: tests/interleave/remote_completion_queue.cpp.
 class remote_completion_queue {
  public:

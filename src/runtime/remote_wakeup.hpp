@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bell between processes that need not trust each other.
 //
-// An eventfd that peers share would do for friends: but whoever holds it can drain it, so that a
-// ring of somebody else is lost, and can fill it and make it blocking, so that whoever rings next
-// sleeps for ever. So each side has a socket of its own, which nobody else holds: the sleeper an
-// *ear* with a random name, and everybody who rings it a *rope* that is connected to that name.
+// An eventfd that peers share would do for friends: but each holder can drain it, so that a
+// ring of another is lost, and can fill it and make it blocking, so that the next one that rings
+// sleeps for ever. So each side has a socket of its own, which no other process holds: the sleeper
+// an *ear* with a random name, and everybody who rings it a *rope* that is connected to that name.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class wakeup_receiver {
   int fd() const noexcept { return fd_.get(); }
   const wakeup_address& name() const noexcept { return name_; }
 
-  /// Forgets the rings so far; by whoever sleeps on it. Bounded, however fast a peer rings.
+  /// Forgets the rings so far; by the thread that sleeps on it. Bounded, however fast a peer rings.
   void drain() noexcept;
 
  private:
@@ -37,7 +37,7 @@ class wakeup_receiver {
 /// One peer's way to ring one ear. Move-only.
 class wakeup_sender {
  public:
-  /// \throws weft::error (protocol_error) when nobody listens under that name, or (system)
+  /// \throws weft::error (protocol_error) when no process listens under that name, or (system)
   explicit wakeup_sender(wakeup_address name);
 
   /// Makes the ear readable. Never blocks and never raises a signal, whatever the other side does:

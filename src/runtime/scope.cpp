@@ -122,7 +122,7 @@ task_environment scope::child_environment() {
   }
   std::lock_guard lock(mutex_);
   if (!stop_.stop_possible()) stop_ = std::stop_source();
-  if (asked_to_stop()) stop_.request_stop();  // nobody listens yet: it calls nothing
+  if (asked_to_stop()) stop_.request_stop();  // no callback is registered yet: it calls nothing
   child.stop = stop_.get_token();
   return child;
 }

@@ -11,10 +11,10 @@
 
 namespace weft::runtime {
 
-/// Kept by whoever accepts connections. When descriptors have run out, whoever wants to connect
-/// would wait in the kernel's queue until there are some, which may be for ever: several processes
-/// can wait for each other. With the spare one each can be accepted, told so, and hung up on. One
-/// thread at a time.
+/// Kept by the side that accepts connections. When descriptors have run out, a client that wants to
+/// connect would wait in the kernel's queue until there are some, which may be for ever: several
+/// processes can wait for each other. With the spare one each can be accepted, told so, and hung up
+/// on. One thread at a time.
 class spare_fd {
  public:
   /// \param listening a socket on which connections are accepted. Kept open until this goes, or
@@ -23,7 +23,7 @@ class spare_fd {
   explicit spare_fd(int listening) : spare_(duplicate(listening)), fork_guard_(spare_.get()) {}
 
   /// Accepts one, lets `say` have its socket, and hangs up.
-  /// \return false: nobody waits, or another thread was faster to use the descriptor
+  /// \return false: no client waits, or another thread was faster to use the descriptor
   template <class Say>
   bool turn_away(int listening, const Say& say) noexcept {
     give_up();
@@ -33,7 +33,7 @@ class spare_fd {
       return false;
     }
     say(next.get());
-    // Hangs up and is the spare one again in one step: nobody gets the number in between.
+    // Hangs up and is the spare one again in one step: no other thread gets the number in between.
     static_cast<void>(::dup3(listening, next.get(), O_CLOEXEC));
     keep(std::move(next));
     return true;

@@ -67,7 +67,7 @@ trace::~trace() {
 }
 
 void trace::open(std::string file) {
-  // Now is when somebody can still do something about it.
+  // Now is when the user can still do something about it.
   if (!file_handle(std::fopen(file.c_str(), "we")))
     throw error(errc::system,
                 fmt::format("the trace \"{}\" cannot be written: {}. Set WEFT_TRACE to a file in a "

@@ -14,7 +14,7 @@ namespace weft::runtime {
 
 using time_point = std::chrono::steady_clock::time_point;
 
-/// Told when a descriptor is ready. Owned by whoever added it; lives as long as it is added.
+/// Told when a descriptor is ready. Owned by the code that added it; lives as long as it is added.
 class fd_watcher {
  public:
   /// Called inside poll() or wait(), by the thread that called those. May add and remove
@@ -67,7 +67,8 @@ class wait_set {
   /// Returns how many watchers were told.
   virtual unsigned wait(time_point deadline) noexcept = 0;
 
-  /// Makes the present wait() return, or the next one when nobody waits. Several may count as one.
+  /// Makes the present wait() return, or the next one when no thread waits. Several may count as
+  /// one.
   virtual void wake() noexcept = 0;
 
   /// A descriptor that is readable while poll() would tell something, so that another set can watch

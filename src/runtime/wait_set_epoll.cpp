@@ -97,7 +97,8 @@ class epoll_wait_set final : public wait_set {
     return got < 0 ? 0 : static_cast<unsigned>(got);
   }
 
-  /// Upwards, so that nobody is told before the deadline; wait() goes on where an int is too short.
+  /// Upwards, so that no report comes before the deadline; wait() goes on where an int is too
+  /// short.
   static int in_milliseconds(nanoseconds at_most) noexcept {
     if (at_most == forever) return -1;
     constexpr std::int64_t longest = std::numeric_limits<int>::max();

@@ -9,7 +9,7 @@ namespace weft::runtime {
 
 namespace {
 
-// A yield that nobody used returns within a microsecond; longer means that somebody else ran.
+// A yield that was not used returns within a microsecond; longer means that another thread ran.
 constexpr auto used_yield = std::chrono::microseconds{3};
 // How long a yielding thread goes on before it sleeps. A yield is cheap for the others, a sleep
 // costs this thread a wake-up; an all-to-all among many ranks has gaps of this order.

@@ -7,10 +7,10 @@
 
 namespace weft::runtime {
 
-/// Advises a thread that polls in vain. Owned and used by that thread. Alone on its core it spins
-/// for the budget and then sleeps. Where other threads want the core (noticed by yields that take
-/// long, or known from the number of processes) it yields at once, and sleeps when that has brought
-/// nothing for a while: eight ranks on two cores are an ordinary case.
+/// Advises a thread whose polls are empty. Owned and used by that thread. Alone on its core it
+/// spins for the budget and then sleeps. Where other threads want the core (noticed by yields that
+/// take long, or known from the number of processes) it yields at once, and sleeps when that has
+/// brought nothing for a while: eight ranks on two cores are an ordinary case.
 class wait_strategy {
  public:
   struct settings {
@@ -30,7 +30,7 @@ class wait_strategy {
   /// Something happened: begin anew.
   void reset() noexcept { idle_ = false; }
 
-  /// How many passes in vain to make before on_empty_polls() is asked. In a crowd whoever has the
+  /// How many empty passes to make before on_empty_polls() is asked. In a crowd whoever has the
   /// message that is waited for may need this core.
   unsigned passes_in_turn() const noexcept { return settings_.never_spin ? 1 : crowded_ ? 4 : 64; }
 
