@@ -20,10 +20,17 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// All that a peer is told of where it offered to be: whether nobody listens there, or something is
-// in the way, is not its business.
+// All that a peer is told of where it offered to be. Whether a process listens there, or something
+// is in the way, stays hidden from it; a want of this side's does not.
 constexpr std::string_view out_of_reach =
     "none of the addresses that it offers can be reached from here";
+constexpr std::string_view no_descriptor =
+    "the other side has no file descriptor left for a connection (ulimit -n)";
+
+std::string_view reason_for_peer(const socket_connector& failed) noexcept {
+  return failed.lacks_descriptors() ? no_descriptor : out_of_reach;
+}
+
 constexpr std::string_view no_connection = "no TCP connection came about";
 
 // A connection that was closed in good order is followed by a good-bye elsewhere, and one of a
@@ -150,9 +157,9 @@ std::string pair::connect_to(const wireup_message& offer, const offer_head& head
         if (fd)
           connected(std::move(fd));
         else
-          not_connected(why);
+          not_connected(why, reason_for_peer(*over));
       });
-  if (!tried->hopeless().empty()) return std::string(out_of_reach);
+  if (!tried->is_under_way()) return std::string(reason_for_peer(*tried));
   connector_ = std::move(tried);
   enter(stage::connecting);
   owner_.want_ticks();
@@ -173,11 +180,11 @@ void pair::note(const wireup_message& p) noexcept {
   end(errc::unreachable);
 }
 
-void pair::not_connected(const std::string& why) noexcept {
+void pair::not_connected(const std::string& why, std::string_view for_peer) noexcept {
   try {
     how_ = fmt::format("{}: {}. A firewall may be in the way, or WEFT_TCP_INTERFACES may help",
                        no_connection, why);
-    const auto said = std::as_bytes(std::span(out_of_reach));
+    const auto said = std::as_bytes(std::span(for_peer));
     wireup_message p;
     p.bytes.assign(said.begin(), said.end());
     who_.tell(std::move(p));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "runtime/close_on_fork.hpp"
 #include "runtime/wait_set.hpp"
@@ -90,7 +91,7 @@ class pair final : public runtime::fd_watcher {
   void hang_up() noexcept;
   void end(errc why) noexcept;
   void end_soon(errc why) noexcept;
-  void not_connected(const std::string& why) noexcept;
+  void not_connected(const std::string& why, std::string_view for_peer) noexcept;
   std::string why_never() const;
   void judge_port() noexcept;
   void enter(stage s) noexcept;

@@ -62,6 +62,7 @@ socket_connector::~socket_connector() {
 }
 
 void socket_connector::note(const address& to, int code) noexcept {
+  lacks_descriptors_ |= code == EMFILE || code == ENFILE;
   try {
     note(to, runtime::describe_errno(code).c_str());
   } catch (const std::bad_alloc&) {

@@ -32,8 +32,10 @@ class socket_connector {
   socket_connector(const socket_connector&) = delete;
   socket_connector& operator=(const socket_connector&) = delete;
 
-  /// Why none is under way; empty while one is. For the beginning, when `ended` is not called.
-  std::string hopeless() const { return tried_.empty() ? reasons_ : std::string(); }
+  /// False when no address can be tried at all. For the beginning, when `ended` is not called.
+  bool is_under_way() const noexcept { return !tried_.empty(); }
+  /// An address was not tried because this process, or the system, has no descriptor left.
+  bool lacks_descriptors() const noexcept { return lacks_descriptors_; }
 
   /// It takes long. Called every now and then, until it has ended.
   void hurry() noexcept;
@@ -74,6 +76,7 @@ class socket_connector {
   std::function<void(runtime::unique_fd, const std::string&)> ended_;
   std::list<socket_attempt> tried_;
   std::string reasons_;
+  bool lacks_descriptors_ = false;
 };
 
 }  // namespace weft::transports::tcp

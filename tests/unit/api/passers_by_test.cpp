@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <iterator>
 #include <string>
 #include <thread>
 
@@ -13,11 +11,14 @@
 
 #include <weft/weft.hpp>
 
+#include "support/descriptors.hpp"
+
 // Of sanitizers, which bring a heap of their own.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): theirs
 extern "C" [[gnu::weak]] std::size_t __sanitizer_get_current_allocated_bytes();
 
 using namespace weft;
+using weft::tests::open_descriptors;
 
 namespace {
 
@@ -25,11 +26,6 @@ std::size_t bytes_in_use() {
   if (__sanitizer_get_current_allocated_bytes) return __sanitizer_get_current_allocated_bytes();
   const struct mallinfo2 heap = ::mallinfo2();
   return heap.uordblks + heap.hblkhd;
-}
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
 /// So many come, say a word, hear it again, and go.

@@ -2,8 +2,6 @@
 // What the tests of the wait sets share.
 #pragma once
 
-#include <dirent.h>
-
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
@@ -54,13 +52,5 @@ class counter final : public fd_watcher {
  private:
   bool reads_;
 };
-
-inline unsigned open_descriptors() {
-  unsigned count = 0;
-  DIR* dir = ::opendir("/proc/self/fd");
-  while (::readdir(dir) != nullptr) ++count;
-  ::closedir(dir);
-  return count;
-}
 
 }  // namespace weft::runtime::test

@@ -7,6 +7,7 @@
 #include <deque>
 #include <thread>
 
+#include "support/descriptors.hpp"
 #include "wait_set_fixture.hpp"
 
 namespace {
@@ -159,7 +160,7 @@ TEST_CASE_METHOD(each_wait_set, "what a computing thread armed wakes the one tha
 
 TEST_CASE_METHOD(each_wait_set, "hundreds of sets leak no descriptor", "[wait_set]") {
   counter w;
-  const unsigned before = open_descriptors();
+  const std::size_t before = tests::open_descriptors();
   for (int i = 0; i < 200; ++i) {
     set = make_wait_set(kind).set;
     for (int j = 0; j < 20; ++j) {
@@ -170,5 +171,5 @@ TEST_CASE_METHOD(each_wait_set, "hundreds of sets leak no descriptor", "[wait_se
     set->poll();
   }
   CHECK(w.told == 0);
-  CHECK(open_descriptors() == before);
+  CHECK(tests::open_descriptors() == before);
 }

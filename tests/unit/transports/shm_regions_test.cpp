@@ -4,18 +4,19 @@
 #include <unistd.h>
 
 #include <deque>
-#include <filesystem>
 #include <map>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "support/descriptors.hpp"
 #include "transports/shm/transport.hpp"
 
 using namespace weft::transports;
 using namespace weft::transports::shm;
 using weft::const_buffer;
 using weft::mutable_buffer;
+using weft::tests::open_descriptors;
 namespace runtime = weft::runtime;
 
 namespace {
@@ -77,11 +78,6 @@ struct two {
   }
   side a, b;
 };
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 std::size_t mappings() {
   std::FILE* const f = std::fopen("/proc/self/maps", "re");

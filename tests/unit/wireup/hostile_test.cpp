@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "raw.hpp"
+#include "support/descriptors.hpp"
 
 namespace weft::wireup::test {
 
@@ -71,7 +72,7 @@ TEST_CASE("too many bytes or descriptors, before and after the hello; none of th
   node host;
   admitted(host);
   host.ends.next();
-  const std::size_t before = open_descriptors();
+  const std::size_t before = tests::open_descriptors();
   for (bool after_hello : {false, true}) {
     const auto fresh = [&] {
       return after_hello ? admitted(host) : raw_connection(host->self().locator);
@@ -112,9 +113,9 @@ TEST_CASE("too many bytes or descriptors, before and after the hello; none of th
   }
   check_still_well(host);
   // They are closed elsewhere, some a moment later.
-  for (int n = 0; n != 1000 && open_descriptors() > before; ++n)
+  for (int n = 0; n != 1000 && tests::open_descriptors() > before; ++n)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  CHECK(open_descriptors() <= before);
+  CHECK(tests::open_descriptors() <= before);
 }
 
 // Before it was so, the context answered nobody until the last close had ended.

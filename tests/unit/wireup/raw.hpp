@@ -159,11 +159,6 @@ inline bytes garbage(std::mt19937& random, std::size_t size) {
   return b;
 }
 
-inline std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
 inline void check_still_well(node& host) {
   node guest;
   const outcome o = guest.connect(host->self().locator);

@@ -2,8 +2,8 @@
 // Too many newcomers, and too few descriptors.
 #include <netinet/in.h>
 
-#include "famine.hpp"
 #include "raw.hpp"
+#include "support/descriptors.hpp"
 #include "support/skip.hpp"
 #include "wireup/asio.hpp"
 #include "wireup/listener.hpp"
@@ -49,7 +49,7 @@ TEST_CASE("without descriptors to spare newcomers wait, are told of once, and ge
   opened waiting;
   std::string told;
   {
-    const descriptor_famine famine(1);
+    const tests::descriptor_famine famine(1);
     // The last one is for this side; there is none for the other.
     waiting = connect_abstract(host->self().locator);
     told = host.notices.next();
@@ -70,7 +70,7 @@ TEST_CASE("without descriptors for long newcomers are turned away, and told what
   check_still_well(host);
   opened waiting;
   {
-    const descriptor_famine famine(1);
+    const tests::descriptor_famine famine(1);
     waiting = connect_abstract(host->self().locator);
     REQUIRE(waiting.fd);
     REQUIRE(::fcntl(waiting.fd.get(), F_SETFL, 0) == 0);
@@ -109,7 +109,7 @@ TEST_CASE("a starved listener rests between its attempts") {
   opened waiting;
   clock::time_point first, third;
   {
-    const descriptor_famine famine(1);
+    const tests::descriptor_famine famine(1);
     waiting = connect_abstract(name);
     first = starved.next();
     starved.next();

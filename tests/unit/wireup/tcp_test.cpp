@@ -13,6 +13,7 @@
 #include <weft/error.hpp>
 
 #include "node.hpp"
+#include "support/descriptors.hpp"
 #include "wireup/address.hpp"
 #include "wireup/handshake.hpp"
 #include "wireup/introduction.hpp"
@@ -401,11 +402,7 @@ TEST_CASE("who is hung up on in the middle of the handshake tries again, and not
 }
 
 TEST_CASE("nothing of what strangers did stays open") {
-  const auto open_descriptors = [] {
-    const std::filesystem::directory_iterator all("/proc/self/fd");
-    return std::distance(begin(all), end(all));
-  };
-  const auto before = open_descriptors();
+  const std::size_t before = tests::open_descriptors();
   {
     const job_key key = job_key::random();
     node host({}, with(key)), guest({}, with(key));
@@ -416,7 +413,7 @@ TEST_CASE("nothing of what strangers did stays open") {
     hear<challenge_size>(half);
     join(host, guest, address);
   }
-  CHECK(open_descriptors() == before);
+  CHECK(tests::open_descriptors() == before);
 }
 
 }  // namespace weft::wireup::test

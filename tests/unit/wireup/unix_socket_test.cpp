@@ -8,7 +8,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "famine.hpp"
+#include "support/descriptors.hpp"
 #include "support/skip.hpp"
 #include "transports/wireup_message.hpp"
 #include "wireup/unix_socket.hpp"
@@ -45,7 +45,7 @@ TEST_CASE("unix socket: descriptors that find no room here are not called the pe
   packet p;
   REQUIRE(send_descriptors(e.far.get(), bytes(1), 3) == 1);
   {
-    const descriptor_famine famine(0);
+    const tests::descriptor_famine famine(0);
     CHECK(receive_packet(e.near.get(), buffer, p) == arrival::no_room);
   }
   CHECK(p.fds.empty());

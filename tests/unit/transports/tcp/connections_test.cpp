@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "ends.hpp"
+#include "support/descriptors.hpp"
 #include "transports/tcp/address.hpp"
 #include "transports/tcp/proof.hpp"
 
@@ -241,6 +242,15 @@ TEST_CASE("tcp: a peer's addresses are tried once, and it learns nothing of what
   }
   // It listens there, but has had its turn.
   CHECK_FALSE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
+}
+
+TEST_CASE("tcp: a peer that cannot be connected to for want of descriptors learns so") {
+  end a, b;
+  b.hosts = {"127.0.0.1", "::1"};
+  wireup_message offer = a.open();
+  const tests::descriptor_famine famine(1);  // one for the engine's timer, and none for a socket
+  const std::string refusal = b.accept(std::move(offer));
+  CHECK_THAT(refusal, Catch::Contains("no file descriptor left") && Catch::Contains("ulimit -n"));
 }
 
 TEST_CASE("tcp: a peer that is hung up on before it is known tries again, and not for ever") {

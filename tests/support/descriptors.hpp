@@ -6,13 +6,19 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <vector>
 
-#include "raw.hpp"
+#include "runtime/fd.hpp"
 
-namespace weft::wireup::test {
+namespace weft::tests {
 
-using runtime::unique_fd;
+inline std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
 
 /// While it lives this process can open `spare` more descriptors.
 class descriptor_famine {
@@ -23,7 +29,7 @@ class descriptor_famine {
     low.rlim_cur = open_descriptors() + spare + 10;
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
     for (;;) {
-      unique_fd fd(::dup(0));
+      runtime::unique_fd fd(::dup(0));
       if (!fd) break;
       hoard_.push_back(std::move(fd));
     }
@@ -36,7 +42,7 @@ class descriptor_famine {
 
  private:
   rlimit before_{};
-  std::vector<unique_fd> hoard_;
+  std::vector<runtime::unique_fd> hoard_;
 };
 
-}  // namespace weft::wireup::test
+}  // namespace weft::tests
