@@ -65,11 +65,11 @@ bare_link::bare_link(const std::string& transport, progress_mode mode, int line)
   check(trouble.empty(), trouble);
   engine_.add(*transport_);
   engine_.start();
-  engine_.begin_calls();
+  engine_.external().begin();
 }
 
 bare_link::~bare_link() {
-  engine_.end_calls();
+  engine_.external().end();
   engine_.stop();
   link_.reset();
   transport_->forget(*this);
@@ -94,7 +94,7 @@ std::size_t bare_link::receive(std::span<std::byte> into) {
   }
   while (!awaited_.over) {
     const runtime::engine::holder hold(engine_);
-    engine_.poll(passes_in_turn);
+    engine_.external().poll(passes_in_turn);
   }
   if (awaited_.status != errc::ok) throw error(awaited_.status, "the other process has gone");
   return awaited_.size;

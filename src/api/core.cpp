@@ -337,8 +337,8 @@ metrics core::snapshot() const {
 }
 
 std::string core::describe() const {
-  std::string text = fmt::format("progress: {}\n", engine_.describe());
   const runtime::engine::holder hold(messenger_.engine());
+  std::string text = fmt::format("progress: {}\n", engine_.describe());
   for (const links::way& w : ways_) text += fmt::format("transport: {}\n", w.transport->describe());
   if (job_->launched())
     text += fmt::format("job: rank {} of {}, {} on this host\n", job_->rank(), job_->size(),

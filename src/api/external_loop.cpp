@@ -10,24 +10,24 @@ namespace weft {
 using advice = runtime::wait_strategy::advice;
 using std::chrono::steady_clock;
 
-// How often a thread that waits for a moment looks at the clock while other messages come and go.
-constexpr unsigned looks_between_clocks = 64;
+// How often a thread that waits for a moment reads the clock while other messages come and go.
+constexpr unsigned polls_between_clocks = 64;
 
 struct external_loop::wait_strategy {
-  runtime::engine::idle_backoff looks;
+  runtime::idle_backoff empty_polls;
 };
 
 external_loop::external_loop(context& of)
     : core_(of.core()),
       run_loop_(core_.engine()),
       home_(detail::run_loop::thread_token()),
-      wait_strategy_(new wait_strategy{runtime::engine::idle_backoff(core_.engine())}) {
-  core_.engine().begin_calls();
+      wait_strategy_(new wait_strategy{core_.engine().external().backoff()}) {
+  core_.engine().external().begin();
 }
 
 external_loop::~external_loop() {
   const bool in_a_call = detail::run_loop::here() == &run_loop_;  // out of which the process exits
-  if (!core_.engine().is_inherited() && !in_a_call) core_.engine().end_calls();
+  if (!core_.engine().is_inherited() && !in_a_call) core_.engine().external().end();
 }
 
 external_loop::progress_guard::progress_guard(external_loop& p) noexcept
@@ -44,14 +44,16 @@ bool external_loop::progress_guard::try_send(const endpoint& to, const_buffer da
 
 unsigned external_loop::progress_guard::poll(unsigned passes) noexcept {
   const bool at_home = detail::run_loop::here() == &external_loop_.run_loop_;
+  runtime::idle_backoff& empty_polls = external_loop_.wait_strategy_->empty_polls;
   if (at_home) {
-    external_loop_.wait_strategy_->looks.look_again();
-    // Whoever has the message that is waited for may need this core.
-    if (external_loop_.wait_strategy_->looks.waits.crowded()) passes = 1;
+    empty_polls.before_poll();
+    // The process that has the message that is waited for may need this core.
+    if (empty_polls.waits.crowded()) passes = 1;
   }
-  const unsigned ended = external_loop_.core_.engine().poll(passes);
-  if (at_home && (ended != 0 || external_loop_.core_.engine().moved()))
-    external_loop_.wait_strategy_->looks.reset();
+  runtime::engine& engine = external_loop_.core_.engine();
+  engine.go_on();
+  const unsigned ended = engine.external().poll(passes);
+  if (at_home && (ended != 0 || engine.external().moved())) empty_polls.reset();
   return ended;
 }
 
@@ -59,8 +61,9 @@ void external_loop::back_off(unsigned passes) noexcept {
   const call here(*this);
   if (detail::run_loop::here() != &run_loop_)
     ::sched_yield();
-  else if (core_.engine().back_off(wait_strategy_->looks, passes) == advice::sleep &&
-           !wait_strategy_->looks.others_run)
+  else if (core_.engine().external().back_off(wait_strategy_->empty_polls, passes) ==
+               advice::sleep &&
+           !wait_strategy_->empty_polls.others_run)
     ::sched_yield();
 }
 
@@ -69,8 +72,8 @@ bool external_loop::is_owner_thread() const noexcept {
 }
 
 bool external_loop::wait(steady_clock::time_point until, bool (*over)(void*), void* argument) {
-  runtime::engine& engine = core_.engine();
-  runtime::engine::idle_backoff vain(engine);
+  runtime::external_polling& polling = core_.engine().external();
+  runtime::idle_backoff empty_polls = polling.backoff();
   const auto too_late = [until] {
     return until != steady_clock::time_point::max() && steady_clock::now() >= until;
   };
@@ -81,26 +84,26 @@ bool external_loop::wait(steady_clock::time_point until, bool (*over)(void*), vo
       if (over(argument)) return true;
       const unsigned ended = hold.poll();
       if (ended != 0 && over(argument)) return true;
-      moved = ended != 0 || engine.moved();
+      moved = ended != 0 || polling.moved();
     }
     const call here(*this);
     if (moved) {
-      vain.reset();
-      if (++busy % looks_between_clocks == 0 && too_late()) return false;
+      empty_polls.reset();
+      if (++busy % polls_between_clocks == 0 && too_late()) return false;
       continue;
     }
-    const advice next = engine.back_off(vain);
-    if (vain.count != 0) continue;
+    const advice next = polling.back_off(empty_polls);
+    if (empty_polls.count != 0) continue;
     if (too_late()) return false;
-    if (next == advice::sleep) engine.sleep_until(until, over, argument);
+    if (next == advice::sleep) polling.sleep_until(until, over, argument);
   }
 }
 
-int external_loop::descriptor() const noexcept { return core_.engine().descriptor(); }
+int external_loop::descriptor() const noexcept { return core_.engine().external().descriptor(); }
 
 std::optional<steady_clock::time_point> external_loop::arm() noexcept {
   const call here(*this);
-  return core_.engine().arm();
+  return core_.engine().external().arm();
 }
 
 void park_threads() noexcept { runtime::exit_gate::close_all(); }

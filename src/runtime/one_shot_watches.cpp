@@ -24,10 +24,26 @@ void one_shot_watches::remove(std::uint64_t number) noexcept {
 }
 
 void one_shot_watches::watch::on_ready(std::uint32_t /*events*/) noexcept {
+  const std::lock_guard lock(owner.mutex_);
   in->remove(fd.get());
   in = nullptr;
-  owner.news_.store(true, std::memory_order_release);
-  if (fire) fire();
+  ready = true;
+  owner.ready_.store(true, std::memory_order_relaxed);
+}
+
+void one_shot_watches::fire_ready() noexcept {
+  if (!ready_.exchange(false, std::memory_order_relaxed)) return;
+  std::list<watch> due;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto w = watched_.begin(); w != watched_.end();) {
+      const auto here = w++;
+      if (here->ready) due.splice(due.end(), watched_, here);
+    }
+    due.remove_if([](const watch& w) { return !w.wanted; });
+  }
+  for (const watch& w : due)
+    if (w.fire) w.fire();
 }
 
 void one_shot_watches::take_up(wait_set& set) {
@@ -35,7 +51,7 @@ void one_shot_watches::take_up(wait_set& set) {
   const std::lock_guard lock(mutex_);
   watched_.remove_if([&](const watch& w) {
     if (w.in && !w.wanted) set.remove(w.fd.get());
-    return !w.in || !w.wanted;
+    return !w.wanted;
   });
   fresh_.remove_if([](const watch& w) { return !w.wanted; });
   for (watch& w : fresh_) {
@@ -52,12 +68,13 @@ void one_shot_watches::take_up(wait_set& set) {
 
 void one_shot_watches::withdraw(wait_set& set) noexcept {
   const std::lock_guard lock(mutex_);
-  watched_.remove_if([](const watch& w) { return !w.in; });
-  for (watch& w : watched_) {
-    set.remove(w.fd.get());
-    w.in = nullptr;
+  for (auto w = watched_.begin(); w != watched_.end();) {
+    const auto here = w++;
+    if (!here->in) continue;  // found readable: fire_ready is to come
+    set.remove(here->fd.get());
+    here->in = nullptr;
+    fresh_.splice(fresh_.end(), watched_, here);
   }
-  fresh_.splice(fresh_.begin(), watched_);
   news_.store(true, std::memory_order_release);
 }
 

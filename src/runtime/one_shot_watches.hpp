@@ -17,8 +17,8 @@ namespace weft::runtime {
 /// engine; destroyed after that wait set's last wait.
 class one_shot_watches {
  public:
-  /// Any thread. `fire` is called once, on the sleeping thread, without the progress lock, when
-  /// `fd` is readable; then both are destroyed. \return a number for `remove`, never 0
+  /// Any thread. When `fd` is readable, `fire` is called once by fire_ready(); then both are
+  /// destroyed. \param fire throws nothing \return a number for `remove`, never 0
   std::uint64_t add(unique_fd fd, std::function<void()> fire);
 
   /// Any thread: the event is not wanted any more. `fire` may be under way. Both are destroyed when
@@ -28,6 +28,12 @@ class one_shot_watches {
   /// The sleeping thread, before it waits: hands new descriptors to the set, frees those that
   /// fired or are not wanted.
   void take_up(wait_set& set);
+
+  /// Whether the last poll of, or sleep in, the set found one readable.
+  bool has_ready() const noexcept { return ready_.load(std::memory_order_relaxed); }
+  /// The thread that found it: calls their `fire`. Not with the progress lock held, which they may
+  /// take.
+  void fire_ready() noexcept;
 
   /// The sleeping thread: takes everything out of the set. The next take_up hands it to another.
   void withdraw(wait_set& set) noexcept;
@@ -40,16 +46,18 @@ class one_shot_watches {
     const std::uint64_t number;
     unique_fd fd;
     std::function<void()> fire;
-    wait_set* in = nullptr;  // the sleeping thread
-    bool wanted = true;      // guarded by mutex_
+    wait_set* in = nullptr;  // guarded by the owner's mutex, as are these:
+    bool wanted = true;
+    bool ready = false;  // found readable; fire_ready() is to come
     void on_ready(std::uint32_t events) noexcept override;
   };
 
-  std::atomic<bool> news_{false};  // take_up has something to do
-  std::mutex mutex_;               // what follows
+  std::atomic<bool> news_{false};   // take_up has something to do
+  std::atomic<bool> ready_{false};  // fire_ready has
+  std::mutex mutex_;                // what follows
   std::uint64_t last_number_ = 0;
   std::list<watch> fresh_;
-  std::list<watch> watched_;  // in the set, or have fired
+  std::list<watch> watched_;  // in the set, or found readable
 };
 
 }  // namespace weft::runtime

@@ -22,12 +22,6 @@ struct closer {
 };
 using file_handle = std::unique_ptr<std::FILE, closer>;
 
-/// Asked of the kernel once per thread and not once per event.
-std::int32_t this_thread() noexcept {
-  static thread_local const std::int32_t id = ::gettid();
-  return id;
-}
-
 const char* name_of(trace::kind k) noexcept {
   switch (k) {
     case trace::kind::sent:
@@ -45,6 +39,8 @@ const char* name_of(trace::kind k) noexcept {
       return "asleep";
     case trace::kind::progress_polls:
       return "active";
+    case trace::kind::state:
+      return "state";
   }
   return "?";
 }
@@ -83,13 +79,16 @@ void trace::open(std::string file) {
 
 void trace::record_now(phase how, kind what, std::uint32_t peer, std::uint16_t id,
                        std::uint64_t size) noexcept {
-  record({std::chrono::steady_clock::now(), {}, size, peer, 0, id, what, how});
+  record({std::chrono::steady_clock::now(), {}, size, peer, this_thread(), id, what, how});
 }
 
-void trace::record(event e) noexcept {
-  e.thread = this_thread();
-  events_[recorded_++ % capacity] = e;
+/// Asked of the kernel once per thread and not once per event.
+std::int32_t trace::this_thread() noexcept {
+  static thread_local const std::int32_t id = ::gettid();
+  return id;
 }
+
+void trace::record(const event& e) noexcept { events_[recorded_++ % capacity] = e; }
 
 bool trace::write() const noexcept try {
   const file_handle out(std::fopen(file_.c_str(), "we"));
@@ -102,9 +101,10 @@ bool trace::write() const noexcept try {
   for (std::uint64_t i = first; i != recorded_; ++i) {
     const event& e = events_[i % capacity];
     threads[e.thread] |= of_progress_thread(e.what);
-    const std::string head =
-        fmt::format("{{\"name\":\"{}\",\"cat\":\"weft\",\"pid\":{},\"tid\":{},\"ts\":{:.3f}",
-                    name_of(e.what), pid, e.thread, microseconds(e.at.time_since_epoch()));
+    const std::string head = fmt::format(
+        "{{\"name\":\"{}\",\"cat\":\"weft\",\"pid\":{},\"tid\":{},\"ts\":{:.3f}",
+        e.what == kind::state ? name_of(static_cast<progress_state>(e.size)) : name_of(e.what), pid,
+        e.thread, microseconds(e.at.time_since_epoch()));
     switch (e.how) {
       case phase::instant:
         fmt::print(out.get(),
@@ -131,7 +131,10 @@ bool trace::write() const noexcept try {
     fmt::print(out.get(),
                "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":"
                "\"{}\"}}}},\n",
-               pid, thread, progress ? "progress thread" : "application");
+               pid, thread,
+               thread == no_thread ? "state of progress"
+               : progress          ? "progress thread"
+                                   : "application");
   fmt::print(
       out.get(),
       "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"args\":{{\"name\":\"weft\"}}}}\n]}}\n",

@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "runtime/progress_state.hpp"
+
 namespace weft::runtime {
 
 /// The last 131072 events of a context, kept in memory and written to a file at its end. Owned by
@@ -27,7 +29,8 @@ class trace {
     receive_rendezvous,  ///< a message whose rest the receiver asks for, or reads
     caller_sleeps,       ///< the thread inside run() in its wait set
     progress_sleeps,     ///< the progress thread in its wait set
-    progress_polls       ///< the progress thread polls, because the caller computes
+    progress_polls,      ///< the progress thread polls, because the caller computes
+    state,               ///< which thread made progress
   };
 
   trace() = default;
@@ -63,7 +66,14 @@ class trace {
   /// \param count events that woke it, or passes that it made
   void slice(kind what, moment from, moment until, std::uint64_t count) noexcept {
     if (events_ && from < until) [[unlikely]]
-      record({from, until, count, 0, 0, 0, what, phase::slice});
+      record({from, until, count, 0, this_thread(), 0, what, phase::slice});
+  }
+
+  /// This was the state of progress for a while: on a track of its own.
+  void slice(progress_state what, moment from, moment until) noexcept {
+    if (events_ && from < until) [[unlikely]]
+      record({from, until, static_cast<std::uint64_t>(what), 0, no_thread, 0, kind::state,
+              phase::slice});
   }
 
  private:
@@ -71,7 +81,7 @@ class trace {
   struct event {
     moment at;
     moment until;        // slices only
-    std::uint64_t size;  // of the message; of a slice, its count
+    std::uint64_t size;  // of the message; of a slice, its count, or the state
     std::uint32_t peer;
     std::int32_t thread;
     std::uint16_t id;
@@ -79,11 +89,13 @@ class trace {
     phase how;
   };
   static constexpr std::size_t capacity = std::size_t{1} << 17;
+  static constexpr std::int32_t no_thread = 0;
 
   // Out of line: where nothing is recorded, a hook is a load and a branch.
   void record_now(phase how, kind what, std::uint32_t peer, std::uint16_t id,
                   std::uint64_t size) noexcept;
-  void record(event e) noexcept;
+  void record(const event& e) noexcept;
+  static std::int32_t this_thread() noexcept;
   bool write() const noexcept;
 
   std::unique_ptr<event[]> events_;  // null: off

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Absence (src/runtime/engine_computing.cpp, engine.cpp, engine_progress.cpp; docs/threading.md, "States of a process"): the
+// Absence (src/runtime/compute_phase.cpp, progress_thread.cpp, caller_loop.cpp; docs/threading.md): the
 // caller goes to user code with operations outstanding, the progress thread takes over when it is rung or when its tick
 // finds the absence, and the caller comes back. Frames that need a reaction come through a ring, whose sender rings once
 // per odd value of `computing` and nudges as long as nobody has seen them; or on a socket, for which nobody rings (SOCKETS).
@@ -46,7 +46,7 @@
 
 #define VARIABLES 4
 #define AWAY 0     // doorbell_page::away
-#define TICKS 1    // engine::ticks_
+#define TICKS 1    // compute_phase::ticks_
 #define SLOTS 2    // how many frames have come
 #define LISTENS 3  // doorbell_page::asleep, as far as it is the progress thread's
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The doorbell (src/runtime/doorbell.hpp) and everybody who may have to wake the thread inside run()
-// (src/runtime/engine.cpp): another process that sends (src/transports/shm/link.cpp), a thread that posts, and a thread
+// (src/runtime/sleep_gate.cpp): another process that sends (src/transports/shm/link.cpp), a thread that posts, and a thread
 // that ends an operation with the progress lock held. The model is wrong if the caller sleeps with no bell rung and nobody left
 // to ring it, while there is something for it. The progress lock itself has a model of its own; here it is a lock.
-// BY_CALLS: a caller that sleeps by calls of its own (src/runtime/engine_calls.cpp) and hears its bells on the way.
+// BY_CALLS: a caller that sleeps by calls of its own (src/runtime/external_polling.cpp) and hears its bells on the way.
 // cc: -DSAFETY
 // variant: -DMEMBARRIER_REFUSED
 // variant: -DBY_CALLS
@@ -27,7 +27,7 @@
 
 #define VARIABLES 5
 #define ASLEEP 0         // doorbell_page::asleep
-#define CALLER_ASLEEP 1  // engine::caller_asleep_
+#define CALLER_ASLEEP 1  // caller_state::asleep
 #define SLOTS 2          // how many slots of the ring are written
 #define INBOX 3          // how often inbox_ was pushed to
 #define ENDED 4          // how often ended_ was

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several threads inside run() (src/runtime/engine.cpp: run_until_done, complete_all, stop_leading): one leads, the others
+// Several threads inside run() (src/runtime/leadership.cpp): one leads, the others
 // wait for their end or for its place. The leader ends what the others wait for and then looks whether anybody follows;
 // a follower counts itself and then looks at its end. The model is wrong if a thread sleeps in lead_changed_ although
 // its end has come, or nobody leads, and nobody is left to wake it, and if two lead.
@@ -15,7 +15,7 @@
 #define THREADS 3
 
 #define DONE(who) (who)    // what the thread's run() waits for
-#define FOLLOWERS THREADS  // engine::followers_
+#define FOLLOWERS THREADS  // leadership::followers_
 #define VARIABLES (THREADS + 1)
 
 #include "store_buffers.inc"

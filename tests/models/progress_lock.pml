@@ -19,7 +19,7 @@
 #include "store_buffers.inc"
 
 byte waiting;      // changed by locked instructions only
-bool led;          // engine::led_, under its mutex
+bool led;          // leadership::led_, under its mutex
 bool by_word;      // of the thread that leads
 byte holders;
 

@@ -107,10 +107,12 @@ TEST_CASE("a trace shows who slept, and for how long") {
     context ctx(o);
     run(ctx, sleep_for(std::chrono::milliseconds{2}));
   }
-  double asleep = 0;
+  double asleep = 0, in_state = 0;  // of the thread, and of the context
   for (const json& e : events_of(file.name))
-    if (e.at("name") == "asleep") asleep += e.at("dur").get<double>();
+    if (e.at("name") == "asleep")
+      (e.at("tid") == 0 ? in_state : asleep) += e.at("dur").get<double>();
   CHECK(asleep > 0);
+  CHECK(in_state > 0);
 }
 
 TEST_CASE("a trace keeps the last events and says how many it lost", "[many]") {

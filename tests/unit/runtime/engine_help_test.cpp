@@ -90,7 +90,10 @@ TEST_CASE("engine: what is watched once is watched on when calls drive it") {
   engine e(progress_mode::polling, {}, "epoll");
   event_fd happens;
   std::atomic<bool> told{false};
-  e.watch_once(duplicate(happens.fd()), [&] { told = true; });
+  e.watch_once(duplicate(happens.fd()), [&] {
+    const engine::holder hold(e);  // a watch may take the progress lock
+    told = true;
+  });
   // Taken up together: when this one is told, the other is in the wait set.
   event_fd happened;
   happened.ring();
@@ -105,19 +108,19 @@ TEST_CASE("engine: what is watched once is watched on when calls drive it") {
   });
   e.run_until_done(done);
   later.join();
-  e.begin_calls();
+  e.external().begin();
   happens.ring();
-  engine::idle_backoff vain(e);
+  idle_backoff vain = e.external().backoff();
   const auto until = steady_clock::now() + std::chrono::seconds(20);
   while (!told && steady_clock::now() < until) {
     {
       const engine::holder hold(e);
-      e.poll();
+      e.external().poll();
     }
-    e.back_off(vain);
+    e.external().back_off(vain);
   }
   CHECK(told);
-  e.end_calls();
+  e.external().end();
 }
 
 TEST_CASE("engine: a look beside a caller that sleeps leaves it armed") {
@@ -125,15 +128,15 @@ TEST_CASE("engine: a look beside a caller that sleeps leaves it armed") {
   forgetful pollable;
   e.add(pollable);
   SECTION("by calls") {
-    e.begin_calls();
-    REQUIRE(e.arm());
+    e.external().begin();
+    REQUIRE(e.external().arm());
     REQUIRE(pollable.armed);
     std::thread([&] {
       const engine::holder hold(e);
-      e.poll();
+      e.external().poll();
     }).join();
     CHECK(pollable.armed);
-    e.end_calls();
+    e.external().end();
   }
   SECTION("inside run()") {
     engine sleeps(progress_mode::interrupt, {}, "epoll");

@@ -10,34 +10,34 @@ using namespace std::chrono_literals;
 
 TEST_CASE("vain looks: whoever gives its core away between looks is found out, and remembered") {
   engine e(progress_mode::polling, {.spin = 1h, .crowded = true}, "epoll");
-  engine::idle_backoff looks(e);
+  idle_backoff looks = e.external().backoff();
   const auto now = [] { return std::chrono::steady_clock::now(); };
 
-  looks.look_again();
+  looks.before_poll();
   CHECK_FALSE(looks.others_run);
 
   looks.left = now() - 1ms;
-  looks.look_again();
+  looks.before_poll();
   CHECK(looks.others_run);
 
   looks.reset();  // something has come
-  looks.look_again();
+  looks.before_poll();
   CHECK(looks.others_run);
 
   looks.left = now() + 1h;  // no time has passed, however slow this machine is
-  looks.look_again();
+  looks.before_poll();
   CHECK_FALSE(looks.others_run);
 }
 
 TEST_CASE("vain looks: a look in vain is timed only where there is a crowd") {
   for (const bool crowded : {false, true}) {
     engine e(progress_mode::polling, {.spin = 1h, .crowded = crowded}, "epoll");
-    engine::idle_backoff looks(e);
-    e.begin_calls();
+    idle_backoff looks = e.external().backoff();
+    e.external().begin();
     // Who yields in vain finds that it is alone; a busy machine may be a crowd.
-    for (int i = 0; i != 2; ++i) e.back_off(looks, looks.waits.passes_in_turn());
+    for (int i = 0; i != 2; ++i) e.external().back_off(looks, looks.waits.passes_in_turn());
     CHECK((looks.left != time_point{}) == looks.waits.crowded());
     if (crowded) CHECK(looks.left != time_point{});
-    e.end_calls();
+    e.external().end();
   }
 }

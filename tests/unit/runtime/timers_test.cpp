@@ -7,11 +7,14 @@
 
 #include <catch2/catch.hpp>
 
+#include "runtime/timer_queue.hpp"
 #include "runtime/timers.hpp"
 
 using namespace weft;
 using detail::time_point;
+using runtime::completion_queue;
 using runtime::timer_heap;
+using runtime::timer_queue;
 using std::chrono::milliseconds;
 
 namespace {
@@ -32,6 +35,14 @@ std::vector<int> due_at(timer_heap& heap, int now) {
     times.push_back(static_cast<int>(t.when.time_since_epoch() / milliseconds(1)));
   }
   return times;
+}
+
+using timers_in = std::vector<operation*>;
+
+timers_in all_of(operation_list list) {
+  timers_in all;
+  while (operation* op = list.pop()) all.push_back(op);
+  return all;
 }
 
 }  // namespace
@@ -92,4 +103,33 @@ TEST_CASE("any order of adding, removing and coming due agrees with a sorted lis
       REQUIRE(heap.size() == waiting.size());
     }
   }
+}
+
+TEST_CASE("timer queue: a timer ends once, when it is due, cancelled or closed") {
+  completion_queue ended;
+  timer_queue timers(ended);
+  CHECK(timers.empty());
+  CHECK(timers.deadline() == time_point::max());
+  plain_timer early(1), late(2), cancelled(3), last(4), refused(5);
+  for (plain_timer* t : {&late, &early, &cancelled, &last}) CHECK(timers.add(*t));
+  CHECK(timers.deadline() == early.when);
+
+  timers.end_due(early.when - milliseconds(1));
+  CHECK_FALSE(ended.has_home());
+  timers.end_due(late.when);
+  CHECK(all_of(ended.take_home()) == timers_in{&early, &late});
+  CHECK(late.status == errc::ok);
+
+  timers.cancel(cancelled);
+  timers.cancel(cancelled);
+  timers.cancel(early);
+  CHECK(all_of(ended.take_home()) == timers_in{&cancelled});
+  CHECK(cancelled.status == errc::stopped);
+
+  timers.close();
+  CHECK_FALSE(timers.add(refused));
+  CHECK(all_of(ended.take_home()) == timers_in{&last, &refused});
+  CHECK(last.status == errc::closed);
+  CHECK(refused.status == errc::closed);
+  CHECK(timers.empty());
 }

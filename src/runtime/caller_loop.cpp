@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/caller_loop.hpp"
+
+#include <optional>
+
+namespace weft::runtime {
+
+void caller_loop::run_until(const std::atomic<bool>& done) noexcept {
+  const detail::run_loop::inside here(self_);
+  waits_.reset();
+  while (!done.load(std::memory_order_acquire)) {
+    core_.enter();
+    if (!core_.caller.polls) {
+      core_.caller.polls = true;
+      core_.phase.end();
+    }
+    // In empty passes the progress lock is kept, unless another thread asks for it: taking it costs
+    // as much as a pass.
+    unsigned events = 0;
+    for (unsigned left = waits_.passes_in_turn(); left != 0; --left) {
+      events = core_.pass();
+      if (events != 0 || core_.completions.has_home_or_remote() || core_.lock.wanted()) break;
+    }
+    if (events == 0 || ++turns_ % turns_between_handles == 0) core_.poll_caller_handles();
+    operation_list batch = core_.completions.take_home_and_remote();
+    // A scope's destructor, deep inside a completion, may wait for the next one of that batch.
+    if (!batch.empty() || !completing_.empty()) {
+      core_.go_to_user_code(core_.has_work());
+      core_.leave_as_caller();
+      complete_all(batch);
+      busy_again();
+      continue;
+    }
+    core_.leave_as_caller();
+    if (core_.lock.wanted()) [[unlikely]]
+      core_.lock.yield_to_waiters();
+    if (events != 0) {
+      busy_again();
+      continue;
+    }
+    switch (waits_.on_empty_polls()) {
+      case wait_strategy::advice::look_around:
+        poll_slow_sources();
+        break;
+      case wait_strategy::advice::sleep:
+        sleep();
+        break;
+    }
+  }
+  const progress_core::holder hold(core_);
+  core_.caller.polls = false;
+  core_.pollables.flush();
+  core_.go_to_user_code(core_.has_work());
+}
+
+void caller_loop::complete_all(operation_list batch) noexcept {
+  completing_.append(batch);
+  while (operation* op = completing_.pop()) op->complete();
+  leadership_.notify_followers();
+}
+
+/// What is too dear for every pass: timers, peers that may have no thread that polls, descriptors.
+void caller_loop::poll_slow_sources() noexcept {
+  core_.enter();
+  core_.end_due_timers();
+  // A peer that has not seen a message for a microsecond or two may have no thread that polls.
+  if (++empty_turns_ >= empty_turns_until_wake && waits_.others_had_a_turn()) core_.wake_peers();
+  core_.poll_caller_watches();
+  core_.leave_as_caller();
+}
+
+void caller_loop::sleep() noexcept {
+  core_.enter();
+  const std::optional<time_point> deadline = gate_.arm_caller();
+  core_.leave_as_caller();
+  if (!deadline) return;
+
+  sleep_record slept{.began = core_.now()};
+  slept.told = core_.caller_reactor->wait(*deadline);
+  slept.ended = core_.now();
+  core_.counters.add(slept);
+
+  core_.enter();
+  core_.trace.slice(trace::kind::caller_sleeps, slept.began, slept.ended, slept.told);
+  core_.caller.polls = true;
+  gate_.disarm_caller(slept.told != 0);
+  core_.end_due_timers();
+  if (slept.told != 0 && !core_.completions.has_home_or_remote() && !core_.pollables.any_has_work())
+    core_.counters.empty_wake_ups.fetch_add(1, std::memory_order_relaxed);
+  core_.leave_as_caller();
+}
+
+/// Completions are for the thread that leads. Another thread, or a coroutine of this one, only
+/// moves messages; what ends thereby is completed when the leader comes by.
+unsigned caller_loop::poll_once() noexcept {
+  const bool leads = !core_.leads_here() && leadership_.try_take();
+  unsigned events = 0;
+  {
+    const detail::run_loop::inside here(self_, leads);
+    core_.enter();
+    // Another thread inside run() polls for itself, as does a thread that sleeps by calls.
+    if ((leads || core_.leads_here() || core_.caller.by_calls) && !core_.caller.is_asleep())
+      core_.poll_caller_handles();
+    events = core_.pass();
+    core_.pollables.flush();  // the next pass may be long in coming
+    core_.end_due_timers();
+    if (core_.wakeup_deferred) core_.wake_peers();
+    if (core_.caller.is_asleep()) core_.pollables.arm();
+    operation_list batch;
+    if (leads) batch = core_.completions.take_home_and_remote();
+    core_.leave();
+    if (!batch.empty()) ++events;
+    if (leads) complete_all(batch);
+  }
+  if (leads) leadership_.resign();
+  return events;
+}
+
+}  // namespace weft::runtime

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time that the caller spends in user code while operations are pending.
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include "runtime/idle_predictor.hpp"
+
+namespace weft::runtime {
+
+class progress_core;
+
+/// Says when the caller goes to compute and when it is back, and decides whether that is worth a
+/// ring for the progress thread, which may find out by itself. Owned by progress_core. Progress
+/// lock held, unless a member says otherwise. docs/threading.md; model: tests/models/computing.pml.
+class compute_phase {
+ public:
+  explicit compute_phase(progress_core& c) noexcept : core_(c) {}
+
+  /// The caller goes to user code, and something is pending.
+  void begin() noexcept;
+  /// The caller polls again.
+  void end() noexcept;
+  /// Something came up that a thread has to look at: the caller computes, or sleeps.
+  void wake_one_thread() noexcept;
+  /// The progress thread ends timers from here on: it learns of one that it would sleep through.
+  void tell_of_timers() noexcept;
+
+  /// The progress thread sleeps: what needs a reaction wakes it from now on, and every message if
+  /// coroutines that live elsewhere wait.
+  void listen() noexcept;
+  void stop_listening() noexcept {
+    if (!listens_) [[likely]]
+      return;
+    silence();
+  }
+  bool listens() const noexcept { return listens_; }
+
+  /// Whether something may come without a ring, or for coroutines that do not wait for the caller:
+  /// then the progress thread has to learn that the caller computes.
+  bool needs_progress_thread() const noexcept;
+  /// The same, or it was so since the last time that this was asked: the progress thread asks.
+  bool has_needed_progress_thread() noexcept {
+    return std::exchange(needed_lately_, false) || needs_progress_thread();
+  }
+
+  // --- shared with the progress thread; any thread, without the lock ----------------------------
+
+  /// Whether the progress thread finds out by itself that the caller computes.
+  bool is_ticking() const noexcept { return ticks_.load(std::memory_order_relaxed); }
+  void set_ticking(bool on) noexcept { ticks_.store(on, std::memory_order_relaxed); }
+  /// The progress thread sleeps until then at most.
+  detail::time_point progress_deadline() const noexcept {
+    return progress_deadline_.load(std::memory_order_relaxed);
+  }
+  void set_progress_deadline(detail::time_point when) noexcept {
+    progress_deadline_.store(when, std::memory_order_relaxed);
+  }
+  /// The progress thread found the caller computing.
+  void saw_long() noexcept { predictor_.saw_long_phase(); }
+
+ private:
+  void silence() noexcept;
+
+  progress_core& core_;
+  idle_predictor predictor_;    // of the next phase
+  bool needed_lately_ = false;  // the caller rang because no thread polled by itself
+  bool listens_ = false;        // the progress thread sleeps, and every message rings for it
+  std::atomic<bool> ticks_{false};
+  std::atomic<detail::time_point> progress_deadline_{detail::time_point::min()};
+};
+
+}  // namespace weft::runtime

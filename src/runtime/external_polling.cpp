@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/external_polling.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include <weft/error.hpp>
+
+#include "runtime/exit_gate.hpp"
+
+namespace weft::runtime {
+
+namespace {
+// How often quiet descriptors are polled while others bring something, or while there is a progress
+// thread, too.
+constexpr unsigned polls_between_handles = 32;
+// How often a loop polls in vain before it considers that a peer may have to be woken.
+constexpr unsigned empty_turns_until_wake = 4;
+// A thread that waits while another one sleeps in the wait set polls this often.
+constexpr timespec nap{0, 100'000};
+}  // namespace
+
+/// A loop of another library watches this one's wait set, which with io_uring needs a thread that
+/// enters the kernel. So the set is made anew.
+void external_polling::begin() {
+  exit_gate::expect_exit();
+  auto fresh = std::make_unique<reactor>(make_epoll_wait_set(), core_.bell.caller_bell(),
+                                         core_.bell.caller_wakeup(), reactor::handles::stay);
+  const progress_core::holder hold(core_);
+  for (pollable* s : core_.pollables) fresh->add(*s);
+  if (!leadership_.try_take())
+    throw error(errc::invalid_argument,
+                "this context is inside run() or driven by calls already; it can be one of them");
+  if (!core_.has_progress_thread) core_.watches.withdraw(core_.caller_reactor->set());
+  core_.caller_reactor.swap(fresh);
+  core_.caller.by_calls = true;
+}
+
+void external_polling::end() noexcept {
+  {
+    const progress_core::holder hold(core_);
+    core_.caller.by_calls = false;
+    core_.caller.polls_soon = false;
+    if (core_.caller.is_asleep()) gate_.poll_and_disarm_caller();
+  }
+  leadership_.resign();
+}
+
+unsigned external_polling::poll(unsigned passes) noexcept {
+  caller_state& caller = core_.caller;
+  if (caller.is_asleep() && sleeper_ == detail::run_loop::thread_token()) [[unlikely]]
+    gate_.poll_and_disarm_caller();
+  const bool another_sleeps = caller.is_asleep();
+  if (!another_sleeps) [[likely]] {
+    caller.polls = true;
+    caller.polls_soon = false;
+    core_.phase.end();
+  }
+  caller.polls_by_calls.store(caller.polls_by_calls.load(std::memory_order_relaxed) + 1,
+                              std::memory_order_relaxed);
+  unsigned events = core_.pass();
+  while (!core_.completions.has_home() && core_.completions.pending() != 0 && --passes != 0)
+    events += core_.pass();
+  moved_ = events != 0;
+  if (!another_sleeps) {
+    if ((events != 0 || core_.has_progress_thread) && ++polls_ % polls_between_handles == 0) {
+      // Polls may go on to bring something for as long as a transfer takes.
+      if (events != 0 && core_.wakeup_deferred) core_.wake_peers();
+      core_.poll_caller_handles();
+      core_.poll_caller_watches();
+    } else if (events == 0 && !core_.has_progress_thread) {
+      core_.poll_caller_handles();
+    }
+  }
+  core_.pollables.flush();
+  core_.end_due_timers();
+  unsigned ended = 0;
+  for (operation_list batch = core_.completions.take_home(); operation* op = batch.pop(); ++ended)
+    op->complete();
+  if (!another_sleeps) [[likely]] {
+    end_poll(ended);
+  } else {
+    core_.pollables.arm();  // no thread may poll here again for long
+    if (ended != 0) core_.wake_caller();
+  }
+  return ended;
+}
+
+void external_polling::end_poll(unsigned ended) noexcept {
+  if (ended != 0 || moved_) empty_turns_ = 0;
+  if (ended != 0 || !core_.has_progress_thread) return core_.go_to_user_code(core_.has_work());
+  core_.caller.polls = false;
+  core_.caller.polls_soon = true;
+  if (core_.phase.is_ticking() || !core_.has_work()) [[likely]]
+    return;
+  core_.phase.set_ticking(true);
+  core_.wake_progress_thread();
+}
+
+wait_strategy::advice external_polling::back_off(idle_backoff& so_far, unsigned passes) noexcept {
+  if ((so_far.count += passes) < so_far.waits.passes_in_turn())
+    return wait_strategy::advice::look_around;
+  so_far.count = 0;
+  const wait_strategy::advice next = so_far.waits.on_empty_polls(so_far.others_run);
+  poll_slow_sources(so_far.waits.others_had_a_turn());
+  if (so_far.waits.crowded()) so_far.left = std::chrono::steady_clock::now();
+  return next;
+}
+
+/// As caller_loop's, but several threads may come here.
+void external_polling::poll_slow_sources(bool others_had_a_turn) noexcept {
+  const progress_core::holder hold(core_);
+  if (core_.caller.is_asleep()) return;  // the thread that sleeps has done it
+  core_.end_due_timers();
+  if (++empty_turns_ >= empty_turns_until_wake && others_had_a_turn) core_.wake_peers();
+  core_.poll_caller_watches();
+}
+
+std::optional<time_point> external_polling::arm(sleep_gate::condition over,
+                                                void* argument) noexcept {
+  const progress_core::holder hold(core_);
+  if (core_.caller.is_asleep() && sleeper_ != detail::run_loop::thread_token()) return std::nullopt;
+  sleeper_ = detail::run_loop::thread_token();
+  return gate_.arm_caller(over, argument);
+}
+
+void external_polling::sleep_until(time_point when, sleep_gate::condition over,
+                                   void* argument) noexcept {
+  const std::optional<time_point> at_most = arm(over, argument);
+  if (!at_most) {
+    // Something is there; or another thread sleeps already, and this one polls for itself.
+    if (core_.caller.is_asleep()) ::nanosleep(&nap, nullptr);
+    return;
+  }
+  sleep_record slept{.began = core_.now()};
+  slept.told = core_.caller_reactor->wait(std::min(*at_most, when));
+  slept.ended = core_.now();
+  core_.counters.add(slept);
+  const progress_core::holder hold(core_);
+  core_.trace.slice(trace::kind::caller_sleeps, slept.began, slept.ended, slept.told);
+  gate_.disarm_caller(slept.told != 0);
+}
+
+}  // namespace weft::runtime

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of several threads inside run() polls.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "runtime/progress_lock.hpp"
+
+namespace weft::runtime {
+
+/// One thread leads; the others follow: they wait for their own end, or for the leader's place. So
+/// coroutines of a context never run in parallel. A leader may take the place again, deeper in its
+/// own stack. Owned by the engine; any thread. Model: tests/models/followers.pml.
+class leadership {
+ public:
+  explicit leadership(const progress_lock& lock) noexcept : lock_(lock) {}
+
+  /// What came of waiting for the place.
+  enum class outcome : std::uint8_t {
+    leads,          ///< resign() gives the place back
+    leads_already,  ///< the calling thread had the place before
+    done,           ///< what was waited for has come
+  };
+
+  /// Takes the place as soon as it is free, unless `done` comes first.
+  outcome take(const std::atomic<bool>& done) noexcept;
+  /// Takes the place if it is free now.
+  bool try_take() noexcept;
+  void resign() noexcept;
+
+  /// The leader has completed operations: followers look whether they are done.
+  void notify_followers() noexcept;
+
+  /// Whether another thread leads, as far as can be told without waiting.
+  bool is_taken() noexcept;
+
+ private:
+  const progress_lock& lock_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool led_ = false;        // guarded by mutex_
+  std::thread::id leader_;  // guarded by mutex_
+  std::atomic<int> followers_{0};
+};
+
+}  // namespace weft::runtime

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/progress_core.hpp"
+
+#include <utility>
+
+#include "runtime/pause.hpp"
+
+namespace weft::runtime {
+
+namespace {
+
+constexpr std::chrono::milliseconds time_between_watch_polls{1};
+
+wait_strategy::settings fitted(wait_strategy::settings waiting, progress_mode mode) noexcept {
+  waiting.never_sleep = mode == progress_mode::polling;
+  waiting.never_spin = mode == progress_mode::interrupt;
+  return waiting;
+}
+
+}  // namespace
+
+progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_mode,
+                             wait_strategy::settings wanted_waiting,
+                             const std::string& wanted_wait_set, const clock* time)
+    : mode(wanted_mode),
+      waiting(fitted(wanted_waiting, wanted_mode)),
+      has_progress_thread(mode == progress_mode::dedicated || mode == progress_mode::two_threads),
+      virtual_time(time),
+      bell(has_progress_thread),
+      self_(self),
+      completion_thread_(mode == progress_mode::two_threads ? std::make_unique<completion_thread>()
+                                                            : nullptr) {
+  wait_set_choice choice = make_wait_set(wanted_wait_set);
+  wait_set_reason = choice.reason;
+  caller_reactor = std::make_unique<reactor>(std::move(choice.set), bell.caller_bell(),
+                                             bell.caller_wakeup(), reactor::handles::stay);
+  if (has_progress_thread)
+    progress_reactor =
+        std::make_unique<reactor>(make_wait_set(wanted_wait_set).set, bell.progress_bell(),
+                                  bell.progress_wakeup(), reactor::handles::leave);
+}
+
+/// What is handed out here may take a lock, start a thread, or want the progress lock itself.
+[[gnu::noinline, gnu::cold]] void progress_core::release_and_notify(bool wake_caller) noexcept {
+  operation_list others = completions.take_elsewhere();
+  const std::uint8_t wanted = std::exchange(on_release_, std::uint8_t{0});
+  // The next holder of the progress lock may end what leads to the end of the context.
+  ringing_.fetch_add(1, std::memory_order_relaxed);
+  release();
+  if ((wanted & wake_progress) != 0) bell.progress_bell().ring();
+  if (wake_caller || (wanted & wake_the_caller) != 0) bell.caller_bell().ring();
+  if (completion_thread_ && !others.empty()) completion_thread_->take(others);
+  if ((wanted & fire_watches) != 0) watches.fire_ready();
+  ringing_.fetch_sub(1, std::memory_order_release);
+  while (operation* op = others.pop()) op->on->post(*op);
+}
+
+void progress_core::poll_caller_watches() noexcept {
+  if (has_progress_thread) return;
+  const time_point when = now();
+  if (when < next_watch_poll_) return;
+  next_watch_poll_ = when + time_between_watch_polls;
+  watches.take_up(caller_reactor->set());
+  if (caller_reactor->poll() != 0) dispatch_ready(*caller_reactor);
+}
+
+void progress_core::post_remote(operation& work) noexcept {
+  // The work may lead to the end of the context before this call has returned.
+  ringing_.fetch_add(1, std::memory_order_relaxed);
+  completions.remote().push(work);
+  // The push is a full fence: either this load sees the sleeper, or its last poll sees the push.
+  if (caller.asleep.load(std::memory_order_seq_cst)) bell.caller_bell().ring();
+  ringing_.fetch_sub(1, std::memory_order_release);
+}
+
+void progress_core::ring_for_watches() noexcept {
+  if (has_progress_thread)
+    bell.progress_bell().ring();
+  else if (caller.asleep.load(std::memory_order_seq_cst))
+    bell.caller_bell().ring();
+}
+
+void progress_core::await_ringing() const noexcept {
+  while (ringing_.load(std::memory_order_acquire) != 0) cpu_pause();
+}
+
+progress_state progress_core::state() const noexcept {
+  if (caller.is_asleep()) return progress_state::asleep;
+  if (!caller.is_away()) return progress_state::polling;
+  if (phase.listens()) return progress_state::listening;
+  return bell.is_computing() ? progress_state::computing : progress_state::idle;
+}
+
+void progress_core::trace_state() noexcept {
+  const progress_state is = state();
+  if (is == traced_state_) return;
+  const time_point here = now();
+  if (traced_since_ != time_point{}) trace.slice(traced_state_, traced_since_, here);
+  traced_state_ = is;
+  traced_since_ = here;
+}
+
+}  // namespace weft::runtime

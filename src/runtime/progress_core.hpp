@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the loops of one engine share.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <weft/context.hpp>
+#include <weft/detail/run_loop.hpp>
+
+#include "runtime/clock.hpp"
+#include "runtime/completion_queue.hpp"
+#include "runtime/completion_thread.hpp"
+#include "runtime/compute_phase.hpp"
+#include "runtime/doorbell.hpp"
+#include "runtime/engine_counters.hpp"
+#include "runtime/one_shot_watches.hpp"
+#include "runtime/pollable_set.hpp"
+#include "runtime/progress_lock.hpp"
+#include "runtime/progress_state.hpp"
+#include "runtime/reactor.hpp"
+#include "runtime/timer_queue.hpp"
+#include "runtime/trace.hpp"
+#include "runtime/wait_strategy.hpp"
+
+namespace weft::runtime {
+
+/// The parts of an engine, each with one job, and the few steps that need several of them: taking
+/// and releasing the progress lock, one pass, waking. Owned by the engine; its loops (caller_loop,
+/// external_polling, progress_thread) hold a reference. Progress lock held, unless a member says
+/// otherwise.
+class progress_core {
+ public:
+  /// \param self the engine, as the thread inside run() names it
+  /// \throws weft::error when the kernel refuses what it takes
+  progress_core(const detail::run_loop& self, progress_mode mode, wait_strategy::settings waiting,
+                const std::string& wanted_wait_set, const clock* virtual_time);
+  progress_core(const progress_core&) = delete;
+  progress_core& operator=(const progress_core&) = delete;
+
+  // --- the progress lock; any thread -------------------------------------------------------------
+
+  /// Whether the calling thread leads: it is inside run(), and the progress lock is biased to it.
+  bool leads_here() const noexcept { return detail::run_loop::here() == &self_; }
+
+  void enter() noexcept {
+    if (leads_here()) [[likely]]
+      lock.lock_biased();
+    else
+      lock.take();
+  }
+  /// Releases the progress lock, then wakes the threads for which something ended.
+  void leave() noexcept {
+    if (completions.has_home() || completions.has_elsewhere() || on_release_ != 0) [[unlikely]]
+      release_and_notify(completions.has_home() && caller.is_asleep());
+    else
+      release();
+  }
+  /// The same for the caller, which knows of what has ended for it.
+  void leave_as_caller() noexcept {
+    if (completions.has_elsewhere() || on_release_ != 0) [[unlikely]]
+      release_and_notify(false);
+    else
+      release();
+  }
+
+  /// Holds the progress lock for a scope.
+  class holder {
+   public:
+    explicit holder(progress_core& c) noexcept : core_(c) { core_.enter(); }
+    ~holder() { core_.leave(); }
+    holder(const holder&) = delete;
+    holder& operator=(const holder&) = delete;
+
+   private:
+    progress_core& core_;
+  };
+
+  // --- a pass -----------------------------------------------------------------------------------
+
+  /// Polls everything once. \return how many events were handled
+  unsigned pass() noexcept {
+    const unsigned events = pollables.poll();
+    if (++passes_ % passes_between_clocks == 0) [[unlikely]]
+      end_due_timers();
+    return events;
+  }
+  void end_due_timers() noexcept {
+    if (!timers.empty()) timers.end_due(now());
+  }
+  /// Whether a thread has to make passes.
+  bool has_work() const noexcept { return completions.pending() != 0 || pollables.any_busy(); }
+
+  /// Any thread.
+  time_point now() const noexcept {
+    return virtual_time ? virtual_time->now() : std::chrono::steady_clock::now();
+  }
+
+  // --- waking -----------------------------------------------------------------------------------
+
+  /// The threads of this process to wake when the progress lock is released. A thread that is woken
+  /// before may displace the holder from its core, and wait for what only the holder can give until
+  /// its turn is over.
+  void wake_progress_thread() noexcept { on_release_ |= wake_progress; }
+  void wake_caller() noexcept { on_release_ |= wake_the_caller; }
+
+  /// Rings the peers that have not seen what they were sent.
+  void wake_peers() noexcept {
+    wakeup_deferred = false;
+    pollables.wake_peers();
+  }
+  /// The caller leaves the engine, for long perhaps. \param busy the progress thread is needed
+  /// meanwhile
+  void go_to_user_code(bool busy) noexcept {
+    caller.polls = false;
+    if (busy)
+      phase.begin();
+    else if (!timers.empty())
+      phase.tell_of_timers();
+    note_state();
+    if (wakeup_deferred) [[unlikely]]
+      wake_peers();
+  }
+
+  /// After a poll of, or a sleep in, a reactor: tells pollables what was found, and calls the
+  /// watches that fired once the progress lock is released.
+  void dispatch_ready(reactor& r) noexcept {
+    r.dispatch_ready();
+    if (watches.has_ready()) on_release_ |= fire_watches;
+  }
+  /// The caller polls its descriptors. With io_uring and nothing there it costs some loads.
+  void poll_caller_handles() noexcept {
+    if (caller_reactor->expects_handles() && caller_reactor->poll() != 0)
+      dispatch_ready(*caller_reactor);
+  }
+
+  /// The same, at most once in a millisecond, where no progress thread watches them: a peer's death
+  /// may wait so long.
+  void poll_caller_watches() noexcept;
+
+  /// Completes an operation on the thread inside run(). Any thread, without the progress lock.
+  void post_remote(operation& work) noexcept;
+  /// The thread that sleeps takes up what is new in `watches`. Any thread, without the lock.
+  void ring_for_watches() noexcept;
+  /// Waits until no thread rings any more: before the bells are destroyed.
+  void await_ringing() const noexcept;
+
+  progress_state state() const noexcept;
+  /// The state may have changed: for the trace.
+  void note_state() noexcept {
+    if (trace.on()) [[unlikely]]
+      trace_state();
+  }
+
+  // --- the parts --------------------------------------------------------------------------------
+
+  const progress_mode mode;
+  const wait_strategy::settings waiting;
+  const bool has_progress_thread;
+  const clock* const virtual_time;  ///< null: the steady clock
+
+  progress_lock lock;
+  completion_queue completions;
+  pollable_set pollables;
+  timer_queue timers{completions};
+  caller_state caller;
+  bool wakeup_deferred = false;  ///< a frame was sent inside a pass, and rang no bell
+  doorbell bell;
+  compute_phase phase{*this};
+  engine_counters counters;  ///< any thread reads
+  runtime::trace trace;      ///< written to its file when every thread that records has gone
+  one_shot_watches watches;  ///< any thread adds and removes
+  std::unique_ptr<reactor> caller_reactor;
+  std::unique_ptr<reactor> progress_reactor;  ///< null: there is no progress thread
+  std::string wait_set_reason;                ///< why io_uring is not used; empty: it is
+
+ private:
+  // Under steady traffic the clock is read once in so many passes.
+  static constexpr std::uint32_t passes_between_clocks = 256;
+  static constexpr std::uint8_t wake_progress = 1, wake_the_caller = 2, fire_watches = 4;
+
+  void release() noexcept {
+    if (leads_here()) [[likely]]
+      lock.unlock_biased();
+    else
+      lock.give();
+  }
+  void release_and_notify(bool wake_caller) noexcept;
+  void trace_state() noexcept;
+
+  const detail::run_loop& self_;
+  std::uint8_t on_release_ = 0;  // what the thread that releases the progress lock does then
+  std::uint32_t passes_ = 0;
+  time_point next_watch_poll_{};
+  progress_state traced_state_ = progress_state::idle;
+  time_point traced_since_{};
+  // Threads that may ring without the progress lock, and do not outlive the engine.
+  std::atomic<std::uint32_t> ringing_{0};
+  // Null: the thread that releases the progress lock hands out itself.
+  const std::unique_ptr<completion_thread> completion_thread_;
+};
+
+// Here because every completion comes by.
+inline void compute_phase::end() noexcept {
+  core_.bell.disarm_computing();
+  stop_listening();
+  if (predictor_.has_begun()) [[unlikely]]
+    predictor_.end(core_.now());
+  core_.note_state();
+}
+
+}  // namespace weft::runtime

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/progress_thread.hpp"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/membarrier.hpp"
+#include "runtime/own_thread.hpp"
+#include "runtime/pause.hpp"
+
+namespace weft::runtime {
+
+namespace {
+
+// In the middle of a transfer the other side answers within a microsecond or two; waiting for that
+// is cheaper than a sleep and a ring. Longer would take the core from the application, and use up
+// this thread's turn (below): a thread without a turn left is not asleep when something comes, so
+// nothing wakes it, and it waits until the application's turn is over, milliseconds.
+constexpr std::chrono::nanoseconds longest_empty = std::chrono::microseconds{10};
+constexpr int passes_between_clocks = 16;
+
+// Ten times the share of a thread of the application.
+constexpr std::int32_t preferred_nice = -10;
+
+/// Asks for short turns on the processor (0.1 ms), so that this thread gets its turn soon when all
+/// cores compute (kernel 6.12, no privilege), and, where that is allowed, for a larger share while
+/// it has something to do: a long copy beside a computing application would take twice its time.
+/// Without either everything works, later. A program that runs under a policy of its own (real
+/// time, batch) keeps it here too: a holder of the progress lock below the caller's priority would
+/// never run.
+void ask_for_the_processor() noexcept {
+  if (sched_getscheduler(0) != SCHED_OTHER) return;
+  struct {
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime, deadline, period;
+  } attributes{sizeof attributes, SCHED_OTHER, 0, preferred_nice, 0, 100'000, 0, 0};
+  if (syscall(SYS_sched_setattr, 0, &attributes, 0) == 0) return;
+  attributes.nice = 0;
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+// The time between two ticks, at first and at most; and to the next tick when the caller has just
+// gone away.
+constexpr std::chrono::nanoseconds shortest_tick = std::chrono::microseconds{100};
+constexpr std::chrono::nanoseconds longest_tick = std::chrono::milliseconds{1};
+constexpr std::chrono::nanoseconds second_tick = std::chrono::microseconds{20};
+
+}  // namespace
+
+void progress_thread::start() {
+  if (core_.has_progress_thread)
+    thread_ = start_own_thread("weft-progress", "progress thread", [this] { loop(); });
+}
+
+void progress_thread::stop() noexcept {
+  stopping_.store(true);
+  if (!thread_.joinable()) return;
+  exit_gate_.open_for_good();
+  core_.bell.progress_bell().ring();
+  thread_.join();
+}
+
+void progress_thread::loop() noexcept {
+  ask_for_the_processor();
+  reactor& own = *core_.progress_reactor;
+  sleep_record slept;  // of the last turn, for the trace
+  time_point done;
+  unsigned passes = 0;
+  for (exit_gate_.begin_work(); !stopping_.load(std::memory_order_relaxed); exit_gate_.pass()) {
+    core_.watches.take_up(own.set());
+    core_.enter();
+    core_.trace.slice(trace::kind::progress_sleeps, slept.began, slept.ended, slept.told);
+    if (passes != 0) core_.trace.slice(trace::kind::progress_polls, slept.ended, done, passes);
+    core_.dispatch_ready(own);
+    const bool listens = core_.caller.is_away() && core_.has_work();
+    const std::optional<time_point> deadline = sleep_gate_.arm_progress_thread(listens);
+    // Nothing is left to do: the next operation counts as the beginning of a phase again. Peers
+    // that have rung in it would not ring for the same value once more.
+    if (!listens && !core_.caller.polls) core_.bell.disarm_computing();
+    set_ticking(listens);
+    core_.phase.set_progress_deadline(deadline.value_or(core_.timers.deadline()));
+    core_.leave();
+    slept.began = slept.ended = core_.now();
+    if (deadline) {
+      slept.told = sleep(*deadline);
+      slept.ended = core_.now();
+      core_.counters.add(slept);
+    }
+    passes = poll_for_caller();
+    done = core_.now();
+  }
+  exit_gate_.end_work();
+}
+
+/// Also when no thread is needed for the moment: what is posted and ends again and again, as reads
+/// of a stream do, would ring each time. Progress lock held.
+void progress_thread::set_ticking(bool listens) noexcept {
+  const caller_state& caller = core_.caller;
+  const bool needed = core_.phase.has_needed_progress_thread();
+  core_.phase.set_ticking(!listens && !caller.is_asleep() &&
+                          (caller.by_calls ? has_polled_lately() || caller.polls_soon : needed));
+}
+
+/// Sleeps until told, or until the caller seems to have gone away without a word.
+unsigned progress_thread::sleep(time_point deadline) noexcept {
+  tick_ = shortest_tick;
+  computing_at_last_tick_ = core_.bell.computing_word();
+  std::chrono::nanoseconds next = tick_;
+  for (;;) {
+    const bool ticking = core_.phase.is_ticking();
+    const unsigned told = wait(ticking ? std::min(deadline, core_.now() + next) : deadline);
+    if (told != 0 || !ticking || stopping_.load(std::memory_order_relaxed) ||
+        core_.now() >= deadline || tick_finds_computing())
+      return told;
+    next = !core_.caller.by_calls && (computing_at_last_tick_ & 1) != 0 ? second_tick : tick_;
+  }
+}
+
+/// The process may exit meanwhile.
+unsigned progress_thread::wait(time_point deadline) noexcept {
+  exit_gate_.end_work();
+  const unsigned told = core_.progress_reactor->wait(deadline);
+  exit_gate_.begin_work();
+  return told;
+}
+
+/// Without the progress lock, so that a caller that polls is not disturbed. Stops ticking when
+/// nothing happened since the last time: then the caller rings when it goes away
+/// (compute_phase::begin). Model: tests/models/computing.pml.
+bool progress_thread::tick_finds_computing() noexcept {
+  if (core_.caller.by_calls) return tick_finds_no_polls();
+  const std::uint32_t word = core_.bell.computing_word();
+  if (word != computing_at_last_tick_) {
+    computing_at_last_tick_ = word;
+    tick_ = std::min(2 * tick_, longest_tick);
+    return false;
+  }
+  if ((word & 1) != 0) {
+    core_.phase.saw_long();
+    return true;
+  }
+  core_.phase.set_ticking(false);
+  // Either the caller sees that, or this sees that it went away. Without the fence of both it goes
+  // on ticking.
+  if (!heavy_fence() || core_.bell.computing_word() != word) core_.phase.set_ticking(true);
+  tick_ = longest_tick;
+  return false;
+}
+
+/// As of the last time that it was asked. Progress lock held, or this thread's.
+bool progress_thread::has_polled_lately() noexcept {
+  const std::uint32_t before = polls_at_last_tick_;
+  polls_at_last_tick_ = core_.caller.polls_by_calls.load(std::memory_order_relaxed);
+  return polls_at_last_tick_ != before;
+}
+
+/// Without the progress lock while there are polls, so that they are not disturbed.
+bool progress_thread::tick_finds_no_polls() noexcept {
+  if (has_polled_lately()) {
+    tick_ = std::min(2 * tick_, longest_tick);
+    return false;
+  }
+  const progress_core::holder hold(core_);
+  core_.caller.polls_soon = false;
+  // A thread that sleeps does not poll either, and is rung for what comes: that says nothing of
+  // computing.
+  if (!core_.caller.is_asleep()) core_.phase.saw_long();
+  return true;
+}
+
+/// Until the caller is back, or passes have been empty for a while. \return how many it made
+unsigned progress_thread::poll_for_caller() noexcept {
+  unsigned passes = 0;
+  time_point since{};
+  for (int empty = 0; !stopping_.load(std::memory_order_relaxed) && !stands_still();) {
+    if (empty % passes_between_clocks == 1) {
+      const time_point here = core_.now();
+      if (empty == 1)
+        since = here;
+      else if (here - since > longest_empty)
+        break;
+    }
+    if (!core_.lock.try_take()) {
+      ++empty;
+      cpu_pause();
+      continue;
+    }
+    core_.phase.stop_listening();
+    core_.dispatch_ready(*core_.progress_reactor);
+    if (!core_.caller.is_away()) {
+      core_.leave();
+      break;
+    }
+    ++passes;
+    const unsigned events = core_.pass();
+    core_.end_due_timers();
+    const bool idle = !core_.has_work();
+    if (empty % 64 == 63) core_.wake_peers();
+    core_.leave();
+    core_.counters.progress_iterations.fetch_add(1, std::memory_order_relaxed);
+    empty = events != 0 ? 0 : empty + 1;
+    if (events == 0 && idle) break;
+    cpu_pause();
+  }
+  return passes;
+}
+
+}  // namespace weft::runtime

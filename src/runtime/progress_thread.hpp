@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that makes progress while the application computes.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "runtime/exit_gate.hpp"
+#include "runtime/progress_core.hpp"
+#include "runtime/sleep_gate.hpp"
+
+namespace weft::runtime {
+
+/// Asleep, and touching nothing, while the caller polls or sleeps; active while the caller is in
+/// user code. Doorbells ring for most of what arrives then, but not for what arrives on
+/// descriptors: so the thread ticks, it reads now and then whether the caller has gone away; the
+/// caller rings for it if it does not tick, or if compute phases were long lately
+/// (compute_phase.hpp). Owned by the engine.
+class progress_thread {
+ public:
+  progress_thread(progress_core& c, sleep_gate& g) noexcept : core_(c), sleep_gate_(g) {}
+  progress_thread(const progress_thread&) = delete;
+  progress_thread& operator=(const progress_thread&) = delete;
+  ~progress_thread() { stop(); }
+
+  /// Starts the thread, if the mode has one. \throws weft::error (system) when there is none to be
+  /// had
+  void start();
+  /// Ends it. Not with the progress lock held, which it may be waiting for.
+  void stop() noexcept;
+
+  /// Any thread.
+  bool is_this_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+  /// It stands still, because the process is on its way out.
+  bool stands_still() const noexcept { return exit_gate_.is_closed(); }
+
+ private:
+  void loop() noexcept;
+  void set_ticking(bool listens) noexcept;
+  unsigned sleep(time_point deadline) noexcept;
+  unsigned wait(time_point deadline) noexcept;
+  bool tick_finds_computing() noexcept;
+  bool tick_finds_no_polls() noexcept;
+  bool has_polled_lately() noexcept;
+  unsigned poll_for_caller() noexcept;
+
+  progress_core& core_;
+  sleep_gate& sleep_gate_;
+  std::atomic<bool> stopping_{false};
+  // The thread's own:
+  std::chrono::nanoseconds tick_{};
+  std::uint32_t computing_at_last_tick_ = 0;  // the doorbell's word
+  std::uint32_t polls_at_last_tick_ = 0;      // by calls; also with the progress lock held
+  exit_gate exit_gate_{};
+  std::thread thread_;
+};
+
+}  // namespace weft::runtime

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a thread of the engine sleeps, and what wakes it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "runtime/bell_watcher.hpp"
+#include "runtime/event_fd.hpp"
+#include "runtime/handle_watcher.hpp"
+#include "runtime/pollable.hpp"
+#include "runtime/remote_wakeup.hpp"
+#include "runtime/wait_set.hpp"
+
+namespace weft::runtime {
+
+/// One sleeping thread's wait set with the thread's two bells and the handles of pollables
+/// (docs/adr/0003). Owned by the engine, used by one thread at a time.
+class reactor {
+ public:
+  /// Whether a handle stays in the set, or leaves it once it was found readable. The progress
+  /// thread's leave: each message to a polling caller would wake that thread.
+  enum class handles : std::uint8_t { stay, leave };
+
+  /// \throws weft::error when the kernel refuses
+  reactor(std::unique_ptr<wait_set> set, event_fd& bell, wakeup_receiver& wakeup, handles how);
+  reactor(const reactor&) = delete;
+  reactor& operator=(const reactor&) = delete;
+
+  /// Knows a pollable's handle, and watches it if handles stay. One without a handle: does nothing.
+  /// \throws weft::error when the kernel refuses
+  void add(pollable& s);
+
+  /// Whether a handle may become readable. Progress lock held.
+  bool expects_handles() const noexcept;
+  /// Watches the handles that may become readable. Progress lock held.
+  void watch_handles() noexcept;
+  /// Tells pollables whose handles were found readable. Progress lock held.
+  void dispatch_ready() noexcept {
+    for (handle_watcher& h : handles_) h.tell();
+  }
+
+  unsigned poll() noexcept { return set_->poll(); }
+  /// Sleeps until a watcher was told or the deadline has come. \return how many were told
+  unsigned wait(time_point deadline) noexcept { return set_->wait(deadline); }
+
+  wait_set& set() noexcept { return *set_; }
+  const wait_set& set() const noexcept { return *set_; }
+
+ private:
+  const std::unique_ptr<wait_set> set_;
+  const handles how_;
+  std::deque<handle_watcher> handles_;
+  bell_watcher<event_fd> bell_watcher_;
+  bell_watcher<wakeup_receiver> wakeup_watcher_;
+};
+
+}  // namespace weft::runtime

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sleep_gate.hpp"
+
+namespace weft::runtime {
+
+std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument) noexcept {
+  // Bells are heard before the word is raised, never after: a peer rings once per value, perhaps
+  // for what was seen long ago. Heard now, that ring would be its only one.
+  reactor& own = *core_.caller_reactor;
+  if (own.poll() != 0) until_wake_ = shortest_until_wake;
+  core_.dispatch_ready(own);
+  core_.caller.asleep.store(true, std::memory_order_seq_cst);
+  core_.bell.arm_asleep();
+  if (!core_.has_progress_thread) core_.watches.take_up(own.set());
+  core_.pollables.flush();
+  core_.end_due_timers();
+  // Another thread's pass may have ended something since this one's, and saw no thread to wake.
+  const bool work = core_.completions.has_home_or_remote() || core_.pollables.any_has_work() ||
+                    core_.watches.has_ready() || (over && over(argument));
+  const time_point deadline = wake_peers_and_deadline();
+  if (work) {
+    disarm_caller(false);
+    return std::nullopt;
+  }
+  core_.pollables.arm();
+  core_.caller.polls = core_.caller.polls_soon = false;
+  core_.caller.deadline = deadline;
+  core_.note_state();
+  return deadline;
+}
+
+void sleep_gate::disarm_caller(bool told) noexcept {
+  core_.caller.asleep.store(false, std::memory_order_relaxed);
+  core_.bell.disarm_asleep();
+  if (told) until_wake_ = shortest_until_wake;
+  core_.note_state();
+  core_.dispatch_ready(*core_.caller_reactor);
+}
+
+std::optional<time_point> sleep_gate::arm_progress_thread(bool listens) noexcept {
+  if (listens) {
+    core_.phase.listen();
+    const bool work = core_.pollables.any_has_work();
+    if (!work) {
+      core_.pollables.arm();
+      core_.progress_reactor->watch_handles();
+    }
+    const time_point deadline = wake_peers_and_deadline();
+    return work ? std::nullopt : std::optional(deadline);
+  }
+  return core_.wakeup_deferred ? wake_peers_and_deadline() : core_.timers.deadline();
+}
+
+/// A peer that was neither asleep nor away when it was rung may have gone away since, to compute
+/// with a receive posted for what lies in its ring: no thread there polls, and it rang no peer. A
+/// side that waits here asks again, soon at first.
+time_point sleep_gate::wake_peers_and_deadline() noexcept {
+  core_.wake_peers();
+  const time_point deadline = core_.timers.deadline();
+  if (!core_.pollables.any_has_unconsumed()) return deadline;
+  const time_point again = core_.now() + until_wake_;
+  until_wake_ = std::min(2 * until_wake_, longest_until_wake);
+  return std::min(deadline, again);
+}
+
+}  // namespace weft::runtime

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way into a sleep from which no message is lost.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "runtime/progress_core.hpp"
+
+namespace weft::runtime {
+
+/// Every thread of an engine goes to sleep in the same four steps:
+///
+///   arm:     announce the sleep to senders, with a fence    (doorbell)
+///   poll:    everything once more; something there: no sleep
+///   sleep:   without the progress lock                       (reactor)
+///   disarm:  take the announcement back
+///
+/// Owned by the engine. Progress lock held. Model: tests/models/doorbell.pml.
+class sleep_gate {
+ public:
+  using condition = bool (*)(void*);
+
+  explicit sleep_gate(progress_core& c) noexcept : core_(c) {}
+
+  /// The first two steps of the caller. \param over what is waited for, if not just any end; null:
+  /// any \return until when it may sleep at most; nothing: something is there, and it is disarmed
+  std::optional<time_point> arm_caller(condition over = nullptr, void* argument = nullptr) noexcept;
+  /// The last step of the caller. \param told the sleep was ended by a bell or a descriptor
+  void disarm_caller(bool told) noexcept;
+  /// The same after a sleep elsewhere, on the descriptor of the caller's wait set.
+  void poll_and_disarm_caller() noexcept { disarm_caller(core_.caller_reactor->poll() != 0); }
+
+  /// The first two steps of the progress thread, which is disarmed when it or the caller polls
+  /// next. \param listens the caller computes: what comes for it wakes this thread \return as above
+  std::optional<time_point> arm_progress_thread(bool listens) noexcept;
+
+ private:
+  time_point wake_peers_and_deadline() noexcept;
+
+  static constexpr std::chrono::milliseconds shortest_until_wake{1}, longest_until_wake{256};
+
+  progress_core& core_;
+  // Until a peer that has not seen a message is rung again; doubles with each sleep that brought
+  // nothing.
+  std::chrono::milliseconds until_wake_{shortest_until_wake};
+};
+
+}  // namespace weft::runtime

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timers of an engine: a heap, and where timers go that have ended.
+#pragma once
+
+#include <weft/detail/timer.hpp>
+
+#include "runtime/completion_queue.hpp"
+#include "runtime/timers.hpp"
+
+namespace weft::runtime {
+
+/// Ends timers into the completion queue when they are due. Owned by the engine; the thread that
+/// makes progress calls end_due(). Progress lock held.
+class timer_queue {
+ public:
+  explicit timer_queue(completion_queue& ended) noexcept : ended_(ended) {}
+
+  /// \return false: there is no memory for it, or the queue is closed, and the timer has ended
+  bool add(detail::timer& t) noexcept;
+  /// Ends a timer that waits with errc::stopped.
+  void cancel(detail::timer& t) noexcept;
+  void end_due(detail::time_point now) noexcept;
+  /// Ends all with errc::closed, those that wait and those that come.
+  void close() noexcept;
+
+  bool empty() const noexcept { return heap_.empty(); }
+  /// When the first timer is due; time_point::max(): there is none.
+  detail::time_point deadline() const noexcept {
+    return heap_.earliest().value_or(detail::time_point::max());
+  }
+
+ private:
+  completion_queue& ended_;
+  timer_heap heap_;
+  bool closed_ = false;
+};
+
+}  // namespace weft::runtime
