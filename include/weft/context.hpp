@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/coro/task.hpp>
 #include <weft/endpoint.hpp>
 #include <weft/metrics.hpp>
 #include <weft/registration_cache.hpp>
 #include <weft/rendezvous.hpp>
-#include <weft/task.hpp>
 
 namespace weft {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include <weft/claim.hpp>
+#include <weft/coro/task.hpp>
 #include <weft/detail/message_ops.hpp>
 #include <weft/detail/rma_ops.hpp>
-#include <weft/task.hpp>
 
 namespace weft {
 

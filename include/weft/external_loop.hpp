@@ -10,8 +10,8 @@
 #include <string>
 
 #include <weft/context.hpp>
+#include <weft/coro/detail/run_loop.hpp>
 #include <weft/detail/message_ops.hpp>
-#include <weft/detail/run_loop.hpp>
 
 namespace weft {
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include <weft/context.hpp>
-#include <weft/detail/request.hpp>
+#include <weft/coro/detail/request.hpp>
+#include <weft/coro/operation.hpp>
 #include <weft/message.hpp>
-#include <weft/operation.hpp>
 #include <weft/remote_region.hpp>
 
 namespace weft::qdma {

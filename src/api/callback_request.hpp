@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include <weft/detail/request.hpp>
+#include <weft/coro/detail/request.hpp>
 
 namespace weft::detail {
 

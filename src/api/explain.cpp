@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include <weft/time.hpp>
+#include <weft/coro/time.hpp>
 
 #include "api/core.hpp"
 #include "proto/select.hpp"

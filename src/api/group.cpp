@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <weft/as_result.hpp>
+#include <weft/coro/as_result.hpp>
 #include <weft/group.hpp>
 
 #include "api/core.hpp"

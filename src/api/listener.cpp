@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weft/as_result.hpp>
 #include <weft/context.hpp>
+#include <weft/coro/as_result.hpp>
 
 #include "api/listener_state.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include <weft/time.hpp>
+#include <weft/coro/time.hpp>
 
 #include "api/core.hpp"
 #include "api/qdma_port.hpp"

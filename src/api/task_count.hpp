@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include <weft/detail/run_loop.hpp>
+#include <weft/coro/detail/run_loop.hpp>
 
 namespace weft::detail {
 

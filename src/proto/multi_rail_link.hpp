@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include <weft/detail/timer.hpp>
+#include <weft/coro/detail/timer.hpp>
 
 #include "proto/frames.hpp"
 #include "proto/number_set.hpp"

@@ -2,7 +2,7 @@
 // Where an engine's time comes from, if not from the machine.
 #pragma once
 
-#include <weft/detail/timer.hpp>
+#include <weft/coro/detail/timer.hpp>
 
 namespace weft::runtime {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <weft/operation.hpp>
+#include <weft/coro/operation.hpp>
 
 #include "runtime/remote_completion_queue.hpp"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include <weft/executor.hpp>
+#include <weft/coro/executor.hpp>
 
 #include "runtime/exit_gate.hpp"
 

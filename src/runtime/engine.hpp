@@ -11,9 +11,9 @@
 #include <string>
 
 #include <weft/context.hpp>
-#include <weft/detail/run_loop.hpp>
-#include <weft/detail/timer.hpp>
-#include <weft/executor.hpp>
+#include <weft/coro/detail/run_loop.hpp>
+#include <weft/coro/detail/timer.hpp>
+#include <weft/coro/executor.hpp>
 
 #include "runtime/caller_loop.hpp"
 #include "runtime/external_polling.hpp"

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <utility>
 
-#include <weft/detail/timer.hpp>
+#include <weft/coro/detail/timer.hpp>
 
 namespace weft::runtime {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include <weft/context.hpp>
-#include <weft/detail/run_loop.hpp>
+#include <weft/coro/detail/run_loop.hpp>
 
 #include "runtime/clock.hpp"
 #include "runtime/completion_queue.hpp"

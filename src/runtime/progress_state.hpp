@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include <weft/detail/timer.hpp>
+#include <weft/coro/detail/timer.hpp>
 
 namespace weft::runtime {
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include <weft/operation.hpp>
+#include <weft/coro/operation.hpp>
 
 namespace weft::runtime {
 

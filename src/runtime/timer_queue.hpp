@@ -2,10 +2,10 @@
 // The timers of an engine: a heap, and where timers go that have ended.
 #pragma once
 
-#include <weft/detail/timer.hpp>
+#include <weft/coro/detail/timer.hpp>
 
+#include "coro/timer_heap.hpp"
 #include "runtime/completion_queue.hpp"
-#include "runtime/timers.hpp"
 
 namespace weft::runtime {
 
@@ -31,7 +31,7 @@ class timer_queue {
 
  private:
   completion_queue& ended_;
-  timer_heap heap_;
+  detail::timer_heap heap_;
   bool closed_ = false;
 };
 

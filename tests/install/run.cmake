@@ -15,6 +15,7 @@ run(${CMAKE_COMMAND} -S "${CONSUMER}" -B "${WORK}/build" -G Ninja "-DCMAKE_CXX_C
   "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --build "${WORK}/build")
 run("${WORK}/build/consumer")
+run("${WORK}/build/consumer-of-coro")
 
 set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
 execute_process(COMMAND pkg-config --cflags --libs --static weft

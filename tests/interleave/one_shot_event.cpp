@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A gate that is opened while a coroutine is about to wait at it: the coroutine goes on, once.
 // clang-format off
-// mutation OPEN_IN_TWO_STEPS: include/weft/detail/scheduled_continuation.hpp: if (state_.exchange(opened, std::memory_order_acq_rel) == waiting) => const auto before = state_.load(); state_.store(opened); if (before == waiting)
+// mutation OPEN_IN_TWO_STEPS: include/weft/coro/detail/scheduled_continuation.hpp: if (state_.exchange(opened, std::memory_order_acq_rel) == waiting) => const auto before = state_.load(); state_.store(opened); if (before == waiting)
 // clang-format on
 #include "substitute.hpp"
 
 #include <coroutine>
 #include <memory>
 
-#include <weft/detail/scheduled_continuation.hpp>
+#include <weft/coro/detail/scheduled_continuation.hpp>
 
 #include "scenario.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What befalls ranks.
-#include <weft/as_result.hpp>
+#include <weft/coro/as_result.hpp>
 
 #include "sim/acts.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/rank.hpp"
 
-#include <weft/detail/detached_task.hpp>
+#include <weft/coro/detail/detached_task.hpp>
 
 #include "transports/fake/factory.hpp"
 

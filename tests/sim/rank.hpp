@@ -7,8 +7,8 @@
 #include <stop_token>
 #include <vector>
 
+#include <weft/coro/task.hpp>
 #include <weft/endpoint.hpp>
-#include <weft/task.hpp>
 
 #include "proto/messenger.hpp"
 #include "sim/log.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include <weft/detail/request.hpp>
+#include <weft/coro/detail/request.hpp>
 #include <weft/message.hpp>
 
 namespace weft::proto {

@@ -10,9 +10,9 @@
 #include <stop_token>
 #include <utility>
 
-#include <weft/detail/detached_task.hpp>
+#include <weft/coro/detail/detached_task.hpp>
+#include <weft/coro/task.hpp>
 #include <weft/error.hpp>
-#include <weft/task.hpp>
 
 namespace weft::c {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include <weft/operation.hpp>
+#include <weft/coro/operation.hpp>
 
 /// An operation whose completion is user code.
 struct chore final : weft::operation {

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <weft/executor.hpp>
+#include <weft/coro/executor.hpp>
 
 #include "runtime/completion_queue.hpp"
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a request (a small value that describes an operation) to something that can be awaited.
+#pragma once
+
+#include <concepts>
+#include <coroutine>
+#include <optional>
+#include <stop_token>
+
+#include <weft/coro/executor.hpp>
+
+namespace weft::detail {
+
+/// A request is a movable description: `peer.send(buffer, tag)` returns one and does nothing. Its
+/// `operation_type` is the pinned operation made from it:
+///   operation_type(const R&, complete_fn)
+///   bool start() noexcept    true: ended already, `status` is set, `complete` will not be called;
+///                            false: `complete` comes later, never inside start() itself
+///   void cancel() noexcept   any thread, also before and during start(); the operation still ends
+///                            exactly once, with errc::stopped unless it was too late
+///   value_type take()        after the end, if status is ok
+///   std::string explain()    after the end, if status is not ok: cause and cure for people
+template <class R>
+concept request = requires(const R& r, typename R::operation_type& op) {
+  typename R::value_type;
+  { op.start() } noexcept -> std::same_as<bool>;
+  { op.cancel() } noexcept;
+  { op.take() } -> std::same_as<typename R::value_type>;
+  { op.explain() } -> std::convertible_to<std::string>;
+};
+
+/// Awaits one request. Lives in the awaiting coroutine's frame.
+template <class R>
+class request_awaiter final : public R::operation_type {
+  using base = typename R::operation_type;
+
+ public:
+  using value_type = typename R::value_type;
+
+  explicit request_awaiter(const R& r) : base(r, &ended) {}
+
+  bool await_ready() const noexcept { return false; }
+
+  /// Starting happens here and not in await_ready, because the operation may end on another thread
+  /// the moment it is started and must know by then whom to resume.
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) {
+    self_ = self;
+    if (const task_environment* c = task_environment_of(self.promise())) {
+      this->on = c->on;
+      if (c->stop.stop_possible()) on_stop_.emplace(c->stop, canceller{this});
+    }
+    return !this->start();
+  }
+
+  value_type await_resume() {
+    on_stop_.reset();
+    if (this->status != errc::ok) throw error(this->status, this->explain());
+    return this->take();
+  }
+
+  /// What `as_result` calls instead of await_resume.
+  result<value_type> resume_as_result() {
+    on_stop_.reset();
+    if (this->status != errc::ok) return error(this->status, this->explain());
+    if constexpr (std::is_void_v<value_type>)
+      return {};
+    else
+      return this->take();
+  }
+
+ private:
+  struct canceller {
+    request_awaiter* op;
+    void operator()() const noexcept { op->cancel(); }
+  };
+
+  static void ended(operation& op) noexcept { static_cast<request_awaiter&>(op).self_.resume(); }
+
+  std::coroutine_handle<> self_;
+  std::optional<std::stop_callback<canceller>> on_stop_;
+};
+
+/// Makes every request awaitable by `co_await` without a wrapper type. Here, next to the requests,
+/// it is found from any namespace.
+template <request R>
+request_awaiter<R> operator co_await(const R& r) {
+  return request_awaiter<R>(r);
+}
+
+}  // namespace weft::detail
+
+namespace weft {
+
+/// For requests that live elsewhere.
+using detail::operator co_await;
+
+}  // namespace weft

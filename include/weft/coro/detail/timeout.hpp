@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sleeping and deadlines are made of.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <stop_token>
+
+#include <weft/coro/detail/awaitable.hpp>
+#include <weft/coro/detail/scheduled_continuation.hpp>
+#include <weft/coro/detail/timer.hpp>
+
+namespace weft::detail {
+
+/// The clock of a chain. \throws weft::error (invalid_argument) if it has none
+timer_service& clock_of(const task_environment& c);
+
+/// When something is due, if it may take as long as that. Saturates: hours::max() is never.
+time_point due(timer_service& clock, std::chrono::nanoseconds from_now) noexcept;
+inline time_point due(timer_service&, time_point t) noexcept { return t; }
+
+/// Any duration in nanoseconds, too long ones as the longest there is.
+template <class Rep, class Period>
+std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> d) noexcept {
+  using std::chrono::nanoseconds;
+  using seconds = std::chrono::duration<double>;
+  if (seconds(d) >= seconds(nanoseconds::max())) return nanoseconds::max();
+  if (seconds(d) <= seconds(nanoseconds::min())) return nanoseconds::min();
+  return std::chrono::duration_cast<nanoseconds>(d);
+}
+
+/// A timer and the wait for its end. Lives in a coroutine's frame; that coroutine must await
+/// `ended` after `start` before the alarm may go, whatever else happens. It rings where its chain
+/// was when it was made, so that one on a pool need not wait for the thread inside run().
+class timer_awaiter : private timer {
+ public:
+  explicit timer_awaiter(const task_environment& c)
+      : timer_awaiter(c, nullptr) {}  ///< \throws as clock_of
+
+  void start(time_point at) noexcept {
+    when = at;
+    clock_.start(*this);
+  }
+  void cancel() noexcept { clock_.cancel(*this); }  ///< any thread; after start
+  one_shot_event& ended() noexcept { return ended_; }
+  using timer::status;  ///< after the end: ok, stopped (cancelled in time), closed, out_of_memory
+
+ protected:
+  /// Runs when the timer has ended, before the waiter goes on.
+  using on_end = void (*)(timer_awaiter&) noexcept;
+  timer_awaiter(const task_environment& c, on_end first)
+      : timer(&rang), clock_(clock_of(c)), first_(first) {
+    on = c.on;
+  }
+
+ private:
+  static void rang(operation& op) noexcept {
+    auto& self = static_cast<timer_awaiter&>(op);
+    if (self.first_) self.first_(self);
+    self.ended_.open();
+  }
+
+  timer_service& clock_;
+  const on_end first_;
+  one_shot_event ended_;
+};
+
+/// While it lives, the chain obeys a stop source of its own, which obeys the chain's former token.
+/// Owned and used by a coroutine of that chain; `stop` may be called by any thread.
+class fused_stop_source {
+ public:
+  explicit fused_stop_source(task_environment& c)
+      : environment_(c), outer_(c.stop), link_(c.stop, relay{this}) {
+    c.stop = source_.get_token();
+  }
+  fused_stop_source(const fused_stop_source&) = delete;
+  fused_stop_source& operator=(const fused_stop_source&) = delete;
+  ~fused_stop_source() { environment_.stop = std::move(outer_); }
+
+  /// \return true if neither the inside nor the outside asked before
+  bool stop() noexcept { return source_.request_stop(); }
+
+  /// A stop callback that passes the request on to a layer.
+  struct relay {
+    fused_stop_source* to;
+    void operator()() const noexcept { to->stop(); }
+  };
+
+ private:
+  task_environment& environment_;
+  std::stop_token outer_;
+  std::stop_source source_;
+  std::stop_callback<relay> link_;
+};
+
+/// A stop layer that an alarm stops.
+class timeout_scope final : private timer_awaiter {
+ public:
+  explicit timeout_scope(task_environment& c)
+      : timer_awaiter(c, &passed), stop_source_(c), clock_(clock_of(c)) {}
+
+  template <class When>
+  void start(When limit) noexcept {
+    timer_awaiter::start(due(clock_, limit));
+  }
+  using timer_awaiter::cancel;
+  using timer_awaiter::ended;
+
+  /// Throws what the limited operation threw, or errc::timed_out if the deadline is what stopped
+  /// it, or errc::closed if the context's end did. After `ended`.
+  [[noreturn]] void rethrow(std::exception_ptr failure) const;
+
+ private:
+  static void passed(timer_awaiter& a) noexcept {
+    auto& self = static_cast<timeout_scope&>(a);
+    if (self.status != errc::stopped) self.was_first_ = self.stop_source_.stop();
+  }
+
+  fused_stop_source stop_source_;
+  timer_service& clock_;
+  bool was_first_ = false;  ///< the alarm's completion writes it, `ended` publishes it
+};
+
+/// Awaits `x` into a slot, so that what follows a failure is written once.
+template <class X>
+class outcome {
+  using value = awaited_t<X>;
+  using stored = std::conditional_t<std::is_void_v<value>, char, value>;
+
+ public:
+  std::optional<stored> got;
+  std::exception_ptr failure;
+
+  value take() {
+    if constexpr (!std::is_void_v<value>) return std::move(*got);
+  }
+};
+
+/// `x` under a deadline. `When` is a time_point or a duration from the moment it is awaited.
+template <class When, class X>
+task<awaited_t<X>> limited(When when, X x) {
+  task_environment& here = co_await current_environment();
+  timeout_scope limit(here);
+  outcome<X> out;
+  limit.start(when);
+  try {
+    if constexpr (std::is_void_v<awaited_t<X>>) {
+      co_await std::move(x);
+    } else {
+      awaited_t<X> value = co_await std::move(x);
+      out.got.emplace(std::move(value));
+    }
+  } catch (...) {
+    out.failure = std::current_exception();
+  }
+  limit.cancel();
+  co_await limit.ended();
+  if (out.failure) limit.rethrow(out.failure);
+  co_return out.take();
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving a coroutine to another executor, and home again.
+#pragma once
+
+#include <coroutine>
+
+#include <weft/coro/detail/awaitable.hpp>
+#include <weft/coro/detail/run_loop.hpp>
+
+namespace weft {
+namespace detail {
+
+/// Moves the awaiting chain. The operation that carries it lives in the awaiting frame.
+class move_awaiter final : public operation {
+ public:
+  /// \param to null: home
+  explicit move_awaiter(executor* to) noexcept : operation(&arrived), to_(to) {}
+
+  bool await_ready() const noexcept { return false; }
+
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) {
+    self_ = self;
+    task_environment* c = task_environment_of(self.promise());
+    if (!to_) {
+      to_ = home_of(c);
+      if (!c->on && run_loop::here() == c->home) return false;
+    }
+    // Before the post: afterwards the chain may run on, and move on, on another thread.
+    if (c) c->on = to_->is_home() ? nullptr : to_;
+    to_->post(*this);
+    return true;
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  static executor* home_of(const task_environment* c) {
+    if (executor* home = c && c->home ? c->home->home() : nullptr) return home;
+    throw error(errc::invalid_argument,
+                "this coroutine has no home to return to; start it with run or spawn of a context");
+  }
+  static void arrived(operation& op) noexcept { static_cast<move_awaiter&>(op).self_.resume(); }
+
+  executor* to_;
+  std::coroutine_handle<> self_;
+};
+
+}  // namespace detail
+
+/// `co_await resume_on(pool)` continues on one of the executor's threads, and so do, from then on,
+/// all awaits of this chain: of this task, of the tasks that it awaits, and of those that await it.
+/// \param where a `pool` or another executor; must outlive the chain's stay, and every `within` and
+///        `until` that was begun there
+inline detail::move_awaiter resume_on(executor& where) noexcept {
+  return detail::move_awaiter(&where);
+}
+
+/// `co_await resume_home()` continues on the thread inside `run()` of the context that the chain
+/// began in. Costs nothing when it is there already.
+/// \throws weft::error (invalid_argument) in a chain that no context started
+inline detail::move_awaiter resume_home() noexcept { return detail::move_awaiter(nullptr); }
+
+}  // namespace weft

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// scope: several things at once, none of them forgotten.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include <weft/coro/detail/detached_task.hpp>
+#include <weft/coro/detail/node_pool.hpp>
+#include <weft/coro/detail/scheduled_continuation.hpp>
+
+namespace weft {
+
+class scope;
+
+namespace detail {
+
+/// What `scope::join` returns; await it once.
+class join_awaiter {
+ public:
+  explicit join_awaiter(scope& s) noexcept : scope_(&s) {}
+  bool await_ready() const noexcept;
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self);
+  void await_resume() const;
+
+ private:
+  bool suspend(std::coroutine_handle<> self, task_environment* c) const;
+  scope* scope_;
+};
+
+template <request R, class Use>
+class scope_node;
+
+/// The `use` of `scope::start(x)`: the value is not wanted.
+struct drop_value {
+  template <class... Value>
+  void operator()(Value&&...) const noexcept {}
+};
+
+}  // namespace detail
+
+/// Runs requests and tasks at the same time and waits for all of them.
+///
+/// Belongs to the coroutine that makes it: only that coroutine starts and joins. `request_stop` may
+/// be called from any thread. A started request lives in memory that the scope recycles: once the
+/// scope has seen as many in flight as there will be, starting allocates nothing.
+///
+/// A scope made inside `run()` belongs to that context's thread and pays no lock for what is
+/// started and ends there; started from, or ending on, other threads works and takes a mutex.
+///
+/// The destructor of a scope that was not joined (an exception unwinds past it) asks everything to
+/// stop and moves messages until all has ended, because buffers and locals of the coroutine may be
+/// in use until then. Failures are lost in that case. Its clock for this is the context: a scope
+/// that was made outside `run()` and never joined ends the program with a message if it must wait.
+class scope final : private detail::detached_task_owner {
+ public:
+  /// Tasks started in it resume on the thread inside `run()`.
+  scope() noexcept : scope(nullptr) {}
+
+  /// The same; `stop` ends everything started in it with errc::stopped.
+  explicit scope(std::stop_token stop) : scope(nullptr) {
+    forward_stop(from_token_, std::move(stop));
+  }
+
+  /// Tasks started in it resume where `here` does, and stop with it.
+  /// \param here `co_await current_environment()`
+  explicit scope(task_environment& here) : scope(&here) { forward_stop(from_token_, here.stop); }
+
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+  ~scope();
+
+  /// Starts `x` inside the call, up to its first suspension; its value is dropped, its failure is
+  /// kept for `join`. In a scope that was asked to stop, `x` starts with that request already made.
+  /// \param x a request, a task, or another awaitable; taken over
+  /// \throws std::bad_alloc, and then `x` was not started
+  template <class X>
+  void start(X x) {
+    start(std::move(x), detail::drop_value{});
+  }
+
+  /// The same with a use for the value.
+  /// \param use called with the value (with nothing for void) when `x` has ended well: of a request
+  ///        on the thread that ends it, possibly inside this call, of a task on the task's thread.
+  ///        What it throws counts as the failure of `x`.
+  template <class X, class Use>
+  void start(X x, Use use) {
+    if constexpr (!detail::request<X>)
+      start_task(std::move(x), std::move(use));
+    else if (at_home())
+      start_local(x, std::move(use));
+    else
+      start_shared(x, std::move(use));
+  }
+
+  /// `co_await fly.join()` waits until everything has ended, and throws the first failure, if any.
+  /// The first failure asks the others to stop; all of them have ended before it is thrown. A stop
+  /// of the joining coroutine (`within`, `stoppable`, its chain) reaches everything in the scope.
+  /// Afterwards the scope may be used again, unless something made it stop: that lasts.
+  detail::join_awaiter join() noexcept { return detail::join_awaiter(*this); }
+
+  /// Asks everything in the scope to stop. What then ends with errc::stopped is no failure. Any
+  /// thread. Requests started on the thread inside `run()` are asked when that thread comes by.
+  /// \return true if it was not asked before
+  bool request_stop() noexcept { return ask(asked::by_owner); }
+
+ private:
+  friend class detail::join_awaiter;
+  template <detail::request R, class Use>
+  friend class detail::scope_node;
+
+  /// Who made the scope stop: the first one counts.
+  enum class asked : unsigned char {
+    not_yet,
+    by_owner,      ///< request_stop: what ends with errc::stopped has not failed
+    by_failure,    ///< something in the scope failed
+    from_outside,  ///< a stop token: the scope as a whole ends with errc::stopped
+  };
+
+  struct stop_forwarder {
+    scope* who;
+    void operator()() const noexcept { who->ask(asked::from_outside); }
+  };
+  using outer_stop = std::optional<std::stop_callback<stop_forwarder>>;
+
+  /// Errands that the scope sends to the thread inside run(); each is one unit of open_.
+  class posted_work final : public operation {
+   public:
+    posted_work(scope& s, complete_fn f) noexcept : operation(f), whose(s) {}
+    scope& whose;
+  };
+
+  explicit scope(task_environment* parent) noexcept;
+  void forward_stop(outer_stop& how, std::stop_token stop);
+
+  bool at_home() const noexcept { return home_ && detail::run_loop::here() == home_; }
+  bool asked_to_stop() const noexcept {
+    return asked_.load(std::memory_order_acquire) != asked::not_yet;
+  }
+  bool idle() const noexcept;
+
+  bool ask(asked who) noexcept;
+  void failed(errc status, std::string (*explain)(const operation&), const operation& op) noexcept;
+  void failed(std::exception_ptr failure) noexcept;
+
+  template <detail::request R, class Use>
+  void start_local(const R& r, Use use);
+  template <detail::request R, class Use>
+  void start_shared(const R& r, Use use);
+  template <class X, class Use>
+  void start_task(X x, Use use);
+  task_environment child_environment();
+
+  void local_ended() noexcept {
+    if (--local_in_flight_ == 0 && closing_) {
+      closing_ = false;
+      drop();
+    }
+  }
+  void task_ended(std::exception_ptr failure) noexcept override;
+  bool close() noexcept;
+  void close_local() noexcept;
+  void drop() noexcept;
+  void joined();
+
+  // Never changes.
+  task_environment* const parent_;  ///< what started tasks inherit; may be null
+  detail::run_loop* const home_;    ///< whose thread the local half belongs to; null: no local half
+
+  // The local half: the thread inside run() only.
+  alignas(16) std::byte first_chunk_[1024];
+  detail::node_pool local_{first_chunk_, sizeof(first_chunk_)};
+  std::size_t local_in_flight_ = 0;
+  bool closing_ = false;  ///< the last local one drops a unit of open_
+
+  // The owning coroutine only, on whichever thread.
+  bool used_local_ = false;        ///< since the last join
+  detail::run_loop* last_resort_;  ///< who drives the destructor
+  outer_stop from_token_;
+  outer_stop from_joiner_;
+
+  // Any thread.
+  /// Units: the owner (until it joins), each task, each request started elsewhere, each errand, and
+  /// the local half while the owner waits for it. The thread that drops the last one wakes the
+  /// owner.
+  std::atomic<std::ptrdiff_t> open_{1};
+  std::atomic<asked> asked_{asked::not_yet};
+  std::mutex mutex_;  ///< guards what follows
+  detail::node_pool shared_;
+  std::stop_source stop_{std::nostopstate};  ///< of started tasks; made for the first one
+  std::exception_ptr failure_;               ///< the first
+
+  // The owner's wake-up: set before the owner drops its unit.
+  detail::scheduled_continuation joiner_;
+  std::atomic<bool>* done_ = nullptr;  ///< set instead, when the destructor waits
+  posted_work close_work_;
+  posted_work stop_work_;
+  posted_work done_work_;
+};
+
+template <detail::request R, class Use>
+class detail::scope_node final : public R::operation_type {
+ public:
+  scope_node(const R& r, scope& owner, node_slot& place, bool local, Use use)
+      : R::operation_type(r, &ended),
+        owner_(owner),
+        place_(place),
+        use_(std::move(use)),
+        local_(local) {}
+
+  static void cancel_in(node_slot& s) noexcept { static_cast<scope_node*>(s.memory())->cancel(); }
+
+  void settle() noexcept {
+    if (this->status != errc::ok) [[unlikely]] {
+      owner_.failed(this->status, &explain_it, *this);
+    } else if constexpr (!std::is_same_v<Use, drop_value>) {
+      try {
+        if constexpr (std::is_void_v<typename R::value_type>) {
+          this->take();
+          use_();
+        } else {
+          use_(this->take());
+        }
+      } catch (...) {
+        owner_.failed(std::current_exception());
+      }
+    }
+  }
+
+  /// After the end, when it was started on another thread than the scope's own. Destroys it.
+  void end_shared() noexcept {
+    settle();
+    scope& owner = owner_;
+    {
+      std::lock_guard lock(owner.mutex_);
+      node_slot& place = place_;
+      this->~scope_node();
+      owner.shared_.give(place);
+    }
+    owner.drop();
+  }
+
+ private:
+  static std::string explain_it(const operation& op) {
+    return const_cast<scope_node&>(static_cast<const scope_node&>(op)).explain();
+  }
+
+  static void ended(operation& op) noexcept {
+    auto& self = static_cast<scope_node&>(op);
+    scope& owner = self.owner_;
+    node_slot& place = self.place_;
+    if (self.local_) {
+      // An operation of another context ends on that context's thread; the local half is not its.
+      if (!owner.at_home()) [[unlikely]]
+        return owner.home_->home()->post(self);
+      place.cancel = nullptr;  // what follows may ask the scope to stop
+      self.settle();
+      self.~scope_node();
+      owner.local_.give(place);
+      owner.local_ended();
+    } else {
+      self.end_shared();
+    }
+  }
+
+  scope& owner_;
+  node_slot& place_;
+  [[no_unique_address]] Use use_;
+  const bool local_;
+};
+
+/// On the thread inside run(): what starts and ends there is counted and recycled without a lock.
+template <detail::request R, class Use>
+void scope::start_local(const R& r, Use use) {
+  using node = detail::scope_node<R, Use>;
+  detail::node_slot& place = local_.take(detail::units_of<node>());
+  node& n = *new (place.memory()) node(r, *this, place, true, std::move(use));
+  if (asked_to_stop()) [[unlikely]]
+    n.cancel();
+  if (n.start()) {
+    n.settle();
+    n.~node();
+    local_.give(place);
+  } else {
+    place.cancel = &node::cancel_in;
+    ++local_in_flight_;
+    used_local_ = true;
+  }
+}
+
+/// Elsewhere. It may end on another thread while start() still returns: it is counted and can be
+/// cancelled before that, and is not touched after a false.
+template <detail::request R, class Use>
+void scope::start_shared(const R& r, Use use) {
+  using node = detail::scope_node<R, Use>;
+  node* n;
+  bool stop;
+  {
+    std::lock_guard lock(mutex_);
+    detail::node_slot& place = shared_.take(detail::units_of<node>());
+    n = new (place.memory()) node(r, *this, place, false, std::move(use));
+    place.cancel = &node::cancel_in;
+    open_.fetch_add(1, std::memory_order_relaxed);
+    stop = asked_to_stop();
+  }
+  if (stop) n->cancel();
+  if (n->start()) n->end_shared();
+}
+
+template <class X, class Use>
+void scope::start_task(X x, Use use) {
+  open_.fetch_add(1, std::memory_order_relaxed);
+  try {
+    detail::start_detached(*this, child_environment(), std::move(x), std::move(use));
+  } catch (...) {  // no memory, or moving x or use: it did not start
+    open_.fetch_sub(1, std::memory_order_relaxed);
+    throw;
+  }
+}
+
+template <class Promise>
+bool detail::join_awaiter::await_suspend(std::coroutine_handle<Promise> self) {
+  return suspend(self, task_environment_of(self.promise()));
+}
+
+}  // namespace weft

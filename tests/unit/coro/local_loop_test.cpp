@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The coroutine library by itself.
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <weft/coro/as_result.hpp>
+#include <weft/coro/local_loop.hpp>
+#include <weft/coro/pool.hpp>
+#include <weft/coro/scope.hpp>
+#include <weft/coro/time.hpp>
+#include <weft/coro/when.hpp>
+
+using namespace weft;
+using namespace std::chrono_literals;
+
+TEST_CASE("local loop: a task runs to its end, and what it returns or throws comes out") {
+  local_loop loop;
+  CHECK(run(loop, []() -> task<int> { co_return 7; }()) == 7);
+  const auto fails = []() -> task<void> {
+    throw std::runtime_error("the test's own");
+    co_return;
+  };
+  CHECK_THROWS_AS(run(loop, fails()), std::runtime_error);
+}
+
+TEST_CASE("local loop: timers end in order, and a deadline stops what it is for") {
+  local_loop loop;
+  std::vector<int> order;
+  run(loop, [](std::vector<int>& seen) -> task<void> {
+    const auto after = [&](std::chrono::milliseconds pause, int n) -> task<void> {
+      co_await sleep_for(pause);
+      seen.push_back(n);
+    };
+    co_await when_all(after(20ms, 2), after(1ms, 1));
+    const auto late = co_await as_result(within(1ms, sleep_for(1h)));
+    CHECK(late.code() == errc::timed_out);
+  }(order));
+  CHECK(order == std::vector<int>{1, 2});
+}
+
+TEST_CASE("local loop: a coroutine goes to a pool and comes home") {
+  local_loop loop;
+  pool workers(2);
+  const std::thread::id here = std::this_thread::get_id();
+  run(loop, [](local_loop& l, pool& p, std::thread::id home) -> task<void> {
+    scope both;
+    for (int i = 0; i != 2; ++i)
+      both.start([](local_loop& l2, pool& p2, std::thread::id h) -> task<void> {
+        co_await resume_on(p2);
+        CHECK(std::this_thread::get_id() != h);
+        co_await sleep_for(1ms);
+        CHECK(std::this_thread::get_id() != h);
+        co_await resume_on(l2.home());
+        CHECK(std::this_thread::get_id() == h);
+      }(l, p, home));
+    co_await both.join();
+  }(loop, workers, here));
+}
+
+TEST_CASE("local loop: a second thread waits for the first to leave") {
+  local_loop loop;
+  int runs = 0;
+  const auto one = [](int& n) -> task<void> {
+    co_await sleep_for(2ms);
+    ++n;
+  };
+  std::thread other([&] { run(loop, one(runs)); });
+  run(loop, one(runs));
+  other.join();
+  CHECK(runs == 2);
+}
