@@ -8,6 +8,7 @@
 
 #include "api/callback_request.hpp"
 #include "api/core.hpp"
+#include "proto/message_errors.hpp"
 
 namespace weft {
 
@@ -96,22 +97,22 @@ proto::messenger* context::where(tag_mask t) const noexcept {
 
 std::optional<received> context::try_probe(tag_mask t) {
   core_->engine().poll_once();
-  return core_->messenger().try_probe(nullptr, proto::messenger::checked(t));
+  return core_->messenger().try_probe(nullptr, proto::checked(t));
 }
 
 std::optional<claimed_message> context::try_claim(tag_mask t) {
   core_->engine().poll_once();
-  return core_->messenger().try_claim(nullptr, proto::messenger::checked(t));
+  return core_->messenger().try_claim(nullptr, proto::checked(t));
 }
 
 endpoint context::peer(peer_id id) {
-  if (!core_->messenger().has_given(id))
+  if (!core_->messenger().peers().has_given(id))
     throw error(
         errc::invalid_argument,
         fmt::format("there is no peer with the number {}; below 2^31 numbers are ranks, and "
                     "others come from connect, accept, meet and what was received",
                     id));
-  return endpoint(core_->messenger().peer_of(id));
+  return endpoint(core_->messenger().peers().at(id));
 }
 
 metrics context::snapshot() const { return core_->snapshot(); }

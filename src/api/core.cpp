@@ -88,7 +88,7 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
                   options_.rendezvous, options_.inlined, options_.chained}),
       links_(engine_, messenger_, ways_, left_out_, *job_),
       members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
-  messenger_.reserve_ranks(wireup::first_stranger);
+  messenger_.peers().reserve_ranks(wireup::first_stranger);
   messenger_.streams().know_self(job_->rank());
   messenger_.connector = [this](proto::peer& p) { links_.want(p); };
   messenger_.on_parted = [this](proto::peer& p) { links_.part(p); };
@@ -96,7 +96,7 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
   engine_.poll_by(options_.polling);
   make_transports(guests);
-  engine_.add(messenger_);
+  engine_.add(messenger_.upkeep());
   if (!options_.trace_file.empty())
     engine_.trace().open(trace_file(options_.trace_file, job_.get()));
   try {
@@ -141,7 +141,7 @@ core::~core() {
   // A stream that outlives its handle learns of the end as an executor does, on any thread.
   while (messenger_.streams_linger()) ::sched_yield();
   const runtime::engine::holder hold(engine_);
-  messenger_.forget_peers();
+  messenger_.peers().clear();
 }
 
 /// \return null: it is not to be had here, for a reason

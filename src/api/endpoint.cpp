@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/endpoint.hpp>
 
+#include "proto/closed_operation.hpp"
+#include "proto/message_errors.hpp"
 #include "proto/messenger.hpp"
 #include "proto/peer.hpp"
 
 namespace weft {
 
 proto::peer& endpoint::peer() const {
-  if (!state_) throw error(errc::invalid_argument, proto::messenger::names_nobody(0));
+  if (!state_) throw error(errc::invalid_argument, proto::explain_no_peer(0));
   return *state_;
 }
 
 std::optional<received> endpoint::try_probe(tag_mask t) const {
   proto::peer& from = peer();
   from.owner().engine().poll_once();
-  return from.owner().try_probe(&from, proto::messenger::checked(t));
+  return from.owner().try_probe(&from, proto::checked(t));
 }
 
 std::optional<claimed_message> endpoint::try_claim(tag_mask t) const {
   proto::peer& from = peer();
   from.owner().engine().poll_once();
-  return from.owner().try_claim(&from, proto::messenger::checked(t));
+  return from.owner().try_claim(&from, proto::checked(t));
 }
 
 void endpoint::close() {
@@ -31,7 +33,7 @@ void endpoint::close() {
 
 task<void> endpoint::closed() {
   const std::shared_ptr<proto::peer> p = peer().shared_from_this();
-  co_await p->owner().closed(*p);
+  co_await proto::closed(*p);
 }
 
 std::string endpoint::describe() const { return peer().owner().describe(peer()); }

@@ -94,7 +94,7 @@ task<std::vector<candidate>> explain_peer(context& ctx, endpoint to) {
   for (bool known = false; !known;) {
     {
       const runtime::engine::holder hold(c.engine());
-      peer.want_link();
+      peer.connection().want_link();
       tried = c.links().attempts(peer);
       known = peer.now() != proto::peer::state::connecting;
       if (known && tried.empty()) throw error(peer.why(), peer.detail());

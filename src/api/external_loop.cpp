@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "api/core.hpp"
+#include "proto/message_errors.hpp"
 
 namespace weft {
 

@@ -31,7 +31,7 @@ std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc faile
   const std::uint64_t distance = std::uint64_t{1} << k;
   if (distance >= all) return {};
   const auto ahead = peer_id((me + distance) % all), behind = peer_id((me + all - distance) % all);
-  const auto [next, last] = owner_->core().messenger().peers_of(ahead, behind);
+  const auto [next, last] = owner_->core().messenger().peers().at(ahead, behind);
   const tag t{proto::first_signal_tag | k};
   return barrier_step{{{next, ahead},
                        t,

@@ -29,7 +29,7 @@ void links::want(peer& p) {
   try {
     manager_proxy_->post([this, p = p.shared_from_this()] { connect(p); });
   } catch (const std::bad_alloc&) {
-    p.mark_failed();
+    p.connection().mark_failed();
   }
 }
 
@@ -74,7 +74,7 @@ bool links::closed_meanwhile(const std::shared_ptr<peer>& p) {
   {
     const engine::holder hold(engine_);
     if (!p->gone()) return false;
-    owes = p->owes_answer();
+    owes = p->writer().owes_answer();
   }
   if (owes) connect_to_known(p);
   return true;
@@ -133,12 +133,12 @@ void links::on_connected(const std::shared_ptr<peer>& p, const channel_ptr& c,
 /// The progress lock is not held. \param afresh one that is being closed counts, too
 bool links::is_over(const peer& p, bool afresh) const {
   const engine::holder hold(engine_);
-  return afresh ? p.parting() : p.gone();
+  return afresh ? p.writer().parting() : p.gone();
 }
 
 /// The progress lock is not held. One that is lost instead is let in, and refused by its name.
 bool links::has_closed(peer_id rank) const {
-  const std::shared_ptr<peer> p = messenger_.peer_of(rank);
+  const std::shared_ptr<peer> p = messenger_.peers().at(rank);
   const engine::holder hold(engine_);
   return p->now() == peer::state::closed;
 }
@@ -147,12 +147,12 @@ bool links::has_closed(peer_id rank) const {
 std::shared_ptr<peer> links::non_rank_peer(const wireup::context_id& id, bool afresh) {
   const std::lock_guard lock(non_rank_peers_mutex_);
   known_peer& known = non_rank_peers_[id];
-  if (!known.peer || is_over(*known.peer, afresh)) known.peer = messenger_.new_peer();
+  if (!known.peer || is_over(*known.peer, afresh)) known.peer = messenger_.peers().add();
   return known.peer;
 }
 
 std::shared_ptr<peer> links::peer_at(const wireup::unpacked_address& where) {
-  if (where.id == manager_->self().id) return messenger_.peer_of(job_.rank());
+  if (where.id == manager_->self().id) return messenger_.peers().at(job_.rank());
   std::shared_ptr<peer> known = non_rank_peer(where.id, true);
   const std::lock_guard lock(non_rank_peers_mutex_);
   if (const auto it = non_rank_peers_.find(where.id); it != non_rank_peers_.end())
@@ -165,7 +165,7 @@ void links::open_self(const std::shared_ptr<peer>& p) {
   for (way& w : ways_) {
     if (!w.transport->reach(true).empty()) continue;
     wireup_message nothing;
-    const std::uint32_t credit = p->grant_first_credit();
+    const std::uint32_t credit = p->writer().grant_first_credit();
     attempts_[p.get()].push_back({w.name, {}});
     return p->opened(w.transport->open(*p, {::getpid(), {}}, nothing), credit);
   }
@@ -224,7 +224,7 @@ links::remote_process& links::remote_process_for(const wireup::identity& who, bo
   });
   if (known != end) return known->second;
   std::shared_ptr<peer> p;
-  if (is_ours(who)) p = messenger_.peer_of(who.rank);
+  if (is_ours(who)) p = messenger_.peers().at(who.rank);
   if (!p || (afresh && !is_self(*p) && is_over(*p, afresh))) p = non_rank_peer(who.id, afresh);
   remote_process& made = remote_processes_.emplace(who.id, remote_process())->second;
   made.peer = std::move(p);
@@ -312,7 +312,7 @@ links::remote_process_map::iterator links::drop(remote_process_map::iterator at)
 /// A rank that this side wants to send to, and neither side has had a link to the other.
 bool links::is_sought(const peer& p) const {
   const engine::holder hold(engine_);
-  return p.id() < wireup::first_stranger && p.unmet();
+  return p.id() < wireup::first_stranger && p.writer().unmet();
 }
 
 /// It sent what no correct peer sends.
@@ -336,7 +336,7 @@ void links::on_exhausted() {
 
 void links::on_rank_end(peer_id rank, bool died) {
   if (rank == job_.rank()) return;
-  const std::shared_ptr<peer> p = messenger_.peer_of(rank);
+  const std::shared_ptr<peer> p = messenger_.peers().at(rank);
   const errc how = died ? errc::peer_lost : errc::closed;
   const std::string_view what = died ? std::string_view("its process died") : has_left;
   for (auto& [id, who] : remote_processes_)
@@ -347,7 +347,7 @@ void links::on_rank_end(peer_id rank, bool died) {
 }
 
 void links::on_leave(peer_id rank) {
-  const std::shared_ptr<peer> p = messenger_.peer_of(rank);
+  const std::shared_ptr<peer> p = messenger_.peers().at(rank);
   if (is_drained(*p)) return;
   const engine::holder hold(engine_);
   if (p->now() == peer::state::idle) p->fail(errc::closed, has_left);
@@ -355,9 +355,9 @@ void links::on_leave(peer_id rank) {
 
 std::string links::describe(const peer& p) const {
   if (p.now() == peer::state::lost || p.now() == peer::state::closed) return p.detail();
-  if (!p.link()) return "not connected yet";
+  if (!p.connection().link()) return "not connected yet";
   for (std::size_t i = 0; i != ways_.size(); ++i) {
-    if (ways_[i].name != p.link()->traits().name) continue;
+    if (ways_[i].name != p.connection().link()->traits().name) continue;
     const transports::transport& t = *ways_[i].transport;
     proto::multi_rail_link* const several = multi_rail_link_for(p, i);
     if (!several) return t.describe(p);
@@ -366,7 +366,7 @@ std::string links::describe(const peer& p) const {
       text += (n == 0 ? "" : "; ") + t.describe(several->frame_sink(n));
     return text;
   }
-  return std::string(p.link()->traits().name);
+  return std::string(p.connection().link()->traits().name);
 }
 
 }  // namespace weft::detail

@@ -93,7 +93,9 @@ std::optional<std::size_t> links::way_at(std::uint16_t place) const noexcept {
 proto::multi_rail_link* links::multi_rail_link_for(const peer& p,
                                                    std::size_t index) const noexcept {
   const transports::traits& t = ways_[index].transport->traits();
-  return p.several() && p.several()->traits().name == t.name ? p.several() : nullptr;
+  return p.connection().several() && p.connection().several()->traits().name == t.name
+             ? p.connection().several()
+             : nullptr;
 }
 
 /// Progress lock held. Several links that were offered to the peer, and that it does not take.
@@ -104,7 +106,7 @@ void links::take_back(remote_process& who) noexcept {
       for (transports::frame_sink* frame_sink : frame_sinks_for(*who.peer, i))
         ways_[i].transport->forget(*frame_sink);
   who.unused_multi_rail_link.reset();
-  who.peer->note_unsent();
+  who.peer->writer().note_unsent();
 }
 
 /// Progress lock held. Whom that link of a transport delivers to: the peer, if it is the only one.
@@ -122,7 +124,7 @@ transports::frame_sink& links::frame_sink_for(remote_process& who, std::size_t i
       try_soon(who);
     }
   }
-  if (!who.peer->several())
+  if (!who.peer->connection().several())
     who.unused_multi_rail_link = std::make_unique<proto::multi_rail_link>(
         *who.peer, std::vector<transports::traits>(links_of(t), t.traits()));
   proto::multi_rail_link* const several = multi_rail_link_for(*who.peer, index);
@@ -277,7 +279,7 @@ void links::use(remote_process& who, std::unique_ptr<transports::link> made, std
   if (!several) return who.peer->opened(std::move(made), credit);
   several->join(number, std::move(made));
   // A peer that is gone would drop it, and it is the frame sink of what still comes.
-  if (who.unused_multi_rail_link && who.peer->takes_link())
+  if (who.unused_multi_rail_link && who.peer->writer().takes_link())
     who.peer->opened(std::move(who.unused_multi_rail_link), credit);
 }
 
@@ -318,12 +320,13 @@ void links::on_wireup_message(const channel_ptr& c, wireup_message p) {
 /// empty, or what is wrong with that
 std::string links::close_way_in(remote_process& who, std::size_t next) {
   peer& p = *who.peer;
-  if (p.has_sent()) return "it has sent by one transport and offers another";
+  if (p.receiver().has_received()) return "it has sent by one transport and offers another";
   const std::size_t index = *way_at(*who.inbound.way());
   transports::transport& old = *ways_[index].transport;
   // Both directions have one connection, or one multi-rail link, where they do not share memory.
   const bool both_ways = !old.traits().shares_memory || multi_rail_link_for(p, index);
-  if (p.link() && both_ways && p.link()->traits().name == old.traits().name)
+  if (p.connection().link() && both_ways &&
+      p.connection().link()->traits().name == old.traits().name)
     return "it gave up the connection that this side sends by";
   for (transports::frame_sink* frame_sink : frame_sinks_for(p, index)) old.forget(*frame_sink);
   who.inbound.close();
@@ -332,7 +335,7 @@ std::string links::close_way_in(remote_process& who, std::size_t next) {
   const bool offered = !who.opening.empty() && who.next_way == index;
   if (offered) who.opening.clear();
   who.unused_multi_rail_link.reset();
-  p.note_unsent();
+  p.writer().note_unsent();
   if (!offered) return {};
   who.next_way = next;
   try_soon(who);
@@ -374,7 +377,7 @@ void links::on_offer(remote_process& who, const channel_ptr& c, wireup_message p
     if (what == verdict::instead) wrong = close_way_in(who, *index);
     if (wrong.empty())
       refusal = take_offer(who, c, *index, head.number, head.further, std::move(p), reply);
-    if (refusal.empty()) head.credit = who.peer->grant_first_credit();
+    if (refusal.empty()) head.credit = who.peer->writer().grant_first_credit();
   }
   if (!wrong.empty()) return cut_off(who, wrong);
   for (const char letter : refusal) reply.bytes.push_back(static_cast<std::byte>(letter));

@@ -9,12 +9,12 @@ namespace weft {
 
 region::region(context& owner, std::span<std::byte> memory, rights permissions)
     : messenger_(&owner.core().messenger()),
-      name_{messenger_->add_region(memory, permissions), 0},
+      name_{messenger_->regions().add(memory, permissions), 0},
       bytes_(memory) {}
 
 region::region(context& owner, std::span<std::byte> memory, rights permissions, region_name name)
     : messenger_(&owner.core().messenger()), name_(name), bytes_(memory) {
-  messenger_->add_region(name, memory, permissions);
+  messenger_->regions().add(name, memory, permissions);
 }
 
 region::region(region&& other) noexcept
@@ -30,7 +30,7 @@ region& region::operator=(region&& other) noexcept {
 }
 
 region::~region() {
-  if (messenger_ && !messenger_->engine().is_inherited()) messenger_->end_region(name_.key);
+  if (messenger_ && !messenger_->engine().is_inherited()) messenger_->regions().end(name_.key);
 }
 
 detail::region_end_request region::end() const noexcept { return {messenger_, name_.key}; }

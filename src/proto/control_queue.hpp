@@ -35,6 +35,16 @@ class control_queue {
         entries_.begin(), entries_.end(), [kind](const entry& e) { return e.kind() == kind; }));
   }
 
+  /// Answers to accesses to memory, but not those that grant a place: a grant is counted where it
+  /// is kept.
+  std::uint32_t access_answers() const noexcept { return access_answers_; }
+  /// Whether a `granted` frame for that access waits.
+  bool holds_grant(std::uint16_t id) const noexcept {
+    return std::any_of(entries_.begin(), entries_.end(), [id](const entry& e) {
+      return e.kind() == frame_kind::granted && e.extension.a == id;
+    });
+  }
+
   /// \return ok; out_of_memory; protocol_error: too many answers wait, which no correct peer causes
   errc add(const entry& e) noexcept {
     const bool answer = is_answer(e.kind());
@@ -44,7 +54,7 @@ class control_queue {
     } catch (const std::bad_alloc&) {
       return errc::out_of_memory;
     }
-    if (answer) ++answers_;
+    count_one(e, true);
     return errc::ok;
   }
 
@@ -60,12 +70,12 @@ class control_queue {
 
   /// The first one has left.
   void pop() noexcept {
-    if (is_answer(front().kind())) --answers_;
+    count_one(front(), false);
     entries_.pop_front();
   }
   void clear() noexcept {
     entries_.clear();
-    answers_ = 0;
+    answers_ = access_answers_ = 0;
   }
 
  private:
@@ -74,8 +84,16 @@ class control_queue {
            kind == frame_kind::cancelled || kind == frame_kind::stop_data;
   }
 
+  void count_one(const entry& e, bool comes) noexcept {
+    const std::uint32_t one = comes ? 1 : ~std::uint32_t{0};
+    if (is_answer(e.kind())) answers_ += one;
+    if (e.kind() == frame_kind::accessed || (e.kind() == frame_kind::granted && e.extension.b == 0))
+      access_answers_ += one;
+  }
+
   std::deque<entry> entries_;
   std::uint32_t answers_ = 0;
+  std::uint32_t access_answers_ = 0;
 };
 
 }  // namespace weft::proto

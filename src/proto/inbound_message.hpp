@@ -66,10 +66,10 @@ struct inbound_message {
   bool waits_for_link = false;    ///< the rest will be asked for, or read, when the link can
   bool given_up = false;          ///< was matched, but is not wanted any more
   bool claimed = false;           ///< unexpected, and will be received by the call that claimed it
-  bool is_signal = false;         ///< it holds no credit: peer::signals_ counts it
+  bool is_signal = false;         ///< it holds no credit: the receiver counts it
   remote_address at;              ///< where the sender's data can be read
   bool readable = false;          ///< whether it can
-  local_id read_id = 0;           ///< the link is reading it: peer::reads_
+  local_id read_id = 0;           ///< the link is reading it
   bool told = false;              ///< the sender knows that it was read
   bool expected = false;          ///< the link lets the sender write it
   bool stopping = false;          ///< not wanted, but the link may be writing
@@ -79,7 +79,7 @@ struct inbound_message {
   /// The link may write to the receive's memory at any time.
   bool in_hands_of_link() const noexcept { return read_id != 0 || expected; }
 
-  inbound_message* next_to_ask = nullptr;  ///< in peer::to_ask_
+  inbound_message* next_to_ask = nullptr;  ///< among those that wait for the link
 
   // Unexpected only, for `unexpected_queue`: neighbours among all, of the peer, with the same tag,
   // and (the oldest of those) in a bucket.
@@ -161,6 +161,14 @@ struct inbound_message {
     transports::scatter rest = into;
     rest.skip(already);
     return rest.run(n);
+  }
+
+  /// As frame_sink::place, for a frame of `size` bytes that comes next.
+  mutable_buffer place_next(std::uint64_t size, std::uint64_t already) noexcept {
+    if (size > total - arrived || already >= size) return {};
+    const mutable_buffer there = place(already, size - already);
+    placing = placing || !there.empty();
+    return there;
   }
 
   /// Meets its receive: what was stored moves there, and the rest will follow.

@@ -45,10 +45,10 @@ multi_rail_link::multi_rail_link(peer& p, const std::vector<transports::traits>&
     : multi_rail_traits{common(lanes)}, link(multi_rail_traits::own), peer_(p) {
   for (std::size_t i = 0; i != std::min(lanes.size(), most_links); ++i)
     lanes_.push_back(std::make_unique<lane>(*this, i));
-  peer_.use(this);
+  peer_.connection().use(this);
 }
 
-multi_rail_link::~multi_rail_link() { peer_.use(nullptr); }
+multi_rail_link::~multi_rail_link() { peer_.connection().use(nullptr); }
 
 // --- lanes come and go -------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ void multi_rail_link::give_up(lane& l) noexcept {
   lose(l);
   l.given_up = true;
   ++untold_;
-  peer_.note_unsent();
+  peer_.writer().note_unsent();
 }
 
 std::string multi_rail_link::trouble() const {
@@ -177,7 +177,7 @@ bool multi_rail_link::send_again(std::list<item>& which) noexcept {
 bool multi_rail_link::send_ordered_again() noexcept {
   if (!owes()) return true;
   while (owes() && send_again(ordered_again_) && tell_given_up()) continue;
-  peer_.note_unsent();
+  peer_.writer().note_unsent();
   return !owes();
 }
 
@@ -236,7 +236,7 @@ bool multi_rail_link::send_new(const frame_header& header, const frame_extension
     try {
       what.push_back(wrap(header, extension, data));
     } catch (const std::bad_alloc&) {
-      peer_.mark_failed();
+      peer_.connection().mark_failed();
       return false;
     }
     if (put_on(*l, what) != post::done) continue;
@@ -268,7 +268,7 @@ post multi_rail_link::send_large(const frame_header& header, const frame_extensi
     try {
       if (what.empty()) what.emplace_back();
     } catch (const std::bad_alloc&) {
-      peer_.mark_failed();
+      peer_.connection().mark_failed();
       return post::busy;
     }
     item& i = what.front();

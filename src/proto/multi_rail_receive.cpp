@@ -30,7 +30,7 @@ bool multi_rail_link::take_ordered(const frame_header& outer, const std::byte* b
   if (number != expected_ || has_turn()) {
     // What needs credit cannot be more than was granted.
     const std::size_t most =
-        std::size_t{peer_.credit_state().window} * credit_unit + early_controls;
+        std::size_t{peer_.writer().flow().window()} * credit_unit + early_controls;
     if (number - expected_ > 2 * most_ahead || early_bytes_ + outer.size > most) return false;
     try {
       const auto [at, fresh] = early_.try_emplace(number, block, block + outer.size);
@@ -55,13 +55,13 @@ bool multi_rail_link::deliver_early(std::size_t most) noexcept {
   }
   if (!has_turn() || delivering_later_) return true;
   delivering_later_ = deliver_later(peer_.shared_from_this()).started;
-  if (!delivering_later_) peer_.mark_failed();
+  if (!delivering_later_) peer_.connection().mark_failed();
   return true;
 }
 
 protocol_coroutine multi_rail_link::deliver_later(std::shared_ptr<peer> p) noexcept {
-  co_await p->owner().yield();
-  if (p->several() != this) co_return;  // it has ended
+  co_await p->owner().upkeep().yield();
+  if (p->connection().several() != this) co_return;  // it has ended
   delivering_later_ = false;
   if (!deliver_early(frames_at_once))
     p->on_broken(errc::protocol_error);
@@ -106,7 +106,7 @@ mutable_buffer multi_rail_link::lane::place(const frame_header& h, const frame_e
                                             std::uint32_t already) noexcept {
   if (h.kind != static_cast<std::uint8_t>(frame_kind::data) || !x || in.fragments_.has(h.tag))
     return {};
-  return in.peer_.place_fragment(h, *x, already);
+  return in.peer_.gone() ? mutable_buffer{} : in.peer_.rendezvous().place_fragment(h, *x, already);
 }
 
 bool multi_rail_link::lane::on_frame(const frame_header& h, const frame_extension* x,
@@ -123,7 +123,7 @@ bool multi_rail_link::lane::on_frame(const frame_header& h, const frame_extensio
   if (fragment || received - told >= untold_frames || untold_bytes >= untold_bytes_limit) {
     told = received;
     untold_bytes = 0;
-    in.peer_.tell_arrived(number, received);
+    in.peer_.writer().tell_arrived(number, received);
   }
   return true;
 }
@@ -137,7 +137,8 @@ void multi_rail_link::lane::on_broken(errc why) noexcept {
   in.give_up(*this);
   if (why == errc::protocol_error) return in.peer_.on_broken(why);
   if (!in.alive()) return in.all_dead(why);
-  if (in.untold_ != 0) in.peer_.want_link();  // who has only received has none to tell by
+  if (in.untold_ != 0)
+    in.peer_.connection().want_link();  // who has only received has none to tell by
   in.go_on();
 }
 

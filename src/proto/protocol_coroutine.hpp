@@ -10,6 +10,8 @@ namespace weft::proto {
 /// A detached coroutine. It runs with the progress lock held, from its call to its
 /// first suspension and whenever what it awaits has come, on whichever thread polls. It ends the
 /// operation that it serves and frees itself. Nothing may be thrown out of it.
+///
+/// `while (a && co_await b)` is not to be written: g++ 12 awaits b also when a is false.
 struct protocol_coroutine {
   bool started = true;  ///< false: there was no memory for it
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/region_table.hpp"
 
+#include <chrono>
+#include <thread>
+#include <utility>
+
 #include <weft/error.hpp>
 
 #include "proto/frames.hpp"
@@ -18,13 +22,19 @@ remote_region remote_region::part(std::uint64_t from, std::uint64_t bytes) const
 namespace weft::proto {
 
 std::uint64_t region_table::add(mutable_buffer memory, rights permissions) {
+  const runtime::engine::holder hold(engine_);
   std::uint64_t key = secret_();
   while (key == 0 || regions_.contains(key)) key = secret_();
-  add({key, 0}, memory, permissions);
+  insert({key, 0}, memory, permissions);
   return key;
 }
 
 void region_table::add(const region_name& name, mutable_buffer memory, rights permissions) {
+  const runtime::engine::holder hold(engine_);
+  insert(name, memory, permissions);
+}
+
+void region_table::insert(const region_name& name, mutable_buffer memory, rights permissions) {
   if (name.key == 0 || regions_.contains(name.key))
     throw error(errc::invalid_argument, name.key == 0
                                             ? "0 is the key of no region; choose another one"
@@ -36,6 +46,12 @@ void region_table::add(const region_name& name, mutable_buffer memory, rights pe
   r.memory = memory;
   r.first = name.first;
   r.permissions = permissions;
+  if (regions_.size() == 1) engine_.pending(keepalive_);
+}
+
+void region_table::remove(std::uint64_t key) noexcept {
+  regions_.erase(key);
+  if (regions_.empty()) engine_.withdraw(keepalive_);
 }
 
 region_entry* region_table::find(std::uint64_t key) noexcept {
@@ -57,6 +73,120 @@ mutable_buffer region_table::allow(const rma_range& wanted, detail::rma_refusal&
             ? rma_refusal::out_of_bounds
             : rma_refusal::none;
   return why == rma_refusal::none ? r->memory.subspan(from, wanted.size) : mutable_buffer{};
+}
+
+/// \return null: it is over; else what its end waits for
+region_entry* region_table::begin_end(std::uint64_t key) noexcept {
+  const auto found = regions_.find(key);
+  if (found == regions_.end()) return nullptr;
+  region_entry& r = found->second;
+  r.ending = true;
+  end_notified(r);
+  if (r.granted != 0) return &r;
+  remove(key);
+  return nullptr;
+}
+
+/// The thread that runs the context may be away for long, or poll by calls: so this looks by
+/// itself.
+void region_table::end(std::uint64_t key) noexcept {
+  for (unsigned looks = 0;; ++looks) {
+    {
+      const runtime::engine::holder hold(engine_);
+      if (!begin_end(key)) return;
+    }
+    engine_.poll_once();
+    if (looks < 1000)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+bool region_table::start(detail::region_end_operation& op) noexcept {
+  const runtime::engine::holder hold(engine_);
+  region_entry* const r = begin_end(op.key);
+  if (!r) return true;
+  if (r->awaits) {
+    op.status = errc::invalid_argument;
+    return true;
+  }
+  r->awaits = &op;
+  engine_.pending(op);
+  return false;
+}
+
+void region_table::end_grant(std::uint64_t key) noexcept {
+  region_entry& r = regions_.at(key);
+  if (--r.granted != 0 || !r.ending) return;
+  if (r.awaits) engine_.end(*r.awaits);
+  remove(key);
+}
+
+bool region_table::notify(region_entry& region, const notification& what) noexcept {
+  if (!region.waiting.empty()) {
+    detail::notified_operation& first = *region.waiting.front();
+    region.waiting.pop_front();
+    first.waiting = false;
+    first.got = what;
+    engine_.end(first);
+    return true;
+  }
+  if (region.unheard.size() == most_notifications) return false;
+  try {
+    region.unheard.push_back(what);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void region_table::end_notified(region_entry& r) noexcept {
+  while (!r.waiting.empty()) {
+    detail::notified_operation& first = *r.waiting.front();
+    r.waiting.pop_front();
+    first.waiting = false;
+    engine_.end(first, errc::closed);
+  }
+}
+
+bool region_table::start(detail::notified_operation& op) noexcept {
+  region_entry* const r = find(op.key);
+  if (op.cancel_requested || !r) {
+    op.status = op.cancel_requested ? errc::stopped : errc::closed;
+    return true;
+  }
+  if (!r->unheard.empty()) {
+    op.got = r->unheard.front();
+    r->unheard.pop_front();
+    return true;
+  }
+  if (closed_) {
+    op.status = errc::closed;
+    return true;
+  }
+  try {
+    r->waiting.push_back(&op);
+  } catch (const std::bad_alloc&) {
+    op.status = errc::out_of_memory;
+    return true;
+  }
+  op.waiting = true;
+  engine_.pending(op);
+  return false;
+}
+
+void region_table::cancel(detail::notified_operation& op) noexcept {
+  const runtime::engine::holder hold(engine_);
+  op.cancel_requested = true;
+  if (!std::exchange(op.waiting, false)) return;
+  std::erase(find(op.key)->waiting, &op);
+  engine_.end(op, errc::stopped);
+}
+
+void region_table::close() noexcept {
+  closed_ = true;
+  for (auto& [key, r] : regions_) end_notified(r);
 }
 
 }  // namespace weft::proto

@@ -13,6 +13,7 @@
 #include <weft/remote_region.hpp>
 
 #include "proto/secret.hpp"
+#include "runtime/engine.hpp"
 
 namespace weft::proto {
 
@@ -43,29 +44,59 @@ struct rma_range {
 /// so more often guesses.
 inline constexpr std::uint32_t most_wrong_keys = 1u << 16;
 
-/// Regions by their keys. Unless the owner chooses it, a key is 64 random bits: peers cannot guess
-/// it, and what named a region that has ended names no other one. Progress lock held only.
+/// Memory that peers may reach, by its keys: its beginning and end, and what its owner is told.
+/// Unless the owner chooses it, a key is 64 random bits: peers cannot guess it, and what named a
+/// region that has ended names no other one. Owned by the messenger. Functions take the progress
+/// lock themselves where they say "any thread"; the others want it held.
 class region_table {
  public:
   /// \param secret numbers that no peer guesses
-  explicit region_table(std::function<std::uint64_t()> secret = secret_word)
-      : secret_(std::move(secret)) {}
+  region_table(runtime::engine& e, std::function<std::uint64_t()> secret)
+      : engine_(e), secret_(std::move(secret)) {}
 
-  /// \throws std::bad_alloc, weft::error (system)
+  /// Any thread. \return its key \throws std::bad_alloc, weft::error (system)
   std::uint64_t add(mutable_buffer memory, rights permissions);
-  /// \throws std::bad_alloc, weft::error (invalid_argument)
+  /// Any thread. \throws std::bad_alloc, weft::error (invalid_argument)
   void add(const region_name& name, mutable_buffer memory, rights permissions);
-  void remove(std::uint64_t key) noexcept { regions_.erase(key); }
+  /// Takes it back; waits for peers whose links are copying there. Any thread.
+  void end(std::uint64_t key) noexcept;
+  /// The same, as an operation. Any thread.
+  bool start(detail::region_end_operation& op) noexcept;
+
+  bool start(detail::notified_operation& op) noexcept;
+  void cancel(detail::notified_operation& op) noexcept;  ///< any thread
+  /// A notification for the owner of a region. \return false: too many have not been taken, or
+  /// there is no memory for it
+  bool notify(region_entry& region, const notification& what) noexcept;
+
   /// Null: there is none, or it is ending.
   region_entry* find(std::uint64_t key) noexcept;
+  /// A peer's link does not copy there any more.
+  void end_grant(std::uint64_t key) noexcept;
+  /// The context ends: nothing is awaited any more.
+  void close() noexcept;
 
   /// \return the memory, or (empty, with `why` set) why not. A size of 0 needs no memory
   mutable_buffer allow(const rma_range& wanted, detail::rma_refusal& why) noexcept;
 
-  /// For those who wait, all of them.
-  std::unordered_map<std::uint64_t, region_entry>& all() noexcept { return regions_; }
+  bool empty() const noexcept { return regions_.empty(); }
 
  private:
+  void insert(const region_name& name, mutable_buffer memory, rights permissions);
+  void remove(std::uint64_t key) noexcept;
+  region_entry* begin_end(std::uint64_t key) noexcept;
+  void end_notified(region_entry& r) noexcept;
+
+  /// Pending while there are regions: as with a receive that is posted, a thread polls also while
+  /// the application computes.
+  class keepalive final : public operation {
+   public:
+    keepalive() noexcept : operation([](operation&) noexcept {}) {}
+  };
+
+  runtime::engine& engine_;
+  keepalive keepalive_;
+  bool closed_ = false;
   const std::function<std::uint64_t()> secret_;
   std::unordered_map<std::uint64_t, region_entry> regions_;
 };

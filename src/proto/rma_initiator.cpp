@@ -20,19 +20,6 @@ using transports::post;
 
 namespace {
 
-constexpr std::uint64_t word_size = sizeof(std::uint64_t);
-
-std::size_t size_of(const rma_request& o) noexcept {
-  switch (o.kind) {
-    case rma_kind::put:
-      return o.data.size();
-    case rma_kind::get:
-      return o.into.size();
-    default:
-      return word_size;
-  }
-}
-
 /// Whether that can be asked of any peer.
 bool makes_sense(const rma_request& o) noexcept {
   return o.where.key != 0 && size_of(o) <= o.where.size && o.where.offset <= size_mask &&
@@ -52,100 +39,77 @@ errc meaning_of(rma_refusal why) noexcept {
   }
 }
 
-const char* words_for(rma_refusal why) noexcept {
-  switch (why) {
-    case rma_refusal::none:
-      break;
-    case rma_refusal::no_region:
-      return "it has no region with that key; regions must live until all have ended that others "
-             "do with them";
-    case rma_refusal::out_of_bounds:
-      return "the region ends before that";
-    case rma_refusal::no_right:
-      return "the region was not registered for that; see weft::rights";
-    case rma_refusal::misaligned:
-      return "words for atomics lie on multiples of 8 bytes";
-    case rma_refusal::unheard:
-      return "it has not taken the notifications that it has; let it take some by "
-             "region::notified first";
-  }
-  return "";
-}
-
 }  // namespace
 
-rma::nobody::nobody() noexcept
+rma_initiator::stopped_operation::stopped_operation() noexcept
     : rma_operation({nullptr, rma_kind::put, {}}, [](operation&) noexcept {}) {}
 
-rma::rma(peer& p) noexcept : peer_(p) {}
-
-bool rma::start(rma_operation& op) noexcept {
+bool rma_initiator::start(rma_operation& op) noexcept {
   if (op.cancel_requested || !makes_sense(op.order)) {
     op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;
     return true;
   }
-  peer_.owner_.engine().pending(op);
+  connection_->owner().engine().pending(op);
   go_on(op);
   return false;
 }
 
 /// At once if that is possible, else as a protocol.
-void rma::go_on(rma_operation& op) noexcept {
-  if (peer_.state_ == peer::state::open && !peer_.link_full_ && take_number(op) &&
-      push(op) == post::done) {
-    peer_.wake_peer();
+void rma_initiator::go_on(rma_operation& op) noexcept {
+  if (writer_->is_writable() && take_number(op) && push(op) == post::done) {
+    writer_->wake_peer();
     return;
   }
   if (!pursue(op).started) give_up(op, errc::out_of_memory);
 }
 
-protocol_coroutine rma::pursue(rma_operation& op) noexcept {
-  using state = peer::state;
-  const auto self = peer_.shared_from_this();  // the endpoint may be dropped meanwhile
-  peer_.want_link();
-  while (peer_.state_ < state::open && !op.cancel_requested) co_await peer_.room();
-  while (peer_.state_ == state::open && !op.cancel_requested && !take_number(op))
-    co_await peer::queue_waiter(numbers_);
+protocol_coroutine rma_initiator::pursue(rma_operation& op) noexcept {
+  const auto alive = connection_->keep_alive();
+  connection_->want_link();
+  while (connection_->now() < peer_connection::state::open && !op.cancel_requested)
+    co_await writer_->space();
+  while (connection_->is_open() && !op.cancel_requested && !take_number(op))
+    co_await frame_writer::space_waiter(numbers_);
   post pushed = post::failed;
-  while (peer_.state_ == state::open && !op.cancel_requested && pushed != post::done) {
+  while (connection_->is_open() && !op.cancel_requested && pushed != post::done) {
     pushed = push(op);
     if (pushed == post::posted) {
-      co_await peer_.owner_.yield();
+      co_await connection_->owner().upkeep().yield();
     } else if (pushed != post::done) {
       // A link that fails is told of soon, and why.
-      if (!co_await peer_.room()) break;
+      if (!co_await writer_->space()) break;
     }
   }
   if (pushed == post::done)
-    peer_.wake_peer();
+    writer_->wake_peer();
   else
-    give_up(op, reason(op));
+    give_up(op, op.cancel_requested ? errc::stopped : connection_->why());
 }
 
-bool rma::take_number(rma_operation& op) noexcept {
+bool rma_initiator::take_number(rma_operation& op) noexcept {
   if (op.id == 0 && asked_.size() < most_outstanding_rma) op.id = asked_.insert(op);
-  if (op.id == 0 && asked_.none()) peer_.mark_failed();  // no memory for the first one
+  if (op.id == 0 && asked_.none()) connection_->mark_failed();  // no memory for the first one
   return op.id != 0;
 }
 
 /// Long ones that the link could copy by itself need the peer's leave.
-bool rma::asks_first(const rma_operation& op) const noexcept {
-  const messenger_settings& chosen = peer_.owner_.settings();
+bool rma_initiator::asks_first(const rma_operation& op) const noexcept {
+  const messenger_settings& chosen = connection_->owner().settings();
   const std::size_t size = size_of(op.order);
   if (op.by_frames || size <= chosen.eager_limit) return false;
   if (op.order.kind == rma_kind::get)
     return chosen.rendezvous == rendezvous_scheme::read ||
            (chosen.rendezvous == rendezvous_scheme::automatic &&
-            peer_.link_->prefers_get(remote_address{}, size));
+            connection_->link()->prefers_get(remote_address{}, size));
   return takes_write(chosen.rendezvous) &&
-         (chosen.rendezvous == rendezvous_scheme::write || peer_.link_->prefers_put(size));
+         (chosen.rendezvous == rendezvous_scheme::write || connection_->link()->prefers_put(size));
 }
 
 /// \return done: all of it has left; posted: others have their turn now; busy, failed as with a
 /// link
-post rma::push(rma_operation& op) noexcept {
+post rma_initiator::push(rma_operation& op) noexcept {
   // What was said of the number before must not come after this.
-  if (!peer_.controls_.empty() && !peer_.flush_controls()) return post::busy;
+  if (!writer_->flush()) return post::busy;
   const rma_request& o = op.order;
   const bool asks = op.asks = asks_first(op);
   if (o.kind == rma_kind::put && !asks) return push_put(op);
@@ -163,18 +127,19 @@ post rma::push(rma_operation& op) noexcept {
     }
   }
   gather nothing;
-  const post taken = peer_.post_frame(h, &x, nothing);
+  const post taken = writer_->post(h, &x, nothing);
   op.asked = taken == post::done;
   return taken;
 }
 
-post rma::push_put(rma_operation& op) noexcept {
+post rma_initiator::push_put(rma_operation& op) noexcept {
   const rma_request& o = op.order;
   gather data({&o.data, 1}, op.done);
   std::size_t this_turn = 0;
   do {
     if (this_turn >= bytes_per_turn) return post::posted;
-    const std::uint32_t n = next_piece(peer_.link_->traits(), op.done, o.data.size() - op.done);
+    const std::uint32_t n =
+        next_piece(connection_->link()->traits(), op.done, o.data.size() - op.done);
     frame_header h = header_of(frame_kind::put, o.where.key, n, transports::has_extension);
     const std::size_t rest = o.data.size() - op.done - n;
     frame_extension x{std::uint64_t{op.id} << 48 | (o.where.offset + op.done), rest, 0};
@@ -185,7 +150,7 @@ post rma::push_put(rma_operation& op) noexcept {
       h.flags |= access_notifies | transports::has_immediate;
       x.immediate = o.then->value;
     }
-    const post taken = peer_.post_frame(h, &x, data);
+    const post taken = writer_->post(h, &x, data);
     if (taken != post::done) return taken;
     op.done += n;
     this_turn += n;
@@ -194,60 +159,57 @@ post rma::push_put(rma_operation& op) noexcept {
   return post::done;
 }
 
-void rma::cancel(rma_operation& op) noexcept {
+void rma_initiator::cancel(rma_operation& op) noexcept {
   op.cancel_requested = true;
-  if (op.order.to.id != peer_.id_ || op.held_by_link) return;
+  if (op.order.to.id != connection_->id() || op.held_by_link) return;
   if (op.asked && op.id != 0) {
     // It may still be done there, but whatever the answer is, no operation waits for it.
-    asked_.replace(op.id, nobody_);
+    asked_.replace(op.id, stopped_);
     op.id = 0;
-    peer_.owner_.engine().end(op, errc::stopped);
+    connection_->owner().engine().end(op, errc::stopped);
     return;
   }
-  peer_.write_waiters_.resume_all(true);
+  writer_->resume_all(true);
   numbers_.resume_all(true);
 }
 
 /// It has not asked, or was granted what it asked for.
-void rma::give_up(rma_operation& op, errc status) noexcept {
-  if (op.granted) peer_.send_control(frame_kind::released, op.id);
+void rma_initiator::give_up(rma_operation& op, errc status) noexcept {
+  if (op.granted) writer_->send_control(frame_kind::released, op.id);
   finish(op, status);
 }
 
-errc rma::reason(const rma_operation& op) const noexcept {
-  return op.cancel_requested ? errc::stopped : peer_.why_;
-}
-
-void rma::finish(rma_operation& op, errc status) noexcept {
+void rma_initiator::finish(rma_operation& op, errc status) noexcept {
   if (status == errc::ok) {
-    metrics& n = peer_.owner_.counts();
+    metrics& n = connection_->owner().counts();
     ++n.rma_started;
     n.bytes_put += op.order.data.size();
     n.bytes_got += op.order.into.size();
   }
   const std::uint16_t id = std::exchange(op.id, 0);
-  peer_.owner_.engine().end(op, status);
+  connection_->owner().engine().end(op, status);
   if (id != 0) free_number(id);
 }
 
-void rma::free_number(std::uint16_t id) noexcept {
+void rma_initiator::free_number(std::uint16_t id) noexcept {
   asked_.erase(id);
   if (!numbers_.empty()) numbers_.resume_first(true);
 }
 
 /// Whether those bytes come next of what was to be read.
-bool rma::awaits(const rma_operation& op, const frame_header& h,
-                 const frame_extension& x) noexcept {
+bool rma_initiator::awaits(const rma_operation& op, const frame_header& h,
+                           const frame_extension& x) noexcept {
   return op.order.kind == rma_kind::get && op.asked && !op.held_by_link &&
          (x.a & size_mask) == op.done && h.size <= op.order.into.size() - op.done;
 }
 
-bool rma::on_got(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept {
+bool rma_initiator::on_got(const frame_header& h, const frame_extension& x,
+                           const std::byte* data) noexcept {
   const auto id = static_cast<std::uint16_t>(x.a >> 48);
   rma_operation* const op = asked_.find(id);
   if (!op) return false;
   const bool ends = (h.flags & access_ends) != 0;
-  if (op == &nobody_) {
+  if (op == &stopped_) {
     if (ends) free_number(id);
     return true;
   }
@@ -259,12 +221,12 @@ bool rma::on_got(const frame_header& h, const frame_extension& x, const std::byt
   return true;
 }
 
-bool rma::on_accessed(const frame_extension& x) noexcept {
+bool rma_initiator::on_accessed(const frame_extension& x) noexcept {
   const auto id = static_cast<std::uint16_t>(x.a);
   const std::uint64_t why = x.a >> 16;
   rma_operation* const op = asked_.find(id);
   if (!op || why > static_cast<std::uint64_t>(rma_refusal::unheard)) return false;
-  if (op == &nobody_) {
+  if (op == &stopped_) {
     free_number(id);
     return true;
   }
@@ -278,11 +240,11 @@ bool rma::on_accessed(const frame_extension& x) noexcept {
 }
 
 /// The link may copy by itself, or (nowhere) the bytes of a put are to come in frames.
-bool rma::on_granted(const frame_extension& x) noexcept {
+bool rma_initiator::on_granted(const frame_extension& x) noexcept {
   rma_operation* const op = asked_.find(x.a);
   if (!op) return false;
-  if (op == &nobody_) {
-    if (x.b != 0) peer_.send_control(frame_kind::released, x.a);
+  if (op == &stopped_) {
+    if (x.b != 0) writer_->send_control(frame_kind::released, x.a);
     free_number(static_cast<std::uint16_t>(x.a));
     return true;
   }
@@ -294,10 +256,10 @@ bool rma::on_granted(const frame_extension& x) noexcept {
   post taken = post::failed;
   op->granted = x.b != 0;
   if (op->granted && o.kind == rma_kind::put)
-    taken = peer_.link_->put(gather({&o.data, 1}), there, size, cookie);
-  else if (op->granted && (peer_.owner_.settings().rendezvous == rendezvous_scheme::read ||
-                           peer_.link_->prefers_get(there, size)))
-    taken = peer_.link_->get(transports::scatter({&o.into, 1}), there, size, cookie);
+    taken = connection_->link()->put(gather({&o.data, 1}), there, size, cookie);
+  else if (op->granted && (connection_->owner().settings().rendezvous == rendezvous_scheme::read ||
+                           connection_->link()->prefers_get(there, size)))
+    taken = connection_->link()->get(transports::scatter({&o.into, 1}), there, size, cookie);
   if (taken == post::done)
     copied(*op);
   else if (taken == post::posted)
@@ -307,7 +269,7 @@ bool rma::on_granted(const frame_extension& x) noexcept {
   return true;
 }
 
-void rma::on_transferred(std::uint16_t id, bool well) noexcept {
+void rma_initiator::on_transferred(std::uint16_t id, bool well) noexcept {
   rma_operation* const op = asked_.find(id);
   if (!op || !op->held_by_link) return;
   op->held_by_link = false;
@@ -319,67 +281,36 @@ void rma::on_transferred(std::uint16_t id, bool well) noexcept {
     by_frames(*op);
 }
 
-void rma::by_frames(rma_operation& op) noexcept {
+void rma_initiator::by_frames(rma_operation& op) noexcept {
   op.by_frames = true;
   op.asked = false;
   go_on(op);
 }
 
 /// The link has done it: now the peer is told, which answers if it was a put.
-void rma::copied(rma_operation& op) noexcept {
+void rma_initiator::copied(rma_operation& op) noexcept {
   op.done = size_of(op.order);
   if (op.order.kind == rma_kind::put) return by_frames(op);
-  peer_.send_control(frame_kind::released, op.id);
+  writer_->send_control(frame_kind::released, op.id);
   finish(op, errc::ok);
 }
 
-void rma::fail(errc why) noexcept {
+void rma_initiator::fail(errc why) noexcept {
   asked_.erase_if([&](rma_operation& op) {
-    if (&op == &nobody_) return true;
+    if (&op == &stopped_) return true;
     if (!op.asked && !op.held_by_link) return false;  // its protocol ends it
     op.id = 0;
-    peer_.owner_.engine().end(op, why);
+    connection_->owner().engine().end(op, why);
     return true;
   });
   numbers_.resume_all(false);
-  for (const auto& [id, g] : grants_) drop(g);
-  grants_.clear();
-  refused_.clear();
+}
+
+mutable_buffer rma_initiator::place(const frame_header& h, const frame_extension& x,
+                                    std::uint32_t already) const noexcept {
+  const rma_operation* const op = asked_.find(x.a >> 48);
+  if (already >= h.size || !op || !awaits(*op, h, x)) return {};
+  return op->order.into.subspan(op->done + already, h.size - already);
 }
 
 }  // namespace weft::proto
-
-namespace weft::detail {
-
-bool rma_operation::start() noexcept {
-  if (!order.to.peer) return start_held();
-  const runtime::engine::holder hold(order.to.peer->owner().engine());
-  return start_held();
-}
-
-bool rma_operation::start_held() noexcept {
-  if (order.to.peer) return order.to.peer->start(*this);
-  status = errc::invalid_argument;
-  return true;
-}
-
-void rma_operation::cancel() noexcept {
-  if (!order.to.peer) return;
-  const runtime::engine::holder hold(order.to.peer->owner().engine());
-  order.to.peer->cancel(*this);
-}
-
-std::string rma_operation::explain() const {
-  using proto::messenger;
-  if (!order.to.peer) return messenger::names_nobody(0);
-  if (refusal != rma_refusal::none)
-    return fmt::format("peer {} refused: {}", order.to.id, proto::words_for(refusal));
-  if (status == errc::invalid_argument)
-    return order.where.key == 0
-               ? "this remote_region names no memory; it comes from region::remote of a peer"
-               : fmt::format("{} bytes, but the remote_region names {}", proto::size_of(order),
-                             order.where.size);
-  return messenger::explain(status, order.to, nullptr, 0);
-}
-
-}  // namespace weft::detail

@@ -23,39 +23,40 @@ std::uint16_t id_of(const frame_extension& x) noexcept {
 
 }  // namespace
 
+/// What has no answer yet is read, or granted, or its answer waits for space.
 /// \return false: it has asked for more than a correct peer does
-bool rma::admit() noexcept {
-  ++peer_.owner_.counts().rma_served;
-  return ++unanswered_ <= most_outstanding_rma;
+bool rma_target::admit() noexcept {
+  ++connection_->owner().counts().rma_served;
+  return serving_ + grants_.size() + writer_->controls().access_answers() < most_outstanding_rma;
 }
 
-void rma::answer(std::uint16_t id, rma_refusal why, std::uint64_t word) noexcept {
-  peer_.send_control(frame_kind::accessed, id | std::uint64_t{static_cast<std::uint8_t>(why)} << 16,
-                     word);
+void rma_target::answer(std::uint16_t id, rma_refusal why, std::uint64_t word) noexcept {
+  writer_->send_control(frame_kind::accessed,
+                        id | std::uint64_t{static_cast<std::uint8_t>(why)} << 16, word);
 }
 
 /// Where this frame's bytes and those that follow it go. A put that begins before the region may
 /// end in it.
-mutable_buffer rma::place_of_put(const frame_header& h, const frame_extension& x,
-                                 rma_refusal& why) const noexcept {
-  const mutable_buffer there = peer_.owner_.regions().allow(
+mutable_buffer rma_target::place_of_put(const frame_header& h, const frame_extension& x,
+                                        rma_refusal& why) const noexcept {
+  const mutable_buffer there = connection_->owner().regions().allow(
       {h.tag, rights::write, x.a & size_mask, h.size + (x.b & size_mask)}, why);
   if (why == rma_refusal::none && goes_on_refused(h, id_of(x))) why = rma_refusal::out_of_bounds;
   return there;
 }
 
-bool rma::goes_on_refused(const frame_header& h, std::uint16_t id) const noexcept {
+bool rma_target::goes_on_refused(const frame_header& h, std::uint16_t id) const noexcept {
   return (h.flags & access_continues) != 0 && refused_.contains(id);
 }
 
 /// \return false: it has named what there is not so often that it guesses
-bool rma::may_err(rma_refusal why) noexcept {
+bool rma_target::may_err(rma_refusal why) noexcept {
   return why != rma_refusal::no_region || ++wrong_keys_ <= most_wrong_keys;
 }
 
 /// What is wrong with one of a put's frames is wrong with all that come after it.
 /// \return false: no memory to remember it, or more than a correct peer has begun
-bool rma::note_refusal(const frame_header& h, std::uint16_t id, rma_refusal why) noexcept {
+bool rma_target::note_refusal(const frame_header& h, std::uint16_t id, rma_refusal why) noexcept {
   const bool ends = (h.flags & (access_ends | access_asks)) != 0;
   if (why == rma_refusal::none || ends) {
     if (!refused_.empty()) refused_.erase(id);
@@ -70,12 +71,13 @@ bool rma::note_refusal(const frame_header& h, std::uint16_t id, rma_refusal why)
   }
 }
 
-bool rma::on_put(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept {
+bool rma_target::on_put(const frame_header& h, const frame_extension& x,
+                        const std::byte* data) noexcept {
   const std::uint16_t id = id_of(x);
   const bool asks = (h.flags & access_asks) != 0;
   const bool ends = (h.flags & access_ends) != 0;
   if (id == 0 || (asks && (ends || h.size != 0))) return false;
-  messenger& at = peer_.owner_;
+  messenger& owner = connection_->owner();
   rma_refusal why = rma_refusal::none;
   const mutable_buffer there = place_of_put(h, x, why);
   if (data && h.size != 0 && why == rma_refusal::none) std::memcpy(there.data(), data, h.size);
@@ -88,18 +90,18 @@ bool rma::on_put(const frame_header& h, const frame_extension& x, const std::byt
     if (before == withdrawn::well) return false;
     if (why != rma_refusal::none)
       answer(id, why);
-    else if (!linked() || !grants(id, h.tag, peer_.link_->expect(there)))
+    else if (!connection_->is_open() || !grants(id, h.tag, connection_->link()->expect(there)))
       refuse_grant(id);
     return true;
   }
   if (why == rma_refusal::none && (h.flags & access_notifies) != 0 &&
-      !at.leave(*at.regions().find(h.tag), {peer_.id_, x.immediate}))
+      !owner.regions().notify(*owner.regions().find(h.tag), {connection_->id(), x.immediate}))
     why = rma_refusal::unheard;
   answer(id, why);
   return true;
 }
 
-bool rma::on_get(const frame_header& h, const frame_extension& x) noexcept {
+bool rma_target::on_get(const frame_header& h, const frame_extension& x) noexcept {
   const std::uint16_t id = id_of(x);
   if (id == 0 || h.size != 0) return false;
   const withdrawn before = withdraw(id);
@@ -107,28 +109,29 @@ bool rma::on_get(const frame_header& h, const frame_extension& x) noexcept {
   rma_refusal why = rma_refusal::none;
   const std::uint64_t offset = x.a & size_mask;
   const mutable_buffer there =
-      peer_.owner_.regions().allow({h.tag, rights::read, offset, x.b}, why);
+      connection_->owner().regions().allow({h.tag, rights::read, offset, x.b}, why);
   if (!may_err(why)) return false;
   if (why != rma_refusal::none || x.b == 0) {
     answer(id, why);
     return true;
   }
-  if ((h.flags & access_asks) != 0 && linked() && grants(id, h.tag, peer_.link_->expose(there)))
+  if ((h.flags & access_asks) != 0 && connection_->is_open() &&
+      grants(id, h.tag, connection_->link()->expose(there)))
     return true;
   reading r{h.tag, offset, x.b, 0, id};
-  const bool at_once = linked() && peer_.controls_.empty() && !peer_.link_full_;
+  const bool at_once = writer_->is_writable() && writer_->controls().empty();
   if (at_once && send_got(r) == post::done) return true;
-  if (!serve(r).started) peer_.mark_failed();
+  if (!serve(r).started) connection_->mark_failed();
   return true;
 }
 
-bool rma::on_update(const frame_header& h, const frame_extension& x) noexcept {
+bool rma_target::on_update(const frame_header& h, const frame_extension& x) noexcept {
   using word = std::atomic_ref<std::uint64_t>;
   static_assert(word::is_always_lock_free);
   const std::uint16_t id = id_of(x);
   if (id == 0 || h.size != 0 || !admit()) return false;
   rma_refusal why = rma_refusal::none;
-  const mutable_buffer there = peer_.owner_.regions().allow(
+  const mutable_buffer there = connection_->owner().regions().allow(
       {h.tag, rights::read_write, x.a & size_mask, sizeof(std::uint64_t)}, why);
   if (!may_err(why)) return false;
   std::uint64_t before = 0;
@@ -151,126 +154,131 @@ bool rma::on_update(const frame_header& h, const frame_extension& x) noexcept {
 // --- what the peer's link may do by itself
 // --------------------------------------------------------
 
-/// A peer may speak before there is a link to it.
-bool rma::linked() const noexcept { return peer_.state_ == peer::state::open; }
-
 /// \return false: nothing was granted
-bool rma::grants(std::uint16_t id, std::uint64_t key,
-                 std::optional<remote_address> where) noexcept {
+bool rma_target::grants(std::uint16_t id, std::uint64_t key,
+                        std::optional<remote_address> where) noexcept {
   if (!where) return false;
   bool kept = where->packed() != 0;
   try {
-    if (kept) grants_[id] = {*where, key, false};
+    if (kept) grants_[id] = {*where, key};
   } catch (const std::bad_alloc&) {
     kept = false;
   }
   if (!kept) {
-    peer_.link_->withdraw(*where);
+    connection_->link()->withdraw(*where);
     return false;
   }
-  ++peer_.owner_.regions().find(key)->granted;
-  peer_.send_control(frame_kind::granted, id, where->packed());
+  ++connection_->owner().regions().find(key)->granted;
+  writer_->send_control(frame_kind::granted, id, where->packed());
   return true;
 }
 
 /// The bytes are to come in frames, which have an answer of their own.
-void rma::refuse_grant(std::uint16_t id) noexcept {
-  --peer_.owner_.counts().rma_served;
-  peer_.send_control(frame_kind::granted, id, 0);
+void rma_target::refuse_grant(std::uint16_t id) noexcept {
+  --connection_->owner().counts().rma_served;
+  writer_->send_control(frame_kind::granted, id, 0);
 }
 
 /// \return untold: the peer cannot know of it; what it sends then is made up
-rma::withdrawn rma::withdraw(std::uint16_t id) noexcept {
+rma_target::withdrawn rma_target::withdraw(std::uint16_t id) noexcept {
   const auto found = grants_.find(id);
   if (found == grants_.end()) return withdrawn::nothing;
   const grant g = found->second;
-  if (!g.told) return withdrawn::untold;
+  if (writer_->controls().holds_grant(id)) return withdrawn::untold;
   grants_.erase(found);
-  peer_.link_->withdraw(g.where);
-  drop(g);
+  connection_->link()->withdraw(g.where);
+  connection_->owner().regions().end_grant(g.key);
   return withdrawn::well;
 }
 
-/// What waits here for room is bounded by what has no answer: only what has left is one.
-void rma::on_left(frame_kind kind, const frame_extension& x) noexcept {
-  if (kind == frame_kind::accessed || (kind == frame_kind::granted && x.b == 0))
-    --unanswered_;
-  else if (kind == frame_kind::granted)
-    grants_.find(static_cast<std::uint16_t>(x.a))->second.told = true;
-}
-
-void rma::drop(const grant& g) noexcept { peer_.owner_.granted_no_more(g.key); }
-
-bool rma::on_released(const frame_extension& x) noexcept {
-  if (x.a > 0xffff || withdraw(static_cast<std::uint16_t>(x.a)) != withdrawn::well) return false;
-  --unanswered_;
-  return true;
+bool rma_target::on_released(const frame_extension& x) noexcept {
+  return x.a <= 0xffff && withdraw(static_cast<std::uint16_t>(x.a)) == withdrawn::well;
 }
 
 // --- what the peer reads
 // --------------------------------------------------------------------------
 
 /// \return done: all of it has left, or a word about why not; posted: others have their turn now
-post rma::send_got(reading& r) noexcept {
+post rma_target::send_got(reading& r) noexcept {
   std::size_t this_turn = 0;
   do {
     if (this_turn >= bytes_per_turn) return post::posted;
     rma_refusal why = rma_refusal::none;
     const const_buffer there =
-        peer_.owner_.regions().allow({r.key, rights::read, r.offset, r.size}, why);
+        connection_->owner().regions().allow({r.key, rights::read, r.offset, r.size}, why);
     if (why != rma_refusal::none) {  // it has ended meanwhile
       answer(r.id, why);
       return post::done;
     }
-    const std::uint32_t n = next_piece(peer_.link_->traits(), r.sent, r.size - r.sent);
+    const std::uint32_t n = next_piece(connection_->link()->traits(), r.sent, r.size - r.sent);
     const bool last = r.sent + n == r.size;
     const frame_header h =
         header_of(frame_kind::got, 0, n,
                   last ? transports::has_extension | access_ends : transports::has_extension);
     const frame_extension x{std::uint64_t{r.id} << 48 | r.sent, 0, 0};
     gather data({&there, 1}, r.sent);
-    const post taken = peer_.post_frame(h, &x, data);
+    const post taken = writer_->post(h, &x, data);
     if (taken != post::done) return taken;
     r.sent += n;
     this_turn += n;
   } while (r.sent != r.size);
-  --unanswered_;
-  peer_.wake_peer();
+  writer_->wake_peer();
   return post::done;
 }
 
-/// The rest of it, when there is room.
-protocol_coroutine rma::serve(reading r) noexcept {
-  const auto self = peer_.shared_from_this();
+/// The rest of it, when there is space.
+protocol_coroutine rma_target::serve(reading r) noexcept {
+  const auto alive = connection_->keep_alive();
   ++serving_;
-  peer_.note_unsent();
-  peer_.want_link();
-  while (peer_.state_ < peer::state::open) co_await peer_.room();
+  writer_->note_answers(+1);
+  connection_->want_link();
+  while (connection_->now() < peer_connection::state::open) co_await writer_->space();
   post sent = post::busy;
-  while (peer_.state_ == peer::state::open && sent != post::done) {
+  while (connection_->is_open() && sent != post::done) {
     // What was said before goes first.
-    sent = peer_.controls_.empty() || peer_.flush_controls() ? send_got(r) : post::busy;
+    sent = writer_->flush() ? send_got(r) : post::busy;
     if (sent == post::posted) {
-      co_await peer_.owner_.yield();
+      co_await connection_->owner().upkeep().yield();
     } else if (sent != post::done) {
-      if (!co_await peer_.room()) break;
+      if (!co_await writer_->space()) break;
     }
   }
   --serving_;
-  peer_.note_unsent();
+  writer_->note_answers(-1);
 }
 
-mutable_buffer rma::place(const frame_header& h, const frame_extension& x,
-                          std::uint32_t already) noexcept {
-  if (already >= h.size) return {};
-  if (h.kind == static_cast<std::uint8_t>(frame_kind::put)) {
-    rma_refusal why = rma_refusal::none;
-    const mutable_buffer there = place_of_put(h, x, why);
-    return why == rma_refusal::none ? there.subspan(already, h.size - already) : mutable_buffer{};
+mutable_buffer rma_target::place(const frame_header& h, const frame_extension& x,
+                                 std::uint32_t already) const noexcept {
+  rma_refusal why = rma_refusal::none;
+  const mutable_buffer there = place_of_put(h, x, why);
+  if (already >= h.size || why != rma_refusal::none) return {};
+  return there.subspan(already, h.size - already);
+}
+
+void rma_target::fail() noexcept {
+  for (const auto& [id, g] : grants_) connection_->owner().regions().end_grant(g.key);
+  grants_.clear();
+  refused_.clear();
+}
+
+bool rma::on_frame(frame_kind kind, const frame_header& h, const frame_extension& x,
+                   const std::byte* data) noexcept {
+  switch (kind) {
+    case frame_kind::put:
+      return target.on_put(h, x, data);
+    case frame_kind::get:
+      return target.on_get(h, x);
+    case frame_kind::update:
+      return target.on_update(h, x);
+    case frame_kind::got:
+      return initiator.on_got(h, x, data);
+    case frame_kind::accessed:
+      return h.size == 0 && initiator.on_accessed(x);
+    case frame_kind::granted:
+      return h.size == 0 && initiator.on_granted(x);
+    default:
+      return h.size == 0 && target.on_released(x);
   }
-  const detail::rma_operation* const op = asked_.find(id_of(x));
-  if (!op || !awaits(*op, h, x)) return {};
-  return op->order.into.subspan(op->done + already, h.size - already);
 }
 
 }  // namespace weft::proto

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include "proto/message_errors.hpp"
 
 namespace weft::proto {
 
@@ -100,7 +101,7 @@ std::string stream::explain(errc status, const char* cause) const {
   if (cause) return fmt::format("{}: {}", which, cause);
   if (status == errc::closed) return which + ": this end is closed";
   return fmt::format("{} broke off before its end: {}", which,
-                     messenger::explain(status, with_.get(), nullptr, 0));
+                     proto::explain(status, with_.get(), nullptr, 0));
 }
 
 }  // namespace weft::proto

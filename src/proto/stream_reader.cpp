@@ -131,7 +131,7 @@ std::size_t stream_reader::fill(const read_list& into, std::size_t offset,
       recv_operation landing({nullptr, &owner_.with(), tag{data_tag_},
                               std::span<const mutable_buffer>(parts.data(), count)},
                              &never);
-      owner_.with().deliver(*m, landing);
+      owner_.with().receiver().deliver(*m, landing);
       n += landed(landing, room);
     } else if (may_stage) {
       land_in_staging();
@@ -326,7 +326,7 @@ void stream_reader::discard() noexcept {
 
 /// Others have their turn first.
 protocol_coroutine stream_reader::discard_later(std::shared_ptr<stream> keep) noexcept {
-  co_await owner_.messages().yield();
+  co_await owner_.messages().upkeep().yield();
   discarding_later_ = false;
   discard();
   keep->settle();

@@ -88,7 +88,7 @@ std::size_t stream_writer::put(const write_list& data) noexcept {
   std::size_t done = 0;
   gather rest(data.parts());
   for (;;) {
-    const std::size_t most = std::min(room(), owner_.with().small_limit());
+    const std::size_t most = std::min(room(), owner_.with().sender().small_limit());
     const const_buffer run = rest.run(most);
     if (run.empty()) return done;
     if (run.size() >= short_part || data.single()) {
@@ -215,7 +215,7 @@ void stream_writer::take_back_last() noexcept {
   piece* last = nullptr;
   for (piece& p : pieces_)
     if (p.in_flight && (!last || p.at > last->at)) last = &p;
-  if (last) owner_.with().cancel(*last->sending);
+  if (last) owner_.with().sender().cancel(*last->sending);
 }
 
 void stream_writer::cancel(write_operation& op) noexcept {

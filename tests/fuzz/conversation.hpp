@@ -29,10 +29,10 @@ class conversation {
   /// \param links to the peer that sends what it likes; with more than one its frames are numbered
   explicit conversation(std::size_t links) {
     messages_.connector = [](peer&) {};
-    turns_.add(messages_);
+    turns_.add(messages_.upkeep());
     const engine::holder hold(turns_);
-    bystander_->opened(one_link(*bystander_), bystander_->grant_first_credit());
-    const std::uint32_t credit = villain_->grant_first_credit();
+    bystander_->opened(one_link(*bystander_), bystander_->writer().grant_first_credit());
+    const std::uint32_t credit = villain_->writer().grant_first_credit();
     if (links == 1) {
       lanes_.push_back(villain_.get());
       villain_->opened(one_link(*villain_), credit);
@@ -74,7 +74,7 @@ class conversation {
     const std::uint32_t all = messages_.take_budget(~0u);
     check(all == budget / credit_unit, "the whole budget has come back");
     messages_.return_budget(all);
-    messages_.forget_peers();
+    messages_.peers().clear();
     villain_->drop_link();
     bystander_->drop_link();
   }
@@ -364,7 +364,7 @@ class conversation {
   std::uint8_t mood_ = 0;  // of the links
   engine turns_{progress_mode::polling, {}, "epoll"};
   messenger messages_{turns_, {budget, 4096}};
-  std::shared_ptr<peer> villain_ = messages_.peer_of(0), bystander_ = messages_.peer_of(1);
+  std::shared_ptr<peer> villain_ = messages_.peers().at(0), bystander_ = messages_.peers().at(1);
   std::vector<frame_sink*> lanes_;  // by which the villain's frames come
   std::vector<scripted_link*> links_;
   std::uint64_t next_ordered_ = 0, next_fragment_ = 0;
@@ -385,7 +385,7 @@ class conversation {
   };
   shown show(std::size_t size, rights permissions) {
     shown s{std::vector<std::byte>(size), 0};
-    s.key = messages_.add_region(s.memory, permissions);
+    s.key = messages_.regions().add(s.memory, permissions);
     return s;
   }
   std::vector<posted<transferring>> transfers_;

@@ -31,12 +31,12 @@ class talk {
  public:
   talk() {
     messages_.connector = [](peer&) {};
-    turns_.add(messages_);
+    turns_.add(messages_.upkeep());
     {
       const engine::holder hold(turns_);
       auto link = std::make_unique<scripted_link>(mood_, *villain_);
       link_ = link.get();
-      villain_->opened(std::move(link), villain_->grant_first_credit());
+      villain_->opened(std::move(link), villain_->writer().grant_first_credit());
     }
     stream_ = proto::stream::open(villain_, 0, smallest_stream_window);
   }
@@ -56,7 +56,7 @@ class talk {
     const engine::holder hold(turns_);
     messages_.close_all();
     check(turns_.outstanding() == 0, "nothing is outstanding");
-    messages_.forget_peers();
+    messages_.peers().clear();
     villain_->drop_link();
   }
 
@@ -228,7 +228,7 @@ class talk {
   std::uint8_t mood_ = 0;  // of the link
   engine turns_{progress_mode::polling, {}, "epoll"};
   messenger messages_{turns_, {1u << 20, 4096}};
-  std::shared_ptr<peer> villain_ = messages_.peer_of(0);
+  std::shared_ptr<peer> villain_ = messages_.peers().at(0);
   scripted_link* link_ = nullptr;
   std::shared_ptr<proto::stream> stream_;
   std::vector<posted<reading>> reads_;

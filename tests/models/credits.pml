@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit (src/proto/peer.cpp, send.cpp, receive.cpp; docs/wire-format.md, "Protocol"): two peers that send more than
+// Credit (src/proto/flow_control.hpp, frame_writer.cpp; docs/wire-format.md, "Protocol"): two peers that send more than
 // they may, and receive in any order. Numbers are small: a message costs two units, and has no payload or one unit of it,
 // the reserve is of two messages, a link holds one frame. Whatever a peer does, it does with the progress lock held, so that it is one step here. The rest
 // of a long message needs no credit and is left out.
@@ -35,7 +35,7 @@
 mtype = { eager, rts, cts, credit_only };
 
 typedef peer {
-  byte credit;  // peer::credit_
+  byte credit;  // flow_control::credit_
   byte next;    // the message that has the turn
   bool room;    // it waits in rooms_
   bool link_full;

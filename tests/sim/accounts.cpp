@@ -62,8 +62,8 @@ void accounts::check_credit(const weft::proto::peer& from, node sender, const we
                             node receiver) {
   const on_the_way& way = ways_[{sender, receiver}];
   if (way.lost) return;
-  const auto there = to.credit_state();
-  const auto here = from.credit_state();
+  const auto there = to.writer().credit_state();
+  const auto here = from.writer().credit_state();
   const std::int64_t used = here.credit + way.units + there.held + there.owed + way.credit;
   if (used != there.window)
     log_.violation(

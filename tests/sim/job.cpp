@@ -48,7 +48,7 @@ job::job(const scenario& p, log& l, ledger& book)
   };
   world_.turned = [this](node n) { judge_pass(n); };
   ledger_.starved = [this](node from, node to) {
-    return at(from).to(to).state()->credit_state().credit < 1;
+    return at(from).to(to).state()->writer().credit_state().credit < 1;
   };
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!plan_.takes_part(n)) continue;
@@ -130,13 +130,13 @@ weft::transports::frame_sink& job::frame_sink(const weft::endpoint& from, node w
                                               std::size_t way) {
   peer& p = *from.state();
   if (!plan_.wanted.many_links) return p;
-  if (!p.several()) {
+  if (!p.connection().several()) {
     std::vector<weft::transports::traits> kinds;
     for (const std::size_t i : ways(whom, p.id())) kinds.push_back(at(whom).way(i).traits());
     several_.insert_or_assign(
         {whom, p.id()}, several{from, std::make_unique<weft::proto::multi_rail_link>(p, kinds)});
   }
-  return p.several()->frame_sink(way);
+  return p.connection().several()->frame_sink(way);
 }
 
 void job::open(node from, node to) {
@@ -170,7 +170,8 @@ void job::offer(node from, node to) {
       const std::string refusal = way(to, n).accept(ear, {}, std::move(*letter++), reply);
       if (!refusal.empty()) return log_.violation("rank {} refuses a link: {}", to, refusal);
     }
-    o.credit = is_hostile(to) ? hostile_->grants(from) : back.state()->grant_first_credit();
+    o.credit =
+        is_hostile(to) ? hostile_->grants(from) : back.state()->writer().grant_first_credit();
   }
   if (is_hostile(to) && hostile_->keeps_silent(from)) return;
   if (is_hostile(from)) met_hostile_.insert(to);
@@ -194,11 +195,11 @@ void job::answer(node from, node to) {
       if (!plan_.wanted.many_links)
         there.state()->opened(std::move(o.links[i]), o.credit);
       else
-        there.state()->several()->join(i, std::move(o.links[i]));
+        there.state()->connection().several()->join(i, std::move(o.links[i]));
     }
     o.links.clear();
     const auto found = several_.find({from, to});
-    if (found != several_.end() && found->second.unused && there.state()->takes_link())
+    if (found != several_.end() && found->second.unused && there.state()->writer().takes_link())
       there.state()->opened(std::move(found->second.unused), o.credit);
   }
   log_.event("rank {} has a link to rank {}", from, to);

@@ -70,9 +70,9 @@ bool job::end_hostile() {
 /// What a rank keeps for it has its bounds; one that has been cut off hears of it as of a death.
 void job::judge_hostile(node n) {
   const node other = *plan_.hostile;
-  const std::shared_ptr<weft::proto::peer> p = at(n).messages().peer_of(other);
+  const std::shared_ptr<weft::proto::peer> p = at(n).messages().peers().at(other);
   const engine::holder hold(at(n).engine());
-  if (const std::size_t waiting = p->credit_state().waiting; waiting > most_waiting)
+  if (const std::size_t waiting = p->writer().credit_state().waiting; waiting > most_waiting)
     log_.violation("rank {} keeps {} control frames for rank {}", n, waiting, other);
   if (p->now() == weft::proto::peer::state::lost && cut_off_.insert(n).second) {
     log_.event("rank {} has cut off rank {} ({})", n, other, static_cast<int>(p->why()));
@@ -83,14 +83,15 @@ void job::judge_hostile(node n) {
 /// It is gone, and all that has to do with it has come to rest.
 void job::judge_after_hostile(node n) {
   const node other = *plan_.hostile;
-  const std::shared_ptr<weft::proto::peer> p = at(n).messages().peer_of(other);
+  const std::shared_ptr<weft::proto::peer> p = at(n).messages().peers().at(other);
   const engine::holder hold(at(n).engine());
   if (!p->gone()) log_.violation("rank {} does not know that rank {} is gone", n, other);
-  const auto credit_state = p->credit_state();
+  const auto credit_state = p->writer().credit_state();
   if (credit_state.window != 0 || credit_state.waiting_credits != 0)
     log_.violation("rank {} still grants {} units to rank {}, which is gone", n,
                    credit_state.window, other);
-  if (p->link()) log_.violation("rank {} has a link to rank {}, which is gone", n, other);
+  if (p->connection().link())
+    log_.violation("rank {} has a link to rank {}, which is gone", n, other);
 }
 
 }  // namespace sim

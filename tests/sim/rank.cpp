@@ -49,8 +49,8 @@ rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book)
                           .rendezvous = p.ranks[number].rendezvous,
                           .inlined = p.ranks[number].inlined,
                           .secret = [d = p.secrets(number)]() mutable { return d.throw_one(); }}) {
-  messages_.reserve_ranks(static_cast<weft::peer_id>(p.ranks.size()));
-  engine_.add(messages_);
+  messages_.peers().reserve_ranks(static_cast<weft::peer_id>(p.ranks.size()));
+  engine_.add(messages_.upkeep());
   for (const fake::manner& how : p.transports) {
     ways_.push_back(fake::make(w, number, engine_, how));
     engine_.add(*ways_.back());
@@ -78,13 +78,13 @@ void rank::end() {
   stop_.request_stop();  // timers do not end with their context
   complete();
   const engine::holder hold(engine_);
-  messages_.forget_peers();
+  messages_.peers().clear();
 }
 
 std::uint32_t rank::budget() {
   const engine::holder hold(engine_);
-  const std::uint32_t all = messages_.take_budget(~0u);
-  messages_.return_budget(all);
+  const std::uint32_t all = messages_.memory().take(~0u);
+  messages_.memory().give_back(all);
   return all;
 }
 
@@ -124,7 +124,7 @@ watched_probe rank::probe(std::optional<node> from, weft::tag_mask tag) {
 }
 
 watched_end rank::closed(node whom) {
-  return {messages_.closed(*messages_.peer_of(whom)), &ledger_,
+  return {weft::proto::closed(*messages_.peers().at(whom)), &ledger_,
           &ledger_.new_wait_for_end(number_, whom)};
 }
 

@@ -30,7 +30,7 @@ class rank {
   weft::proto::messenger& messages() noexcept { return messages_; }
   weft::transports::transport& way(std::size_t n) noexcept { return *ways_[n]; }
   ledger& book() noexcept { return ledger_; }
-  weft::endpoint to(node n) { return weft::endpoint(messages_.peer_of(n)); }
+  weft::endpoint to(node n) { return weft::endpoint(messages_.peers().at(n)); }
 
   /// Runs a task in the rank's next turn; nobody waits for it. It may not throw.
   void play(weft::task<void> t);
@@ -58,7 +58,7 @@ class rank {
  private:
   class player;
   weft::proto::peer* peer(std::optional<node> n) {
-    return n ? messages_.peer_of(*n).get() : nullptr;
+    return n ? messages_.peers().at(*n).get() : nullptr;
   }
   std::uint32_t budget();
   void end_regions();

@@ -12,9 +12,9 @@ using memory = std::shared_ptr<shared_memory>;
 void rank::host(memory mine) {
   mine->key = mine->name.key;
   if (mine->key != 0)
-    messages_.add_region(mine->name, mine->all(), weft::rights::read_write);
+    messages_.regions().add(mine->name, mine->all(), weft::rights::read_write);
   else
-    mine->key = messages_.add_region(mine->all(), weft::rights::read_write);
+    mine->key = messages_.regions().add(mine->all(), weft::rights::read_write);
   hosted_.push_back(std::move(mine));
   ledger_.hosts(number_, true);
 }

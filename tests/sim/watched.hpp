@@ -5,6 +5,7 @@
 
 #include <weft/detail/rma_ops.hpp>
 
+#include "proto/closed_operation.hpp"
 #include "proto/messenger.hpp"
 #include "sim/ledger.hpp"
 
@@ -78,7 +79,7 @@ using watched_transfer = watched<weft::detail::transfer_request, access_record>;
 using watched_update = watched<weft::detail::update_request, access_record>;
 using watched_notified = watched<weft::detail::notified_request, access_record>;
 using watched_region_end = watched<weft::detail::region_end_request, access_record>;
-using watched_end = watched<weft::proto::messenger::closed_request, record>;
+using watched_end = watched<weft::proto::closed_request, record>;
 
 /// Found by argument-dependent lookup, as weft's own is for its requests.
 using weft::detail::operator co_await;

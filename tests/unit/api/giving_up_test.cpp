@@ -48,9 +48,9 @@ task<void> exchange(endpoint with, error& end) {
 
 /// As if there had been no memory for what it must be told.
 void mark_failed(detail::core& at, const endpoint& whom) {
-  const std::shared_ptr<proto::peer> p = at.messenger().peer_of(whom.id());
+  const std::shared_ptr<proto::peer> p = at.messenger().peers().at(whom.id());
   const runtime::engine::holder hold(at.engine());
-  p->mark_failed();
+  p->connection().mark_failed();
 }
 
 /// Gives its guest up.

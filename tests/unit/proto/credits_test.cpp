@@ -189,7 +189,7 @@ TEST_CASE("credits: while the way back is full, at most one frame waits to retur
   }
   while (n.step())
     for (const fake::node from : {0u, 1u})
-      REQUIRE(n[from].to(1 - from).credit_state().waiting_credits <= 1);
+      REQUIRE(n[from].to(1 - from).writer().credit_state().waiting_credits <= 1);
   for (const auto& op : receives) CHECK(op->ended_with(errc::ok));
   CHECK(n.clean());
 }
@@ -201,7 +201,7 @@ TEST_CASE("credits: nothing is granted to a peer that is lost before its link co
   {
     const engine::holder hold(n[0].engine);
     lost.fail(errc::peer_lost, "its connection broke");
-    CHECK(lost.grant_first_credit() == 0);
+    CHECK(lost.writer().grant_first_credit() == 0);
   }
   CHECK(n[0].budget_left() == all);
 }

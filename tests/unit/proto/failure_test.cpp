@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "net.hpp"
+#include "proto/closed_operation.hpp"
 
 using namespace net;
 using weft::any_tag;
@@ -13,7 +14,7 @@ using weft::detail::send_mode;
 
 namespace {
 
-using ending = tracked<messenger::closed_operation>;
+using ending = tracked<weft::proto::closed_operation>;
 
 void close(side& s, peer& p) {
   const engine::holder hold(s.engine);
@@ -51,7 +52,7 @@ TEST_CASE("failure: a peer that dies at any moment ends everything with it once,
     receives.push_back(n[0].recv(1, never, tag{1000}));
     probing probe(probe_request{&n[0].messages, &n[0].to(1), tag{1000}});
     probe.go();
-    ending closed(n[0].messages.closed(n[0].to(1)));
+    ending closed(weft::proto::closed(n[0].to(1)));
     closed.go();
     std::vector<std::shared_ptr<receiving>> at_peer;
     std::vector<bytes> in_peer(out.size(), bytes(400'000));
@@ -133,8 +134,8 @@ TEST_CASE("close: what was sent before arrives, and both sides hear of it") {
   auto send = n[0].send(1, out, tag{1});
   auto waits = n[0].recv(1, in_back, tag{3});
   auto waits_there = n[1].recv(0, in_back, tag{3});
-  ending here(n[0].messages.closed(n[0].to(1)));
-  ending there(n[1].messages.closed(n[1].to(0)));
+  ending here(weft::proto::closed(n[0].to(1)));
+  ending there(weft::proto::closed(n[1].to(0)));
   here.go();
   there.go();
   close(n[0], n[0].to(1));
@@ -163,8 +164,8 @@ TEST_CASE("close: by the side that never sent anything") {
     auto send = n[0].send(1, out, tag{1});
     n.settle();
   }
-  ending there(n[0].messages.closed(n[0].to(1)));
-  ending here(n[1].messages.closed(n[1].to(0)));
+  ending there(weft::proto::closed(n[0].to(1)));
+  ending here(weft::proto::closed(n[1].to(0)));
   here.go();
   there.go();
   close(n[1], n[1].to(0));
@@ -187,8 +188,8 @@ TEST_CASE("close: by both at once, and with links that have no room") {
     sends.push_back(n[0].send(1, small, tag{1}));
     sends.push_back(n[1].send(0, small, tag{1}));
   }
-  ending here(n[0].messages.closed(n[0].to(1)));
-  ending there(n[1].messages.closed(n[1].to(0)));
+  ending here(weft::proto::closed(n[0].to(1)));
+  ending there(weft::proto::closed(n[1].to(0)));
   here.go();
   there.go();
   const bool both = GENERATE(true, false);
@@ -202,7 +203,7 @@ TEST_CASE("close: by both at once, and with links that have no room") {
 
 TEST_CASE("close: waiting for the end can be cancelled") {
   nodes n(2);
-  ending here(n[0].messages.closed(n[0].to(1)));
+  ending here(weft::proto::closed(n[0].to(1)));
   here.go();
   CHECK_FALSE(here.ended());
   here.cancel();
@@ -221,7 +222,7 @@ TEST_CASE("failure: what begins after the end of the context ends at once with e
     CAPTURE(known_or_not);
     CHECK(n[0].send(known_or_not, out, tag{1})->ended_with(errc::closed));
     CHECK(n[0].recv(known_or_not, in, tag{1})->ended_with(errc::closed));
-    ending closed(n[0].messages.closed(n[0].to(known_or_not)));
+    ending closed(weft::proto::closed(n[0].to(known_or_not)));
     CHECK(closed.go().ends == 1);
   }
   CHECK(n[0].recv_any(in, any_tag)->ended_with(errc::closed));
@@ -318,7 +319,7 @@ TEST_CASE(
   auto receive = n[0].recv_any(in, any_tag);
   auto hello = n[0].send(1, out, tag{1});
   n.settle();
-  ending end(n[0].messages.closed(n[0].to(1)));
+  ending end(weft::proto::closed(n[0].to(1)));
   end.go();
   n.world.kill(1);
   n.settle();

@@ -23,7 +23,7 @@ struct place {
     here.messages.connector = [this](peer&) { ++links_wanted; };
   }
 
-  endpoint come() { return endpoint(here.messages.new_peer()); }
+  endpoint come() { return endpoint(here.messages.peers().add()); }
   void go(const endpoint& who, errc how, const char* why = "it went") {
     const engine::holder hold(here.engine);
     who.state()->fail(how, why);
@@ -50,24 +50,24 @@ TEST_CASE("gone: peers that nobody has any more take no memory") {
 
 TEST_CASE("gone: nor do ranks that have left, and theirs stay theirs") {
   place p;
-  p.here.messages.reserve_ranks(2000);
+  p.here.messages.peers().reserve_ranks(2000);
   const errc how = GENERATE(errc::closed, errc::peer_lost);
   std::set<const peer*> where;
   for (peer_id rank = 100; rank != 1100; ++rank) {
-    const endpoint who(p.here.messages.peer_of(rank));
+    const endpoint who(p.here.messages.peers().at(rank));
     where.insert(who.state());
     p.go(who, how);
   }
   CHECK(where.size() < 40);
   bytes data(8);
   for (const peer_id rank : {100u, 1099u}) {
-    const endpoint again(p.here.messages.peer_of(rank));
+    const endpoint again(p.here.messages.peers().at(rank));
     CHECK(again.id() == rank);
     sending send(again.send(data, tag{1}));
     CHECK(send.go().ended_with(how));
   }
   // One that has not come yet is not meant.
-  CHECK_FALSE(p.here.messages.peer_of(1100)->gone());
+  CHECK_FALSE(p.here.messages.peers().at(1100)->gone());
 }
 
 TEST_CASE("gone: numbers are never given twice") {
@@ -90,7 +90,7 @@ TEST_CASE("gone: an endpoint that is kept still tells who it was and why it has 
   p.go(kept, errc::protocol_error, "it sang");
   CHECK(p.pass_by(200).count(kept.state()) == 0);
   CHECK(kept.id() == number);
-  CHECK(endpoint(p.here.messages.peer_of(number)) == kept);
+  CHECK(endpoint(p.here.messages.peers().at(number)) == kept);
   bytes data(8);
   sending send(kept.send(data, tag{1}));
   CHECK(send.go().ended_with(errc::protocol_error));
@@ -127,9 +127,9 @@ TEST_CASE("gone: what is asked of one that nobody has any more reaches no other"
   for (const std::string& text : {send.explain(), receive.explain(), probe.explain()})
     CHECK_THAT(text, Catch::Contains(std::to_string(number)));
 
-  const endpoint again(p.here.messages.peer_of(number));
+  const endpoint again(p.here.messages.peers().at(number));
   CHECK(again.id() == number);
-  CHECK(again == endpoint(p.here.messages.peer_of(number)));
+  CHECK(again == endpoint(p.here.messages.peers().at(number)));
   CHECK(again.state()->gone());
   CHECK(again.state()->why() == how);
 }
@@ -152,7 +152,7 @@ TEST_CASE("gone: an operation that ended with it says so, whoever has its memory
 TEST_CASE("gone: a number that was asked for before it was given is nobody's") {
   place p;
   const peer_id next = p.come().id() + 1;
-  const endpoint early(p.here.messages.peer_of(next));
+  const endpoint early(p.here.messages.peers().at(next));
   bytes data(8);
   sending send(early.send(data, tag{1}));
   CHECK(send.go().ended_with(errc::unreachable));
@@ -174,7 +174,7 @@ TEST_CASE("gone: a message that arrived whole waits for its receive, with the ri
     auto link = there.transport->open(back, {}, offer);
     const engine::holder hold_here(p.here.engine);
     REQUIRE(p.here.transport->accept(*sender.state(), {}, std::move(offer), answer).empty());
-    back.opened(std::move(link), sender.state()->grant_first_credit());
+    back.opened(std::move(link), sender.state()->writer().grant_first_credit());
   }
   const bytes out = pattern(100);
   there.send(0, out, tag{5});

@@ -26,7 +26,7 @@ bool taken_back(frame_sink_attack& a, std::uint64_t id) {
 }
 
 std::uint32_t usable(const peer& p) {
-  const peer::balance b = p.credit_state();
+  const weft::proto::frame_writer::balance b = p.writer().credit_state();
   return b.window - b.held - b.owed;
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("hostile: whoever guesses keys of regions is cut off") {
   frame_sink_attack a;
   a.swallow(1u << 20);
   bytes memory(64);
-  const std::uint64_t key = a.n[0].messages.add_region(memory, weft::rights::read_write);
+  const std::uint64_t key = a.n[0].messages.regions().add(memory, weft::rights::read_write);
   const auto how = GENERATE(frame_kind::put, frame_kind::get, frame_kind::update);
   const auto flags = static_cast<std::uint8_t>(how == frame_kind::put ? access_ends : 0);
   std::uint32_t wrong = 0;
@@ -167,7 +167,7 @@ TEST_CASE("hostile: whoever guesses keys of regions is cut off") {
   }
   CHECK(wrong == weft::proto::most_wrong_keys);
   CHECK(a.villain().why() == errc::protocol_error);
-  a.n[0].messages.end_region(key);
+  a.n[0].messages.regions().end(key);
 }
 
 TEST_CASE("hostile: puts that were refused and never end are as many as may be under way") {
@@ -187,11 +187,11 @@ TEST_CASE("regions: a key that was told names no other region, and is all chance
   std::set<std::uint64_t> told;
   std::uint64_t ones = 0, zeros = 0;
   for (int i = 0; i != 200; ++i) {
-    const std::uint64_t key = n[0].messages.add_region(memory, weft::rights::read);
+    const std::uint64_t key = n[0].messages.regions().add(memory, weft::rights::read);
     CHECK(told.insert(key).second);
     ones |= key;
     zeros |= ~key;
-    n[0].messages.end_region(key);
+    n[0].messages.regions().end(key);
   }
   CHECK(ones == ~std::uint64_t{0});
   CHECK(zeros == ~std::uint64_t{0});

@@ -61,7 +61,7 @@ struct frame_sink_attack {
     peer& to = villain();
     const engine::holder hold(n[0].engine);
     room = frames;
-    if (to.link())
+    if (to.connection().link())
       static_cast<weft::transports::frame_sink&>(to).on_writable();
     else
       to.opened(std::make_unique<swallowing_link>(room), weft::proto::credit_reserve);

@@ -335,14 +335,14 @@ TEST_CASE("hostile: connecting again brings no new credit") {
   peer& villain = a.villain();
   for (int i = 0; i < 100; ++i) {
     const engine::holder hold(a.n[0].engine);
-    again = villain.grant_first_credit();
+    again = villain.writer().grant_first_credit();
   }
   CHECK(a.n[0].budget_left() == left);
   CHECK(again == (1u << 20) / weft::proto::credit_unit - left);
   {
     const engine::holder hold(a.n[0].engine);
     villain.on_broken(errc::protocol_error);
-    CHECK(villain.grant_first_credit() == 0);
+    CHECK(villain.writer().grant_first_credit() == 0);
   }
   a.others_are_well();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // There is no memory at the moment when something begins.
 #include "net.hpp"
+#include "proto/closed_operation.hpp"
 #include "support/allocations.hpp"
 #include "support/skip.hpp"
 
@@ -55,7 +56,7 @@ TEST_CASE("memory: a peer that cannot be told something is ended, with everythin
   {
     peer& gone = n[0].to(1);
     const engine::holder hold(n[0].engine);
-    gone.mark_failed();
+    gone.connection().mark_failed();
   }
   CHECK(waiting->ends == 0);  // not at once: the caller may be in the middle of things
   n[0].engine.poll_once();
@@ -68,7 +69,7 @@ TEST_CASE("memory: the wait for a peer's end that cannot be noted ends with out_
     return weft::tests::skip("the sanitizer's operator new cannot be replaced");
   nodes n(2);
   open_link(n);
-  tracked<messenger::closed_operation> closed(n[0].messages.closed(n[0].to(1)));
+  tracked<weft::proto::closed_operation> closed(weft::proto::closed(n[0].to(1)));
   {
     const no_memory none;
     closed.go();

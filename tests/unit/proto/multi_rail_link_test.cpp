@@ -88,7 +88,8 @@ struct conversation {
       CHECK(m.messages_received == out.size());
       CHECK(m.messages_sent == out.size());
       // All credit is accounted for: what one side may send, the other has free.
-      const auto mine = n[side].other->credit_state(), theirs = n[1 - side].other->credit_state();
+      const auto mine = n[side].other->writer().credit_state(),
+                 theirs = n[1 - side].other->writer().credit_state();
       CHECK(mine.credit + theirs.owed == theirs.window);
       CHECK(theirs.held == 0);
     }
@@ -326,14 +327,14 @@ TEST_CASE("several links: one that ends while it owes leaves no work behind") {
     one.links().frame_sink(0).on_broken(errc::peer_lost);
   }
   CHECK(one.messages.unsent());
-  CHECK(one.messages.busy);
+  CHECK(one.messages.upkeep().busy);
   {
     const engine::holder hold(one.engine);
     one.waiting.reset();
     one.other->drop_link();
   }
   CHECK_FALSE(one.messages.unsent());
-  CHECK_FALSE(one.messages.busy);
+  CHECK_FALSE(one.messages.upkeep().busy);
 }
 
 TEST_CASE("several links: three links, of which two die one after the other") {
@@ -405,7 +406,7 @@ TEST_CASE(
   constexpr std::int64_t count = 1000;
   const auto credit = [&] {
     const engine::holder hold(n[1].engine);
-    return n[1].other->credit_state().credit;
+    return n[1].other->writer().credit_state().credit;
   };
   const auto before = credit();
   const auto hears = [&](std::uint64_t number) {

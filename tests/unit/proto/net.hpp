@@ -59,14 +59,14 @@ class side {
       : engine(weft::progress_mode::polling, {}, "epoll", &w),
         transport(fake::make(w, n, engine)),
         messages(engine, s) {
-    messages.reserve_ranks(64);
-    engine.add(messages);
+    messages.peers().reserve_ranks(64);
+    engine.add(messages.upkeep());
     engine.add(*transport);
   }
   ~side() {
     end();
     const engine::holder hold(engine);
-    messages.forget_peers();
+    messages.peers().clear();
   }
 
   /// What a context does at its end.
@@ -79,7 +79,7 @@ class side {
     }
   }
 
-  peer& to(fake::node n) { return *messages.peer_of(n); }
+  peer& to(fake::node n) { return *messages.peers().at(n); }
 
   std::shared_ptr<sending> send(fake::node n, const bytes& data, tag t,
                                 weft::detail::send_mode mode = weft::detail::send_mode::standard) {
@@ -113,8 +113,8 @@ class side {
   /// Units that could still be granted.
   std::uint32_t budget_left() {
     const engine::holder hold(engine);
-    const std::uint32_t all = messages.take_budget(~0u);
-    messages.return_budget(all);
+    const std::uint32_t all = messages.memory().take(~0u);
+    messages.memory().give_back(all);
     return all;
   }
 
@@ -185,7 +185,7 @@ class nodes final : public growing_world {
     peer& back = sides_[to]->to(from);
     const engine::holder hold(sides_[to]->engine);
     REQUIRE(sides_[to]->transport->accept(back, {}, std::move(offer), answer).empty());
-    back.grant_first_credit();
+    back.writer().grant_first_credit();
     return link;
   }
 
@@ -224,7 +224,7 @@ class nodes final : public growing_world {
       peer& back = b.to(from);
       const engine::holder hold(b.engine);
       REQUIRE(b.transport->accept(back, {}, std::move(offer), answer).empty());
-      credit = back.grant_first_credit();
+      credit = back.writer().grant_first_credit();
     }
     const engine::holder hold(a.engine);
     to.opened(std::move(link), credit);

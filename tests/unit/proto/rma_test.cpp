@@ -33,13 +33,13 @@ using hearing = tracked<weft::detail::notified_operation>;
 class shared_bytes {
  public:
   shared_bytes(messenger& at, bytes content, rights permissions = rights::read_write)
-      : memory(std::move(content)), at_(&at), key_(at.add_region(memory, permissions)) {}
+      : memory(std::move(content)), at_(&at), key_(at.regions().add(memory, permissions)) {}
   ~shared_bytes() { end(); }
   shared_bytes(const shared_bytes&) = delete;
   shared_bytes& operator=(const shared_bytes&) = delete;
 
   void end() {
-    if (at_) std::exchange(at_, nullptr)->end_region(key_);
+    if (at_) std::exchange(at_, nullptr)->regions().end(key_);
   }
   remote_region remote() const { return {key_, 0, memory.size()}; }
   std::shared_ptr<hearing> hear() {

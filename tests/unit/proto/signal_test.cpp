@@ -60,7 +60,7 @@ TEST_CASE("signal: comes between the frames of a message") {
   const auto receive = n[1].recv(0, in, tag{1});
   const auto awaited = n[1].recv(0, none, our_step);
   const auto send = n[0].send(1, out, tag{1});
-  while (!n[0].to(1).link()) REQUIRE(n.step());
+  while (!n[0].to(1).connection().link()) REQUIRE(n.step());
   const auto signal = n[0].send(1, no_bytes, our_step, send_mode::signal);
   while (!awaited->ended()) REQUIRE(n.step());
   CHECK_FALSE(receive->ended());

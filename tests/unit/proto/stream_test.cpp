@@ -24,7 +24,7 @@ using closing = tracked<weft::detail::stream_closed_operation>;
 class end {
  public:
   end(side& here, fake::node other, std::uint32_t number = 1)
-      : state_(proto::stream::open(here.messages.peer_of(other), number, window)) {}
+      : state_(proto::stream::open(here.messages.peers().at(other), number, window)) {}
   end(const end&) = delete;
   end& operator=(const end&) = delete;
   ~end() { state_->drop(); }
@@ -284,7 +284,7 @@ TEST_CASE("stream: a number is open once", "[stream]") {
   end a(n[0], 1, 7);
   CHECK_THROWS_AS(end(n[0], 1, 7), weft::error);
   end other(n[0], 1, 8);
-  CHECK_THROWS_AS(proto::stream::open(n[0].messages.peer_of(1), 9, 100), weft::error);
+  CHECK_THROWS_AS(proto::stream::open(n[0].messages.peers().at(1), 9, 100), weft::error);
 }
 
 TEST_CASE("stream: closed on both sides, its number is free", "[stream]") {

@@ -20,10 +20,10 @@ class many_linked {
               weft::proto::messenger_settings s)
       : engine(weft::progress_mode::polling, {}, "epoll", &w), messages(engine, s) {
     for (const fake::manner& m : links) transports.push_back(fake::make(w, n, engine, m));
-    messages.reserve_ranks(64);
-    engine.add(messages);
+    messages.peers().reserve_ranks(64);
+    engine.add(messages.upkeep());
     for (const auto& t : transports) engine.add(*t);
-    other = messages.peer_of(1 - n);
+    other = messages.peers().at(1 - n);
     messages.connector = [this](peer&) { wants_links = true; };
   }
   ~many_linked() {
@@ -31,7 +31,7 @@ class many_linked {
     const engine::holder hold(engine);
     waiting.reset();
     other.reset();
-    messages.forget_peers();
+    messages.peers().clear();
   }
   void end() {
     {
@@ -116,7 +116,7 @@ class two_nodes final : public growing_world {
         const engine::holder hold(b.engine);
         REQUIRE(
             b.transports[i]->accept(b.links().frame_sink(i), {}, std::move(offer), answer).empty());
-        credit = b.other->grant_first_credit();
+        credit = b.other->writer().grant_first_credit();
       }
       const engine::holder hold(a.engine);
       a.links().join(i, std::move(link));

@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who there is: peers by their numbers, those that have gone, and whose memory becomes another's.
+#include "proto/peer_registry.hpp"
+
 #include <algorithm>
 
+#include "proto/message_errors.hpp"
 #include "proto/messenger.hpp"
 
 namespace weft::proto {
 
-std::shared_ptr<peer> messenger::peer_of(peer_id id) {
+std::shared_ptr<peer> peer_registry::at(peer_id id) {
   const runtime::engine::holder hold(engine_);
   return known_or_new(id);
 }
 
-std::array<peer*, 2> messenger::peers_of(peer_id a, peer_id b) {
+std::array<peer*, 2> peer_registry::at(peer_id a, peer_id b) {
   const runtime::engine::holder hold(engine_);
   return {known_or_new(a).get(), known_or_new(b).get()};
 }
 
-const std::shared_ptr<peer>& messenger::known_or_new(peer_id id) {
+const std::shared_ptr<peer>& peer_registry::known_or_new(peer_id id) {
   if (const auto known = peers_.find(id); known != peers_.end()) return known->second;
-  const std::shared_ptr<peer>& p = peers_.emplace(id, make_peer(id)).first->second;
+  const std::shared_ptr<peer>& p = peers_.emplace(id, make(id)).first->second;
   if (const errc why = why_gone(id); why != errc::ok) p->lose(why, make_error_code(why).message());
   return p;
 }
 
-bool messenger::has_given(peer_id id) const {
+bool peer_registry::has_given(peer_id id) const {
   const runtime::engine::holder hold(engine_);
   return id < first_new_ || id - first_new_ < ends_.size();
 }
 
-std::shared_ptr<peer> messenger::new_peer() {
+std::shared_ptr<peer> peer_registry::add() {
   const runtime::engine::holder hold(engine_);
   peer_id id = no_peer;
   do {
@@ -39,28 +41,28 @@ std::shared_ptr<peer> messenger::new_peer() {
     ends_.push_back(static_cast<std::uint8_t>(errc::unreachable));
     // A call may have asked for that number before it was given: then it is not given.
   } while (peers_.contains(id));
-  return peers_.emplace(id, make_peer(id)).first->second;
+  return peers_.emplace(id, make(id)).first->second;
 }
 
 /// No connection is made to a peer that is met when the context has ended.
-std::shared_ptr<peer> messenger::make_peer(peer_id id) {
+std::shared_ptr<peer> peer_registry::make(peer_id id) {
   if (free_list_.empty()) collect();
   std::shared_ptr<peer> p;
   if (free_list_.empty()) {
-    p = std::make_shared<peer>(*this, id);
+    p = std::make_shared<peer>(messenger_, id);
   } else {
     free_list_.back()->recycle_as(id);
     p = std::move(free_list_.back());
     free_list_.pop_back();
   }
-  if (over_) p->fail(errc::closed, the_end);
+  if (closed_) p->fail(errc::closed, context_ended);
   return p;
 }
 
 /// Peers that have gone and have no owner become spare. Done when there are twice as many
 /// peers as the last time had left: what it costs is shared among those that were new since,
 /// however many endpoints of those that have gone are kept.
-void messenger::collect() {
+void peer_registry::collect() {
   constexpr std::size_t few = 16;
   if (peers_.size() < std::max(collect_at_, few)) return;
   free_list_.reserve(peers_.size());
@@ -82,19 +84,13 @@ void messenger::collect() {
   collect_at_ = 2 * peers_.size();
 }
 
-errc messenger::why_gone(peer_id id) const noexcept {
+errc peer_registry::why_gone(peer_id id) const noexcept {
   if (id < first_new_) {
     const auto gone = rank_ends_.find(id);
     return gone == rank_ends_.end() ? errc::ok : static_cast<errc>(gone->second);
   }
   const std::size_t number = id - first_new_;
   return number < ends_.size() ? static_cast<errc>(ends_[number]) : errc::unreachable;
-}
-
-void messenger::has_unsent(bool one_more) noexcept {
-  one_more ? ++unsent_ : --unsent_;
-  update_busy();
-  if (one_more) engine_.look_after();
 }
 
 }  // namespace weft::proto

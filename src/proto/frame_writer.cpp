@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/frame_writer.hpp"
+
+#include <utility>
+
+#include "proto/messenger.hpp"
+#include "proto/multi_rail_link.hpp"
+
+namespace weft::proto {
+
+transports::post frame_writer::post(frame_header header, const frame_extension* extension,
+                                    transports::gather& data, std::uint64_t left) noexcept {
+  header.credit = flow_.on_next_frame();
+  transports::link& link = *connection_->link();
+  const transports::post answer = left != 0 ? link.send_large(header, extension, data, left)
+                                            : link.send(header, extension, data);
+  if (answer == transports::post::done || answer == transports::post::posted)
+    flow_.returned(header.credit);
+  refused_ = answer == transports::post::busy;
+  return answer;
+}
+
+/// A peer that is not told something it waits for would wait for ever.
+bool frame_writer::add_control(const control_queue::entry& c) noexcept {
+  const errc status = controls_.add(c);
+  if (status != errc::ok) connection_->mark_failed(status);
+  return status == errc::ok;
+}
+
+void frame_writer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t b,
+                                std::uint64_t immediate) noexcept {
+  const std::uint8_t flags = kind == frame_kind::credit ? 0
+                             : immediate == 0
+                                 ? transports::has_extension
+                                 : transports::has_extension | transports::has_immediate;
+  if (connection_->gone()) return;
+  if (!add_control({header_of(kind, 0, 0, flags), {a, b, immediate}})) return;
+  if (connection_->is_open())
+    flush();
+  else
+    connection_->want_link();
+}
+
+void frame_writer::tell_arrived(std::uint64_t lane, std::uint64_t frames) noexcept {
+  if (!controls_.update_arrived(lane, frames)) send_control(frame_kind::arrived, lane, frames);
+}
+
+bool frame_writer::flush() noexcept {
+  transports::gather nothing;
+  while (!controls_.empty()) {
+    const control_queue::entry& c = controls_.front();
+    if (post(c.header, c.has_extension() ? &c.extension : nullptr, nothing) !=
+        transports::post::done) {
+      note_unsent();
+      return false;
+    }
+    // Credit that is not awaited is no reason to wake a thread.
+    if (c.kind() != frame_kind::credit || flow_.stop_waiting()) wake_peer();
+    good_bye_left_ = good_bye_left_ || (c.kind() == frame_kind::bye && c.extension.a == good_bye);
+    controls_.pop();
+  }
+  note_unsent();
+  return true;
+}
+
+void frame_writer::wake_peer() noexcept {
+  runtime::engine& engine = connection_->owner().engine();
+  if (engine.in_pass())
+    engine.defer_wakeup();
+  else
+    connection_->link()->wake_peer();
+}
+
+/// Once each: with thousands of long messages under way, to wake all of them for one frame's space
+/// would cost more than the frames. A send that is left comes first when the link is writable.
+void frame_writer::resume() noexcept {
+  const waiter* last = waiting_.last();
+  for (bool more = true; more && !waiting_.empty() && !refused_;) {
+    more = waiting_.first() != last;
+    waiting_.resume_first(true);
+  }
+}
+
+void frame_writer::on_credit(std::uint16_t units) noexcept {
+  flow_.add_credit(units);
+  if (!waiting_.empty()) resume();
+}
+
+bool frame_writer::settle(std::uint16_t units) noexcept {
+  if (flow_.must_return()) return_credit();
+  if (units != 0) on_credit(units);
+  return true;
+}
+
+void frame_writer::return_credit() noexcept {
+  if (connection_->gone()) return connection_->owner().memory().give_back(flow_.take_released());
+  // A frame carries 16 bits of it; a window that has grown may have more to return. Control frames
+  // that wait for space take along what is to be returned by then.
+  const std::size_t frames = flow_.to_return() / 0xffff + 1;
+  for (std::size_t i = controls_.size(); i < frames && !connection_->gone(); ++i)
+    send_control(frame_kind::credit, 0);
+}
+
+void frame_writer::grow_window() noexcept {
+  if (flow_.should_grow()) flow_.grow(connection_->owner().memory().take(flow_.window()));
+  if (flow_.to_return() != 0) return_credit();
+}
+
+std::uint32_t frame_writer::grant_first_credit() noexcept {
+  if (connection_->gone()) return 0;  // its offer was on the way; the credit would not come back
+  if (flow_.window() == 0) flow_.set_window(connection_->owner().memory().take_first());
+  return flow_.window();
+}
+
+/// A control frame that waits for space is what the peer waits for, and no operation here: the
+/// thread that makes passes has to go on until it has left. So is what a multi-rail link has to
+/// send again.
+bool frame_writer::unsent() const noexcept {
+  if (connection_->now() == peer_connection::state::lost) return false;
+  return (connection_->link() && (!controls_.empty() || answers_ != 0)) ||
+         (connection_->several() && connection_->several()->owes());
+}
+
+void frame_writer::note_unsent() noexcept {
+  const bool now = unsent();
+  if (now != std::exchange(unsent_noted_, now)) connection_->owner().upkeep().has_unsent(now);
+}
+
+void frame_writer::end() noexcept {
+  controls_.clear();
+  note_unsent();
+  connection_->owner().memory().give_back(flow_.end());
+}
+
+frame_writer::balance frame_writer::credit_state() const noexcept {
+  return {flow_.credit(),
+          flow_.window(),
+          flow_.in_use(),
+          flow_.to_return(),
+          controls_.count(frame_kind::credit),
+          controls_.size()};
+}
+
+}  // namespace weft::proto

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames out to one peer: posted to the link, or waiting until it is writable.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "proto/control_queue.hpp"
+#include "proto/flow_control.hpp"
+#include "proto/peer_connection.hpp"
+#include "proto/protocol_coroutine.hpp"
+#include "transports/transport.hpp"
+
+namespace weft::proto {
+
+/// Posts the frames of all protocols with one peer. Credit to return travels in each; control
+/// frames wait here in order while the link refuses them; protocols with payload wait here for
+/// space or credit. Part of a peer. Progress lock held only.
+class frame_writer {
+ public:
+  /// \throws std::bad_alloc
+  explicit frame_writer(peer_connection& c) : connection_(&c) {}
+
+  flow_control& flow() noexcept { return flow_; }
+  const flow_control& flow() const noexcept { return flow_; }
+  const control_queue& controls() const noexcept { return controls_; }
+
+  /// Posts a frame with credit to return in it.
+  /// \param left not 0: bytes of the message that have not left, and the memory of `data` need not
+  ///   be free again at once: the answer may be `posted`
+  transports::post post(frame_header header, const frame_extension* extension,
+                        transports::gather& data, std::uint64_t left = 0) noexcept;
+  /// A frame without payload: at once, or when the link is writable, or there.
+  /// \param immediate 0: it does not travel
+  void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
+                    std::uint64_t immediate = 0) noexcept;
+  /// The last word to a peer that closed the connection. \return whether it is kept, or has left
+  bool add_last(const control_queue::entry& last) noexcept { return add_control(last); }
+  /// That so many frames have come by that lane. A frame that waits takes the news along.
+  void tell_arrived(std::uint64_t lane, std::uint64_t frames) noexcept;
+  /// \return whether all control frames have left
+  bool flush() noexcept;
+  /// After a frame that needs a reaction. The thread that makes a pass polls again soon, and the
+  /// answer may be there by then; if it goes elsewhere instead, it rings first.
+  void wake_peer() noexcept;
+
+  // --- waiting for a writable link ------------------------------------------------------------
+
+  /// Whether the link is open and took the last frame.
+  bool is_writable() const noexcept { return connection_->is_open() && !refused_; }
+  /// The link says that it is, or a new one is.
+  void set_writable() noexcept { refused_ = false; }
+  /// `co_await space()`: for space in the link, or for credit. False: neither comes any more.
+  struct space_waiter : waiter {
+    waiters& queue;
+    explicit space_waiter(waiters& q) noexcept : queue(q) {}
+    void await_suspend(std::coroutine_handle<> h) noexcept {
+      self = h;
+      queue.add(*this);
+    }
+  };
+  space_waiter space() noexcept { return space_waiter(waiting_); }
+  /// Resumes the protocols that wait, in turn, until the link refuses a frame.
+  void resume() noexcept;
+  /// Resumes all of them: a stopped operation may be among them, or (`granted` false) all is over.
+  void resume_all(bool granted) noexcept { waiting_.resume_all(granted); }
+
+  // --- credit ---------------------------------------------------------------------------------
+
+  void on_credit(std::uint16_t units) noexcept;
+  /// Credit in both directions, after a message of one frame. \return true
+  bool settle(std::uint16_t units) noexcept;
+  /// A message was matched.
+  void add_credit_to_return(std::uint32_t units) noexcept {
+    if (units != 0 && flow_.release(units)) return_credit();
+  }
+  void return_credit() noexcept;
+  /// The peer ran out of credit: it gets back what is its, and twice the window if messages that
+  /// are not received hold most of it and the budget has that much.
+  void grow_window() noexcept;
+  /// How many units this side grants a peer that connects. The same again if it connects again (by
+  /// another transport, when the first one did not work); none once it is gone.
+  std::uint32_t grant_first_credit() noexcept;
+
+  // --- what the connection's owner asks -------------------------------------------------------
+
+  /// A link is wanted, and neither side has had one to the other.
+  bool unmet() const noexcept {
+    return connection_->now() == peer_connection::state::connecting && flow_.window() == 0 &&
+           !connection_->closing();
+  }
+  /// Closed by the peer, which has not been told yet that its good-bye has come.
+  bool owes_answer() const noexcept {
+    return connection_->now() == peer_connection::state::closed && !controls_.empty();
+  }
+  /// Gone, or about to: the peer has been told that nothing will follow.
+  bool parting() const noexcept { return connection_->gone() || good_bye_left_; }
+  /// The peer answers its good-bye. \return false: none has left, or it was answered
+  bool take_bye_answer() noexcept { return std::exchange(good_bye_left_, false); }
+  /// Whether a link that comes now is of use.
+  bool takes_link() const noexcept {
+    return connection_->now() < peer_connection::state::open || owes_answer();
+  }
+
+  /// Something that the peer waits for waits for space in the link; or its multi-rail link, which
+  /// may not be its link yet, owes what a lane that broke has not brought over.
+  bool unsent() const noexcept;
+  /// That has changed, or may have.
+  void note_unsent() noexcept;
+  /// An answer with payload waits for space, or has left.
+  void note_answers(int more) noexcept {
+    answers_ += static_cast<std::uint32_t>(more);
+    note_unsent();
+  }
+
+  /// After the connection's end: nothing is sent any more. Credit that no message holds returns to
+  /// the budget.
+  void end() noexcept;
+
+  /// The accounts of credit in both directions, for tools and tests. Units.
+  struct balance {
+    std::int64_t credit;          ///< this side may still send so much
+    std::uint32_t window;         ///< the peer was granted so much in all
+    std::uint32_t held;           ///< of these, in messages not matched yet
+    std::uint32_t owed;           ///< of these, free again and not told to the peer yet
+    std::size_t waiting_credits;  ///< frames that return credit and wait for space in the link
+    std::size_t waiting;          ///< control frames of any kind that do
+  };
+  balance credit_state() const noexcept;
+
+ private:
+  bool add_control(const control_queue::entry& c) noexcept;
+
+  peer_connection* connection_;
+  flow_control flow_;
+  waiters waiting_;
+  bool refused_ = false;        // the link's answer to the last frame
+  bool good_bye_left_ = false;  // and is not answered, as far as this side knows
+  bool unsent_noted_ = false;   // unsent(), and the messenger knows
+  std::uint32_t answers_ = 0;   // with payload, that wait for space
+  control_queue controls_;
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What went wrong with a message, in words for people.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <weft/detail/message_ops.hpp>
+#include <weft/error.hpp>
+#include <weft/message.hpp>
+
+namespace weft::proto {
+
+/// What operations end with after the context's end.
+inline constexpr const char* context_ended = "the context has ended";
+
+/// Why an operation that names no peer could not begin. \param tag of the operation
+const char* explain_no_peer(std::uint64_t tag) noexcept;
+
+/// The same mask. \throws weft::error (invalid_argument) if it names a tag of weft's own
+tag_mask checked(tag_mask t);
+
+/// One sentence about an operation with that peer (null: any) that failed. Any thread.
+/// \param got of a receive; else null
+/// \param room bytes that the receive had room for
+std::string explain(errc status, detail::peer_name with, const received* got, std::size_t room);
+
+}  // namespace weft::proto

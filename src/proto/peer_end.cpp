@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A peer's connection begins and ends, for all of its parts.
+//
+//   this side closes                        PEER
+//   close: say_bye, after the sends
+//   that have begun: bye (good_bye) ------> on_good_bye: its connection is closed
+//                    <--------------------- bye (bye_answer), behind all that it had sent
+//   on_bye_answer: closed
+#include <utility>
+
+#include "proto/messenger.hpp"
+#include "proto/rma.hpp"
+#include "proto/select.hpp"
+
+namespace weft::proto {
+
+void peer::opened(std::unique_ptr<transports::link> link, std::uint32_t credit) {
+  if (!writer_.takes_link()) return;
+  connection_.opened(std::move(link));
+  if (now() == state::closed) {  // to answer the peer's good-bye
+    writer_.flush();
+    return;
+  }
+  sender_.opened();
+  writer_.flow().set_credit(credit);
+  on_writable();
+}
+
+void peer::on_broken(errc why) noexcept {
+  std::string_view how = why == errc::protocol_error
+                             ? "it sent something that no correct peer sends"
+                         : why == errc::unreachable   ? "no connection to it came about"
+                         : why == errc::out_of_memory ? "no memory for what it sent"
+                                                      : "its connection broke";
+  std::string more;
+  try {
+    if (connection_.link()) more = connection_.link()->trouble();
+  } catch (const std::bad_alloc&) {
+    // The code tells most of it.
+  }
+  if (!more.empty()) how = more;
+  fail(why, how);
+}
+
+void peer::fail(errc why, std::string_view detail) noexcept {
+  const bool gives_up = !gone() && why != errc::closed;
+  lose(why, detail);
+  if (gives_up) owner().upkeep().given_up(*this);
+}
+
+void peer::lose(errc why, std::string_view detail) noexcept {
+  if (gone()) return;
+  const auto alive = shared_from_this();
+  connection_.end(why, detail);
+  receiver_.fail(why);
+  sender_.fail();
+  if (rma_) {
+    rma_->initiator.fail(why);
+    rma_->target.fail();
+  }
+  writer_.end();
+  // What is whole keeps its part of the budget until it is received. What will never be whole is
+  // released bit by bit: it may be many messages.
+  unexpected_queue::begin_sweep(unexpected);
+  if (!receiver_.sweep(messages_per_pass)) owner().upkeep().add_to_sweep(*this);
+  for (operation* op : std::exchange(closings, {})) owner().engine().end(*op);
+}
+
+void peer::close() noexcept {
+  if (connection_.begin_closing() && !say_bye().started) connection_.mark_failed();
+}
+
+protocol_coroutine peer::say_bye() noexcept {
+  const auto alive = shared_from_this();
+  if (!co_await sender_.order().acquire(nullptr)) co_return;
+  // And the turn is kept: nothing is begun any more.
+  writer_.send_control(frame_kind::bye, good_bye);
+}
+
+/// All that was sent before the good-bye has come: no side needs the connection any more.
+bool peer::on_bye_answer() noexcept {
+  if (!writer_.take_bye_answer()) return gone();
+  fail(errc::closed, closed_by_this_side);
+  if (owner().on_parted) owner().on_parted(*this);
+  return true;
+}
+
+bool peer::on_good_bye() noexcept {
+  if (gone()) return true;
+  // Sends of ours that are under way could not be received any more.
+  const bool needs_link = now() == state::idle;
+  const control_queue::entry thanks{header_of(frame_kind::bye, 0, 0, transports::has_extension),
+                                    {bye_answer, 0, 0}};
+  // First, because to let go of memory may take the link along.
+  const bool answered = now() == state::open && writer_.add_last(thanks) && writer_.flush();
+  fail(errc::closed, connection_.closing() ? closed_by_this_side : "the peer closed it");
+  if (answered) return true;
+  if (!writer_.add_last(thanks)) {
+    // No memory for it: the end of the connection says as much.
+    if (owner().on_parted) owner().on_parted(*this);
+    return true;
+  }
+  // It found no space, or a link has to be made for it.
+  if (connection_.link())
+    writer_.flush();
+  else if (needs_link)
+    owner().connector(*this);
+  return true;
+}
+
+void peer::drop_link() noexcept {
+  connection_.drop_link();
+  writer_.note_unsent();
+}
+
+void peer::shrink() noexcept {
+  receiver_ = proto::receiver(*this, writer_, rendezvous_receiver_, connection_);
+  rendezvous_receiver_ = rendezvous_receiver(receiver_, writer_, connection_);
+  sender_ = proto::sender(writer_, connection_);
+  rma_.reset();
+  closings = {};
+}
+
+void peer::recycle_as(peer_id id) {
+  writer_ = frame_writer(connection_);
+  shrink();
+  connection_ = peer_connection(*this, owner(), id);
+}
+
+}  // namespace weft::proto

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The peers of a context by their numbers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include <weft/error.hpp>
+#include <weft/message.hpp>
+
+#include "proto/peer.hpp"
+#include "runtime/engine.hpp"
+
+namespace weft::proto {
+
+/// A peer that has gone and has no owner but this is used for another one: what still holds its
+/// address holds its number as well (detail::peer_name), and finds by `why_gone` what became of it,
+/// which is remembered in one byte. Owned by the messenger. Functions take the progress lock
+/// themselves where they say "any thread"; the others want it held.
+class peer_registry {
+ public:
+  peer_registry(messenger& m, runtime::engine& e) noexcept : messenger_(m), engine_(e) {}
+
+  /// The peer with that number; made if it is new. Any thread. \throws std::bad_alloc
+  std::shared_ptr<peer> at(peer_id id);
+  /// Two at once, for a barrier, which asks in every step. To be named with their numbers: one that
+  /// goes may be another one then. Any thread.
+  std::array<peer*, 2> at(peer_id a, peer_id b);
+  /// One that comes by address, with the next number from `ranks` on. Any thread.
+  /// \throws std::bad_alloc, weft::error (unsupported) when all numbers have been given
+  std::shared_ptr<peer> add();
+  /// Whether a number is that of a rank, or a peer that came by address has or had it. Any thread.
+  bool has_given(peer_id id) const;
+
+  /// Numbers below this one are ranks.
+  void reserve_ranks(peer_id ranks) noexcept { first_new_ = ranks; }
+  /// Why there is no peer with that number; ok: there is one, or there will be.
+  errc why_gone(peer_id id) const noexcept;
+
+  /// Calls `act` with each peer.
+  template <class Action>
+  void for_each(Action act) const {
+    for (const auto& [id, p] : peers_) act(*p);
+  }
+  template <class Predicate>
+  bool any_of(Predicate holds) const {
+    for (const auto& [id, p] : peers_)
+      if (holds(*p)) return true;
+    return false;
+  }
+
+  /// The context ends: no connection is made to a peer that is met from now on.
+  void close() noexcept { closed_ = true; }
+  /// Releases all peers and their links, after their end.
+  void clear() noexcept {
+    peers_.clear();
+    free_list_.clear();
+  }
+
+ private:
+  const std::shared_ptr<peer>& known_or_new(peer_id id);
+  std::shared_ptr<peer> make(peer_id id);
+  void collect();
+
+  messenger& messenger_;
+  runtime::engine& engine_;
+  std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
+  std::vector<std::shared_ptr<peer>> free_list_;  // gone, and to become others
+  std::size_t collect_at_ = 0;                    // when there are so many, those that have gone go
+  peer_id first_new_ = peer_id{1} << 31;
+  std::vector<std::uint8_t> ends_;  // errc of each number that `add` gave, once it is free
+  std::unordered_map<peer_id, std::uint8_t> rank_ends_;  // the same of ranks that are free
+  bool closed_ = false;
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/peer_upkeep.hpp"
+
+#include <new>
+
+#include "proto/messenger.hpp"
+#include "proto/select.hpp"
+
+namespace weft::proto {
+
+unsigned peer_upkeep::poll() noexcept {
+  worth_polling = false;
+  if (has_marked_) [[unlikely]]
+    fail_marked();
+  if (has_unreported_) [[unlikely]]
+    report_failures();
+  const bool sweeps = to_sweep_ != nullptr;
+  if (sweeps) [[unlikely]]
+    sweep();
+  if (yielded_.empty()) return sweeps ? 1 : 0;
+  yielded_.resume_all(true);
+  return 1;
+}
+
+/// A slice for each pass, however much those that have gone had sent.
+void peer_upkeep::sweep() noexcept {
+  if (to_sweep_->receiver().sweep(messages_per_pass)) swept();
+  worth_polling = worth_polling || to_sweep_ != nullptr;
+  update_busy();
+}
+
+void peer_upkeep::stop_sweeping() noexcept {
+  while (to_sweep_) swept();
+  update_busy();
+}
+
+void peer_upkeep::fail_marked() noexcept {
+  has_marked_ = false;
+  update_busy();
+  messenger_.peers().for_each([](peer& p) {
+    const errc why = p.connection().marked_failure();
+    if (why == errc::ok) return;
+    p.fail(why, why == errc::out_of_memory ? "no memory for what it must be told"
+                                           : "it made this side say more than it reads");
+  });
+}
+
+/// There was no memory for the word: the peer's end may have given some back meanwhile.
+void peer_upkeep::given_up(peer& p) noexcept {
+  if (!messenger_.on_given_up) return;
+  try {
+    messenger_.on_given_up(p);
+    p.unreported = false;
+  } catch (const std::bad_alloc&) {
+    p.unreported = has_unreported_ = true;
+    owe_pass();
+  }
+}
+
+void peer_upkeep::report_failures() noexcept {
+  has_unreported_ = false;
+  update_busy();
+  messenger_.peers().for_each([this](peer& p) {
+    if (p.unreported) given_up(p);
+  });
+}
+
+void peer_upkeep::has_unsent(bool one_more) noexcept {
+  one_more ? ++unsent_ : --unsent_;
+  update_busy();
+  if (one_more) engine_.look_after();
+}
+
+}  // namespace weft::proto

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What passes of the engine have to do for peers.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <utility>
+
+#include "proto/peer.hpp"
+#include "proto/protocol_coroutine.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/pollable.hpp"
+
+namespace weft::proto {
+
+class messenger;
+
+/// Work for peers that cannot be done where its cause is found, or not at once: long transfers take
+/// turns, peers that were marked fail, what peers that have gone had sent is released in slices.
+/// Owned by the messenger, polled by the engine. Progress lock held only.
+class peer_upkeep final : public runtime::pollable {
+ public:
+  peer_upkeep(messenger& m, runtime::engine& e) noexcept : messenger_(m), engine_(e) {}
+
+  /// Lets other peers have the engine before a long transfer goes on: `co_await yield()`.
+  struct yield_waiter : waiter {
+    peer_upkeep& upkeep;
+    explicit yield_waiter(peer_upkeep& u) noexcept : upkeep(u) {}
+    void await_suspend(std::coroutine_handle<> h) noexcept {
+      self = h;
+      upkeep.yielded_.add(*this);
+      upkeep.worth_polling = true;
+    }
+    void await_resume() const noexcept {}
+  };
+  yield_waiter yield() noexcept { return yield_waiter(*this); }
+
+  /// A peer is to fail at the next pass.
+  void note_marked() noexcept {
+    has_marked_ = true;
+    owe_pass();
+  }
+  /// A peer was given up here: its process is told, at a later pass if there is no memory now.
+  void given_up(peer& p) noexcept;
+  /// That peer has gone, and its messages are to be released at the next passes.
+  void add_to_sweep(peer& p) noexcept {
+    p.to_sweep = true;
+    p.next_to_sweep = std::exchange(to_sweep_, &p);
+    owe_pass();
+  }
+  /// One more peer, or one fewer, has something unsent (frame_writer::unsent).
+  void has_unsent(bool one_more) noexcept;
+  /// The context ends: its messages are released otherwise.
+  void stop_sweeping() noexcept;
+
+  unsigned poll() noexcept override;
+  bool has_work() noexcept override { return has_marked_ || to_sweep_ || !yielded_.empty(); }
+  void wake_peer() noexcept override {}
+
+ private:
+  /// A pass has something to do here, although no operation may be outstanding.
+  void owe_pass() noexcept {
+    worth_polling = true;
+    update_busy();
+    engine_.look_after();
+  }
+  void update_busy() noexcept {
+    busy = unsent_ != 0 || has_marked_ || has_unreported_ || to_sweep_ != nullptr;
+  }
+  void fail_marked() noexcept;
+  void report_failures() noexcept;
+  void sweep() noexcept;
+  void swept() noexcept {
+    to_sweep_->to_sweep = false;
+    to_sweep_ = to_sweep_->next_to_sweep;
+  }
+
+  messenger& messenger_;
+  runtime::engine& engine_;
+  waiters yielded_;
+  bool has_marked_ = false;
+  bool has_unreported_ = false;  // peers that on_given_up could not be told of
+  peer* to_sweep_ = nullptr;     // the first of those
+  std::size_t unsent_ = 0;       // peers with something unsent
+};
+
+}  // namespace weft::proto

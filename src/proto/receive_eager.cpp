@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eager frames, until a message has met its receive. The rest is in receive_matched.cpp; the short
+// way of a whole message in small_message.cpp.
+//
+//   SENDER                                  RECEIVER
+//   eager (whole, or the beginning) ------> on_message: matched, or unexpected
+//   more ...                        ------> on_more
+//                    <--------------------- credit, in any frame, once it is matched
+//                    <--------------------- matched, if the send is synchronous
+#include <algorithm>
+
+#include "proto/messenger.hpp"
+
+namespace weft::proto {
+
+using detail::match_operation;
+using detail::recv_operation;
+
+received inbound_message::about() const noexcept { return {from->id(), {tag}, total, immediate}; }
+
+/// The receive for a message, if one waits. Probes that were posted before it learn of the message.
+recv_operation* receiver::take_receive(const received& what) noexcept {
+  messenger& owner = connection_->owner();
+  match_operation* m = owner.table().take_match(peer_, what.tag.value);
+  for (; m && m->probe; m = owner.table().take_match(peer_, what.tag.value)) {
+    m->got = what;
+    owner.engine().end(*m);
+  }
+  return static_cast<recv_operation*>(m);
+}
+
+/// Null: there is no memory for it. \param number by which the peer knows it, or 0
+inbound_message* receiver::take_inbound(local_id number) noexcept {
+  inbound_message* m = nullptr;
+  try {
+    m = &connection_->owner().messages().take();
+    if (number != 0) numbered_.add(number, *m);
+    return m;
+  } catch (const std::bad_alloc&) {
+    if (m) connection_->owner().messages().give_back(*m);
+    return nullptr;
+  }
+}
+
+/// A whole message whose receive waits: none of it is kept. \return false: no receive waits
+bool receiver::take_whole(const frame_header& h, std::uint64_t immediate,
+                          const std::byte* data) noexcept {
+  const received what{connection_->id(), {h.tag}, h.size, immediate};
+  recv_operation* const op = take_receive(what);
+  if (!op) return false;
+  transports::scatter pieces(op->into.parts());
+  copy_in(pieces, data, h.size);
+  op->got = what;
+  writer_->flow().pass(units_of(h.size));
+  count(h.size);
+  connection_->owner().engine().end(*op, h.size > op->into.size() ? errc::truncated : errc::ok);
+  if (writer_->flow().must_return()) writer_->return_credit();
+  return true;
+}
+
+/// A message begins.
+bool receiver::on_message(const frame_header& h, const frame_extension* x,
+                          const std::byte* data) noexcept {
+  const bool rendezvous = h.kind == static_cast<std::uint8_t>(frame_kind::rts);
+  const std::uint64_t total = x ? x->a & size_mask : h.size;
+  const std::uint32_t units = units_of(h.size);
+  if (current_ || h.size > total || total > max_message || (rendezvous && !x) ||
+      units > writer_->flow().usable() || (h.size != 0 && !data))
+    return false;
+  if (!rendezvous &&
+      (total > std::uint64_t{writer_->flow().usable() - message_units} * credit_unit ||
+       ((h.flags & eager_ends) != 0 && h.size != total)))
+    return false;
+  if (is_whole(h, x) && take_whole(h, x ? x->immediate : 0, data)) return true;
+  // Who knows a message by a number waits for its answer before another one has that number.
+  const auto number = static_cast<local_id>(!x ? 0 : rendezvous ? x->a >> 48 : x->b);
+  if (number == 0 ? rendezvous : numbered_.find(number) != nullptr) return false;
+
+  inbound_message* const memory = take_inbound(number);
+  if (!memory) {
+    peer_->fail(errc::out_of_memory, "no memory to note that a message has begun");
+    return true;
+  }
+  writer_->flow().hold(units);
+  inbound_message& in = *memory;
+  const std::uint64_t immediate = x ? x->immediate : 0;
+  recv_operation* receive = take_receive({connection_->id(), {h.tag}, total, immediate});
+  in.from = peer_;
+  in.tag = h.tag;
+  in.immediate = immediate;
+  in.total = total;
+  in.eager_units = units;
+  in.rendezvous = rendezvous;
+  in.sender_id = number;
+  if (rendezvous && x->b != 0) {
+    in.readable = true;
+    in.at = remote_address::unpack(x->b);
+  }
+  // How much of it comes without being asked for is bounded by the credit that the peer has left.
+  const bool ends = (h.flags & eager_ends) != 0;
+  const std::uint64_t may_follow = ends ? 0 : std::uint64_t{writer_->flow().usable()} * credit_unit;
+  in.stored_size = std::min(total, h.size + may_follow);
+  if (receive)
+    in.match(*receive);
+  else if (!keep_unexpected(in))
+    return true;
+  in.take(data, h.size);
+  if (!ends) current_ = &in;
+  in.eager_done = ends;
+  if (rendezvous && (h.flags & starved) != 0) {
+    writer_->flow().peer_waits();
+    writer_->grow_window();
+  }
+  if (receive) on_matched(in);
+  return true;
+}
+
+/// May come between the frames of a message.
+bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexcept {
+  if (h.size != 0 || x.a < first_signal_tag) return false;
+  const received what{connection_->id(), {x.a}, 0, x.b};
+  if (recv_operation* const receive = take_receive(what)) {
+    receive->got = what;
+    ++connection_->owner().counts().messages_received;
+    connection_->owner().engine().end(*receive);
+    return true;
+  }
+  if (signals_ == most_signals) return false;
+  inbound_message* const in = take_inbound(0);
+  if (!in) {
+    peer_->fail(errc::out_of_memory, "no memory for a signal that nobody waits for yet");
+    return true;
+  }
+  in->from = peer_;
+  in->tag = x.a;
+  in->immediate = x.b;
+  in->total = 0;
+  in->eager_done = in->is_signal = true;
+  ++signals_;
+  connection_->owner().table().add(*in);
+  return true;
+}
+
+bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
+  inbound_message* m = current_;
+  const std::uint32_t units = payload_units(h.size);
+  const bool ends = (h.flags & eager_ends) != 0;
+  if (!m || h.size > m->total - m->arrived || units > writer_->flow().usable() ||
+      (ends && !m->rendezvous && m->arrived + h.size != m->total) ||
+      (m->unexpected() && m->arrived + h.size > m->stored_size) || !m->comes_as_said(data, h.size))
+    return false;
+  writer_->flow().hold(units);
+  m->take(data, h.size);
+  if (ends) {
+    current_ = nullptr;
+    m->eager_done = true;
+    connection_->owner().memory().trim(*m);
+  }
+  if (m->unexpected()) {
+    m->eager_units += units;
+  } else {
+    writer_->add_credit_to_return(units);
+    go_on(*m);
+  }
+  return true;
+}
+
+bool receiver::on_cancel(const frame_extension& x) noexcept {
+  inbound_message* const m = numbered_.find(x.a);
+  // Matched meanwhile, or taken by a claim: the sender will see the answer to its message instead.
+  if (!m || !m->unexpected() || m->claimed) return true;
+  connection_->owner().table().remove(*m);
+  if (m == current_) current_ = nullptr;
+  writer_->add_credit_to_return(m->eager_units);
+  release(*m);
+  writer_->send_control(frame_kind::cancelled, x.a);
+  return true;
+}
+
+bool receiver::keep_unexpected(inbound_message& m) noexcept {
+  messenger& owner = connection_->owner();
+  owner.engine().trace().instant(runtime::trace::kind::unexpected, connection_->id(), m.total);
+  if (!owner.memory().store(m)) {
+    writer_->flow().forget(m.eager_units);
+    release(m);
+    peer_->fail(errc::out_of_memory, "no memory for a message that nobody waits for");
+    return false;
+  }
+  connection_->owner().table().add(m);
+  return true;
+}
+
+}  // namespace weft::proto

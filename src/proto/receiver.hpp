@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages from one peer: eager frames in, until a message has met its receive.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <weft/detail/message_ops.hpp>
+
+#include "proto/frame_writer.hpp"
+#include "proto/inbound_message.hpp"
+#include "proto/rendezvous_receiver.hpp"
+#include "proto/sender_numbers.hpp"
+
+namespace weft::proto {
+
+/// Whether a message needs neither more frames nor an answer. An extension may be there for an
+/// immediate word.
+constexpr bool is_whole(const frame_header& h, const frame_extension* x) noexcept {
+  return h.kind == static_cast<std::uint8_t>(frame_kind::eager) &&
+         (!x || (x->a == h.size && x->b == 0 && (h.flags & eager_ends) != 0));
+}
+
+/// Receives eager messages, the beginnings of rendezvous messages, and signals, and matches each
+/// with its receive. The payload of a rendezvous is rendezvous_receiver's. Part of a peer.
+/// Progress lock held only. A frame that no correct peer sends is refused: false.
+class receiver {
+ public:
+  receiver(peer& p, frame_writer& w, rendezvous_receiver& r, peer_connection& c) noexcept
+      : peer_(&p), connection_(&c), writer_(&w), rendezvous_(&r) {}
+
+  // --- frames (receive_eager.cpp) -------------------------------------------------------------
+
+  bool on_message(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
+  bool on_more(const frame_header& h, const std::byte* data) noexcept;
+  bool on_signal(const frame_header& h, const frame_extension& x) noexcept;
+  bool on_cancel(const frame_extension& x) noexcept;
+  /// As frame_sink::place, for `more`.
+  mutable_buffer place_more(const frame_header& h, std::uint32_t already) noexcept {
+    return current_ ? current_->place_next(h.size, already) : mutable_buffer{};
+  }
+
+  // --- from a message's match to its end (receive_matched.cpp) --------------------------------
+
+  /// A receive takes a message that was unexpected so far. \return true if it is complete
+  bool deliver(inbound_message& m, detail::recv_operation& op) noexcept;
+  /// As if a receive without memory took a claimed message.
+  void discard(inbound_message& m) noexcept;
+  /// The receive was stopped. It ends at once, unless the link may be writing to its memory. What
+  /// is still to come of the message is dropped, and its sender told that it need not come.
+  void give_up(inbound_message& m) noexcept;
+  /// The receive ends stopped, and the message goes on without it.
+  void stop(inbound_message& m) noexcept;
+  /// All of a matched message is here, or is not wanted.
+  void finish(inbound_message& m) noexcept;
+
+  // --- the connection -------------------------------------------------------------------------
+
+  /// Whether something has come from the peer, as far as credit and messages show.
+  bool has_received() const noexcept {
+    return writer_->flow().in_use() != 0 || writer_->flow().to_return() != 0 || signals_ != 0 ||
+           current_ || !rendezvous_->none();
+  }
+  /// Whether unexpected messages of the peer are left.
+  bool holds_messages() const noexcept { return writer_->flow().in_use() != 0 || signals_ != 0; }
+  /// Whether `more` frames are to come before another message.
+  bool is_amid_message() const noexcept { return current_ != nullptr; }
+  /// Bytes of a message that is under way; 0: none is.
+  std::uint64_t under_way() const noexcept;
+  /// The connection has ended: ends all receives that only this peer could serve.
+  void fail(errc why) noexcept;
+  /// Then unexpected messages that will never be whole are released; so many at most.
+  /// \return whether that were all
+  bool sweep(std::size_t most) noexcept;
+
+ private:
+  bool take_whole(const frame_header& h, std::uint64_t immediate, const std::byte* data) noexcept;
+  void count(std::uint64_t bytes) noexcept;
+  detail::recv_operation* take_receive(const received& what) noexcept;
+  inbound_message* take_inbound(local_id number) noexcept;
+  bool keep_unexpected(inbound_message& m) noexcept;
+
+  void on_matched(inbound_message& m) noexcept;
+  void go_on(inbound_message& m) noexcept;
+  void fill_in(inbound_message& m) noexcept;
+  void release(inbound_message& m) noexcept;
+
+  peer* peer_;
+  peer_connection* connection_;
+  frame_writer* writer_;
+  rendezvous_receiver* rendezvous_;
+  inbound_message* current_ = nullptr;  // the message that `more` frames continue
+  std::uint32_t signals_ = 0;           // messages not matched yet that hold no credit
+  sender_numbers numbered_;             // messages that the peer awaits an answer to
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The payload of rendezvous messages, at the receiver.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "proto/frame_writer.hpp"
+#include "proto/id_table.hpp"
+#include "proto/inbound_message.hpp"
+
+namespace weft::proto {
+
+class receiver;
+enum class payload_scheme : std::uint8_t;
+
+/// Messages of one peer that were announced by an rts and have met their receive. The receiver
+/// chooses how the payload crosses, each scheme with a file of its own: rendezvous_get.cpp,
+/// rendezvous_put.cpp, rendezvous_pipeline.cpp. Part of a peer. Progress lock held only.
+class rendezvous_receiver {
+ public:
+  rendezvous_receiver(receiver& r, frame_writer& w, peer_connection& c) noexcept
+      : receiver_(&r), writer_(&w), connection_(&c) {}
+
+  /// Answers an rts: by reading the rest without the sender's help where that is better, else by
+  /// asking for it. Called again for each eager frame that follows, until it has been answered.
+  void request(inbound_message& m) noexcept;
+  /// The link is writable, or a number is free: goes on with those that wait for it, until one of
+  /// them has to wait again.
+  void request_waiting() noexcept {
+    if (first_waiting_ && connection_->is_open()) request_all_waiting();
+  }
+
+  /// The message is finished: its number is free.
+  void forget(inbound_message& m) noexcept {
+    if (m.id != 0) asked_.erase(m.id);
+  }
+
+  /// Whether no message waits for its payload.
+  bool none() const noexcept { return asked_.none() && reads_.none(); }
+  /// A message that was asked for; null: none.
+  const inbound_message* any() const noexcept { return asked_.none() ? nullptr : asked_.any(); }
+  /// The connection has ended. `drop` is called with each message, which is forgotten before.
+  template <class Drop>
+  void fail(Drop drop) noexcept;
+
+  // rendezvous_get.cpp
+  void on_transferred(std::uint64_t id, bool well) noexcept;
+  void on_chained(std::uint64_t id) noexcept;
+
+  // rendezvous_put.cpp
+  bool on_fin(const frame_extension& x) noexcept;
+  /// The memory of its receive is not the link's any more.
+  void withdraw(inbound_message& m) noexcept {
+    if (std::exchange(m.expected, false) && connection_->is_open())
+      connection_->link()->withdraw(m.expected_at);
+  }
+
+  // rendezvous_pipeline.cpp
+  mutable_buffer place(const frame_header& h, const frame_extension& x,
+                       std::uint32_t already) noexcept;
+  bool on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
+  /// The same for a fragment over one of several links, which is new. It may come before others of
+  /// its message.
+  mutable_buffer place_fragment(const frame_header& h, const frame_extension& x,
+                                std::uint32_t already) noexcept;
+  bool on_fragment(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
+
+ private:
+  payload_scheme choose(const inbound_message& m) const noexcept;
+  void wait_for_link(inbound_message& m) noexcept;
+  void request_all_waiting() noexcept;
+  bool get(inbound_message& m) noexcept;
+  void has_read(inbound_message& m) noexcept;
+  std::uint64_t expect(inbound_message& m) noexcept;
+
+  receiver* receiver_;
+  frame_writer* writer_;
+  peer_connection* connection_;
+  id_table<inbound_message> asked_;           // whose rest was asked for
+  id_table<inbound_message> reads_;           // whose rest the link is reading
+  inbound_message* first_waiting_ = nullptr;  // to be asked for or read when the link can
+  inbound_message* last_waiting_ = nullptr;
+};
+
+template <class Drop>
+void rendezvous_receiver::fail(Drop drop) noexcept {
+  asked_.erase_if([&](inbound_message& m) {
+    m.id = 0;
+    drop(m);
+    return true;
+  });
+  reads_.erase_if([&](inbound_message& m) {
+    m.read_id = 0;
+    drop(m);
+    return true;
+  });
+  for (inbound_message *m = std::exchange(first_waiting_, nullptr), *next = nullptr; m; m = next) {
+    next = m->next_to_ask;
+    drop(*m);
+  }
+}
+
+}  // namespace weft::proto

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages whose sender waits for an answer.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <optional>
+
+#include <weft/detail/message_ops.hpp>
+
+#include "proto/frame_writer.hpp"
+#include "proto/id_table.hpp"
+#include "proto/protocol_coroutine.hpp"
+
+namespace weft::proto {
+
+/// The sender's side of one message that waits for an answer. Lives in the frame of its coroutine.
+struct outbound_message {
+  detail::send_operation* op;
+  std::coroutine_handle<> waiting = {};  ///< for the answer, or for the link's copy
+  frame_kind answer{};                   ///< zero until it has come
+  frame_extension extension{};           ///< of the answer
+  bool stop_data = false;  ///< the receiver, having asked for the rest, wants no more of it
+
+  bool starved = false;                        ///< with more credit more would have gone at once
+  std::optional<remote_address> exposed = {};  ///< where the receiver can read it
+  bool putting = false;                        ///< the link is writing the rest
+  bool written = false;                        ///< and how that ended
+  bool told = false;                           ///< the receiver was told, or will be in that order
+
+  /// How the receiver names it, after a cts.
+  std::uint64_t receiver_id() const noexcept { return extension.b; }
+};
+
+/// Rendezvous and synchronous sends to one peer: their numbers, the answers to them, and the three
+/// ways of a payload, each with a file of its own: rendezvous_get.cpp, rendezvous_put.cpp,
+/// rendezvous_pipeline.cpp. Part of the sender, whose coroutine (`send_message`) goes through the
+/// steps. Progress lock held only.
+class rendezvous_sender {
+ public:
+  explicit rendezvous_sender(frame_writer& w, peer_connection& c) noexcept
+      : connection_(&c), writer_(&w) {}
+
+  /// Gives the message its number, by which the peer answers; op.id. \return false: none is free
+  bool take_number(outbound_message& m) noexcept;
+  /// `co_await number()`: for a number to be free. False: the connection has ended.
+  frame_writer::space_waiter number() noexcept { return frame_writer::space_waiter(numbers_); }
+  /// Resumes those that wait for a number, as one of them is stopped.
+  void resume_numbers() noexcept { numbers_.resume_all(true); }
+  outbound_message& operator[](local_id id) const noexcept { return *messages_.find(id); }
+  /// The message has ended: its number is free. \return whether it had one: `number_freed` is next
+  bool end(outbound_message& m) noexcept;
+  void number_freed() noexcept {
+    if (!numbers_.empty()) numbers_.resume_first(true);
+  }
+
+  /// `co_await answer_to(m)`: its kind, or `lost`.
+  struct answer_waiter {
+    outbound_message& m;
+    bool await_ready() const noexcept { return m.answer != frame_kind{}; }
+    void await_suspend(std::coroutine_handle<> h) noexcept { m.waiting = h; }
+    frame_kind await_resume() const noexcept { return m.answer; }
+  };
+  static answer_waiter answer_to(outbound_message& m) noexcept { return {m}; }
+  static constexpr frame_kind lost{0xff};  // the connection ended before an answer came
+
+  // Frames.
+  bool on_answer(frame_kind kind, const frame_extension& x) noexcept;
+  void on_stop_data(const frame_extension& x) noexcept;
+  void on_transferred(std::uint64_t id, bool well) noexcept;
+  void on_chained(std::uint64_t id) noexcept;
+
+  /// rendezvous_get.cpp: before the rts, lets the receiver read.
+  void expose(outbound_message& m) noexcept;
+
+  /// rendezvous_put.cpp: after the cts, writes to where the receiver expects it.
+  /// \return posted: `co_await written(m)` is next; failed: it goes in frames
+  transports::post put(outbound_message& m) noexcept;
+  struct put_waiter {
+    outbound_message& m;
+    bool await_ready() const noexcept { return !m.putting; }
+    void await_suspend(std::coroutine_handle<> h) noexcept { m.waiting = h; }
+    transports::post await_resume() const noexcept {
+      return m.written ? transports::post::done : transports::post::failed;
+    }
+  };
+  static put_waiter written(outbound_message& m) noexcept { return {m}; }
+  void has_put(outbound_message& m) noexcept;
+
+  /// rendezvous_pipeline.cpp: the rest in frames, from op.sent on.
+  /// \return done: all that goes has left; posted: other peers have their turn now; busy, failed as
+  ///   with a link
+  transports::post push_data(outbound_message& m, transports::gather& data) noexcept;
+  /// Whether the link still reads memory of frames that have left.
+  bool is_held(const outbound_message& m) const noexcept;
+  /// The receiver needs no more: it is told that nothing follows.
+  void end_data(outbound_message& m) noexcept;
+
+  /// The connection has ended.
+  void fail() noexcept;
+
+ private:
+  peer_connection* connection_;
+  frame_writer* writer_;
+  id_table<outbound_message> messages_;
+  waiters numbers_;  // for a number: the message that is being begun, or none
+};
+
+/// What a link is asked to tell the end of: the number of a message that it reads, or of a put with
+/// this bit.
+inline constexpr std::uint64_t put_cookie_bit = 1u << 16;
+
+/// The link tells the peer by itself that it has copied, if it can and that is wanted.
+void chain_fin(peer_connection& c, std::uint64_t cookie, frame_kind kind,
+               std::uint64_t id) noexcept;
+
+}  // namespace weft::proto

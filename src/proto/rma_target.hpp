@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// One-sided access: the side whose memory it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <weft/detail/rma_ops.hpp>
+
+#include "proto/frame_writer.hpp"
+#include "proto/protocol_coroutine.hpp"
+
+namespace weft::proto {
+
+/// Accesses of one peer to the regions of this side. They need neither matching nor credit: the
+/// engine that a frame comes to does what it says at once and answers, so nothing of it is kept
+/// here but what the peer's link may copy by itself. Part of `rma`. Progress lock held only.
+class rma_target {
+ public:
+  rma_target(frame_writer& w, peer_connection& c) noexcept : connection_(&c), writer_(&w) {}
+
+  bool on_put(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
+  bool on_get(const frame_header& h, const frame_extension& x) noexcept;
+  bool on_update(const frame_header& h, const frame_extension& x) noexcept;
+  bool on_released(const frame_extension& x) noexcept;
+  /// As frame_sink::place, for `put`.
+  mutable_buffer place(const frame_header& h, const frame_extension& x,
+                       std::uint32_t already) const noexcept;
+  /// The connection has ended: its link does not copy here any more.
+  void fail() noexcept;
+
+ private:
+  /// What the peer's link may copy by itself.
+  struct grant {
+    remote_address where;
+    std::uint64_t key;
+  };
+  /// What the peer wants to read, on its way.
+  struct reading {
+    std::uint64_t key;
+    std::uint64_t offset;
+    std::uint64_t size;
+    std::uint64_t sent;
+    std::uint16_t id;
+  };
+  /// What became of a grant. `untold`: the peer cannot know of it; what it sends then is made up.
+  enum class withdrawn : std::uint8_t { nothing, well, untold };
+
+  bool admit() noexcept;
+  mutable_buffer place_of_put(const frame_header& h, const frame_extension& x,
+                              detail::rma_refusal& why) const noexcept;
+  bool note_refusal(const frame_header& h, std::uint16_t id, detail::rma_refusal why) noexcept;
+  bool goes_on_refused(const frame_header& h, std::uint16_t id) const noexcept;
+  bool may_err(detail::rma_refusal why) noexcept;
+  void answer(std::uint16_t id, detail::rma_refusal why, std::uint64_t word = 0) noexcept;
+  void refuse_grant(std::uint16_t id) noexcept;
+  bool grants(std::uint16_t id, std::uint64_t key, std::optional<remote_address> where) noexcept;
+  withdrawn withdraw(std::uint16_t id) noexcept;
+  transports::post send_got(reading& r) noexcept;
+  protocol_coroutine serve(reading r) noexcept;
+
+  peer_connection* connection_;
+  frame_writer* writer_;
+  std::size_t serving_ = 0;                          // readings that wait for space
+  std::unordered_map<std::uint16_t, grant> grants_;  // by the number of the peer's operation
+  std::uint32_t wrong_keys_ = 0;
+  // Puts whose beginning was refused; their end is to come, or they were stopped. At most one for
+  // each number.
+  std::unordered_set<std::uint16_t> refused_;
+};
+
+}  // namespace weft::proto

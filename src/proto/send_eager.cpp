@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eager frames out. The drawing of the exchange is in receive_eager.cpp; the short way of a small
+// message in small_message.cpp.
+#include <algorithm>
+
+#include "proto/messenger.hpp"
+#include "proto/select.hpp"
+
+namespace weft::proto {
+
+using detail::send_mode;
+using detail::send_operation;
+using runtime::trace;
+using transports::gather;
+using transports::post;
+
+void sender::opened() noexcept {
+  const messenger_settings& settings = connection_->owner().settings();
+  const transports::traits& traits = connection_->link()->traits();
+  small_limit_ = std::min(longest_in_one_frame(traits), settings.eager_limit);
+  inlines_ = inlines(settings.inlined, traits);
+}
+
+bool sender::start(send_operation& op) noexcept {
+  const auto& request = op.request;
+  if (request.to.id != connection_->id()) {
+    op.status = connection_->owner().peers().why_gone(request.to.id);
+    return true;
+  }
+  op.size = request.data.size();
+  if (op.cancel_requested || op.size > max_message) {
+    op.status = op.cancel_requested ? errc::stopped : errc::invalid_argument;
+    return true;
+  }
+  if (is_free() && request.mode == send_mode::standard) {
+    plan(op);
+    const post answer = op.rendezvous ? post::failed : push_eager(op);
+    if (answer == post::done) {
+      count(op);
+      return true;
+    }
+    if (answer == post::busy) {
+      order_.take();
+      begin(op, true);
+      return false;
+    }
+  } else if (connection_->closing() || connection_->gone()) {
+    op.status = connection_->refusal();
+    return true;
+  } else if (request.mode == send_mode::signal && connection_->is_open()) {
+    writer_->send_control(frame_kind::signal, request.tag.value, request.immediate);
+    op.begun = true;
+    if (connection_->is_open() && writer_->controls().empty()) {
+      ++connection_->owner().counts().messages_sent;
+      return true;
+    }
+  }
+  begin(op, false);
+  return false;
+}
+
+/// Decides how a message goes: whole without being asked for (eager), or a beginning and, after
+/// the receiver's answer, the rest (rendezvous).
+/// \return whether there is too little credit for what should go at once
+bool sender::plan(send_operation& op) noexcept {
+  const send_plan chosen = plan_send(op.size, connection_->owner().settings().eager_limit,
+                                     writer_->flow().credit(), inlines_);
+  op.rendezvous = chosen.rendezvous;
+  op.eager_end = chosen.eager_end;
+  return chosen.starved;
+}
+
+/// What the first frame of a message says of the rest of it.
+void sender::fill_first(const send_operation& op, frame_header& h,
+                        frame_extension& x) const noexcept {
+  h.kind = static_cast<std::uint8_t>(op.rendezvous ? frame_kind::rts : frame_kind::eager);
+  x = {op.size, op.id, op.request.immediate};
+  if (op.rendezvous) {
+    const outbound_message& m = rendezvous_[op.id];
+    x.a |= std::uint64_t{op.id} << 48;
+    x.b = m.exposed ? m.exposed->packed() : 0;
+    if (m.starved) h.flags |= starved;
+  }
+  if (x.immediate != 0) h.flags |= transports::has_immediate | transports::has_extension;
+  if (op.rendezvous || op.id != 0 || h.size != op.size) h.flags |= transports::has_extension;
+}
+
+/// Sends what goes without being asked for, from op.sent on.
+post sender::push_eager(send_operation& op) noexcept {
+  // A `cancel` for the message that had this number before must not come after this one.
+  if (op.id != 0 && !op.begun && !writer_->flush()) return post::busy;
+  gather data(op.request.data.parts(), op.sent);
+  do {
+    const transports::traits& traits = connection_->link()->traits();
+    const bool announces = !op.begun && is_announced(traits, op.eager_end);
+    const std::uint32_t n = announces ? 0 : next_piece(traits, op.sent, op.eager_end - op.sent);
+    frame_header h = header_of(frame_kind::more, op.request.tag.value, n);
+    frame_extension x{};
+    if (!op.begun) fill_first(op, h, x);
+    if (op.sent + n == op.eager_end) h.flags |= eager_ends;
+    const post answer =
+        writer_->post(h, transports::extension_of(h, x), data, announces ? op.eager_end : 0);
+    if (answer != post::done) return answer;
+    writer_->flow().spend(op.begun ? payload_units(n) : units_of(n));
+    op.begun = true;
+    op.sent += n;
+  } while (op.sent != op.eager_end);
+  return post::done;
+}
+
+void sender::count(const send_operation& op) noexcept {
+  messenger& owner = connection_->owner();
+  metrics& n = owner.counts();
+  ++n.messages_sent;
+  n.bytes_sent += op.size;
+  owner.engine().trace().instant(trace::kind::sent, connection_->id(), op.size);
+}
+
+}  // namespace weft::proto

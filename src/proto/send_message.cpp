@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message that has to wait: for its turn, for credit or space, or for the receiver's answer.
+#include <utility>
+
+#include "proto/messenger.hpp"
+
+namespace weft::proto {
+
+using detail::send_mode;
+using detail::send_operation;
+using runtime::trace;
+using transports::gather;
+using transports::post;
+
+void sender::begin(send_operation& op, bool has_turn) noexcept {
+  connection_->owner().engine().pending(op);
+  const bool signals = op.request.mode == send_mode::signal;
+  if ((signals ? send_signal(op) : send_message(op, has_turn)).started) return;
+  if (op.begun)  // the peer waits for the rest; the turn is kept, so that it gets nothing else
+    connection_->mark_failed();
+  else if (has_turn)
+    order_.release();
+  finish(op, errc::out_of_memory);
+}
+
+bool sender::may_begin(const send_operation& op) const noexcept {
+  return connection_->is_open() && !op.cancel_requested;
+}
+
+/// The steps of one message, each a line or two: its turn, credit, a number if it wants an answer,
+/// eager frames, the answer, and the payload by put or in frames.
+/// \param has_turn the caller holds the send order and has begun to send
+protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexcept {
+  const auto alive = connection_->keep_alive();
+  if (!has_turn && !co_await order_.acquire(&op)) {
+    finish(op, status_early(op));
+    co_return;
+  }
+  while (!op.begun && !writer_->flow().can_begin_message() && may_begin(op))
+    co_await writer_->space();
+
+  outbound_message m{&op};
+  bool begins = may_begin(op);
+  if (begins && !op.begun) {
+    m.starved = plan(op);
+    const bool needs_answer = op.rendezvous || op.request.mode == send_mode::synchronous;
+    while (begins && needs_answer && !rendezvous_.take_number(m))
+      begins = co_await rendezvous_.number() && !op.cancel_requested;
+    if (begins && op.rendezvous) rendezvous_.expose(m);
+  }
+  if (!begins) {
+    order_.release();
+    finish(op, status_early(op));
+    co_return;
+  }
+
+  // A link that fails is told of soon, and why: the peer may have left in good order.
+  post pushed = post::failed;
+  while (connection_->is_open() && (pushed = push_eager(op)) != post::done)
+    if (!co_await writer_->space() || (op.cancel_requested && !op.begun)) break;
+  const bool taken_back = pushed != post::done && connection_->is_open();
+  order_.release();
+  if (pushed != post::done) {
+    finish(m, taken_back ? errc::stopped : status_after(m));
+    co_return;
+  }
+  if (op.id == 0) {
+    finish(op, errc::ok);
+    co_return;
+  }
+
+  writer_->wake_peer();
+  if (op.cancel_requested) writer_->send_control(frame_kind::cancel, op.id);
+  const frame_kind answer = co_await rendezvous_.answer_to(m);
+  if (answer != frame_kind::cts || !op.rendezvous) {
+    finish(m, status_of(answer));
+    co_return;
+  }
+
+  post put = rendezvous_.put(m);
+  while (put == post::busy) {
+    if (!co_await writer_->space()) break;
+    put = rendezvous_.put(m);
+  }
+  if (put == post::posted) put = co_await rendezvous_.written(m);
+  if (put == post::done) rendezvous_.has_put(m);
+
+  gather data(op.request.data.parts(), op.sent);
+  for (post sent = post::done; (sent = rendezvous_.push_data(m, data)) != post::done;)
+    if (sent == post::posted)
+      co_await connection_->owner().upkeep().yield();
+    else if (!co_await writer_->space())
+      break;
+  while (rendezvous_.is_held(m))
+    if (!co_await writer_->space()) break;
+  rendezvous_.end_data(m);
+  // By then the end of the connection has made the link let go of it.
+  finish(m, op.sent == op.size ? errc::ok : status_after(m));
+}
+
+/// Among the control frames, as soon as there is a link: messages that wait for credit, which only
+/// the peer's receives can give back, do not hold it up.
+protocol_coroutine sender::send_signal(send_operation& op) noexcept {
+  const auto alive = connection_->keep_alive();
+  if (!op.begun) {
+    connection_->want_link();
+    while (connection_->now() < peer_connection::state::open && !op.cancel_requested)
+      co_await writer_->space();
+    op.begun = may_begin(op);
+    if (op.begun)
+      writer_->send_control(frame_kind::signal, op.request.tag.value, op.request.immediate);
+  }
+  // While it waits for space, the link needs a thread that polls.
+  while (op.begun && connection_->is_open() && !writer_->controls().empty())
+    co_await writer_->space();
+  finish(op, op.begun && connection_->is_open() ? errc::ok : status_early(op));
+}
+
+errc sender::status_early(const send_operation& op) const noexcept {
+  return op.cancel_requested ? errc::stopped : connection_->why();
+}
+
+/// To the application a message that its receiver needs no more of is one that was received, also
+/// when the receiver has left since.
+errc sender::status_after(const outbound_message& m) const noexcept {
+  return m.stop_data ? errc::ok : connection_->why();
+}
+
+errc sender::status_of(frame_kind answer) const noexcept {
+  switch (answer) {
+    case frame_kind::fin_ack:
+    case frame_kind::matched:
+      return errc::ok;
+    case frame_kind::cancelled:
+      return errc::stopped;
+    default:
+      return connection_->why();
+  }
+}
+
+void sender::finish(send_operation& op, errc status) noexcept {
+  if (status == errc::ok) count(op);
+  connection_->owner().engine().end(op, status);
+}
+
+/// The number is free again, and may be another message's soon.
+void sender::finish(outbound_message& m, errc status) noexcept {
+  const bool freed = rendezvous_.end(m);
+  finish(*m.op, status);
+  if (freed) rendezvous_.number_freed();
+}
+
+void sender::cancel(send_operation& op) noexcept {
+  if (op.cancel_requested) return;
+  op.cancel_requested = true;
+  if (op.request.to.id != connection_->id()) return;  // it has ended, or will at its start
+  if (op.begun) {
+    // Only the receiver knows whether it is too late.
+    if (op.id != 0 && op.sent >= op.eager_end) writer_->send_control(frame_kind::cancel, op.id);
+    return;
+  }
+  if (order_.stop(op)) return;
+  writer_->resume_all(true);  // it may wait for credit
+  rendezvous_.resume_numbers();
+}
+
+void sender::fail() noexcept {
+  order_.fail();
+  writer_->resume_all(false);
+  rendezvous_.fail();
+}
+
+}  // namespace weft::proto

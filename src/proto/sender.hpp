@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages to one peer: at once where that is possible, else as a protocol.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <weft/detail/message_ops.hpp>
+
+#include "proto/frame_writer.hpp"
+#include "proto/protocol_coroutine.hpp"
+#include "proto/rendezvous_sender.hpp"
+#include "proto/send_order.hpp"
+
+namespace weft::proto {
+
+/// Sends messages: eager frames in order (send_eager.cpp), and what has to wait for its turn,
+/// credit, space or an answer as a coroutine (send_message.cpp). Part of a peer. Progress lock held
+/// only.
+class sender {
+ public:
+  sender(frame_writer& w, peer_connection& c) noexcept
+      : connection_(&c), writer_(&w), order_(c), rendezvous_(w, c) {}
+
+  /// \return true if it has ended, with op.status set
+  bool start(detail::send_operation& op) noexcept;
+  void cancel(detail::send_operation& op) noexcept;
+  /// Bytes of a message that always goes in one frame; 0: there is no link yet.
+  std::size_t small_limit() const noexcept { return small_limit_; }
+  /// A message may begin at once: none is being begun.
+  bool is_free() const noexcept { return connection_->is_open() && !order_.held(); }
+
+  send_order& order() noexcept { return order_; }
+  rendezvous_sender& rendezvous() noexcept { return rendezvous_; }
+
+  /// The connection is open: takes the limits of its link.
+  void opened() noexcept;
+  /// The connection has ended.
+  void fail() noexcept;
+
+ private:
+  bool may_begin(const detail::send_operation& op) const noexcept;
+  bool plan(detail::send_operation& op) noexcept;
+  transports::post push_eager(detail::send_operation& op) noexcept;
+  void fill_first(const detail::send_operation& op, frame_header& h,
+                  frame_extension& x) const noexcept;
+  void begin(detail::send_operation& op, bool has_turn) noexcept;
+  protocol_coroutine send_message(detail::send_operation& op, bool has_turn) noexcept;
+  protocol_coroutine send_signal(detail::send_operation& op) noexcept;
+  void count(const detail::send_operation& op) noexcept;
+  void finish(detail::send_operation& op, errc status) noexcept;
+  void finish(outbound_message& m, errc status) noexcept;
+  errc status_early(const detail::send_operation& op) const noexcept;
+  errc status_after(const outbound_message& m) const noexcept;
+  errc status_of(frame_kind answer) const noexcept;
+
+  peer_connection* connection_;
+  frame_writer* writer_;
+  std::size_t small_limit_ = 0;  // bytes of what always goes in one frame
+  bool inlines_ = true;          // the beginning of a long message goes with its request
+  send_order order_;
+  rendezvous_sender rendezvous_;
+};
+
+}  // namespace weft::proto

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The short way of a small message, in both directions: nothing has to wait, and nothing is kept.
+// Written for the number of instructions: this is where most messages pass.
+#include <cstring>
+
+#include "proto/messenger.hpp"
+#include "proto/select.hpp"
+#include "runtime/small_copy.hpp"
+
+namespace weft::proto {
+
+using detail::match_operation;
+using detail::recv_operation;
+using detail::send_mode;
+using runtime::trace;
+using transports::post;
+
+namespace {
+
+// Enough for any message of one frame.
+constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserve;
+
+constexpr std::uint8_t eager_ends_immediate =
+    eager_ends | transports::has_extension | transports::has_immediate;
+
+}  // namespace
+
+bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
+                           std::uint64_t immediate) noexcept {
+  flow_control& flow = writer_.flow();
+  if (to != id() || data.size() > sender_.small_limit() || now() != state::open ||
+      sender_.order().held() || flow.credit() < most_units_of_small) [[unlikely]]
+    return false;
+  const std::uint16_t returned = flow.on_next_frame();
+  const std::uint8_t flags = immediate == 0 ? eager_ends : eager_ends_immediate;
+  const frame_header h{tag, static_cast<std::uint32_t>(data.size()),
+                       static_cast<std::uint8_t>(frame_kind::eager), flags, returned};
+  const frame_extension x{data.size(), 0, immediate};
+  if (connection_.link()->send_contiguous(h, immediate == 0 ? nullptr : &x, data.data()) !=
+      post::done)
+    return false;
+  flow.returned(returned);
+  flow.spend(units_of(data.size()));
+  metrics& n = owner().counts();
+  ++n.messages_sent;
+  n.bytes_sent += data.size();
+  owner().engine().trace().instant(trace::kind::sent, to, data.size());
+  return true;
+}
+
+bool peer::start(detail::send_operation& op) noexcept {
+  const auto& request = op.request;
+  if (request.data.single() && request.mode == send_mode::standard && !op.cancel_requested &&
+      try_send_inline(request.to.id, request.tag.value, request.data.front(), request.immediate))
+      [[likely]]
+    return true;
+  return sender_.start(op);
+}
+
+/// A whole message whose receive waits, has room for it in one piece, and lives here; all others
+/// are dispatched.
+template <class Copy>
+inline bool peer::take_small(const frame_header& h, const frame_extension* x, const std::byte* data,
+                             Copy copy) noexcept {
+  match_operation* const m =
+      owner().table().take_match_if(this, h.tag, [&](const match_operation& found) {
+        if (found.probe || found.on) return false;
+        const auto& into = static_cast<const recv_operation&>(found).into;
+        return into.single() && h.size <= into.front().size();
+      });
+  if (!m) [[unlikely]]
+    return dispatch(h, x, data);
+  auto& op = static_cast<recv_operation&>(*m);
+  copy(op.into.front().data(), data, h.size);
+  op.got = {id(), {h.tag}, h.size, x ? x->immediate : 0};
+  metrics& n = owner().counts();
+  ++n.messages_received;
+  n.bytes_received += h.size;
+  writer_.flow().pass(units_of(h.size));
+  owner().engine().end_at_home(op);
+  return !writer_.flow().must_return() && h.credit == 0 ? true : writer_.settle(h.credit);
+}
+
+/// For most frames, short messages, nothing is called on the way, which spares the saving of
+/// registers: a third of the way of a message.
+bool peer::on_frame(const frame_header& h, const frame_extension* x,
+                    const std::byte* data) noexcept {
+  if (!is_whole(h, x) || gone() || receiver_.is_amid_message() ||
+      units_of(h.size) > writer_.flow().usable() || owner().engine().trace().on()) [[unlikely]]
+    return dispatch(h, x, data);
+  return h.size <= 64 ? take_small(h, x, data, runtime::small_copy) : take_long(h, x, data);
+}
+
+[[gnu::noinline]] bool peer::take_long(const frame_header& h, const frame_extension* x,
+                                       const std::byte* data) noexcept {
+  return take_small(h, x, data, std::memcpy);
+}
+
+}  // namespace weft::proto

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The budget for unexpected messages, and their memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <weft/metrics.hpp>
+
+#include "proto/inbound_message.hpp"
+
+namespace weft::proto {
+
+/// Bounds what messages cost that no receive has matched yet, over all peers of a context: peers
+/// get credit out of one budget. Owned by the messenger. Progress lock held only.
+class unexpected_memory {
+ public:
+  /// \param budget bytes for all peers \param counts outlives this
+  unexpected_memory(std::size_t budget, metrics& counts) noexcept;
+
+  /// Units that are left, at most `units`: for a window that grows.
+  std::uint32_t take(std::uint32_t units) noexcept;
+  /// For a peer that connects: never nothing, so that it may overdraw the budget.
+  std::uint32_t take_first() noexcept;
+  void give_back(std::uint32_t units) noexcept { left_ += units; }
+
+  /// Gives a message memory for `stored_size` bytes. \return false: there is none
+  bool store(inbound_message& m) noexcept;
+  /// It is unexpected no more. Its memory stays until its bytes are copied.
+  void unstore(inbound_message& m) noexcept;
+  /// No more comes of it without being asked for: memory beyond `arrived` is freed.
+  void trim(inbound_message& m) noexcept;
+
+ private:
+  metrics* counts_;
+  std::int64_t budget_;  // units, for all peers
+  std::int64_t left_;    // units that can still be granted to peers
+};
+
+}  // namespace weft::proto
