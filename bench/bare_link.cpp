@@ -63,7 +63,7 @@ bare_link::bare_link(const std::string& transport, progress_mode mode, int line)
   hand_over(line, answer);
   const std::string trouble = link_->opened(take(line));
   check(trouble.empty(), trouble);
-  engine_.add(*transport_);
+  engine_.add(*transport_->poll_hook());
   engine_.start();
   engine_.external().begin();
 }

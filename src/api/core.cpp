@@ -195,7 +195,7 @@ std::unique_ptr<transports::transport> core::make_way(const std::string& name,
     parts.push_back(std::move(made));
   }
   for (const auto& part : parts) {
-    engine_.add(*part);
+    if (runtime::pollable* const hook = part->poll_hook()) engine_.add(*hook);
     const std::string_view kind = part->traits().name;
     if (kind == "shm") shm_ = part.get();
     if (kind == "tcp") tcp_ = part.get();

@@ -82,7 +82,7 @@ guise::guise(const settings& s, dice d, teller say, bool listens_to_tcp)
     const std::vector<std::string> parts = parts_of(names[place]);
     for (std::size_t i = 0; i != parts.size(); ++i) {
       transports_.push_back(make_part(parts[i], turns));
-      turns.add(*transports_.back());
+      turns.add(*transports_.back()->poll_hook());
       ties.push_back(std::make_unique<tie>(
           static_cast<std::uint16_t>(place), static_cast<std::uint8_t>(i),
           static_cast<std::uint8_t>(parts.size() - 1), *transports_.back(), memory, told));

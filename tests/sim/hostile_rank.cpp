@@ -80,7 +80,7 @@ hostile_rank::hostile_rank(fake::world& w, node number, const scenario& p, log& 
       into_{weft::mutable_buffer(memory_)} {
   for (const fake::manner& how : p.transports) {
     ways_.push_back(fake::make(w, number, engine_, in_a_hurry(how)));
-    engine_.add(*ways_.back());
+    engine_.add(*ways_.back()->poll_hook());
   }
   world_.tamper = [this](fake::wire& on) {
     if (on.from == number_ && stops_after_ && !on.frames.back().payload.empty())

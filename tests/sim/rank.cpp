@@ -53,7 +53,7 @@ rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book)
   engine_.add(messages_.upkeep());
   for (const fake::manner& how : p.transports) {
     ways_.push_back(fake::make(w, number, engine_, how));
-    engine_.add(*ways_.back());
+    engine_.add(*ways_.back()->poll_hook());
   }
   whole_budget_ = budget();
 }

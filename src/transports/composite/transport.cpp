@@ -34,9 +34,7 @@ transports::traits common(std::string_view name,
 
 composite_transport::composite_transport(std::string name,
                                          std::vector<std::unique_ptr<transport>> parts)
-    : name_(std::move(name)), parts_(std::move(parts)), traits_(common(name_, parts_)) {
-  worth_polling = false;
-}
+    : name_(std::move(name)), parts_(std::move(parts)), traits_(common(name_, parts_)) {}
 
 std::string composite_transport::reach(bool is_self) const {
   for (const auto& part : parts_)

@@ -19,6 +19,7 @@ class composite_transport final : public transport {
   /// See joint::make.
   composite_transport(std::string name, std::vector<std::unique_ptr<transport>> parts);
 
+  runtime::pollable* poll_hook() noexcept override { return nullptr; }
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
@@ -32,11 +33,6 @@ class composite_transport final : public transport {
   void add_to(metrics& m) const noexcept override;
   std::string describe() const override;
   std::string describe(const frame_sink& peer) const override;
-
-  // Not a source of the engine's.
-  unsigned poll() noexcept override { return 0; }
-  bool has_work() noexcept override { return false; }
-  void wake_peer() noexcept override {}
 
  private:
   transport& part_for(const frame_sink& peer, counterpart& who);

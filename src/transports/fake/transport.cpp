@@ -2,6 +2,7 @@
 #include "transports/fake/transport.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "transports/fake/link.hpp"

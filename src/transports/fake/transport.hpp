@@ -14,11 +14,12 @@ namespace weft::transports::fake {
 
 /// See transports/transport.hpp. Everything with the progress lock of the node's engine held; on
 /// the test's one thread, unless the world goes by real time.
-class fake_transport final : public transport {
+class fake_transport final : public runtime::pollable, public transport {
  public:
   fake_transport(world& where, node n, runtime::engine& e, const manner& how);
   ~fake_transport() override;
 
+  runtime::pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,

@@ -18,11 +18,12 @@ namespace weft::transports::qdma {
 /// One queue takes the frames of all peers, so a pass costs the same however many there are, and a
 /// context has room for as many frames as a queue has slots, however many send
 /// (docs/adr/0017-qdma-transport.md). Nothing exists for peers never spoken to.
-class qdma_transport final : public transport {
+class qdma_transport final : public runtime::pollable, public transport {
  public:
   explicit qdma_transport(runtime::engine& e, copy_completion ends = copy_completion::direct);
   ~qdma_transport() override;
 
+  runtime::pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "transports/self/transport.hpp"
 
 namespace weft::transports::self {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/self/transport.hpp"
 
+#include <cstring>
 #include <utility>
 
 #include "transports/self/link.hpp"

@@ -14,10 +14,11 @@ namespace weft::transports::self {
 
 /// Frames wait in a bounded queue until the next pass, so that a frame's consequences never run
 /// inside the call that posted it. Progress lock held only.
-class self_transport final : public transport {
+class self_transport final : public runtime::pollable, public transport {
  public:
   /// \param engine of this context; outlives it
   explicit self_transport(runtime::engine& engine) : engine_(engine) { worth_polling = false; }
+  runtime::pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,

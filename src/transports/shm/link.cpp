@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/link.hpp"
 
+#include <cstring>
+
 #include "runtime/pause.hpp"
 #include "runtime/small_copy.hpp"
 #include "transports/shm/transport.hpp"

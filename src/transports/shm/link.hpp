@@ -2,6 +2,8 @@
 // The sending end of a ring.
 #pragma once
 
+#include <optional>
+
 #include "runtime/doorbell.hpp"
 #include "runtime/memory_file.hpp"
 #include "transports/shm/wire.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/ring_receiver.hpp"
 
+#include <cstring>
+
 namespace weft::transports::shm {
 
 ring_receiver::ring_receiver(runtime::mapping memory, frame_sink& to,

@@ -20,13 +20,14 @@ namespace weft::transports::shm {
 /// others in turn, one every few passes, so that a pass costs the same however many peers are
 /// connected (docs/adr/0002). Nothing exists for peers never spoken to. Takes what is in a ring, up
 /// to `frames_per_pass`; read_policy_transport reads otherwise.
-class shm_transport : public transport {
+class shm_transport : public runtime::pollable, public transport {
  public:
   /// \param looks_after told when there is something to copy; null (tests): somebody polls anyway
   shm_transport(runtime::doorbell& own_bell, copy_method way, std::uint64_t probe_value,
                 runtime::engine* looks_after = nullptr);
   ~shm_transport() override;
 
+  runtime::pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,

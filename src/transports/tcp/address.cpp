@@ -7,6 +7,7 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "runtime/errno_hint.hpp"

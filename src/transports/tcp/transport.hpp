@@ -21,11 +21,12 @@ namespace weft::transports::tcp {
 /// every few; the others are in an epoll set of the transport, whose one descriptor the engine's
 /// wait sets watch: a polling thread pays a memory load for all of them (docs/adr/0007-tcp.md).
 /// Nothing is opened before the first peer is offered to connect, or connected to.
-class tcp_transport final : public transport, private offers {
+class tcp_transport final : public runtime::pollable, public transport, private offers {
  public:
   tcp_transport(runtime::engine& e, settings s);
   ~tcp_transport() override;
 
+  runtime::pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override { return traits_; }
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,

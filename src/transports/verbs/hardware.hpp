@@ -2,6 +2,9 @@
 // A device of libibverbs.
 #pragma once
 
+#include <memory>
+#include <optional>
+
 #include "transports/verbs/device.hpp"
 
 namespace weft::transports::verbs {

@@ -2,6 +2,8 @@
 // The sending end of a connection.
 #pragma once
 
+#include <optional>
+
 #include "transports/verbs/wire.hpp"
 
 namespace weft::transports::verbs {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,12 +21,13 @@ namespace weft::transports::verbs {
 /// load. Before a thread sleeps the completion channel is armed; it lies in an epoll set of the
 /// transport, with the device's events and a timer, whose one descriptor the engine's wait sets
 /// watch. No memory is registered before the first peer.
-class verbs_transport final : public transport {
+class verbs_transport final : public runtime::pollable, public transport {
  public:
   /// \throws weft::error when descriptors run out
   verbs_transport(runtime::engine& e, settings s, std::unique_ptr<verbs::device> d);
   ~verbs_transport() override;
 
+  runtime::pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override;
   std::string reach(bool is_self) const override;
   std::unique_ptr<link> open(frame_sink& from, const counterpart& who,

@@ -103,9 +103,7 @@ class stub_transport final : public transports::transport {
   }
   std::string describe() const override { return name_; }
   std::string describe(const transports::frame_sink&) const override { return name_; }
-  unsigned poll() noexcept override { return 0; }
-  bool has_work() noexcept override { return false; }
-  void wake_peer() noexcept override {}
+  weft::runtime::pollable* poll_hook() noexcept override { return nullptr; }
 
   /// Of the offer that was accepted last. Progress lock held.
   transports::frame_sink* last = nullptr;

@@ -45,9 +45,7 @@ class forgetful final : public transports::transport {
   void add_to(weft::metrics& m) const noexcept override { m.registered_bytes += 7; }
   std::string describe() const override { return "forgetful"; }
   std::string describe(const frame_sink&) const override { return describe(); }
-  unsigned poll() noexcept override { return 0; }
-  bool has_work() noexcept override { return false; }
-  void wake_peer() noexcept override {}
+  weft::runtime::pollable* poll_hook() noexcept override { return nullptr; }
 
  private:
   std::vector<range>& told_;

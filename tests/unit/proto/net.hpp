@@ -61,7 +61,7 @@ class side {
         messages(engine, s) {
     messages.peers().reserve_ranks(64);
     engine.add(messages.upkeep());
-    engine.add(*transport);
+    engine.add(*transport->poll_hook());
   }
   ~side() {
     end();

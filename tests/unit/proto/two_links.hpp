@@ -22,7 +22,7 @@ class many_linked {
     for (const fake::manner& m : links) transports.push_back(fake::make(w, n, engine, m));
     messages.peers().reserve_ranks(64);
     engine.add(messages.upkeep());
-    for (const auto& t : transports) engine.add(*t);
+    for (const auto& t : transports) engine.add(*t->poll_hook());
     other = messages.peers().at(1 - n);
     messages.connector = [this](peer&) { wants_links = true; };
   }

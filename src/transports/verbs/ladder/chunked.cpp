@@ -2,6 +2,7 @@
 #include "transports/verbs/ladder/chunked.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace weft::transports::verbs::ladder {
 

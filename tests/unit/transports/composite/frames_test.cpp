@@ -44,7 +44,7 @@ struct end {
   end(fake::world& w, fake::node n) : turns(weft::progress_mode::polling, {}, "epoll", &w) {
     std::vector<std::unique_ptr<transport>> parts;
     for (const fake::manner& m : {slow, narrow}) parts.push_back(fake::make(w, n, turns, m));
-    for (const auto& p : parts) turns.add(*p);
+    for (const auto& p : parts) turns.add(*p->poll_hook());
     both = composite::make("slow+narrow", std::move(parts));
   }
   ~end() {

@@ -48,16 +48,13 @@ class part final : public transport {
   void add_to(metrics& m) const noexcept override { m.registration_hits += 3; }
   std::string describe() const override { return std::string(traits_.name); }
   std::string describe(const frame_sink&) const override { return "a link by " + describe(); }
-  unsigned poll() noexcept override { return ++polls; }
-  bool has_work() noexcept override { return true; }
-  void wake_peer() noexcept override {}
+  weft::runtime::pollable* poll_hook() noexcept override { return nullptr; }
 
   using links = std::vector<std::uint32_t>;  // their numbers, as the part knows them
   links opened, accepted;
   std::vector<std::pair<frame_sink*, std::uint8_t>> notes;
   std::vector<frame_sink*> forgotten;
   std::size_t bytes_forgotten = 0;
-  unsigned polls = 0;
   std::string unreachable, refusal;
 
  private:
@@ -198,8 +195,5 @@ TEST_CASE("joint: what concerns the process concerns every part") {
 // The engine has the parts among its sources; to poll them here would be twice.
 TEST_CASE("joint: leaves polling to its parts") {
   joined x;
-  CHECK_FALSE(x.both->worth_polling);
-  CHECK(x.both->poll() == 0);
-  CHECK_FALSE(x.both->has_work());
-  CHECK(x.near->polls + x.far->polls == 0);
+  CHECK(x.both->poll_hook() == nullptr);
 }

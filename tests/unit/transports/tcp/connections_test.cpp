@@ -108,8 +108,8 @@ void come_in(stranger& peer, end& e, const wireup_message& offer) {
 TEST_CASE("tcp: nothing is opened before a peer is offered to connect") {
   end a;
   CHECK(a.tcp->describe().find("not listening") != std::string::npos);
-  CHECK_FALSE(a.tcp->worth_watching);
-  CHECK_FALSE(a.tcp->worth_polling);
+  CHECK_FALSE(a.tcp->poll_hook()->worth_watching);
+  CHECK_FALSE(a.tcp->poll_hook()->worth_polling);
   a.open();
   CHECK(a.tcp->describe().find("listens on 127.0.0.1:") != std::string::npos);
 }

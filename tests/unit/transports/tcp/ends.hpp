@@ -79,7 +79,7 @@ struct end {
                std::chrono::seconds peer_timeout = std::chrono::seconds(5))
       : turns(progress_mode::polling, {}, set),
         tcp(tcp::make(turns, {std::move(interfaces), peer_timeout})) {
-    turns.add(*tcp);
+    turns.add(*tcp->poll_hook());
   }
   ~end() {
     const engine::holder hold(turns);

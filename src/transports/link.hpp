@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interface to one transport's way to one peer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <weft/message.hpp>
+
+#include "transports/frame.hpp"
+#include "transports/traits.hpp"
+#include "transports/wireup_message.hpp"
+
+namespace weft::transports {
+
+/// Where a peer's memory is, for one-sided access; travels in 64 bits.
+struct remote_address {
+  std::uint16_t region = 0;  ///< which region of the peer's allocator; 0: its plain address space
+  std::uint64_t offset = 0;  ///< within the region, or the address; 48 bits
+
+  constexpr std::uint64_t packed() const noexcept { return std::uint64_t{region} << 48 | offset; }
+  static constexpr remote_address unpack(std::uint64_t w) noexcept {
+    return {static_cast<std::uint16_t>(w >> 48), w & ((std::uint64_t{1} << 48) - 1)};
+  }
+};
+
+/// How a posting call ended.
+enum class post : std::uint8_t {
+  done,    ///< taken; its memory may be used again
+  posted,  ///< taken; its memory must stay as it is until link::holds() is false
+  busy,    ///< not taken for want of room; try again when the link says so
+  failed   ///< not taken; the peer is gone or cannot do it (error in the operation's status)
+};
+
+/// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed
+/// with the progress lock held. Every function is called with the progress lock held.
+class link {
+ public:
+  /// \param t of its transport; must outlive it
+  explicit link(const transports::traits& t) noexcept : traits_(t) {}
+  virtual ~link() = default;
+  link(const link&) = delete;
+  link& operator=(const link&) = delete;
+
+  const transports::traits& traits() const noexcept { return traits_; }
+
+  /// The counterpart's answer to the offer. Until then nothing may be sent.
+  /// \return empty, or why it does not work
+  virtual std::string opened(wireup_message answer) = 0;
+
+  /// Posts one frame: header.size bytes are taken from `data`, which moves on by as many when the
+  /// answer is `done` and stays where it is otherwise. header.size <= traits().max_payload.
+  /// Frames arrive in the order of posting.
+  virtual post send(const frame_header& header, const frame_extension* extension,
+                    gather& data) noexcept = 0;
+
+  /// The same for a frame whose header.size bytes lie together at `data`: what most messages are. A
+  /// transport overrides it if it can do better. The header comes by value, in two registers:
+  /// written to memory byte by byte and read as words it would cost a stall.
+  virtual post send_contiguous(frame_header header, const frame_extension* extension,
+                               const std::byte* data) noexcept {
+    const const_buffer one(data, header.size);
+    gather pieces({&one, 1});
+    return send(header, extension, pieces);
+  }
+
+  /// As `send`, for memory that need not be free again at once.
+  /// \param left bytes of the message that have not left yet, this frame's among them; of an
+  ///   announcement, those that it announces
+  /// \return also `posted`: the bytes are taken, `data` has moved on, and the link reads them
+  /// later.
+  ///   While it holds memory it may take no other frame; on_writable tells when it holds none.
+  virtual post send_large(const frame_header& header, const frame_extension* extension,
+                          gather& data, std::uint64_t left) noexcept {
+    static_cast<void>(left);
+    return send(header, extension, data);
+  }
+
+  /// Whether memory of a frame that was `posted` is still needed.
+  virtual bool holds() const noexcept { return false; }
+  /// The same for frames whose extension has that `a`; a link that does not tell them apart says it
+  /// for all.
+  virtual bool holds_for(std::uint64_t a) const noexcept {
+    static_cast<void>(a);
+    return holds();
+  }
+
+  /// The memory of every operation goes back to the application. Copies what it holds; ends what
+  /// `get` and `put` have under way, without a word to the frame sink; and what was made ready for
+  /// the peer is withdrawn: from now on every `get` and `put` of its fails, also one that is under
+  /// way.
+  virtual void let_go() noexcept {}
+
+  /// Reads `size` bytes of the peer's memory without its help.
+  /// \param cookie handed to frame_sink::on_transferred when the answer is `posted`
+  /// \return done: it is there; posted: it will be, `into` is the link's until on_transferred;
+  ///         busy: as with send; failed: it cannot, or the peer has withdrawn it meanwhile, and the
+  ///         protocol falls back to asking for the data
+  virtual post get(scatter into, remote_address from, std::size_t size,
+                   std::uint64_t cookie) noexcept = 0;
+
+  /// Whether `get` from there is better than asking for the data, as things are now.
+  virtual bool prefers_get(remote_address from, std::size_t size) const noexcept = 0;
+
+  /// Where the peer's `get` could find `data`; nothing: it could not. Until it is withdrawn, or
+  /// let_go, the memory stays as it is. The peer may read any part of it: offsets add up.
+  virtual std::optional<remote_address> expose(const_buffer data) noexcept = 0;
+
+  /// The other direction: writes into memory that the peer made ready by `expect`. Frames that are
+  /// sent later arrive after it. Same answers as `get`; `data` is the link's while it is `posted`.
+  virtual post put([[maybe_unused]] gather data, [[maybe_unused]] remote_address to,
+                   [[maybe_unused]] std::size_t size,
+                   [[maybe_unused]] std::uint64_t cookie) noexcept {
+    return post::failed;
+  }
+
+  /// Where the peer's `put` could write; nothing: it could not. As long as with `expose`.
+  virtual std::optional<remote_address> expect([[maybe_unused]] mutable_buffer into) noexcept {
+    return {};
+  }
+
+  /// Whether a message of that size had better be written by `put` than sent in frames, as things
+  /// are now. Asked on both sides: its sender does not expose it then, and its receiver expects it.
+  virtual bool prefers_put([[maybe_unused]] std::size_t size) const noexcept { return false; }
+
+  /// For a `get` or `put` that was `posted` just now: that frame, which has no payload, leaves as
+  /// soon as the copy has ended well, with nobody here in between. frame_sink::on_chained tells
+  /// that it has; if it could not leave then, for want of room, only on_transferred comes. \return
+  /// false: the link does not do that
+  virtual bool chain([[maybe_unused]] std::uint64_t cookie,
+                     [[maybe_unused]] const frame_header& header,
+                     [[maybe_unused]] const frame_extension& extension) noexcept {
+    return false;
+  }
+
+  /// What `expose` or `expect` made ready is not needed any more: told once for each, unless
+  /// let_go comes first. The peer has nothing under way there, if it is a correct one.
+  /// \param what as `expose` or `expect` returned it
+  virtual void withdraw([[maybe_unused]] remote_address what) noexcept {}
+
+  /// True while the peer has not yet seen everything that was sent.
+  virtual bool unconsumed() const noexcept = 0;
+
+  /// Wakes the peer's progress if nobody there looks: after frames that need a reaction.
+  virtual void wake_peer() noexcept = 0;
+
+  /// Why the peer could not be had or was lost, and the cure, for people; asked from within
+  /// frame_sink::on_broken. Empty: no more is known than the code says.
+  virtual std::string trouble() const { return {}; }
+
+ private:
+  const transports::traits& traits_;
+};
+
+}  // namespace weft::transports
