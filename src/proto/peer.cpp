@@ -12,8 +12,8 @@ namespace weft::proto {
 
 peer::peer(messenger& owner, peer_id id)
     : connection_(*this, owner, id),
-      writer_(connection_),
       receiver_(*this, writer_, rendezvous_receiver_, connection_),
+      writer_(connection_),
       sender_(writer_, connection_),
       rendezvous_receiver_(receiver_, writer_, connection_) {}
 

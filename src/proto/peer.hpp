@@ -121,9 +121,10 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   bool on_bye_answer() noexcept;
   protocol_coroutine say_bye() noexcept;
 
+  // In this order what each frame needs lies together.
   peer_connection connection_;
-  frame_writer writer_;
   proto::receiver receiver_;
+  frame_writer writer_;
   proto::sender sender_;
   rendezvous_receiver rendezvous_receiver_;
   std::unique_ptr<rma> rma_;  // once there was any access in either direction

@@ -79,6 +79,7 @@ class peer_connection {
  private:
   void note(std::string_view detail) noexcept;
 
+  std::string detail_;  // first, so that what each frame needs lies together with the next part's
   proto::peer* peer_;
   messenger* messenger_;
   peer_id id_;
@@ -88,7 +89,6 @@ class peer_connection {
   errc marked_failure_ = errc::ok;  // why it is to fail at the next pass
   std::unique_ptr<transports::link> link_;
   multi_rail_link* several_ = nullptr;
-  std::string detail_;
 };
 
 inline constexpr const char* closed_by_this_side = "this side closed it";
