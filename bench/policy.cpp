@@ -203,8 +203,8 @@ void measure(const request& wanted, const hosts& apart, const scenario& what, co
   theirs.transports = options{}.transports;
   theirs.job_key = wireup::job_key::random().to_text();
   options mine = theirs;
-  mine.polling = how.polling;
-  mine.reading = how.reading;
+  mine.experimental.polling = how.polling;
+  mine.experimental.reading = how.reading;
   const pair_options stage{
       .name = "policy", .shared_bytes = longest_address, .pin = wanted.chosen.pin, .apart = &apart};
   const auto samples = run_pair(stage, [&](pair_member& member) {

@@ -68,10 +68,10 @@ std::vector<contestant> contestants() {
 
 options with(const settings& chosen, const contestant& c) {
   options result = options_of(chosen);
-  result.rendezvous = c.way;
-  result.inlined = c.inlined;
-  result.chained = c.chained;
-  result.qdma_copy_completion = c.told;
+  result.experimental.rendezvous = c.way;
+  result.experimental.eager_data = c.inlined;
+  result.experimental.chained = c.chained;
+  result.experimental.qdma_copy_completion = c.told;
   // As in the paper: what a slot does not hold is a rendezvous.
   result.eager_limit = kib;
   return result;

@@ -44,7 +44,7 @@ options with(const settings& chosen, const contestant& c) {
   options result = options_of(chosen);
   result.regions.caching = c.caching;
   result.eager_limit = kib;
-  result.inlined = rendezvous_eager_data::no;
+  result.experimental.eager_data = rendezvous_eager_data::no;
   return result;
 }
 

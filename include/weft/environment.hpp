@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/context.hpp>
+#include <weft/options.hpp>
 
 namespace weft {
 

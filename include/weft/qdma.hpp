@@ -13,11 +13,15 @@
 #include <string>
 #include <vector>
 
-#include <weft/context.hpp>
 #include <weft/coro/detail/request.hpp>
 #include <weft/coro/operation.hpp>
+#include <weft/coro/task.hpp>
 #include <weft/message.hpp>
 #include <weft/remote_region.hpp>
+
+namespace weft {
+class context;
+}
 
 namespace weft::qdma {
 

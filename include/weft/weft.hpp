@@ -12,9 +12,11 @@
 #include <weft/endpoint.hpp>
 #include <weft/error.hpp>
 #include <weft/group.hpp>
+#include <weft/listener.hpp>
 #include <weft/membership.hpp>
 #include <weft/memory.hpp>
 #include <weft/message.hpp>
+#include <weft/options.hpp>
 #include <weft/region.hpp>
 #include <weft/run.hpp>
 #include <weft/stream.hpp>

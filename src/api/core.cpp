@@ -83,9 +83,9 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
     : options_(checked(std::move(chosen))),
       job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
-      messenger_(engine_,
-                 {options_.unexpected_budget, options_.eager_limit, options_.hashed_tag_bits,
-                  options_.rendezvous, options_.inlined, options_.chained}),
+      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
+                           options_.hashed_tag_bits, options_.experimental.rendezvous,
+                           options_.experimental.eager_data, options_.experimental.chained}),
       links_(engine_, messenger_, ways_, left_out_, *job_),
       members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
   messenger_.peers().reserve_ranks(wireup::first_stranger);
@@ -94,7 +94,7 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
   messenger_.on_parted = [this](proto::peer& p) { links_.part(p); };
   messenger_.on_given_up = [this](proto::peer& p) { links_.given_up(p); };
   messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
-  engine_.poll_by(options_.polling);
+  engine_.poll_by(options_.experimental.polling);
   make_transports(guests);
   engine_.add(messenger_.upkeep());
   if (!options_.trace_file.empty())
@@ -154,13 +154,13 @@ std::unique_ptr<transports::transport> core::make_transport(
   if (name == "shm") {
     missing = transports::shm::probe();
     if (!missing.empty()) return {};
-    return transports::shm::make(engine_.own_doorbell(), options_.shm_copy, options_.reading,
-                                 &engine_);
+    return transports::shm::make(engine_.own_doorbell(), options_.shm_copy,
+                                 options_.experimental.reading, &engine_);
   }
   if (name == "qdma") {
     missing = transports::qdma::probe();
     if (!missing.empty()) return {};
-    return transports::qdma::make(engine_, options_.qdma_copy_completion);
+    return transports::qdma::make(engine_, options_.experimental.qdma_copy_completion);
   }
   if (name == "verbs")
     return transports::verbs::make(

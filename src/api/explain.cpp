@@ -50,7 +50,8 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
   const options& o = c.chosen();
   const std::int64_t credit = proto::first_window;
   const transports::traits& t = used->traits();
-  const proto::explanation send = proto::explain_send(bytes, o.eager_limit, credit, t, o.inlined);
+  const proto::explanation send =
+      proto::explain_send(bytes, o.eager_limit, credit, t, o.experimental.eager_data);
   const proto::send_plan plan = proto::plan_send(bytes, o.eager_limit, credit);
 
   std::vector<route> all;
@@ -64,9 +65,9 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
     return all;
   }
   all.push_back({"always", send.way, send.why});
-  if (o.rendezvous != rendezvous_scheme::automatic &&
-      (shm || verbs || o.rendezvous == rendezvous_scheme::frames)) {
-    const proto::explanation rest = proto::explain_payload(o.rendezvous);
+  if (o.experimental.rendezvous != rendezvous_scheme::automatic &&
+      (shm || verbs || o.experimental.rendezvous == rendezvous_scheme::frames)) {
+    const proto::explanation rest = proto::explain_payload(o.experimental.rendezvous);
     all.push_back({"the rest", rest.way, rest.why});
     return all;
   }

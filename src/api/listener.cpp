@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weft/context.hpp>
 #include <weft/coro/as_result.hpp>
+#include <weft/listener.hpp>
 
 #include "api/listener_state.hpp"
 

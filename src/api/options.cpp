@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <weft/environment.hpp>
+#include <weft/error.hpp>
 
 #include "api/options.hpp"
 
@@ -114,7 +115,7 @@ constexpr std::array<std::pair<const char*, poll_policy>, 3> policies{
      {"toggle", poll_policy::toggle}}};
 
 void set_poll_policy(options& o, const char* name, const std::string& value) {
-  o.polling = one_of(policies, name, value, "order, adaptive or toggle");
+  o.experimental.polling = one_of(policies, name, value, "order, adaptive or toggle");
 }
 
 constexpr std::array<std::pair<const char*, ring_read_policy>, 5> readings{
@@ -125,7 +126,8 @@ constexpr std::array<std::pair<const char*, ring_read_policy>, 5> readings{
      {"immediate", ring_read_policy::immediate}}};
 
 void set_reading(options& o, const char* name, const std::string& value) {
-  o.reading = one_of(readings, name, value, "burst, single, contiguous, post or immediate");
+  o.experimental.reading =
+      one_of(readings, name, value, "burst, single, contiguous, post or immediate");
 }
 
 constexpr std::array<std::pair<const char*, rendezvous_scheme>, 4> ways{
@@ -151,7 +153,7 @@ void set_region_entries(options& o, const char* name, const std::string& value) 
 }
 
 void set_rendezvous(options& o, const char* name, const std::string& value) {
-  o.rendezvous = one_of(ways, name, value, "auto, frames, read or write");
+  o.experimental.rendezvous = one_of(ways, name, value, "auto, frames, read or write");
 }
 
 constexpr std::array<std::pair<const char*, rendezvous_eager_data>, 3> beginnings{
@@ -159,15 +161,15 @@ constexpr std::array<std::pair<const char*, rendezvous_eager_data>, 3> beginning
      {"yes", rendezvous_eager_data::yes},
      {"no", rendezvous_eager_data::no}}};
 
-void set_inlined(options& o, const char* name, const std::string& value) {
-  o.inlined = one_of(beginnings, name, value, "auto, yes or no");
+void set_eager_data(options& o, const char* name, const std::string& value) {
+  o.experimental.eager_data = one_of(beginnings, name, value, "auto, yes or no");
 }
 
 constexpr std::array<std::pair<const char*, chained_fin>, 3> chainings{
     {{"auto", chained_fin::automatic}, {"yes", chained_fin::yes}, {"no", chained_fin::no}}};
 
 void set_chained(options& o, const char* name, const std::string& value) {
-  o.chained = one_of(chainings, name, value, "auto, yes or no");
+  o.experimental.chained = one_of(chainings, name, value, "auto, yes or no");
 }
 
 constexpr std::array<std::pair<const char*, copy_completion>, 3> ends{
@@ -176,7 +178,8 @@ constexpr std::array<std::pair<const char*, copy_completion>, 3> ends{
      {"two_queues", copy_completion::two_queues}}};
 
 void set_qdma_copy_completion(options& o, const char* name, const std::string& value) {
-  o.qdma_copy_completion = one_of(ends, name, value, "direct, one_queue or two_queues");
+  o.experimental.qdma_copy_completion =
+      one_of(ends, name, value, "direct, one_queue or two_queues");
 }
 
 void set_spin(options& o, const char* name, const std::string& value) {
@@ -246,12 +249,12 @@ const std::vector<environment_variable>& environment_variables() {
        set_progress, [](const options& o) { return name_of(o.progress); }},
       {"WEFT_SPIN", "spin", "microseconds that a waiting thread polls before it sleeps", set_spin,
        [](const options& o) { return std::to_string(o.spin.count()); }},
-      {"WEFT_POLL_POLICY", "polling",
+      {"WEFT_POLL_POLICY", "experimental.polling",
        "how polling threads look at transports: order, adaptive, toggle", set_poll_policy,
-       [](const options& o) { return name_of(o.polling); }},
-      {"WEFT_SHM_READ_POLICY", "reading",
+       [](const options& o) { return name_of(o.experimental.polling); }},
+      {"WEFT_SHM_READ_POLICY", "experimental.reading",
        "what is taken out of a peer's ring at once: burst, single, contiguous, post, immediate",
-       set_reading, [](const options& o) { return name_of(o.reading); }},
+       set_reading, [](const options& o) { return name_of(o.experimental.reading); }},
       {"WEFT_TRANSPORTS", "transports",
        "transports to use, in order of preference: self, shm, qdma, verbs, tcp; + joins some",
        set_transports, [](const options& o) { return join(o.transports); }},
@@ -283,18 +286,19 @@ const std::vector<environment_variable>& environment_variables() {
        "bytes of the longest message that goes without a handshake (k, m, g)",
        [](options& o, const char* n, const std::string& v) { o.eager_limit = bytes(n, v); },
        [](const options& o) { return std::to_string(o.eager_limit); }},
-      {"WEFT_RENDEZVOUS", "rendezvous",
+      {"WEFT_RENDEZVOUS", "experimental.rendezvous",
        "how the rest of a longer one crosses: auto, frames, read, write", set_rendezvous,
-       [](const options& o) { return name_of(o.rendezvous); }},
-      {"WEFT_RENDEZVOUS_EAGER_DATA", "inlined",
-       "whether its beginning goes with the handshake: auto, yes, no", set_inlined,
-       [](const options& o) { return name_of(o.inlined); }},
-      {"WEFT_RENDEZVOUS_CHAINED_FIN", "chained",
+       [](const options& o) { return name_of(o.experimental.rendezvous); }},
+      {"WEFT_RENDEZVOUS_EAGER_DATA", "experimental.eager_data",
+       "whether its beginning goes with the handshake: auto, yes, no", set_eager_data,
+       [](const options& o) { return name_of(o.experimental.eager_data); }},
+      {"WEFT_RENDEZVOUS_CHAINED_FIN", "experimental.chained",
        "whether a copy's end is told by the copy itself: auto, yes, no", set_chained,
-       [](const options& o) { return name_of(o.chained); }},
-      {"WEFT_QDMA_COPY_COMPLETION", "qdma_copy_completion",
+       [](const options& o) { return name_of(o.experimental.chained); }},
+      {"WEFT_QDMA_COPY_COMPLETION", "experimental.qdma_copy_completion",
        "how qdma tells its own side of a copy's end: direct, one_queue, two_queues",
-       set_qdma_copy_completion, [](const options& o) { return name_of(o.qdma_copy_completion); }},
+       set_qdma_copy_completion,
+       [](const options& o) { return name_of(o.experimental.qdma_copy_completion); }},
       {"WEFT_REGISTRATION_CACHE", "regions.caching",
        "how long memory stays registered with devices: off, on, bounded", set_registration_caching,
        [](const options& o) { return name_of(o.regions.caching); }},
@@ -331,13 +335,6 @@ options detail::checked(options chosen) {
   for (const environment_variable& v : environment_variables())
     v.set(again, fmt::format("options::{} ({})", v.option, v.name).c_str(), v.get(chosen));
   return chosen;
-}
-
-options options::from_environment() {
-  options o;
-  for (const environment_variable& v : environment_variables())
-    if (const char* value = std::getenv(v.name)) v.set(o, v.name, value);
-  return o;
 }
 
 }  // namespace weft

@@ -2,7 +2,7 @@
 // Options that a program made by itself are checked as those of the environment are.
 #pragma once
 
-#include <weft/context.hpp>
+#include <weft/options.hpp>
 
 namespace weft::detail {
 

@@ -32,7 +32,7 @@ struct messenger_settings {
   std::size_t eager_limit = 0;
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};  ///< as options::hashed_tag_bits
   rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
-  rendezvous_eager_data inlined = rendezvous_eager_data::automatic;
+  rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
   chained_fin chained = chained_fin::automatic;
   /// Numbers that no peer guesses; a simulation has its own, so that a run can be repeated.
   std::function<std::uint64_t()> secret = secret_word;

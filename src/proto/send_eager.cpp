@@ -18,7 +18,7 @@ void sender::opened() noexcept {
   const messenger_settings& settings = connection_->owner().settings();
   const transports::traits& traits = connection_->link()->traits();
   small_limit_ = std::min(longest_in_one_frame(traits), settings.eager_limit);
-  inlines_ = inlines(settings.inlined, traits);
+  inlines_ = inlines(settings.eager_data, traits);
 }
 
 bool sender::start(send_operation& op) noexcept {

@@ -10,10 +10,11 @@
 #include <functional>
 #include <string>
 
-#include <weft/context.hpp>
 #include <weft/coro/detail/run_loop.hpp>
 #include <weft/coro/detail/timer.hpp>
 #include <weft/coro/executor.hpp>
+#include <weft/poll_policy.hpp>
+#include <weft/progress_mode.hpp>
 
 #include "runtime/caller_loop.hpp"
 #include "runtime/external_polling.hpp"

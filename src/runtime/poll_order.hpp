@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include <weft/context.hpp>
+#include <weft/poll_policy.hpp>
 
 #include "runtime/pollable.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <weft/context.hpp>
+#include <weft/poll_policy.hpp>
 
 #include "runtime/poll_order.hpp"
 #include "runtime/pollable.hpp"

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include <weft/context.hpp>
 #include <weft/coro/detail/run_loop.hpp>
+#include <weft/progress_mode.hpp>
 
 #include "runtime/clock.hpp"
 #include "runtime/completion_queue.hpp"

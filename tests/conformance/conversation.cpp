@@ -52,10 +52,10 @@ context setting::make_context() const {
   o.shm_copy = large;
   o.transports = {"self", transport};
   o.tcp_links = tcp_links;
-  o.reading = reading;
-  o.rendezvous = rendezvous;
-  o.qdma_copy_completion = qdma_copy_completion;
-  o.chained = chained;
+  o.experimental.reading = reading;
+  o.experimental.rendezvous = rendezvous;
+  o.experimental.qdma_copy_completion = qdma_copy_completion;
+  o.experimental.chained = chained;
   if (std::string_view(transport) != "fake") return context(std::move(o));
   const std::vector<weft::detail::external_transport> guests{fake_transport()};
   return context(std::make_unique<weft::detail::core>(std::move(o), nullptr, guests));

@@ -98,13 +98,15 @@ TEST_CASE("kill: in the middle of a message that qdma reads or writes") {
     weft::options o;
     o.transports = {"qdma"};
     o.eager_limit = 1024;
-    o.inlined = weft::rendezvous_eager_data::no;
-    o.rendezvous =
+    o.experimental.eager_data = weft::rendezvous_eager_data::no;
+    o.experimental.rendezvous =
         way == std::string("read") ? weft::rendezvous_scheme::read : weft::rendezvous_scheme::write;
-    o.chained = chained == std::string("yes") ? weft::chained_fin::yes : weft::chained_fin::no;
-    o.qdma_copy_completion = ends == std::string("direct")      ? weft::copy_completion::direct
-                             : ends == std::string("one_queue") ? weft::copy_completion::one_queue
-                                                                : weft::copy_completion::two_queues;
+    o.experimental.chained =
+        chained == std::string("yes") ? weft::chained_fin::yes : weft::chained_fin::no;
+    o.experimental.qdma_copy_completion =
+        ends == std::string("direct")      ? weft::copy_completion::direct
+        : ends == std::string("one_queue") ? weft::copy_completion::one_queue
+                                           : weft::copy_completion::two_queues;
     weft::context ctx(o);
     weft::listener listening =
         weft::run(ctx, ctx.listen("unix://weft-halfway-" + std::to_string(::getpid())));

@@ -10,6 +10,9 @@ set(may_wireup coro runtime transports proto wireup)
 set(may_api coro runtime transports proto wireup api transports/*)
 set(may_bindings bindings)
 
+# Public headers that stand on a context: the layers below api include what they need of the others.
+set(of_a_context "(context|environment|explain|external_loop|group|listener|membership|memory|options|run|weft)")
+
 file(GLOB_RECURSE files RELATIVE "${SOURCE}" "${SOURCE}/*.hpp" "${SOURCE}/*.cpp")
 foreach(file IN LISTS files)
   string(REGEX MATCH "^[^/]+" layer "${file}")
@@ -38,6 +41,13 @@ foreach(file IN LISTS files)
       message(SEND_ERROR "src/${file}: ${line}: ${layer} may not know ${folder}")
     endif()
   endforeach()
+
+  if(NOT layer MATCHES "^(api|bindings)$")
+    file(STRINGS "${SOURCE}/${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]+<weft/${of_a_context}\\.hpp>")
+    foreach(line IN LISTS lines)
+      message(SEND_ERROR "src/${file}: ${line}: ${layer} may not know a context")
+    endforeach()
+  endif()
 endforeach()
 
 # The coroutine library is used without the rest: its headers include each other, and weft/error.hpp.

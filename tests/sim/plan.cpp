@@ -162,7 +162,7 @@ scenario make_plan(const wishes& w) {
     p.ranks[i].eager_limit = d.one_of(eager_limits);
     if (d.percent(15)) p.ranks[i].joins = d.up_to(500us);
     p.ranks[i].rendezvous = d.one_of(ways);
-    if (d.percent(30)) p.ranks[i].inlined = weft::rendezvous_eager_data::no;
+    if (d.percent(30)) p.ranks[i].eager_data = weft::rendezvous_eager_data::no;
   }
   const auto wanted = [&w](unsigned i) {
     return !w.only || std::count(w.only->begin(), w.only->end(), i) != 0;

@@ -53,7 +53,7 @@ struct rank_plan {
   std::size_t unexpected_budget = 0;
   std::size_t eager_limit = 0;
   weft::rendezvous_scheme rendezvous = weft::rendezvous_scheme::automatic;
-  weft::rendezvous_eager_data inlined = weft::rendezvous_eager_data::automatic;
+  weft::rendezvous_eager_data eager_data = weft::rendezvous_eager_data::automatic;
   nanoseconds joins{0};
 };
 

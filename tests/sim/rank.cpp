@@ -47,7 +47,7 @@ rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book)
       messages_(engine_, {.unexpected_budget = p.ranks[number].unexpected_budget,
                           .eager_limit = p.ranks[number].eager_limit,
                           .rendezvous = p.ranks[number].rendezvous,
-                          .inlined = p.ranks[number].inlined,
+                          .eager_data = p.ranks[number].eager_data,
                           .secret = [d = p.secrets(number)]() mutable { return d.throw_one(); }}) {
   messages_.peers().reserve_ranks(static_cast<weft::peer_id>(p.ranks.size()));
   engine_.add(messages_.upkeep());

@@ -54,15 +54,15 @@ ordered_json variables(const options& now) {
     all.push_back({{"name", v.name},
                    {"value", v.get(now)},
                    {"default", v.get(untouched)},
-                   {"set", std::getenv(v.name) != nullptr},
+                   {"set", std::getenv(v.name) != nullptr || v.get(now) != v.get(untouched)},
                    {"meaning", v.meaning}});
   return all;
 }
 
 /// What looks like a variable of weft's and is none: misspelt, most likely.
 ordered_json unknown_variables() {
-  std::set<std::string_view> known{"WEFT_RANK", "WEFT_SIZE", "WEFT_LOCAL_SIZE", "WEFT_JOB",
-                                   "WEFT_OFI_ANNOUNCE"};
+  std::set<std::string_view> known{"WEFT_RANK", "WEFT_SIZE",   "WEFT_LOCAL_SIZE",
+                                   "WEFT_JOB",  "WEFT_CONFIG", "WEFT_OFI_ANNOUNCE"};
   for (const environment_variable& v : environment_variables()) known.insert(v.name);
   ordered_json all = ordered_json::array();
   for (char** one = environ; *one; ++one) {
@@ -82,6 +82,9 @@ ordered_json machine() {
 
 void show(const ordered_json& report) {
   fmt::print("weft {}\n\nvariables\n", report["version"].get<std::string>());
+  if (const auto file = report["configuration_file"].get<std::string>(); !file.empty())
+    fmt::print("  {:<22}  {}: read first; the environment replaces its settings\n", "WEFT_CONFIG",
+               file);
   for (const auto& v : report["variables"]) {
     const auto value = quoted(v["value"].get<std::string>());
     fmt::print("  {:<22}  {:<10} {}\n", v["name"].get<std::string>(), value,
@@ -212,6 +215,8 @@ int answer(const request& wanted) {
   }
   ordered_json report;
   report["version"] = WEFT_VERSION;
+  const char* const file = std::getenv("WEFT_CONFIG");
+  report["configuration_file"] = file ? file : "";
   report["variables"] = variables(now);
   report["unknown"] = unknown_variables();
   report["machine"] = machine();

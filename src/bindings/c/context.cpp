@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <weft/environment.hpp>
 
 #include "bindings/c/handles.hpp"
 
@@ -13,19 +12,6 @@ using namespace weft::c;
 
 namespace {
 
-/// One of options::settings on top of the environment.
-void apply(weft::options& o, const std::string& setting) {
-  const std::size_t equals = std::min(setting.find('='), setting.size());
-  const std::string name = setting.substr(0, equals);
-  for (const environment_variable& v : environment_variables())
-    if (name == v.name && equals != setting.size())
-      return v.set(o, v.name, setting.substr(equals + 1));
-  throw error(errc::invalid_argument,
-              fmt::format("weft_options.settings has \"{}\"; it must be NAME=value, with a name "
-                          "that weft-info lists",
-                          setting));
-}
-
 weft::options options_of(const weft_options* given) {
   if (given && given->size < offsetof(weft_options, why))
     throw error(errc::invalid_argument,
@@ -33,7 +19,7 @@ weft::options options_of(const weft_options* given) {
                             given->size, sizeof(weft_options)));
   weft::options o = weft::options::from_environment();
   if (given && given->settings)
-    for (const char* const* s = given->settings; *s; ++s) apply(o, *s);
+    for (const char* const* s = given->settings; *s; ++s) o.apply(*s);
   return o;
 }
 

@@ -117,15 +117,16 @@ std::uint64_t domain::draw_key() {
 }
 
 options domain::chosen() const {
-  options o = options::from_environment();
+  options o;
+  // What completes in a ring interrupts the thread that the ring belongs to: in another program
+  // system calls that never were interrupted before would be (those of sockets with a time-out are
+  // not restarted).
+  o.wait_set = "epoll";
+  if (manual_progress_) o.progress = progress_mode::polling;
+  o = options::from_environment(std::move(o));
   o.standalone = true;
   o.hashed_tag_bits = hashed_tag_bits;
   o.processes_per_host = processes_of_the_job_here();
-  // What completes in a ring interrupts the thread that the ring belongs to: in somebody else's
-  // program, system calls that never were interrupted before would be (those of sockets with a
-  // time-out are not restarted).
-  if (!std::getenv("WEFT_WAIT_SET")) o.wait_set = "epoll";
-  if (manual_progress_ && !std::getenv("WEFT_PROGRESS")) o.progress = progress_mode::polling;
   return o;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/context.hpp>
+#include <weft/ring_read_policy.hpp>
 
 #include "runtime/engine.hpp"
 #include "transports/transport.hpp"

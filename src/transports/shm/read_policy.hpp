@@ -2,7 +2,7 @@
 // The SHIBA device's ways to read a long message out of a ring. docs/adr/0011-reading-a-ring.md.
 #pragma once
 
-#include <weft/context.hpp>
+#include <weft/ring_read_policy.hpp>
 
 #include "transports/shm/transport.hpp"
 

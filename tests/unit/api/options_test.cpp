@@ -4,9 +4,11 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <string>
 
+#include <unistd.h>
 #include <weft/weft.hpp>
 
 using namespace weft;
@@ -36,8 +38,8 @@ void check_refused(const std::function<void(options&)>& change,
 TEST_CASE("options: what no variable could say is refused, by both names") {
   check_refused([](options& o) { o.progress = progress_mode(17); },
                 {"options::progress", "WEFT_PROGRESS"});
-  check_refused([](options& o) { o.polling = poll_policy(17); },
-                {"options::polling", "WEFT_POLL_POLICY"});
+  check_refused([](options& o) { o.experimental.polling = poll_policy(17); },
+                {"options::experimental.polling", "WEFT_POLL_POLICY"});
   check_refused([](options& o) { o.spin = -1us; }, {"options::spin", "WEFT_SPIN"});
   check_refused([](options& o) { o.peer_timeout = 0s; },
                 {"options::peer_timeout", "WEFT_PEER_TIMEOUT", "2 to 86400"});
@@ -78,4 +80,49 @@ TEST_CASE("options: a variable that makes no sense is named") {
   CHECK_THAT(refused("WEFT_WAIT_SET", "select"), Catch::StartsWith("WEFT_WAIT_SET=\"select\""));
   CHECK_THAT(refused("WEFT_TRANSPORTS", ""), Catch::StartsWith("WEFT_TRANSPORTS=\"\""));
   CHECK_THAT(refused("WEFT_SHM_COPY", "x"), Catch::StartsWith("WEFT_SHM_COPY=\"x\""));
+}
+
+TEST_CASE("options: a configuration file is read first, then the environment") {
+  const std::string path = "/tmp/weft-options-" + std::to_string(::getpid()) + ".conf";
+  const auto read = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    ::setenv("WEFT_CONFIG", path.c_str(), 1);
+    std::string said;
+    options o;
+    try {
+      o = options::from_environment();
+    } catch (const error& e) {
+      said = e.what();
+    }
+    ::unsetenv("WEFT_CONFIG");
+    ::unlink(path.c_str());
+    return std::pair(o, said);
+  };
+  ::setenv("WEFT_SPIN", "7", 1);
+  const auto [o, said] = read(
+      "# of this cluster\n\n  WEFT_PROGRESS = polling\r\nWEFT_SPIN=5\nWEFT_EAGER_LIMIT=1k\n"
+      "WEFT_EAGER_LIMIT=2k");
+  ::unsetenv("WEFT_SPIN");
+  CHECK(said.empty());
+  CHECK(o.progress == progress_mode::polling);
+  CHECK(o.spin == 7us);
+  CHECK(o.eager_limit == 2048);
+
+  CHECK(read("").second.empty());
+  CHECK_THAT(read("\nWEFT_SPIN=x").second, Catch::StartsWith(path + ":2: WEFT_SPIN=\"x\""));
+  CHECK_THAT(read("WEFT_SPIM=1").second, Contains(path + ":1: ") && Contains("weft-info"));
+  CHECK_THAT(read("WEFT_SPIN").second, Contains("NAME=value"));
+  CHECK_THAT(read("WEFT_JOB_KEY=0123").second, Contains("WEFT_JOB_KEY_FILE"));
+}
+
+TEST_CASE("options: a configuration file that cannot be read is an error") {
+  const std::string path = GENERATE("/nonexistent/weft.conf", "/tmp");
+  options o;
+  try {
+    o.apply_file(path);
+    FAIL("it was read");
+  } catch (const error& e) {
+    CHECK(e.kind() == errc::system);
+    CHECK_THAT(e.what(), Contains(path));
+  }
 }

@@ -26,10 +26,10 @@ fake::settings one_sided() {
 }
 
 messenger_settings by(rendezvous_scheme way,
-                      rendezvous_eager_data inlined = rendezvous_eager_data::automatic) {
+                      rendezvous_eager_data eager_data = rendezvous_eager_data::automatic) {
   messenger_settings m{64u << 20, 64u << 10};
   m.rendezvous = way;
-  m.inlined = inlined;
+  m.eager_data = eager_data;
   return m;
 }
 
