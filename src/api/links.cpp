@@ -289,15 +289,15 @@ void links::on_gone(const channel_ptr& c, bool orderly) {
   remote_process& who = it->second;
   std::erase(who.channels, c);
   const std::shared_ptr<peer> p = who.peer;
-  const bool looks_on = orderly && !who.gone && is_sought(*p);
+  const bool keeps_peer = orderly && !who.gone && is_sought(*p);
   if (c->misbehaved())
     end(who, errc::protocol_error, "it did what no correct peer does");
   else
     end(who, orderly ? errc::closed : errc::peer_lost,
         orderly ? has_left : std::string_view("its process died or its connection broke"),
-        looks_on);
+        keeps_peer);
   if (who.channels.empty() && !who.draining) drop(it);
-  if (looks_on) look_for(p, c->peer().locator, {errc::closed, std::string(has_left)});
+  if (keeps_peer) look_for(p, c->peer().locator, {errc::closed, std::string(has_left)});
 }
 
 /// Nothing is left to be done with it.

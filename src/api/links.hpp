@@ -142,9 +142,9 @@ class links {
   void stop_draining(const wireup::identity& who);
   bool is_drained(const proto::peer& p) const noexcept;
   remote_process_map::iterator finish_drain(remote_process_map::iterator at);
-  void finish(remote_process& who, errc why, std::string_view detail, bool looks_on);
+  void finish(remote_process& who, errc why, std::string_view detail, bool keeps_peer);
   remote_process_map::iterator drop(remote_process_map::iterator at);
-  void end(remote_process& who, errc why, std::string_view detail, bool looks_on = false);
+  void end(remote_process& who, errc why, std::string_view detail, bool keeps_peer = false);
   void cut_off(remote_process& who, std::string_view what);
   void forget_attempts(const proto::peer& p, errc why);
   void give_up(remote_process& who, errc why, std::string_view detail);

@@ -33,12 +33,12 @@ bool links::drain_peer(const remote_process& who) {
 /// It is gone from now on: nothing is opened for it, or taken from it over the control plane. Who
 /// was cut off has no last words.
 /// \param why, detail what ends the peer, if it has not ended yet
-/// \param looks_on the peer does not end with it
-void links::end(remote_process& who, errc why, std::string_view detail, bool looks_on) {
+/// \param keeps_peer the peer does not end with it
+void links::end(remote_process& who, errc why, std::string_view detail, bool keeps_peer) {
   if (std::exchange(who.gone, true)) return;
   if (who.watch != 0) engine_.unwatch(std::exchange(who.watch, 0));
   const bool was_correct = why == errc::closed || why == errc::peer_lost;
-  if (was_correct && !looks_on) try {
+  if (was_correct && !keeps_peer) try {
       if (!drain_peer(who)) {
         who.draining = {why, std::string(detail), std::chrono::steady_clock::now() + last_words};
         return drain_soon();
@@ -46,18 +46,18 @@ void links::end(remote_process& who, errc why, std::string_view detail, bool loo
     } catch (const std::bad_alloc&) {
       who.draining.reset();  // then what has been heard is all
     }
-  finish(who, why, detail, looks_on);
+  finish(who, why, detail, keeps_peer);
 }
 
 /// The other channels, if there are any, end soon.
-void links::finish(remote_process& who, errc why, std::string_view detail, bool looks_on) {
+void links::finish(remote_process& who, errc why, std::string_view detail, bool keeps_peer) {
   wireup::retry_on_bad_alloc([&] {
     const engine::holder hold(engine_);
     who.opening.clear();
     for (std::size_t i = 0; i != ways_.size(); ++i)
       for (transports::frame_sink* frame_sink : frame_sinks_for(*who.peer, i))
         ways_[i].transport->forget(*frame_sink);
-    if (!looks_on) who.peer->lose(why, detail);
+    if (!keeps_peer) who.peer->lose(why, detail);
     who.unused_multi_rail_link.reset();
     who.peer->drop_link();  // and notes that nothing is left that a multi-rail link could owe
     forget_attempts(*who.peer, why);

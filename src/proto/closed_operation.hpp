@@ -20,7 +20,8 @@ struct closed_request {
   std::shared_ptr<peer> remote;
 };
 
-/// To be called in a co_await expression: g++ 12 destroys an aggregate that is made there twice.
+/// For `co_await closed(p)`. Not `co_await closed_request{...}`: g++ 12 destroys such an aggregate
+/// twice.
 inline closed_request closed(peer& p) noexcept { return {p.shared_from_this()}; }
 
 /// Ends by peer::lose. Any thread.

@@ -38,12 +38,10 @@ class control_queue {
   /// Answers to accesses to memory, but not those that grant a place: a grant is counted where it
   /// is kept.
   std::uint32_t access_answers() const noexcept { return access_answers_; }
-  /// Whether a `granted` frame for that access waits.
-  bool holds_grant(std::uint16_t id) const noexcept {
-    return std::any_of(entries_.begin(), entries_.end(), [id](const entry& e) {
-      return e.kind() == frame_kind::granted && e.extension.a == id;
-    });
-  }
+  /// How many frames were added and have left so far: a frame that is added when `added()` is n has
+  /// left when `left()` is more than n.
+  std::uint64_t added() const noexcept { return left_ + entries_.size(); }
+  std::uint64_t left() const noexcept { return left_; }
 
   /// \return ok; out_of_memory; protocol_error: too many answers wait, which no correct peer causes
   errc add(const entry& e) noexcept {
@@ -72,6 +70,7 @@ class control_queue {
   void pop() noexcept {
     count_one(front(), false);
     entries_.pop_front();
+    ++left_;
   }
   void clear() noexcept {
     entries_.clear();
@@ -94,6 +93,7 @@ class control_queue {
   std::deque<entry> entries_;
   std::uint32_t answers_ = 0;
   std::uint32_t access_answers_ = 0;
+  std::uint64_t left_ = 0;
 };
 
 }  // namespace weft::proto

@@ -45,8 +45,8 @@ class flow_control {
   /// What was held is not returned: the connection fails.
   void forget(std::uint32_t units) noexcept { in_use_ -= units; }
   /// What was held is matched. \return whether the peer is to be told in a frame of its own: much
-  ///   is to be returned, or the peer cannot begin another message. It could wait for ever with the
-  ///   one message that is wanted here.
+  ///   is to be returned, or the peer cannot begin another message. It could wait for ever, and a
+  ///   receive here for the message that it cannot begin.
   bool release(std::uint32_t units) noexcept {
     in_use_ -= units;
     to_return_ += units;
@@ -59,14 +59,14 @@ class flow_control {
   bool must_return() const noexcept { return to_return_ >= return_at_; }
 
   /// As much as one frame returns: its header has 16 bits for it.
-  std::uint16_t on_next_frame() const noexcept {
+  std::uint16_t for_next_frame() const noexcept {
     return static_cast<std::uint16_t>(std::min<std::uint32_t>(to_return_, 0xffff));
   }
   /// A frame has left with so much.
   void returned(std::uint32_t units) noexcept { to_return_ -= units; }
 
-  /// The peer said that it has too little, or can have no more than that.
-  void peer_waits() noexcept { peer_waits_ = true; }
+  /// An rts said that more would have come with more credit: what is returned next is waited for.
+  void note_peer_waits() noexcept { peer_waits_ = true; }
   /// \return whether the peer waits for credit that leaves now
   bool stop_waiting() noexcept { return std::exchange(peer_waits_, false); }
 

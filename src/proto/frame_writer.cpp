@@ -10,7 +10,7 @@ namespace weft::proto {
 
 transports::post frame_writer::post(frame_header header, const frame_extension* extension,
                                     transports::gather& data, std::uint64_t left) noexcept {
-  header.credit = flow_.on_next_frame();
+  header.credit = flow_.for_next_frame();
   transports::link& link = *connection_->link();
   const transports::post answer = left != 0 ? link.send_large(header, extension, data, left)
                                             : link.send(header, extension, data);
@@ -117,7 +117,7 @@ std::uint32_t frame_writer::grant_first_credit() noexcept {
 /// send again.
 bool frame_writer::unsent() const noexcept {
   if (connection_->now() == peer_connection::state::lost) return false;
-  return (connection_->link() && (!controls_.empty() || answers_ != 0)) ||
+  return (connection_->link() && (!controls_.empty() || serving_ != 0)) ||
          (connection_->several() && connection_->several()->owes());
 }
 

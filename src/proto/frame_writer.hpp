@@ -36,7 +36,7 @@ class frame_writer {
   /// \param immediate 0: it does not travel
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t immediate = 0) noexcept;
-  /// The last word to a peer that closed the connection. \return whether it is kept, or has left
+  /// Queues the last frame to a peer that closed the connection. \return whether it is kept
   bool add_last(const control_queue::entry& last) noexcept { return add_control(last); }
   /// That so many frames have come by that lane. A frame that waits takes the news along.
   void tell_arrived(std::uint64_t lane, std::uint64_t frames) noexcept;
@@ -53,15 +53,7 @@ class frame_writer {
   /// The link says that it is, or a new one is.
   void set_writable() noexcept { refused_ = false; }
   /// `co_await space()`: for space in the link, or for credit. False: neither comes any more.
-  struct space_waiter : waiter {
-    waiters& queue;
-    explicit space_waiter(waiters& q) noexcept : queue(q) {}
-    void await_suspend(std::coroutine_handle<> h) noexcept {
-      self = h;
-      queue.add(*this);
-    }
-  };
-  space_waiter space() noexcept { return space_waiter(waiting_); }
+  queue_waiter space() noexcept { return queue_waiter(waiting_); }
   /// Resumes the protocols that wait, in turn, until the link refuses a frame.
   void resume() noexcept;
   /// Resumes all of them: a stopped operation may be among them, or (`granted` false) all is over.
@@ -72,8 +64,8 @@ class frame_writer {
   void on_credit(std::uint16_t units) noexcept;
   /// Credit in both directions, after a message of one frame. \return true
   bool settle(std::uint16_t units) noexcept;
-  /// A message was matched.
-  void add_credit_to_return(std::uint32_t units) noexcept {
+  /// A message was matched: its credit returns, in a frame of its own where the peer waits for it.
+  void release_credit(std::uint32_t units) noexcept {
     if (units != 0 && flow_.release(units)) return_credit();
   }
   void return_credit() noexcept;
@@ -109,11 +101,12 @@ class frame_writer {
   bool unsent() const noexcept;
   /// That has changed, or may have.
   void note_unsent() noexcept;
-  /// An answer with payload waits for space, or has left.
-  void note_answers(int more) noexcept {
-    answers_ += static_cast<std::uint32_t>(more);
+  /// One more, or one fewer, thing that the peer reads out of this side's memory waits for space.
+  void note_serving(int more) noexcept {
+    serving_ += static_cast<std::uint32_t>(more);
     note_unsent();
   }
+  std::uint32_t serving() const noexcept { return serving_; }
 
   /// After the connection's end: nothing is sent any more. Credit that no message holds returns to
   /// the budget.
@@ -123,8 +116,8 @@ class frame_writer {
   struct balance {
     std::int64_t credit;          ///< this side may still send so much
     std::uint32_t window;         ///< the peer was granted so much in all
-    std::uint32_t held;           ///< of these, in messages not matched yet
-    std::uint32_t owed;           ///< of these, free again and not told to the peer yet
+    std::uint32_t in_use;         ///< of these, in messages not matched yet
+    std::uint32_t to_return;      ///< of these, free again and not told to the peer yet
     std::size_t waiting_credits;  ///< frames that return credit and wait for space in the link
     std::size_t waiting;          ///< control frames of any kind that do
   };
@@ -139,7 +132,7 @@ class frame_writer {
   bool refused_ = false;        // the link's answer to the last frame
   bool good_bye_left_ = false;  // and is not answered, as far as this side knows
   bool unsent_noted_ = false;   // unsent(), and the messenger knows
-  std::uint32_t answers_ = 0;   // with payload, that wait for space
+  std::uint32_t serving_ = 0;   // what the peer reads and waits for space
   control_queue controls_;
 };
 

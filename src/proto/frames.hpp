@@ -96,9 +96,14 @@ inline constexpr std::uint32_t most_signals = 4096;
 /// Identifiers of operations within one peer; 0 means none.
 using local_id = std::uint16_t;
 
+/// What a link is asked to tell the end of (link::get, put): the number of a message that it reads,
+/// or one of these with the number of a message that it writes, or of an access to memory.
+inline constexpr std::uint64_t put_cookie_bit = 1u << 16;
+inline constexpr std::uint64_t rma_cookie_bit = 1u << 17;
+
 /// Frames in answer to a peer's that wait for room in the link to it. A correct peer has at most
-/// 65535 messages that wait for an answer; of one number there may wait the `enough` of the message
-/// that had it before, an answer to the one that has it now, and `enough` of that.
+/// 65535 messages that wait for an answer; of one number there may wait the `stop_data` of the
+/// message that had it before, an answer to the one that has it now, and `stop_data` of that.
 inline constexpr std::uint32_t most_unsent_answers = 3 * 65535;
 
 constexpr frame_header header_of(frame_kind kind, std::uint64_t tag = 0, std::uint32_t size = 0,

@@ -31,11 +31,45 @@ inline void copy_in(transports::scatter& into, const std::byte* data, std::uint6
   }
 }
 
+struct inbound_message;
+
+/// What the payload of a rendezvous needs at its receiver.
+struct inbound_payload {
+  remote_address at;            ///< where the sender's data can be read
+  remote_address expected_at;   ///< where the link lets the sender write
+  local_id id = 0;              ///< how this side knows it, once it has asked for data
+  local_id read_id = 0;         ///< the link is reading it
+  bool readable = false;        ///< `at` is known, and reading there has not failed
+  bool told = false;            ///< the sender knows that it was read
+  bool expected = false;        ///< the sender may write to `expected_at`
+  bool stopping = false;        ///< not wanted, but the link may be writing
+  bool waits_for_link = false;  ///< the rest will be asked for, or read, when the link can
+  inbound_message* next_to_ask = nullptr;  ///< among those that wait for the link
+
+  /// The link may write to the receive's memory at any time.
+  bool in_hands_of_link() const noexcept { return read_id != 0 || expected; }
+};
+
+/// For `unexpected_queue`: neighbours among all unexpected messages, of the peer, with the same
+/// tag, and (the oldest of those) in a bucket.
+struct unexpected_neighbours {
+  inbound_message* earlier = nullptr;
+  inbound_message* later = nullptr;
+  inbound_message* of_peer_before = nullptr;
+  inbound_message* of_peer_after = nullptr;
+  inbound_message* ring_before = nullptr;
+  inbound_message* ring_after = nullptr;
+  inbound_message* bucket_before = nullptr;
+  inbound_message* bucket_after = nullptr;
+  std::uint64_t arrived_as = 0;
+  bool oldest = false;
+};
+
 /// A message that has begun to arrive and is not finished: unexpected, matched and incomplete, or
 /// given up (its receive was stopped meanwhile). Owned by the messenger's pool. Its bytes go to the
 /// receive's buffers if it is matched, to memory of its own that the unexpected budget pays for if
 /// it is unexpected, else nowhere.
-struct inbound_message {
+struct inbound_message : inbound_payload, unexpected_neighbours {
   struct free_memory {
     void operator()(std::byte* p) const noexcept { std::free(p); }
   };
@@ -60,39 +94,12 @@ struct inbound_message {
 
   std::uint32_t eager_units = 0;  ///< credit that it holds
   local_id sender_id = 0;         ///< how the sender knows it; 0: it needs no answer
-  local_id id = 0;                ///< how this side knows it, once it has asked for data
   bool rendezvous = false;        ///< the rest waits for an answer
   bool eager_done = false;        ///< the part that was not asked for is all here
-  bool waits_for_link = false;    ///< the rest will be asked for, or read, when the link can
   bool given_up = false;          ///< was matched, but is not wanted any more
   bool claimed = false;           ///< unexpected, and will be received by the call that claimed it
   bool is_signal = false;         ///< it holds no credit: the receiver counts it
-  remote_address at;              ///< where the sender's data can be read
-  bool readable = false;          ///< whether it can
-  local_id read_id = 0;           ///< the link is reading it
-  bool told = false;              ///< the sender knows that it was read
-  bool expected = false;          ///< the link lets the sender write it
-  bool stopping = false;          ///< not wanted, but the link may be writing
   bool placing = false;           ///< the transport was told where its next frame belongs
-  remote_address expected_at;     ///< where
-
-  /// The link may write to the receive's memory at any time.
-  bool in_hands_of_link() const noexcept { return read_id != 0 || expected; }
-
-  inbound_message* next_to_ask = nullptr;  ///< among those that wait for the link
-
-  // Unexpected only, for `unexpected_queue`: neighbours among all, of the peer, with the same tag,
-  // and (the oldest of those) in a bucket.
-  inbound_message* earlier = nullptr;
-  inbound_message* later = nullptr;
-  inbound_message* of_peer_before = nullptr;
-  inbound_message* of_peer_after = nullptr;
-  inbound_message* ring_before = nullptr;
-  inbound_message* ring_after = nullptr;
-  inbound_message* bucket_before = nullptr;
-  inbound_message* bucket_after = nullptr;
-  std::uint64_t arrived_as = 0;
-  bool oldest = false;
 
   bool whole() const noexcept { return arrived == total; }
   /// All of it is here that its peer sends without being asked.

@@ -34,7 +34,7 @@ match_operation* in_order(match_operation*& rest, std::size_t n) noexcept {
 
 }  // namespace
 
-/// The same with wildcards posted: whichever was posted first.
+/// take_match where receives with wildcards wait: the one that was posted first.
 match_operation* match_table::take_wild(const peer* from, std::uint64_t tag,
                                         match_operation* found) noexcept {
   match_operation* w = tag < first_reserved_tag ? wild_.first : nullptr;

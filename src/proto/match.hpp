@@ -41,7 +41,7 @@ class match_table {
   /// Takes it out again. Only while m.queued.
   void withdraw(detail::match_operation& m) noexcept { withdraw(home_of(m), m); }
 
-  /// The first posted matcher for a message, taken out; null: none.
+  /// The match operation posted first of those that take a message, taken out; null: none.
   detail::match_operation* take_match(const peer* from, std::uint64_t tag) noexcept {
     list<detail::match_operation>& home = exact_[hash(from, tag)];
     detail::match_operation* found = home.first;
@@ -77,7 +77,7 @@ class match_table {
     return none_arrived() ? nullptr : unexpected_.find(from, tag);
   }
 
-  /// Takes out every posted matcher that only `from` can serve, or (null) all of them: a list by
+  /// Takes out every match operation that only `from` can serve, or (null) all of them: a list by
   /// `after`, in order of posting.
   detail::match_operation* take_posted(const peer* from) noexcept;
 

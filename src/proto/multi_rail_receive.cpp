@@ -106,7 +106,7 @@ mutable_buffer multi_rail_link::lane::place(const frame_header& h, const frame_e
                                             std::uint32_t already) noexcept {
   if (h.kind != static_cast<std::uint8_t>(frame_kind::data) || !x || in.fragments_.has(h.tag))
     return {};
-  return in.peer_.gone() ? mutable_buffer{} : in.peer_.rendezvous().place_fragment(h, *x, already);
+  return in.peer_.place_fragment(h, *x, already);
 }
 
 bool multi_rail_link::lane::on_frame(const frame_header& h, const frame_extension* x,

@@ -19,12 +19,12 @@ peer::peer(messenger& owner, peer_id id)
 
 peer::~peer() = default;
 
-/// What is no message of one frame with a receive that waits for it.
+/// Every frame that the short way (small_message.cpp) does not take.
 bool peer::dispatch(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
   const auto kind = static_cast<frame_kind>(h.kind);
   if (now() == state::closed) {  // a good-bye, or its answer, may still be on the way
-    if (kind == frame_kind::bye) return x && x->a == bye_answer ? on_bye_answer() : on_good_bye();
+    if (kind == frame_kind::bye) return on_bye(x);
     if (kind == frame_kind::arrived) return x && on_arrived(*x);
   }
   if (gone()) return true;
@@ -57,7 +57,7 @@ bool peer::dispatch(const frame_header& h, const frame_extension* x,
     case frame_kind::arrived:
       return x && on_arrived(*x);
     case frame_kind::bye:
-      return x && x->a == bye_answer ? on_bye_answer() : on_good_bye();
+      return on_bye(x);
     case frame_kind::put:
     case frame_kind::get:
     case frame_kind::update:
@@ -70,6 +70,11 @@ bool peer::dispatch(const frame_header& h, const frame_extension* x,
       return false;
   }
   return false;
+}
+
+mutable_buffer peer::place_fragment(const frame_header& h, const frame_extension& x,
+                                    std::uint32_t already) noexcept {
+  return gone() ? mutable_buffer{} : rendezvous_receiver_.place_fragment(h, x, already);
 }
 
 bool peer::on_fragment(const frame_header& h, const frame_extension& x,
@@ -132,7 +137,7 @@ void peer::on_writable() noexcept {
   const bool flushed = writer_.flush();
   if (now() != state::open) return;
   if (flushed) {
-    rendezvous_receiver_.request_waiting();
+    rendezvous_receiver_.fetch_waiting();
     writer_.resume();
   }
   if (!sender_.order().held()) sender_.order().release();

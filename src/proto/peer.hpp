@@ -49,7 +49,6 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   const frame_writer& writer() const noexcept { return writer_; }
   proto::sender& sender() noexcept { return sender_; }
   proto::receiver& receiver() noexcept { return receiver_; }
-  proto::rendezvous_receiver& rendezvous() noexcept { return rendezvous_receiver_; }
 
   /// \return true if it has ended, with op.status set
   bool start(detail::send_operation& op) noexcept;
@@ -69,7 +68,7 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   /// Ends everything with this peer. Later operations end the same way at once. Unless it is
   /// closed, its process is told that this side has given it up.
   void fail(errc why, std::string_view detail) noexcept;
-  /// The same where its process knows, or there is none any more.
+  /// The same, but its process is told nothing: it knows already, or has died.
   void lose(errc why, std::string_view detail) noexcept;
   /// This side closes: what has begun ends in good order, and nothing new begins.
   void close() noexcept;
@@ -96,7 +95,9 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   void on_chained(std::uint64_t cookie) noexcept override;
   void on_writable() noexcept override;
   void on_broken(errc why) noexcept override;
-  /// As on_frame, for a fragment over one of several links, which is new.
+  /// As place and on_frame, for a fragment over one of several links, which is new.
+  mutable_buffer place_fragment(const frame_header& header, const frame_extension& extension,
+                                std::uint32_t already) noexcept;
   bool on_fragment(const frame_header& header, const frame_extension& extension,
                    const std::byte* payload) noexcept;
 
@@ -117,6 +118,7 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   bool dispatch(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
   bool on_arrived(const frame_extension& x) noexcept;
   rma* rma_parts() noexcept;
+  bool on_bye(const frame_extension* x) noexcept;
   bool on_good_bye() noexcept;
   bool on_bye_answer() noexcept;
   protocol_coroutine say_bye() noexcept;

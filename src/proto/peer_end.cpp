@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer's connection begins and ends, for all of its parts.
+// A peer's connection begins and ends, for all of its parts, and the peer becomes another.
 //
 //   this side closes                        PEER
 //   close: say_bye, after the sends
@@ -75,6 +75,10 @@ protocol_coroutine peer::say_bye() noexcept {
   if (!co_await sender_.order().acquire(nullptr)) co_return;
   // And the turn is kept: nothing is begun any more.
   writer_.send_control(frame_kind::bye, good_bye);
+}
+
+bool peer::on_bye(const frame_extension* x) noexcept {
+  return x && x->a == bye_answer ? on_bye_answer() : on_good_bye();
 }
 
 /// All that was sent before the good-bye has come: no side needs the connection any more.

@@ -59,7 +59,7 @@ std::shared_ptr<peer> peer_registry::make(peer_id id) {
   return p;
 }
 
-/// Peers that have gone and have no owner become spare. Done when there are twice as many
+/// Peers that have gone and have no owner become free. Done when there are twice as many
 /// peers as the last time had left: what it costs is shared among those that were new since,
 /// however many endpoints of those that have gone are kept.
 void peer_registry::collect() {

@@ -87,4 +87,14 @@ class waiters {
   waiter* last_ = nullptr;
 };
 
+/// Waits in such a queue.
+struct queue_waiter : waiter {
+  waiters& queue;
+  explicit queue_waiter(waiters& q) noexcept : queue(q) {}
+  void await_suspend(std::coroutine_handle<> h) noexcept {
+    self = h;
+    queue.add(*this);
+  }
+};
+
 }  // namespace weft::proto

@@ -108,7 +108,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   if (!ends) current_ = &in;
   in.eager_done = ends;
   if (rendezvous && (h.flags & starved) != 0) {
-    writer_->flow().peer_waits();
+    writer_->flow().note_peer_waits();
     writer_->grow_window();
   }
   if (receive) on_matched(in);
@@ -159,7 +159,7 @@ bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
   if (m->unexpected()) {
     m->eager_units += units;
   } else {
-    writer_->add_credit_to_return(units);
+    writer_->release_credit(units);
     go_on(*m);
   }
   return true;
@@ -171,7 +171,7 @@ bool receiver::on_cancel(const frame_extension& x) noexcept {
   if (!m || !m->unexpected() || m->claimed) return true;
   connection_->owner().table().remove(*m);
   if (m == current_) current_ = nullptr;
-  writer_->add_credit_to_return(m->eager_units);
+  writer_->release_credit(m->eager_units);
   release(*m);
   writer_->send_control(frame_kind::cancelled, x.a);
   return true;
@@ -186,7 +186,7 @@ bool receiver::keep_unexpected(inbound_message& m) noexcept {
     peer_->fail(errc::out_of_memory, "no memory for a message that nobody waits for");
     return false;
   }
-  connection_->owner().table().add(m);
+  owner.table().add(m);
   return true;
 }
 

@@ -15,7 +15,7 @@ bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
   const bool gone = connection_->gone();
   if (!std::exchange(m.claimed, false)) owner.table().remove(m);
   if (gone && !m.complete()) {
-    writer_->add_credit_to_return(std::exchange(m.eager_units, 0));
+    writer_->release_credit(std::exchange(m.eager_units, 0));
     op.status = connection_->why();
     release(m);
     return true;
@@ -23,7 +23,7 @@ bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
   owner.memory().unstore(m);
   m.match(op);
   if (m.ready(gone)) {
-    writer_->add_credit_to_return(std::exchange(m.eager_units, 0));
+    writer_->release_credit(std::exchange(m.eager_units, 0));
     op.status = m.total > m.room ? errc::truncated : errc::ok;
     fill_in(m);
     release(m);
@@ -41,13 +41,13 @@ void receiver::discard(inbound_message& m) noexcept {
   m.allocated.reset();
   m.given_up = true;
   if (!connection_->gone()) return on_matched(m);
-  writer_->add_credit_to_return(std::exchange(m.eager_units, 0));
+  writer_->release_credit(std::exchange(m.eager_units, 0));
   release(m);
 }
 
 /// A message that is not simply complete has met its receive, or is not wanted.
 void receiver::on_matched(inbound_message& m) noexcept {
-  writer_->add_credit_to_return(std::exchange(m.eager_units, 0));
+  writer_->release_credit(std::exchange(m.eager_units, 0));
   if (m.rendezvous)
     connection_->owner().engine().trace().begin(trace::kind::receive_rendezvous, connection_->id(),
                                                 m.sender_id, m.total);
@@ -59,7 +59,7 @@ void receiver::on_matched(inbound_message& m) noexcept {
 /// Whatever a matched message needs next.
 void receiver::go_on(inbound_message& m) noexcept {
   if (m.rendezvous)
-    rendezvous_->request(m);
+    rendezvous_->fetch(m);
   else if (m.complete())
     finish(m);
 }
@@ -87,7 +87,7 @@ void receiver::finish(inbound_message& m) noexcept {
     engine.end(*m.receive, m.total > m.room ? errc::truncated : errc::ok);
   }
   release(m);
-  rendezvous_->request_waiting();
+  rendezvous_->fetch_waiting();
 }
 
 void receiver::give_up(inbound_message& m) noexcept {
@@ -145,7 +145,7 @@ bool receiver::sweep(std::size_t most) noexcept {
     if (!m) return true;
     if (m->complete()) continue;  // it can still be received
     connection_->owner().table().remove(*m);
-    writer_->add_credit_to_return(std::exchange(m->eager_units, 0));
+    writer_->release_credit(std::exchange(m->eager_units, 0));
     release(*m);
   }
   return false;

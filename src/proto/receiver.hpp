@@ -67,7 +67,8 @@ class receiver {
   bool is_amid_message() const noexcept { return current_ != nullptr; }
   /// Bytes of a message that is under way; 0: none is.
   std::uint64_t under_way() const noexcept;
-  /// The connection has ended: ends all receives that only this peer could serve.
+  /// The connection has ended: ends all receives that only this peer could serve, and those that
+  /// have met a message of its that will never be whole.
   void fail(errc why) noexcept;
   /// Then unexpected messages that will never be whole are released; so many at most.
   /// \return whether that were all

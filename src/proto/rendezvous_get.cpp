@@ -25,12 +25,6 @@ void rendezvous_sender::expose(outbound_message& m) noexcept {
     m.exposed = link.expose(m.op->request.data.front());
 }
 
-void chain_fin(peer_connection& c, std::uint64_t cookie, frame_kind kind,
-               std::uint64_t id) noexcept {
-  if (chains(c.owner().settings().chained, c.link()->traits()))
-    c.link()->chain(cookie, header_of(kind, 0, 0, transports::has_extension), {id, 0, 0});
-}
-
 /// \return false: it has to be asked for, as if it could not be read
 bool rendezvous_receiver::get(inbound_message& m) noexcept {
   const std::uint64_t wanted = std::min(m.total, m.room);
@@ -71,9 +65,9 @@ void rendezvous_receiver::on_transferred(std::uint64_t id, bool well) noexcept {
   } else {
     m->readable = false;
     if (m->stopping) receiver_->stop(*m);
-    request(*m);
+    fetch(*m);
   }
-  request_waiting();
+  fetch_waiting();
 }
 
 void rendezvous_receiver::on_chained(std::uint64_t id) noexcept {

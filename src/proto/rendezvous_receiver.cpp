@@ -7,7 +7,7 @@
 
 namespace weft::proto {
 
-void rendezvous_receiver::request(inbound_message& m) noexcept {
+void rendezvous_receiver::fetch(inbound_message& m) noexcept {
   if (m.id != 0 || m.read_id != 0 || m.waits_for_link) return;
   if (!connection_->is_open()) {
     wait_for_link(m);
@@ -58,12 +58,12 @@ void rendezvous_receiver::wait_for_link(inbound_message& m) noexcept {
   last_waiting_ = &m;
 }
 
-void rendezvous_receiver::request_all_waiting() noexcept {
+void rendezvous_receiver::fetch_all_waiting() noexcept {
   inbound_message *m = std::exchange(first_waiting_, nullptr), *const last = last_waiting_;
   while (m && !first_waiting_) {
     inbound_message& one = *std::exchange(m, m->next_to_ask);
     one.waits_for_link = false;
-    request(one);
+    fetch(one);
   }
   if (!m) return;
   last_waiting_->next_to_ask = m;

@@ -24,12 +24,13 @@ class rendezvous_receiver {
       : receiver_(&r), writer_(&w), connection_(&c) {}
 
   /// Answers an rts: by reading the rest without the sender's help where that is better, else by
-  /// asking for it. Called again for each eager frame that follows, until it has been answered.
-  void request(inbound_message& m) noexcept;
+  /// asking for it (cts). Called again for each eager frame that follows, until it has been
+  /// answered.
+  void fetch(inbound_message& m) noexcept;
   /// The link is writable, or a number is free: goes on with those that wait for it, until one of
   /// them has to wait again.
-  void request_waiting() noexcept {
-    if (first_waiting_ && connection_->is_open()) request_all_waiting();
+  void fetch_waiting() noexcept {
+    if (first_waiting_ && connection_->is_open()) fetch_all_waiting();
   }
 
   /// The message is finished: its number is free.
@@ -70,7 +71,7 @@ class rendezvous_receiver {
  private:
   payload_scheme choose(const inbound_message& m) const noexcept;
   void wait_for_link(inbound_message& m) noexcept;
-  void request_all_waiting() noexcept;
+  void fetch_all_waiting() noexcept;
   bool get(inbound_message& m) noexcept;
   void has_read(inbound_message& m) noexcept;
   std::uint64_t expect(inbound_message& m) noexcept;

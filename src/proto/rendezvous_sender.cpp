@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/messenger.hpp"
+#include "proto/select.hpp"
 
 namespace weft::proto {
 
@@ -58,6 +59,12 @@ void rendezvous_sender::fail() noexcept {
     m.putting = false;
     if (m.waiting) m.waiting.resume();
   });
+}
+
+void chain_fin(peer_connection& c, std::uint64_t cookie, frame_kind kind,
+               std::uint64_t id) noexcept {
+  if (chains(c.owner().settings().chained, c.link()->traits()))
+    c.link()->chain(cookie, header_of(kind, 0, 0, transports::has_extension), {id, 0, 0});
 }
 
 }  // namespace weft::proto

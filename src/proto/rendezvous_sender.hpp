@@ -41,10 +41,11 @@ class rendezvous_sender {
   explicit rendezvous_sender(frame_writer& w, peer_connection& c) noexcept
       : connection_(&c), writer_(&w) {}
 
-  /// Gives the message its number, by which the peer answers; op.id. \return false: none is free
+  /// Gives the message its number, by which the peer answers: op.id. A rendezvous begins here in
+  /// the trace. \return false: none is free
   bool take_number(outbound_message& m) noexcept;
   /// `co_await number()`: for a number to be free. False: the connection has ended.
-  frame_writer::space_waiter number() noexcept { return frame_writer::space_waiter(numbers_); }
+  queue_waiter number() noexcept { return queue_waiter(numbers_); }
   /// Resumes those that wait for a number, as one of them is stopped.
   void resume_numbers() noexcept { numbers_.resume_all(true); }
   outbound_message& operator[](local_id id) const noexcept { return *messages_.find(id); }
@@ -105,10 +106,6 @@ class rendezvous_sender {
   id_table<outbound_message> messages_;
   waiters numbers_;  // for a number: the message that is being begun, or none
 };
-
-/// What a link is asked to tell the end of: the number of a message that it reads, or of a put with
-/// this bit.
-inline constexpr std::uint64_t put_cookie_bit = 1u << 16;
 
 /// The link tells the peer by itself that it has copied, if it can and that is wanted.
 void chain_fin(peer_connection& c, std::uint64_t cookie, frame_kind kind,

@@ -10,9 +10,6 @@
 
 namespace weft::proto {
 
-/// With the number of an access: what a link is asked to tell the end of.
-inline constexpr std::uint64_t rma_cookie_bit = 1u << 17;
-
 /// So many accesses by one side have no answer yet; later ones wait until one has. A peer that asks
 /// for more is no correct peer.
 inline constexpr std::size_t most_outstanding_rma = 1024;

@@ -69,7 +69,7 @@ protocol_coroutine rma_initiator::pursue(rma_operation& op) noexcept {
   while (connection_->now() < peer_connection::state::open && !op.cancel_requested)
     co_await writer_->space();
   while (connection_->is_open() && !op.cancel_requested && !take_number(op))
-    co_await frame_writer::space_waiter(numbers_);
+    co_await queue_waiter(numbers_);
   post pushed = post::failed;
   while (connection_->is_open() && !op.cancel_requested && pushed != post::done) {
     pushed = push(op);

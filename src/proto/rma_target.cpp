@@ -27,7 +27,8 @@ std::uint16_t id_of(const frame_extension& x) noexcept {
 /// \return false: it has asked for more than a correct peer does
 bool rma_target::admit() noexcept {
   ++connection_->owner().counts().rma_served;
-  return serving_ + grants_.size() + writer_->controls().access_answers() < most_outstanding_rma;
+  return writer_->serving() + grants_.size() + writer_->controls().access_answers() <
+         most_outstanding_rma;
 }
 
 void rma_target::answer(std::uint16_t id, rma_refusal why, std::uint64_t word) noexcept {
@@ -160,7 +161,7 @@ bool rma_target::grants(std::uint16_t id, std::uint64_t key,
   if (!where) return false;
   bool kept = where->packed() != 0;
   try {
-    if (kept) grants_[id] = {*where, key};
+    if (kept) grants_[id] = {*where, key, writer_->controls().added()};
   } catch (const std::bad_alloc&) {
     kept = false;
   }
@@ -184,7 +185,7 @@ rma_target::withdrawn rma_target::withdraw(std::uint16_t id) noexcept {
   const auto found = grants_.find(id);
   if (found == grants_.end()) return withdrawn::nothing;
   const grant g = found->second;
-  if (writer_->controls().holds_grant(id)) return withdrawn::untold;
+  if (writer_->controls().left() <= g.number) return withdrawn::untold;
   grants_.erase(found);
   connection_->link()->withdraw(g.where);
   connection_->owner().regions().end_grant(g.key);
@@ -229,8 +230,7 @@ post rma_target::send_got(reading& r) noexcept {
 /// The rest of it, when there is space.
 protocol_coroutine rma_target::serve(reading r) noexcept {
   const auto alive = connection_->keep_alive();
-  ++serving_;
-  writer_->note_answers(+1);
+  writer_->note_serving(+1);
   connection_->want_link();
   while (connection_->now() < peer_connection::state::open) co_await writer_->space();
   post sent = post::busy;
@@ -243,8 +243,7 @@ protocol_coroutine rma_target::serve(reading r) noexcept {
       if (!co_await writer_->space()) break;
     }
   }
-  --serving_;
-  writer_->note_answers(-1);
+  writer_->note_serving(-1);
 }
 
 mutable_buffer rma_target::place(const frame_header& h, const frame_extension& x,
@@ -259,26 +258,6 @@ void rma_target::fail() noexcept {
   for (const auto& [id, g] : grants_) connection_->owner().regions().end_grant(g.key);
   grants_.clear();
   refused_.clear();
-}
-
-bool rma::on_frame(frame_kind kind, const frame_header& h, const frame_extension& x,
-                   const std::byte* data) noexcept {
-  switch (kind) {
-    case frame_kind::put:
-      return target.on_put(h, x, data);
-    case frame_kind::get:
-      return target.on_get(h, x);
-    case frame_kind::update:
-      return target.on_update(h, x);
-    case frame_kind::got:
-      return initiator.on_got(h, x, data);
-    case frame_kind::accessed:
-      return h.size == 0 && initiator.on_accessed(x);
-    case frame_kind::granted:
-      return h.size == 0 && initiator.on_granted(x);
-    default:
-      return h.size == 0 && target.on_released(x);
-  }
 }
 
 }  // namespace weft::proto

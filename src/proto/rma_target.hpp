@@ -37,6 +37,7 @@ class rma_target {
   struct grant {
     remote_address where;
     std::uint64_t key;
+    std::uint64_t number;  ///< control_queue::added, before the frame that tells the peer
   };
   /// What the peer wants to read, on its way.
   struct reading {
@@ -64,7 +65,6 @@ class rma_target {
 
   peer_connection* connection_;
   frame_writer* writer_;
-  std::size_t serving_ = 0;                          // readings that wait for space
   std::unordered_map<std::uint16_t, grant> grants_;  // by the number of the peer's operation
   std::uint32_t wrong_keys_ = 0;
   // Puts whose beginning was refused; their end is to come, or they were stopped. At most one for

@@ -23,7 +23,7 @@ inline constexpr std::size_t bytes_per_turn = 512 * 1024;
 /// So many messages of a peer that has gone are let go of in one go.
 inline constexpr std::size_t messages_per_pass = 256;
 
-/// Units that payloads leave alone, so that headers of large messages still find their way. Every
+/// Units that payloads leave alone, so that headers of messages still find their way. Every
 /// peer is granted them, also beyond the budget: with nothing but these it sends headers only.
 inline constexpr std::uint32_t credit_reserve = 8 * message_units;
 

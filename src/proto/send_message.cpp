@@ -32,10 +32,7 @@ bool sender::may_begin(const send_operation& op) const noexcept {
 /// \param has_turn the caller holds the send order and has begun to send
 protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexcept {
   const auto alive = connection_->keep_alive();
-  if (!has_turn && !co_await order_.acquire(&op)) {
-    finish(op, status_early(op));
-    co_return;
-  }
+  if (!has_turn && !co_await order_.acquire(&op)) co_return finish(op, status_early(op));
   while (!op.begun && !writer_->flow().can_begin_message() && may_begin(op))
     co_await writer_->space();
 
@@ -50,8 +47,7 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
   }
   if (!begins) {
     order_.release();
-    finish(op, status_early(op));
-    co_return;
+    co_return finish(op, status_early(op));
   }
 
   // A link that fails is told of soon, and why: the peer may have left in good order.
@@ -60,22 +56,13 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
     if (!co_await writer_->space() || (op.cancel_requested && !op.begun)) break;
   const bool taken_back = pushed != post::done && connection_->is_open();
   order_.release();
-  if (pushed != post::done) {
-    finish(m, taken_back ? errc::stopped : status_after(m));
-    co_return;
-  }
-  if (op.id == 0) {
-    finish(op, errc::ok);
-    co_return;
-  }
+  if (pushed != post::done) co_return finish(m, taken_back ? errc::stopped : status_after(m));
+  if (op.id == 0) co_return finish(op, errc::ok);
 
   writer_->wake_peer();
   if (op.cancel_requested) writer_->send_control(frame_kind::cancel, op.id);
   const frame_kind answer = co_await rendezvous_.answer_to(m);
-  if (answer != frame_kind::cts || !op.rendezvous) {
-    finish(m, status_of(answer));
-    co_return;
-  }
+  if (answer != frame_kind::cts || !op.rendezvous) co_return finish(m, status_of(answer));
 
   post put = rendezvous_.put(m);
   while (put == post::busy) {

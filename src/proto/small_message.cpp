@@ -31,7 +31,7 @@ bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
   if (to != id() || data.size() > sender_.small_limit() || now() != state::open ||
       sender_.order().held() || flow.credit() < most_units_of_small) [[unlikely]]
     return false;
-  const std::uint16_t returned = flow.on_next_frame();
+  const std::uint16_t returned = flow.for_next_frame();
   const std::uint8_t flags = immediate == 0 ? eager_ends : eager_ends_immediate;
   const frame_header h{tag, static_cast<std::uint32_t>(data.size()),
                        static_cast<std::uint8_t>(frame_kind::eager), flags, returned};
@@ -57,8 +57,8 @@ bool peer::start(detail::send_operation& op) noexcept {
   return sender_.start(op);
 }
 
-/// A whole message whose receive waits, has room for it in one piece, and lives here; all others
-/// are dispatched.
+/// A whole message whose receive waits, has room for it in one piece, and is completed by the
+/// thread inside run(), on no other executor. All others are dispatched.
 template <class Copy>
 inline bool peer::take_small(const frame_header& h, const frame_extension* x, const std::byte* data,
                              Copy copy) noexcept {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+
 #include "proto/message_errors.hpp"
 
 namespace weft::proto {

@@ -15,7 +15,7 @@
 namespace weft::proto {
 
 /// A list whose links are in its nodes.
-template <class Node, Node* Node::*Previous, Node* Node::*Next>
+template <class Node, auto Previous, auto Next>
 struct linked {
   Node* first = nullptr;
   Node* last = nullptr;

@@ -6,8 +6,8 @@
 
 namespace weft::runtime {
 
-/// A transport, as the engine sees it. Owned by the context; every function is called with the
-/// progress lock held.
+/// What the engine polls: a transport, or the upkeep of peers. Owned by the context; every function
+/// is called with the progress lock held.
 class pollable {
  public:
   virtual ~pollable() = default;
@@ -22,12 +22,12 @@ class pollable {
   virtual bool has_work() noexcept = 0;
 
   /// A descriptor that becomes readable when there is something that poll() does not look for by
-  /// itself: a socket that was quiet. One for all of them, the same as long as the source lives;
+  /// itself: a socket that was quiet. One for all of them, the same as long as this pollable lives;
   /// -1: there is none, everything arrives in memory.
   virtual int handle() const noexcept { return -1; }
 
-  /// False: handle() will not become readable, so that it need not be looked at. Changed by the
-  /// source, with the progress lock held.
+  /// False: handle() will not become readable, so that it need not be looked at. Changed by
+  /// this pollable, with the progress lock held.
   bool worth_watching = false;
 
   /// handle() was found readable: the next poll() looks there.
@@ -51,8 +51,8 @@ class pollable {
   /// How many doorbells of other processes it has rung so far.
   virtual std::uint64_t bells_rung() const noexcept { return 0; }
 
-  /// False: poll() would find nothing, so that a pass need not even call it. Changed by the source,
-  /// with the progress lock held.
+  /// False: poll() would find nothing, so that a pass need not even call it. Changed by this
+  /// pollable, with the progress lock held.
   bool worth_polling = true;
 
   /// Rings peers that this process waits for and that do not look themselves. Called now and then

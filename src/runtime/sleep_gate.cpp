@@ -4,8 +4,8 @@
 namespace weft::runtime {
 
 std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument) noexcept {
-  // Bells are heard before the word is raised, never after: a peer rings once per value, perhaps
-  // for what was seen long ago. Heard now, that ring would be its only one.
+  // Rings are read before the doorbell's `asleep` is made odd, never after: a peer rings once for
+  // each value of it, and a ring for the new value that was read here would be its only one.
   reactor& own = *core_.caller_reactor;
   if (own.poll() != 0) until_wake_ = shortest_until_wake;
   core_.dispatch_ready(own);

@@ -10,7 +10,7 @@
 
 namespace weft::runtime {
 
-/// Every thread of an engine goes to sleep in the same four steps:
+/// The caller and the progress thread go to sleep in the same four steps:
 ///
 ///   arm:     announce the sleep to senders, with a fence    (doorbell)
 ///   poll:    everything once more; something there: no sleep

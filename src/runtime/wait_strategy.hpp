@@ -7,8 +7,9 @@
 
 namespace weft::runtime {
 
-/// Advises a thread whose polls are empty. Owned and used by that thread. Alone on its core it
-/// spins for the budget and then sleeps. Where other threads want the core (noticed by yields that
+/// Advises a thread whose polls are empty, and yields the core for it (sched_yield). Owned and used
+/// by that thread. Alone on its core it spins for 20 us, then yields between polls until the budget
+/// is used, and then sleeps. Where other threads want the core (noticed by yields that
 /// take long, or known from the number of processes) it yields at once, and sleeps when that has
 /// brought nothing for a while: eight ranks on two cores are an ordinary case.
 class wait_strategy {
@@ -40,7 +41,7 @@ class wait_strategy {
 
   /// As many passes brought nothing. `look_around` asks for what is too dear to do in every
   /// pass, and to go on.
-  /// \param others_run the loop that this is a part of gives the core away itself
+  /// \param others_run an external loop, which yields the core itself
   advice on_empty_polls(bool others_run = false) noexcept;
 
   /// More threads than cores.

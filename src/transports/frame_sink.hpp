@@ -12,7 +12,8 @@
 namespace weft::transports {
 
 /// The protocol layer's side of a peer: what arrives from it is told here. Called with the progress
-/// lock held, from within transport::poll or transport::forget, and never after forget. Not from
+/// lock held, from within pollable::poll, transport::drain_peer or transport::forget, and never
+/// after forget. Not from
 /// within link::send: whoever sends is in the middle of the peer's state.
 class frame_sink {
  public:

@@ -17,7 +17,8 @@ namespace weft::transports {
 
 /// Where a peer's memory is, for one-sided access; travels in 64 bits.
 struct remote_address {
-  std::uint16_t region = 0;  ///< which region of the peer's allocator; 0: its plain address space
+  std::uint16_t region =
+      0;  ///< which region of shared memory or of a device; 0: the peer's address space
   std::uint64_t offset = 0;  ///< within the region, or the address; 48 bits
 
   constexpr std::uint64_t packed() const noexcept { return std::uint64_t{region} << 48 | offset; }
@@ -29,9 +30,10 @@ struct remote_address {
 /// How a posting call ended.
 enum class post : std::uint8_t {
   done,    ///< taken; its memory may be used again
-  posted,  ///< taken; its memory must stay as it is until link::holds() is false
-  busy,    ///< not taken for want of room; try again when the link says so
-  failed   ///< not taken; the peer is gone or cannot do it (error in the operation's status)
+  posted,  ///< taken; its memory must stay as it is: of a frame until link::holds() is false, of a
+           ///< get or put until frame_sink::on_transferred
+  busy,    ///< not taken for want of space; try again after frame_sink::on_writable
+  failed   ///< not taken; the peer is gone, or the link cannot do it
 };
 
 /// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed

@@ -31,12 +31,13 @@ class transport {
 
   virtual const transports::traits& traits() const noexcept = 0;
 
-  /// Whether that peer may be reachable, as far as one can tell without trying.
+  /// Whether a peer may be reachable, as far as one can tell without trying.
+  /// \param is_self the peer is this context
   /// \return empty: yes; else why not, for people
   virtual std::string reach(bool is_self) const = 0;
 
   /// Makes a link to a peer and the offer for its counterpart there.
-  /// \param from the peer, by which the transport knows the pair in both directions
+  /// \param from the peer's frame sink, by which the transport knows the pair in both directions
   /// \throws weft::error when descriptors or memory run out
   virtual std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
                                      wireup_message& offer) = 0;

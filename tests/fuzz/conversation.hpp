@@ -71,9 +71,9 @@ class conversation {
     check(messages_.counts().unexpected_bytes_peak <= budget + 2 * credit_reserve * credit_unit,
           "the budget was kept");
     check(turns_.outstanding() == 0, "nothing is outstanding");
-    const std::uint32_t all = messages_.take_budget(~0u);
+    const std::uint32_t all = messages_.memory().take(~0u);
     check(all == budget / credit_unit, "the whole budget has come back");
-    messages_.return_budget(all);
+    messages_.memory().give_back(all);
     messages_.peers().clear();
     villain_->drop_link();
     bystander_->drop_link();

@@ -21,7 +21,7 @@
 #define RESERVE 4       // credit_reserve
 #ifdef ONE_WAY
 #define FIRST_WINDOW 7  // first_window
-#define BUDGET 3        // messenger::budget_left_, beyond the first windows
+#define BUDGET 3        // unexpected_memory::left_, beyond the first windows
 #define THERE 7         // messages from peer 0 to peer 1
 #define BACK 0          // messages from peer 1 to peer 0
 #else
@@ -37,7 +37,7 @@ mtype = { eager, rts, cts, credit_only };
 typedef peer {
   byte credit;  // flow_control::credit_
   byte next;    // the message that has the turn
-  bool room;    // it waits in rooms_
+  bool room;    // it waits in frame_writer::waiting_
   bool link_full;
 
   byte window, held, owed, budget;
@@ -97,7 +97,7 @@ inline on_credit(units_back) {
   self.credit = self.credit + units_back;
 #ifndef WAKE_NOBODY
   if
-  :: units_back != 0 && !self.link_full -> self.room = false  // resume_writers
+  :: units_back != 0 && !self.link_full -> self.room = false  // frame_writer::resume
   :: else
   fi
 #endif
@@ -203,7 +203,7 @@ end:
       self.link_full = false;
       self.room = false
     }
-  :: atomic { self.cts_due != 0 && !link_full_now ->  // flush_controls
+  :: atomic { self.cts_due != 0 && !link_full_now ->  // frame_writer::flush
       self.cts_due--;
       post_frame(cts, 0, false)
     }

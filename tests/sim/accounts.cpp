@@ -64,16 +64,17 @@ void accounts::check_credit(const weft::proto::peer& from, node sender, const we
   if (way.lost) return;
   const auto there = to.writer().credit_state();
   const auto here = from.writer().credit_state();
-  const std::int64_t used = here.credit + way.units + there.held + there.owed + way.credit;
+  const std::int64_t used = here.credit + way.units + there.in_use + there.to_return + way.credit;
   if (used != there.window)
     log_.violation(
         "credit of rank {} with rank {}: granted {}, but usable {} + under way {} + held {} + owed "
         "{} + coming back {}",
-        sender, receiver, there.window, here.credit, way.units, there.held, there.owed, way.credit);
+        sender, receiver, there.window, here.credit, way.units, there.in_use, there.to_return,
+        way.credit);
   // A frame carries 16 bits of it.
-  if (there.waiting_credits > 1 + there.owed / 0xffff)
+  if (there.waiting_credits > 1 + there.to_return / 0xffff)
     log_.violation("rank {} lets {} frames wait to return {} units to rank {}", receiver,
-                   there.waiting_credits, there.owed, sender);
+                   there.waiting_credits, there.to_return, sender);
   if (here.credit < 0)
     log_.violation("rank {} used {} units more than rank {} granted", sender, -here.credit,
                    receiver);

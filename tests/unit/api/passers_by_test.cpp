@@ -66,8 +66,9 @@ TEST_CASE("passers-by: a context keeps nothing of peers that have gone") {
   context host(chosen);
   listener listening =
       run(host, host.listen("unix://weft-passers-by-" + std::to_string(::getpid())));
-  constexpr int many = 300;
-  constexpr std::size_t for_each = 100, noise = 16 * 1024;  // bytes; a peer has more than 1000
+  constexpr int many = 150;
+  // Bytes; a peer has more than 1000, and some 30 that have gone wait to be used again.
+  constexpr std::size_t for_each = 100, noise = 40 * 1024;
   pass_by(host, listening, chosen, many);
   const std::size_t bytes_before = bytes_in_use(), open_before = open_descriptors();
   pass_by(host, listening, chosen, many);

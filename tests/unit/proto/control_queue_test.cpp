@@ -53,3 +53,34 @@ TEST_CASE("control queue: what tells of a lane is brought up to date while it wa
   CHECK(q.size() == 1);
   CHECK(q.front().extension.b == 20);
 }
+
+TEST_CASE("control queue: answers to accesses are counted, and grants are not among them") {
+  control_queue q;
+  REQUIRE(q.add(entry(frame_kind::accessed, 1)) == errc::ok);
+  REQUIRE(q.add(entry(frame_kind::granted, 2, 77)) == errc::ok);  // a place
+  REQUIRE(q.add(entry(frame_kind::granted, 3, 0)) == errc::ok);   // none
+  CHECK(q.access_answers() == 2);
+  q.pop();
+  CHECK(q.access_answers() == 1);
+  q.pop();
+  CHECK(q.access_answers() == 1);
+  q.pop();
+  CHECK(q.access_answers() == 0);
+  REQUIRE(q.add(entry(frame_kind::accessed, 4)) == errc::ok);
+  q.clear();
+  CHECK(q.access_answers() == 0);
+}
+
+TEST_CASE("control queue: by its number a frame is known to have left") {
+  control_queue q;
+  REQUIRE(q.add(entry(frame_kind::cts)) == errc::ok);
+  q.pop();
+  REQUIRE(q.add(entry(frame_kind::cts)) == errc::ok);
+  const std::uint64_t number = q.added();
+  REQUIRE(q.add(entry(frame_kind::granted, 1, 77)) == errc::ok);
+  CHECK(q.left() <= number);
+  q.pop();
+  CHECK(q.left() <= number);
+  q.pop();
+  CHECK(q.left() > number);
+}

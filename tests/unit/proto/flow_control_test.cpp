@@ -22,7 +22,7 @@ TEST_CASE("flow control: what is granted is usable, in use, or to return") {
   CHECK(f.to_return() == 30);
   f.pass(20);
   CHECK(f.must_return());
-  CHECK(f.on_next_frame() == 50);
+  CHECK(f.for_next_frame() == 50);
   f.returned(50);
   CHECK_FALSE(f.must_return());
   CHECK(f.usable() == 100);
@@ -42,9 +42,9 @@ TEST_CASE("flow control: one frame returns 16 bits of units, and the rest waits 
   flow_control f;
   f.set_window(200'000);
   f.pass(100'000);
-  CHECK(f.on_next_frame() == 0xffff);
+  CHECK(f.for_next_frame() == 0xffff);
   f.returned(0xffff);
-  CHECK(f.on_next_frame() == 100'000 - 0xffff);
+  CHECK(f.for_next_frame() == 100'000 - 0xffff);
 }
 
 TEST_CASE("flow control: a window grows by what the budget gives, and tells the peer") {
@@ -87,7 +87,7 @@ TEST_CASE("flow control: a sender that needs one more message never waits for ev
     sender.set_credit(window);
     std::deque<std::uint32_t> unmatched;
     const auto return_all = [&] {
-      const std::uint32_t units = receiver.on_next_frame();
+      const std::uint32_t units = receiver.for_next_frame();
       receiver.returned(units);
       sender.add_credit(units);
     };

@@ -27,7 +27,7 @@ bool taken_back(frame_sink_attack& a, std::uint64_t id) {
 
 std::uint32_t usable(const peer& p) {
   const weft::proto::frame_writer::balance b = p.writer().credit_state();
-  return b.window - b.held - b.owed;
+  return b.window - b.in_use - b.to_return;
 }
 
 }  // namespace

@@ -90,8 +90,8 @@ struct conversation {
       // All credit is accounted for: what one side may send, the other has free.
       const auto mine = n[side].other->writer().credit_state(),
                  theirs = n[1 - side].other->writer().credit_state();
-      CHECK(mine.credit + theirs.owed == theirs.window);
-      CHECK(theirs.held == 0);
+      CHECK(mine.credit + theirs.to_return == theirs.window);
+      CHECK(theirs.in_use == 0);
     }
   }
 
