@@ -10,19 +10,9 @@
 #include <weft/coro/scope.hpp>
 
 #include "manual.hpp"
+#include "this_thread.hpp"
 
 using namespace weft;
-
-namespace {
-
-/// Not inline, because pthread_self is declared to be constant: clang 14 would ask once per
-/// coroutine and not once per thread.
-[[gnu::noinline]] std::thread::id this_thread() {
-  asm volatile("");
-  return std::this_thread::get_id();
-}
-
-}  // namespace
 
 TEST_CASE("resume_on moves a chain to the pool and resume_home back") {
   manual::loop loop;
