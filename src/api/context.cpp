@@ -23,7 +23,7 @@ wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
   return
       [&c, box = std::move(box)](const wireup::channel_ptr& channel, const wireup::failure& why) {
         if (!channel) return box->fail(c.ended() ? errc::closed : why.kind, why.text);
-        auto peer = c.links().peer_met(channel);
+        auto peer = c.connections().peer_met(channel);
         if (!peer) return box->fail(errc::protocol_error, "it is not who it says it is");
         box->deliver(endpoint(std::move(peer)));
       };

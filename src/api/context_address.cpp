@@ -33,7 +33,7 @@ endpoint peer_at(context& c, const context_address& where) {
   const auto place = wireup::unpack(where);
   if (!place)
     throw error(errc::invalid_argument, "these bytes are no contact, or one of another version");
-  return endpoint(c.core().links().peer_at(*place));
+  return endpoint(c.core().connections().peer_at(*place));
 }
 
 }  // namespace weft

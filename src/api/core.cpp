@@ -86,14 +86,12 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
       messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
                            options_.hashed_tag_bits, options_.experimental.rendezvous,
                            options_.experimental.eager_data, options_.experimental.chained}),
-      links_(engine_, messenger_, ways_, left_out_, *job_),
-      members_(*job_, links_.mail(), tcp_settings_of(options_, job_.get()), std::move(line)) {
+      connections_(engine_, messenger_, transports_, *job_),
+      members_(*job_, connections_.manager(), tcp_settings_of(options_, job_.get()),
+               std::move(line)) {
   messenger_.peers().reserve_ranks(wireup::first_stranger);
   messenger_.streams().know_self(job_->rank());
-  messenger_.connector = [this](proto::peer& p) { links_.want(p); };
-  messenger_.on_parted = [this](proto::peer& p) { links_.part(p); };
-  messenger_.on_given_up = [this](proto::peer& p) { links_.given_up(p); };
-  messenger_.describer = [this](const proto::peer& p) { return links_.describe(p); };
+  messenger_.attach(connections_);
   engine_.poll_by(options_.experimental.polling);
   make_transports(guests);
   engine_.add(messenger_.upkeep());
@@ -103,7 +101,7 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
     start_control_plane();
     engine_.start();
   } catch (...) {
-    links_.mail()->shut();  // the job outlives the manager
+    connections_.manager()->shut();  // the job outlives the manager
     throw;
   }
 }
@@ -121,11 +119,11 @@ core::~core() {
   drain_connections();
   // The control plane first: its end tells peers and fails what waits for them.
   ended_.store(true, std::memory_order_release);
-  links_.mail()->shut();
+  connections_.manager()->shut();
   members_.shut();
   close_listeners();
   manager_->end();
-  links_.stop_draining();
+  connections_.stop_draining();
   engine_.stop();
   {
     const runtime::engine::holder hold(engine_);
@@ -180,9 +178,8 @@ std::unique_ptr<transports::transport> core::make_transport(
 }
 
 /// One of the list: a transport, or several that are used together.
-std::unique_ptr<transports::transport> core::make_way(const std::string& name,
-                                                      const std::vector<external_transport>& guests,
-                                                      std::string& missing) {
+std::unique_ptr<transports::transport> core::make_entry(
+    const std::string& name, const std::vector<external_transport>& guests, std::string& missing) {
   std::vector<std::unique_ptr<transports::transport>> parts;
   for (std::size_t from = 0; from <= name.size();) {
     const std::string one = name.substr(from, name.find('+', from) - from);
@@ -209,12 +206,11 @@ void core::make_transports(const std::vector<external_transport>& guests) {
   for (std::size_t place = 0; place != options_.transports.size(); ++place) {
     const std::string& name = options_.transports[place];
     std::string missing;
-    if (auto made = make_way(name, guests, missing)) {
-      ways_.push_back({std::move(made), name, static_cast<std::uint16_t>(place)});
-      continue;
+    if (auto made = make_entry(name, guests, missing)) {
+      transports_.add(std::move(made), name, static_cast<std::uint16_t>(place));
+    } else {
+      transports_.exclude(name, missing);
     }
-    notes_ += fmt::format("{} is not used: {}\n", name, missing);
-    left_out_.emplace_back(name, missing);
   }
 }
 
@@ -223,13 +219,13 @@ void core::start_control_plane() {
   self.job = job_->id();
   self.rank = job_->rank();
   wireup::connection_manager::handlers h;
-  h.on_exhausted = [this] { links_.on_exhausted(); };
+  h.on_exhausted = [this] { connections_.on_exhausted(); };
   h.on_wireup_message = [this](const wireup::channel_ptr& c, transports::wireup_message p) {
-    if (!members_.on_wireup_message(c, p)) links_.on_wireup_message(c, std::move(p));
+    if (!members_.on_wireup_message(c, p)) connections_.on_wireup_message(c, std::move(p));
   };
   h.on_gone = [this](const wireup::channel_ptr& c, bool orderly) {
     wireup::retry_on_bad_alloc([&] {
-      if (!members_.on_gone(c, orderly)) links_.on_gone(c, orderly);
+      if (!members_.on_gone(c, orderly)) connections_.on_gone(c, orderly);
     });
   };
   h.on_connection_request = [this](std::uint64_t number,
@@ -244,20 +240,19 @@ void core::start_control_plane() {
   };
   manager_ = std::make_unique<wireup::connection_manager>(std::move(self), std::move(h),
                                                           tcp_settings_of(options_, job_.get()));
-  links_.attach(*manager_);
-  members_.attach(*manager_, [this](peer_id rank, bool died) {
-    died ? links_.on_rank_end(rank, died) : links_.on_leave(rank);
-  });
-  links_.finder = [this](peer_id rank, const std::string& gone,
-                         std::function<void(std::string)> found) {
+  connections_.attach(*manager_, [this](peer_id rank, const std::string& gone,
+                                        std::function<void(std::string)> found) {
     members_.find(rank, gone, std::move(found));
-  };
+  });
+  members_.attach(*manager_, [this](peer_id rank, bool died) {
+    died ? connections_.on_rank_end(rank, died) : connections_.on_leave(rank);
+  });
   manager_->start_accepting();
   job_->publish(manager_->self().locator);
-  job_->on_end([this, mail = links_.mail()](peer_id rank, bool died) {
+  job_->on_end([this, mail = connections_.manager()](peer_id rank, bool died) {
     wireup::retry_on_bad_alloc([&] {
       mail->post([this, rank, died] {
-        links_.on_rank_end(rank, died);
+        connections_.on_rank_end(rank, died);
         members_.on_rank_end(rank, died);
       });
     });
@@ -312,7 +307,8 @@ std::span<std::byte> core::allocate_shared(std::size_t size) {
   if (size == 0)
     throw error(errc::invalid_argument, "shared memory of 0 bytes; ask for at least one");
   if (!shm_)
-    throw error(errc::unsupported, "memory for direct copies needs the transport shm; " + notes_);
+    throw error(errc::unsupported,
+                "memory for direct copies needs the transport shm; " + missing());
   const runtime::engine::holder hold(engine_);
   return transports::shm::allocate(*shm_, size);
 }
@@ -326,24 +322,25 @@ void core::free_shared(std::span<std::byte> memory) noexcept {
 
 void core::forget(std::span<const std::byte> memory) noexcept {
   const runtime::engine::holder hold(engine_);
-  for (const links::way& w : ways_) w.transport->invalidate_registrations(memory);
+  for (const auto& one : transports_) one.transport->invalidate_registrations(memory);
 }
 
 metrics core::snapshot() const {
   metrics now = messenger_.snapshot();
   const runtime::engine::holder hold(messenger_.engine());
-  for (const links::way& w : ways_) w.transport->add_to(now);
+  for (const auto& one : transports_) one.transport->add_to(now);
   return now;
 }
 
 std::string core::describe() const {
   const runtime::engine::holder hold(messenger_.engine());
   std::string text = fmt::format("progress: {}\n", engine_.describe());
-  for (const links::way& w : ways_) text += fmt::format("transport: {}\n", w.transport->describe());
+  for (const auto& one : transports_)
+    text += fmt::format("transport: {}\n", one.transport->describe());
   if (job_->launched())
     text += fmt::format("job: rank {} of {}, {} on this host\n", job_->rank(), job_->size(),
                         job_->local_size());
-  return text + notes_;
+  return text + missing();
 }
 
 }  // namespace weft::detail

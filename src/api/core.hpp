@@ -13,9 +13,10 @@
 
 #include <weft/context.hpp>
 
-#include "api/links.hpp"
 #include "api/members.hpp"
 #include "api/task_count.hpp"
+#include "connections/connection_setup.hpp"
+#include "connections/transport_list.hpp"
 #include "proto/messenger.hpp"
 #include "runtime/engine.hpp"
 #include "wireup/connection_manager.hpp"
@@ -63,7 +64,7 @@ class core {
   /// Whether the context is on its way out. Any thread.
   bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   wireup::job* job() noexcept { return job_.get(); }
-  detail::links& links() noexcept { return links_; }
+  connections::connection_setup& connections() noexcept { return connections_; }
 
   /// Tasks that nobody waits for but the context's end.
   task_count& spawned() noexcept { return spawned_; }
@@ -81,11 +82,8 @@ class core {
   const transports::transport* tcp() const noexcept { return tcp_; }
   /// InfiniBand and RoCE; null where there is no device.
   const transports::transport* verbs() const noexcept { return verbs_; }
-  const std::string& missing() const noexcept { return notes_; }
-  /// Transports of the options that are not used, and why.
-  const std::vector<std::pair<std::string, std::string>>& left_out() const noexcept {
-    return left_out_;
-  }
+  const std::string& missing() const noexcept { return transports_.notes(); }
+  const connections::transport_list& transports() const noexcept { return transports_; }
 
   /// Memory that peers can map (weft/memory.hpp). \throws weft::error
   std::span<std::byte> allocate_shared(std::size_t size);
@@ -105,9 +103,9 @@ class core {
 
  private:
   void make_transports(const std::vector<external_transport>& guests);
-  std::unique_ptr<transports::transport> make_way(const std::string& name,
-                                                  const std::vector<external_transport>& guests,
-                                                  std::string& missing);
+  std::unique_ptr<transports::transport> make_entry(const std::string& name,
+                                                    const std::vector<external_transport>& guests,
+                                                    std::string& missing);
   std::unique_ptr<transports::transport> make_transport(
       const std::string& name, const std::vector<external_transport>& guests, std::string& missing);
   void start_control_plane();
@@ -117,14 +115,12 @@ class core {
   const options options_;
   std::unique_ptr<wireup::job> job_;
   runtime::engine engine_;
-  std::vector<links::way> ways_;
-  std::string notes_;  // transports that were left out, and why
-  std::vector<std::pair<std::string, std::string>> left_out_;  // the same by name
+  connections::transport_list transports_;
   transports::transport* shm_ = nullptr;
   transports::transport* tcp_ = nullptr;
   transports::transport* verbs_ = nullptr;
   proto::messenger messenger_;
-  detail::links links_;
+  connections::connection_setup connections_;
   detail::members members_;
   task_count spawned_;
   std::atomic<bool> ended_{false};

@@ -19,7 +19,7 @@ namespace {
 using outcome = candidate::outcome;
 
 candidate candidate_of(const detail::core& c, const std::string& name,
-                       const std::vector<detail::links::transport_attempt>& tried,
+                       const std::vector<connections::transport_attempt>& tried,
                        const std::string& described) {
   // A transport may have several links to a peer: one that works is enough.
   std::string trouble;
@@ -29,8 +29,8 @@ candidate candidate_of(const detail::core& c, const std::string& name,
     trouble += (trouble.empty() ? "" : "; ") + one.trouble;
   }
   if (!trouble.empty()) return {name, outcome::refused, trouble};
-  for (const auto& [left_out, why] : c.left_out())
-    if (left_out == name) return {name, outcome::not_used, why};
+  for (const auto& one : c.transports().excluded())
+    if (one.name == name) return {name, outcome::not_used, one.reason};
   const auto& wanted = c.chosen().transports;
   if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
     return {name, outcome::not_used, "not in WEFT_TRANSPORTS"};
@@ -91,12 +91,12 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
 task<std::vector<candidate>> explain_peer(context& ctx, endpoint to) {
   detail::core& c = ctx.core();
   proto::peer& peer = to.peer();
-  std::vector<detail::links::transport_attempt> tried;
+  std::vector<connections::transport_attempt> tried;
   for (bool known = false; !known;) {
     {
       const runtime::engine::holder hold(c.engine());
       peer.connection().want_link();
-      tried = c.links().attempts(peer);
+      tried = c.connections().attempts(peer);
       known = peer.now() != proto::peer::state::connecting;
       if (known && tried.empty()) throw error(peer.why(), peer.detail());
     }

@@ -11,8 +11,8 @@ using wireup::changes;
 using wireup::channel_ptr;
 using wireup::coordinator_connection;
 
-members::members(wireup::job& j, std::shared_ptr<manager_proxy> mail, wireup::tcp_settings tcp,
-                 std::shared_ptr<coordinator_connection> line)
+members::members(wireup::job& j, std::shared_ptr<connections::manager_proxy> mail,
+                 wireup::tcp_settings tcp, std::shared_ptr<coordinator_connection> line)
     : job_(j),
       manager_proxy_(std::move(mail)),
       tcp_(std::move(tcp)),

@@ -15,7 +15,7 @@
 #include <weft/membership.hpp>
 
 #include "api/callback_request.hpp"
-#include "api/manager_proxy.hpp"
+#include "connections/manager_proxy.hpp"
 #include "wireup/coordinator.hpp"
 #include "wireup/coordinator_connection.hpp"
 #include "wireup/job.hpp"
@@ -29,8 +29,8 @@ class members {
   using view_box = std::shared_ptr<oneshot<membership_view>>;
 
   /// \param line of a process that joined; null for others
-  members(wireup::job& j, std::shared_ptr<manager_proxy> mail, wireup::tcp_settings tcp,
-          std::shared_ptr<wireup::coordinator_connection> line);
+  members(wireup::job& j, std::shared_ptr<connections::manager_proxy> mail,
+          wireup::tcp_settings tcp, std::shared_ptr<wireup::coordinator_connection> line);
   ~members();
 
   /// Once, before anything else. \param ended told of ranks that left or died, on the manager's
@@ -71,7 +71,7 @@ class members {
   membership_view view() const;
 
   wireup::job& job_;
-  const std::shared_ptr<manager_proxy> manager_proxy_;
+  const std::shared_ptr<connections::manager_proxy> manager_proxy_;
   const wireup::tcp_settings tcp_;
   wireup::connection_manager* manager_ = nullptr;
   std::function<void(peer_id, bool)> ended_;

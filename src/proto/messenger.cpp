@@ -159,7 +159,7 @@ bool messenger::streams_linger() const noexcept {
 
 std::string messenger::describe(const peer& p) const {
   const runtime::engine::holder hold(engine_);
-  return describer ? describer(p) : std::string();
+  return connector_ ? connector_->describe(p) : std::string();
 }
 
 void messenger::close_all() noexcept {

@@ -13,6 +13,7 @@
 #include <weft/metrics.hpp>
 #include <weft/rendezvous.hpp>
 
+#include "proto/connector.hpp"
 #include "proto/match.hpp"
 #include "proto/peer.hpp"
 #include "proto/peer_registry.hpp"
@@ -48,18 +49,9 @@ class messenger {
   messenger(const messenger&) = delete;
   messenger& operator=(const messenger&) = delete;
 
-  /// Asked for a link to a peer. The answer is peer::opened or peer::fail, at any time and from any
-  /// thread that holds the progress lock.
-  std::function<void(peer&)> connector;
-  /// Told of a peer that has agreed to the end: nothing is on its way in either direction. May be
-  /// empty.
-  std::function<void(peer&)> on_parted;
-  /// Told of a peer that this side has given up and whose process may live and wait: what cannot go
-  /// on here is to end there, too. May throw std::bad_alloc, and is told again at a later pass
-  /// then. May be empty.
-  std::function<void(peer&)> on_given_up;
-  /// What it says of an open peer is what `describe` says.
-  std::function<std::string(const peer&)> describer;
+  /// Once, before the first operation. \param c makes links to peers
+  void attach(connector& c) noexcept { connector_ = &c; }
+  connector& connections() const noexcept { return *connector_; }
 
   runtime::engine& engine() const noexcept { return engine_; }
   const messenger_settings& settings() const noexcept { return settings_; }
@@ -113,6 +105,7 @@ class messenger {
 
   runtime::engine& engine_;
   const messenger_settings settings_;
+  connector* connector_ = nullptr;
   metrics counts_;
   match_table table_;
   pool<inbound_message> messages_;

@@ -14,7 +14,7 @@ std::shared_ptr<peer> peer_connection::keep_alive() const noexcept {
 void peer_connection::want_link() noexcept {
   if (state_ != state::idle) return;
   state_ = state::connecting;
-  messenger_->connector(*peer_);
+  messenger_->connections().connect(*peer_);
 }
 
 void peer_connection::opened(std::unique_ptr<transports::link> link) noexcept {

@@ -85,7 +85,7 @@ bool peer::on_bye(const frame_extension* x) noexcept {
 bool peer::on_bye_answer() noexcept {
   if (!writer_.take_bye_answer()) return gone();
   fail(errc::closed, closed_by_this_side);
-  if (owner().on_parted) owner().on_parted(*this);
+  owner().connections().disconnected(*this);
   return true;
 }
 
@@ -101,14 +101,14 @@ bool peer::on_good_bye() noexcept {
   if (answered) return true;
   if (!writer_.add_last(thanks)) {
     // No memory for it: the end of the connection says as much.
-    if (owner().on_parted) owner().on_parted(*this);
+    owner().connections().disconnected(*this);
     return true;
   }
   // It found no space, or a link has to be made for it.
   if (connection_.link())
     writer_.flush();
   else if (needs_link)
-    owner().connector(*this);
+    owner().connections().connect(*this);
   return true;
 }
 

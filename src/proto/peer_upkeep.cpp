@@ -47,9 +47,8 @@ void peer_upkeep::fail_marked() noexcept {
 
 /// There was no memory for the word: the peer's end may have given some back meanwhile.
 void peer_upkeep::given_up(peer& p) noexcept {
-  if (!messenger_.on_given_up) return;
   try {
-    messenger_.on_given_up(p);
+    messenger_.connections().given_up(p);
     p.unreported = false;
   } catch (const std::bad_alloc&) {
     p.unreported = has_unreported_ = true;

@@ -79,7 +79,7 @@ class peer_upkeep final : public runtime::pollable {
   runtime::engine& engine_;
   waiters yielded_;
   bool has_marked_ = false;
-  bool has_unreported_ = false;  // peers that on_given_up could not be told of
+  bool has_unreported_ = false;  // peers that connector::given_up had no memory for
   peer* to_sweep_ = nullptr;     // the first of those
   std::size_t unsent_ = 0;       // peers with something unsent
 };

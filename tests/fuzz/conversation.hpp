@@ -15,6 +15,7 @@
 #include "proto/multi_rail_link.hpp"
 #include "proto/select.hpp"
 #include "scripted_link.hpp"
+#include "support/scripted_connector.hpp"
 
 namespace weft::fuzz {
 
@@ -28,7 +29,7 @@ class conversation {
  public:
   /// \param links to the peer that sends what it likes; with more than one its frames are numbered
   explicit conversation(std::size_t links) {
-    messages_.connector = [](peer&) {};
+    messages_.attach(connector_);
     turns_.add(messages_.upkeep());
     const engine::holder hold(turns_);
     bystander_->opened(one_link(*bystander_), bystander_->writer().grant_first_credit());
@@ -363,6 +364,7 @@ class conversation {
 
   std::uint8_t mood_ = 0;  // of the links
   engine turns_{progress_mode::polling, {}, "epoll"};
+  tests::scripted_connector connector_;
   messenger messages_{turns_, {budget, 4096}};
   std::shared_ptr<peer> villain_ = messages_.peers().at(0), bystander_ = messages_.peers().at(1);
   std::vector<frame_sink*> lanes_;  // by which the villain's frames come

@@ -11,6 +11,7 @@
 #include "proto/messenger.hpp"
 #include "proto/stream.hpp"
 #include "scripted_link.hpp"
+#include "support/scripted_connector.hpp"
 
 namespace weft::fuzz {
 namespace {
@@ -30,7 +31,7 @@ std::byte byte_at(std::uint64_t position) { return static_cast<std::byte>(positi
 class talk {
  public:
   talk() {
-    messages_.connector = [](peer&) {};
+    messages_.attach(connector_);
     turns_.add(messages_.upkeep());
     {
       const engine::holder hold(turns_);
@@ -227,6 +228,7 @@ class talk {
 
   std::uint8_t mood_ = 0;  // of the link
   engine turns_{progress_mode::polling, {}, "epoll"};
+  tests::scripted_connector connector_;
   messenger messages_{turns_, {1u << 20, 4096}};
   std::shared_ptr<peer> villain_ = messages_.peers().at(0);
   scripted_link* link_ = nullptr;

@@ -7,7 +7,8 @@ set(may_runtime coro runtime)
 set(may_transports coro runtime transports)
 set(may_proto coro runtime transports proto)
 set(may_wireup coro runtime transports proto wireup)
-set(may_api coro runtime transports proto wireup api transports/*)
+set(may_connections coro runtime transports proto wireup connections)
+set(may_api coro runtime transports proto wireup connections api transports/*)
 set(may_bindings bindings)
 
 # Public headers that stand on a context: the layers below api include what they need of the others.

@@ -69,7 +69,7 @@ void job::join(node n) {
     return;
   }
   ranks_[n] = std::make_unique<rank>(world_, n, plan_, log_, ledger_);
-  ranks_[n]->messages().connector = [this, n](peer& to) { want(n, to); };
+  ranks_[n]->connector().on_connect = [this, n](peer& to) { want(n, to); };
   for (node other = 0; other < ranks_.size(); ++other)
     if (ends_[other]) tell_gone(n, other, *ends_[other]);
   if (plan_.wanted.many_links) plan_cuts(n);

@@ -49,6 +49,7 @@ rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book)
                           .rendezvous = p.ranks[number].rendezvous,
                           .eager_data = p.ranks[number].eager_data,
                           .secret = [d = p.secrets(number)]() mutable { return d.throw_one(); }}) {
+  messages_.attach(connector_);
   messages_.peers().reserve_ranks(static_cast<weft::peer_id>(p.ranks.size()));
   engine_.add(messages_.upkeep());
   for (const fake::manner& how : p.transports) {

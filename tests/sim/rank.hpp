@@ -15,6 +15,7 @@
 #include "sim/plan.hpp"
 #include "sim/shared_memory.hpp"
 #include "sim/watched.hpp"
+#include "support/scripted_connector.hpp"
 
 namespace sim {
 
@@ -28,6 +29,7 @@ class rank {
   node number() const noexcept { return number_; }
   weft::runtime::engine& engine() noexcept { return engine_; }
   weft::proto::messenger& messages() noexcept { return messages_; }
+  weft::tests::scripted_connector& connector() noexcept { return connector_; }
   weft::transports::transport& way(std::size_t n) noexcept { return *ways_[n]; }
   ledger& book() noexcept { return ledger_; }
   weft::endpoint to(node n) { return weft::endpoint(messages_.peers().at(n)); }
@@ -71,6 +73,7 @@ class rank {
   ledger& ledger_;
   weft::runtime::engine engine_;
   std::vector<std::unique_ptr<weft::transports::transport>> ways_;
+  weft::tests::scripted_connector connector_;
   weft::proto::messenger messages_;
   std::uint32_t whole_budget_;
   std::stop_source stop_;

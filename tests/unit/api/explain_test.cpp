@@ -131,5 +131,5 @@ TEST_CASE("a rank that nobody has is said to be none") {
   context ctx(o);
   const auto r = sync_wait(ctx, as_result(ctx.peer(1000).send(const_buffer{}, tag{1})));
   REQUIRE_FALSE(r);
-  CHECK_THAT(r.failure().what(), Catch::Contains("nobody has that rank"));
+  CHECK_THAT(r.failure().what(), Catch::Contains("no process has that rank"));
 }

@@ -335,7 +335,7 @@ TEST_CASE("failure: whoever is given up is told of, also when there was no memor
   nodes n(2);
   peer& other = n[0].to(1);
   int asked = 0;
-  n[0].messages.on_given_up = [&](peer& p) {
+  n[0].connector.on_given_up = [&](peer& p) {
     CHECK(&p == &other);
     CHECK(p.now() == peer::state::lost);
     if (++asked < 3) throw std::bad_alloc();
@@ -354,7 +354,7 @@ TEST_CASE("failure: who is closed, or whose process is gone, is not told that it
   nodes n(2);
   peer& other = n[0].to(1);
   int asked = 0;
-  n[0].messages.on_given_up = [&](peer&) { ++asked; };
+  n[0].connector.on_given_up = [&](peer&) { ++asked; };
   const engine::holder hold(n[0].engine);
   if (GENERATE(true, false))
     other.fail(weft::errc::closed, "it has left");

@@ -20,7 +20,7 @@ struct place {
   std::size_t links_wanted = 0;
 
   place() {
-    here.messages.connector = [this](peer&) { ++links_wanted; };
+    here.connector.on_connect = [this](peer&) { ++links_wanted; };
   }
 
   endpoint come() { return endpoint(here.messages.peers().add()); }

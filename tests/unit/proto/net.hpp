@@ -14,6 +14,7 @@
 
 #include "proto/messenger.hpp"
 #include "support/pattern.hpp"
+#include "support/scripted_connector.hpp"
 #include "transports/fake/factory.hpp"
 
 namespace net {
@@ -59,6 +60,7 @@ class side {
       : engine(weft::progress_mode::polling, {}, "epoll", &w),
         transport(fake::make(w, n, engine)),
         messages(engine, s) {
+    messages.attach(connector);
     messages.peers().reserve_ranks(64);
     engine.add(messages.upkeep());
     engine.add(*transport->poll_hook());
@@ -120,6 +122,7 @@ class side {
 
   weft::runtime::engine engine;
   std::unique_ptr<weft::transports::transport> transport;
+  weft::tests::scripted_connector connector;
   weft::proto::messenger messages;
 
  private:
@@ -161,7 +164,7 @@ class nodes final : public growing_world {
       : growing_world(s) {
     for (fake::node i = 0; i < n; ++i) {
       sides_.push_back(std::make_unique<side>(world, i, each[i]));
-      sides_.back()->messages.connector = [this, i](peer& p) { wanted_.push_back({i, &p}); };
+      sides_.back()->connector.on_connect = [this, i](peer& p) { wanted_.push_back({i, &p}); };
     }
   }
 

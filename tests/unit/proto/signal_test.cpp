@@ -74,7 +74,7 @@ TEST_CASE("signal: comes between the frames of a message") {
 
 TEST_CASE("signal: one that waits for a link can be stopped, and fails with its peer") {
   nodes n(2);
-  n[0].messages.connector = [](peer&) {};
+  n[0].connector.on_connect = nullptr;
   const auto stopped = n[0].send(1, no_bytes, our_step, send_mode::signal);
   const auto failed = n[0].send(1, no_bytes, our_step, send_mode::signal);
   n.settle();

@@ -24,7 +24,8 @@ class many_linked {
     engine.add(messages.upkeep());
     for (const auto& t : transports) engine.add(*t->poll_hook());
     other = messages.peers().at(1 - n);
-    messages.connector = [this](peer&) { wants_links = true; };
+    messages.attach(connector);
+    connector.on_connect = [this](peer&) { wants_links = true; };
   }
   ~many_linked() {
     end();
@@ -75,6 +76,7 @@ class many_linked {
 
   weft::runtime::engine engine;
   std::vector<std::unique_ptr<weft::transports::transport>> transports;
+  weft::tests::scripted_connector connector;
   messenger messages;
   std::shared_ptr<peer> other;
   std::unique_ptr<multi_rail_link> waiting;  // until the peer takes it

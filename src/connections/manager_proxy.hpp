@@ -7,7 +7,7 @@
 
 #include "wireup/connection_manager.hpp"
 
-namespace weft::detail {
+namespace weft::connections {
 
 /// The job's directory and the progress thread report things to the connection manager's thread
 /// while the context may be on its way out. Shared by all of them; nothing passes once it is shut.
@@ -35,4 +35,4 @@ class manager_proxy {
   wireup::connection_manager* to_ = nullptr;  // guarded by mutex_
 };
 
-}  // namespace weft::detail
+}  // namespace weft::connections

@@ -9,7 +9,7 @@
 
 #include "proto/select.hpp"
 
-namespace weft::detail {
+namespace weft::connections {
 
 /// From which transport this side takes what one peer sends, and what the peer has offered so far.
 /// A correct peer offers the transports of the list in its order, each of a transport's links once,
@@ -54,4 +54,4 @@ class inbound_transport {
   std::optional<std::uint16_t> accepted_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::connections

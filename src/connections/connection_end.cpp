@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// How connections end: by a close, by the end of a process, or because this side gives a peer up. A
+// process that ends in good order, or dies, is drained first.
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "connections/connection_setup.hpp"
+#include "wireup/retry_on_bad_alloc.hpp"
+
+namespace weft::connections {
+
+using proto::peer;
+using runtime::engine;
+using wireup::channel_ptr;
+using wireup::failure;
+
+namespace {
+
+constexpr std::string_view has_left = "it has left";
+constexpr auto between_drains = std::chrono::microseconds(500);
+
+}  // namespace
+
+void connection_setup::end(remote_process& process, errc why, std::string_view detail,
+                           bool keeps_peer) {
+  if (!process.end(why, detail, keeps_peer)) return;
+  try {
+    drain_soon();
+  } catch (const std::bad_alloc&) {
+    process.stop_draining();
+  }
+}
+
+/// The manager's end waits for the timer.
+void connection_setup::drain_soon() {
+  if (drain_scheduled_) return;
+  attached_->call_after(between_drains, [this] {
+    drain_scheduled_ = false;
+    try {
+      if (processes_.drain()) drain_soon();
+    } catch (const std::bad_alloc&) {
+      processes_.stop_draining();
+    }
+  });
+  drain_scheduled_ = true;
+}
+
+void connection_setup::on_gone(const channel_ptr& c, bool orderly) {
+  remote_process* const process = processes_.with(c);
+  if (!process) return;
+  process->remove(c);
+  const std::shared_ptr<peer> p = process->peer();
+  const bool keeps_peer = orderly && process->is_present() && is_unmet(*p);
+  if (c->misbehaved())
+    end(*process, errc::protocol_error, "it did what no correct peer does");
+  else
+    end(*process, orderly ? errc::closed : errc::peer_lost,
+        orderly ? has_left : std::string_view("its process died or its connection broke"),
+        keeps_peer);
+  processes_.erase_if_finished(*process);
+  if (keeps_peer) search_for(p)->locate(c->peer().locator, {errc::closed, std::string(has_left)});
+}
+
+/// Another process answered than the one that was looked for. Its other channels stay.
+void connection_setup::leave(const channel_ptr& c) {
+  if (remote_process* const process = processes_.with(c)) {
+    if (process->channels().size() == 1) return end(*process, errc::closed, has_left);
+    process->remove(c);
+  }
+  c->close();
+}
+
+void connection_setup::on_exhausted() {
+  const engine::holder hold(engine_);
+  messenger_.fail_unconnected();
+}
+
+void connection_setup::on_rank_end(peer_id rank, bool died) {
+  if (rank == job_.rank()) return;
+  const std::shared_ptr<peer> p = messenger_.peers().at(rank);
+  const errc how = died ? errc::peer_lost : errc::closed;
+  const std::string_view what = died ? std::string_view("its process died") : has_left;
+  if (remote_process* const process = processes_.present(*p)) return end(*process, how, what);
+  if (processes_.is_draining(*p)) return;
+  const engine::holder hold(engine_);
+  p->lose(how, what);
+}
+
+void connection_setup::on_leave(peer_id rank) {
+  const std::shared_ptr<peer> p = messenger_.peers().at(rank);
+  if (processes_.is_draining(*p)) return;
+  const engine::holder hold(engine_);
+  if (p->now() == peer::state::idle) p->fail(errc::closed, has_left);
+}
+
+/// A closed peer needs no channel, and the number of closed ones would grow with each reconnection.
+void connection_setup::disconnected(peer& p) noexcept {
+  try {
+    manager_->post([this, p = p.shared_from_this()] {
+      if (remote_process* const process = processes_.present(*p))
+        end(*process, errc::closed, has_left);
+    });
+  } catch (const std::bad_alloc&) {
+    // Then the channel stays until one of the two contexts ends.
+  }
+}
+
+// --- this side gives a peer up
+// --------------------------------------------------------------------
+
+void connection_setup::given_up(peer& p) {
+  manager_->post([this, p = p.shared_from_this()] {
+    wireup::retry_on_bad_alloc([&] { refuse_if_lost(*p); });
+  });
+}
+
+/// The progress lock is not held. Nothing: the peer is not lost.
+std::optional<failure> connection_setup::loss_of(const peer& p) const {
+  const engine::holder hold(engine_);
+  if (p.now() != peer::state::lost) return {};
+  return failure{p.why(), p.detail()};
+}
+
+/// \return whether the peer is lost; then its process has been told so
+bool connection_setup::refuse_if_lost(const peer& p) {
+  const auto loss = loss_of(p);
+  if (!loss) return false;
+  if (remote_process* const process = processes_.present(p))
+    give_up(*process, loss->kind, loss->text);
+  return true;
+}
+
+/// The reason goes by every channel: the good-bye by one must not come before the reason by
+/// another.
+void connection_setup::give_up(remote_process& process, errc why, std::string_view detail) {
+  for (const channel_ptr& c : process.channels()) c->send(pack_reason(why, detail));
+  end(process, why, detail);
+}
+
+}  // namespace weft::connections

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peers that are no ranks of the job: met by address, or by a context address.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "proto/messenger.hpp"
+#include "wireup/context_address.hpp"
+#include "wireup/identity.hpp"
+
+namespace weft::connections {
+
+/// Until when a peer stands for its context. Afterwards the next connection to the same context
+/// gets another peer.
+enum class peer_counts : bool {
+  until_gone,    ///< also while it is being closed
+  until_closing  ///< no longer: a connection that was asked for afterwards is meant
+};
+
+/// Whether that peer does not count any more. Any thread, progress lock not held.
+bool is_over(const proto::messenger& m, const proto::peer& p, peer_counts counts);
+
+/// Any thread, progress lock not held.
+class non_rank_peers {
+ public:
+  explicit non_rank_peers(proto::messenger& m) noexcept : messenger_(m) {}
+
+  /// \return the peer that stands for the context with that id; made if there is none that counts
+  /// \throws std::bad_alloc
+  std::shared_ptr<proto::peer> with(const wireup::context_id& id, peer_counts counts);
+  /// The same for a context whose address is known, which is remembered. \throws std::bad_alloc
+  std::shared_ptr<proto::peer> at(const wireup::unpacked_address& address);
+  /// \return where a peer is; nothing: its address is not known \throws std::bad_alloc
+  std::optional<wireup::unpacked_address> address_of(const proto::peer& p) const;
+  /// The peer does not stand for that context any more.
+  void erase(const wireup::context_id& id, const proto::peer& p) noexcept;
+
+ private:
+  struct known_peer {
+    std::shared_ptr<proto::peer> peer;
+    std::optional<wireup::unpacked_address> address;
+  };
+
+  known_peer& find(const wireup::context_id& id, peer_counts counts);
+
+  proto::messenger& messenger_;
+  mutable std::mutex mutex_;
+  std::map<wireup::context_id, known_peer> known_;  // guarded by mutex_
+};
+
+}  // namespace weft::connections

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes that this context has channels to, and which of them may have one.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "connections/non_rank_peers.hpp"
+#include "connections/remote_process.hpp"
+#include "proto/messenger.hpp"
+#include "wireup/job.hpp"
+
+namespace weft::connections {
+
+/// On the connection manager's thread. References to processes are valid until they are erased.
+class remote_process_table {
+ public:
+  remote_process_table(const services& s, proto::messenger& m, non_rank_peers& n,
+                       const wireup::job& j)
+      : services_(s), messenger_(m), non_ranks_(n), job_(j) {}
+
+  /// Once, before anything else. \param self of this context; outlives the table's use
+  void attach(const wireup::identity& self) noexcept { self_ = &self; }
+
+  /// \return the process with that channel; null: the channel has ended, or was never entered
+  remote_process* with(const wireup::channel_ptr& c);
+  /// \return the process behind a peer; null: none is present
+  remote_process* present(const proto::peer& p);
+  bool is_draining(const proto::peer& p) const noexcept;
+
+  /// Enters a channel, unless it is known. Another process of the same identity is drained to its
+  /// end before. \return its process; null: a process that is not the one that it says it is, or
+  /// not the one that is meant; the channel is closed
+  remote_process* enter(const wireup::channel_ptr& c, peer_counts counts);
+
+  /// A process that has no channel any more, and is not draining, is forgotten.
+  void erase_if_finished(remote_process& p);
+
+  /// Drains all that are draining by one step each, so that a process that goes on sending does not
+  /// keep the thread from others. \return whether any still is
+  bool drain();
+  void stop_draining();
+
+ private:
+  using map = std::multimap<wireup::context_id, remote_process>;
+
+  void stop_draining(const wireup::identity& of);
+  map::iterator erase(map::iterator at);
+  map::iterator stop_draining(map::iterator at);
+  remote_process& process_of(const wireup::identity& id, peer_counts counts);
+  bool is_ours(const wireup::identity& id) const noexcept;
+  bool has_closed(const wireup::identity& id) const;
+  bool is_impostor(const wireup::identity& id) const;
+  bool is_other_program(const wireup::identity& id) const;
+
+  const services services_;
+  proto::messenger& messenger_;
+  non_rank_peers& non_ranks_;
+  const wireup::job& job_;
+  const wireup::identity* self_ = nullptr;
+  // Several of one context where it has connected again after a close, and old channels still end.
+  map processes_;
+};
+
+}  // namespace weft::connections
