@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small parts of connection set-up: what they keep, and what they forget.
+#include "connections/inbound_transport.hpp"
+#include "connections/non_rank_peers.hpp"
+#include "ends.hpp"
+
+using namespace ends;
+using Catch::Contains;
+using connections::inbound_transport;
+using verdict = inbound_transport::verdict;
+
+TEST_CASE("attempts: those of a peer that nothing reached are kept, of the last few") {
+  end here(kinds{{"one"}});
+  std::vector<std::shared_ptr<proto::peer>> all;
+  for (int i = 0; i != 20; ++i) all.push_back(here.messages.peers().add());
+  const runtime::engine::holder hold(here.engine);
+  for (const auto& p : all) {
+    here.record.add(*p, {"one", "no"});
+    here.record.forget(*p, errc::unreachable);
+  }
+  CHECK(here.record.of(*all.front()).empty());
+  REQUIRE(here.record.of(*all.back()).size() == 1);
+  CHECK(here.record.of(*all.back())[0].trouble == "no");
+  here.record.add(*here.peer, {"one", ""});
+  here.record.forget(*here.peer, errc::closed);
+  CHECK(here.record.of(*here.peer).empty());
+}
+
+TEST_CASE("non-rank peers: one peer for each context, until it is closed") {
+  end here(kinds{{"one"}});
+  connections::non_rank_peers known(here.messages);
+  wireup::context_id id;
+  id.words = {1, 2};
+  const auto counts = connections::peer_counts::until_gone;
+  const auto first = known.with(id, counts);
+  CHECK(known.with(id, counts) == first);
+  wireup::context_id other;
+  other.words = {1, 3};
+  CHECK(known.with(other, counts) != first);
+  {
+    const runtime::engine::holder hold(here.engine);
+    first->fail(errc::closed, "it has left");
+  }
+  const auto second = known.with(id, counts);
+  CHECK(second != first);
+  known.erase(id, *first);  // it does not stand for the context any more
+  CHECK(known.with(id, counts) == second);
+  known.erase(id, *second);
+  CHECK(known.with(id, counts) != second);
+}
+
+TEST_CASE("non-rank peers: the address of a peer is kept") {
+  end here(kinds{{"one"}});
+  connections::non_rank_peers known(here.messages);
+  wireup::unpacked_address where;
+  where.id.words = {7, 7};
+  where.where.socket_name = "there";
+  const auto p = known.at(where);
+  REQUIRE(known.address_of(*p));
+  CHECK(known.address_of(*p)->where.socket_name == "there");
+  CHECK_FALSE(known.address_of(*here.peer));
+}
+
+TEST_CASE("inbound transport: the order of offers") {
+  inbound_transport in;
+  CHECK(in.offered(1, 0) == verdict::first);
+  CHECK_FALSE(in.way());
+  in.accepted();
+  CHECK(in.way() == 1);
+  CHECK(in.offered(1, 1) == verdict::further);
+  CHECK(in.offered(1, 1) == verdict::nonsense);  // twice
+  CHECK(in.offered(2, 0) == verdict::instead);
+  CHECK(in.offered(0, 0) == verdict::nonsense);  // back
+}
+
+TEST_CASE("inbound transport: offers have an end") {
+  inbound_transport in;
+  std::size_t taken = 0;
+  for (std::uint16_t place = 0; place != 1000; ++place)
+    taken += in.offered(place, 0) != verdict::nonsense;
+  CHECK(taken == inbound_transport::most_offers);
+}
+
+TEST_CASE("link messages: a reason is shown whole, printable, and not too long") {
+  CHECK(
+      connections::reason_text(connections::pack_reason(errc::out_of_memory, "no page is left")) ==
+      "the other side gave the connection up: out of memory (\"no page is left\")");
+  CHECK(connections::reason_text(connections::pack_reason(errc::peer_lost, "")) ==
+        "the other side gave the connection up: lost");
+  wireup_message strange = connections::pack_reason(errc::peer_lost, "a\n\x1b[31mb");
+  CHECK_THAT(connections::reason_text(strange), !Contains("\n") && !Contains("\x1b"));
+  CHECK(connections::reason_text(connections::pack_reason(errc::peer_lost, std::string(4096, 'x')))
+            .size() < 1000);
+  strange.bytes.resize(2);
+  CHECK(connections::reason_text(strange) == "it gave this side up");
+}
