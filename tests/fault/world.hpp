@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private world for tests that break processes: whatever is left over is visible, and comes from
+// A private world for tests that break processes: all leftovers are visible, and comes from
 // this test.
 #pragma once
 

@@ -12,7 +12,7 @@
 //                             book last changed
 //   N left                    it has left, and has exchanged a message with rank 0 after that
 //   error ERROR: TEXT         its end, with status 3
-// Whatever it finds wrong ends it with status 1.
+// Any fault that it finds ends it with status 1.
 #include <signal.h>
 
 #include <algorithm>
