@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private world for tests that break processes: all leftovers are visible, and comes from
-// this test.
+// A private world for tests that break processes: all leftovers are visible, and come from this
+// test.
 #pragma once
 
 #include <sys/types.h>
