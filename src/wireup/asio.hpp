@@ -2,8 +2,8 @@
 // The parts of Asio that the control plane uses.
 #pragma once
 
-// The control plane is written with callbacks: Asio's coroutines are not ours, and some compilers
-// cannot read its coroutine headers.
+// The control plane is written with callbacks: Asio's coroutines are not weft's, and some compilers
+// cannot compile its coroutine headers.
 #ifndef ASIO_DISABLE_CO_AWAIT
 #define ASIO_DISABLE_CO_AWAIT
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Little-endian fields into and out of bytes. Reading never trusts a length.
+// Writes and reads little-endian fields. A reader checks every length.
 #pragma once
 
 #include <algorithm>
@@ -52,8 +52,8 @@ class byte_writer {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads fields from bytes that somebody else owns. After the first field that is not there
-/// everything reads as zero and `complete` is false, so one check at the end is enough.
+/// Reads fields from bytes that the caller owns. After the first missing field every read gives
+/// zero and `complete` is false, so one check at the end is enough.
 class byte_reader {
  public:
   explicit byte_reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -82,7 +82,7 @@ class byte_reader {
     return bytes;
   }
 
-  /// A text of at most `most` bytes; a longer one makes the whole reading fail.
+  /// A text of at most `most` bytes; a longer one makes all further reads fail.
   std::string get_text(std::size_t most) {
     const std::size_t length = get<std::uint16_t>();
     if (length > most) failed_ = true;
@@ -90,7 +90,7 @@ class byte_reader {
     return {reinterpret_cast<const char*>(field.data()), field.size()};
   }
 
-  /// Everything was there, and nothing is left.
+  /// All fields were there, and no byte is left.
   bool complete() const { return !failed_ && rest_.empty(); }
 
  private:

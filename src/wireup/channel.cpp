@@ -198,8 +198,8 @@ void peer_channel::on_invitation(const frame& f) {
   connection_->send(std::move(private_data));
 }
 
-/// This context can be at both ends, if the kernel says so. Anybody else who says that it is this
-/// context passes on what this one says elsewhere.
+/// This context may be at both ends if the kernel reports this process. Any other process that
+/// presents this context's id forwards what this context said on another connection.
 bool peer_channel::is_somebody(const context_id& id) const noexcept {
   return id != owner_.key().id() || kernel_view().pid == ::getpid();
 }
@@ -263,7 +263,7 @@ std::string peer_channel::no_channel(const std::string& why) const {
   return fmt::format("no channel to {} ({}): {}", peer_name(), where_, why);
 }
 
-/// Nobody but whoever waits for the answer hears of it.
+/// Only the requester that waits for the answer is told.
 void peer_channel::end_asking(errc kind, const std::string& why) {
   const std::shared_ptr<peer_channel> self = shared_from_this();
   leave(stage::asking, true, {});
@@ -278,8 +278,8 @@ void peer_channel::end(bool orderly, const std::string& why) {
   leave(stage_, orderly, why);
 }
 
-/// Out of the owner's books before anybody is answered, which may be the last thing that somebody
-/// waits for.
+/// Removes the channel from the owner's books before the answer is given: the answer may be the
+/// last event that a requester waits for.
 void peer_channel::leave(stage was, bool orderly, const std::string& why) {
   stage_ = stage::ended;
   left_.store(true, std::memory_order_release);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel from its first word to its last, on either side.
+// A channel from its first frame to its last, on either side.
 #pragma once
 
 #include <atomic>
@@ -13,60 +13,60 @@
 
 namespace weft::wireup {
 
-/// The channel that the manager hands out. Everything but the members of `channel` and `left` is
-/// for the loop's thread.
+/// The channel that the manager hands out. Only the members of `channel` and `left` are for any
+/// thread; the rest is for the loop's thread.
 class peer_channel final : public channel,
                            public connection::user,
                            public std::enable_shared_from_this<peer_channel> {
  public:
   enum class stage {
-    expecting,  ///< somebody connected to us and has not said who it is
-    waiting,    ///< it has, and waits to be let in
-    asking,     ///< we connected, said who we are, and wait to be let in
+    expecting,  ///< a process connected to us and has not sent its hello
+    waiting,    ///< it has sent its hello, and waits for `admit` or `refuse`
+    asking,     ///< we connected, and wait to be admitted
     live,       ///< wire-up messages go both ways
     ended
   };
 
-  /// Who owns channels; outlives the loop's thread.
+  /// The owner of the channels; outlives the loop's thread.
   class owner {
    public:
     virtual ~owner() = default;
     /// Of this context; constant.
     virtual const context_key& key() const noexcept = 0;
-    /// A channel that we asked for has come to be.
+    /// This side began to ask for a channel: `who` was made.
     virtual void on_asking(const std::shared_ptr<peer_channel>& who) = 0;
     virtual void on_hello(const std::shared_ptr<peer_channel>& who, hello h) = 0;
     virtual void on_wireup_message(const std::shared_ptr<peer_channel>& who,
                                    transports::wireup_message p) = 0;
-    /// \param was the stage that it ended in; \param why empty unless the peer did wrong
+    /// \param was the stage in which it ended; \param why empty unless the peer did wrong
     virtual void on_ended(const std::shared_ptr<peer_channel>& who, stage was, bool orderly,
                           const std::string& why) = 0;
   };
 
-  /// \param known what the medium knows of both ends
-  /// \param listener through which listener it came in; 0: through none
+  /// \param known what the medium knows of both ends already
+  /// \param listener_number the listener that it came through; 0: none
   peer_channel(std::shared_ptr<loop> on, owner& whose, runtime::unique_fd socket,
                connection::medium m, const admission& known = {},
                std::uint64_t listener_number = 0);
 
-  /// Somebody connected: invites it. It has five seconds to say hello.
+  /// A process connected to us: sends it the invitation. It has five seconds to say hello.
   void expect(std::string origin);
-  /// We connected: says hello when invited.
+  /// We connected: says hello when the invitation arrives.
   /// \param where what we connected to, for messages
-  /// \param whom the context that is to answer; nothing: whoever is there
+  /// \param whom the context that is to answer; nothing: any context
   void ask(hello h, std::string where, std::optional<context_id> whom,
            connection_manager::connected done);
-  /// Lets a waiting peer in. If it left in the meantime the owner hears of the end now.
+  /// Admits a waiting peer. If the peer left in the meantime, the owner is told of the end now.
   void admit(const identity& self);
   void refuse(const std::string& reason);
-  /// Ends at once; nobody is called.
+  /// Ends at once; no handler is called.
   void abandon();
-  /// The manager goes, or cannot go on with it: ends in whichever way fits the stage.
-  /// \param why told to those who wait for an answer
+  /// The manager ends, or cannot go on with the channel: ends it in the way that fits the stage.
+  /// \param why told to a requester that waits for an answer
   void retire(const failure& why);
 
   std::uint64_t listener_number() const noexcept { return listener_number_; }
-  /// From which process of this host, or which other host, it came; empty: we connected.
+  /// The process of this host, or the other host, that connected to us; empty: we connected.
   const std::string& origin() const noexcept { return origin_; }
   const credentials& kernel_view() const noexcept { return connection_->peer(); }
   std::string peer_name() const { return connection_->peer_name(); }
@@ -82,7 +82,7 @@ class peer_channel final : public channel,
   void close() override;
   runtime::unique_fd process() const override { return connection_->process(); }
   void process_died() override;
-  /// Whether the context that answered is not the one that was asked for: it was told nothing.
+  /// Whether another context answered than the one that was asked for; it was told nothing.
   bool met_another() const noexcept { return met_another_; }
   bool is_live() const noexcept { return stage_ == stage::live; }
   bool left() const noexcept { return left_.load(std::memory_order_acquire); }
@@ -112,15 +112,15 @@ class peer_channel final : public channel,
   const std::shared_ptr<connection> connection_;
   const admission known_;
   asio::steady_timer deadline_timer_;
-  std::optional<responder> invites_;  // until the two have introduced themselves
+  std::optional<responder> invites_;  // until both sides have introduced themselves
   std::optional<initiator> greets_;
-  identity peer_;    // set before anybody but the loop's thread knows the channel
-  digest secret_{};  // as that
+  identity peer_;    // set before other threads than the loop's know the channel
+  digest secret_{};  // set at the same time as peer_
   std::string where_;
   std::string origin_;
-  std::string fault_;  // what was wrong with a hello that is being refused
+  std::string fault_;  // what was wrong with a hello that is refused
   connection_manager::connected done_;
-  hello says_;  // when it is invited
+  hello says_;  // sent when the invitation has come
   purpose why_ = purpose::connect;
   std::optional<context_id> whom_;
   stage stage_ = stage::expecting;

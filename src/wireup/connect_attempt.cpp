@@ -16,7 +16,7 @@ namespace weft::wireup {
 using namespace std::chrono_literals;
 
 namespace {
-// For a listener whose queue is full, or while we have no descriptor to spare.
+// Before the next try, when a listener's queue is full or this process has no free descriptor.
 constexpr auto retry_time = 10ms;
 constexpr auto time_to_connect = 5s;
 constexpr int most_hang_ups = 3;
@@ -88,7 +88,7 @@ void connect_attempt::prove_at(const tcp_place& where) {
   });
 }
 
-/// A locator's places, one after the other: some may lie in networks that this host is not in.
+/// Tries a locator's places one after the other: some may lie in networks that this host is not in.
 void connect_attempt::next_place(const failure& why) {
   if (!done_) return;
   if (why.kind != errc::ok) {
@@ -127,7 +127,7 @@ void connect_attempt::take(runtime::unique_fd socket, connection::medium m,
         {errc::unreachable, fmt::format("no channel to {}: {} listens there: {}", where_,
                                         describe_process(who.pid), why_no_user_of_ours(who))});
   }
-  // The channel keeps this alive, and lets go when it answers or ends.
+  // The channel keeps this object alive until it has an answer or ends.
   channel_->ask(says_, where_, whom_,
                 [self = shared_from_this()](channel_ptr got, const failure& why) {
                   self->on_channel(std::move(got), why);
@@ -137,8 +137,8 @@ void connect_attempt::take(runtime::unique_fd socket, connection::medium m,
 }
 
 void connect_attempt::on_channel(channel_ptr got, const failure& why) {
-  // If it has ended, nobody listens there any more. But it also hangs up on who says nothing for
-  // long: on this process, if it was stopped between connecting and speaking.
+  // Usually the listener has ended. But a listener also hangs up on a process that says nothing for
+  // long: this one, if it was stopped between connecting and its hello.
   if (why.kind == errc::peer_lost && ++hang_ups_ != most_hang_ups) {
     channel_.reset();
     next_place_ = 0;
@@ -148,8 +148,9 @@ void connect_attempt::on_channel(channel_ptr got, const failure& why) {
   end(std::move(got), why);
 }
 
-/// Hosts share addresses of private networks: somebody else of the job may be at this one. And a
-/// name is free for others when a context has ended, and in another container all the time.
+/// Hosts may share addresses of private networks, so another process of the job may listen at this
+/// one. A Unix socket's name is free for others when a context has ended, and in another container
+/// it always is.
 void connect_attempt::on_another() {
   const bool over_tcp = !std::exchange(channel_, nullptr)->carries_descriptors();
   const std::string_view said = "another process of the job answers at";

@@ -13,20 +13,20 @@
 
 namespace weft::wireup {
 
-/// On the loop's thread. `done` is called once, unless `cancel` came first.
+/// Everything on the loop's thread. `done` is called once, unless `cancel` came first.
 class connect_attempt : public std::enable_shared_from_this<connect_attempt> {
  public:
-  /// \param tcp how to go over TCP; outlives this
+  /// \param tcp the settings for TCP; outlives this
   connect_attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, const tcp_settings& tcp,
                   hello says, connection_manager::connected done);
 
-  /// \param key of whoever listens there; empty: this side's
+  /// \param key the job key of the listening context; empty: this side's
   void to_locator(const locator& where, job_key key = {});
   void to_listener(const listen_address& address);
 
-  /// Ends at once; nobody is called.
+  /// Ends at once; `done` is not called.
   void cancel();
-  /// Ends at once, and says so.
+  /// Ends at once, and calls `done` with the failure.
   void fail(failure why);
 
  private:
@@ -51,13 +51,13 @@ class connect_attempt : public std::enable_shared_from_this<connect_attempt> {
   std::shared_ptr<tcp_asking> asking_;
   std::shared_ptr<peer_channel> channel_;
   std::string socket_name_;
-  std::optional<context_id> whom_;  // who is to answer; nothing: whoever is there
-  std::string where_;               // what the caller called it
-  int hang_ups_ = 0;                // before an answer
+  std::optional<context_id> whom_;  // the context that is to answer; nothing: any context
+  std::string where_;               // the caller's name for it
+  int hang_ups_ = 0;                // of the other side, before it answered
   std::vector<tcp_place> places_;   // of the locator or the listener
   std::size_t next_place_ = 0;
-  bool all_gone_ = true;  // at every place so far nobody listened
-  std::string tried_;     // at places, and what happened
+  bool all_gone_ = true;  // no process has listened at the places tried so far
+  std::string tried_;     // the places tried, and what happened there
   enum class route { locator, unix_listener, any_listener, tcp_listener } route_ = route::locator;
 };
 

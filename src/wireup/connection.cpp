@@ -14,7 +14,7 @@ namespace weft::wireup {
 using namespace std::chrono_literals;
 
 namespace {
-// So that one talkative peer cannot keep the thread from the others.
+// A bound for each peer, so that one that sends much cannot keep the thread from the others.
 constexpr int frames_at_once = 32;
 constexpr auto linger_time = 1s;
 constexpr auto resend_time = 10ms;
@@ -52,7 +52,7 @@ void connection::start(std::shared_ptr<user> whom) {
 }
 
 void connection::wait_to_read() {
-  // Of a process that is gone there is only so much.
+  // A process that is gone sends no more: what is left to read is bounded.
   resting_ = owed_ > most_owed_to_hear && !dead_;
   if (resting_) return;
   socket_.async_wait(asio::posix::descriptor_base::wait_read,
@@ -61,7 +61,8 @@ void connection::wait_to_read() {
                      });
 }
 
-/// Half of something may have been done when it throws: better no channel than a deaf one.
+/// When it throws, half of a change may have been made: the connection ends, rather than stop
+/// receiving.
 template <class F>
 void connection::guarded(F f) {
   try {
@@ -159,8 +160,9 @@ void connection::flush() {
   if (finishing_) carries_descriptors() ? end(ending::finished) : say_no_more();
 }
 
-/// Closing a TCP socket at once could take back what is still on its way, if the other side has
-/// sent something that nobody reads here. It closes its side when it has seen our end.
+/// If the other side has sent bytes that this side has not read, closing the TCP socket at once
+/// could discard bytes that are still on their way. The other side closes its end when it has seen
+/// ours.
 void connection::say_no_more() {
   if (std::exchange(silent_, true)) return;
   ::shutdown(socket_.native_handle(), SHUT_WR);
@@ -200,14 +202,14 @@ void connection::linger() {
 }
 
 void connection::end(ending why) {
-  const std::shared_ptr<connection> self = shared_from_this();  // whom may be its last holder
+  const std::shared_ptr<connection> self = shared_from_this();  // the user may be its last holder
   const std::shared_ptr<user> whom = user_;
   close();
   if (whom) whom->on_end(why);
 }
 
-/// Descriptors in packets that nobody has read would be closed by the kernel, on this thread. No
-/// more come once it is shut down.
+/// Otherwise the kernel closes the descriptors in unread packets on this thread. No more packets
+/// come once the socket is shut down.
 void connection::dispose_of_rest() noexcept {
   try {
     packet p;
@@ -217,7 +219,7 @@ void connection::dispose_of_rest() noexcept {
       what = receive_packet(socket_.native_handle(), loop_.scratch(), p);
     } while (what == arrival::packet || what == arrival::reset || what == arrival::broken);
   } catch (const std::bad_alloc&) {
-    // Then the kernel does.
+    // Then the kernel closes them.
   }
 }
 
@@ -227,7 +229,7 @@ void connection::close() {
   queue_.clear();
   owed_ = 0;
   asio::error_code ignored;
-  // A child that this process has forked otherwise than by fork() may hold it open.
+  // A child that this process has made without fork() may hold the socket open.
   if (socket_.is_open()) ::shutdown(socket_.native_handle(), SHUT_RDWR);
   if (socket_.is_open() && carries_descriptors()) dispose_of_rest();
   fork_guard_.drop();

@@ -13,16 +13,17 @@
 
 namespace weft::wireup {
 
-/// Sends and receives frames. Everything on the loop's thread. It lives until it has ended, held by
-/// what it waits for, and holds its user until then.
+/// Sends and receives frames. Everything on the loop's thread. Pending handlers keep it alive until
+/// it has ended, and it keeps its user alive until then.
 class connection : public std::enable_shared_from_this<connection> {
  public:
   enum class ending {
     left,     ///< the other side closed or died; all that it sent before was delivered
-    broken,   ///< it sent what is no frame
-    no_room,  ///< this process had too few descriptors free for those of a wire-up message
-    failed,   ///< we could not go on: a handler threw, or a wire-up message's descriptor was none
-    overdue,  ///< it has not read what it was sent, and that is too much by now
+    broken,   ///< it sent bytes that are no frame
+    no_room,  ///< this process had too few free descriptors for those of a wire-up message
+    failed,   ///< we could not go on: a handler threw, or a descriptor of a wire-up message was
+              ///< invalid
+    overdue,  ///< it has not read what was sent to it, and the queue has grown beyond most_owed
     finished  ///< `finish` was called, and what was queued is sent (or cannot be)
   };
 
@@ -30,46 +31,48 @@ class connection : public std::enable_shared_from_this<connection> {
    public:
     virtual ~user() = default;
     virtual void on_frame(frame f) = 0;
-    /// Once, and nothing after it; not after `close`.
+    /// Called once, as the last call; not called after `close`.
     virtual void on_end(ending why) = 0;
   };
 
   enum class medium {
-    unix_packets,  ///< descriptors can travel, and the kernel knows who is there
+    unix_packets,  ///< descriptors can travel, and the kernel knows the process at the other end
     tcp            ///< bytes only, between processes that know the job's key
   };
 
-  /// What waits to be sent to one peer is charged to it: frames with their bodies, and so much for
-  /// each frame and each descriptor.
+  /// A peer is charged for what waits to be sent to it: the bodies of the frames, and these costs
+  /// for each frame and each descriptor.
   static constexpr std::size_t frame_cost = 128;
   static constexpr std::size_t descriptor_cost = 1024;
-  /// Beyond this nothing is read from it, so that it cannot ask for more. No correct peer, however
-  /// long it is stopped, asks for so much: two that rest for each other would do so for ever.
+  /// Beyond this amount nothing is read from the peer, so that it cannot ask for more. A correct
+  /// peer, however long it is stopped, never asks for so much: two sides that both stop reading
+  /// would wait for each other for ever.
   static constexpr std::size_t most_owed_to_hear = std::size_t{4} << 20;
-  /// Beyond this it is cut off: what is sent to it unasked must not grow without end either.
+  /// Beyond this amount the connection ends: unsolicited frames to the peer must not pile up
+  /// without bound either.
   static constexpr std::size_t most_owed = std::size_t{16} << 20;
 
   connection(loop& on, runtime::unique_fd socket, medium m = medium::unix_packets);
 
   /// Starts to receive.
   void start(std::shared_ptr<user> whom);
-  /// Sends in the order of the calls; lost when the other side is gone.
+  /// Sends in the order of the calls. Frames are lost when the other side is gone.
   void send(frame f);
   /// Ends when everything is sent, or after a second if the other side does not read.
   void finish();
-  /// The process at the other end is gone: what it sent before is delivered, then this ends, also
-  /// if somebody who inherited the socket keeps it open.
+  /// The process at the other end is gone: delivers what it sent before, then ends, also if another
+  /// process has inherited the socket and keeps it open.
   void process_died();
-  /// Whether the other side has hung up, though what it sent before may not be delivered yet.
+  /// Whether the other side has hung up. What it sent before may not be delivered yet.
   bool is_cut() noexcept;
-  /// Ends at once, without a word to the user.
+  /// Ends at once; the user is not called.
   void close();
 
-  /// As wireup::process_at; of a process elsewhere, none.
+  /// As wireup::process_at; none for a process on another host.
   runtime::unique_fd process();
-  /// What the kernel says; of a process elsewhere, nothing.
+  /// What the kernel reports; nothing for a process on another host.
   const credentials& peer() const noexcept { return peer_; }
-  /// Who is at the other end, for messages.
+  /// The process at the other end, for messages.
   std::string peer_name() const;
   bool carries_descriptors() const noexcept { return medium_ == medium::unix_packets; }
 
@@ -90,7 +93,7 @@ class connection : public std::enable_shared_from_this<connection> {
 
   loop& loop_;
   asio::posix::stream_descriptor socket_;
-  runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
+  runtime::close_on_fork fork_guard_;  // of the socket: no child keeps it
   asio::steady_timer retry_;
   asio::steady_timer linger_;
   const medium medium_;
@@ -100,12 +103,12 @@ class connection : public std::enable_shared_from_this<connection> {
   std::shared_ptr<user> user_;
   std::deque<frame> queue_;
   std::size_t owed_ = 0;  // the queue's cost
-  bool resting_ = false;  // nothing is read until the peer has read
+  bool resting_ = false;  // nothing is read until the peer has taken part of the queue
   bool writing_ = false;  // a wait for room is under way
-  bool deaf_ = false;     // sending failed: the other side is gone, reading will tell
+  bool deaf_ = false;     // sending failed: the other side is gone, and reading will find the end
   bool finishing_ = false;
-  bool silent_ = false;  // TCP: finished, and waiting for the other side to agree
-  bool dead_ = false;    // the process at the other end
+  bool silent_ = false;  // TCP: our side is shut down; waits for the other side to close
+  bool dead_ = false;    // the process at the other end is gone
 };
 
 }  // namespace weft::wireup

@@ -19,11 +19,11 @@ constexpr std::uint8_t version = 1;
 constexpr std::uint8_t one_of_ipv6 = 0x80;  // in `places`
 constexpr std::size_t most_of_ipv4 = 4;
 
-/// As it lies in the bytes.
+/// The layout of the bytes.
 struct layout {
   std::array<std::byte, 4> magic;
   std::uint8_t version;
-  std::uint8_t places;  // how many of IPv4, or one_of_ipv6
+  std::uint8_t places;  // number of IPv4 hosts, or one_of_ipv6
   std::array<std::uint8_t, 2> port;
   context_id id;
   std::array<std::byte, context_address_key_bytes> key;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a contact says. docs/wire-format.md, "Contact".
+// The content of a context address. docs/wire-format.md, "Contact".
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace weft::wireup {
 
-/// A context that expects nobody but those who have its contact.
+/// A context that only the holders of its context address can connect to.
 struct unpacked_address {
   context_id id;  ///< its socket's name has the same digits
   locator where;
@@ -21,9 +21,9 @@ struct unpacked_address {
 
 inline constexpr std::size_t context_address_key_bytes = 16;
 
-/// Places beyond what a contact has room for are left out; all have one port.
+/// Places for which a context address has no room are left out. All places have one port.
 context_address pack(const unpacked_address& p);
-/// Nothing, if the bytes are no contact of this version.
+/// Nothing, if the bytes are no context address of this version.
 std::optional<unpacked_address> unpack(const context_address& c);
 
 }  // namespace weft::wireup

@@ -54,7 +54,7 @@ context_key::~context_key() { ::explicit_bzero(secret_.data(), secret_.size()); 
 std::optional<shared_point> context_key::agree(const public_key& other) const noexcept {
   shared_point point;
   curve25519_mul(raw(point), raw(secret_), raw(other));
-  // A point of small order: everybody would have that in common with everybody.
+  // The result for a point of small order: every two contexts would have this point in common.
   constexpr shared_point none{};
   if (memeql_sec(point.data(), none.data(), none.size()) != 0) return std::nullopt;
   return point;

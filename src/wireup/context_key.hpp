@@ -10,17 +10,17 @@
 
 namespace weft::wireup {
 
-/// What a context shows of its key pair: a point of X25519 (RFC 7748).
+/// The public half of a context's key pair: a point of X25519 (RFC 7748).
 using public_key = std::array<std::byte, 32>;
-/// What two contexts have in common and nobody else can compute.
+/// A secret that two contexts share and no third party can compute.
 using shared_point = std::array<std::byte, 32>;
 
-/// The id of the context with that key: the first 16 bytes of its SHA-256. So whoever was told an
-/// id knows who may answer to it.
+/// The id of the context with that key: the first 16 bytes of the key's SHA-256. So a context that
+/// was told an id can check which context may answer to it.
 context_id id_of(const public_key& shown) noexcept;
 
-/// A context's key pair. It is made when the context is and ends with it; the secret half is never
-/// stored or sent. Constant, so that any thread may use it.
+/// A context's key pair. It is made and ends with its context. The secret half is never stored or
+/// sent. Constant, so any thread may use it.
 class context_key {
  public:
   /// \throws weft::error (system) without random bytes
@@ -34,8 +34,8 @@ class context_key {
   const public_key& shown() const noexcept { return shown_; }
   const context_id& id() const noexcept { return id_; }
 
-  /// What this context and the one with that key have in common; some 150 us. Nothing, if no
-  /// context can have that key.
+  /// The secret that this context shares with the one that has that key; takes some 150 us.
+  /// Nothing, if no context can have that key.
   std::optional<shared_point> agree(const public_key& other) const noexcept;
 
  private:

@@ -33,7 +33,7 @@ void coordinator::on_request(std::unique_ptr<incoming_request> v) {
     lines_.emplace(line, member{rank, standing::joining});
     return greet(line, rank);
   }
-  // Who joined has its line already.
+  // A process that joined has its coordinator connection already.
   if (*said >= book_.first_size() || !book_.members().contains(*said))
     return v->reject("that rank is not in the job any more");
   if (v->peer().rank != *said || v->peer().job != host_.job)
@@ -51,7 +51,8 @@ bool coordinator::has_line(peer_id rank) const {
   });
 }
 
-/// It is that rank: what it says is believed, and what happens is told.
+/// The connection is that rank's: from now on its messages are believed, and it is told each
+/// change.
 void coordinator::greet(const channel_ptr& c, peer_id rank) {
   c->send(encode(roster_welcome{host_.job, rank, book_.first_size()}));
   for (const changes& part : book_.digest()) c->send(encode(part));
@@ -76,7 +77,7 @@ void coordinator::on_find(const channel_ptr& c, peer_id rank) {
   look_for(rank, c);
 }
 
-/// The launcher is asked once at a time, whoever comes and goes meanwhile.
+/// The launcher is asked once at a time, however many channels wait for the answer.
 void coordinator::look_for(peer_id rank, const channel_ptr& c) {
   const auto [at, first] = waiting_.try_emplace(rank);
   at->second.insert(c);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 0's side of a job that grows: it gives ranks, keeps the book, and tells everybody.
+// Rank 0's side of a job that grows: it assigns ranks, keeps the roster, and tells the members each
+// change.
 #pragma once
 
 #include <functional>
@@ -13,22 +14,22 @@
 
 namespace weft::wireup {
 
-/// Whether `who` is the process that listens where a rank is. On this host the kernel tells; over
-/// TCP everybody is believed who knows the job's key, unless that rank is on this host.
+/// Whether `who` is the process that listens at the locator. On this host the kernel tells. Over
+/// TCP every holder of the job's key is believed, unless that rank is on this host.
 bool is_process_at(const identity& who, bool by_unix_socket, const std::string& locator);
 
-/// Everything on the connection manager's thread. What members say is checked; one that misbehaves
-/// is dropped and counts as dead. The end of a line is the news of a rank's death, so that nobody
-/// gets one who is not that rank: one that was launched is compared with where the launcher knows
-/// it to be, one that joined is whoever was given the rank.
+/// Everything on the connection manager's thread. What members send is checked; a member that
+/// misbehaves is dropped and counts as dead. The end of a coordinator connection is the news of its
+/// rank's death, so only that rank may have one: a launched rank is compared with where the
+/// launcher knows it to be, and a joined rank is the process that was given the rank.
 class coordinator {
  public:
   struct host {
     context_id job;
     peer_id first_size = 1;
-    /// Where a rank is that was there from the start; may answer on another thread, through `post`.
+    /// Where a rank that was there from the start is; may answer on another thread, through `post`.
     std::function<void(peer_id, std::function<void(std::string)>)> find;
-    /// Whether whoever stands at the listener is the process that is to be found there.
+    /// Whether the process at the listener is the one that is to be found at the locator.
     std::function<bool(const identity& who, bool by_unix_socket, const std::string& locator)> is_at;
     /// Each change, once, in order, also for rank 0 itself.
     std::function<void(const change&)> on_change;
@@ -36,26 +37,27 @@ class coordinator {
 
   explicit coordinator(host h);
 
-  /// Somebody stands at a listener of the job, or at the registrar's own.
+  /// A connection request at a listener of the job, or at the coordinator's own.
   void on_request(std::unique_ptr<incoming_request> v);
-  /// Whether that channel is a member's line, whose wire-up messages and end belong here.
+  /// Whether that channel is a coordinator connection: its wire-up messages and end belong to this
+  /// class.
   bool owns(const channel_ptr& c) const { return lines_.contains(c); }
   void on_wireup_message(const channel_ptr& c, const transports::wireup_message& p);
   void on_gone(const channel_ptr& c, bool orderly);
 
-  /// Somebody else knows that a rank has ended.
+  /// Another source than the rank's coordinator connection tells that the rank has ended.
   void ended(peer_id rank, bool died);
   /// The answer of host::find.
   void found(peer_id rank, const std::string& locator);
 
-  /// Where a rank is that joined; empty: gone, or there is none.
+  /// Where a rank that joined is; empty: gone, or there is none.
   std::string where(peer_id rank) const;
 
  private:
   enum class standing {
-    claimed,  ///< it says that it is that rank: nothing is told or believed yet
-    proven,   ///< it is
-    joining,  ///< the rank was given to it, and it has not said where it is
+    claimed,  ///< it says that it is that rank: nothing is told to it or believed yet
+    proven,   ///< it is that rank
+    joining,  ///< it was given the rank, and has not published its locator
     joined
   };
   struct member {
@@ -75,8 +77,9 @@ class coordinator {
   roster book_;
   peer_id next_rank_;
   std::map<channel_ptr, member> lines_;
-  std::map<peer_id, std::string> joined_;  // where those are that joined and are not gone
-  // Who wants to know where a rank is, from the question to the launcher until its answer.
+  std::map<peer_id, std::string> joined_;  // the locators of the ranks that joined and are not gone
+  // The channels that want to know where a rank is, from the question to the launcher until its
+  // answer.
   std::map<peer_id, std::set<channel_ptr>> waiting_;
 };
 

@@ -9,7 +9,7 @@ using transports::wireup_message;
 
 namespace {
 
-/// Changes that wait for who listens: more than rank 0 has to tell.
+/// Bounds the changes that are kept until `listen`: more than rank 0 has to tell.
 constexpr std::size_t most_logged = 2 * roster::most_joined;
 
 identity of_rank(const context_id& job, peer_id rank) {
@@ -64,7 +64,7 @@ void coordinator_connection::attend(const std::string& locator, peer_id rank, to
       [this](const channel_ptr& c, const failure& why) { on_channel(c, why); });
 }
 
-/// The line stands when rank 0's welcome has come.
+/// The coordinator connection is ready only when rank 0's welcome has come.
 void coordinator_connection::on_channel(const channel_ptr& c, const failure& why) {
   if (!c) {
     conclude(why);
@@ -115,7 +115,7 @@ void coordinator_connection::on_wireup_message(const channel_ptr& c, const wireu
     }
     for (const auto& handler : handlers) handler(f->locator);
   }
-  // Anything else is of a later version's rank 0, and not for us.
+  // Any other message comes from a rank 0 of a later version, and is ignored.
 }
 
 void coordinator_connection::on_gone(bool orderly) {

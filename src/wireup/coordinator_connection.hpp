@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member's line to rank 0 of its job, which keeps the book of who belongs to it.
+// A member's channel to rank 0 of its job, which keeps the roster.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +19,7 @@ namespace weft::wireup {
 /// context. Any thread may call it; handlers are called on its manager's thread, one at a time.
 class coordinator_connection {
  public:
-  /// \param tcp how to reach rank 0; the line itself listens nowhere
+  /// \param tcp how to reach rank 0; this connection itself listens nowhere
   /// \param job whose rank it speaks for; none: a process that is about to join
   explicit coordinator_connection(tcp_settings tcp, const context_id& job = {},
                                   peer_id rank = no_peer);
@@ -27,26 +27,26 @@ class coordinator_connection {
 
   using told = std::function<void(const failure& why)>;
 
-  /// Calls rank 0. `done` is told errc::ok when the line stands, else why not.
+  /// Connects to rank 0. `done` is told errc::ok when the connection is ready, else why it is not.
   /// \param address a listener that rank 0 opened for joiners
   void join(const std::string& address, told done);
   /// \param locator rank 0's \param rank this process's
   void attend(const std::string& locator, peer_id rank, told done);
 
-  /// What rank 0 said; once the line stands.
+  /// What rank 0's welcome said; valid once the connection is ready.
   roster_welcome facts() const;
 
-  /// Tells each change from the first one on; then, once, that the line has ended (`orderly` as in
-  /// connection_manager::handlers).
+  /// Calls `changed` for each change from the first one on. Calls `ended` once when the connection
+  /// has ended (`orderly` as in connection_manager::handlers).
   void listen(std::function<void(const changes&)> changed, std::function<void(bool orderly)> ended);
 
   void publish(const std::string& locator);
-  /// As job::find. Asks once the line stands.
+  /// As job::find. The question is sent once the connection is ready.
   void find(peer_id rank, std::function<void(std::string locator)> found);
   void leave();
 
-  /// Ends the line in good order. Afterwards no handler is running and none will be called, though
-  /// others may still hold the line. Not from a handler.
+  /// Ends the connection in good order. Afterwards no handler is running and none will be called,
+  /// though other owners may still hold this object. Not from a handler.
   void end();
 
  private:
@@ -57,18 +57,18 @@ class coordinator_connection {
   void send(transports::wireup_message p);
   void conclude(const failure& why);
 
-  mutable std::mutex mutex_;  // what follows, except the manager
+  mutable std::mutex mutex_;  // guards what follows, except the manager
   channel_ptr channel_;
   told done_;
   bool ended_ = false;
   bool orderly_ = false;
   roster_welcome facts_;
   std::vector<changes> log_;
-  std::size_t logged_ = 0;  // how many these are
+  std::size_t logged_ = 0;  // the number of changes in log_
   std::function<void(const changes&)> changed_;
   std::function<void(bool)> end_told_;
   std::multimap<peer_id, std::function<void(std::string)>> waiting_;
-  std::vector<transports::wireup_message> unsent_;  // from before the line stood
+  std::vector<transports::wireup_message> unsent_;  // from before the connection was ready
 
   std::unique_ptr<connection_manager> manager_;  // last: its thread uses the rest
 };

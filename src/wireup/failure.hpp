@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a channel did not come to be.
+// Why there is no channel.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace weft::wireup {
 
-/// A value. Between processes only refusals travel, as their text.
+/// A value. Only the text of a refusal travels between processes.
 struct failure {
   errc kind = errc::ok;  ///< ok: nothing failed
   std::string text;      ///< one sentence: what was tried, why it failed, the cure

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What travels over a control connection: one packet is one frame. docs/wire-format.md has the
-// byte tables.
+// The frames of a control connection. docs/wire-format.md has the byte tables.
 #pragma once
 
 #include <array>
@@ -17,17 +16,17 @@ namespace weft::wireup {
 
 /// What a frame is. Numbers are part of the wire format: never reuse one.
 enum class frame_kind : std::uint8_t {
-  hello = 1,           ///< the first frame of whoever connects: who it is and what it wants
-  welcome = 2,         ///< the answer: come in, and this is who I am
-  refusal = 3,         ///< the other answer, with the reason
+  hello = 1,           ///< the first frame of the connecting side: its identity and its purpose
+  welcome = 2,         ///< the positive answer, with the identity of the answering side
+  refusal = 3,         ///< the negative answer, with the reason
   wireup_message = 4,  ///< a wire-up message of the layer above; `detail` is its kind
   bye = 5,             ///< last frame of a connection that ends in good order
-  invitation = 6,      ///< before all others, of whoever was connected to: its key
+  invitation = 6,      ///< before all others, from the accepting side: its key
   job_hello = 16,      ///< a rank to its launcher
   job_welcome = 17,    ///< the launcher's answer: how many ranks there are
-  job_publish = 18,    ///< a rank says where it listens
-  job_find = 19,       ///< a rank asks where another listens
-  job_found = 20,      ///< the launcher answers that
+  job_publish = 18,    ///< a rank tells where it listens
+  job_find = 19,       ///< a rank asks where another rank listens
+  job_found = 20,      ///< the launcher's answer to job_find
   job_ended = 21       ///< the launcher tells that a rank ended
 };
 

@@ -13,7 +13,7 @@ namespace weft::wireup {
 
 namespace {
 
-// Different words for the two directions, so that nobody can be answered with its own bytes.
+// Different texts for the two directions, so that no side can be answered with its own bytes.
 constexpr std::string_view from_prover = "weft 1: I connected and know the key";
 constexpr std::string_view from_challenger = "weft 1: I listened and know the key";
 // Never sent.

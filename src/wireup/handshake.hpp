@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How two ends of a TCP connection show each other that they know the job's key, before anything
-// else is said. docs/wire-format.md has the bytes, docs/wire-up.md what it protects from.
+// The handshake by which both ends of a TCP connection prove that they know the job's key, before
+// anything else is sent. docs/wire-format.md has the bytes, docs/wire-up.md the threats.
 #pragma once
 
 #include <array>
@@ -16,18 +16,18 @@ namespace weft::wireup {
 inline constexpr std::size_t opening_size = 8;
 using opening = std::array<std::byte, opening_size>;
 
-/// What whoever connects wants to do.
+/// The purpose of the connecting side.
 enum class approach : std::uint16_t {
   ask = 0,   ///< learn where an "any://" listener's Unix socket is
-  prove = 1  ///< prove that it knows the job's key, and go on from there
+  prove = 1  ///< prove knowledge of the job's key, and go on from there
 };
 
 opening encode_opening(approach a);
-/// Nothing, if the bytes are not this version's.
+/// Nothing, if the bytes are not of this version.
 std::optional<approach> decode_opening(std::span<const std::byte> bytes);
 
-// opening ->, <- challenge, proof ->, <- confirmation; all of fixed size, so nothing that a
-// stranger says decides how much is read. Both sides put fresh random bytes in, so an old one never
+// opening ->, <- challenge, proof ->, <- confirmation. All have a fixed size, so a stranger's bytes
+// never decide how much is read. Both sides put fresh random bytes in, so an old message never
 // fits.
 inline constexpr std::size_t nonce_size = 32;
 inline constexpr std::size_t challenge_size = opening_size + nonce_size;
@@ -35,15 +35,16 @@ inline constexpr std::size_t proof_size = nonce_size + sizeof(digest);
 using challenge = std::array<std::byte, challenge_size>;
 using proof = std::array<std::byte, proof_size>;
 
-/// The side that was connected to. A value.
+/// The accepting side. A value.
 class challenger {
  public:
   /// \throws weft::error (system) without random bytes
   explicit challenger(job_key key);
   const challenge& question() const noexcept { return question_; }
-  /// The confirmation, if the proof is right. Ask once: a connection has one try.
+  /// The confirmation, if the proof is right. Call once: a connection has one try.
   std::optional<digest> judge(const proof& p) const;
-  /// What only those two know who have convinced each other: binds what they say next to the key.
+  /// A secret that only these two sides can compute after the handshake: binds what they send next
+  /// to the key.
   digest secret(const proof& p) const;
 
  private:
@@ -51,15 +52,15 @@ class challenger {
   challenge question_;
 };
 
-/// The side that connected. A value.
+/// The connecting side. A value.
 class prover {
  public:
   explicit prover(job_key key);
-  /// Nothing, if these are not the bytes of this version.
+  /// Nothing, if the challenge is not of this version.
   std::optional<proof> answer(const challenge& question);
-  /// Whether the other side knows the key, too.
+  /// Whether the confirmation proves that the other side knows the key, too.
   bool confirmed_by(const digest& d) const;
-  /// As the challenger's.
+  /// As challenger::secret.
   digest secret() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first words of two contexts to each other, as bytes. docs/wire-format.md has the tables.
+// The first frames between two contexts, as bytes. docs/wire-format.md has the tables.
 #pragma once
 
 #include <optional>
@@ -21,36 +21,36 @@ inline constexpr std::uint16_t wire_version = 3;
 inline constexpr std::size_t max_private_data = 1024;
 inline constexpr std::size_t max_reason = 1024;
 
-/// What whoever connects wants.
+/// The purpose of the connecting side.
 enum class purpose : std::uint8_t {
-  connect = 0,             ///< a channel, without asking anybody
-  request_connection = 1,  ///< to be let in at a listener
+  connect = 0,             ///< a channel, without a connection request
+  request_connection = 1,  ///< to be admitted at a listener
   meet = 2                 ///< to meet a peer that meets us; the private data is the discriminator
 };
 
-/// Fresh random bytes: what was said in one conversation fits no other.
+/// Fresh random bytes: the messages of one conversation are useless in another.
 using nonce = std::array<std::byte, 32>;
 
-/// The first words of whoever was connected to.
+/// The first frame of the accepting side.
 struct invitation {
   public_key key{};
   nonce fresh{};
 };
 
-/// Keys, random bytes and proofs are put in and looked at by introduction.hpp.
+/// introduction.hpp sets and checks the keys, the random bytes and the proofs.
 struct hello {
   purpose why = purpose::connect;
   public_key key{};
   nonce fresh{};
-  identity who;  ///< the id follows from the key; the pid is the kernel's to tell
-  std::uint64_t listener_number = 0;  ///< which listener; 0: the one whose socket this is
+  identity who;                       ///< the id follows from the key; the kernel tells the pid
+  std::uint64_t listener_number = 0;  ///< the listener; 0: the one that owns this socket
   std::uint64_t ticket = 0;  ///< the number of the sender's meeting; orders meetings of one context
   std::string private_data;
   digest proof{};
 };
 
 struct welcome {
-  identity who;  ///< without the id, which follows from the invitation's key, and the pid
+  identity who;  ///< without the id, which follows from the invitation's key, and without the pid
   digest proof{};
 };
 
@@ -59,7 +59,7 @@ frame encode(const hello& h);
 frame encode_welcome(const welcome& w);
 frame encode_refusal(const std::string& reason);
 
-/// A decoded frame, or one sentence about what is wrong with it.
+/// A decoded frame, or one sentence that says what is wrong with the frame.
 template <class T>
 struct decoded {
   std::optional<T> value;
@@ -69,10 +69,10 @@ struct decoded {
 decoded<invitation> decode_invitation(const frame& f);
 decoded<hello> decode_hello(const frame& f);
 decoded<welcome> decode_welcome(const frame& f);
-/// The reason, with everything that is not printable replaced.
+/// The reason, with all unprintable characters replaced.
 std::string decode_refusal(const frame& f);
 
-/// Asked over TCP at an "any://" listener, and the answer: where to go on a Unix socket.
+/// The answer to a question over TCP at an "any://" listener: which Unix socket to connect to.
 struct listener_answer {
   std::uint64_t listener_number = 0;
   std::string locator;

@@ -13,12 +13,12 @@ namespace weft::wireup {
 
 namespace {
 
-// Different words for the two directions, so that nobody can be answered with its own bytes.
+// Different texts for the two directions, so that no side can be answered with its own bytes.
 constexpr std::string_view of_channel = "weft 1: the secret of a channel";
 constexpr std::string_view from_initiator = "weft 1: I connected and am who I say";
 constexpr std::string_view from_responder = "weft 1: I listened and am who I say";
 
-/// HKDF's first step (RFC 5869): the medium's word is the salt.
+/// HKDF's first step (RFC 5869): the medium's secret is the salt.
 digest secret_of(const admission& medium, const shared_point& common, const invitation& i,
                  const hello& h) {
   return authenticate(medium, {text_bytes(of_channel), common, i.key, i.fresh, h.key, h.fresh});

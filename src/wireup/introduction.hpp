@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How two contexts show each other that they are who they say, over any medium:
+// How two contexts prove their identities to each other, over any medium:
 //
-//   listener                            whoever connected
+//   accepting side                      connecting side
 //     invitation: key, random bytes  ->
 //                                    <-  hello: key, random bytes, what it claims, proof
 //     welcome: what it claims, proof ->
 //
-// A proof is made with a secret that takes the secret half of one of the two keys, and covers
-// everything that was said: nobody else can make one, and none fits another conversation.
-// docs/wire-format.md has the bytes, docs/adr/0026-context-keys.md says why.
+// A proof is made with a secret that depends on the secret half of one of the two keys, and covers
+// everything that was said before. So no third party can make one, and no proof fits another
+// conversation. docs/wire-format.md has the bytes, docs/adr/0026-context-keys.md the reasons.
 #pragma once
 
 #include <string>
@@ -19,25 +19,28 @@
 
 namespace weft::wireup {
 
-/// What the medium knows already of the two ends: over TCP a secret from the exchange of proofs of
-/// the job's key, over a Unix socket, where the kernel vouches for the user, nothing.
+/// What the medium knows of the two ends already. Over TCP this is a secret from the exchange of
+/// proofs of the job's key. Over a Unix socket, where the kernel vouches for the user, it is
+/// nothing.
 using admission = digest;
 
-/// What proves to the other end of a channel, and to nobody else, that somebody is at this end,
-/// wherever else the two meet. \param secret the channel's \param bytes fresh ones of both sides
+/// Authenticates this end to the other end of a channel, and to no third party, where the two
+/// communicate outside the channel. \param secret the channel's \param bytes fresh ones of both
+/// sides
 digest sign_beyond(const digest& secret, std::span<const std::byte> bytes) noexcept;
 
-/// The side that was connected to. A value; everything in the order of the functions, each once.
+/// The accepting side. A value. Call each function once, in the order of their declarations.
 class responder {
  public:
   /// \param own outlives this \throws weft::error (system) without random bytes
   responder(const context_key& own, const admission& medium);
 
   frame invite() const { return encode(invitation_); }
-  /// What the hello says, if it is true that the sender is who it says.
+  /// The content of the hello, if the sender has proven its identity.
   decoded<hello> judge(const frame& f);
   frame welcome(const identity& self) const;
-  /// Once the hello was judged. Only the two contexts know it; fresh for each channel.
+  /// Valid once `judge` has accepted the hello. Only the two contexts know it; fresh for each
+  /// channel.
   const digest& secret() const noexcept { return secret_; }
 
  private:
@@ -48,18 +51,18 @@ class responder {
   digest secret_{};
 };
 
-/// The side that connected. A value; everything in the order of the functions, each once.
+/// The connecting side. A value. Call each function once, in the order of their declarations.
 class initiator {
  public:
   initiator(const context_key& own, const admission& medium) : own_(own), medium_(medium) {}
 
-  /// Who invites, as it says; the welcome proves it.
+  /// The id that the inviting side claims; the welcome proves it.
   decoded<context_id> hear(const frame& f);
   /// \throws weft::error (system) without random bytes, (protocol_error) when no context can have
   /// the listener's key
   frame greet(hello h);
   decoded<identity> judge(const frame& f) const;
-  /// As the responder's, once it was greeted.
+  /// As responder::secret; valid once `greet` was called.
   const digest& secret() const noexcept { return secret_; }
 
  private:

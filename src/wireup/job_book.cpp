@@ -32,9 +32,9 @@ void job_book::on_hello(const client_ptr& c, const frame& f) {
   const auto hello = decode_job_hello(f);
   if (!hello || hello->job != job_ || hello->rank >= ranks_.size()) return drop(c);
   entry& e = ranks_[hello->rank];
-  // A rank's command may run several programs one after the other: the next one may say hello
-  // before the end of the last one's connection has been seen here, which a child of that one may
-  // even hold open.
+  // A rank's command may run several programs one after the other. The next one may say hello
+  // before the end of the last one's connection has been seen here. A child of the last one may
+  // even hold that connection open.
   if (e.program && e.program->is_gone()) drop(e.program);
   if (e.program) return refuse(c, hello->rank);
   e.program = c;
@@ -72,10 +72,10 @@ void job_book::tell(const client_ptr& c, peer_id rank) {
   c->send(encode(job_found{rank, e.ended ? std::string() : e.locator}));
 }
 
-/// How it ended is told before who waits for it is answered, who would not know otherwise.
+/// Tells all ranks how it ended before it answers the waiting clients: the answer does not say how.
 void job_book::on_rank_end(peer_id rank, bool died) {
   ranks_[rank].ended = died;
-  // Sending may be the end of a client that reads nothing.
+  // A send may end the connection of a client that reads nothing, which changes named_.
   const std::map<client_ptr, peer_id> all = named_;
   for (const auto& [c, of] : all) c->send(encode(job_ended{rank, died}));
   for (const auto& c : std::exchange(ranks_[rank].waiting, {})) tell(c, rank);
@@ -102,7 +102,8 @@ void job_book::forget(const client_ptr& c) {
   for (entry& e : ranks_) {
     e.waiting.erase(c);
     if (e.program != c) continue;
-    // Whoever asks meanwhile waits for the rank's next program, or for the end of its command.
+    // A client that asks in the meantime waits for the rank's next program, or for the end of its
+    // command.
     e.program = nullptr;
     e.locator.clear();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launcher knows of the ranks of its job, and what it answers them.
+// What a launcher knows of the ranks of its job, and its answers to them.
 #pragma once
 
 #include <deque>
@@ -15,50 +15,51 @@
 
 namespace weft::wireup {
 
-/// Decides, and knows no sockets. What clients say is checked; one that misbehaves or ends is
-/// dropped, which concerns nobody else. Everything that it keeps of a client is bounded: it waits
-/// for each rank once, and its place is one text. On the directory's thread.
+/// Decides, and uses no sockets. What clients send is checked; a client that misbehaves or ends is
+/// dropped, without effect on the others. What is kept of a client is bounded: it waits for each
+/// rank once, and its locator is one text. On the directory's thread.
 class job_book {
  public:
-  /// A connection from a rank, or from somebody who has not said which one it is.
+  /// A connection from a rank, or from a process that has not said which rank it is.
   class client {
    public:
     virtual ~client() = default;
     virtual void send(frame f) = 0;
-    /// What was sent leaves, then it is hung up on.
+    /// Sends what is queued, then closes the connection.
     virtual void finish() = 0;
-    /// It is hung up on at once. Nothing of it is told any more after either.
+    /// Closes the connection at once. Neither function is followed by a callback.
     virtual void close() = 0;
-    /// Its process is gone, or it has hung up, though that may not have been told yet.
+    /// Whether its process is gone or has hung up; the book may not have been told yet.
     virtual bool is_gone() const noexcept = 0;
-    /// Which process it is, for messages.
+    /// Names the process, for messages.
     virtual std::string name() const = 0;
   };
   using client_ptr = std::shared_ptr<client>;
 
-  /// Who has not said who it is. When more come, the one that has been there for longest goes.
+  /// At most so many connections that have not said which rank they are. When more come, the oldest
+  /// of them is closed.
   static constexpr std::size_t most_unnamed = 64;
 
   job_book(const context_id& job, peer_id size) : job_(job), ranks_(size) {}
 
   void on_newcomer(const client_ptr& c);
   void on_frame(const client_ptr& c, const frame& f);
-  /// It has hung up, or broken.
+  /// The connection has ended or broken.
   void on_gone(const client_ptr& c);
-  /// It has had its time to say who it is.
+  /// The client's time to say hello is over.
   void on_impatience(const client_ptr& c);
-  /// Tells all ranks that one ended, and answers those who look for it.
+  /// Tells all ranks that one ended, and answers the clients that wait for it.
   void on_rank_end(peer_id rank, bool died);
-  /// Hangs up on everybody.
+  /// Closes all connections.
   void close();
 
   std::size_t clients() const noexcept { return unnamed_.size() + named_.size(); }
 
  private:
   struct entry {
-    client_ptr program;         // the one that the rank's command runs now; null: none, or not yet
-    std::string locator;        // the program's; empty: has not published
-    std::optional<bool> ended;  // how
+    client_ptr program;   // the client that the rank's command runs now; null: none, or not yet
+    std::string locator;  // the program's; empty: has not published
+    std::optional<bool> ended;     // whether it died; none: not ended
     std::set<client_ptr> waiting;  // for the locator
   };
 
@@ -72,7 +73,7 @@ class job_book {
 
   const context_id job_;
   std::vector<entry> ranks_;
-  std::deque<client_ptr> unnamed_;  // the one that has been there for longest first
+  std::deque<client_ptr> unnamed_;  // oldest first
   std::map<client_ptr, peer_id> named_;
 };
 

@@ -119,7 +119,7 @@ class job_directory::server {
                    runtime::describe_errno(fault).c_str());
   }
 
-  const std::shared_ptr<loop> loop_;  // first, because what follows is gone before it
+  const std::shared_ptr<loop> loop_;  // first, because it outlives the members below
   const context_id id_ = random_id();
   const std::string locator_ = random_socket_name();
   std::shared_ptr<listener> front_;

@@ -15,12 +15,12 @@ namespace weft::wireup {
 /// HMAC-SHA256 (RFC 2104, FIPS 180-4).
 using digest = std::array<std::byte, 32>;
 
-/// Of the pieces, one after the other. The caller separates pieces of variable length.
+/// The HMAC of the pieces, one after the other. The caller separates pieces of variable length.
 digest authenticate(std::span<const std::byte> key,
                     std::initializer_list<std::span<const std::byte>> pieces) noexcept;
 
-/// Whoever knows it belongs to the job. A value; empty: there is none, and TCP is closed to
-/// everybody.
+/// A process that knows the key belongs to the job. A value; empty: there is no key, and no process
+/// may connect over TCP.
 class job_key {
  public:
   static constexpr std::size_t min_bytes = 16;
@@ -32,15 +32,15 @@ class job_key {
   static job_key random();
   static job_key random(std::size_t bytes);
 
-  /// Of these bytes. The caller knows that they are neither too few nor too many.
+  /// A key of these bytes. The caller has checked the number of bytes.
   static job_key of(std::span<const std::byte> bytes);
 
-  /// From hexadecimal digits; spaces and line ends around them do not matter.
+  /// From hexadecimal digits; spaces and line ends around them are ignored.
   /// \param from what the text is called in messages: "WEFT_JOB_KEY"
   /// \throws weft::error (invalid_argument), which never repeats the text
   static job_key from_text(std::string_view text, std::string_view from);
 
-  /// From a file that holds such digits and that nobody but its owner may read.
+  /// From a file that holds such digits and that only its owner may read.
   /// \throws weft::error (invalid_argument, system)
   static job_key from_file(const std::string& path);
 
@@ -56,7 +56,7 @@ class job_key {
   std::vector<std::byte> bytes_;
 };
 
-/// In a time that does not depend on where they differ.
+/// Compares in a time that does not depend on where the two differ.
 bool same(std::span<const std::byte> a, std::span<const std::byte> b) noexcept;
 
 }  // namespace weft::wireup

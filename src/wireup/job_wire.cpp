@@ -15,7 +15,7 @@ byte_writer preamble() {
   return out;
 }
 
-/// False if these are not the first bytes of this version.
+/// False if the first bytes are not those of this version.
 bool skip_preamble(byte_reader& in) {
   const bool right =
       in.get<std::uint32_t>() == wire_magic && in.get<std::uint16_t>() == wire_version;

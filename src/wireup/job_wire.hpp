@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank and its launcher say to each other, as frames. docs/wire-format.md has the tables.
+// The messages between a rank and its launcher, as frames. docs/wire-format.md has the tables.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct job_welcome {
 };
 struct job_find {
   peer_id rank = no_peer;
-  std::string gone;  ///< where it was, and nobody is any more; empty: nobody has looked there
+  std::string gone;  ///< where the rank was, but no process listens now; empty: not tried yet
 };
 struct job_found {
   peer_id rank = no_peer;
@@ -38,7 +38,7 @@ frame encode(const job_find& f);
 frame encode(const job_found& f);
 frame encode(const job_ended& e);
 
-/// Each of these is empty when the frame is of another kind or its bytes are not in order.
+/// Each of these is empty when the frame is of another kind or its bytes are malformed.
 std::optional<job_hello> decode_job_hello(const frame& f);
 std::optional<job_welcome> decode_job_welcome(const frame& f);
 std::optional<std::string> decode_publish(const frame& f);

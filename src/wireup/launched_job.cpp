@@ -32,8 +32,8 @@ using runtime::unique_fd;
 namespace {
 
 constexpr auto time_to_let_in = 10s;
-// The launcher hangs up on who says nothing for long. A process that was stopped just then, by a
-// debugger or SIGSTOP, asks again.
+// The launcher hangs up on a process that says nothing for long. A process that was stopped at that
+// moment, by a debugger or SIGSTOP, tries again.
 constexpr int most_tries = 3;
 
 struct job_facts {
@@ -43,7 +43,7 @@ struct job_facts {
   peer_id local_size = 0;
 };
 
-/// Conversation with the launcher. Members are for the loop's thread.
+/// The connection to the launcher. The members are for the loop's thread.
 class launcher_line final : public connection::user,
                             public std::enable_shared_from_this<launcher_line> {
  public:
@@ -64,7 +64,7 @@ class launcher_line final : public connection::user,
     waiting.push_back(found);
     if (waiting.size() == 1) link_->send(encode(job_find{rank, gone}));
   } catch (const std::bad_alloc&) {
-    found({});  // perhaps twice: it is among those that `stop` tells
+    found({});  // perhaps a second time: `stop` calls the handlers in waiting_, too
     throw;
   }
 
@@ -73,7 +73,7 @@ class launcher_line final : public connection::user,
     handlers_.push_back(std::move(handler));
   }
 
-  /// Also when there is no memory to go on. Can be called again.
+  /// Called also when there is no memory to go on. May be called again.
   void stop() {
     link_->close();
     lose();
@@ -89,7 +89,7 @@ class launcher_line final : public connection::user,
       if (e->rank >= size_ || !ended_.emplace(e->rank, e->died).second) return;
       for (std::size_t i = 0; i < handlers_.size(); ++i) handlers_[i](e->rank, e->died);
     }
-    // Anything else is of a later version's launcher, and not for us.
+    // Any other frame comes from a launcher of a later version, and is ignored.
   }
 
   void on_end(connection::ending) override {
@@ -115,7 +115,8 @@ class launcher_line final : public connection::user,
 class run_job final : public job {
  public:
   run_job(job_facts facts, unique_fd socket) : facts_(facts), loop_([this] { line_->stop(); }) {
-    // Here and not on the thread, so that a failure reaches the caller; nothing runs there yet.
+    // Constructed on this thread and not on the loop's, so that the caller gets the exception.
+    // Nothing runs on the loop's thread yet.
     line_ = std::make_shared<launcher_line>(loop_, std::move(socket), facts_.size);
     loop_.post([line = line_] { line->start(); });
   }
@@ -187,7 +188,7 @@ unique_fd connect_to(const std::string& locator) {
     if (socket.fd) return std::move(socket.fd);
     if (socket.error != EAGAIN || std::chrono::steady_clock::now() > give_up)
       cannot_reach(runtime::describe_errno(socket.error));
-    // Its queue is full for the moment: many ranks start at once.
+    // The launcher's queue is full for the moment: many ranks start at once.
     std::this_thread::sleep_for(2ms);
   }
 }
@@ -204,7 +205,7 @@ std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& f
     n = ::poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(time_to_let_in).count()));
   } while (n < 0 && errno == EINTR);
   if (n == 0) cannot_reach("it is silent");
-  std::array<std::byte, 2048> buffer;  // the longest is a refusal
+  std::array<std::byte, 2048> buffer;  // the longest frame is a refusal
   packet p;
   if (receive_packet(socket.get(), buffer, p) != arrival::packet) return {};
   const auto f = frame_header::parse(p.bytes, std::move(p.fds));
@@ -214,7 +215,7 @@ std::optional<job_welcome> introduce(const unique_fd& socket, const job_facts& f
   return welcome;
 }
 
-/// Connects to the launcher and is let in.
+/// Connects to the launcher and waits until it has accepted this process.
 unique_fd enter_job(const std::string& locator, const job_facts& facts) {
   for (int hang_ups = 0; hang_ups != most_tries; ++hang_ups) {
     unique_fd socket = connect_to(locator);
@@ -260,7 +261,7 @@ std::unique_ptr<job> weft_run_job() {
   unique_fd socket = enter_job(locator, facts);
   try {
     return std::make_unique<run_job>(facts, std::move(socket));
-  } catch (const std::system_error& e) {  // of the connection
+  } catch (const std::system_error& e) {  // from the connection
     throw error(errc::system, fmt::format("cannot watch the connection to weft-run: {}; {}",
                                           e.what(), runtime::errno_hint(e.code().value())));
   }

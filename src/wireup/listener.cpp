@@ -11,7 +11,7 @@ namespace weft::wireup {
 
 namespace {
 constexpr int accepts_at_once = 32;
-// Long enough to cost nothing, short enough that a newcomer hardly notices.
+// Long enough to cost nothing, short enough that a newcomer hardly notices the delay.
 constexpr auto rest_time = std::chrono::milliseconds(50);
 // How long newcomers wait for descriptors.
 constexpr auto time_to_starve = std::chrono::seconds(2);
@@ -62,16 +62,16 @@ void listener::accept() {
     if (next.error == EMFILE || next.error == ENFILE || next.error == ENOBUFS ||
         next.error == ENOMEM) {
       if (warn_) warn_(next.error);
-      if (turn_away_one()) continue;  // perhaps there is a descriptor for the next one
+      if (turn_away_one()) continue;  // there may be a descriptor for the next newcomer
       // The connection stays in the queue and the socket readable: waiting at once would spin.
       return rest();
     }
-    // Anything else concerns the one that wanted to connect, which is gone.
+    // Any other error concerns the connecting process, which is gone.
   }
   wait();
 }
 
-/// \return false: nobody has waited for long enough
+/// \return false: no newcomer has waited for long enough
 bool listener::turn_away_one() {
   const auto now = std::chrono::steady_clock::now();
   if (!starved_since_) starved_since_ = now;
@@ -79,7 +79,7 @@ bool listener::turn_away_one() {
   const bool done = spare_.turn_away(socket_.native_handle(), [this](int socket) {
     if (regret_) regret_(socket);
   });
-  if (!done) starved_since_.reset();  // nobody is there any more
+  if (!done) starved_since_.reset();  // the queue is empty
   return done;
 }
 

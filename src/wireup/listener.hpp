@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepts connections, and keeps calm when it cannot.
+// Accepts connections; waits when it has no descriptors or memory for them.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,10 @@ namespace weft::wireup {
 class listener : public std::enable_shared_from_this<listener> {
  public:
   using accepted = std::function<void(runtime::unique_fd)>;
-  /// Told the errno once when accepting fails for want of descriptors or memory.
+  /// Called with the errno when accepting fails for want of descriptors or memory.
   using starved = std::function<void(int error)>;
-  /// Says something to somebody who is then hung up on. The socket is not the callee's.
+  /// Sends something to a newcomer whose connection is closed afterwards. The callee does not own
+  /// the socket.
   using sorry = std::function<void(int socket)>;
 
   /// \param regret called for newcomers that have waited for descriptors for seconds; may be empty
@@ -41,7 +42,7 @@ class listener : public std::enable_shared_from_this<listener> {
   bool turn_away_one();
 
   asio::posix::stream_descriptor socket_;
-  runtime::close_on_fork fork_guard_;  // as of a connection
+  runtime::close_on_fork fork_guard_;  // of the socket: no child keeps it
   asio::steady_timer rest_;
   accepted take_;
   starved warn_;

@@ -22,7 +22,7 @@ std::optional<tcp_place> parse_place(std::string_view text) {
   const bool v6 = host.starts_with('[') && host.ends_with(']');
   if (v6) host = host.substr(1, host.size() - 2);
   tcp_place p{std::string(host), 0};
-  in6_addr address;  // room for either kind
+  in6_addr address;  // large enough for both kinds
   if (::inet_pton(v6 ? AF_INET6 : AF_INET, p.host.c_str(), &address) != 1) return std::nullopt;
   const char* last = text.data() + text.size();
   const auto [end, fault] = std::from_chars(text.data() + colon + 1, last, p.port);

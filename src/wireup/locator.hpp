@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a context can be reached, as one text that others pass on without understanding it.
+// The locator of a context. As text it can be passed on by others, which do not interpret it.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct tcp_place {
   friend bool operator==(const tcp_place&, const tcp_place&) = default;
 };
 
-/// All ways to one context: its Unix socket, which those find who can share memory with it, and
-/// where it listens over TCP, if it does, the likeliest first.
+/// All ways to reach one context: its Unix socket, for contexts that can share memory with it, and
+/// its TCP places, if it listens over TCP, the likeliest first.
 struct locator {
   std::string socket_name;
   std::vector<tcp_place> places;
@@ -31,7 +31,7 @@ inline constexpr std::size_t max_locator = 512;
 
 /// "weft-<32 digits>", then "," and a place for each: "10.0.0.1:4711", "[fe80::1]:4711".
 std::string to_text(const locator& l);
-/// Nothing, if the text is no such thing: peers' words are checked with it.
+/// Nothing, if the text is malformed. Texts from peers are checked with it.
 std::optional<locator> parse_locator(std::string_view text);
 
 std::string to_text(const tcp_place& p);

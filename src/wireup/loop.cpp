@@ -18,7 +18,8 @@ namespace weft::wireup {
 
 loop::loop(std::function<void()> recover) try
     : work_(io_.get_executor()), recover_(std::move(recover)), gate_(&to_gate, this) {
-  // Asio opens its descriptors when they are first needed. Now is when a failure can be told.
+  // Asio opens its descriptors on first use. This timer makes it open them now, where a failure can
+  // be reported.
   const asio::steady_timer first_need(io_);
   // A new thread inherits the mask of its creator.
   sigset_t all, before;
@@ -32,7 +33,7 @@ loop::loop(std::function<void()> recover) try
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 } catch (const std::system_error& e) {
-  // Of a thread: EAGAIN, also when there is no address space for its stack.
+  // For a thread: EAGAIN, also when there is no address space for its stack.
   const int fault = e.code().value();
   throw error(errc::system,
               fmt::format("cannot start a thread of the control plane: {}; {}", e.what(),
@@ -53,7 +54,7 @@ void loop::run() {
   gate_.end_work();
 }
 
-/// Until there is nothing left, or somebody stops it.
+/// Runs until no work is left, or until the io_context is stopped.
 void loop::run_out() {
   for (;;) {
     try {
@@ -71,7 +72,7 @@ void loop::to_gate(void* self) {
   l.io_.stop();
 }
 
-/// Whether it was stopped for the gate only; then it has passed that.
+/// Whether the io_context was stopped only for the exit gate. If so, passes the gate.
 bool loop::goes_on() {
   if (!to_gate_.exchange(false)) return false;
   gate_.pass();
@@ -80,9 +81,9 @@ bool loop::goes_on() {
   return !gives_up_;
 }
 
-/// An exception concerns the one whose handler or task it left. Want of memory may concern anybody:
-/// whoever waits for what was under way is told, for which there may be no memory at the moment
-/// either. The data plane goes on meanwhile, and may give some back.
+/// An exception concerns only the handler or task that threw it. A lack of memory may concern
+/// others too: `recover_` tells the requesters whose work was under way. That may lack memory as
+/// well, and is repeated, while the data plane goes on and may free some.
 void loop::tell(const std::exception& e) noexcept {
   const bool no_memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
   std::fprintf(stderr,
@@ -99,13 +100,13 @@ bool loop::enqueue(task_ptr t) {
     if (finished_) return false;
     first = tasks_.empty();
     tasks_.push_back(std::move(t));
-    // Inside the lock, so that the context cannot run out of work and end in between.
+    // Inside the lock, so that the io_context cannot run out of work and end in between.
     if (first) call_drain();
   }
   return true;
 }
 
-/// Who empties the list has been called, or nothing is in it.
+/// Afterwards a `drain` is posted, or the list is empty.
 void loop::call_drain() {
   try {
     asio::post(io_, [this] { drain(); });

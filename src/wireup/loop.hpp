@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread with one io_context: everything of the control plane happens there.
+// One thread with one io_context, which runs all work of a control plane.
 #pragma once
 
 #include <array>
@@ -20,29 +20,30 @@
 
 namespace weft::wireup {
 
-/// Owns the thread. Shared by whoever may still want to post; once `finish` was called everything
-/// posted is dropped, so that a late call from a thread of the application harms nobody. The thread
-/// takes no signals: those belong to the application's threads.
+/// Owns the thread. Shared by the objects that may still post. After `finish` everything posted is
+/// dropped, so a late call from a thread of the application is harmless. The thread takes no
+/// signals: they are for the application's threads.
 class loop {
  public:
-  /// \param recover called on the thread when there was no memory for a task or a handler: what was
-  /// under way there may never go on, and whoever waits for it has to be told. May throw
-  /// std::bad_alloc, and is called again then
-  /// \throws weft::error (system) when there is no descriptor or thread to be had
+  /// \param recover called on the thread when there was no memory for a task or a handler: work
+  /// under way there may never go on, and the requesters that wait for it have to be told. May
+  /// throw std::bad_alloc, and is called again then
+  /// \throws weft::error (system) when no descriptor or thread can be had
   explicit loop(std::function<void()> recover = [] {});
   ~loop();
   loop(const loop&) = delete;
   loop& operator=(const loop&) = delete;
 
   /// Runs `f` on the thread, in the order of the calls. Any thread; never blocks. False, and `f` is
-  /// gone, when the loop has finished.
+  /// destroyed, when the loop has finished.
   template <class F>
   bool post(F f) {
     return enqueue(std::make_unique<task_of<F>>(std::move(f)));
   }
 
-  /// Runs `last` on the thread, lets everything under way end (which is what `last` sees to), and
-  /// joins. Not on the thread itself. Without memory for `last` everything ends at once instead.
+  /// Runs `last` on the thread, waits until everything under way has ended (`last` must end it),
+  /// and joins the thread. Not on the thread itself. Without memory for `last`, the loop stops at
+  /// once.
   template <class F>
   void finish(F last) {
     task_ptr t;
@@ -52,11 +53,12 @@ class loop {
 
   bool on_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
 
-  /// On the thread only.
+  /// The loop's thread only.
   asio::io_context& io() noexcept { return io_; }
-  /// One buffer for all that is received, so that an idle connection needs none. Thread only.
+  /// One buffer for all receiving connections, so that an idle connection needs none. The loop's
+  /// thread only.
   std::span<std::byte> scratch() noexcept { return scratch_; }
-  /// Where descriptors end that came over connections.
+  /// Closes the descriptors that came over connections.
   const std::shared_ptr<runtime::disposal>& disposal() const noexcept { return disposal_; }
 
  private:
@@ -90,7 +92,7 @@ class loop {
   std::mutex mutex_;
   std::vector<task_ptr> tasks_;  // guarded by mutex_
   bool finished_ = false;        // guarded by mutex_
-  bool gives_up_ = false;        // guarded by mutex_: ends at once, whatever is under way
+  bool gives_up_ = false;        // guarded by mutex_: the loop ends at once, with work under way
   std::atomic<bool> to_gate_{false};
   runtime::exit_gate gate_;
   std::thread thread_;

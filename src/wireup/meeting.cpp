@@ -53,7 +53,7 @@ void meetings::start(std::uint64_t ticket, const std::string& own, const std::st
                 [this, ticket](const addresses_of_name& found) { on_looked_up(ticket, found); });
 }
 
-/// A name of this host is known by now.
+/// Called when the address of this side's host name is known.
 void meetings::on_looked_up(std::uint64_t ticket, const addresses_of_name& found) {
   const auto at = meetings_.find(ticket);
   if (at == meetings_.end()) return;
@@ -95,7 +95,7 @@ void meetings::request_connection(std::uint64_t ticket) {
   auto started = host_.start_attempt(
       std::move(says), m.other,
       [this, ticket](const channel_ptr& got, const failure&) { on_request_answered(ticket, got); });
-  // It may have failed already, and the meeting may even be over.
+  // The attempt may have failed already, and the meeting may even be over.
   const auto at = meetings_.find(ticket);
   if (at != meetings_.end() && at->second.requesting)
     at->second.request_connection = std::move(started);
@@ -125,8 +125,8 @@ void meetings::on_request_answered(std::uint64_t ticket, const channel_ptr& got)
   at->second.requesting = false;
   at->second.request_connection.reset();
   if (got) return end(at, got, {});
-  // Not there yet, or not for this discriminator: the other side will request a connection when it
-  // is.
+  // The other side is not there yet, or has no meeting with this discriminator: it will request a
+  // connection itself when it has one.
   const auto held = std::exchange(at->second.held, nullptr);
   if (held && !held->left()) return accept_request(at, held);
   request_later(ticket, at->second);
@@ -137,7 +137,7 @@ void meetings::request_later(std::uint64_t ticket, meeting& m) {
   m.pause = std::min(m.pause * 2, longest_pause);
   m.request_timer->async_wait(
       [this, ticket, timer = m.request_timer](const asio::error_code& fault) {
-        // The meeting may have ended between the timer's end and now.
+        // The meeting may have ended after the timer and before this handler.
         if (!fault && meetings_.contains(ticket)) request_connection(ticket);
       });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peer-to-peer connection: both sides request one at each other's listener, one channel
+// Simultaneous connect: both sides request a connection at each other's listener, and one channel
 // results.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace weft::wireup {
 
-/// What a meeting needs of the manager. On the loop's thread.
+/// The functions of the manager that a meeting needs. On the loop's thread.
 class meeting_host {
  public:
   virtual ~meeting_host() = default;
@@ -33,10 +33,10 @@ class meeting_host {
 /// All meetings of one manager. On the loop's thread.
 ///
 /// Each side opens its listener before it requests a connection, so the second request finds a
-/// listener. A request that failed is repeated now and then, because addresses may be good in one
-/// direction only. When both request at the same time, the request of the smaller context (by id,
-/// then by ticket) counts: the larger side accepts it at once, and the smaller side holds the other
-/// request back for as long as its own can still succeed.
+/// listener. A request that failed is repeated after a pause, because addresses may be reachable in
+/// one direction only. When both sides request at the same time, the request of the smaller context
+/// (by id, then by ticket) counts: the larger side accepts that request at once, and the smaller
+/// side holds the other request back for as long as its own can still succeed.
 class meetings {
  public:
   explicit meetings(meeting_host& host) : host_(host) {}
@@ -46,7 +46,7 @@ class meetings {
   void cancel(std::uint64_t ticket, const failure& why);
   void cancel_all(const failure& why);
 
-  /// Somebody stands at a meeting listener.
+  /// A connection request has come to a meeting's listener.
   void on_request(std::uint64_t listener_number, const std::shared_ptr<peer_channel>& who,
                   const hello& h);
 
@@ -58,7 +58,7 @@ class meetings {
     std::uint64_t listener_number = 0;  // 0: it is not open yet
     std::string other;
     bool requesting = false;              // false between two requests of ours
-    std::chrono::milliseconds pause{50};  // before the next one
+    std::chrono::milliseconds pause{50};  // before our next request
     std::shared_ptr<asio::steady_timer> request_timer;
     std::shared_ptr<connect_attempt> request_connection;
     std::shared_ptr<peer_channel> held;  // a request that counts only if ours fails

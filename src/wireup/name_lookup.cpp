@@ -46,13 +46,13 @@ std::optional<tcp::endpoint> numeric_endpoint(const std::string& host, std::uint
 
 void look_up(const std::shared_ptr<loop>& on, const std::string& host, std::uint16_t port,
              std::function<void(addresses_of_name)> done) {
-  // A new thread inherits the mask of its creator, which is the loop's: it takes no signals.
+  // A new thread inherits the signal mask of the loop's thread, which blocks all signals.
   std::thread([on, host, port, done = std::move(done)] {
     pthread_setname_np(pthread_self(), "weft-names");
     try {
       on->post([found = ask(host, port), done] { done(found); });
     } catch (const std::exception&) {
-      // No memory. Who asked has its own limit of time.
+      // No memory: `done` is not called. The requester has a timeout of its own.
     }
   }).detach();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts' names, and those who answer for them, slowly or not at all.
+// Looks up host names, without waiting for slow name servers.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace weft::wireup {
 
-/// What a host's name stands for.
+/// The addresses of a host's name.
 struct addresses_of_name {
   std::vector<asio::ip::tcp::endpoint> all;
-  std::string fault;  ///< why there are none
+  std::string fault;  ///< why there is no address
 };
 
-/// Nothing, if it is a name: somebody has to be asked. A numeric address, or an empty text for
-/// loopback, never waits for anybody.
+/// Nothing, if the host is a name and a server has to be asked. A numeric address, or an empty text
+/// for loopback, never waits.
 std::optional<asio::ip::tcp::endpoint> numeric_endpoint(const std::string& host,
                                                         std::uint16_t port);
 
-/// Asks the system, which may take minutes and cannot be stopped: on a thread of its own that
-/// nobody waits for. It owns all that it needs, and takes no signals. `done` is called on the
-/// loop's thread; not if the loop has ended by then. It may be destroyed on the other thread. Only
-/// this process's application names hosts, so that no peer can start such threads. \throws
-/// std::system_error when there is no thread to be had
+/// Asks the system, which may take minutes and cannot be stopped. So it runs on a detached thread,
+/// which owns all that it needs and takes no signals. `done` is called on the loop's thread; not if
+/// the loop has ended by then. `done` may be destroyed on the other thread. Only this process's
+/// application names hosts, so no peer can start such threads. \throws std::system_error when no
+/// thread can be had
 void look_up(const std::shared_ptr<loop>& on, const std::string& host, std::uint16_t port,
              std::function<void(addresses_of_name)> done);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs without a launcher: a process alone, and one that joined.
+// Jobs without a launcher: the job of a lone process, and that of a process that joined.
 #include <utility>
 
 #include "wireup/coordinator_connection.hpp"
@@ -30,7 +30,8 @@ class job_of_one final : public job {
   const job_key key_;
 };
 
-/// Rank 0 is its launcher, so to say; ends are told by the line to the members.
+/// Rank 0 plays the part of its launcher. The coordinator connection tells the members which ranks
+/// have ended.
 class joined final : public job {
  public:
   explicit joined(std::shared_ptr<coordinator_connection> line)

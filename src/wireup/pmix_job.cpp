@@ -31,15 +31,15 @@ namespace {
 
 constexpr auto ask_again_time = std::chrono::milliseconds(20);
 
-/// The launcher keeps what was put under a name until the job's end. A program that makes one
-/// context after the other, as all its ranks do, therefore needs a new name for each. PMIx is one
-/// per process, and so is this count.
+/// The launcher keeps a value that was put under a name until the job's end. So a program that
+/// makes one context after the other, as all its ranks do, needs a new name for each. PMIx exists
+/// once per process, and so does this count.
 unsigned next_generation() {
   static std::atomic<unsigned> count{0};
   return count.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// What a rank tells the others: "<job's id> <job's key> <locator>"; the first two are rank 0's.
+/// What a rank publishes: "<job's id> <job's key> <locator>"; id and key are rank 0's.
 struct card {
   context_id id;
   job_key key;
@@ -84,7 +84,7 @@ class launched_by_pmix final : public job {
         card_.id = random_id();
         card_.key = chosen.empty() ? job_key::random() : chosen;
       } else {
-        // Rank 0 waits for nobody, so this ends.
+        // This ends, because rank 0 waits for no other rank.
         card_ = d.card_of(name_, 0);
       }
     } catch (...) {
@@ -131,13 +131,14 @@ class launched_by_pmix final : public job {
     loop_.post([this, q = std::move(q)]() mutable { ask(std::move(q)); });
   }
 
-  /// The launcher ends the whole job when a rank dies, or was told not to: then channels tell.
+  /// The launcher ends the whole job when a rank dies, unless it was told not to. In that case the
+  /// channels find the end.
   void on_end(std::function<void(peer_id rank, bool died)>) override {}
 
  private:
   using found_handler = std::function<void(std::string)>;
 
-  /// Shared with questions under way: an answer may come on the library's thread at any time.
+  /// Shared with pending questions: an answer may come on the library's thread at any time.
   struct directory {
     struct question {
       std::weak_ptr<directory> at;
@@ -197,7 +198,7 @@ class launched_by_pmix final : public job {
       q->found(c ? c->locator : std::string());
     }
 
-    /// Afterwards no handler runs and none will.
+    /// Afterwards no handler runs, and none will run.
     void close() {
       const std::lock_guard lock(mutex);
       home = nullptr;
@@ -206,7 +207,7 @@ class launched_by_pmix final : public job {
     const pmix_library library;
     pmix_proc_t self{};
     std::mutex mutex;
-    launched_by_pmix* home = nullptr;  // guarded by mutex; null once it goes
+    launched_by_pmix* home = nullptr;  // guarded by mutex; null once it ends
   };
 
   void ask(std::unique_ptr<directory::question> q) {
@@ -220,8 +221,8 @@ class launched_by_pmix final : public job {
       q->found({});
   }
 
-  /// The launcher waits for a rank that has said nothing yet, but not always: between two looks of
-  /// its own it may say that there is nothing.
+  /// The launcher normally waits for a rank that has published nothing yet. But between two of its
+  /// own checks it may answer that there is nothing.
   void ask_later(std::unique_ptr<directory::question> q) {
     loop_.post([this, q = std::move(q)]() mutable {
       later_.push_back(std::move(q));
@@ -235,11 +236,11 @@ class launched_by_pmix final : public job {
 
   const std::shared_ptr<directory> directory_;
   loop loop_;
-  asio::steady_timer tick_{loop_.io()};  // the loop's thread, as the next
+  asio::steady_timer tick_{loop_.io()};  // the loop's thread only, as the next member
   std::vector<std::unique_ptr<directory::question>> later_;
   peer_id size_ = 0;
   peer_id local_size_ = 0;
-  std::string name_;  // under which the ranks' cards lie
+  std::string name_;  // the ranks publish their cards under this name
   card card_;         // without a locator
 };
 

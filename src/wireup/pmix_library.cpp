@@ -31,7 +31,7 @@ void find(void* library, const char* name, Function& into) {
 }  // namespace
 
 pmix_library::pmix_library() {
-  // Never closed: its thread would lose the ground under its feet.
+  // Never closed: the library's own thread runs its code until the process ends.
   void* library = ::dlopen(file_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) missing();
   find(library, "PMIx_Init", init);

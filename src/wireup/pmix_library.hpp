@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of libpmix, loaded when a launcher asks for them. docs/adr/0009.
+// The functions of libpmix, loaded when a PMIx launcher started the process. docs/adr/0009.
 #pragma once
 
 #include <pmix.h>
 
 namespace weft::wireup {
 
-/// Loaded once and for good: the library keeps a thread of its own and is one per process.
+/// Loaded once and never unloaded: the library keeps a thread of its own and exists once per
+/// process.
 struct pmix_library {
   /// \throws weft::error (unsupported) when it cannot be loaded
   pmix_library();

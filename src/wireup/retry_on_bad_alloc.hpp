@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has to be done although there is no memory at the moment.
+// Retries work that must be done although there is no memory at the moment.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace weft::wireup {
 
-/// Calls `f` until it has enough memory, for a second at most. Sleeps in between: on threads of the
-/// control plane, and at a context's end. \return whether it had
+/// Calls `f` until there is enough memory, for a second at most. Sleeps in between, so only for
+/// threads of the control plane and for a context's end. \return whether `f` succeeded
 template <class F>
 bool retry_on_bad_alloc(const F& f) {
   for (int n = 0; n != 1000; ++n) try {

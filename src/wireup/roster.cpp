@@ -18,8 +18,9 @@ roster::roster(peer_id size) : first_size_(size) {
 
 bool roster::apply(const change& c) {
   if (c.what == change_kind::joined) {
-    // They need not come in order: whoever has its rank first may be ready last. Rank 0 gives no
-    // rank twice, so that an old message about one cannot mean another.
+    // Joins need not come in the order of the ranks: the process that was given its rank first may
+    // be ready last. Rank 0 never assigns a rank twice, so an old message about a rank cannot mean
+    // another process.
     if (c.rank < first_size_ || c.rank >= first_stranger || !has_room() ||
         !members_.insert(c.rank).second)
       return false;
@@ -41,7 +42,7 @@ std::vector<changes> roster::digest() const {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
     const auto left = static_cast<std::size_t>(all.end() - begin);
     const auto end = begin + static_cast<std::ptrdiff_t>(std::min(left, changes::most));
-    // Only the last one brings its reader up to date.
+    // Only the last part carries the epoch: after it its reader is up to date.
     parts.push_back({left <= changes::most ? epoch_ : 0, {begin, end}});
   }
   if (parts.empty() && epoch_ != 0) parts.push_back({epoch_, {}});
@@ -110,7 +111,7 @@ std::optional<roster_welcome> decode_roster_welcome(const wireup_message& p) {
   w.job = in.get_id();
   w.rank = in.get<std::uint32_t>();
   w.first_size = in.get<std::uint32_t>();
-  // As many ranks as there are processes are listed one by one.
+  // A bound, because roster's constructor lists each of these ranks.
   constexpr peer_id most = 1u << 22;
   if (!in.complete() || w.rank >= first_stranger || w.first_size == 0 || w.first_size > most)
     return std::nullopt;

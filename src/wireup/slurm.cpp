@@ -12,7 +12,8 @@
 namespace weft::wireup {
 
 void refuse_srun_without_pmix() {
-  // Of a step only: the script of a batch job is one process, whatever it has asked for.
+  // Set only in a job step: the script of a batch job is one process, however many tasks the job
+  // has asked for.
   const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
   if (!tasks || std::string_view(tasks) == "1") return;
   const char* kind = std::getenv("SLURM_MPI_TYPE");

@@ -35,8 +35,8 @@ std::optional<std::string_view> tcp_answering::is_nobody(int socket) noexcept {
   return not_ours;
 }
 
-/// Goes on with `next` when the array is full. Who hangs up before is a stranger who said too
-/// little.
+/// Goes on with `next` when the array is full. A client that hangs up before that is turned away,
+/// or only closed if it has sent nothing at all.
 template <std::size_t N, class Next>
 void tcp_answering::read(std::array<std::byte, N>& into, Next next) {
   asio::async_read(socket_, asio::buffer(into),

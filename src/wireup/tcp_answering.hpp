@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who connected over TCP, until it is known what it wants and whether it may.
+// The handshake with a TCP client, from the accepting side.
 #pragma once
 
 #include <functional>
@@ -16,33 +16,36 @@
 namespace weft::wireup {
 
 /// Reads 8 bytes from an accepted connection. A question for an "any://" listener's Unix socket is
-/// answered (who may come in is decided there, where the kernel vouches for the user); whoever
-/// wants to prove that it knows the job's key is challenged. Everybody gets five seconds in all,
-/// and no more bytes are read than the conversation has. On the loop's thread; keeps itself alive
+/// answered; admission is decided at that socket, where the kernel vouches for the user. A client
+/// that wants to prove that it knows the job's key is challenged. Each client has five seconds in
+/// all, and no more bytes are read than the handshake has. On the loop's thread; keeps itself alive
 /// until it has ended.
 class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
  public:
   struct terms {
-    std::optional<listener_answer> answer;  ///< nothing: questions are not answered here
-    job_key key;                            ///< empty: nobody comes in
-    std::function<void(runtime::unique_fd, const admission&)> admit;  ///< it knows the key
-    /// It does not: its socket, which is closed then, and what it did instead, for people. Not
-    /// called for those who were answered or who hung up without a word.
+    std::optional<listener_answer> answer;  ///< nothing: does not answer questions
+    job_key key;                            ///< empty: no client is admitted
+    std::function<void(runtime::unique_fd, const admission&)> admit;  ///< the client knows the key
+    /// The client does not know the key. Takes its socket, which is closed afterwards, and what the
+    /// client did instead, for people. Not called for a client that was answered or that hung up
+    /// without sending anything.
     std::function<void(int socket, std::string what)> turn_away;
   };
 
   tcp_answering(loop& on, runtime::unique_fd socket, terms t);
 
-  /// Whether somebody who has just been accepted has said too much already to be anybody, or has
-  /// left. Most strangers have, and are to cost no more than this look; who has not spoken yet may
-  /// still be somebody. \return what was wrong, for people; empty: it left without a word
+  /// Whether a newly accepted client has already sent bytes that are not weft's, or has left. Most
+  /// strangers have, and should cost no more than this check. A client that has not sent anything
+  /// yet may still be valid. \return what was wrong, for people; empty: it left without sending
+  /// anything
   static std::optional<std::string_view> is_nobody(int socket) noexcept;
 
   void start();
-  /// How far it has come. Who has shown less makes room first.
+  /// How far the client has come. When room is needed, clients that have come less far are closed
+  /// first.
   enum class standing { silent, spoken, proven };
   standing shown() const noexcept { return shown_; }
-  /// Ends at once; nobody is called.
+  /// Ends at once; no function of `terms` is called.
   void close();
 
  private:

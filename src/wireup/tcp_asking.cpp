@@ -17,10 +17,10 @@ using runtime::unique_fd;
 
 namespace {
 constexpr auto time_to_answer = std::chrono::seconds(10);
-// Before the second try; twice as long before each further one.
+// The pause before the second try; it doubles before each further one.
 constexpr auto first_pause = std::chrono::milliseconds(50);
 constexpr int most_tries_to_open = 5;
-// Who has shown its proof may have been hung up on for that.
+// After the proof was sent, the other side may have hung up because the proof is wrong.
 constexpr int most_tries_to_prove = 3;
 constexpr const char* no_answer =
     "it hung up without an answer; the door has just been shut, is not weft's, or has no file "
@@ -87,8 +87,7 @@ void tcp_asking::connect_to(const tcp::endpoint& to) {
   fd.release();
   socket_.async_connect(to, [self = shared_from_this()](const asio::error_code& fault) {
     if (!self->done_) return;
-    // Whoever listened stopped before it took this connection: it was in the queue of those to
-    // come.
+    // The other side closed its listener while this connection was still in the listener's queue.
     if (fault == asio::error::connection_reset) return self->hung_up(no_answer, most_tries_to_open);
     self->last_fault_ = fault;
     if (fault) return self->connect_next();
@@ -96,7 +95,7 @@ void tcp_asking::connect_to(const tcp::endpoint& to) {
   });
 }
 
-/// \param tries how often it may be asked in all
+/// \param tries the most tries in all
 void tcp_asking::hung_up(const char* why, int tries) {
   last_words_ = why;
   if (++hang_ups_ >= tries) return fail(errc::refused, why);

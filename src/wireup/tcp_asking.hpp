@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first conversation over TCP, from the side of whoever connects.
+// The handshake over TCP, from the connecting side.
 #pragma once
 
 #include <functional>
@@ -17,29 +17,29 @@
 
 namespace weft::wireup {
 
-/// Connects to a host, which may have several addresses, and asks where a listener's Unix socket
-/// is, or proves that it knows the job's key and sees to it that the other side does. Who is hung
-/// up on in the middle of that may have had to make room for strangers, and tries again a few
+/// Connects to a host, which may have several addresses. Then either asks where a listener's Unix
+/// socket is, or proves that it knows the job's key and checks that the other side does. If the
+/// other side hangs up in the middle, perhaps to make room for strangers, it tries again a few
 /// times. Gives up after ten seconds. On the loop's thread; keeps itself alive until it has ended.
 class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
  public:
-  /// One of the first two, or a failure: errc::refused when nobody listens there or nobody is let
-  /// in, else errc::unreachable.
+  /// Either `answer` or `socket`, or a failure: errc::refused when no process listens there or the
+  /// other side does not admit this one, else errc::unreachable.
   struct outcome {
     std::optional<listener_answer> answer;
     runtime::unique_fd socket;  ///< both sides know the key; frames may follow
-    admission medium{};         ///< of that socket
+    admission medium{};         ///< for that socket
     failure why;
   };
   using answered = std::function<void(outcome)>;
 
   /// \param where a name or a numeric address; an empty one: loopback
-  /// \param called what the address is called in messages
-  /// \param key empty: asks; else proves
+  /// \param called the name of the address in messages
+  /// \param key empty: asks for a listener's Unix socket; else proves knowledge of the key
   tcp_asking(std::shared_ptr<loop> on, tcp_place where, std::string called, job_key key,
              answered done);
   void start();
-  /// Ends at once; nobody is called.
+  /// Ends at once; `done` is not called.
   void close();
 
  private:
@@ -70,7 +70,7 @@ class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
   asio::ip::tcp::endpoint at_;
   asio::error_code last_fault_;
   asio::steady_timer pause_;
-  const char* last_words_ = nullptr;  // why it was hung up on, if it was
+  const char* last_words_ = nullptr;  // why the other side hung up last, if it did
   int hang_ups_ = 0;
   opening opening_;
   std::array<std::byte, listener_answer_size> answer_{};

@@ -29,7 +29,7 @@ void set(int socket, int level, int option, int value) noexcept {
   static_cast<void>(::setsockopt(socket, level, option, &value, sizeof value));
 }
 
-/// Numeric, without a port; empty for what is no IP address.
+/// Numeric, without a port; empty if it is no IP address.
 std::string host_of(const sockaddr* a) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (a->sa_family == AF_INET)
@@ -69,7 +69,7 @@ address at(const std::string& host) noexcept {
 unique_fd listen_at(const address& where) {
   unique_fd fd(::socket(where.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return fd;
-  // One socket for both kinds of addresses, whatever the system's default.
+  // One socket for IPv4 and IPv6, independent of the system's default.
   if (where.bytes.ss_family == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&where.bytes), where.size) != 0 ||
       ::listen(fd.get(), SOMAXCONN) != 0)
@@ -83,8 +83,8 @@ void prepare_tcp(int socket, std::chrono::seconds timeout) noexcept {
   const int total = static_cast<int>(timeout.count());
   const int step = std::max(1, total / 5);
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-  // Quiet for a while: the kernel asks every `step`, and gives up at the first step at which the
-  // silence has lasted for TCP_USER_TIMEOUT; that is before `total` has passed.
+  // Over an idle connection the kernel probes every `step`. It gives up at the first probe at which
+  // the silence has lasted for TCP_USER_TIMEOUT; that is before `total` has passed.
   set(socket, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, total / 2));
   set(socket, IPPROTO_TCP, TCP_KEEPINTVL, step);
   set(socket, IPPROTO_TCP, TCP_KEEPCNT, 100);  // the time decides, not the count
@@ -134,7 +134,7 @@ std::vector<std::string> addresses_of_host(const std::vector<std::string>& inter
       v4.push_back(host_of(i->ifa_addr));
     } else if (i->ifa_addr->sa_family == AF_INET6) {
       const auto& a = reinterpret_cast<const sockaddr_in6*>(i->ifa_addr)->sin6_addr;
-      // A link-local address means something on one link only.
+      // A link-local address is valid on one link only.
       if (!IN6_IS_ADDR_LINKLOCAL(&a)) v6.push_back(host_of(i->ifa_addr));
     }
   }

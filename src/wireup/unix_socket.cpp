@@ -105,13 +105,13 @@ opened accept_one(int listener) {
 
 namespace {
 
-/// Whether this process's user namespace knows a user by that number. Those that it does not know
-/// all have the one of /proc/sys/kernel/overflowuid. No memory is needed.
+/// Whether this process's user namespace knows that user id. All unknown users are shown with the
+/// id of /proc/sys/kernel/overflowuid. Allocates no memory.
 bool is_known_here(uid_t uid) noexcept {
   constexpr uid_t usual_overflow = 65534;
   const unique_fd map(::open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC));
   if (!map) return uid != usual_overflow;
-  // 340 lines of three numbers are the most. The kernel gives whole lines, and at most a page.
+  // At most 340 lines of three numbers. The kernel returns whole lines, and at most a page.
   std::array<char, 4096> text{};
   for (;;) {
     const ssize_t n = ::read(map.get(), text.data(), text.size());
@@ -120,7 +120,7 @@ bool is_known_here(uid_t uid) noexcept {
     const char* at = text.data();
     const char* const end = at + n;
     while (at != end) {
-      std::array<std::uint64_t, 3> range{};  // first here, first outside, how many
+      std::array<std::uint64_t, 3> range{};  // first id inside, first id outside, count
       for (std::uint64_t& number : range) {
         at = std::find_if(at, end, [](char c) { return c >= '0' && c <= '9'; });
         at = std::from_chars(at, end, number).ptr;
@@ -158,7 +158,7 @@ unique_fd process_at(int socket) {
   int fd = -1;
   socklen_t size = sizeof fd;
   if (::getsockopt(socket, SOL_SOCKET, so_peerpidfd, &fd, &size) == 0) return unique_fd(fd);
-  if (errno != ENOPROTOOPT) return {};  // its number may be another's by now
+  if (errno != ENOPROTOOPT) return {};  // the pid may belong to another process by now
   const pid_t pid = credentials_of(socket).pid;
   return unique_fd(pid > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)) : -1);
 }
@@ -220,8 +220,8 @@ arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
   into.bytes = {};
   into.fds.clear();
   iovec piece{buffer.data(), buffer.size()};
-  // Room for all that a packet can carry: those that the kernel has to cut off it closes itself,
-  // on this thread.
+  // Room for all that a packet can carry: if descriptors did not fit, the kernel would close them
+  // itself, on this thread.
   constexpr std::size_t most_fds = 253;  // SCM_MAX_FD
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int) * most_fds)> control{};
   msghdr message{};
@@ -239,7 +239,7 @@ arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
     return errno == ECONNRESET ? arrival::reset : arrival::end;
   }
 
-  // The kernel has already put descriptors into our table: own them before anything is judged.
+  // The kernel has already put the descriptors into our table: take ownership before any check.
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -251,7 +251,7 @@ arrival receive_packet(int socket, std::span<std::byte> buffer, packet& into) {
   }
   const bool too_many = into.fds.size() > transports::wireup_message::max_fds;
   if (too_many || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-    // The kernel cuts off what finds no free number here.
+    // The kernel cuts off descriptors for which this process has no free number.
     const bool no_room = (message.msg_flags & MSG_TRUNC) == 0 && !too_many;
     into.fds.clear();
     return no_room ? arrival::no_room : arrival::broken;

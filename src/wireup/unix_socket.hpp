@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Abstract Unix sockets that carry whole frames, descriptors and the kernel's word on who is there.
+// Abstract Unix sockets. They carry whole frames and descriptors, and the kernel tells which
+// process is at the other end.
 #pragma once
 
 #include <sys/socket.h>
@@ -28,12 +29,13 @@ inline constexpr std::size_t max_socket_name = 107;
 /// 128 bits from the kernel. \throws weft::error (system)
 context_id random_id();
 
-/// A name for a socket that nobody can guess: "weft-" and 32 hexadecimal digits.
+/// A name for a socket that cannot be guessed: "weft-" and 32 hexadecimal digits.
 std::string random_socket_name();
-/// The name of a context's socket, and back: who was told where it is knows who it is.
+/// The name of a context's socket, and back: the name tells the context's id.
 std::string socket_name_of(const context_id& id);
 std::optional<context_id> id_of_socket(std::string_view name);
-/// Whether a text has the form that `random_socket_name` gives. Peers' words are checked with it.
+/// Whether a text has the form that `random_socket_name` gives. Texts from peers are checked with
+/// it.
 bool is_socket_name(const std::string& text);
 
 /// 32 hexadecimal digits, and back.
@@ -42,9 +44,9 @@ std::optional<context_id> id_from_text(std::string_view text);
 
 /// All sockets are SOCK_SEQPACKET, do not block, and close when the process executes another.
 opened listen_abstract(const std::string& name);
-/// EAGAIN: the listener's queue is full, try again later. ECONNREFUSED: nobody listens.
+/// EAGAIN: the listener's queue is full, try again later. ECONNREFUSED: no process listens.
 opened connect_abstract(const std::string& name);
-/// EAGAIN: nobody is waiting.
+/// EAGAIN: no connection is waiting.
 opened accept_one(int listener);
 
 /// The process at the other end, and whether it belongs to the user of this one.
@@ -52,21 +54,23 @@ struct credentials {
   pid_t pid = 0;
   uid_t uid = 0;
   bool same_user = false;
-  /// It has the number of this process's user, which is that of all users that this user namespace
-  /// does not know: whose it is, nobody can tell.
+  /// It has the user id of this process, but this user namespace shows all users that it does not
+  /// know with that id: the real user is unknown.
   bool anybody = false;
 };
 credentials credentials_of(int socket);
 /// "it belongs to the user with id 12; ...": why it is not the same user, and the cure.
 std::string why_no_user_of_ours(const credentials& who);
 
-/// A pidfd of the process at the other end, also of one that has no number here; none: the kernel
-/// does not tell, or it has ended.
+/// A pidfd of the process at the other end, also of one that has no pid here; none: the kernel does
+/// not tell, or the process has ended.
 runtime::unique_fd process_at(int socket);
 
-/// Who listens at an abstract name; nothing: nobody here, or it cannot be told at the moment.
+/// The process that listens at an abstract name; nothing: no process, or it cannot be told at the
+/// moment.
 std::optional<credentials> listener_at(const std::string& name);
-/// What holds an abstract name, for a message: "process 12 (heat)"; empty if nobody.
+/// The process that holds an abstract name, for a message: "process 12 (heat)"; empty if there is
+/// none.
 std::string who_listens(const std::string& name);
 /// "process 12 (heat)".
 std::string describe_process(pid_t pid);
@@ -80,15 +84,16 @@ enum class arrival {
   packet,   ///< one whole packet
   nothing,  ///< none is there
   end,      ///< the other side closed or died
-  reset,    ///< it did so without reading what we sent; what it sent before can still be read
-  no_room,  ///< this process has too few descriptors free for those that came; they are closed
+  reset,    ///< it closed without reading what we sent; what it sent before can still be read
+  no_room,  ///< this process has too few free descriptors for the received ones; they are closed
   broken    ///< too long, or more descriptors than a wire-up message may carry; they are closed
 };
 
 struct packet {
   std::span<std::byte> bytes;  ///< in the caller's buffer
   std::vector<runtime::unique_fd> fds;
-  /// Set by the caller: where the descriptors end. Null: where they are closed, which may block.
+  /// Set by the caller: closes the descriptors. Null: they are closed on this thread, which may
+  /// block.
   std::shared_ptr<runtime::disposal> disposal;
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# One-sided access, also where its owner computes.
+# One-sided access, also to an owner that computes.
 . "$(dirname "$0")/common.sh"
 
 bench access --rounds 2 --size 8 --size 100000

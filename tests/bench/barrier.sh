@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Barriers of jobs, against the same by sends and receives.
+# Barriers of jobs, compared with barriers made of sends and receives.
 . "$(dirname "$0")/common.sh"
 
 bench barrier --ranks 2,4 --rounds 3

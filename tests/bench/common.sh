@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts have in common; sourced.
+# Shared by the scripts; sourced.
 skip() {
   echo "skipped: $*"
   exit 77

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# weft beside other libraries: whoever is installed takes part, and says what it is.
+# weft beside other libraries: each installed library takes part, and names itself.
 . "$(dirname "$0")/common.sh"
 
 bench compare --transport tcp --only latency,rate,bandwidth --rounds 1 --effort 0.02 --json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What many connections hold.
+# The resources that many connections hold.
 . "$(dirname "$0")/common.sh"
 
 bench connections --connections 20 --json

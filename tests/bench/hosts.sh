@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The benchmarks between two hosts, which are network namespaces; and what is left of them.
+# The benchmarks between two hosts, which are network namespaces; and what they leave behind.
 . "$(dirname "$0")/common.sh"
 command -v ip >/dev/null || skip "ip is not installed (iproute2)"
 unshare --net true 2>/dev/null || skip "network namespaces are forbidden here"
@@ -17,7 +17,7 @@ for name in latency compare; do
   says "hosts share no memory; add --transport tcp"
 done
 
-# Killed without a chance to clean up: nobody is left there, so the kernel has removed them.
+# Killed without a chance to clean up: no process is left in the namespaces, so the kernel removes them.
 weft-bench idle --transport tcp --hosts --seconds 60 >/dev/null 2>&1 &
 killed=$!
 here=$(readlink /proc/self/ns/net)

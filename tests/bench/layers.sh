@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What each layer adds to a small message.
+# The cost that each layer adds to a small message.
 . "$(dirname "$0")/common.sh"
 
 bench layers --rounds 1 --effort 0.02

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One MPI program on Open MPI, on Open MPI with weft, and on MPICH; and that nothing else is measured
-# for weft.
+# One MPI program on Open MPI, on Open MPI with weft, and on MPICH; and a check that no other transport is measured in
+# place of weft.
 . "$(dirname "$0")/common.sh"
 for program in weft-peer-openmpi mpirun.openmpi weft-mpirun; do
   command -v $program >/dev/null || skip "$program is not there"
@@ -23,7 +23,7 @@ never '"left_out"'
 bench mpi --transport tcp --rounds 1 --effort 0.01 --only rate --skip "$skipped"
 says 'Open MPI tcp'
 
-# not_weft TEXT: a launcher that does something else is told, and what it measured does not count.
+# not_weft TEXT: a launcher that does not run weft is recognised, and its measurement does not count.
 not_weft() {
   echo "+ weft-bench mpi, with a launcher that is none"
   said=$(timeout -s KILL 60 weft-bench mpi --bin "$folder" --rounds 1 --effort 0.01 --only "barrier 2 ranks" --json 2>&1) &&

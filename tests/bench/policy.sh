@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The orders of looking at transports, and the ways of reading rings.
+# The orders of polling transports, and the read policies of rings.
 . "$(dirname "$0")/common.sh"
 command -v ip >/dev/null || skip "ip is not installed (iproute2)"
 unshare --net true 2>/dev/null || skip "network namespaces are forbidden here"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What asynchronous progress costs, on every transport between two processes.
+# The cost of asynchronous progress, on every transport between two processes.
 . "$(dirname "$0")/common.sh"
 
 bench progress --rounds 1 --effort 0.02

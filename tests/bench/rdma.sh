@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Ways of long messages over qdma.
+# The payload schemes of long messages over qdma.
 . "$(dirname "$0")/common.sh"
 
 bench rdma --rounds 1 --effort 0.02 --size 4,64K

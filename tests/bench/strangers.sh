@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What strangers cost.
+# The cost of strangers.
 . "$(dirname "$0")/common.sh"
 
 bench strangers --rounds 1 --effort 0.1 --json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every transport costs shared memory.
+# The cost of each further transport for shared memory.
 . "$(dirname "$0")/common.sh"
 
 bench tax --rounds 1 --effort 0.02

@@ -2,7 +2,7 @@
 # Command lines that weft-bench does not understand.
 . "$(dirname "$0")/common.sh"
 
-# refuses TEXT ARGUMENTS...: it does not run, and says that.
+# refuses TEXT ARGUMENTS...: it does not run, and prints that text.
 refuses() {
   local status=0
   said=$(weft-bench "${@:2}" 2>&1) || status=$?

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# libweft-c.so shows what weft.h declares, with a version, and nothing else.
+# libweft-c.so exports the functions that weft.h declares, with a version, and nothing else.
 . "$(dirname "$0")/common.sh"
 library=$(ldd "$programs/c-calls" | awk '/libweft-c/ { print $3 }')
 shown=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }')
 declared=$(grep -o 'WEFT_API [^(]*(' "$SAMPLES/../include/weft/weft.h" | grep -o 'weft_[a-z_]*(' | tr -d '(' | sort -u)
 [[ $(grep -cv '^weft_[a-z_]*@@WEFT_[1234]$' <<<"$shown") == 0 ]]
-# What came later, and nothing else, asks for the later version: older libraries are refused by name.
+# Only the functions added later require the later version, so that older libraries are refused by name.
 [[ $(grep '@@WEFT_2$' <<<"$shown") == "weft_invalidate_registrations@@WEFT_2" ]]
 [[ $(grep -c '@@WEFT_3$' <<<"$shown") == 8 ]]
 [[ $(grep '@@WEFT_4$' <<<"$shown") == "weft_region_open_as@@WEFT_4" ]]

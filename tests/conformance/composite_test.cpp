@@ -48,7 +48,7 @@ task<void> exchange(context& here, std::string own, std::string other, std::stri
   co_await both.join();
   expect(in == out, "what was sent arrives");
   way = there.describe();
-  // Nobody leaves before the other has looked, too.
+  // Neither side leaves before the other has checked, too.
   co_await there.send(weft::const_buffer{}, weft::tag{2});
   co_await there.recv(weft::mutable_buffer{}, weft::tag{2});
 }
@@ -64,7 +64,7 @@ TEST_CASE("conformance: one message is striped over two transports") {
   converse(how, send_striped, receive_striped);
 }
 
-// The joint's links were offered, and refused one after the other.
+// The links of the joint were offered, and refused one after the other.
 TEST_CASE("conformance: several links of another transport, where a joint one is not to be had") {
   const std::string left = "unix://weft-ways-" + std::to_string(::getpid()),
                     right = left + "-right";

@@ -46,7 +46,7 @@ task<void> close_while_it_comes(context&, endpoint other) {
   errc end = errc::unsupported;
   scope work;
   work.start(outcome(other.recv(in, tag{1})), [&](errc e) { end = e; });
-  co_await other.recv(mutable_buffer{}, tag{2});  // behind the beginning of the other one
+  co_await other.recv(mutable_buffer{}, tag{2});  // after the other side has begun
   other.close();
   co_await other.closed();
   co_await work.join();
@@ -71,7 +71,7 @@ task<void> be_left(context&, endpoint other) {
   expect(e == errc::closed, "a peer whose context has ended has closed");
 }
 
-// One end computes until the other one, in the same process, has got somewhere.
+// One end computes until the other one, in the same process, has reached a point.
 std::atomic<bool> got_there{false};
 
 void compute_until_the_other_got_there() {
@@ -98,7 +98,7 @@ task<void> send_to_who_computes(context&, endpoint other) {
 
 task<void> receive_what_came_before_and_compute(context&, endpoint other) {
   bytes in(3'000'000);
-  co_await other.recv(mutable_buffer{}, tag{2});  // behind the beginning of the other one
+  co_await other.recv(mutable_buffer{}, tag{2});  // after the other side has begun
   scope work;
   work.start(other.recv(in, tag{1}));
   compute_until_the_other_got_there();
@@ -141,7 +141,7 @@ task<void> echo(endpoint other, tag t) {
   }
 }
 
-// After bursts a transport may expect another one, and wait for the rest of it.
+// After bursts a transport may expect a further one, and wait for its rest.
 constexpr std::uint64_t bursts = 10, in_a_burst = 20;
 
 task<void> send_bursts_and_then_one(context&, endpoint other) {
@@ -165,7 +165,7 @@ task<void> receive_bursts_and_then_one(context&, endpoint other) {
   got_there = true;
 }
 
-// Both threads inside run() compute; coroutines of both contexts talk on threads of their own.
+// Both threads inside run() compute; coroutines of both contexts communicate on other threads.
 std::atomic<int> still_talking{0};
 
 task<void> talk_first(endpoint other, one_thread& there) {
@@ -206,7 +206,7 @@ task<void> compute_beside_second(context&, endpoint other) {
 
 TEST_CASE("contexts: close, and what was sent before arrives") {
   const setting how = every_setting();
-  if (how.where == place::same_context) return;  // the two ends of that are one endpoint
+  if (how.where == place::same_context) return;  // there the two ends are one endpoint
   CAPTURE(how);
   CHECK_NOTHROW(converse(how, &close_after_sending, &notice_close));
 }

@@ -35,7 +35,7 @@ fake::settings slow_and_narrow() {
   return s;
 }
 
-/// Brings every context of this process into one world.
+/// Joins the contexts of this process to one world.
 weft::detail::external_transport fake_transport() {
   static fake::world everywhere(slow_and_narrow());
   static std::atomic<fake::node> next{0};
@@ -145,8 +145,8 @@ const std::vector<setting>& settings() {
   return all;
 }
 
-/// Those of the one that WEFT_TEST_TRANSPORT names; else all that need no RDMA device, which is in
-/// the guest as a rule (tests/rdma_guest).
+/// The settings of the transport that WEFT_TEST_TRANSPORT names; else all that need no RDMA device,
+/// which is usually in the guest (tests/rdma_guest).
 bool is_tried(const setting& s) {
   const std::string_view transport(s.transport);
   const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
@@ -176,7 +176,7 @@ struct meeting {
   std::string left, right;
 };
 
-/// A place that no other test uses, also of a test run beside this one.
+/// A name that no other test uses, nor a test run at the same time.
 meeting fresh_meeting() {
   static int count = 0;
   const std::string base =
@@ -213,7 +213,7 @@ void in_one_process(const setting& how, part left, part right) {
 void in_two_processes(const setting& how, part left, part right) {
   const meeting at = fresh_meeting();
   std::cout.flush();
-  const pid_t child = ::fork();  // nothing of weft is alive here
+  const pid_t child = ::fork();  // no object of weft exists here
   if (child == 0) {
     int code = 0;
     try {

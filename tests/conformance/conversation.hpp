@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ends that talk to each other: over every transport, in one process and in two.
+// Two ends that communicate: over every transport, in one process and in two.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace conformance {
 using weft::tests::bytes;
 using weft::tests::pattern;
 
-/// Where the two ends are.
+/// The place of the two ends.
 enum class place {
   same_context,   ///< one context talks to itself, by `self`
-  same_process,   ///< two contexts, a thread each
+  same_process,   ///< two contexts, with a thread each
   two_processes,  ///< the second one forked
 };
 
-/// One line of the list that every test goes through.
+/// One entry of the list of settings for every test.
 struct setting {
   const char* name;
   place where;
@@ -43,21 +43,21 @@ struct setting {
 };
 std::ostream& operator<<(std::ostream& out, const setting& s);
 
-/// The test case that calls this is repeated for each of them.
+/// Repeats the calling test case for each setting.
 setting every_setting();
 
-/// One end's part: a plain function, since the two may run in different processes.
+/// One end's part: a plain function, because the two may run in different processes.
 using part = weft::task<void> (*)(weft::context& here, weft::endpoint other);
 
-/// Runs both parts to their end, connected to each other. \throws what either of them threw
+/// Runs both parts to their end, connected to each other. \throws the exception of either
 void converse(const setting& how, part left, part right);
 
-/// Checks that hold in both processes: Catch knows of one only.
+/// A check that holds in both processes: Catch knows of one only.
 inline void expect(bool holds, const std::string& what) {
   if (!holds) throw std::logic_error("not so: " + what);
 }
 
-/// What the thing failed with; ok if it did not.
+/// The error with which `x` failed; ok if it did not.
 template <class X>
 weft::task<weft::errc> outcome(X x) {
   const auto r = co_await weft::as_result(std::move(x));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What messages promise, over every transport and in every mode.
+// The guarantees of messages, over every transport and in every mode.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -55,7 +55,7 @@ task<void> send_in_order(context&, endpoint other) {
 }
 task<void> receive_in_order(context& here, endpoint other) {
   bytes in(100'000);
-  // The odd ones first, then the even ones by a wildcard; each in the order sent.
+  // The odd ones first, then the even ones by a wildcard; each in the order of sending.
   for (int i = 1; i < in_order; i += 2) {
     const received r = co_await other.recv(in, tag{1});
     expect(r.size == static_cast<std::size_t>(i % 200), "messages of one tag arrive in order");
@@ -156,7 +156,7 @@ task<void> wait_in_vain(context& here, endpoint other) {
   stop.request_stop();
   co_await both_of_them.join();
   expect(ended == errc::stopped, "a stop token ends a receive");
-  // Nothing of all this is left in the way.
+  // Nothing of these operations is left in the way.
   co_await other.send(const_buffer{}, tag{1});
   co_await other.recv(in, tag{2});
 }
@@ -180,7 +180,7 @@ task<void> send_long_ones(context&, endpoint other) {
     co_await both.join();
   }
 }
-/// Wherever in a message's arrival the deadline comes.
+/// The deadline comes at any point of a message's arrival.
 task<void> receive_in_haste(context&, endpoint other) {
   const bytes out = pattern(long_one, 3);
   const bytes mark(long_one, std::byte{0xee});
@@ -194,7 +194,7 @@ task<void> receive_in_haste(context&, endpoint other) {
     co_await other.recv(next, tag{2});
     expect(next == out, "the message after one that was stopped is whole");
     expect(in == mark, "a buffer is left alone after its receive was stopped");
-    // Stopped before its message had come, it has left it.
+    // A receive that was stopped before its message had come left the message in the queue.
     while (other.try_probe(tag{1})) co_await other.recv(next, tag{1});
     co_await other.send(const_buffer{}, tag{3});
   }
@@ -265,7 +265,7 @@ task<void> many_tasks(endpoint other, bool first) {
 task<void> many_tasks_left(context&, endpoint other) { return many_tasks(other, true); }
 task<void> many_tasks_right(context&, endpoint other) { return many_tasks(other, false); }
 
-/// On a thread that is not inside run(), so that another one ends what it waits for.
+/// On a thread that is not inside run(), so that another thread ends the operations.
 task<void> elsewhere(part p, context& here, endpoint other) {
   one_thread there;
   std::exception_ptr failure;
@@ -281,7 +281,7 @@ task<void> elsewhere(part p, context& here, endpoint other) {
 task<void> ping_elsewhere(context& here, endpoint other) { return elsewhere(&ping, here, other); }
 task<void> pong_elsewhere(context& here, endpoint other) { return elsewhere(&pong, here, other); }
 
-// The thread inside run() sleeps, and another one posts what has work to do at once.
+// The thread inside run() sleeps, and another thread posts operations that end at once.
 task<void> send_for_later(context&, endpoint other) {
   const bytes out = pattern(long_one, 7);
   scope work;
@@ -292,7 +292,8 @@ task<void> send_for_later(context&, endpoint other) {
 task<void> receive_while_home_sleeps(context&, endpoint other) {
   bytes in(long_one);
   co_await other.recv(mutable_buffer{}, tag{2});
-  // Nothing tells that the caller sleeps. If it does not yet, this shows less, and does not fail.
+  // The sleep of the caller cannot be observed. If it does not sleep yet, this shows less, and does
+  // not fail.
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   co_await other.recv(in, tag{1});
   expect(in == pattern(long_one, 7), "a message that came long ago is whole");
@@ -307,7 +308,7 @@ task<void> send_from_shared(context& here, endpoint other) {
     const bytes out = pattern(size, 4);
     std::copy(out.begin(), out.end(), memory.bytes().begin());
     for (int i = 0; i < 3; ++i) co_await other.send(memory.bytes(), tag{1});
-    co_await other.recv(mutable_buffer{}, tag{2});  // before its end nobody reads there any more
+    co_await other.recv(mutable_buffer{}, tag{2});  // after that no thread reads there any more
   }
 }
 task<void> receive_from_shared(context&, endpoint other) {
@@ -345,7 +346,7 @@ CONFORMS("posted elsewhere while the caller sleeps", send_for_later, receive_els
 
 TEST_CASE("conformance: out of shared memory") {
   const setting how = every_setting();
-  if (how.transport != std::string("shm")) return;  // only that one allocates it
+  if (how.transport != std::string("shm")) return;  // only shm allocates it
   CAPTURE(how);
   CHECK_NOTHROW(converse(how, &send_from_shared, &receive_from_shared));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An executor for coroutines that do not live on the thread inside run().
+// An executor for coroutines that do not run on the thread inside run().
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,7 @@
 
 namespace conformance {
 
-/// A thread of its own; not a pool, which would not survive in a forked process.
+/// One thread; not a pool, whose threads would not exist in a forked process.
 class one_thread final : public weft::executor {
  public:
   ~one_thread() override {

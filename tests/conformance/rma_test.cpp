@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What access to the memory of peers promises, over every transport and in every mode.
+// The guarantees of access to the memory of peers, over every transport and in every mode.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -75,7 +75,7 @@ constexpr std::size_t depth = 4, slot_size = 10'000;
 task<void> produce(endpoint peer, const region& mine, remote_region window) {
   bytes frame;
   for (std::uint64_t n = 0; n != filled; ++n) {
-    if (n >= depth) co_await mine.notified();  // the oldest slot is free again
+    if (n >= depth) co_await mine.notified();  // waits until the oldest slot is free again
     frame = pattern(1 + n * 49 % slot_size, n);
     co_await peer.put(frame, window.part(n % depth * slot_size, slot_size), notify{n});
   }
@@ -110,7 +110,7 @@ constexpr std::uint64_t counts = 100;
 task<void> count_in(endpoint peer, remote_region word) {
   for (std::uint64_t i = 0; i != counts; ++i) {
     co_await peer.fetch_add(word, 3);
-    // One more, the way of those that have nothing but compare_swap.
+    // One more increment, as a program that has only compare_swap does it.
     for (std::uint64_t seen = 0, found = 0;; seen = found) {
       found = co_await peer.compare_swap(word, seen, seen + 1);
       if (found == seen) break;
@@ -150,7 +150,7 @@ task<void> be_busy(context& here, endpoint other) {
   std::vector<std::uint64_t> memory(20'000);
   region mine(here, std::as_writable_bytes(std::span(memory)), rights::read_write);
   co_await tell(other, mine);
-  // Nothing is asked of weft meanwhile, and nothing of this side is in flight.
+  // No function of weft is called in the meantime, and this side has no operation in flight.
   const std::atomic_ref<std::uint64_t> word(memory[0]);
   while (word.load() == 0) std::this_thread::yield();
 }
@@ -227,7 +227,7 @@ task<void> ask_for_too_much(context&, endpoint other) {
   expect(co_await outcome(other.put(some, readable.part(0, 4))) == errc::invalid_argument,
          "more than there is room for");
   expect(co_await outcome(other.get(some, remote_region{})) == errc::invalid_argument, "nowhere");
-  // And all goes on.
+  // The connection still works afterwards.
   bytes first(10);
   co_await other.get(first, readable);
   expect(first == pattern(10, 1), "what may be read is read");
@@ -260,7 +260,7 @@ task<void> stop_some(context&, endpoint other) {
   const remote_region all = co_await hear(other);
   const bytes out = pattern(all.size, 7);
   bytes back(all.size);
-  // Whatever the moment: it ends, and what comes after it is right.
+  // At any moment: the operation ends, and the next one is right.
   for (int i = 0; i != 30; ++i) {
     const auto soon = std::chrono::microseconds(i * 20);
     static_cast<void>(co_await outcome(within(soon, other.put(out, all))));
@@ -306,7 +306,7 @@ task<void> end_meanwhile(context& here, endpoint other) {
     mine.reset();
   else
     co_await mine->end();
-  std::fill(memory.begin(), memory.end(), std::byte{});  // nobody sees that
+  std::fill(memory.begin(), memory.end(), std::byte{});  // no peer sees that
   co_await hear_done(other);
 }
 
@@ -321,7 +321,7 @@ TEST_CASE("access: what is put is there, and can be read back") {
 TEST_CASE("access: a window of slots with notifications, both ways at once") {
   const setting how = every_setting();
   CAPTURE(how);
-  if (how.where == place::same_context) return;  // the two would take each other's messages
+  if (how.where == place::same_context) return;  // the two ends would take each other's messages
   converse(how, windows_both_ways, windows_both_ways);
 }
 
@@ -343,7 +343,7 @@ TEST_CASE("access: no count is lost") {
 TEST_CASE("access: a region may have a name of its owner's choice") {
   const setting how = every_setting();
   CAPTURE(how);
-  if (how.where == place::same_context) return;  // the two would take each other's messages
+  if (how.where == place::same_context) return;  // the two ends would take each other's messages
   converse(how, use_name, be_named);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What streams promise, over every transport and in every mode.
+// The guarantees of streams, over every transport and in every mode.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -21,7 +21,7 @@ const bytes& content() {
   return all;
 }
 
-/// Reads to the end by a scope's and a coroutine's means, in pieces of changing length.
+/// Reads to the end, in pieces of changing length.
 task<bytes> read_all(stream& s, std::size_t longest) {
   bytes all;
   std::mt19937 dice(7);
@@ -103,7 +103,7 @@ task<void> put_without_waiting(context&, endpoint other) {
     const const_buffer rest = const_buffer(content()).subspan(at);
     const std::array list{rest.first(std::min<std::size_t>(rest.size(), dice() % 100)),
                           rest.subspan(std::min<std::size_t>(rest.size(), 100)).first(0), rest};
-    // The pieces of a list follow each other: the third one repeats the first here.
+    // The pieces of a list follow each other: here the third one repeats the first.
     const std::array two{list[0], list[2].subspan(list[0].size())};
     auto n = s.try_write(std::span<const const_buffer>(two));
     at += n.value();
@@ -178,7 +178,7 @@ task<void> read_with_stops(context&, endpoint other) {
 
 task<void> end_in_order(context&, endpoint other) {
   {
-    stream s(other, 5);  // nothing at all
+    stream s(other, 5);  // nothing is sent
     s.finish();
     std::array<std::byte, 8> box;
     expect(co_await s.read(box) == 0, "a stream of no bytes has its end");

@@ -10,7 +10,7 @@ foreach(line IN LISTS lines)
   list(APPEND table ${name})
 endforeach()
 
-# The first table of the page; the second one is what a launcher sets.
+# The first table of the page; the second one lists the variables that a launcher sets.
 file(READ "${SOURCE}/docs/environment.md" page)
 string(REGEX REPLACE "\n## .*" "" page "${page}")
 string(REGEX MATCHALL "\n\\| `WEFT_[A-Z_]+`" rows "${page}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fails when an errc of include/weft/error.hpp has no row in docs/reliability.md, when a row is of no errc, and when
-# an error or a fall-back names no test, or one that does not exist.
+# Fails when an errc of include/weft/error.hpp has no row in docs/reliability.md, when a row names no errc, and when an
+# error or a fall-back names no test, or one that does not exist.
 cmake_minimum_required(VERSION 3.25)
 
 # The names between "enum class errc" and the brace that ends it.
@@ -14,7 +14,7 @@ if(count LESS 10)
   message(FATAL_ERROR "errc was not found in include/weft/error.hpp")
 endif()
 
-# The rows of the two tables that name tests, without what would make them CMake lists.
+# The rows of the two tables that name tests, without the characters that would make them CMake lists.
 file(READ "${SOURCE}/docs/reliability.md" page)
 string(REGEX REPLACE "[][;]" " " page "${page}")
 string(REGEX MATCH "\n## Errors\n.*\n## Known gaps" page "${page}")

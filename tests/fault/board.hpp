@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of a job under test write down for the test: memory that both map.
+// The notes that the ranks of a job under test write for the test, in memory that ranks and test
+// map.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,7 +15,7 @@ namespace fault {
 
 inline constexpr std::uint32_t ranks = 4;
 
-/// Nanoseconds of the steady clock, which is the same in all processes of a machine.
+/// Nanoseconds of the steady clock, which is the same for all processes of a machine.
 inline std::int64_t now() noexcept {
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);
@@ -29,14 +30,14 @@ struct rank_notes {
   std::atomic<std::uint32_t> ended_well;
 };
 
-/// Zeros are a board on which nothing has happened.
+/// All zeros: a board on which nothing has happened.
 struct board {
   std::array<rank_notes, ranks> rank;
   // Written by the test:
   std::atomic<std::uint32_t> please_end;
-  std::atomic<std::uint32_t> please_stay;  ///< who has nothing to do any more does not leave yet
+  std::atomic<std::uint32_t> please_stay;  ///< a rank with nothing left to do does not leave yet
 
-  /// Whether this rank and each other one have had `enough` messages from each other.
+  /// Whether this rank has exchanged `enough` messages with each other rank, in both directions.
   bool flows_with(std::size_t one, std::uint64_t enough) const {
     for (std::size_t other = 0; other < ranks; ++other)
       if (other != one &&

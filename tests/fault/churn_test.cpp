@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many connections that come and go, in good order or not: programs/churn.cpp.
+// Many connections that begin and end, in good order or not: programs/churn.cpp.
 #include <iostream>
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host that answers no more, while each rank talks to some peers by shared memory and to others
-// by TCP: those of the other host are lost in time, those of its own are not.
+// A host stops answering, while each rank talks to some peers by shared memory and to others by
+// TCP. The peers on the other host are lost in time; the peers on the same host are not lost.
 #include <algorithm>
 #include <array>
 #include <iostream>
@@ -16,9 +16,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int peer_timeout = 3;  // seconds, WEFT_PEER_TIMEOUT; the news comes after two
-// The promise, and a quarter of it for a machine that has much else to do. It was broken by a
-// second for each further peer that was lost at once. A sanitizer makes no promises.
+constexpr int peer_timeout = 3;  // seconds, WEFT_PEER_TIMEOUT; ranks learn of the loss after two
+// The promised limit, and a quarter more for a loaded machine. A former defect added a second for
+// each further peer that was lost at once. A sanitizer makes no promises.
 constexpr std::int64_t cut_off_limit =
     (sanitized ? 40'000 : peer_timeout * 1250) * std::int64_t{1'000'000};
 
@@ -34,7 +34,7 @@ bool all_flows(job& j, std::uint64_t enough) {
   });
 }
 
-/// Whether every rank has lost those of the other host.
+/// Whether every rank has lost the ranks of the other host.
 bool all_lost(const board& b) {
   for (std::size_t r = 0; r < ranks; ++r)
     for (std::size_t other = 0; other < ranks; ++other)
@@ -57,7 +57,7 @@ void cut_off(int rounds) {
     {
       job j(settings().back(), round % 2 == 0 ? "dedicated" : "interrupt", "", {},
             {"WEFT_PEER_TIMEOUT=" + std::to_string(peer_timeout)});
-      // weft-run would tell who has left sooner than the silence does.
+      // Otherwise weft-run would tell which rank has left before the silence is noticed.
       j.notes().please_stay = 1;
       REQUIRE(all_flows(j, 10));
       std::int64_t cut_at = 0;
@@ -75,7 +75,7 @@ void cut_off(int rounds) {
       const std::string text = j.launcher().output();
       CAPTURE(text);
       CHECK(status == 0);
-      // It is what it is meant to be.
+      // Checks that the setting is the intended one.
       CHECK(count(text, "peer 1: shm") == 1);
       CHECK(count(text, "peer 2: tcp") == 1);
       std::int64_t slowest = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A full file system: whoever writes says so, once, and what was to be computed is computed.
+// A full file system: a program that cannot write a file says so once, and still computes its
+// result.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -16,7 +17,7 @@ namespace {
 
 const std::string full = "No space left on device";
 
-/// A folder in which the names given are files on a device that is full.
+/// A folder in which the files with the given names are on a full device.
 class full_files {
  public:
   explicit full_files(std::initializer_list<const char*> names) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the test of copies that are cut off and its program have in common.
+// Shared by the test of copies that are cut off and its program.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,13 @@
 
 namespace fault::halfway {
 
-/// Long enough to be killed in the middle of it.
+/// Large enough that a process can be killed in the middle of the message.
 inline constexpr std::size_t size = std::size_t{64} << 20;
 inline constexpr std::byte content{0xaa};
 inline constexpr weft::tag the_message{1};
 
-/// Until the message has begun to fill that memory, in which its first byte was nowhere before.
+/// Waits until the message has begun to fill that memory, which did not contain its first byte
+/// before.
 inline void wait_for_first_byte(std::span<const std::byte> into, std::stop_token stop) {
   const volatile std::byte& first = into.front();
   while (first != content && !stop.stop_requested()) std::this_thread::yield();

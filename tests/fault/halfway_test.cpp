@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process dies while a long message between it and another one is read or written by qdma: the
-// other one's operation ends, whole or with peer_lost, and its memory is its own again.
+// A process dies while qdma reads or writes a long message between it and another process. The
+// other side's operation ends, whole or with peer_lost, and its memory belongs to it again.
 #include <signal.h>
 #include <unistd.h>
 
@@ -22,14 +22,14 @@ namespace {
 
 constexpr std::byte mark{0x11};
 
-/// How long messages cross, on both sides.
+/// How long messages cross on both sides.
 struct manner {
   const char* way;
   const char* chained;
   const char* ends;
 };
 
-/// Comes to a listener, and does what it is told.
+/// Starts the program, which connects to a listener and does what `what` says.
 program come(const manner& m, const weft::listener& listening, const std::string& what) {
   return program({bin + "/tests/halfway", listening.address(), what},
                  {"WEFT_TRANSPORTS=qdma", "WEFT_EAGER_LIMIT=1k", "WEFT_RENDEZVOUS_EAGER_DATA=no",
@@ -43,7 +43,7 @@ using memory = std::vector<std::byte>;
 void fill(memory& m, std::byte with) {
   std::memset(m.data(), std::to_integer<int>(with), m.size());
 }
-/// Each byte is as the one before it: few steps, which a sanitizer has to look at.
+/// Whether each byte equals the one before: few steps, because a sanitizer checks each.
 bool is_full(const memory& m, std::byte of) {
   return m.front() == of && std::memcmp(m.data(), m.data() + 1, m.size() - 1) == 0;
 }
@@ -60,7 +60,8 @@ weft::task<errc> send(weft::listener& listening, const memory& data) {
   co_return sent.code();
 }
 
-/// One message, at whose first byte the other process dies. \return how it ended here
+/// Exchanges one message, at whose first byte the other process dies. \return how it ended on this
+/// side
 errc cut_off(weft::context& ctx, weft::listener& listening, const manner& m, bool it_sends,
              memory& own) {
   fill(own, it_sends ? mark : halfway::content);
@@ -76,7 +77,7 @@ errc cut_off(weft::context& ctx, weft::listener& listening, const manner& m, boo
     end = weft::run(ctx, send(listening, own));
   }
   if (end == errc::ok && it_sends) CHECK(is_full(own, halfway::content));
-  // It is ours: nobody writes there any more.
+  // The memory is ours: no other process writes there any more.
   fill(own, mark);
   CHECK(victim.wait() == 128 + SIGKILL);
   CHECK(is_full(own, mark));
@@ -111,12 +112,12 @@ TEST_CASE("kill: in the middle of a message that qdma reads or writes") {
     weft::listener listening =
         weft::run(ctx, ctx.listen("unix://weft-halfway-" + std::to_string(::getpid())));
     memory own(halfway::size);
-    // Now and then all of it is there before the signal.
+    // In some runs the whole message is there before the signal.
     errc end = errc::ok;
     for (int tries = 0; tries != 50 && end == errc::ok; ++tries)
       end = cut_off(ctx, listening, m, it_sends, own);
     CHECK(end == errc::peer_lost);
-    // The same memory again, for somebody who lives.
+    // The same memory again, in a message with a process that lives.
     {
       const program good = come(m, listening, "send");
       CHECK(weft::run(ctx, receive(listening, own)) == errc::ok);

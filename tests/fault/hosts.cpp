@@ -16,19 +16,20 @@ namespace fault {
 
 namespace {
 
-constexpr const char* cable = "cable";  // both its ends are called so
+constexpr const char* cable = "cable";  // the name of both ends
 const std::string addresses[] = {"10.79.0.1", "10.79.0.2"};
 
 int second = -1;
 
-/// A thread has the network that it enters to itself, and what it starts inherits it.
+/// Runs `f` on its own thread: the network namespace that it enters is the thread's, and programs
+/// that it starts inherit the namespace.
 void on_second_host(const std::function<void()>& f) {
   std::thread([&] {
     if (::setns(second, CLONE_NEWNET) == 0) f();
   }).join();
 }
 
-/// \return what `ip` complains of
+/// \return the complaint of `ip`
 std::string ip(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"/usr/bin/env", "ip"});
   const outcome o = run(std::move(arguments));
@@ -57,7 +58,8 @@ std::string make() {
   return wrong;
 }
 
-/// Each host takes the other's address for that of a machine that is not there, or asks again.
+/// \param wrong each host takes the other's address for that of a machine that does not exist; else
+/// it asks again
 void set_neighbours(bool wrong) {
   const auto set = [&](const std::string& other) {
     const std::string failed = wrong ? ip({"neighbour", "replace", other, "lladdr",

@@ -8,8 +8,8 @@
 
 namespace fault {
 
-/// What a job's ranks talk through, and where they are. Of two hosts the first has the first half
-/// of the ranks, so that each rank has peers that share its memory and others that do not.
+/// The transports of a job's ranks, and their hosts. Of two hosts the first runs the first half of
+/// the ranks, so that each rank has peers that share its memory and others that do not.
 struct setting {
   std::string transports;  ///< a value of WEFT_TRANSPORTS
   int hosts = 1;
@@ -18,25 +18,25 @@ inline std::ostream& operator<<(std::ostream& to, const setting& s) {
   return to << s.transports << " on " << s.hosts << (s.hosts == 1 ? " host" : " hosts");
 }
 
-/// Each transport alone, and shm and tcp together on two hosts where those can be had. Enters a
-/// private world (world.hpp) for it.
+/// Each transport alone, and shm and tcp together on two hosts where two hosts can be had. Enters a
+/// private world (world.hpp) for that.
 const std::vector<setting>& settings();
 
-/// Makes the second host; this process stays on the first. Enters a private world for it. Once per
-/// process is enough.
-/// \return what could not be had; empty if all is well
+/// Makes the second host; this process stays on the first. Enters a private world for that. Once
+/// per process is enough.
+/// \return what is not available; empty if all is well
 const std::string& make_second_host();
 
 /// The network namespace of the second host: a descriptor that programs inherit.
 int second_host();
 
-/// From now on the network loses what one host sends to the other, without a word: the cable stays
-/// plugged in, and nobody resets a connection.
+/// From now on the network silently loses what one host sends to the other: the cable stays plugged
+/// in, and no connection is reset.
 void lose_frames();
-/// It carries them again.
+/// The network carries frames again.
 void carry_frames();
 
-/// While it lives, frames are lost.
+/// Frames are lost while it lives.
 struct silence {
   silence() { lose_frames(); }
   ~silence() { carry_frames(); }

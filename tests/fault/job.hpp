@@ -15,7 +15,7 @@
 
 namespace fault {
 
-/// A board with nothing on it; programs that are started while it lives inherit its descriptor.
+/// An empty board; programs that are started while it lives inherit its descriptor.
 class shared_board {
  public:
   shared_board() {
@@ -44,18 +44,18 @@ class job {
   /// \param where          its transports and hosts
   /// \param mode           a value of WEFT_PROGRESS
   /// \param messages       after how many a rank leaves; empty: never
-  /// \param wrapper        what to put in front of the command
-  /// \param environment    NAME=value besides
+  /// \param wrapper        a command to put in front
+  /// \param environment    further NAME=value
   job(const setting& where, const std::string& mode, const std::string& messages,
       std::vector<std::string> wrapper = {}, std::vector<std::string> environment = {})
       : launcher_(command(where, std::move(wrapper), messages),
                   with(std::move(environment), where, mode)) {}
   program& launcher() noexcept { return launcher_; }
-  /// Asks the ranks to leave, and checks that each does in good order and has lost nobody.
+  /// Asks the ranks to leave; checks that each leaves in good order and has lost no other rank.
   void end_well();
   board& notes() noexcept { return board_.notes(); }
 
-  /// The ranks that have been started and have not ended, in their order.
+  /// The ranks that have started and have not ended, in rank order.
   std::vector<pid_t> pids() const { return launcher_.children(); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank is killed at a random moment, from its very beginning on: the others learn of it, go on,
-// and nothing is left.
+// A rank is killed at a random moment, from its start on: the others learn of it and go on, and
+// nothing is left over.
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,9 +21,9 @@ namespace {
 
 /// When the rank is killed.
 enum class moment {
-  beginning,  ///< while it starts, meets the others, sends its first messages
-  traffic,    ///< while everybody sends to everybody
-  ending      ///< about when everybody leaves in good order
+  beginning,  ///< while it starts, connects to the others and sends its first messages
+  traffic,    ///< while all ranks send to all ranks
+  ending      ///< about when all ranks leave in good order
 };
 
 /// The promise is a second; sanitizers and emulated machines make no promises.
@@ -32,8 +32,8 @@ std::int64_t news_limit() {
 }
 
 struct report {
-  std::int64_t slowest = 0;  ///< of all ranks, from the death (or the rank's own start) to its news
-  int killed = 0;            ///< how often it was not too late for it
+  std::int64_t slowest = 0;  ///< of all ranks, from the death (or the own start) until it is known
+  int killed = 0;            ///< how often the rank was killed before it had ended
 };
 
 void kill_one(int round, std::mt19937& dice, report& so_far) {
@@ -60,7 +60,8 @@ void kill_one(int round, std::mt19937& dice, report& so_far) {
       }));
     std::this_thread::sleep_for(delay);
     killed_at = now();
-    // Not a process that has its number by now: those of a job are reaped by the launcher, soon.
+    // Sends no signal to a process that has reused the pid: the launcher soon reaps the ranks of a
+    // job.
     if (pids.size() == ranks && j.pids().size() == ranks) ::kill(pids[victim], SIGKILL);
     const int status = j.launcher().wait();
     const std::string text = j.launcher().output();
@@ -81,7 +82,7 @@ void kill_one(int round, std::mt19937& dice, report& so_far) {
           so_far.slowest = std::max(so_far.slowest, took);
           CHECK(took < news_limit());
         } else {
-          // Only one that had said good-bye is not missed.
+          // Only the loss of a rank that had said good-bye goes unnoticed.
           CHECK(when == moment::ending);
         }
       }

@@ -14,7 +14,8 @@ bool never_began(const outcome& o) {
   return o.status == 127 || count(o.output, "error while loading shared libraries") != 0;
 }
 
-/// Tries limits, each higher than the one before: errors that name the cure first, then success.
+/// Tries limits, each higher than the one before: first the program fails with an error that names
+/// the cure, then it succeeds.
 /// \param cures one of these is in each error
 void climb(const std::string& limit, int from, int to, int step,
            const std::vector<std::string>& cures) {
@@ -63,7 +64,7 @@ TEST_CASE("limits: a job whose ranks run out of descriptors ends, and says why")
       const std::string text = j.launcher().output();
       CAPTURE(text);
       if (count(text, "error while loading shared libraries") != 0) continue;
-      CHECK(status >= 0);    // it did not hang
+      CHECK(status >= 0);    // the program did not hang
       CHECK(status <= 126);  // and was not killed
       if (status == 0) continue;
       ++failed;

@@ -23,14 +23,14 @@ namespace {
 
 const std::string member_program = bin + "/tests/member";
 
-/// Rank 0, alone or with others that were launched beside it, and those that join.
+/// Rank 0, alone or with others that were launched with it, and the processes that join.
 class growing_job {
  public:
-  /// \param launched how many there are at the start
+  /// \param launched the number of ranks at the start
   growing_job(const std::string& transport, int launched)
       : environment_{"WEFT_TRANSPORTS=" + transport, "WEFT_PEER_TIMEOUT=5",
                      "WEFT_JOB_KEY=" + weft::wireup::job_key::random().to_text()} {
-    // Over TCP they find each other by TCP, too.
+    // Over TCP they also connect to rank 0 by TCP.
     const std::string listening = transport == "self,tcp" ? "tcp://127.0.0.1:0" : "any://:0";
     std::vector<std::string> command{member_program, "open", listening};
     if (launched > 1)
@@ -46,24 +46,24 @@ class growing_job {
   program& first() { return *first_; }
   const std::string& address() const { return address_; }
 
-  /// Starts one that joins. It may be told its rank later.
+  /// Starts a process that joins. It may learn its rank later.
   program& start() {
     return joined_.emplace_back(std::vector<std::string>{member_program, "join", address_},
                                 environment_);
   }
 
-  /// The same for one of many, of whom the job keeps nothing.
+  /// The same for one of many processes; this object does not keep it.
   std::unique_ptr<program> start_visitor() const {
     return std::make_unique<program>(std::vector<std::string>{member_program, "join", address_},
                                      environment_);
   }
 
-  /// Waits until somebody says something.
+  /// Waits until the process has written a text.
   static bool said(program& who, const std::string& what, std::size_t times = 1) {
     return eventually([&] { return count(who.output(), what) >= times || who.has_ended(); }) &&
            count(who.output(), what) >= times;
   }
-  /// The rank that one has that joined; empty: none.
+  /// The rank of a process that joined; empty: none.
   static std::string rank_of(program& one) {
     said(one, "rank ");
     const std::string text = one.output();
@@ -74,7 +74,7 @@ class growing_job {
     ::kill(one.pid(), SIGTERM);
     return one.wait() == 0;
   }
-  /// All that were there from the start leave. Everything that they said is in order.
+  /// All ranks from the start leave. Checks their output.
   bool ends() {
     const std::vector<pid_t> pids = ranks_ == 1 ? std::vector{first_->pid()} : first_->children();
     for (std::size_t rank = pids.size(); rank-- != 0;) {
@@ -97,7 +97,7 @@ class growing_job {
   std::string address_;
 };
 
-/// What a process has of the system: descriptors, threads, and mappings of memory files.
+/// The system resources of a process: descriptors, threads, and mappings of memory files.
 struct belongings {
   std::size_t descriptors, threads, segments;
   bool operator<=(const belongings& o) const {
@@ -133,13 +133,13 @@ void come_and_go(const std::string& transport, std::size_t visitors, std::size_t
         REQUIRE(count(one->output(), "wrong") + count(one->output(), "error") == 0);
       }
     };
-    visit(together);  // whatever is made once
+    visit(together);  // allocates what is made once only
     program& good = job.start();
     CHECK(job.said(good, job.rank_of(good) + " met all"));
     const belongings before = belongings_of(host), before_good = belongings_of(good.pid());
     for (std::size_t n = 0; n < visitors; n += together) visit(together);
-    // Nor more than is made once: where tcp is reached opens when it is first wanted there, which
-    // may be late.
+    // Nor more than is made once: a rank's tcp listener opens when another rank first needs it,
+    // which may be late.
     const auto has_no_more = [](pid_t pid, belongings than) {
       than.descriptors += 3;
       const bool so = eventually([&] { return belongings_of(pid) <= than; });
@@ -171,7 +171,7 @@ TEST_CASE("members: processes join and leave while the others are at work") {
     std::deque<program*> there;
     std::set<std::string> ranks;
     for (int round = 0; round != 3; ++round) {
-      // Two at the same moment.
+      // Two processes at the same moment.
       program& one = job.start();
       program& other = job.start();
       for (program* p : {&one, &other}) {
@@ -230,7 +230,7 @@ TEST_CASE("members: one that joined is killed at work, and all others are told")
       CHECK(job.said(*joined[i], line(ranks[i], " sees -", gone)));
       CHECK(job.said(*joined[i], ranks[i] + " lost " + gone + ": peer_lost,"));
     }
-    // The others go on, with the ranks that they have, and with one that comes now.
+    // The others go on, with their ranks, and with a process that joins now.
     program& late = job.start();
     const std::string rank = job.rank_of(late);
     CHECK(rank == "5");
@@ -263,7 +263,7 @@ TEST_CASE("members: those that die while they join leave nothing") {
         one.wait();
       }
     };
-    come_and_die(2);  // whatever is made once
+    come_and_die(2);  // allocates what is made once only
     program& good = job.start();
     CHECK(job.said(good, job.rank_of(good) + " met all"));
     const std::size_t before = open_descriptors(host);
@@ -312,7 +312,7 @@ TEST_CASE("members: rank 0 dies while others join: they are told, and those that
     ::kill(host, SIGKILL);
     job.first().wait();
     for (program* p : joining) {
-      // In just before, or not, and then it ends by itself and says why.
+      // Either it has just joined, or it ends by itself and says why.
       const auto decided = [&] { return p->has_ended() || count(p->output(), "rank ") == 1; };
       CHECK(eventually(decided));
       CAPTURE(stopped, p->output());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name server that does not answer holds nobody up but whoever asked: a context can end.
+// A name server that does not answer delays only the operation that asked it: the context can still
+// end.
 #include <catch2/catch.hpp>
 
 #include "world.hpp"

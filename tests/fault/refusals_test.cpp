@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls that are refused, one at a time and as a default container does: a fall-back that
-// is named once, or an error that tells cause and cure.
+// System calls that are refused, one at a time and as a default container does. The result is a
+// fall-back that is named once, or an error that tells cause and cure.
 #include <cstring>
 #include <iostream>
 
@@ -15,13 +15,13 @@ namespace {
 
 const std::string info_program = bin + "/weft-info";
 
-/// What becomes of weft without a system call.
+/// What weft does without a system call.
 struct consequence {
   std::string call;
-  bool works;          ///< messages are exchanged all the same
-  std::string named;   ///< weft-info says this, and the reason, and
-  std::string cure;    ///< what can be done about it
-  std::string in_use;  ///< how a context or endpoint that must do without describes itself
+  bool works;          ///< messages are exchanged nevertheless
+  std::string named;   ///< weft-info prints this, with the reason and `cure`
+  std::string cure;    ///< how to mend it
+  std::string in_use;  ///< how a context or endpoint without the call describes itself
 };
 
 const consequence consequences[] = {
@@ -45,14 +45,14 @@ std::string line_with(const std::string& text, const std::string& what) {
   return text.substr(begin, text.find('\n', at) - begin);
 }
 
-/// Whether `o` is of a machine that does not let us refuse anything.
+/// Whether `o` comes from a machine on which nothing can be refused.
 bool cannot_refuse(const outcome& o) {
   if (o.status != weft::tests::skip_exit_code) return false;
   weft::tests::skip(o.output);
   return true;
 }
 
-/// How many peers of a rank would be read from by process_vm_readv.
+/// The number of a rank's peers from which process_vm_readv would read.
 std::size_t users_of_cma(const std::string& transport) {
   return transport == "self,tcp" ? 0 : ranks - 1;
 }
@@ -82,9 +82,9 @@ TEST_CASE("refused: a job does without a system call, or says what it lacks") {
       const std::string line = line_with(o.output, c.named);
       CHECK(count(line, reason) == 1);
       CHECK(count(line, c.cure) == 1);
-      CHECK(count(o.output, c.named) == ranks);  // each rank for itself, and once
+      CHECK(count(o.output, c.named) == ranks);  // once for each rank
     } else if (!c.in_use.empty()) {
-      // Once for the context, or for each peer whose transport wants it.
+      // Once for the context, or for each peer whose transport would use the call.
       const std::size_t for_peers = c.call == "process_vm_readv" ? users_of_cma(transport) : 1;
       CHECK(count(o.output, c.in_use) == for_peers);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A receiver that takes nothing: its sender waits, without more memory than it was given, and
-// afterwards everything arrives.
+// A receiver that receives nothing: its sender waits, without using more memory than its budget,
+// and afterwards all messages arrive.
 #include <signal.h>
 
 #include <iostream>
@@ -17,10 +17,11 @@ namespace {
 
 // In programs/stalled.cpp: 48 streams of 12 messages, 386 MB.
 constexpr std::uint64_t everything = 48 * 12;
-// A process, the 32 MB of its buffers, and what a sender or a receiver may keep besides.
+// The memory of a process, the 32 MB of its buffers, and what a sender or a receiver may keep
+// besides.
 constexpr std::size_t most_kib = 64 << 10;
 
-/// Waits until rank 0 sends nothing any more. \return how many messages it has sent
+/// Waits until rank 0 stops sending. \return how many messages it has sent
 std::uint64_t when_stuck(const board& b) {
   std::uint64_t sent = 0;
   int quiet = 0;
@@ -47,7 +48,7 @@ void stall(const std::string& transport, bool stopped, std::chrono::milliseconds
     const std::vector<pid_t> pids = launcher.children();
     REQUIRE(pids.size() == 2);
     if (stopped) {
-      // In the middle of large messages that it has agreed to, so that the socket is full.
+      // In the middle of large messages that the receiver has accepted, so that the socket is full.
       b.please_end = 1;
       REQUIRE(eventually([&] { return b.rank[1].received[0] > 64; }));
       REQUIRE(::kill(pids[1], SIGSTOP) == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank that is stopped for seconds and goes on: nobody else is disturbed, and it goes on as if
-// nothing had been.
+// A rank is stopped for seconds and goes on: no other rank is disturbed, and the stopped rank goes
+// on without errors.
 #include <signal.h>
 
 #include <random>
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Messages that flow between the ranks other than `without` (ranks: all of them) from now on.
+/// Whether messages flow from now on between the ranks other than `without` (`ranks`: between all).
 bool all_flow(job& j, std::size_t without) {
   std::array<std::array<std::uint64_t, ranks>, ranks> before{};
   const auto each_pair = [&](auto what) {
@@ -54,7 +54,8 @@ void stop_some(int rounds, std::chrono::milliseconds how_long) {
       const auto victim = static_cast<std::size_t>(random(ranks));
       std::this_thread::sleep_for(std::chrono::microseconds(random(30'000)));
       CAPTURE(round, victim);
-      // The first one may not have begun yet: then nobody can have met it either.
+      // The first victim may not have begun yet: then no other rank can have connected to it
+      // either.
       REQUIRE(::kill(pids[victim], SIGSTOP) == 0);
       CHECK(all_flow(j, victim));
       std::this_thread::sleep_for(how_long);

@@ -29,7 +29,7 @@ namespace tcp = weft::transports::tcp;
 
 namespace {
 
-/// The inodes of a process's sockets, as /proc/net/tcp names them.
+/// The inodes of a process's sockets, as in /proc/net/tcp.
 std::set<std::string> sockets_of(pid_t pid) {
   std::set<std::string> all;
   std::error_code gone;
@@ -65,7 +65,7 @@ std::vector<sockaddr_in> listening_places(pid_t pid) {
       const std::size_t colon = local.find(':');
       const std::string address = local.substr(0, colon);
       const bool any = address.find_first_not_of('0') == address.npos;
-      if (!any && address.size() != 8) continue;  // one IPv6 address: another place leads here, too
+      if (!any && address.size() != 8) continue;  // one IPv6 address: it has another place, too
       sockaddr_in at{};
       at.sin_family = AF_INET;
       at.sin_port =
@@ -109,7 +109,7 @@ void strangers::arrive(manner how) {
       append(s.says, std::as_bytes(std::span(&client_hello, 1)));
       break;
     case manner::too_much:
-      // As a control frame, and as a private data: the length, and the rest, are nonsense.
+      // Read as a control frame or as private data, its length and its content are nonsense.
       s.says = garbage(1 << 20);
       std::ranges::fill(std::span(s.says).first(8), std::byte{0xff});
       break;
@@ -118,7 +118,8 @@ void strangers::arrive(manner how) {
   }
 }
 
-/// Says with another key what one says who knows it, and goes on as if it had been let in.
+/// Answers as a client that knows the key would, with another key, and goes on as if it had been
+/// admitted.
 void strangers::answer_challenge(one& s) {
   wireup::challenge asked;
   std::memcpy(asked.data(), s.heard.data(), asked.size());
@@ -181,7 +182,8 @@ void strangers::go_on(one& s) {
   if (!s.over) listen(s);
 }
 
-/// Whether it says nothing wrong or not all of it, so that it may be borne with for a while.
+/// Whether the stranger has sent nothing wrong, or not all of it, so that it may be tolerated for a
+/// while.
 bool strangers::waits(const one& s) const {
   const bool small = s.said < sizeof(tcp::client_hello);
   return !s.connected || s.how == manner::silent || s.how == manner::half ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever reaches a port and is nobody: bad connections of every kind, many at a time.
+// Bad connections of every kind, many at a time, to the TCP ports of a process.
 #pragma once
 
 #include <netinet/in.h>
@@ -15,49 +15,50 @@
 
 namespace fault {
 
-/// Where a process listens over TCP, each place as one on this host connects to it.
+/// The addresses at which a process listens over TCP, as a process on this host connects to them.
 std::vector<sockaddr_in> listening_places(pid_t pid);
 
-/// Connects badly, again and again. One thread.
+/// Makes bad connections, again and again. One thread.
 class strangers {
  public:
   enum class manner {
     leaves,         ///< connects and closes at once
     resets,         ///< the same, with a reset
     babbles,        ///< garbage
-    half,           ///< half of what is to be said first, then silence
+    half,           ///< half of the client's first message, then silence
     silent,         ///< nothing
-    wrong_key,      ///< the whole handshake with another key, and what would follow it
-    wrong_token,    ///< what the transport's peers say first, with a token of its own
-    too_much,       ///< a megabyte, beginning with a frame that says that it is larger than that
-    half_answered,  ///< begins the handshake right, then stops
+    wrong_key,      ///< the whole handshake with another key, and the bytes that would follow it
+    wrong_token,    ///< the first message of the transport's peers, with a made-up token
+    too_much,       ///< a megabyte, beginning with a frame that claims to be larger than that
+    half_answered,  ///< begins the handshake correctly, then stops
     slow,           ///< a byte at a time
     count
   };
-  /// \param places where; each is treated alike, whatever protocol is spoken there
-  /// \param at_once when more than so many are there, those who are silent or slow go
+  /// \param places each is treated alike, independent of its protocol
+  /// \param at_once when more connections are open, the silent and slow ones are closed
   strangers(std::vector<sockaddr_in> places, unsigned seed, std::size_t at_once)
       : places_(std::move(places)), at_once_(at_once), dice_(seed) {}
 
-  /// Makes so many bad connections. Who is silent is there still when it returns.
-  /// \param how in this manner; `count`: in each in turn
+  /// Makes so many bad connections. The silent ones are still open when it returns.
+  /// \param how the manner of all of them; `count`: each manner in turn
   void come(int count, manner how = manner::count);
 
-  /// Everybody goes. Waits until those who have said something wrong were hung up on.
+  /// Closes all connections. Waits until the server has hung up on those that have sent something
+  /// wrong.
   void go();
 
-  /// How many are there and have not been hung up on, as far as is known by now.
+  /// How many connections are open and, as far as is known, not hung up on.
   std::size_t present();
-  /// How many connections there were.
+  /// The number of connections made.
   int came() const noexcept { return came_; }
-  /// One line for each thing that a stranger should not have got. Empty: all is well.
+  /// One line for each thing that a stranger should not have received. Empty: all is well.
   const std::string& complaints() const noexcept { return complaints_; }
 
  private:
   struct one {
     manner how;
     weft::runtime::unique_fd fd;
-    std::vector<std::byte> says = {};  ///< all that it will say, as far as it is known
+    std::vector<std::byte> says = {};  ///< all bytes that it will send, as far as they are known
     std::size_t said = 0;
     std::vector<std::byte> heard = {};
     bool connected = false;

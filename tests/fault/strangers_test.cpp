@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bad connections by the thousand to all TCP ports of a job that is at work: it goes on, strangers
-// get nothing, and they leave nothing.
+// Thousands of bad connections to all TCP ports of a job that is at work: the job goes on, the
+// strangers receive nothing, and they leave nothing behind.
 #include <iostream>
 #include <numeric>
 
@@ -40,7 +40,8 @@ void withstand(int many, const std::string& mode) {
     std::vector<sockaddr_in> places;
     for (const pid_t pid : pids)
       for (const sockaddr_in& at : listening_places(pid)) places.push_back(at);
-    // Of every rank the control plane's, and of each pair the transport's of one of them at least.
+    // The control plane's listener of each rank, and for each pair the transport's listener of at
+    // least one of the two.
     REQUIRE(places.size() > ranks);
 
     strangers all(places, seed, 100);
@@ -55,7 +56,7 @@ void withstand(int many, const std::string& mode) {
       return of;
     };
     const std::vector<std::size_t> before = descriptors();
-    all.come(100);  // whatever is allocated once
+    all.come(100);  // allocates what is made once only
     const std::vector<std::size_t> kib_before = memory();
     const std::uint64_t messages = messages_of(j.notes());
 
@@ -63,7 +64,8 @@ void withstand(int many, const std::string& mode) {
     const std::uint64_t meanwhile = messages_of(j.notes()) - messages;
     all.go();
 
-    // Nobody can fill the place: 64 wait at each port, and one more sends the oldest away.
+    // Strangers cannot use up all places: 64 wait at each port, and one more makes the server close
+    // the oldest.
     const std::vector<sockaddr_in> of_rank_0 = listening_places(pids[0]);
     strangers silent(of_rank_0, seed, 500);
     silent.come(400, strangers::manner::silent);
@@ -81,7 +83,7 @@ void withstand(int many, const std::string& mode) {
       for (std::size_t r = 0; r != ranks; ++r) CHECK(kib_after[r] < kib_before[r] + 4096);
 
     j.notes().please_end = 1;
-    CHECK(j.launcher().wait() == 0);  // every message was right: programs/traffic.cpp looks
+    CHECK(j.launcher().wait() == 0);  // every message was right: programs/traffic.cpp checks that
     for (const rank_notes& r : j.notes().rank) CHECK(r.ended_well == 1);
     const std::string said = j.launcher().output();
     CAPTURE(said);

@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Nothing here takes a tenth of it, on a slow and loaded machine with a sanitizer.
+// No test takes a tenth of this, on a slow and loaded machine with a sanitizer.
 constexpr auto hang_limit = 100s;
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -45,12 +45,13 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-/// Whether the namespaces are ours alone, so that whatever is in them was made by our children.
+/// Whether the namespaces belong to this process only, so that its children made everything in
+/// them.
 bool alone = false;
-/// Another network namespace of ours.
+/// Another network namespace of this process.
 int other_network = -1;
 
-/// A new network namespace has a loopback, which is down.
+/// The loopback of a new network namespace is down.
 bool raise_loopback() {
   const int any = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   ifreq loopback{};
@@ -62,7 +63,8 @@ bool raise_loopback() {
 }
 
 std::string enter() {
-  // Orphans come to us instead of going to init: nobody who was left running is overlooked.
+  // This process becomes the parent of orphans, instead of init: no process that was left running
+  // is missed.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return "no subreaper";
   if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0)
     return std::string("no namespaces of its own (") + std::strerror(errno) +
@@ -89,7 +91,7 @@ std::string look_for_leftovers() {
   std::ostringstream found;
   siginfo_t info{};
   while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid != 0) {
-    info = {};  // an orphan that has ended meanwhile
+    info = {};  // an orphan that has ended in the meantime
   }
   if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
     for (const std::string& task : names_in("/proc/self/task")) {
@@ -160,7 +162,7 @@ program::program(std::vector<std::string> command, std::vector<std::string> envi
   if (output_ < 0) throw std::runtime_error("memfd_create failed");
   pid_ = ::fork();
   if (pid_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves nobody behind
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // the child ends when the test is killed
     ::setpgid(0, 0);
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, 0);

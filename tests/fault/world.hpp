@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A world of one's own for tests that break processes: what is left over is seen, and is ours.
+// A private world for tests that break processes: all leftovers are visible, and come from this
+// test.
 #pragma once
 
 #include <sys/types.h>
@@ -15,30 +16,29 @@ namespace fault {
 /// Whether these programs are built with a sanitizer, which is slow and has needs of its own.
 inline constexpr bool sanitized = WEFT_TEST_SANITIZED;
 
-/// Whether they are put to one transport only, that of an RDMA device, which is emulated as a rule:
-/// slow, and without a second host (tests/rdma_guest).
+/// Whether the tests use one transport only, that of an RDMA device. The device is usually
+/// emulated: slow, and without a second host (tests/rdma_guest).
 bool on_a_device();
 
-/// Where weft's programs are; those of the tests are in its folder `tests`.
+/// The folder of weft's programs; those of the tests are in its folder `tests`.
 inline const std::string bin = WEFT_TEST_BIN_DIR;
 
 /// Starts a program with a limit, or without a system call: see programs/refuse.cpp.
 inline const std::string refuse_program = bin + "/tests/refuse";
 
-/// Which transports every test here goes through, as values of WEFT_TRANSPORTS. A transport that
-/// is added to this list is put to all of them.
+/// The transports that every test in this folder uses, as values of WEFT_TRANSPORTS.
 const std::vector<std::string>& transports();
 
-/// Moves this process into network and mount namespaces of its own, with a /dev/shm and a loopback
-/// of its own, and makes it the parent of every orphan of its children. Once per process is enough.
-/// \return what could not be had, so that less can be told about leftovers; empty if all is well
+/// Moves this process into its own network and mount namespaces, with their own /dev/shm and
+/// loopback, and makes it the parent of all orphans of its children. Once per process is enough.
+/// \return what is not available, so that leftovers are found less reliably; empty if all is well
 const std::string& enter_private_world();
 
-/// What processes that have ended left behind, one line for each thing: processes, abstract sockets
-/// and names in /dev/shm. Waits a moment for what the kernel clears away on its own time. Empty:
-/// nothing.
+/// The leftovers of processes that have ended, one line for each: processes, abstract sockets and
+/// names in /dev/shm. Waits a moment for what the kernel frees later. Empty: nothing.
 std::string leftovers();
-/// From now on also abstract sockets of another network namespace, which nobody else uses.
+/// From now on `leftovers` also checks the abstract sockets of another network namespace, which no
+/// other process uses.
 /// \param network a descriptor of it, which stays open
 void look_for_leftovers_in(int network);
 
@@ -66,11 +66,11 @@ class program {
 
   bool has_ended();
 
-  /// Waits for its end. One that takes longer than anything can take here is killed.
+  /// Waits for its end. Kills a program that takes longer than any test can.
   /// \return its status as the shell tells it (128 + a signal's number), -1 if it hung
   int wait();
 
-  /// What it wrote to standard output and standard error so far, in one.
+  /// What it has written to standard output and standard error so far, together.
   std::string output() const;
 
  private:
@@ -87,10 +87,10 @@ struct outcome {
 };
 outcome run(std::vector<std::string> command, std::vector<std::string> environment = {});
 
-/// Looks again and again until `what` holds. \return false if it did not within any sensible time
+/// Checks `what` repeatedly until it holds. \return false if it did not within a sensible time
 bool eventually(const std::function<bool()>& what);
 
-/// How often `what` is in `text`.
+/// How often `what` occurs in `text`.
 std::size_t count(std::string_view text, std::string_view what);
 
 }  // namespace fault

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer that sends what it likes, and an application that does what it likes: every operation ends
-// exactly once, buffers are left alone afterwards (AddressSanitizer sees to that), memory stays
-// within the budget, and the peer beside it keeps what is its own.
+// A peer that sends arbitrary frames, and an application that makes arbitrary calls. Every
+// operation ends exactly once, buffers are not touched afterwards (AddressSanitizer checks that),
+// memory stays within the budget, and the other peer's messages are not affected.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr auto first_of_access = static_cast<std::uint8_t>(frame_kind::put);
 
 class conversation {
  public:
-  /// \param links to the peer that sends what it likes; with more than one its frames are numbered
+  /// \param links to the hostile peer; with more than one its frames are numbered
   explicit conversation(std::size_t links) {
     messages_.attach(connector_);
     turns_.add(messages_.upkeep());
@@ -91,7 +91,7 @@ class conversation {
     return made;
   }
 
-  /// What had arrived whole can still be received.
+  /// Messages that had arrived whole can still be received.
   void receive_what_arrived() {
     while (messages_.try_probe(nullptr, any_tag)) {
       receiving r(detail::recv_request{&messages_, nullptr, any_tag, mutable_buffer{}});
@@ -127,7 +127,8 @@ class conversation {
   };
 
   some_frame next_frame(input& in) {
-    // As on every transport: an extension where the flag says so, and as many bytes as the size.
+    // As every transport guarantees: an extension where the flag says so, and as many bytes as the
+    // size.
     frame_header h{in.get<std::uint8_t>() % 4u, in.get<std::uint16_t>(), in.get<std::uint8_t>(),
                    in.get<std::uint8_t>(), in.get<std::uint8_t>()};
     if (h.kind >= 128) h.kind %= 12;
@@ -136,7 +137,7 @@ class conversation {
     h.size %= h.flags & 4 ? 4097 : 64;
     frame_extension x;
     if (h.flags & has_extension) {
-      // Sizes, offsets and numbers that have a chance of being right, or anything at all.
+      // Sizes, offsets and numbers that may be right, or arbitrary ones.
       const auto form = in.get<std::uint8_t>();
       if (form & 1) {
         x = in.get<frame_extension>();
@@ -161,7 +162,7 @@ class conversation {
     arrive(lane, h, extension, {});
   }
 
-  /// Inside an ordered frame, with the number whose turn it is, or nearly.
+  /// Inside an ordered frame, with the next number, or nearly.
   void number_and_arrive(frame_sink& lane, const frame_header& h, const frame_extension* x,
                          std::uint8_t how) {
     std::vector<std::byte> block(sizeof h + (x ? sizeof *x : 0) + h.size);
@@ -182,7 +183,7 @@ class conversation {
     if (!lane.on_frame(h, x, placed ? nullptr : bytes.get())) lane.on_broken(errc::protocol_error);
   }
 
-  /// As a stream does: where it is told to. \return false: it was told nothing
+  /// As a stream transport does: into the place that it is given. \return false: it was given none
   static bool place(frame_sink& lane, const frame_header& h, const frame_extension* x) {
     for (std::uint32_t already = 0; already != h.size;) {
       const mutable_buffer into = lane.place(h, x, already);
@@ -194,14 +195,14 @@ class conversation {
     return h.size != 0;
   }
 
-  /// Frames that come in pieces, by transports that know nothing of each other, while others come.
+  /// Frames that arrive in pieces, by independent transports, while other frames arrive.
   void half_frame(input& in) {
     const auto how = in.get<std::uint8_t>();
     half& it = halves_[how % halves_.size()];
     frame_sink& lane = *lanes_[how % lanes_.size()];
     if (!it.under_way) {
       it = {next_frame(in), 0, false, true};
-      // Known by its number on one link of several, and with bytes: others are not placed.
+      // Known by its number on one lane of several, and with bytes: other frames are not placed.
       if (lanes_.size() > 1) {
         it.of.h.kind = static_cast<std::uint8_t>(frame_kind::data);
         it.of.h.flags |= has_extension;
@@ -213,7 +214,7 @@ class conversation {
     const auto until = how & 4 ? h.size : std::min<std::uint32_t>(h.size, it.already + how);
     while (it.already != until) {
       const mutable_buffer into = lane.place(h, it.of.extension(), it.already);
-      if (into.empty() && !it.placed) break;  // it is kept until it is whole
+      if (into.empty() && !it.placed) break;  // the frame is kept until it is whole
       check(into.size() <= h.size - it.already, "no more is wanted than the frame has");
       const std::size_t n = into.empty() ? until - it.already
                                          : std::min<std::size_t>(into.size(), until - it.already);
@@ -233,7 +234,7 @@ class conversation {
     return which & 4 ? tag_mask(any_tag) : tag_mask(tag{which % 4u});
   }
 
-  /// What the application does with memory of the villain's, and with its own.
+  /// The application's accesses to the hostile peer's memory, and to its own.
   void access(input& in) {
     const auto what = in.get<std::uint8_t>();
     const std::size_t size = what & 64 ? in.get<std::uint16_t>() % 9000u : what % 8u;
@@ -367,7 +368,7 @@ class conversation {
   tests::scripted_connector connector_;
   messenger messages_{turns_, {budget, 4096}};
   std::shared_ptr<peer> villain_ = messages_.peers().at(0), bystander_ = messages_.peers().at(1);
-  std::vector<frame_sink*> lanes_;  // by which the villain's frames come
+  std::vector<frame_sink*> lanes_;  // the hostile peer's frames arrive by these
   std::vector<scripted_link*> links_;
   std::uint64_t next_ordered_ = 0, next_fragment_ = 0;
   struct half {

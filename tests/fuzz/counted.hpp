@@ -34,7 +34,8 @@ using updating = counted<detail::update_operation>;
 using hearing = counted<detail::notified_operation>;
 using ending = counted<detail::region_end_operation>;
 
-/// An operation and its memory, freed as soon as it has ended, so that a late touch is seen.
+/// An operation and its memory, freed as soon as the operation has ended, so that a late access is
+/// detected.
 template <class Op>
 struct posted {
   std::unique_ptr<std::byte[]> memory;

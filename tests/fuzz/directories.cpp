@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who keeps a job's book, and several connections that say what they like, in any order: weft-run's
-// (job_book) and rank 0's (registrar). Nobody is told anything who was hung up on, a rank's end is
-// believed of those only who may tell it, and what is kept has its limits.
+// The directories of a job, weft-run's (job_book) and rank 0's (coordinator), with several
+// connections that send arbitrary messages, in any order. A closed connection is told nothing more,
+// the end of a rank is believed only from a valid source, and the stored data is bounded.
 #include <array>
 #include <functional>
 #include <memory>
@@ -33,7 +33,7 @@ std::vector<std::byte> some_bytes(input& in) {
   return {taken.begin(), taken.end()};
 }
 
-// weft-run's.
+// weft-run's directory.
 
 struct scripted_client final : job_book::client {
   void send(frame f) override {
@@ -46,7 +46,7 @@ struct scripted_client final : job_book::client {
   bool is_gone() const noexcept override { return gone; }
   std::string name() const override { return "process 1"; }
   std::size_t said = 0;
-  bool over = false;  // it was hung up on, or has hung up
+  bool over = false;  // the directory has closed it, or it has hung up
   bool gone = false;
 };
 
@@ -75,7 +75,7 @@ class launcher {
         book_.on_rank_end(in.get<std::uint8_t>() % ranks, (action & 8) != 0);
         break;
       default: {
-        // What still comes of who was hung up on is thrown away.
+        // What a closed connection still sends is thrown away.
         const frame f = some_frame(in);
         const std::size_t before = c->said;
         if (!c->over) book_.on_frame(c, f);
@@ -118,7 +118,7 @@ class launcher {
   std::vector<std::shared_ptr<scripted_client>> clients_;
 };
 
-// Rank 0's.
+// Rank 0's directory.
 
 class rank_zero;
 
@@ -134,7 +134,7 @@ struct scripted_line final : channel {
   rank_zero* home = nullptr;
   identity who;
   bool closed = false;
-  peer_id rank = no_peer;  // as it was welcomed
+  peer_id rank = no_peer;  // from its welcome
 };
 
 struct scripted_visit final : incoming_request {

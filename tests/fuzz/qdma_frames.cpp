@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames by qdma from somebody who writes what it likes into the receiver's queue and into its own
-// stage, and tells the sending side what it likes: every payload that is delivered lies in the
-// queue or the stage, and after the first broken rule nothing more comes.
+// Frames by qdma from a peer that writes arbitrary bytes into the receiver's queue and into its own
+// stage, and tells the sending side arbitrary values. Every delivered payload lies in the queue or
+// the stage, and after the first broken rule no more frames are delivered.
 #include <vector>
 
 #include "target.hpp"
@@ -14,7 +14,7 @@ namespace {
 using namespace transports;
 using namespace transports::qdma;
 
-/// Looks at all that it is handed.
+/// Checks all that is delivered.
 class listener final : public frame_sink {
  public:
   bool broken = false;
@@ -35,7 +35,7 @@ class listener final : public frame_sink {
   }
 };
 
-/// Two contexts in one process: ours, and one that lies, of which there is an honest half, too.
+/// Two contexts in one process: ours, and the lying one, which also has an honest half.
 struct world {
   runtime::engine our_turns{progress_mode::polling, {}, "epoll"},
       their_turns{progress_mode::polling, {}, "epoll"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A receive queue of the qdma device that others write into, wherever they like: its reader takes
-// nothing out of bounds, and when they have stopped, honest messages come through.
+// A receive queue of the qdma device into which other processes write, at any place. Its reader
+// takes nothing out of bounds, and when they have stopped, honest messages come through.
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -29,7 +29,7 @@ struct world {
         reader(queue, progress),
         contexts(table::make()) {}
 
-  /// \return whether it was the honest message
+  /// \return whether the message was the honest one
   bool take_one() {
     const auto m = reader.peek();
     if (!m) return false;
@@ -53,7 +53,7 @@ struct world {
   runtime::mapping progress_mapping;
   queue_progress& progress;
   queue_reader reader;
-  table contexts;  // in which neither lives
+  table contexts;  // neither is in it
   queue_reader::clock::time_point now{};
 };
 
@@ -97,7 +97,7 @@ void run(input in) {
           theirs.publish(*at, in.get<std::uint16_t>());
     }
   }
-  // What has been forged holds others up for a while, each for a look or two.
+  // Forged messages delay others, each for a poll or two.
   for (unsigned tries = 0; tries != 16 * slot_count; ++tries) {
     ours.post(bytes_of_mark);
     for (unsigned looks = 0; looks != slot_count; ++looks)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a target once on each file of the folders (or files) that it is given, without libFuzzer.
+// Runs a target once on each file of the given folders (or files), without libFuzzer.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

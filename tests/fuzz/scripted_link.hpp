@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A link that does what the input says.
+// A link that the input controls.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace weft::fuzz {
 
 using namespace transports;
 
-/// Takes what is sent, or not, and moves what it is asked to, as the input says; whoever is at its
-/// other end reads and writes all that it is shown.
+/// Takes frames or refuses them, and performs transfers or not, as the input says. The peer at its
+/// other end reads and writes all memory that it is shown.
 class scripted_link final : public link {
  public:
-  /// \param teller whom it tells of what it has moved
+  /// \param teller the frame sink that it tells of finished transfers
   scripted_link(const std::uint8_t& mood, frame_sink& teller) noexcept
       : link(kind()), mood_(mood), teller_(teller) {}
   std::string opened(wireup_message) override { return {}; }

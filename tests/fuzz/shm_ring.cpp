@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counterpart that writes what it likes into both rings and its doorbell page, step by step
-// between our passes: every payload that is delivered lies within the ring, every frame that is
-// sent goes into it, and after the first broken rule nothing more comes.
+// A counterpart that writes arbitrary bytes into both rings and its doorbell page, step by step
+// between our passes. Every delivered payload lies within the ring, every sent frame goes into it,
+// and after the first broken rule no more frames are delivered.
 #include <vector>
 
 #include "target.hpp"
@@ -15,7 +15,7 @@ namespace {
 using namespace transports;
 using namespace transports::shm;
 
-/// Looks at all that it is handed.
+/// Checks all that is delivered.
 class listener final : public frame_sink {
  public:
   const std::byte* begin = nullptr;  // of the incoming ring
@@ -38,12 +38,12 @@ class listener final : public frame_sink {
   }
 };
 
-/// What the counterpart hands over so that it can be rung.
+/// The doorbell that the counterpart hands over.
 struct false_bell {
   runtime::unique_fd page = runtime::make_memory_file("page", 4096);
   runtime::mapping memory = runtime::map_own(page, 4096);
   runtime::doorbell_page* words = new (memory.get()) runtime::doorbell_page{};
-  runtime::wakeup_receiver ear;  // never listened to
+  runtime::wakeup_receiver ear;  // never read
 
   false_bell() {
     words->magic = runtime::doorbell_page::expected_magic;
@@ -52,7 +52,7 @@ struct false_bell {
   }
 };
 
-/// Both sides of two rings in one process, each with mappings of its own.
+/// Both sides of two rings in one process, each with its own mappings.
 struct stage {
   runtime::doorbell own_bell{false};
   shm_transport transport{own_bell, copy_method::pipeline, 1};

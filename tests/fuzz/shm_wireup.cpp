@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offers, answers and notes of shared memory, with descriptors of every sort in every place: each
-// is refused with a reason or works, and using what was taken neither blocks nor faults.
+// Offers, answers and notes of shared memory, with descriptors of every sort in every place. Each
+// is refused with a reason or works, and its use neither blocks nor faults.
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -40,7 +40,7 @@ unique_fd ring_file(std::uint32_t magic) {
   return file;
 }
 
-/// A page of somebody who sleeps and wants to be rung, whatever for.
+/// The page of a process that sleeps and wants to be rung.
 unique_fd page_file(std::uint32_t asleep, const runtime::wakeup_address& bell) {
   unique_fd file = runtime::make_memory_file("page", 4096);
   const runtime::mapping memory = runtime::map_own(file, 4096);
@@ -84,7 +84,7 @@ unique_fd descriptor(std::uint8_t which, const runtime::wakeup_receiver& ear) {
     case 3:
       return ring_file(0);
     case 4:
-      return page_file(1, {});  // a bell that nobody listens to
+      return page_file(1, {});  // a doorbell whose events no thread reads
     case 5:
       return pipe_end(true);
     case 6:
@@ -111,13 +111,13 @@ unique_fd descriptor(std::uint8_t which, const runtime::wakeup_receiver& ear) {
   }
 }
 
-/// A context's transport, and what it believes of one peer.
+/// A context's transport, and its view of one peer.
 struct stage {
   runtime::doorbell own_bell{false};
   shm_transport transport{own_bell, copy_method::automatic, 1};
   listener peer;
-  runtime::wakeup_receiver their_ear;               // never listened to
-  const counterpart who{0, [](wireup_message) {}};  // process 0: nobody's memory is read
+  runtime::wakeup_receiver their_ear;               // never read
+  const counterpart who{0, [](wireup_message) {}};  // process 0: no process's memory is read
   std::unique_ptr<link> way_out;
   bool open = false;
 
@@ -135,7 +135,7 @@ struct stage {
     return p;
   }
 
-  /// Half of them are notes of regions, in most fields right.
+  /// Half of the notes are notes of regions, with most fields right.
   void note(input& with) {
     wireup_message p = read_parcel(with);
     const auto form = with.get<std::uint8_t>();

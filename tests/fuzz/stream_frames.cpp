@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer that says what it likes on a stream, and an application that reads and writes as it likes:
-// what is read is what came, in order and once; every operation ends once; nothing is left.
+// A peer that sends arbitrary messages on a stream, and an application that reads and writes at any
+// time. The reader gets the received bytes, in order and once; every operation ends once; nothing
+// is left over.
 #include <array>
 #include <memory>
 #include <vector>
@@ -92,7 +93,7 @@ class talk {
     message(allowance_tag, bytes.first(how & 4 ? how % 16u : bytes.size()), 0);
   }
 
-  /// Anything: from here on what is read need not be what `data` has sent.
+  /// An arbitrary frame: from here on the read bytes need not be those that `data` has sent.
   void frame(input& in) {
     const auto which = in.get<std::uint8_t>();
     frame_header h{which & 1   ? data_tag
@@ -117,7 +118,7 @@ class talk {
       villain_->on_broken(errc::protocol_error);
   }
 
-  /// In order, and once.
+  /// Checks that the bytes were read in order, and once.
   void was_read(std::span<const std::byte> bytes) {
     for (const std::byte b : bytes)
       check(b == byte_at(read_++) || disorderly_, "what is read is what came");
@@ -161,7 +162,7 @@ class talk {
         const std::size_t size = in.get<std::uint16_t>() % 5000u;
         auto memory = std::make_unique<std::byte[]>(size);
         const mutable_buffer into(memory.get(), size);
-        // Another one may not have settled, and what it has read comes first.
+        // Another read may not have settled, and its bytes come first.
         settle();
         return post(reads_, std::move(memory), detail::stream_read_request{stream_.get(), into});
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every fuzz target shares. A target is one file that defines `run`; entry.cpp gives it to
+// Shared by all fuzz targets. A target is one file that defines `run`; entry.cpp gives it to
+// libFuzzer, replay.cpp to a plain main that goes through its corpus.
 // libFuzzer, replay.cpp to a plain main that goes through its corpus.
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace weft::fuzz {
 
-/// Takes an input apart. Beyond its end everything reads as zero.
+/// Takes an input apart. Beyond its end all reads give zero.
 class input {
  public:
   explicit input(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
@@ -41,7 +42,7 @@ class input {
   std::span<const std::byte> rest_;
 };
 
-/// A promise that no input may break.
+/// A condition that must hold for every input.
 inline void check(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "fuzz: broken promise: %s\n", what);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other end of a TCP connection writes what it likes, in pieces of any length, and hangs up:
-// every payload that is delivered lies where it was read, what was placed lies where this side
-// said, and after the first broken rule nothing more comes.
+// The other end of a TCP connection writes arbitrary bytes, in pieces of any length, and hangs up.
+// Every delivered payload lies where it was read, every placed payload lies where this side said,
+// and after the first broken rule no more frames are delivered.
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -18,7 +18,7 @@ namespace {
 using namespace transports;
 using namespace transports::tcp;
 
-/// Looks at all that it is handed, and wants some of the payloads in memory of its own.
+/// Checks all that is delivered, and has some of the payloads placed in its own memory.
 class listener final : public frame_sink {
  public:
   listener(std::span<const std::byte> scratch, std::uint8_t manner)
@@ -32,7 +32,7 @@ class listener final : public frame_sink {
     check(already < h.size || h.size == 0, "there is more to come of a frame that is asked about");
     if (already == 0) {
       places_ = (h.kind & 1) != 0;
-      own_.assign(h.size, std::byte{0});  // no longer than a frame may be: a write beyond is found
+      own_.assign(h.size, std::byte{0});  // no longer than a frame may be: detects a write beyond
     }
     // A receive that ends in the middle has no place for the rest.
     if ((manner_ & 1) != 0 && already > h.size / 2) places_ = false;
@@ -92,7 +92,7 @@ struct stage {
       if (!bytes.empty()) read();
     }
   }
-  /// So many bytes of a payload, of which the input need not have all.
+  /// So many bytes of a payload; the input need not have that many.
   void fill(std::size_t n) { write(std::vector<std::byte>(n, std::byte{0x5a})); }
 };
 

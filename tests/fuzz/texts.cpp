@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that people write: addresses, WEFT_* variables, WEFT_JOB. They are understood or refused by
-// weft::error, and what was understood says the same when it is written again.
+// Texts from users: addresses, WEFT_* variables, WEFT_JOB. Each is parsed or refused by
+// weft::error, and a parsed text stays the same when it is written and parsed again.
 #include <string>
 
 #include <weft/environment.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other end of a queue pair offers and sends what it likes: every payload that is delivered is
-// as long as it says, nothing comes after the first broken rule, and what it did to its own
-// connection leaves another one as it was.
+// The other end of a queue pair offers and sends arbitrary bytes. Every delivered payload has the
+// size in its header, no frame is delivered after the first broken rule, and another connection is
+// not affected.
 #include <vector>
 
 #include "runtime/engine.hpp"
@@ -17,7 +17,7 @@ using namespace transports;
 using tests::fabric;
 using tests::fake_device;
 
-/// Looks at all that it is handed.
+/// Checks all that is delivered.
 class listener final : public frame_sink {
  public:
   unsigned sum = 0, frames = 0;
@@ -54,7 +54,7 @@ verbs::queue_pair_address card_in(const wireup_message& p) {
   return c;
 }
 
-/// This side, with the one that lies and another one.
+/// This side, with the lying peer and another one.
 struct stage {
   fabric net;
   fake_device elsewhere{net};
@@ -65,7 +65,7 @@ struct stage {
   verbs::verbs_transport here{turns, {}, std::make_unique<fake_device>(net)};
   const counterpart who{};
   std::unique_ptr<link> out;
-  // Memory here: what a link shows, what it moves, and what nobody may reach.
+  // Memory of this side: what a link shows, what it moves, and what no peer may reach.
   std::vector<std::byte> readable = std::vector<std::byte>(100, std::byte{1});
   std::vector<std::byte> writable = std::vector<std::byte>(100);
   std::vector<std::byte> moved = std::vector<std::byte>(100);
@@ -93,7 +93,7 @@ struct stage {
     check(here.accept(of_honest, who, bytes_of(std::as_bytes(std::span(&card, 1))), own).empty(),
           "an honest peer is accepted");
     honest->connect(card_in(own), 0, std::chrono::seconds(1));
-    // Whatever this side sends arrives, or its end would wait for that.
+    // The frames of this side arrive, because its end would wait for them.
     ibv_sge all{reinterpret_cast<std::uintptr_t>(theirs.data()) % 4096, verbs::slot_bytes,
                 known->local_key()};
     for (int i = 0; i != 1000; ++i) {
@@ -137,7 +137,7 @@ struct stage {
     work.imm_data = htonl(immediate);
     from.post(work);
   }
-  /// The liar reads or writes at what it makes up, or was shown.
+  /// The lying peer reads or writes at an invented address, or at one that it was shown.
   void reach(std::uint32_t key, std::uint64_t address, std::uint8_t size, bool write) {
     ibv_sge piece{reinterpret_cast<std::uintptr_t>(theirs.data()) % 4096, size % 200u + 1,
                   known->local_key()};
@@ -148,7 +148,7 @@ struct stage {
     work.wr.rdma = {address, key};
     liar->post(work);
   }
-  /// This side reads or writes where the liar says.
+  /// This side reads or writes where the lying peer says.
   void move(std::uint64_t name, std::uint8_t size, bool write) {
     const runtime::engine::holder hold(turns);
     if (!out) return;

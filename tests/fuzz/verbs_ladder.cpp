@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peer of a ladder's pipe writes what it likes into the memory that both use, at any moment: no
-// call hands out or takes more than it was asked to, nothing beside the caller's memory is touched,
-// what breaks stays broken, and another pipe goes on.
+// The peer of a ladder's pipe writes arbitrary bytes into the memory that both use, at any moment.
+// No call hands out or takes more than was asked, nothing beside the caller's memory is touched, a
+// broken pipe stays broken, and another pipe goes on.
 #include <vector>
 
 #include "support/verbs_liar.hpp"
@@ -23,7 +23,7 @@ ladder::settings chosen(unsigned step) {
       .step = static_cast<ladder::rung>(step % 5), .ring = ring, .chunk = 128, .threshold = 600};
 }
 
-/// Memory with something on either side that must stay.
+/// Memory with guards on either side that must not change.
 class framed {
  public:
   std::span<std::byte> middle(std::size_t size) { return std::span(all_).subspan(edge, size); }
@@ -46,17 +46,17 @@ struct stage {
   std::unique_ptr<ladder::pipe> pipe;
   tests::ladder_liar liar;
   bool broken = false;
-  std::size_t putting = 0, getting = 0;  // bytes of a call that has said 0
+  std::size_t putting = 0, getting = 0;  // bytes of a call that has returned 0
 
   explicit stage(unsigned step) : pipe(ladder::open(here, chosen(step))), liar(elsewhere, *pipe) {}
-  /// \param lie for what the card says beside queue pair and key; empty: the truth
+  /// \param lie the card's content besides queue pair and key; empty: the true one
   void meet(std::span<const std::byte> lie) {
     ladder::card said = liar.card();
     if (!lie.empty()) std::memcpy(&said, lie.data(), lie.size());
     const ladder::card own = liar.own_address(said);
     call([&] { pipe->meet(std::as_bytes(std::span(&own, 1))); });
   }
-  /// One that looks right: chunks of the first lap.
+  /// A chunk that looks right: one of the first lap.
   void chunk(std::size_t number, const ladder::trailer& t) {
     liar.chunk(number % (ring / liar.card().chunk), t);
   }

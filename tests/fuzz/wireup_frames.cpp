@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of the control plane, through every decoder: refused, or understood and then the same
-// when they are encoded again.
+// Packets of the control plane, through every decoder: each is refused, or decoded, and then the
+// same when it is encoded again.
 #include <vector>
 #include <weft/error.hpp>
 
@@ -20,7 +20,7 @@ bool same(const identity& a, const identity& b) {
   return a.id == b.id && a.job == b.job && a.rank == b.rank && a.locator == b.locator;
 }
 
-/// A conversation with this context, in which nothing that was made up is a proof.
+/// A handshake with this context, in which no made-up proof may be accepted.
 void introductions(const frame& f) {
   static const context_key ours({std::byte{1}}), theirs({std::byte{2}});
   responder listens(ours, {});
@@ -96,7 +96,7 @@ void job_words(const frame& f) {
 }  // namespace
 
 void run(input in) {
-  // As many descriptors came with the packet; which ones does not matter here.
+  // As many descriptors came with the packet; which ones is irrelevant.
   const std::size_t descriptors = in.get<std::uint8_t>() % 10u;
   const auto packet = in.rest();
   is_listener_question(packet);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attacker can do. What an act does depends on its dice, and on what the victim answered.
+// The acts of the attacker. What an act does depends on its dice and on the victim's answers.
 #pragma once
 
 #include <string_view>
@@ -71,7 +71,7 @@ void leave_context(scene&, dice&);
 
 const std::vector<act>& all_acts();
 
-/// One that was not left out.
+/// An act that was not left out.
 const act& choose_act(dice& d, const settings& s);
 
 }  // namespace hostile

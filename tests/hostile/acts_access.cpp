@@ -33,14 +33,14 @@ void reach_for_memory(scene& s, dice& d) {
     const std::uint32_t size = any_size(d, 16'000);
     draft f;
     switch (d.below(6)) {
-      case 0:  // whole
+      case 0:  // all of it
         f = extended(frame_kind::put, a, 0, r.key, size, access_ends);
         break;
-      case 1:  // its beginning
+      case 1:  // the beginning
         f = extended(frame_kind::put, a, d.below(50'000), r.key, size,
                      d.percent(30) ? access_continues : 0u);
         break;
-      case 2:  // may the link do it?
+      case 2:  // whether the link may do it
         f = extended(frame_kind::put, a, d.below(200'000), r.key, 0, access_asks);
         break;
       case 3:
@@ -51,7 +51,7 @@ void reach_for_memory(scene& s, dice& d) {
         f = extended(frame_kind::update, a, any_word(d), r.key, 0,
                      d.percent(50) ? access_swaps : 0u);
         break;
-      default:  // and tell the owner
+      default:  // and notifies the owner
         f = extended(frame_kind::put, a, 0, r.key, d.percent(50) ? 0 : size,
                      access_ends | access_notifies);
     }
@@ -64,14 +64,14 @@ void reach_for_memory(scene& s, dice& d) {
   }
 }
 
-/// A reader that allows what it likes, and a writer that does not care.
+/// A reader that allows any amount, and a writer that ignores what is allowed.
 void pipe_bytes(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
   for (std::uint64_t left = d.between(1, 6); left != 0; --left) {
     std::uint64_t tag =
         std::uint64_t{0xfe} << 56 | (d.percent(90) ? d.below(4) : d.below(1u << 31));
-    if (d.percent(40)) tag |= std::uint64_t{1} << 40;  // what a reader tells: 16 bytes, of junk
+    if (d.percent(40)) tag |= std::uint64_t{1} << 40;  // what a reader sends: 16 bytes, of junk
     if (d.percent(5)) tag |= std::uint64_t{1} << 32;
     if (d.percent(60)) {
       const bool told = (tag >> 40 & 1) != 0;

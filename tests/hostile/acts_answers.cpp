@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the victim asked, and what it gets to hear.
+// The attacker's answers to the victim's requests.
 #include <algorithm>
 
 #include "acts.hpp"
@@ -13,7 +13,7 @@ using namespace weft::proto;
 
 std::uint64_t id_above(const heard& h) { return h.extension.a >> 48; }
 
-/// The data that the victim asked for, in pieces; not all of it always.
+/// The data that the victim asked for, in pieces; sometimes only a part of it.
 void send_data(scene& s, guise& g, dice& d, std::uint64_t to, unsigned spoilt) {
   std::uint64_t offset = d.percent(70) ? 0 : d.below(20'000);
   for (std::uint64_t pieces = d.between(1, 12); pieces != 0; --pieces) {
@@ -40,10 +40,10 @@ void give(scene& s, guise& g, dice& d, const heard& h, unsigned spoilt) {
 
 std::uint64_t a_place(dice& d) { return d.percent(50) ? d.throw_one() >> 16 : any_word(d); }
 
-/// As a correct peer might, or nearly.
+/// Answers as a correct peer might, or nearly so.
 void answer(scene& s, guise& g, dice& d, const heard& h, unsigned spoilt) {
   switch (static_cast<frame_kind>(h.header.kind)) {
-    case frame_kind::eager:  // it may want to hear `matched`
+    case frame_kind::eager:  // the victim may wait for `matched`
       if (h.extension.b != 0) send(s, g, d, extended(frame_kind::matched, h.extension.b), spoilt);
       return;
     case frame_kind::rts:
@@ -121,7 +121,7 @@ void answer_some(scene& s, dice& d, unsigned spoilt, bool twice) {
 
 void answer_well(scene& s, dice& d) { answer_some(s, d, 1, false); }
 
-/// Spoilt, and what was answered is not forgotten.
+/// Spoilt answers; the request stays remembered and may be answered again.
 void answer_badly(scene& s, dice& d) { answer_some(s, d, 30, true); }
 
 void answer_unasked(scene& s, dice& d) {
@@ -141,11 +141,11 @@ void answer_unasked(scene& s, dice& d) {
   send(s, *g, d, f);
 }
 
-/// For a victim that reaches for what it is told of; its requests are answered by the others.
+/// For a victim that accesses the memory that it is told of; other acts answer its requests.
 void show_memory(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
-  // The junk that payloads are made of serves as a key: any will do.
+  // The junk in the payloads serves as a key: any key will do.
   send(s, *g, d, plain(frame_kind::eager, d.below(12), 24, eager_ends), 0);
   s.look();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Below the frames: bytes on the attacker's own sockets, and in memory of its own that is read.
+// Below the frames: bytes on the attacker's own sockets, and in its own memory that the victim
+// reads.
 #include <sys/socket.h>
 
 #include <atomic>
@@ -13,7 +14,7 @@ namespace hostile {
 
 namespace {
 
-/// All connected sockets of this process, whatever they are for.
+/// All connected sockets of this process.
 std::vector<int> connected_sockets() {
   constexpr int most = 256;
   std::vector<int> all;
@@ -33,7 +34,7 @@ bool is_stream(int fd) {
 
 }  // namespace
 
-/// Whole frames, halves of them, and what is none.
+/// Whole frames, halves of frames, and bytes that are no frames.
 void write_bytes(scene& s, dice& d) {
   const std::vector<int> all = connected_sockets();
   if (all.empty()) return;
@@ -50,7 +51,8 @@ void write_bytes(scene& s, dice& d) {
   ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/// While the victim reads there: headers that change, turns that are not due, counts that jump.
+/// While the victim reads the ring: headers that change, sequences that are not due, counters that
+/// jump.
 void scribble_in_ring(scene& s, dice& d) {
   using namespace weft::transports::shm;
   guise* const g = s.somebody(d);

@@ -11,7 +11,7 @@ namespace hostile {
 using weft::proto::eager_ends;
 using weft::proto::starved;
 
-/// Small ones, synchronous or not, whole or in pieces.
+/// Small messages, synchronous or not, whole or in pieces.
 void send_message(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
@@ -39,14 +39,14 @@ void send_message(scene& s, dice& d) {
   }
 }
 
-/// The beginning of one whose rest waits for an answer: `answer_well` goes on with it.
+/// The beginning of a message whose rest waits for an answer: `answer_well` continues it.
 void send_long_message(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
   const std::uint64_t number = any_number(*g, d) & 0xffff;
   const std::uint64_t size = d.percent(80) ? d.below(600'000) : any_word(d) >> 16;
   const auto first = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, any_size(d, 16'000)));
-  // Nowhere; an address, right or wrong; a region.
+  // None; an address, right or wrong; or a region.
   const std::uint64_t where = d.percent(50) ? 0 : d.percent(50) ? any_word(d) : d.throw_one() >> 16;
   const bool ends = d.percent(60);
   draft f = extended(frame_kind::rts, number << 48 | size, where, any_tag_of(d), first,
@@ -60,7 +60,7 @@ void send_long_message(scene& s, dice& d) {
     send(s, *g, d, plain(frame_kind::more, 0, any_size(d, 16'000), eager_ends));
 }
 
-/// A message that stays as it is while another one begins, perhaps by another transport.
+/// A message that stays incomplete while another one begins, perhaps by another transport.
 void leave_half(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
@@ -90,7 +90,7 @@ void storm_of_cancels(scene& s, dice& d) {
   }
 }
 
-/// All the credit there is, and more.
+/// Uses all the credit, and more.
 void fill_up(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
@@ -104,7 +104,7 @@ void fill_up(scene& s, dice& d) {
                 : plain(frame_kind::eager, tag_left_lying, size, eager_ends);
     if (!send_by(s, *g, *t, d, f, 0)) break;
     if (!open_ended) continue;
-    // Nothing of it has come when its beginning is over.
+    // None of the message has come when its beginning is over.
     if (!send_by(s, *g, *t, d, plain(frame_kind::more, 0, 0, eager_ends), 0)) break;
   }
 }
@@ -129,7 +129,7 @@ void replay(scene& s, dice& d) {
   }
 }
 
-/// Frames that only links of several know.
+/// Frames that only multi-rail links know.
 void frames_of_several_links(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of which a part has come, while the rest of the world goes on.
+// Incomplete frames, while the rest of the system goes on.
 #include <algorithm>
 #include <chrono>
 
@@ -26,7 +26,7 @@ tie* another_way(guise& g, const tie& than) {
   return nullptr;
 }
 
-/// What is remembered of those kinds.
+/// The remembered frames of those kinds.
 const heard* remembered(const guise& g, dice& d, std::initializer_list<frame_kind> kinds) {
   std::vector<const heard*> all;
   for (const heard& h : g.memory)
@@ -36,7 +36,7 @@ const heard* remembered(const guise& g, dice& d, std::initializer_list<frame_kin
   return all.empty() ? nullptr : d.one_of(all);
 }
 
-/// A frame whose payload the victim may want somewhere.
+/// A frame with a payload that the victim may want to store.
 draft with_payload(scene& s, guise& g, dice& d, tie& by) {
   const auto size = static_cast<std::uint32_t>(d.between(3000, longest_half));
   switch (d.below(5)) {
@@ -76,7 +76,8 @@ void send_half(scene& s, dice& d) {
   g->send_part(*t, f.h, f.x, d.below(std::uint64_t{f.h.size} + 40));
 }
 
-/// The other way ends what the first one has begun, begins something else, and the first goes on.
+/// The second link ends what the first one has begun, and begins something else; then the first one
+/// goes on.
 void send_half_of_two(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   tie* const t = g ? way_of_bytes(*g) : nullptr;
@@ -87,7 +88,7 @@ void send_half_of_two(scene& s, dice& d) {
   s.look();
   const draft f = plain(frame_kind::more, 0, static_cast<std::uint32_t>(d.between(5000, size)));
   g->send_part(*t, f.h, f.x, d.between(100, 3000));
-  s.wait(std::chrono::microseconds(d.below(4000)));  // a quiet socket is not read at once
+  s.wait(std::chrono::microseconds(d.below(4000)));  // an idle socket is not read at once
   send_by(s, *g, *other, d, plain(frame_kind::more, 0, size, eager_ends), 2);
   if (d.percent(80))
     send_by(

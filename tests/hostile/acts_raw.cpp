@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control plane without a connection manager: who knocks, who says hello, and who never reads.
+// The control plane without a connection manager: connection requests, hellos, and channels that
+// are never read.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ int say(const wireup::opened& to, const wireup::frame& f) {
   return wireup::send_packet(to.fd.get(), wireup::frame_header::of(f), f.body, f.fds);
 }
 
-/// What the victim says first, if it does so soon.
+/// The victim's invitation, if it comes soon.
 std::optional<wireup::frame> invitation_from(scene& s, const wireup::opened& from) {
   constexpr int most_looks = 500;
   std::array<std::byte, 4096> buffer;
@@ -38,8 +39,9 @@ std::optional<wireup::frame> invitation_from(scene& s, const wireup::opened& fro
   return {};
 }
 
-/// With a key of its own, so that it gets past the listener: whatever else the hello claims is a
-/// claim. \return whether it was said
+/// Uses a key of its own, so that the listener accepts the hello; the rest of the hello may be
+/// false.
+/// \return whether the hello was sent
 bool say_hello(scene& s, const wireup::opened& to, const wireup::hello& h) {
   const auto invitation = invitation_from(s, to);
   if (!invitation) return false;
@@ -50,21 +52,22 @@ bool say_hello(scene& s, const wireup::opened& to, const wireup::hello& h) {
 
 }  // namespace
 
-/// Who says nothing, and holds a place at the listener.
+/// Connections that say nothing, and hold a place at the listener.
 void send_strangers(scene& s, dice& d) {
   const std::string listening(s.on().listening.get());
   const std::string name = d.percent(50) || s.victim.locator.empty()
                                ? "weft-door:" + std::to_string(::geteuid()) + ":" +
                                      listening.substr(listening.find("//") + 2)
                                : s.victim.locator.substr(0, s.victim.locator.find(','));
-  // 64 would keep others out for five seconds, which no seed has: tests/fault does that.
+  // 64 would block other connections for five seconds, for which no seed has the time: tests/fault
+  // does that.
   constexpr std::size_t most = 40;
   for (std::uint64_t left = d.between(1, 20); left != 0 && s.sockets.size() < most; --left)
     if (wireup::opened socket = wireup::connect_abstract(name); socket.fd)
       s.sockets.push_back(std::move(socket.fd));
 }
 
-/// Offers that are refused, over a channel on which nobody reads the answers.
+/// Offers that are refused, over a channel whose answers the attacker does not read.
 void offer_unheard(scene& s, dice& d) {
   if (s.victim.locator.empty()) return;
   wireup::opened socket =
@@ -97,7 +100,7 @@ void offer_unheard(scene& s, dice& d) {
   s.sockets.push_back(std::move(socket.fd));
 }
 
-/// A hello of the attacker's own making, over a Unix socket, and something behind it.
+/// A hello made by the attacker, over a Unix socket, and something behind it.
 void say_hello_as_another(scene& s, dice& d) {
   if (s.victim.locator.empty()) return;
   wireup::hello h;
@@ -137,7 +140,7 @@ void say_hello_as_another(scene& s, dice& d) {
   wireup::opened socket = wireup::connect_abstract(name);
   if (!socket.fd) return;
   s.say("  hello to {} as {}, rank {}", name, wireup::to_text(h.who.id), h.who.rank);
-  // Or with an id that is another's, and no proof.
+  // Or with the id of another context, and no proof.
   if (d.percent(20) ? say(socket, wireup::encode(h)) != 0 : !say_hello(s, socket, h)) return;
   for (std::uint64_t more = d.below(4); more != 0; --more) {
     wireup::frame f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control plane: who comes, what is offered, and what is handed over.
+// The control plane: connections, offers, and the descriptors in them.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/eventfd.h>
@@ -33,7 +33,7 @@ unique_fd memory_file(dice& d) {
   return file;
 }
 
-/// A TCP socket with unread bytes at the other end, whose last close waits.
+/// A TCP socket with unread bytes at the other end: its last close waits.
 unique_fd lingering_socket(scene& s) {
   unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   unique_fd near(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -50,7 +50,7 @@ unique_fd lingering_socket(scene& s) {
   while (::send(near.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0) continue;
   const linger wait{1, 1};
   ::setsockopt(near.get(), SOL_SOCKET, SO_LINGER, &wait, sizeof wait);
-  s.sockets.push_back(std::move(listening));  // nobody reads until the seed ends
+  s.sockets.push_back(std::move(listening));  // no thread reads it until the seed ends
   return near;
 }
 
@@ -101,7 +101,7 @@ wireup_message some_parcel(scene& s, dice& d, std::size_t most_bytes) {
 
 }  // namespace
 
-/// Another context, or another channel of the same one.
+/// Connects as another context, or opens another channel of the same one.
 void come_again(scene& s, dice& d) {
   guise* const known = s.somebody(d);
   if (known && d.percent(40)) {
@@ -121,7 +121,7 @@ void come_again(scene& s, dice& d) {
   s.look();
 }
 
-/// By transports that were not offered yet: two at once, then.
+/// Offers transports that were not offered yet: two at the same time, then.
 void offer_again(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
@@ -131,7 +131,7 @@ void offer_again(scene& s, dice& d) {
   s.look();
 }
 
-/// What a correct peer offers, but for what comes with it.
+/// A correct offer, except for its descriptors.
 void offer_wrong_descriptors(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
@@ -149,7 +149,7 @@ void offer_lies(scene& s, dice& d) {
   if (!g) return;
   wireup_message p;
   const bool again = !g->seen_offers.empty() && d.percent(40);
-  if (again) p.bytes = d.one_of(g->seen_offers).bytes;  // the victim's own
+  if (again) p.bytes = d.one_of(g->seen_offers).bytes;  // the victim's own offer
   if (!again) p = some_parcel(s, d, 200);
   if (!p.bytes.empty() && d.percent(60))
     p.bytes[d.below(p.bytes.size())] ^= static_cast<std::byte>(1 << d.below(8));
@@ -163,7 +163,7 @@ void answer_no_offer(scene& s, dice& d) {
                  some_head(*g, d), some_parcel(s, d, 100));
 }
 
-/// Regions that are none, the same one again and again, and a text in the wrong moment.
+/// Invalid regions, the same region again and again, and a text at the wrong moment.
 void send_notes(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
@@ -190,7 +190,7 @@ void send_any_parcel(scene& s, dice& d) {
                  some_parcel(s, d, 16'000));
 }
 
-/// Each is answered, and the answers are not read.
+/// The victim answers each offer, and the attacker does not read the answers.
 void storm_of_offers(scene& s, dice& d) {
   guise* const g = s.somebody(d);
   if (!g) return;
@@ -213,7 +213,7 @@ void request_and_leave(scene& s, dice& d) {
   if (d.percent(30)) g->leave();
 }
 
-/// Joins the job, or says so.
+/// Joins the job, or claims to.
 void visit_coordinator(scene& s, dice& d) {
   if (s.guises.empty() || s.victim.locator.empty()) return;
   const auto& g = d.one_of(s.guises);

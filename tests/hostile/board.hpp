@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that all processes of a run share: what they tell each other, and the oracle.
+// Memory that all processes of a run share: their notes for each other and for the oracle.
 #pragma once
 
 #include <time.h>
@@ -16,23 +16,23 @@
 
 namespace hostile {
 
-/// Nanoseconds of the steady clock, which is the same in all processes of a machine.
+/// Nanoseconds of the steady clock, which is the same for all processes of a machine.
 inline std::int64_t now() noexcept {
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-/// What a process holds.
+/// The resources that a process holds.
 struct holdings {
-  std::uint64_t heap = 0;  ///< bytes that were allocated and not freed
+  std::uint64_t heap = 0;  ///< bytes that are allocated and not freed
   std::uint64_t resident = 0;
   std::uint64_t descriptors = 0;
   std::uint64_t threads = 0;
   std::uint64_t mappings = 0;
 };
 
-/// A text that one process writes once, and others read when `set` says so.
+/// A text that one process writes once; other processes read it after `set`.
 struct text {
   std::array<char, 512> letters{};
   std::atomic<std::uint32_t> size{0};
@@ -50,19 +50,19 @@ struct text {
 struct honest_notes {
   std::atomic<std::int32_t> pid{0};
   std::atomic<std::uint64_t> rounds{0};  ///< round trips that have ended
-  std::atomic<std::int64_t> slowest{0};  ///< nanoseconds that nothing but the victim explains
-  std::atomic<std::int64_t> whole{0};    ///< of the same, all that went by
+  std::atomic<std::int64_t> slowest{0};  ///< nanoseconds that only the victim explains
+  std::atomic<std::int64_t> whole{0};    ///< all nanoseconds of the same round trip
   std::atomic<std::uint32_t> ready{0};
   weft::wireup::context_id id;  ///< before ready
   text locator;                 ///< before ready
-  text trouble;                 ///< something was wrong: what
+  text trouble;                 ///< what was wrong
 };
 
 struct board {
   // Written by the victim, before `ready`.
   std::atomic<std::int32_t> victim_pid{0};
   text listening, tcp_listener, roster_listener;
-  weft::remote_region open_region;  ///< for everybody, also the attacker
+  weft::remote_region open_region;  ///< for all peers, also the attacker
   std::atomic<std::uint32_t> ready{0};
   text trouble;
   std::atomic<std::uint64_t> visitors{0};

@@ -24,7 +24,7 @@ bool ear::on_frame(const frame_header& h, const frame_extension* x,
     std::memcpy(came.beginning.data(), payload,
                 std::min<std::size_t>(h.size, came.beginning.size()));
   keep(came);
-  // On a link of several: what is inside counts, too.
+  // On a multi-rail link the frame inside counts, too.
   if (h.kind == static_cast<std::uint8_t>(frame_kind::ordered) && payload &&
       h.size >= sizeof(frame_header)) {
     heard inside{};

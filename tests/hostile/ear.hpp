@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One way between a context of the attacker and the victim, with what was heard on it.
+// One link between a context of the attacker and the victim, with the frames received over it.
 #pragma once
 
 #include <array>
@@ -22,15 +22,15 @@ using weft::proto::frame_kind;
 /// A frame that came from the victim.
 struct heard {
   frame_header header;
-  frame_extension extension;              ///< zeros: it had none
+  frame_extension extension;              ///< zeros: there was no extension
   std::array<std::byte, 24> beginning{};  ///< of the payload
 };
 
-/// The protocol's side of one link of one transport. Keeps what comes, so that it can be answered,
-/// or lied about. The attacker's thread, with the progress lock of its engine.
+/// The protocol's side of one link of one transport. Keeps the received frames, so that they can be
+/// answered correctly or falsely. The attacker's thread, with the progress lock of its engine.
 class ear final : public weft::transports::frame_sink {
  public:
-  /// \param keep where frames go that came, however they were packed
+  /// \param keep where received frames are put, unpacked
   ear(std::deque<heard>& keep, std::function<void(const heard&)> told)
       : heard_(keep), told_(std::move(told)) {}
 
@@ -53,7 +53,7 @@ class ear final : public weft::transports::frame_sink {
   const std::function<void(const heard&)> told_;
 };
 
-/// One link, as far as it has come.
+/// One link, in its present state.
 struct tie {
   tie(std::uint16_t p, std::uint8_t n, std::uint8_t f, weft::transports::transport& t,
       std::deque<heard>& keep, const std::function<void(const heard&)>& told)
@@ -66,10 +66,10 @@ struct tie {
   ear in;
   std::unique_ptr<weft::transports::link> link;
   bool open = false;            ///< frames can be sent
-  bool accepted = false;        ///< the victim's offer was
-  std::vector<std::byte> rest;  ///< of a frame whose beginning was written past the link
+  bool accepted = false;        ///< the victim's offer was accepted
+  std::vector<std::byte> rest;  ///< of a frame; its beginning went past the link
   std::uint64_t next_ordered = 0;
-  weft::runtime::mapping memory;  ///< the attacker's own, that the victim reads: a ring or a stage
+  weft::runtime::mapping memory;  ///< own memory that the victim reads: a ring or a stage
 };
 
 /// "rts tag 7 size 40 flags 83 a 12 b 0".

@@ -27,13 +27,14 @@ weft::runtime::unique_fd open_for_reading(const std::string& path) {
   return weft::runtime::unique_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-/// Its second number: nanoseconds for which it was ready and did not run. -1: it has ended.
+/// The second number of schedstat: nanoseconds for which the thread was ready and did not run. -1:
+/// it has ended.
 std::int64_t run_delay(const std::string& schedstat) {
   long long ran = 0, delay = 0;
   return std::sscanf(schedstat.c_str(), "%lld %lld", &ran, &delay) == 2 ? delay : -1;
 }
 
-/// Of all processors together, by the host of a virtual machine.
+/// The time that the host of a virtual machine took from all processors together.
 std::int64_t stolen(const std::string& stat) {
   long long user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0;
   if (std::sscanf(stat.c_str(), "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &user, &nice,

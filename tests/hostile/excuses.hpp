@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a time the machine is to blame for.
+// The part of a measured time for which the machine is responsible.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +13,8 @@
 
 namespace hostile {
 
-/// Sums up for how long threads of some processes were ready to run and did not: others had the
-/// processor, or the machine stood. What a round trip takes beyond that was the doing of those
+/// Sums up for how long threads of some processes were ready to run and did not run: other threads
+/// had the processor, or the machine stood still. The rest of a round trip was caused by those
 /// processes: they computed, or slept. Errs towards too many excuses: threads wait side by side.
 class excuses {
  public:
@@ -23,7 +23,7 @@ class excuses {
   /// Nanoseconds so far.
   std::int64_t so_far();
 
-  /// Whether this kernel tells.
+  /// Whether this kernel reports that time.
   static bool known();
 
  private:
@@ -34,7 +34,7 @@ class excuses {
   std::map<pid_t, weft::runtime::unique_fd> threads_;
   weft::runtime::unique_fd machine_;
   unsigned looks_ = 0;
-  std::int64_t gone_ = 0;  // threads that have ended
+  std::int64_t gone_ = 0;  // of threads that have ended
   std::map<pid_t, std::int64_t> last_;
 };
 

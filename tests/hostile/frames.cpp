@@ -70,7 +70,7 @@ bool send(scene& s, guise& g, dice& d, draft f, unsigned spoilt_percent) {
   return t && send_by(s, g, *t, d, f, spoilt_percent);
 }
 
-/// Never one of honest peers.
+/// Never a tag of honest peers.
 std::uint64_t any_tag_of(dice& d) {
   const std::uint64_t tag =
       d.percent(85) ? d.below(12) : any_word(d) & ~tag_honest & ~(std::uint64_t{0xff} << 56);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames as acts make them: right, or nearly.
+// Frames that the acts make: correct, or nearly.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace hostile {
 
-/// A frame in the making.
+/// A frame under construction.
 struct draft {
   frame_header h;
   frame_extension x{};
@@ -22,24 +22,24 @@ draft plain(frame_kind kind, std::uint64_t tag = 0, std::uint32_t size = 0, unsi
 draft extended(frame_kind kind, std::uint64_t a, std::uint64_t b = 0, std::uint64_t tag = 0,
                std::uint32_t size = 0, unsigned flags = 0);
 
-/// One field is changed, with that chance.
+/// Changes one field, with that probability.
 void spoil(draft& f, dice& d, unsigned percent);
 
-/// Sends it, sometimes spoilt, by any way, sometimes not the one before.
+/// Sends the frame, sometimes spoilt, over any link, sometimes not the one before.
 bool send(scene& s, guise& g, dice& d, draft f, unsigned spoilt_percent = 3);
-/// By that way.
+/// Sends it over that link.
 bool send_by(scene& s, guise& g, tie& t, dice& d, draft f, unsigned spoilt_percent = 3);
 
-/// A tag that the victim may wait for, or not.
+/// A tag for which the victim may have a receive, or not.
 std::uint64_t any_tag_of(dice& d);
-/// Small ones mostly.
+/// A size, mostly a small one.
 std::uint32_t any_size(dice& d, std::uint32_t most);
-/// A number that may mean an operation: small, or one of the victim's.
+/// A number that may name an operation: small, or one of the victim's.
 std::uint64_t any_number(guise& g, dice& d);
-/// A word: any, with few or many bits.
+/// Any word, with few or many bits.
 std::uint64_t any_word(dice& d);
 
-/// Half of them zero.
+/// Half of the bytes are zero.
 std::vector<std::byte> some_bytes(dice& d, std::size_t most);
 
 }  // namespace hostile

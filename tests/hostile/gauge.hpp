@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the victim holds, told to the oracle whenever it asks.
+// Tells the oracle on request which resources the victim holds.
 #pragma once
 
 #include <atomic>
@@ -9,14 +9,14 @@
 
 namespace hostile {
 
-/// What this process holds now. \param all mappings, too, which take long to count
+/// The resources that this process holds now. \param all count mappings, too, which takes long
 holdings held_here(bool all);
 
-/// Whether resident memory and mappings say what the process holds: a sanitizer keeps what was
-/// freed.
+/// Whether resident memory and mappings show what the process holds: a sanitizer keeps freed
+/// memory.
 bool mapped_memory_counts() noexcept;
 
-/// Answers the oracle from a thread of its own: also while the victim's others hang.
+/// Answers the oracle on its own thread: also while the victim's other threads hang.
 class gauge {
  public:
   explicit gauge(board& on);
@@ -32,7 +32,7 @@ class gauge {
   std::thread thread_;
 };
 
-/// Asks the gauge and waits. \return false: it did not answer for so long that it never will
+/// Asks the gauge and waits. \return false: it has not answered for so long that it never will
 bool ask(board& on, holdings& told, bool all);
 
 }  // namespace hostile

@@ -270,7 +270,7 @@ void guise::offer(tie& t) {
   send_parcel(wireup_message_kind::offer, {t.place, t.number, t.further, 0}, std::move(body));
 }
 
-/// The socket of that way's connection; -1: it has none.
+/// The socket of that link's connection; -1: there is none.
 int guise::socket_of(const tie& t) const {
   // "tcp, 127.0.0.1:1 to 127.0.0.1:2"
   const std::string said = t.transport.describe(t.in);
@@ -311,7 +311,7 @@ void guise::send_rest(tie& t) {
   write(t, std::exchange(t.rest, {}));
 }
 
-/// As often as it takes until there is room, or none is to be expected.
+/// Tries until there is room, or none is to be expected.
 bool guise::post(tie& t, const frame_header& h, const frame_extension* x,
                  std::span<const std::byte> payload) {
   send_rest(t);
@@ -340,7 +340,7 @@ bool guise::send(tie& t, frame_header h, const frame_extension& x) {
                     h.kind == static_cast<std::uint8_t>(frame_kind::data);
   if (t.further == 0 || bare || dice_.percent(5))
     return post(t, h, extended ? &x : nullptr, payload);
-  // On a link of several, frames travel inside others.
+  // On a multi-rail link, frames travel inside other frames.
   const std::size_t more = transports::extension_size(h);
   std::vector<std::byte> packed(sizeof h + more);
   std::memcpy(packed.data(), &h, sizeof h);

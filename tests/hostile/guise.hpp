@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One context of the attacker: a real connection manager, a real engine and real transports, and
-// in place of the protocols whatever the acts make of it.
+// One context of the attacker: a real connection manager, a real engine and real transports. In
+// place of the protocols are the acts.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ namespace hostile {
 using weft::tests::dice;
 using weft::transports::wireup_message;
 
-/// In front of a transport's own bytes in each wire-up message. docs/wire-format.md, "Wire-up
+/// The head before a transport's own bytes in each wire-up message. docs/wire-format.md, "Wire-up
 /// messages".
 struct wireup_message_head {
   std::uint16_t place = 0;
@@ -44,40 +44,41 @@ class guise {
   guise(const guise&) = delete;
   guise& operator=(const guise&) = delete;
 
-  /// Knocks at a listener of the victim's, or connects to it. \return false: it was not let in
+  /// Requests a connection at a listener of the victim, or connects to the victim. \return false:
+  /// refused
   bool request_connection(const std::string& address, const std::string& private_data);
   bool connect(const std::string& locator);
   bool connect_to_coordinator(const std::string& locator, const std::string& private_data);
-  /// As these, without waiting for what comes of it.
+  /// The same, without waiting for the result.
   void request_and_go_on(const std::string& address, const std::string& private_data);
 
-  /// Offers to send by that way, as a correct peer does.
+  /// Offers to send by that link, as a correct peer does.
   void offer(tie& t);
-  /// Sends a frame as its header says, as far as the link lets it. \return whether it left
+  /// Sends a frame as its header says, as far as the link permits. \return whether it was sent
   bool send(tie& t, frame_header h, const frame_extension& x);
-  /// Over a connection: its beginning only, to be followed by send_rest or what else comes.
+  /// Over a connection: sends the beginning only, to be followed by send_rest or other bytes.
   void send_part(tie& t, const frame_header& h, const frame_extension& x, std::uint64_t bytes);
   void send_rest(tie& t);
   void send_parcel(wireup_message_kind kind, wireup_message_head head, wireup_message body);
 
-  /// Looks once at all that has come. \return whether anything was there
+  /// Processes once all that has come. \return whether there was anything
   bool look();
 
-  /// The link, and the listening to the victim's, end.
+  /// Ends the link, and stops listening to the victim's link.
   void drop(tie& t);
   void drop_all();
-  /// The control plane ends, in good order.
+  /// Ends the control plane in good order.
   void leave();
 
   std::vector<std::unique_ptr<tie>> ties;
-  std::deque<heard> memory;               ///< what the victim said by frames
-  std::vector<weft::remote_region> keys;  ///< that the victim told
+  std::deque<heard> memory;               ///< the frames received from the victim
+  std::vector<weft::remote_region> keys;  ///< regions that the victim told
   std::vector<weft::wireup::channel_ptr> channels;
   std::vector<wireup_message> seen_offers;  ///< without descriptors
   const weft::wireup::identity& self() const { return manager_->self(); }
-  bool deaf = false;             ///< looks at nothing
+  bool deaf = false;             ///< processes nothing
   unsigned refuses_percent = 5;  ///< of the victim's offers
-  tie* only = nullptr;           ///< all others are refused
+  tie* only = nullptr;           ///< all other links are refused
   weft::runtime::engine turns;
 
  private:
@@ -90,7 +91,7 @@ class guise {
   struct mailbox {
     std::mutex mutex;
     std::deque<letter> letters;                  // guarded by mutex
-    std::deque<weft::wireup::channel_ptr> came;  // guarded by mutex: null, it was not let in
+    std::deque<weft::wireup::channel_ptr> came;  // guarded by mutex; null: not admitted
   };
 
   template <class Start>

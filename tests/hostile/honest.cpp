@@ -55,7 +55,7 @@ void must_be_so(bool good, const char* what) {
   if (!good) throw std::runtime_error(what);
 }
 
-/// Small messages, some of them right behind each other.
+/// Small messages, some of them directly behind each other.
 task<void> talk_small(endpoint to, board& on, honest_notes& notes) {
   stopwatch watch(on, notes);
   bytes in(longest_small + 8);
@@ -75,7 +75,7 @@ task<void> talk_small(endpoint to, board& on, honest_notes& notes) {
   }
 }
 
-/// Long ones both ways, numbered ones that anybody could receive, and memory.
+/// Long messages both ways, numbered ones that any receive matches, and memory access.
 task<void> talk_large(endpoint to, board& on, honest_notes& notes) {
   stopwatch watch(on, notes);
   remote_region there;
@@ -121,7 +121,8 @@ task<void> talk(context& ctx, board& on, std::size_t which) {
 
 int be_honest(board& on, const settings& s, std::size_t which) try {
   on.honest[which].pid = ::getpid();
-  // One of them is a member of the victim's job, so that there is a rank to lie about.
+  // One of the honest peers is a member of the victim's job, so that there is a rank about which
+  // the attacker can lie.
   context ctx = which == 0 ? context(common_options(s))
                            : join(std::string(on.roster_listener.get()), common_options(s));
   run(ctx, talk(ctx, on, which));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What honest peers and the victim have agreed on: programs of their own, on either side.
+// The conventions between honest peers and the victim, which run different programs.
 #pragma once
 
 #include <weft/weft.hpp>
@@ -13,11 +13,11 @@ namespace hostile {
 using weft::tests::bytes;
 using weft::tests::pattern;
 
-// Each honest peer asks the victim for one of these by its private data.
+// Each honest peer asks the victim for one of these services by its private data.
 inline constexpr const char* private_data_of_small = "small messages";
 inline constexpr const char* private_data_of_large = "large messages";
 
-inline constexpr std::size_t burst = 4;  // small messages that follow each other
+inline constexpr std::size_t burst = 4;  // small messages directly behind each other
 inline constexpr std::size_t longest_small = 600;
 inline constexpr std::size_t longest_large = 300'000;
 inline constexpr std::size_t region_bytes = 64 * 1024;
@@ -25,7 +25,7 @@ inline constexpr std::size_t region_bytes = 64 * 1024;
 inline constexpr weft::tag tag_small{tag_honest | 1};
 inline constexpr weft::tag tag_large{tag_honest | 2};
 inline constexpr weft::tag tag_key{tag_honest | 3};
-inline constexpr weft::tag tag_numbered{7};  // received from anybody
+inline constexpr weft::tag tag_numbered{7};  // received from any source
 
 /// Sizes of a round's messages, as both sides compute them.
 constexpr std::size_t small_size(std::uint64_t n) noexcept { return 8 + n * 37 % longest_small; }
@@ -33,7 +33,8 @@ constexpr std::size_t large_size(std::uint64_t n) noexcept {
   return 1 + n * 77'777 % longest_large;
 }
 
-/// The victim's side. Each ends when the peer has gone, or throws what was wrong.
+/// The victim's side. Each ends when the peer has gone, or throws an error that says what was
+/// wrong.
 weft::task<void> serve_small(weft::endpoint to);
 weft::task<void> serve_large(weft::context& ctx, weft::endpoint to);
 

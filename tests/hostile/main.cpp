@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft-hostile: a victim with honest peers, and one that thinks. docs/testing.md.
+// weft-hostile: a victim with honest peers, and an attacker. docs/testing.md.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -51,8 +51,8 @@ void print(const verdict& v) {
   std::fflush(stdout);
 }
 
-/// As few seeds as it takes to see it again: the last one alone, or the last few.
-/// \return whether it showed again
+/// Repeats the violation with as few seeds as possible: the last one alone, or the last few.
+/// \return whether the violation showed again
 bool narrow(settings s, const verdict& v) {
   for (const std::uint64_t many : {std::uint64_t{1}, std::uint64_t{5}, s.seeds}) {
     settings some = s;
@@ -102,7 +102,7 @@ int run_all(const wishes& w) {
     line.clear();
     fmt::print("seed {} over {}, progress {}, FAILED:\n", v.at, s.transport, s.progress);
     print(v);
-    // Machines stand still now and then for reasons that nobody tells.
+    // Machines stand still now and then for unknown reasons.
     if (!narrow(s, v) && v.only_slow) {
       fmt::print("so it is not counted\n");
       continue;

@@ -35,8 +35,8 @@ constexpr std::int64_t hang = 30'000 * millisecond;  // of time in which the mac
 constexpr std::uint64_t most_heap = unexpected_budget + (std::uint64_t{8} << 20);
 constexpr std::uint64_t most_resident = std::uint64_t{96} << 20;
 constexpr std::uint64_t most_descriptors = 400;
-constexpr std::uint64_t most_threads = 8;  // those of disposal, and as many that just end
-// What is left of one that has gone, and what the heap is about to use again.
+constexpr std::uint64_t most_threads = 8;  // those of disposal, and as many that are about to end
+// The bytes that are kept for each peer that has gone, and the memory that the heap reuses soon.
 constexpr std::uint64_t kept_of_each = 200, noise = 1024 * 1024;
 
 /// A child process of this program. Killed and reaped by the destructor at the latest.
@@ -68,7 +68,7 @@ class process {
                          ::strsignal(WTERMSIG(status_)));
     return fmt::format("{} ended with status {}", name_, WEXITSTATUS(status_));
   }
-  /// What its descriptors are, and how many of each kind there are.
+  /// The kinds of its descriptors, and how many of each kind there are.
   std::map<std::string, int> descriptors() const {
     std::map<std::string, int> all;
     std::error_code fault;
@@ -93,7 +93,7 @@ class process {
   int status_ = 0;
 };
 
-/// Wants to be called again and again; knows how long the machine has let it run.
+/// To be called again and again; knows how long the machine has let this process run.
 class pace {
  public:
   explicit pace(board& on) : board_(on) {}
@@ -133,7 +133,7 @@ class oracle {
  private:
   bool set_up() {
     victim_ = std::make_unique<process>("the victim", [&] {
-      // It says a line about each connection that it ends.
+      // The victim prints a line for each connection that it ends.
       if (!settings_.trace) ::dup2(complaints_.get(), STDERR_FILENO);
       return be_victim(board_, settings_);
     });
@@ -177,7 +177,7 @@ class oracle {
         std::make_unique<process>("the attacker", [&] { return be_attacker(board_, settings_); });
   }
 
-  /// What the victim holds after a tame visit; the last one counts.
+  /// Records what the victim holds after a tame visit; the last visit counts.
   bool learn() {
     constexpr unsigned enough = 5;
     for (unsigned same = 0; same != enough; pace_.step()) {
@@ -206,7 +206,7 @@ class oracle {
     });
   }
 
-  /// Which kinds there are more of than usual.
+  /// The kinds of which there are more than usual.
   std::string more_descriptors() {
     std::string text;
     for (const auto& [kind, count] : victim_->descriptors())
@@ -215,7 +215,7 @@ class oracle {
     return text.empty() ? text : text + ")";
   }
 
-  /// Everything that must hold at any time. \return false: it does not
+  /// Checks all conditions that must hold at any time. \return false: one does not hold
   bool watch() {
     if (victim_->ended()) return wrong(victim_->how() + said(board_.trouble)), false;
     if (board_.trouble.get().size() != 0) return wrong(std::string(board_.trouble.get())), false;
@@ -255,7 +255,7 @@ class oracle {
            !beyond("threads", held_.threads, usual_.threads, most_threads);
   }
 
-  /// What else the victim, or its sanitizer, has said.
+  /// Reads what else the victim, or its sanitizer, has printed.
   void read_complaints() {
     constexpr std::size_t most_lines = 60;
     std::ifstream in(fmt::format("/proc/self/fd/{}", complaints_.get()));
@@ -290,7 +290,7 @@ class oracle {
     return wait(holds, what, [] { return std::string(); });
   }
 
-  /// In good order, so that a sanitizer looks for leaks.
+  /// Ends in good order, so that a sanitizer searches for leaks.
   void wind_up() {
     if (!wait([&] { return attacker_ == nullptr || attacker_->ended(); },
               "the attacker does not end"))
@@ -323,8 +323,8 @@ class oracle {
   std::array<std::int64_t, 2> moved_{};
   holdings held_, usual_;
   std::map<std::string, int> usual_descriptors_;  // by kind
-  std::int64_t asked_ = 0;                        // when the victim last was
-  bool fresh_ = false;                            // held_ has not been looked at
+  std::int64_t asked_ = 0;                        // when the victim was asked last
+  bool fresh_ = false;                            // held_ has not been checked
   bool settles_ = false;                          // the attacker's seed is over
   const weft::runtime::unique_fd complaints_{::memfd_create("complaints", MFD_CLOEXEC)};
 };

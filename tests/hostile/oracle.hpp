@@ -14,16 +14,16 @@ namespace hostile {
 struct verdict {
   std::vector<std::string> violations;
   std::uint64_t played = 0;    ///< seeds
-  std::uint64_t at = 0;        ///< the seed under which the first violation showed
+  std::uint64_t at = 0;        ///< the seed in which the first violation was seen
   std::uint64_t rounds = 0;    ///< round trips of honest peers
-  std::uint64_t visitors = 0;  ///< that the victim let in
-  double slowest = 0;          ///< of these, milliseconds that only the victim explains
-  bool only_slow = false;      ///< no violation but that a round trip took too long
+  std::uint64_t visitors = 0;  ///< that the victim accepted
+  double slowest = 0;          ///< of these round trips, milliseconds that only the victim explains
+  bool only_slow = false;      ///< the only violation is a round trip that took too long
   bool good() const noexcept { return violations.empty(); }
 };
 
 /// One victim under all seeds of `s`.
-/// \param shown called now and then with how many have been played
+/// \param shown called now and then with the verdict so far
 verdict run(const settings& s, const std::function<void(const verdict&)>& shown = {});
 
 }  // namespace hostile

@@ -22,7 +22,7 @@ constexpr unsigned polls_until_idle = 20;
 constexpr unsigned most_looks = 2000;
 constexpr std::size_t most_guises = 6;
 
-// Parts of the dice beyond those of acts, which have their own numbers.
+// Parts of the dice besides those of the acts, which have their own numbers.
 constexpr std::uint64_t of_the_beginning = 1'000'000, of_the_end = 1'000'001;
 
 }  // namespace
@@ -80,7 +80,7 @@ void scene::wait(std::chrono::microseconds how_long) {
   while (now() < until);
 }
 
-/// As a correct peer does, so that acts get further.
+/// Connects as a correct peer does, so that acts get further.
 void scene::come_well(dice& d) {
   guise* const g = enter(d, d.one_of(service_names));
   if (!g) return;
@@ -108,13 +108,13 @@ void scene::end(dice d) {
     return;
   }
   for (const auto& g : guises) {
-    if (how < 30) g->leave();  // before its links
+    if (how < 30) g->leave();  // before its links are there
     if (how < 60) g->drop_all();
   }
   say("all leave");
 }
 
-/// All that the victim keeps of messages is once in use, and stays to be used again.
+/// Makes the victim use all memory that it keeps for messages once; the memory is reused later.
 void scene::use_all_credit() {
   constexpr std::uint64_t contexts = 4, more_than_granted = 5000;
   dice d = dice_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a seed plays in: the contexts of the attacker, and what it knows.
+// The setting of one seed: the contexts of the attacker, and what it knows.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,14 +16,15 @@
 
 namespace hostile {
 
-/// Everything of one seed. Destroyed when it ends: then nothing of the attacker is left.
+/// Everything of one seed. Its destructor removes everything of the attacker.
 class scene {
  public:
   scene(board& on, const settings& s, std::uint64_t seed);
 
-  /// Plays the seed. \return false: this process is to end now, from one moment to the next
+  /// Plays the seed. \return false: this process is to end now, without closing anything
   bool play();
-  /// Comes and leaves as a correct peer does: whatever the victim allocates once is there then.
+  /// Connects and leaves as a correct peer does: afterwards the victim has made all allocations
+  /// that it makes once.
   void play_tame();
 
   // For acts:
@@ -34,23 +35,23 @@ class scene {
     if (settings_.trace) print(fmt::format(form, std::forward<Args>(args)...));
   }
 
-  /// One of the contexts that has met the victim; null: none has.
+  /// One of the contexts that are connected to the victim; null: none is.
   guise* somebody(dice& d);
-  /// One of its ways on which frames can be sent; null: none.
+  /// One of its links on which frames can be sent; null: none.
   static tie* some_way(guise& g, dice& d);
-  /// Comes with such a private data, over whatever the dice say. \return null: it was not let in
+  /// Connects with that private data, independent of the dice. \return null: refused
   guise* enter(dice& d, const std::string& private_data);
 
-  /// Looks at what comes, until nothing has for a moment.
+  /// Processes what comes, until nothing has come for a moment.
   void look();
-  /// The same for so long.
+  /// Processes what comes, for that time.
   void wait(std::chrono::microseconds how_long);
 
   std::vector<std::unique_ptr<guise>> guises;
   std::deque<std::pair<frame_header, frame_extension>> sent;  ///< to be replayed
   std::vector<weft::runtime::unique_fd> sockets;              ///< raw ones, until the end
-  weft::wireup::identity victim;                              ///< once somebody has met it
-  bool dies = false;                                          ///< without a word, at the end
+  weft::wireup::identity victim;  ///< set when a context has connected to it
+  bool dies = false;              ///< at the end, without closing anything
 
  private:
   void print(const std::string& line) const;
@@ -69,7 +70,7 @@ class scene {
 /// Tame visits before the first seed.
 inline constexpr std::uint64_t warm_ups = 16;
 
-/// The attacker's process: seed after seed, as the oracle allows.
+/// The attacker's process: plays one seed after the other, as the oracle allows.
 int be_attacker(board& on, const settings& s);
 
 }  // namespace hostile

@@ -15,10 +15,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t longest_echo = 300'000;
-constexpr auto timeout = 20ms;  // with somebody who may never answer
+constexpr auto timeout = 20ms;  // for a peer that may never answer
 constexpr tag tag_service{9};
 
-/// Whatever comes goes back, until the visitor has gone.
+/// Sends every message back, until the visitor has gone.
 task<void> echo(endpoint to) {
   bytes in(longest_echo);
   for (;;) {
@@ -45,7 +45,7 @@ task<void> push(endpoint to) {
   }
 }
 
-/// Reaches for the memory that the visitor says it has.
+/// Accesses the memory that the visitor says it has.
 task<void> reach(endpoint to) {
   bytes in(64), memory(40'000);
   for (;;) {
@@ -87,7 +87,7 @@ task<void> pipes(endpoint to) {
   co_await all.join();
 }
 
-/// Memory of its own for this visitor, which ends before the visitor does.
+/// A region for this visitor, which ends before the visitor does.
 task<void> lend(context& ctx, endpoint to) {
   bytes memory(20'000);
   for (unsigned round = 0; round != 3; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was asked for on the command line.
+// The settings from the command line.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct settings {
   std::vector<std::string> without;  ///< acts that are not played, by name
   unsigned slowest = 50;             ///< milliseconds that a round trip may take
   bool trace = false;
-  std::string plant;  ///< a fault of the victim's own, for the oracle to find: of plant_names
+  std::string plant;  ///< a fault planted in the victim, for the oracle to find: one of plant_names
 
-  /// What repeats it.
+  /// The command that repeats the run.
   std::string command() const;
 };
 
@@ -32,15 +32,16 @@ const std::vector<std::string>& transport_names();
 const std::vector<std::string>& progress_names();
 const std::vector<std::string>& plant_names();
 
-/// What is the same for the contexts of all processes of a run.
+/// The options that the contexts of all processes of a run have in common.
 weft::options common_options(const settings& s);
 
-/// Memory for messages that nobody has received yet: little, but more than the contexts of a seed
-/// are granted when they come.
+/// The budget for unexpected messages: small, but more than the contexts of a seed are granted when
+/// they connect.
 inline constexpr std::size_t unexpected_budget = std::size_t{4} << 20;
 
-// Tags. The victim receives those without the first bit from anybody; what has the first and not
-// the second lies there until it is cleared away; both are of honest peers.
+// Tags. The victim receives messages without the first bit from any source. Messages with the first
+// bit and without the second stay in the unexpected queue until they are cleared away. Honest peers
+// use both bits.
 inline constexpr std::uint64_t tag_left_lying = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t tag_honest = std::uint64_t{3} << 40;
 

@@ -41,7 +41,7 @@ class house {
     all.start(clear_away());
     if (plant_ == "stall") all.start(stall());
     all.start(listen_to(open));
-    // Of several sizes: what is longer is truncated.
+    // Of several sizes: longer messages are truncated.
     for (const std::size_t size : {8u, 100u, 4000u, 100'000u, 500'000u})
       all.start(honest(receive_from_anybody(ctx_, size, numbered_source_, numbered_)));
     while (board_.please_end != 2) co_await sleep_for(1ms);
@@ -59,7 +59,7 @@ class house {
         continue;
       }
       auto guest = co_await as_result(who.accept());
-      if (!guest) continue;  // it has gone meanwhile
+      if (!guest) continue;  // it has gone in the meantime
       ++board_.visitors;
       if (plant_ == "leak") leaked_.emplace_back(100'000);
       if (plant_ == "descriptors") kept_.emplace_back(::dup(STDERR_FILENO));
@@ -74,7 +74,7 @@ class house {
     }
   }
 
-  /// Its end is wrong, unless the oracle has asked for it.
+  /// Its end is a failure, unless the oracle has asked for it.
   task<void> honest(task<void> service) {
     try {
       co_await std::move(service);
@@ -83,7 +83,8 @@ class house {
     }
   }
 
-  /// What nobody receives would lie here for ever: the application throws it away now and then.
+  /// Messages without a receive would stay in the queue for ever: the application discards them now
+  /// and then.
   task<void> clear_away() {
     bytes in(8);
     for (;;) {
@@ -93,7 +94,7 @@ class house {
     }
   }
 
-  /// Planted: nobody is answered for longer than a round trip may take.
+  /// Planted: answers no peer for longer than a round trip may take.
   static task<void> stall() {
     for (;;) {
       co_await sleep_for(100ms);

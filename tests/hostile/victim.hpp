@@ -7,7 +7,7 @@
 
 namespace hostile {
 
-/// Until it is told to end. \return its exit status
+/// Runs until it is told to end. \return its exit status
 int be_victim(board& on, const settings& s);
 
 }  // namespace hostile

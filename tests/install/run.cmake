@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs weft into an empty folder, then builds and runs a project that knows nothing but that folder.
+# Installs weft into an empty folder, then builds and runs a project that knows only that folder.
 cmake_minimum_required(VERSION 3.25)
 
 function(run)
@@ -33,7 +33,7 @@ run("${CC}" -std=c99 -pedantic -Wall -Wextra -Werror "${CONSUMER}/main.c" -o "${
 run("${WORK}/in-c")
 run("${WORK}/build/consumer-in-c")
 
-# MPI on what was installed.
+# MPI on the installed library.
 find_program(mpirun mpirun.openmpi)
 if(MPI AND mpirun)
   run("${prefix}/bin/weft-mpirun" --verify)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # mutate.sh SCENARIO SOURCES OUT NAME...: copies the files that the lines "// NAME: FILE: old => new" of a scenario
-# change, changed, to OUT. A change whose place is gone is an error.
+# change, changed, to OUT. It is an error if the text of a change is not in its file any more.
 set -euo pipefail
 scenario=$1 sources=$2 out=$3
 shift 3

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gate that is opened while a coroutine is about to wait at it: the coroutine goes on, once.
+// An event that is set while a coroutine is about to wait for it: the coroutine resumes, once.
 // clang-format off
 // mutation OPEN_IN_TWO_STEPS: include/weft/coro/detail/scheduled_continuation.hpp: if (state_.exchange(opened, std::memory_order_acq_rel) == waiting) => const auto before = state_.load(); state_.store(opened); if (before == waiting)
 // clang-format on

@@ -30,7 +30,7 @@ struct state {
   weft::runtime::progress_lock progress_lock;
   int inside = 0;
   weft::std::atomic<int> data{
-      0};  // what the progress lock protects: relaxed stores, which giving it must publish
+      0};  // protected by the progress lock: relaxed stores, which its release must publish
   int uses = 0;
 
   void use() {

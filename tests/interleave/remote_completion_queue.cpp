@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The completion queue's inbox: every operation comes out once, and those of one thread in their
-// order.
+// The remote completion queue: every operation comes out once, and the operations of one thread in
+// their order.
 // clang-format off
 // mutation TAKE_IN_TWO_STEPS: src/runtime/remote_completion_queue.hpp: head_.exchange(nullptr, std::memory_order_acquire); => head_.load(); head_.store(nullptr);
 // mutation FORGET_THE_REST: src/runtime/remote_completion_queue.hpp: op.next = top; => op.next = nullptr;

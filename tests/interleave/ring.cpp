@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring of shared memory: a sender of small messages and of some in the bulk area, a receiver,
-// and a killer that ends the sender's process between any two steps. What is delivered is whole,
-// in order and published, and nobody writes or reads beyond the ring.
+// and a killer that ends the sender's process between any two steps. Delivered messages are whole,
+// in order and published, and no thread writes or reads beyond the ring.
 // clang-format off
 // always: src/transports/shm/wire.hpp: slot_count = 256; => slot_count = 2;
 // always: src/transports/shm/wire.hpp: bulk_bytes = 128 * 1024; => bulk_bytes = 192;
@@ -40,7 +40,7 @@ struct views {
   std::byte* sender;
   std::byte* receiver;
   std::size_t size = 0;           // of the ring
-  const char* trouble = nullptr;  // a copy that left it
+  const char* trouble = nullptr;  // a copy that went beyond the ring
 
   views() {
     const int file = ::memfd_create("ring", MFD_CLOEXEC);
@@ -110,11 +110,12 @@ namespace {
 using namespace weft::transports;
 using namespace weft::transports::shm;
 
-/// In the bulk area, there again from its beginning, and in slots until there is none.
+/// The first ones go into the bulk area, wrapping to its beginning; the next into slots, until
+/// there is no slot.
 constexpr std::uint32_t sizes[] = {100, 120, 3, 8};
 constexpr unsigned messages = 4;
 
-/// Nobody sleeps in this scenario: the bells are never rung.
+/// No thread sleeps in this scenario: the doorbells are never rung.
 weft::runtime::remote_doorbell& silent_door() {
   static weft::runtime::doorbell own{false};
   static weft::runtime::remote_doorbell remote{weft::runtime::duplicate(own.page_fd())};
@@ -139,7 +140,8 @@ struct state final : frame_sink {
       return false;
     }
     ++received;
-    // Once more when others have had a chance: nobody may have written it meanwhile.
+    // Checked a second time after other threads could run: none may have written the payload in the
+    // meantime.
     whole(payload, h);
     interleave::point();
     whole(payload, h);
@@ -186,7 +188,8 @@ void scenario(interleave::run& now) {
       s->in.publish_rest();
       interleave::wait_until([&] { return s->in.ready() || interleave::gone(sender); });
       if (!interleave::gone(sender)) continue;
-      while (s->in.poll(messages) != 0 && !s->in.broken()) continue;  // as when a peer is forgotten
+      while (s->in.poll(messages) != 0 && !s->in.broken())
+        continue;  // as when a peer's link is ended
       break;
     }
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each file of a scenario defines.
+// The functions that each scenario's file defines.
 #pragma once
 
 #include "scheduler.hpp"

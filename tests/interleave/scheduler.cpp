@@ -15,10 +15,10 @@ namespace interleave {
 namespace {
 
 constexpr std::size_t stack_bytes = 64 * 1024;
-constexpr unsigned most_steps = 20'000;  // of one run: more is a thread that never ends
+constexpr unsigned most_steps = 20'000;  // of one run: a thread that takes more never ends
 
-/// Depth-first over all sequences of choices: takes the first one everywhere, then the next one at
-/// the last place that has one.
+/// Depth-first over all sequences of choices: takes the first choice everywhere, then the next one
+/// at the last place that has a further choice.
 class choices {
  public:
   unsigned of(unsigned n) {
@@ -43,7 +43,7 @@ class choices {
   std::size_t next_ = 0;
 };
 
-using stacks = std::vector<std::unique_ptr<std::byte[]>>;  // used again by each run
+using stacks = std::vector<std::unique_ptr<std::byte[]>>;  // reused by each run
 
 struct delayed {
   std::byte* at;
@@ -59,8 +59,8 @@ struct fiber {
   ucontext_t context;
   std::byte* stack = nullptr;
   std::function<void()> body;
-  std::function<bool()> until;   // it waits for that
-  std::optional<unsigned> seen;  // it waits for a change after that one
+  std::function<bool()> until;   // the condition that it waits for
+  std::optional<unsigned> seen;  // it waits for a change after this one
   bool ended = false;
   std::vector<delayed> buffer;
 };
@@ -127,7 +127,8 @@ class one_run final : public run {
   void store(std::byte* at, const std::byte* from, std::size_t n, bool release) {
     at = first_name(at);
     if (!current_) return static_cast<void>(std::memcpy(at, from, n));
-    // What is stored to the same place must follow what waits; so must a release, all that waits.
+    // A store to the same place must stay behind the delayed one; so must a release behind all
+    // delayed stores.
     auto& buffer = current_->buffer;
     const bool must = std::any_of(buffer.begin(), buffer.end(),
                                   [&](const delayed& d) { return release || d.overlaps(at, n); });
@@ -245,7 +246,7 @@ class one_run final : public run {
   std::string failure_;
 };
 
-// The substitutes have nothing else to find it by.
+// The substitutes have no other way to find the run.
 one_run* now = nullptr;
 
 void one_run::begin() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a few threads in every order that they can run in.
+// Runs a few threads in every order in which they can run.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@ namespace interleave {
 
 /// A small exhaustive scheduler. A scenario sets up some threads, which run as fibers of one real
 /// thread, one operation on shared memory at a time. It is run again and again, depth-first over
-/// all choices: who goes on, and whether a store reaches the memory at once or waits in the store
-/// buffer of its thread, as relaxed and release stores may. Loads are not reordered. What is sound
-/// on x86 without being so in C++ is caught only as far as stores go.
+/// all choices: which thread goes on, and whether a store reaches the memory at once or waits in
+/// the store buffer of its thread, as relaxed and release stores may. Loads are not reordered. Code
+/// that is correct on x86 but not in C++ is caught only as far as stores are concerned.
 ///
-/// Bounds keep the number of runs finite and small: in one run so many times a thread is
-/// interrupted that could go on, and so many stores are delayed. A thread that waits for a change
-/// costs nothing.
+/// Bounds keep the number of runs finite and small: in one run a thread that could go on is
+/// interrupted at most so many times, and at most so many stores are delayed. A thread that waits
+/// for a change costs nothing.
 struct bounds {
   int preemptions = 2;
   int delays = 1;
@@ -26,17 +26,17 @@ struct bounds {
   unsigned long most_runs = 2'000'000;  ///< more: the scenario is too large, which is a failure
 };
 
-/// What a scenario adds to its run.
+/// Adds the threads and checks of a scenario to its run.
 class run {
  public:
   virtual ~run() = default;
   /// \return its number
   virtual unsigned thread(std::function<void()> body) = 0;
-  /// Checked when all threads have ended, and all stores have reached the memory.
+  /// The check runs when all threads have ended, and all stores have reached the memory.
   virtual void at_end(std::function<void()> look) = 0;
 };
 
-/// Thrown by whoever finds that something does not hold: the run fails.
+/// Thrown when a condition does not hold: the run fails.
 struct broken : std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -47,7 +47,7 @@ inline void expect(bool holds, const char* what) {
 struct report {
   unsigned long runs = 0;
   std::string failure;   ///< of the first run that failed; empty: none
-  bool cut_off = false;  ///< that is, there were more than the bounds allow
+  bool cut_off = false;  ///< there were more runs than the bounds allow
 };
 
 /// Runs the scenario in all orders within the bounds, or until one fails: by `broken`, by a thread
@@ -57,18 +57,18 @@ report explore(const bounds& within, const std::function<void(run&)>& scenario);
 // --- what the substitutes of std::atomic and others call
 // ------------------------------------------
 
-void point();  ///< somebody else may go on here
+void point();  ///< another thread may go on here
 void load(const void* at, void* to, std::size_t n);
 void store(void* at, const void* from, std::size_t n, bool release);
-void fence();            ///< the own stores reach the memory
-void fence_all();        ///< those of all threads do: membarrier
-void changed();          ///< wakes those who wait for a change
-void wait_for_change();  ///< until another thread has changed something
+void fence();            ///< the thread's own stores reach the memory
+void fence_all();        ///< the stores of all threads do: membarrier
+void changed();          ///< wakes the threads that wait for a change
+void wait_for_change();  ///< waits until another thread has changed something
 void wait_until(const std::function<bool()>& holds);
 unsigned any_of(unsigned n);  ///< a number below n: all are tried
 
-/// The thread's process is killed: it does nothing any more, and what its stack holds is lost. What
-/// it stored still reaches the memory. One that has ended stays so.
+/// The thread's process is killed: the thread does nothing any more, and its stack is lost. Its
+/// earlier stores still reach the memory. A thread that has ended stays ended.
 void kill(unsigned thread);
 bool gone(unsigned thread);  ///< it has ended or was killed, and all its stores are in the memory
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included before anything of weft: `std::atomic`, written inside namespace weft, is then that of
-// the scheduler. The code that is tested is the code that is shipped, without a parameter or a
-// macro for this purpose.
+// Included before all headers of weft: `std::atomic`, written inside namespace weft, is then that
+// of the scheduler. So the tested code is the shipped code, without a parameter or a macro for this
+// purpose.
 #pragma once
 
 #include <atomic>
@@ -66,7 +66,7 @@ class atomic {
   }
 
  private:
-  /// A locked instruction: the own stores have reached the memory before.
+  /// A locked instruction: the thread's own stores have reached the memory before.
   template <class F>
   T change(F f) noexcept {
     point();

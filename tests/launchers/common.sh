@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts have in common; sourced.
+# Shared by the scripts; sourced.
 skip() {
   echo "skipped: $*"
   exit 77
@@ -14,7 +14,7 @@ mpi() { timeout -k 5 100 mpirun.openmpi "$@"; }
 
 picture=$SAMPLES/heat/picture.pgm
 
-# same_as_alone LAUNCHER...: four ranks greet, each once, and heat gives the picture that one process gives.
+# same_as_alone LAUNCHER...: four ranks greet, each once, and heat makes the same picture as with one process.
 same_as_alone() {
   local rank
   "$@" -n 4 hello >hello.txt

@@ -7,7 +7,7 @@ same_as_alone mpi
 # weft's own launcher under it counts as the launcher.
 mpi -n 1 weft-run -n 2 hello | grep -q "hello from rank 1"
 
-# A rank that is killed ends the job: mpirun's rule, which weft does not get in the way of.
+# A rank that is killed ends the job: that is mpirun's rule, and weft does not prevent it.
 cat >victim.sh <<'END'
 if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then (sleep 1; kill -9 $$) & fi
 exec heat --steps 100000000 "$1" dead.pgm

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A weft program runs unchanged under srun, and says so where it cannot. Brings up a Slurm of one machine in namespaces
-# of its own: what it starts, its files and its ports are gone with this process, however that ends.
+# A weft program runs unchanged under srun, and says so where it cannot. Starts a Slurm of one machine in its own
+# namespaces: its processes, files and ports are gone when this process ends, in any way.
 . "$(dirname "$0")/common.sh"
 PATH=$PATH:/usr/sbin
 for program in slurmctld slurmd srun ip; do
@@ -30,7 +30,7 @@ PartitionName=all Nodes=one Default=YES State=UP
 SlurmdParameters=config_overrides
 SlurmUser=root
 SlurmdUser=root
-# Nobody else is in this network.
+# No other machine is in this network.
 AuthType=auth/none
 CredType=cred/none
 ProctrackType=proctrack/linuxproc

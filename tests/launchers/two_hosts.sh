@@ -10,10 +10,10 @@ if weft-info | grep -q "transport: tcp"; then
   heat --steps 100 "$picture" alone.pgm
   hosts -n 4 heat --steps 100 "$picture" "$PWD/four.pgm"
   cmp alone.pgm four.pgm
-  # Ranks are told why they cannot share memory with the other host, and do with their own.
+  # Ranks are told why they cannot share memory with the other host; they share memory with ranks of their own host.
   hosts -n 4 weft-info --why rank:3 >why.txt
   cat why.txt
-  # Whose line it is shows in what it says: mpirun mixes what several ranks print.
+  # The text of a line shows which rank printed it: mpirun mixes the output of several ranks.
   grep -q "shm .*tried in vain .*no Unix socket reaches it" why.txt
   grep -q "tcp .*chosen .*tcp, " why.txt
   grep -q "shm .*chosen" why.txt

@@ -11,7 +11,7 @@ set(may_connections coro runtime transports proto wireup connections)
 set(may_api coro runtime transports proto wireup connections api transports/*)
 set(may_bindings bindings)
 
-# Public headers that stand on a context: the layers below api include what they need of the others.
+# Public headers that need a context: the layers below api include what they need of the others.
 set(of_a_context "(context|environment|explain|external_loop|group|listener|membership|memory|options|run|weft)")
 
 file(GLOB_RECURSE files RELATIVE "${SOURCE}" "${SOURCE}/*.hpp" "${SOURCE}/*.cpp")
@@ -51,7 +51,7 @@ foreach(file IN LISTS files)
   endif()
 endforeach()
 
-# The coroutine library is used without the rest: its headers include each other, and weft/error.hpp.
+# The coroutine library is usable without the rest: its headers include only each other and weft/error.hpp.
 file(GLOB_RECURSE files RELATIVE "${SOURCE}/.." "${SOURCE}/../include/weft/coro/*.hpp" "${SOURCE}/coro/*")
 foreach(file IN LISTS files)
   file(STRINGS "${SOURCE}/../${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]+<weft/")

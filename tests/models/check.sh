@@ -15,7 +15,7 @@ rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
 spin "$@" -a "$model"
-# Compiling well takes longer than most searches: a model that is searched for long says "// cc: -O2".
+# A well optimised compilation takes longer than most searches: a model with a long search says "// cc: -O2".
 # shellcheck disable=SC2046  # options are words
 gcc -O0 -w $(options cc) -o pan pan.c
 # shellcheck disable=SC2046

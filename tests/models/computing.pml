@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Absence (src/runtime/compute_phase.cpp, progress_thread.cpp, caller_loop.cpp; docs/threading.md): the
+// Computing (src/runtime/compute_phase.cpp, progress_thread.cpp, caller_loop.cpp; docs/threading.md): the
 // caller goes to user code with operations outstanding, the progress thread takes over when it is rung or when its tick
-// finds the absence, and the caller comes back. Frames that need a reaction come through a ring, whose sender rings once
-// per odd value of `computing` and nudges as long as nobody has seen them; or on a socket, for which nobody rings (SOCKETS).
-// IDLE_SOCKETS: through the ring while sockets are in use, so that there are ticks. ELSEWHERE: the last operation is
-// for a coroutine that lives on another executor, and no frame needs a reaction: nobody nudges, so that the progress
-// thread has to listen for it.
-// The model is wrong if everybody stands still although a frame has come for an operation that is outstanding; if the
-// progress thread, in an absence that it knows of, sleeps until the sender rings a second time; if it runs the engine
-// while the caller polls or sleeps; and if the caller cannot come back. Who wakes a caller that sleeps is doorbell.pml's,
-// so that it wakes by itself here, and two threads at the progress lock are progress_lock.pml's, so that it is a lock here. Timers are
-// left out, and rings that spare a tick (predicts_long_computing_) happen at any time.
+// finds that the caller computes, and the caller comes back. Frames that need a reaction come through a ring: its sender
+// rings once per odd value of `computing` and wakes the peer as long as the frames are not seen. Or they come on a socket,
+// which no sender rings (SOCKETS). IDLE_SOCKETS: through the ring while sockets are in use, so that there are ticks.
+// ELSEWHERE: the last operation is for a coroutine on another executor, and no frame needs a reaction: no sender wakes the
+// peer, so that the progress thread has to listen.
+// The model is wrong if no process can take a step although a frame has come for an operation that is outstanding; if the
+// progress thread, while it knows that the caller computes, sleeps until the sender rings a second time; if it runs the
+// engine while the caller polls or sleeps; and if the caller cannot come back. How a sleeping caller is woken is the subject
+// of doorbell.pml, so that it wakes by itself here. Two threads at the progress lock are the subject of progress_lock.pml, so
+// that the progress lock is a plain lock here. Timers are left out, and rings that spare a tick
+// (predicts_long_computing_) happen at any time.
 // cc: -DSAFETY
 // variant: -DSOCKETS
 // long: -DIDLE_SOCKETS
@@ -79,7 +80,7 @@ bool watching;       // the sockets' handle is in the progress thread's wait set
 
 bool progress_bell;
 bool knows_absence;  // the progress thread has looked, in this absence, after arming
-byte busy = 2;       // who may still do something: all but the progress thread
+byte busy = 2;       // how many may still do something: all but the progress thread
 
 #define something_to_do (posted > received)  // operations outstanding
 #ifdef ELSEWHERE
@@ -98,7 +99,7 @@ inline ring_progress() { d_step { passes_fence(me); progress_bell = true } }  //
 
 // --- the doorbell --------------------------------------------------------------------------------
 
-// Only the holder of the progress lock writes it, so that this is one step for others: what they see is when the store arrives.
+// Only the holder of the progress lock writes it, so that this is one step for others: they see the store when it arrives.
 inline raise(which, parity) {
   atomic {
     word = load(which);
@@ -132,7 +133,7 @@ inline stop_listening() {
   fi
 }
 
-// --- whoever holds the progress lock ---------------------------------------------------------------------
+// --- the holder of the progress lock ---------------------------------------------------------------------
 
 inline enter_computing() {
   atomic {
@@ -156,7 +157,7 @@ inline enter_computing() {
   tells = false
 }
 
-// release_and_notify: rings when the progress lock is released, for who is woken wants it
+// release_and_notify: rings when the progress lock is released, because the woken thread wants the lock
 inline give_and_wake() {
   give();
   if
@@ -300,7 +301,7 @@ inline progress_active() {
       received = has_come;  // pass
       give();
       if
-      :: true -> break  // nothing outstanding, or enough passes in vain
+      :: true -> break  // nothing outstanding, or enough empty polls
       :: something_to_do
       fi
     }
@@ -417,7 +418,7 @@ proctype sender(byte me) {
   od;
   do  // until all is seen
   :: received == position -> break
-  :: timeout ->  // everybody stands still
+  :: timeout ->  // no process can take a step
     if
     :: !something_to_do -> break
     :: else ->

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credit (src/proto/flow_control.hpp, frame_writer.cpp; docs/wire-format.md, "Protocol"): two peers that send more than
 // they may, and receive in any order. Numbers are small: a message costs two units, and has no payload or one unit of it,
-// the reserve is of two messages, a link holds one frame. Whatever a peer does, it does with the progress lock held, so that it is one step here. The rest
-// of a long message needs no credit and is left out.
+// the reserve is of two messages, a link holds one frame. Each action of a peer holds the progress lock, so that it is one step here.
+// The rest of a long message needs no credit and is left out.
 // The model is wrong if a frame comes that the credit did not cover, if credit appears or gets lost, and if a sender
 // stands without need: nothing is under way, and yet it has credit for a message, or is owed some.
 // cc: -DSAFETY

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doorbell (src/runtime/doorbell.hpp) and everybody who may have to wake the thread inside run()
+// The doorbell (src/runtime/doorbell.hpp) and all that may have to wake the thread inside run()
 // (src/runtime/sleep_gate.cpp): another process that sends (src/transports/shm/link.cpp), a thread that posts, and a thread
-// that ends an operation with the progress lock held. The model is wrong if the caller sleeps with no bell rung and nobody left
-// to ring it, while there is something for it. The progress lock itself has a model of its own; here it is a lock.
-// BY_CALLS: a caller that sleeps by calls of its own (src/runtime/external_polling.cpp) and hears its bells on the way.
+// that ends an operation with the progress lock held. The model is wrong if the caller sleeps with no bell rung and no process or
+// thread left to ring it, while there is work for the caller. The progress lock has another model; here it is a plain lock.
+// BY_CALLS: a caller that sleeps by its own calls (src/runtime/external_polling.cpp) and sees its bells on the way.
 // cc: -DSAFETY
 // variant: -DMEMBARRIER_REFUSED
 // variant: -DBY_CALLS
@@ -140,7 +140,7 @@ proctype caller(byte me) {
   od
 }
 
-// --- those who have something for it -------------------------------------------------------------
+// --- the threads and processes that wake the caller ----------------------------------------------
 
 inline ring_if_asleep() {
 #if defined(MEMBARRIER_REFUSED) && !defined(DROP_FENCE)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several threads inside run() (src/runtime/leadership.cpp): one leads, the others
-// wait for their end or for its place. The leader ends what the others wait for and then looks whether anybody follows;
-// a follower counts itself and then looks at its end. The model is wrong if a thread sleeps in lead_changed_ although
-// its end has come, or nobody leads, and nobody is left to wake it, and if two lead.
+// wait for their end or for its place. The leader ends the operations of the others and then checks whether there is a follower;
+// a follower counts itself and then checks its end. The model is wrong if a thread sleeps in lead_changed_ although
+// its end has come, or no thread leads, and no thread is left to wake it, and if two lead.
 // cc: -DSAFETY
 // variant: -DMEMBARRIER_REFUSED
 // mutation: -DDROP_FENCE
@@ -14,7 +14,7 @@
 
 #define THREADS 3
 
-#define DONE(who) (who)    // what the thread's run() waits for
+#define DONE(who) (who)    // the operation that run() of the thread waits for
 #define FOLLOWERS THREADS  // leadership::followers_
 #define VARIABLES (THREADS + 1)
 
@@ -24,8 +24,8 @@ bool mutex;            // lead_mutex_
 bool led;              // under it
 bool waits[THREADS];   // inside lead_changed_
 bool told[THREADS];
-bool ended[THREADS];   // written: who ends it does so once
-bool returned;         // thread 1 is out of run() and does what thread 0 waits for
+bool ended[THREADS];   // written: each end is set once
+bool returned;         // thread 1 is out of run() and ends the operation of thread 0
 byte leaders;
 
 inline lock() { atomic { !mutex -> passes_fence(me); mutex = true } }
@@ -54,8 +54,8 @@ inline notify_all() {
   }
 }
 
-// One operation of any thread ends: its coroutine finishes, and with it somebody's run(). That of thread 0 ends only
-// after thread 1 has gone on: it may have to lead until then.
+// One operation of any thread ends: its coroutine finishes, and with it the run() of that thread. That of thread 0 ends only
+// after thread 1 has gone on: thread 0 may have to lead until then.
 inline complete_all() {
   if
   :: atomic { !ended[0] && returned -> ended[0] = true }; store(DONE(0), 1)

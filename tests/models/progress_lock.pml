@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The progress lock (src/runtime/progress_lock.hpp): threads that lead in turn, and are biased then, and threads that do not. At most
-// one holds it at a time, and nobody waits for ever. Counts that decide when to bias again are left out: the model
-// does it at any time when the code might.
+// one holds it at a time, and no thread waits for ever. Counts that decide when to bias again are left out: the model
+// biases again at any time when the code might.
 // cc: -DSAFETY
 // mutation: -DDROP_FENCE
 // mutation: -DIGNORE_FAVOURED

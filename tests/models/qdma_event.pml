@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counted event (src/transports/qdma/event.hpp) that is armed again and again while completions arrive: what the
-// paper shows to go wrong where the host sets a count anew after it has reached zero, and completions that came in
-// between are lost. Completions come from the engine, whichever thread runs it, and arming from the application's thread;
-// both hold the progress lock. Somebody waits for each trigger. The model is wrong if a trigger is missing at the end, comes too
-// early, or is told to nobody.
+// A counted event (src/transports/qdma/event.hpp) that is armed again and again while completions arrive. The paper shows what
+// goes wrong where the host sets a count anew after it has reached zero: completions that came in between are lost.
+// Completions come from the engine, on any thread that runs it, and arming from the application; both hold the progress
+// lock. A thread waits for each trigger. The model is wrong if a trigger is missing at the end, comes too early, or is
+// not delivered.
 // cc: -DSAFETY
 // variant: -DREPEAT
 // mutation: -DSET_ANEW
@@ -20,7 +20,7 @@ bool progress_lock;
 byte arrived, wanted;
 byte came;       // completions in all
 byte triggers;   // in all
-byte untold;     // that nobody has waited for yet
+byte untold;     // triggers that no thread has waited for yet
 bool waiting, woken;
 
 #ifdef NO_BATON
@@ -54,7 +54,7 @@ inline look() {
   od
 }
 
-// Whoever runs the engine and finds that a descriptor has ended.
+// The thread that runs the engine and finds that a descriptor has ended.
 proctype engine(byte completions) {
   byte seen;
   do

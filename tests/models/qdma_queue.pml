@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A receive queue of qdma (src/transports/qdma/receive_queue.*), which takes frames and is also where a thread waits for
-// any of many completions: producers that post a numbered message each, one of which may die with a slot in its hand, or
-// be taken for too slow and come back; and the owner, which takes messages out, says now and then how far it has come,
-// passes what the dead have left and withholds a slot that takes too long. The model is wrong if a message is lost,
+// A receive queue of qdma (src/transports/qdma/receive_queue.*), which takes frames and on which a thread also waits for
+// any of many completions. Producers post a numbered message each; one of them may die after it has claimed a slot, or
+// be given up as too slow and come back. The owner takes messages out, publishes now and then how far it has come,
+// skips slots of dead producers and withholds a slot that takes too long. The model is wrong if a message is lost,
 // comes twice, is overwritten, is read before it is whole or comes before an earlier one of the same producer, or if
-// everybody waits for ever.
+// all processes wait for ever.
 // cc: -DSAFETY -O2
 // pan: -m100000 -w25
 // variant: -DSLOW
@@ -39,12 +39,12 @@
 typedef slot_words { byte claim; byte who; byte sequence; byte payload; byte halves };
 slot_words slot[SLOTS];
 byte usable_from[SLOTS];
-byte late[SLOTS];  // the owner's: a position that it has withheld
+byte late[SLOTS];  // a position that the owner has withheld
 byte tail;         // a hint: may go back
-byte head;         // the owner's
-byte published;    // what it has said of it
+byte head;         // of the owner
+byte published;    // the head that the owner has published
 bool dead[PRODUCERS];
-byte next[PRODUCERS];  // what the owner expects of each
+byte next[PRODUCERS];  // the number that the owner expects next from each
 bool ended[PRODUCERS];
 
 #define sequence_of(position) ((position) / SLOTS + 1)
@@ -99,7 +99,7 @@ search:
 #ifdef TURN_BEFORE_FILLED
     at(p).sequence = sequence_of(p);
 #endif
-    // Nobody else may be writing there, nor may what is there be unread.
+    // No other producer may be writing there, and no unread message may be there.
     atomic { assert(at(p).halves == 0); at(p).payload = 10 * me + sent; at(p).halves = 1 };
     at(p).halves = 2;
 #ifndef TURN_BEFORE_FILLED
@@ -120,7 +120,7 @@ inline take(position) {
   at(position).halves = 0
 }
 
-// The first position of that slot that nobody can have looked at.
+// The first position of that slot that no process can have seen.
 inline release(s) {
 #ifdef RELEASE_TOO_EARLY
   usable_from[s] = head + (s + SLOTS - head % SLOTS) % SLOTS;
@@ -180,7 +180,7 @@ end:
 }
 
 proctype judge() {
-  // All who live have posted all that they had, and it has come.
+  // All live producers have posted all their messages, and the messages have come.
   (ended[0] && ended[1]);
   (next[0] == MESSAGES && next[1] == MESSAGES);
 #ifndef SLOW

@@ -2,7 +2,7 @@
 // The ring of shared memory: its writer (src/transports/shm/link.cpp), its reader (port.cpp), and how each wakes the
 // other (src/runtime/doorbell.hpp). Sizes are in lines; the ring is so short that it wraps around. Either process may
 // be killed between any two steps. The model is wrong if a frame is delivered that is not whole, not in order, or
-// overwritten while it is read, and if somebody sleeps with no bell rung while there is a frame, or room, for it.
+// overwritten while it is read, and if a process sleeps with no bell rung while there is a frame, or room, for it.
 // That a bell is rung once per sleep only is left out here: doorbell.pml has it.
 // cc: -DSAFETY
 // variant: -DMEMBARRIER_REFUSED
@@ -36,7 +36,7 @@
 #define RECEIVER 1
 #define NOBODY 2
 
-// ring::slots: the turn, and what else is in the slot
+// ring::slots: the sequence, and the rest of the slot
 #define TURN(position) ((position) % SLOT_COUNT)
 #define FRAME(position) (SLOT_COUNT + (position) % SLOT_COUNT)
 #ifdef BULK
@@ -260,7 +260,7 @@ inline deliver_one() {
   :: line < size -> assert(load(LINE(begin + line)) == position + 1); line++
   :: else -> line = 0; break
   od;
-  // Read once more: nobody may have written it meanwhile.
+  // Read once more: the writer must not have changed it in the meantime.
   assert(load(FRAME(position)) == frame_of(position + 1, size));
   word = 0;
   size = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts have in common; sourced. Programs are on PATH.
+# Shared by the scripts; sourced. Programs are on PATH.
 skip() {
   echo "skipped: $*"
   exit 77
@@ -10,7 +10,7 @@ fail() {
 }
 command -v mpirun.openmpi >/dev/null || skip "mpirun.openmpi is not installed (openmpi-bin)"
 
-# As many ranks as one likes on this machine's cores, none of them pinned.
+# Any number of ranks on this machine's cores, none of them pinned.
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 
 # on_weft ARGUMENTS..., on_default ARGUMENTS...: a job, for at most as many seconds as $limit says; 124: it did not end.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# What docs/mpi.md says of Open MPI's own layer holds over another provider, too: the same comes of it on weft and on
+# The table in docs/mpi.md about Open MPI's own layer holds over another provider, too: the same results on weft and on
 # libfabric's tcp;ofi_rxm. Where they differ, weft has a fault of its own, or the table is out of date.
 . "$(dirname "$0")/common.sh"
-# what_comes COMMAND...: what the ranks print, and how the job ended. One that has said something last and goes on is
-# told from one that is slow.
+# what_comes COMMAND...: the ranks' output, and how the job ended. Distinguishes a job that goes on after its last line
+# from a slow one.
 what_comes() {
   local code=0
   timeout -k 20 10 "$@" >out.txt 2>err.txt || code=$?

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# A rank that is killed ends the job: mpirun says so, the other ranks are gone, and nothing is left of them.
+# A rank that is killed ends the job: mpirun says so, the other ranks end, and they leave nothing behind.
 . "$(dirname "$0")/common.sh"
-# In namespaces of its own, where what is left can only be ours.
+# In its own namespaces, where only this test can leave something behind.
 if [ "${1:-}" != inside ] && [ "$(id -u)" = 0 ] && unshare --mount --net true 2>/dev/null; then
   exec unshare --mount --net bash -eu "$0" inside
 fi
@@ -13,7 +13,7 @@ left_in_shm() { ls /dev/shm; }
 left_sockets() { awk '$8 ~ /^@weft/ { print $8 }' /proc/net/unix; }
 
 for transports in self,shm self,tcp; do
-  : > ranks.txt  # of the run before
+  : > ranks.txt  # from the previous run
   before=$(left_in_shm; left_sockets)
   WEFT_TRANSPORTS=$transports on_weft -n 4 endless >"ranks.txt" 2>mpirun.txt &
   job=$!
@@ -29,9 +29,9 @@ for transports in self,shm self,tcp; do
   cat mpirun.txt
   [ $code != 0 ] || fail "a job whose rank was killed ended well ($transports)"
   [ $code != 124 ] || fail "a job whose rank was killed did not end ($transports)"
-  # Who is first: mpirun, or a rank that misses its neighbour, whose error ends the job as MPI_ERRORS_ARE_FATAL says.
+  # Either mpirun is first, or a rank that misses its neighbour, whose error ends the job as MPI_ERRORS_ARE_FATAL says.
   grep -qE "exited on signal 9|MPI_ERRORS_ARE_FATAL" mpirun.txt || fail "mpirun does not tell what happened ($transports)"
-  # mpirun kills the others and does not wait for their last moments.
+  # mpirun kills the others and does not wait for their end.
   for pid in "${ranks[@]}"; do
     for try in $(seq 100); do
       if ! grep -qs endless "/proc/$pid/cmdline"; then continue 2; fi

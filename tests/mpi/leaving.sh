@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Ranks that end without MPI_Finalize, or with it when their process is on its way out, end with the status that they
-# chose: no crash in what weft leaves behind. 32 ranks exit, and 16 leave by each other way.
+# Ranks that end without MPI_Finalize, or call it while their process exits, end with the status that they chose,
+# without a crash in what weft leaves behind. 32 ranks exit, and 16 leave by each other way.
 . "$(dirname "$0")/common.sh"
 limit=60
 for way in exit thread signal atexit static; do
@@ -9,7 +9,7 @@ for way in exit thread signal atexit static; do
   if [ $way = exit ]; then jobs=4; fi
   for transports in $(printf "self,shm self,tcp\n%.0s" $(seq $((jobs / 2)))); do
     : >count
-    # Whoever ends first does not end the others.
+    # The first rank that ends does not end the others.
     WEFT_TRANSPORTS=$transports on_weft -n 8 --mca orte_abort_on_non_zero_status 0 \
       sh -c "leaving-mpi $way count; code=\$?; echo \$code >>statuses; exit \$code" >said.txt 2>&1 || true
   done

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# One-sided calls over the provider's own: Open MPI's osc rdma on its btl ofi, which demands FI_RMA and FI_ATOMIC.
+# One-sided calls over the provider's RMA: Open MPI's osc rdma on its btl ofi, which requires FI_RMA and FI_ATOMIC.
 . "$(dirname "$0")/common.sh"
 limit=60
-# Open MPI 4.1's btl ofi ends the job at an MPI_MAX of a single number, unless osc rdma is kept from handing it that.
+# Open MPI 4.1's btl ofi ends the job at an MPI_MAX of a single number, unless osc rdma is told not to pass it on.
 for job in "2 self,shm" "4 self,tcp"; do
   set -- $job
   export WEFT_TRANSPORTS=$2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# programs.sh NAME FOLDER: an MPI program of Debian (packages/mpi.txt) on Open MPI's own transports and on weft. What it
-# computes must be the same; how long it takes does not matter. FOLDER has the inputs.
+# programs.sh NAME FOLDER: an MPI program of Debian (packages/mpi.txt) on Open MPI's own transports and on weft. Its
+# results must be the same; its run time is not compared. FOLDER has the inputs.
 . "$(dirname "$0")/common.sh"
 inputs=$2
 limit=300
@@ -24,12 +24,12 @@ netpipe() {
   need NPopenmpi netpipe-openmpi
   local options kind
   for options in "" -a "-a -2" "-a -z" "-a -S"; do
-    # -i: each byte of each message is looked at.
+    # -i: each byte of each message is checked.
     # shellcheck disable=SC2086
     on_both -n 2 NPopenmpi -i -n 20 -u 1048576 $options
     cat weft.err weft.txt >all.txt
     if grep -qi "integrity check failed" all.txt; then cat all.txt; fail "netpipe $options: data is wrong"; fi
-    # How many lines there are says that it went through all sizes.
+    # The number of lines shows that it went through all sizes.
     for kind in default weft; do
       cat $kind.err $kind.txt | grep -o "[0-9]* bytes.*passed" >$kind.sizes || true
     done
@@ -69,7 +69,7 @@ lammps() {
   for ranks in 2 4; do
     on_both -n $ranks lmp -in "$inputs/melt.lammps" -log none
     for kind in default weft; do
-      # The table of energies, and how the particles were spread and met.
+      # The table of energies, and how the particles were distributed and met.
       sed -n '/^Step/,/^Loop/p; /^Nlocal/p; /^Nghost/p; /^Neighs/p' $kind.txt | grep -v '^Loop' >$kind.energies
     done
     same "lammps on $ranks ranks" default.energies weft.energies
@@ -78,7 +78,7 @@ lammps() {
 }
 
 mpi4py() {
-  # Debian's Python: another one on PATH does not know its packages.
+  # Debian's Python: another one on PATH may not have its packages.
   local python=/usr/bin/python3
   $python -c "import mpi4py" 2>/dev/null || skip "mpi4py is not installed (python3-mpi4py)"
   local ranks

@@ -8,7 +8,7 @@ export FI_PROVIDER_PATH
 fi_info -p weft | tee info.txt
 grep -q "provider: weft" info.txt
 grep -q "type: FI_EP_RDM" info.txt
-# What is not there is refused.
+# Unsupported endpoint types are refused.
 for other in FI_EP_MSG FI_EP_DGRAM; do
   if fi_info -p weft -t $other >other.txt 2>&1; then cat other.txt; fail "$other was offered"; fi
 done
@@ -20,7 +20,7 @@ for transports in self,shm,tcp self,tcp; do
     port=$((port + 1))
     timeout -s KILL 40 fi_pingpong -p weft -e rdm -m $mode -c -I 50 -B $port >server.txt 2>&1 &
     server=$!
-    # It connects by a socket of its own as soon as the other listens.
+    # The tool connects by its own socket as soon as the other side listens.
     for try in $(seq 100); do
       if grep -q "$(printf ':%04X .* 0A' $port)" /proc/net/tcp /proc/net/tcp6; then break; fi
       sleep 0.05

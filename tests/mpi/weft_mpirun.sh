@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# weft-mpirun as people start it: what it says, when, and what it passes on.
+# weft-mpirun as users start it: its messages, and what it passes on.
 . "$(dirname "$0")/common.sh"
 says() { grep -qE -- "$1" said.txt || { cat said.txt; fail "missing: $1"; }; }
 silent() { if grep -qE -- "$1" said.txt; then cat said.txt; fail "should not be there: $1"; fi; }
-# ends STATUS ARGUMENTS...: weft-mpirun ends with that status; what it said is in said.txt.
+# ends STATUS ARGUMENTS...: weft-mpirun ends with that status; its output is in said.txt.
 ends() {
   local code=0
   timeout -k 5 50 weft-mpirun "${@:2}" >said.txt 2>&1 || code=$?
@@ -25,17 +25,17 @@ says "^self +ok"
 ends 0 --print -n 2 ./a.out "two words"
 says "^/.*mpirun.* --mca mtl_ofi_provider_include weft .* -n 2 ./a.out 'two words'$"
 
-# A program that is none of Open MPI's, and one that fails by itself on weft.
+# A program that does not use Open MPI, and one that fails by itself on weft.
 ends 0 -n 2 true
 says "no rank said that it runs on weft"
 ends 3 -n 2 sh -c 'exit 3'
 says "ended with status 3 before rank 0 said that it runs on weft"
 says "Why is not known here"
-# One that fails after MPI_Init.
+# A program that fails after MPI_Init.
 ends 1 -n 2 sh -c 'mpi-conformance self && exit 1'
 silent "before rank 0 said"
 
-# weft cannot be used: it is said at once, or with MPI_Init.
+# weft cannot be used: weft-mpirun says so at once, or MPI_Init does.
 ends 1 --provider /nowhere -n 2 true
 says "libweft-fi.so was not found"
 export WEFT_SPIN=long

@@ -38,7 +38,7 @@ TEST_CASE("barrier: passes messages that nobody has received") {
   CHECK(barriers(transport, ranks, "crowded").status == 0);
 }
 
-// Of eight, two neither tell the one that dies anything nor hear from it.
+// Of eight ranks, two neither send to the dead rank nor receive from it.
 TEST_CASE("barrier: ends for everybody when a rank dies") {
   const job_end end = barriers(weft::tests::transports().front(), "8", "mortal");
   CAPTURE(end.said);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cut_off.sh PROGRAM: two hosts (network namespaces) and a switch between them, which loses its cables under traffic.
-# WEFT_PEER_TIMEOUT later each rank has lost those of the other host, and talks on with its neighbour.
+# WEFT_PEER_TIMEOUT later each rank has lost the ranks of the other host, and goes on with its neighbour.
 program=$1
 skip() {
   echo "skipped: $*"
@@ -34,7 +34,7 @@ for rank in 0 1 2 3; do
   timeout -s KILL 100 ip netns exec "${hosts[rank / 2]}" "$program" $rank 10.78.0.1 10.78.0.2 >rank$rank.txt &
   pids+=($!)
 done
-# The switch is cut when all have heard from all; a rank that ended before says why.
+# The switch is cut when all ranks have heard from all; a rank that ended before says why.
 for rank in 0 1 2 3; do
   until grep -q ready rank$rank.txt; do
     kill -0 "${pids[rank]}" 2>/dev/null || { echo "rank $rank ended before the cut"; exit 1; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process is killed in the middle of it: whoever talked to it is told, and nobody else notices.
+// A process is killed during communication: its peers are told, and other processes are not
+// affected.
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -72,15 +73,15 @@ class talker {
   pid_t pid_ = 0;
 };
 
-/// From now on this process and those that it starts have a /dev/shm to themselves, because
-/// everybody on this machine uses the other one.
+/// From now on this process and its children have their own /dev/shm, because all processes of this
+/// machine use the other one.
 bool enter_own_shared_memory() {
   return ::unshare(CLONE_NEWNS) == 0 &&
          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=64m") == 0;
 }
 
-/// Nothing where that is forbidden: then it is not known what is left there.
+/// Empty where that is forbidden: then the leftovers are unknown.
 std::set<std::string> names_in_shared_memory() {
   static const bool alone = enter_own_shared_memory();
   std::set<std::string> names;
@@ -109,7 +110,7 @@ task<void> note(ends& into, detail::recv_request r) {
   into.push_back(outcome.code());
 }
 
-/// Sends or receives until that fails; tells when it has gone well `enough` times.
+/// Sends or receives until that fails; reports when it has succeeded `enough` times.
 task<void> send_until(ends& into, endpoint other, std::size_t size, talker& victim, int enough) {
   const bytes data(size, std::byte{1});
   for (int i = 0;; ++i) {
@@ -131,7 +132,8 @@ task<void> receive_until(ends& into, endpoint other, std::size_t size, talker& v
   }
 }
 
-/// The same with the memory of both: it reads, writes and counts there while it is written to here.
+/// The same with RMA on the memory of both sides: it reads, writes and counts there while the other
+/// side writes here.
 task<void> touch_until(context& ctx, ends& into, endpoint other, std::size_t size, talker& victim,
                        int enough) {
   bytes memory(size), data(size, std::byte{2});
@@ -171,7 +173,7 @@ task<void> survive(context& ctx, talker& victim, talker& other, std::string what
   const bytes out(1'000'000, std::byte{5});
   bytes in(10);
   scope all;
-  // These wait for something that will never come.
+  // These wait for messages that will never come.
   all.start(note(result, peer.recv(in, never)));
   all.start(note(result, peer.send(out, never)));
   all.start(note(result, peer.send_synchronous(const_buffer(out).first(10), never)));

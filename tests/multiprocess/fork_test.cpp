@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that has forked without executing another program is killed: its child keeps nobody
-// waiting, also over TCP, where nobody can watch the process itself.
+// A process that has forked without executing another program is killed. Its child does not delay
+// the others, also over TCP, where the process itself cannot be watched.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -35,7 +35,7 @@ struct line {
     hears = unique_fd(fds[0]);
     says = unique_fd(fds[1]);
   }
-  /// Until everybody has closed the other end.
+  /// Reads until all processes have closed the other end.
   std::string rest() const {
     std::string all;
     char c = 0;
@@ -54,7 +54,7 @@ struct line {
   unique_fd hears, says;
 };
 
-/// Meets somebody, forks a child that lives as long as the test does, and waits for its end.
+/// Connects to a peer, forks a child that lives as long as the test does, and waits for its end.
 [[noreturn]] void be_victim(line& told, line& life) {
   life.says = {};
   context ctx(over_tcp());
@@ -106,7 +106,7 @@ TEST_CASE("death: of a process that has forked, over TCP, is seen while its chil
   ::waitpid(victim, nullptr, 0);
 
   CHECK(run(ctx, how_it_ends(peer)) == errc::peer_lost);
-  // Nobody is at its listener any more.
+  // No process listens at its listener any more.
   CHECK_THAT(run(ctx, request_connection(ctx, address)), Catch::Contains("nobody listens"));
 
   life.says = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that poses as the one that it talks to, by passing on what that one says.
+// A process that poses as its peer, by forwarding the peer's packets.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ using namespace weft;
 
 namespace {
 
-/// Listens, and passes every packet on to the socket whose name it was told, and back.
+/// Listens, and forwards every packet to the socket with the given name, and back.
 class relay {
  public:
   explicit relay(const std::string& served_address) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that exit while contexts live: from wherever, often, without a crash and in the end.
+// Processes that exit while contexts live: from any thread, often; they must not crash, and must
+// end.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes with two links, of which one breaks in the middle of it.
+// Two processes with two links, one of which breaks during communication.
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,13 +14,13 @@
 
 namespace {
 
-/// \param breaks how it breaks a link; null: the other one does
+/// \param breaks how it breaks a link; null: the other process breaks one
 pid_t start(const std::string& own, const std::string& other, int seed, const char* breaks,
             const char* what) {
   const std::string program = WEFT_TEST_BIN_DIR "/tests/exchange";
   const pid_t pid = ::fork();
   if (pid == 0) {
-    ::alarm(std::getenv("WEFT_TEST_TRANSPORT") ? 300 : 60);  // a hang is an end, too
+    ::alarm(std::getenv("WEFT_TEST_TRANSPORT") ? 300 : 60);  // a hang ends the process, too
     ::execl(program.c_str(), "exchange", own.c_str(), other.c_str(), std::to_string(seed).c_str(),
             breaks, what, nullptr);
     ::_exit(127);
@@ -48,7 +48,7 @@ bool lose_one(int seed, const char* breaks, const char* what) {
   return a == 0;
 }
 
-/// \param connections over TCP, of which one is cut
+/// \param connections over TCP, one of which is cut
 /// \return how many of so many pairs noticed
 int cut_often(int times, const char* transport, const char* connections) {
   ::setenv("WEFT_TRANSPORTS", transport, 1);
@@ -66,7 +66,7 @@ TEST_CASE("links: one of two connections is cut 25 times, and every message arri
 
 TEST_CASE("links: the connection beside another transport is cut, and every message arrives once") {
   const std::string beside = weft::tests::transports().front();
-  const int times = beside == "verbs" ? 2 : 10;  // in an emulated machine as a rule
+  const int times = beside == "verbs" ? 2 : 10;  // usually in an emulated machine
   CHECK(cut_often(times, (beside + "+tcp").c_str(), "1") > times / 4);
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("links: the network of an RDMA device goes down, and tcp carries every
   ::setenv("WEFT_TRANSPORTS", "verbs+tcp", 1);
   ::setenv("WEFT_TCP_INTERFACES", "lo", 1);
   ::setenv("WEFT_PEER_TIMEOUT", "2", 1);
-  bool noticed = false;  // now and then all is said before
+  bool noticed = false;  // sometimes all messages have arrived before
   for (int seed = 1; !noticed && seed != 5; ++seed) {
     noticed = lose_one(seed, "unplug", "dummy0");
     REQUIRE(std::system("ip link set dummy0 up") == 0);

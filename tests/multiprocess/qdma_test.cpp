@@ -21,7 +21,7 @@ namespace {
 using namespace weft;
 using namespace std::chrono_literals;
 
-/// One side of the tests: a context with a device and a queue in which others speak.
+/// One side of the tests: a context with a device and a queue for other processes.
 struct host {
   host() : ctx(lone()), device(qdma::device::open(ctx)), in(device.open_queue()) {}
   static options lone() {
@@ -44,7 +44,7 @@ struct host {
                }(e))
         .code();
   }
-  /// Until the device has seen its end.
+  /// Waits until the device has seen the end of a process.
   void see_end_of(qdma::process who) {
     qdma::event lost = device.make_event();
     lost.depends_on(who);
@@ -127,11 +127,11 @@ TEST_CASE("qdma processes: one that writes is killed, and its target is used aga
     writer.kill();
     CHECK(h.end_of(lost) == errc::peer_lost);
     writer.wait();
-    // What it had said, it had done.
+    // All that it reported, it had done.
     CHECK_FALSE(h.device.knows(who));
     const auto left_by_it = [&](std::byte b) { return b != std::byte{0}; };
     CHECK(std::ranges::all_of(target.bytes(), left_by_it));
-    // It is the owner's again, and stays as it is.
+    // The memory belongs to the owner again, and does not change.
     target = h.device.allocate(size, qdma::rights::write);
     std::ranges::fill(target.bytes(), std::byte{7});
     qdma::event own = h.device.make_event();
@@ -140,7 +140,7 @@ TEST_CASE("qdma processes: one that writes is killed, and its target is used aga
     h.device.start(qdma::rdma_write(source, 0, target.id(), 0, 64).then(qdma::signal(own.id())));
     CHECK(h.end_of(own) == errc::ok);
     CHECK(std::ranges::count(target.bytes(), std::byte{7}) == size);
-    // Messages that it left behind are not the next one's.
+    // Messages that it left behind do not reach the next queue.
     qdma::queue fresh = h.device.open_queue();
     std::swap(h.in, fresh);
   }
@@ -162,7 +162,7 @@ TEST_CASE("qdma processes: one that is written to is killed: done, or lost", "[q
     victim.kill();
     const errc end = h.end_of(done);
     CAPTURE(which, static_cast<int>(end), h.device.describe());
-    // Memory that it shared can be written as long as its end was not seen.
+    // Shared memory can be written until the end of the process is seen.
     CHECK((end == errc::peer_lost || (which == 0 && end == errc::ok)));
     victim.wait();
     qdma::event late = h.device.make_event();
@@ -183,7 +183,7 @@ TEST_CASE("qdma processes: one whose child keeps its sockets is lost when it die
   ::kill(child, SIGKILL);
 }
 
-/// Each joins, says so and leaves; every third is killed instead of leaving in good order.
+/// Each process joins, reports and leaves; every third is killed instead of leaving in good order.
 void come_and_go(int how_many) {
   host h;
   std::size_t before = 0;
@@ -199,7 +199,7 @@ void come_and_go(int how_many) {
     if (i == 3) before = descriptors();
   }
   CHECK(h.is_alone());
-  // What was watched is freed when the thread that sleeps wakes next; nothing tells of that.
+  // Watched objects are freed when the sleeping thread wakes next; no event tells of that.
   for (int tries = 0; tries != 1000 && descriptors() > before + 2; ++tries)
     run(h.ctx, sleep_for(1ms));
   CHECK(descriptors() <= before + 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher as people use it: its output, its exit status, and what becomes of its ranks.
+// The launcher as users start it: its output, its exit status, and the fate of its ranks.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ struct pipe_ends {
   unique_fd read, write;
 };
 
-/// A weft-run that is under way. Its streams are collected while somebody waits for something.
+/// A running weft-run. Its output is collected while the test waits.
 class launcher {
  public:
   explicit launcher(std::vector<std::string> arguments, const std::string& input = {}) {
@@ -72,7 +72,7 @@ class launcher {
       if (!collect()) throw std::runtime_error("ended without saying " + text + ":\n" + err());
   }
 
-  /// The exit status, after everything was read.
+  /// The exit status, after all output was read.
   int wait() {
     while (collect()) {
     }
@@ -88,7 +88,7 @@ class launcher {
     std::string text;
   };
 
-  /// False at the end of both.
+  /// False at the end of both streams.
   bool collect() {
     std::array<pollfd, 2> ready{pollfd{streams_[0].fd.get(), POLLIN, 0},
                                 pollfd{streams_[1].fd.get(), POLLIN, 0}};
@@ -210,7 +210,7 @@ TEST_CASE("a wrong command line is said clearly") {
   for (const std::string program : {"weft-info", "weft-bench", "heat", "pingpong", "weft-pipe"}) {
     const std::string file = WEFT_TEST_BIN_DIR "/" + program;
     if (WEFT_TEST_SANITIZED && ::access(file.c_str(), F_OK) != 0)
-      continue;  // then some are not built
+      continue;  // some are not built then
     CAPTURE(program);
     launcher wrong({"-n", "1", file, "--no-such-option"});
     CHECK(wrong.wait() == 2);
@@ -290,7 +290,7 @@ TEST_CASE("the second SIGINT or SIGTERM kills") {
 }
 
 TEST_CASE("ranks die with their launcher") {
-  // The ranks hold this pipe, and nobody else: its end is the end of them all.
+  // Only the ranks hold this pipe: its end is the end of all of them.
   pipe_ends life;
   REQUIRE(::fcntl(life.write.get(), F_SETFD, 0) == 0);
   std::optional<launcher> job(std::in_place,

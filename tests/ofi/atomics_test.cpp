@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics on memory of a peer: each alone, many at once, and what is not offered.
+// Atomics on memory of a peer: each alone, many at once, and the ones that are not offered.
 #include <rdma/fi_atomic.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int by_address = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
 
-/// Values side by side, of which the one in the middle is changed by operations of all kinds.
+/// Neighbouring values; operations of all kinds change the one in the middle.
 template <class T>
 struct changed {
   pair& p;
@@ -119,7 +119,7 @@ TEST_CASE("ofi: atomics of several peers, and of the owner, on one word add up",
   const through way(GENERATE("self,shm", "self,tcp"));
   side owner({}, access_hints());
   pair others({}, by_address);
-  // Halves of a word, and a whole one.
+  // Halves of a word, and a whole word.
   struct {
     alignas(8) std::uint32_t low = 0, high = 0;
     std::uint64_t whole = 0;
@@ -168,7 +168,7 @@ TEST_CASE("ofi: atomics of several peers, and of the owner, on one word add up",
       while (fi_cq_read(a.by->cq.get(), &e, 1) == 1) ++a.ended;
     }
     pair::move(owner);
-    if (++turns % 16 == 0) {  // were it in each one, nobody would find what they had seen
+    if (++turns % 16 == 0) {  // rarely, or no compare-swap would find its expected value
       std::atomic_ref<std::uint32_t>(there.high).fetch_add(1);
       std::atomic_ref<std::uint64_t>(there.whole).fetch_add(1);
       ++by_owner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the provider offers, and what it refuses at once.
+// The features that the provider offers, and those that it refuses at once.
 #include <functional>
 
 #include "side.hpp"
@@ -45,7 +45,8 @@ TEST_CASE("ofi: access to memory is offered to those who ask, and no more of it 
     REQUIRE(found);
     CHECK(found->domain_attr->mr_mode == (mode & ~(FI_MR_LOCAL | FI_MR_RAW)));
   }
-  // Whoever names directions gets those, and who asks for messages, no memory.
+  // A program that names directions gets those, and one that asks for messages gets no memory
+  // access.
   info_ptr h = access_hints();
   h->caps = FI_RMA | FI_READ;
   CHECK((offered(*h)->caps & (FI_ATOMIC | FI_MSG | FI_SEND | directions)) == FI_READ);

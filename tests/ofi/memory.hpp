@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that peers may reach, and the way to it.
+// Memory that peers may reach, and the transports to it.
 #pragma once
 
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace ofi_test {
 
-/// Memory of a side, and how others name it.
+/// Memory of a side, and its name for others.
 class exposed {
  public:
   exposed(side& of, std::span<std::byte> memory,
@@ -32,7 +32,7 @@ class exposed {
   const owned<fid_mr> mr_;
 };
 
-/// Endpoints that are enabled meanwhile use these transports.
+/// Endpoints that are enabled while it lives use these transports.
 class through {
  public:
   explicit through(const char* transports) : name(transports) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages, and what their completions tell.
+// Messages, and the content of their completions.
 #include "side.hpp"
 
 using namespace ofi_test;
@@ -71,7 +71,7 @@ TEST_CASE("ofi: remote CQ data goes along with messages that come early, late, a
       p.next(p.a);
     }
   }
-  // The memory of an injected message is the caller's at once, and nothing tells of its end.
+  // The memory of an injected message belongs to the caller at once; no completion reports its end.
   REQUIRE(fi_trecv(p.b.ep.get(), in.data(), in.size(), nullptr, p.to_a, 1, 0, nullptr) == 0);
   bytes mine = small;
   REQUIRE(fi_tinjectdata(p.a.ep.get(), mine.data(), mine.size(), 7, p.to_b, 1) == 0);
@@ -147,7 +147,7 @@ TEST_CASE("ofi: a cancelled receive ends once, and never with a message lost") {
   CHECK(e.op_context == &in);
   CHECK(fi_cancel(&p.b.ep->fid, &in) == -FI_ENOENT);
 
-  // One that a large message has met goes on.
+  // A receive that has matched a large message goes on.
   const bytes large = pattern(30'000'000);
   bytes into(large.size());
   REQUIRE(fi_trecv(p.b.ep.get(), into.data(), into.size(), nullptr, p.to_a, 1, 0, &into) == 0);
@@ -190,7 +190,7 @@ TEST_CASE("ofi: peeking, claiming, discarding") {
   CHECK(seen.op_context == &first);
   ask(FI_PEEK | FI_CLAIM, &first);
   CHECK(p.next(p.b).data == 1);
-  // It is out of the way of the next one.
+  // The claimed message is not in the way of the next one.
   ask(FI_PEEK | FI_CLAIM, &second);
   CHECK(p.next(p.b).data == 2);
   bytes in(other.size());
@@ -277,7 +277,7 @@ TEST_CASE("ofi: completions that were not asked for are not told; failures are")
     REQUIRE(std::chrono::steady_clock::now() < late);
   }
   pair::move(p.b);
-  // Its address is one of a process that was never there.
+  // Its address is that of a process that never existed.
   REQUIRE(fi_trecv(p.b.ep.get(), &in, 1, nullptr, FI_ADDR_UNSPEC, 3, 0, &in) == 0);
   REQUIRE(fi_tsend(p.a.ep.get(), &out, sizeof out, nullptr, p.to_b, 3, nullptr) == 0);
   CHECK(p.next_error(p.b).err == FI_ETRUNC);
@@ -293,7 +293,7 @@ TEST_CASE("ofi: a peer that has gone ends what waits for it") {
   fi_addr_t from = 0;
   REQUIRE(fi_trecv(b->ep.get(), &in, sizeof in, nullptr, FI_ADDR_UNSPEC, 1, 0, &in) == 0);
   REQUIRE(fi_cq_sreadfrom(b->cq.get(), &e, 1, &from, nullptr, 30'000) == 1);
-  CHECK(from == FI_ADDR_NOTAVAIL);  // it does not know the other
+  CHECK(from == FI_ADDR_NOTAVAIL);  // the receiver does not know the sender
   REQUIRE(fi_trecv(a.ep.get(), &in, sizeof in, nullptr, there, 2, 0, &in) == 0);
   b.reset();
   CHECK(fi_cq_sread(a.cq.get(), &e, 1, nullptr, 30'000) == -FI_EAVAIL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a peer: read, written, refused; what the peer hears of it.
+// Memory of a peer: read, written, refused; and what the peer is told.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -26,7 +26,7 @@ TEST_CASE("ofi: memory of a peer is written and read, in all sizes, over shared 
     fi_cq_tagged_entry e = p.next(p.a);
     CHECK(e.op_context == &there);
     CHECK(e.flags == (FI_RMA | FI_WRITE));
-    // It has ended, so it is there.
+    // The operation has ended, so the data is there.
     CHECK(std::equal(out.begin(), out.end(), there.begin() + 3));
     CHECK(there[2] == std::byte{0x55});
     CHECK(there[3 + size] == std::byte{0x55});
@@ -90,7 +90,7 @@ TEST_CASE("ofi: what lies in pieces here and there is one operation", "[memory]"
   CHECK(std::equal(out.begin(), out.begin() + 10 + static_cast<std::ptrdiff_t>(size) / 2,
                    back.begin()));
 
-  // One of the parts fails: so does the whole, once.
+  // One of the parts fails: so does the whole operation, once.
   std::array<fi_rma_iov, 2> half{places[0], {second.at(0), size, second.key() + 1}};
   fi_msg_rma m{};
   m.msg_iov = pieces.data();
@@ -128,8 +128,8 @@ TEST_CASE("ofi: remote CQ data tells the peer that the bytes are there", "[memor
     CHECK(std::equal(out.begin(), out.end(), there.begin()));
     p.next(p.a);
   }
-  // More than a region keeps. They may overtake each other, but not their bytes; the memory that
-  // they came from is the caller's at once.
+  // More than a region keeps. They may overtake each other, but their bytes may not; their source
+  // memory belongs to the caller at once.
   constexpr std::uint64_t many = 5000;
   std::vector<bool> heard(many);
   std::uint64_t sent = 0;
@@ -187,7 +187,7 @@ TEST_CASE("ofi: what may not be done is refused, and nothing is touched", "[memo
                  nullptr) == -FI_EINVAL);
   CHECK(fi_inject_write(p.a.ep.get(), here.data(), 1000, p.to_b, writable.at(0), writable.key()) ==
         -FI_EINVAL);
-  // What fails is told even if its end is not.
+  // A failure is reported even if the end is not.
   REQUIRE(fi_inject_write(p.a.ep.get(), here.data(), 8, p.to_b, readable.at(0), readable.key()) ==
           0);
   CHECK(p.next_error(p.a).err == FI_EACCES);
@@ -224,7 +224,7 @@ TEST_CASE("ofi: keys are the application's, or drawn; a region ends with its obj
   auto b = made<fid_mr>([&](auto m) { return reg(drawn, 5, m); });
   CHECK(fi_mr_key(a.get()) != 5);
   CHECK(fi_mr_key(a.get()) != fi_mr_key(b.get()));
-  drawn.ep.reset();  // regions are the domain's
+  drawn.ep.reset();  // regions belong to the domain
   b.reset();
 }
 

@@ -38,7 +38,7 @@ struct free_info {
 };
 using info_ptr = std::unique_ptr<fi_info, free_info>;
 
-/// Hints that ask for nothing but this provider.
+/// Hints that require only this provider.
 inline info_ptr hints() {
   ::setenv("FI_PROVIDER_PATH", WEFT_TEST_PROVIDERS, 1);
   info_ptr h(fi_allocinfo());
@@ -46,7 +46,7 @@ inline info_ptr hints() {
   return h;
 }
 
-/// The same, for programs that reach memory of others.
+/// The same, for programs that access memory of others.
 inline info_ptr access_hints(int mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY) {
   info_ptr h = hints();
   h->caps = FI_RMA | FI_ATOMIC | FI_MSG;
@@ -85,7 +85,7 @@ struct settings {
   bool counts = false;
 };
 
-/// A whole stack for one endpoint, whose completions are of the longest format.
+/// A whole stack for one endpoint, with completions of the longest format.
 class side {
  public:
   explicit side(settings s = {}, info_ptr wanted = hints()) : info(offered(*wanted)) {
@@ -127,17 +127,17 @@ class side {
     return a;
   }
 
-  std::uint64_t keys = 0;  // the next one for a memory region, where it has to choose it
+  std::uint64_t keys = 0;  // the next key for a memory region, where this side has to choose it
   info_ptr info;
   owned<fid_fabric> fabric;
   owned<fid_domain> domain;
   owned<fid_av> av;
   owned<fid_cq> cq;
   owned<fid_cntr> sent, received, read, written;
-  owned<fid_ep> ep;  // goes first
+  owned<fid_ep> ep;  // destroyed first
 };
 
-/// Two of them that know each other.
+/// Two endpoints that know each other.
 struct pair {
   explicit pair(settings s = {}) : a(s), b(s), to_b(a.meet(b)), to_a(b.meet(a)) {}
   pair(settings s, int mr_mode)
@@ -148,7 +148,7 @@ struct pair {
   side a, b;
   fi_addr_t to_b, to_a;
 
-  /// The next completion of `whose`, moving both.
+  /// The next completion of `whose`; makes progress on both.
   fi_cq_tagged_entry next(side& whose, fi_addr_t* from = nullptr) {
     const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     side& other = &whose == &a ? b : a;
@@ -163,7 +163,7 @@ struct pair {
     }
   }
 
-  /// The next one, which is a failure.
+  /// The next completion, which is a failure.
   fi_cq_err_entry next_error(side& whose) {
     const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     side& other = &whose == &a ? b : a;
@@ -180,7 +180,7 @@ struct pair {
     return e;
   }
 
-  /// Without taking anything.
+  /// Makes progress, and takes no completion.
   static void move(side& s) { REQUIRE(fi_cq_read(s.cq.get(), nullptr, 0) == -FI_EAGAIN); }
 };
 

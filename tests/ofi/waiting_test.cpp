@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeping until something has ended, and counting it.
+// Sleeping until an operation has ended, and counting ends.
 #include <poll.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Moves a side in a thread of its own, so that the other may sleep.
+/// Makes progress on a side in another thread, so that the other side may sleep.
 class mover {
  public:
   explicit mover(side& s)
@@ -46,7 +46,7 @@ TEST_CASE("ofi: a reader sleeps until something has ended, or its time is over")
       sent = fi_inject(p.a.ep.get(), &i, sizeof i, p.to_b);
     });
     const mover a(p.a);
-    CHECK(fi_cq_sread(p.b.cq.get(), &e, 1, nullptr, -1) == 1);  // a lost wake-up shows
+    CHECK(fi_cq_sread(p.b.cq.get(), &e, 1, nullptr, -1) == 1);  // a lost wake-up hangs here
     CHECK(in == i);
     sender.join();
     CHECK(sent == 0);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# bench.sh BIN [ON]: with the registration cache nothing is registered twice, nor parts of what was; without it everything
-# is. ON: and each rung of the ladder is climbed.
+# bench.sh BIN [ON]: with the registration cache no memory is registered twice, nor a part of registered memory; without
+# the cache all memory is. ON: each rung of the ladder is measured, too.
 set -euo pipefail
 said=$(timeout -s KILL 100 "$1/weft-bench" regcache --rounds 1 --effort 0.02 --size 64K --json)
 
-# counts CACHE KEY LOW HIGH: what a message cost lies between them.
+# counts CACHE KEY LOW HIGH: the count for a message lies between LOW and HIGH.
 counts() {
   local n
   n=$(sed -n "s/.*\"cache\":\"$1\".*\"$2\":\([0-9.e+-]*\).*/\1/p" <<< "$said")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs transport on a device of libibverbs: how one is found, and what its errors come to.
-// Where there is none these are skipped; tests/rdma_guest/guest.sh runs them where there is one.
+// The verbs transport on a device of libibverbs: how a device is found, and its errors. Where there
+// is none these tests are skipped; tests/rdma_guest/guest.sh runs them where there is one.
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -98,7 +98,7 @@ TEST_CASE("device: of 100 000 sleeps none goes on over something that has arrive
     const auto send = [&] {
       while (a.send(numbered(round)) == post::busy) a.turns.poll_once();
     };
-    bool sent = round % 2 == 0;  // before the channel is armed, or behind it
+    bool sent = round % 2 == 0;  // before the channel is armed, or after
     if (sent) send();
     for (b.in.frames.clear(); b.in.frames.empty(); ++sleeps) {
       {
@@ -124,7 +124,7 @@ TEST_CASE("device: the shared receive queue runs out, and senders wait instead o
   std::vector<std::unique_ptr<plain_end>> senders;
   std::vector<std::unique_ptr<recorder>> frame_sinks;
   std::size_t sent = 0;
-  // One more window than there are receives, without a look.
+  // One more window than there are receives, without a poll.
   const std::size_t enough = verbs::sizes{}.receives / verbs::window + 2;
   for (std::size_t i = 0; i != enough; ++i) {
     senders.push_back(std::make_unique<plain_end>(device_of()));
@@ -207,7 +207,7 @@ TEST_CASE("device: a receive that comes late is waited for") {
   if (!one || !two) return;
   plain_end victim(std::move(one));
   const auto liar = liar_to(victim, *two);
-  // More than all receives: none of them is posted again before this side looks.
+  // More than all receives: none is posted again before this side polls.
   const frame_header h{0, 0, verbs::first_own_kind, 0, 0};
   ibv_sge from{reinterpret_cast<std::uintptr_t>(&h), sizeof h, 0};
   ibv_send_wr work{};

@@ -8,7 +8,7 @@
 
 namespace ends {
 
-/// Null, and the test is skipped aloud: there is none.
+/// Null if there is none; then the test is skipped, with a message.
 inline std::unique_ptr<verbs::device> device_of(const verbs::settings& s = {}) {
   std::string why;
   auto found = verbs::find(s, why);
@@ -16,7 +16,7 @@ inline std::unique_ptr<verbs::device> device_of(const verbs::settings& s = {}) {
   return found;
 }
 
-/// So that a break is noticed soon.
+/// Short timeouts, so that a break is noticed soon.
 inline verbs::settings impatient() {
   verbs::settings s;
   s.peer_timeout = std::chrono::seconds(2);

@@ -9,7 +9,7 @@ cd "$1"
 
 skip() { echo "no RDMA guest: $*" >&2; exit 77; }
 
-# What the guest loads; their dependencies come along.
+# The modules that the guest loads, with their dependencies.
 modules=(virtio_pci virtio_console 9pnet_virtio 9p overlay dummy crc32_generic crc32_pclmul rdma_rxe)
 
 # unpack_packages: into unpacked/, without installing anything.
@@ -27,7 +27,7 @@ unpack_packages() {
 }
 
 # take_kernel IMAGE: QEMU starts the bare kernel by its PVH entry, which saves seconds of unpacking in an emulated
-# machine. It lies, compressed, inside of the image.
+# machine. The bare kernel is inside the image, compressed.
 take_kernel() {
   local at
   at=$(LC_ALL=C grep --text --byte-offset --only-matching --max-count=1 --perl-regexp '\xfd7zXZ\x00' "$1" |
@@ -37,7 +37,7 @@ take_kernel() {
   [[ -s vmlinux.part ]] || skip "the kernel in $1 cannot be unpacked: $(tail -n 1 fetch.log)"
 }
 
-# wanted_modules FOLDER: the files of `modules` and of all that they depend on, from its modules.dep.
+# wanted_modules FOLDER: the files of `modules` and of all that they depend on, from the folder's modules.dep.
 wanted_modules() {
   printf '%s\n' "${modules[@]}" | awk -v list="$1/modules.dep" '
     function name_of(path) { sub(/.*\//, "", path); sub(/\.ko.*/, "", path); gsub(/-/, "_", path); return path }
@@ -59,7 +59,7 @@ pack_initramfs() {
   mkdir -p "$tree/bin" "$tree/sbin"
   cp unpacked/bin/busybox "$tree/bin/"
   ln -s busybox "$tree/bin/sh"
-  ln -s ../bin/busybox "$tree/sbin/modprobe"  # the kernel asks for it when it wants a checksum
+  ln -s ../bin/busybox "$tree/sbin/modprobe"  # the kernel calls it when it needs a checksum
   wanted_modules "unpacked/lib/modules/$version" | while read -r module; do
     install -D -m 644 "unpacked/lib/modules/$version/$module" "$tree/lib/modules/$version/$module"
   done

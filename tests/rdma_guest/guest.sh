@@ -38,7 +38,7 @@ trap 'exit 130' INT
 
 printf '%s' "$kept" > "$talk/kept"
 {
-  # The caller's environment and folder. No limit on locked memory: the tests set one where they mean to.
+  # The caller's environment and folder. No limit on locked memory: tests that need one set it.
   export -p | grep -vE '^declare -x (TMPDIR|DISPLAY|OLDPWD|SHLVL)(=|$)' || true
   printf 'export WEFT_TEST_GUEST=1\nulimit -l unlimited\ncd %q\n' "$PWD"
   printf '(exec'; printf ' %q' "$@"; printf ')\necho $? > /run/talk/status\n'
@@ -50,8 +50,8 @@ folder() {
 }
 mapfile -t folders < <(folder host / ,readonly=on; folder talk "$talk"; [[ -z $kept ]] || folder kept "$kept")
 
-# Its output comes through a port of its own, byte by byte as it was written; the kernel's messages go to a file.
-# tsc=reliable: otherwise two emulated processors make the kernel take a clock that costs an exit for each look.
+# The command's output comes through its own port, byte by byte as it was written; the kernel's messages go to a file.
+# tsc=reliable: otherwise two emulated processors make the kernel use a clock that costs an exit for each reading.
 exec {out}> >(cat)
 printer=$!
 setpriv --pdeathsig KILL timeout --foreground --kill-after 5 "$seconds" setpriv --pdeathsig KILL qemu-system-x86_64 \

@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: Apache-2.0
-# The guest's first process: this machine's files, a soft RDMA device, then the command; and off.
+# The guest's first process: mounts this machine's files, makes a soft RDMA device, runs the command, and powers off.
 /bin/busybox mkdir -p /proc /sys /dev /host /talk /changes /all
 /bin/busybox --install -s /bin
 export PATH=/bin:/sbin
@@ -12,7 +12,7 @@ trap 'poweroff -f' EXIT
 load() { for module in "$@"; do modprobe "$module" || echo "guest: no module $module" > /dev/console; done; }
 shared() { mount -t 9p -o "trans=virtio,version=9p2000.L,msize=512000,$3" "$1" "$2"; }
 
-# Every file of the host, and whatever is written stays in memory.
+# All files of the host; written data stays in memory.
 load virtio_pci virtio_console 9pnet_virtio 9p overlay
 shared host /host cache=loose,ro || exit 1
 shared talk /talk cache=none || exit 1
@@ -35,15 +35,15 @@ if [ -s /talk/kept ]; then
   shared kept "/all$kept" cache=mmap || exit 1
 fi
 
-# One soft device on an interface that leads nowhere: all processes are on this machine.
+# One soft device on an interface without a network: all processes are on this machine.
 hostname weft-guest
 ip link set lo up
-load dummy crc32_generic crc32_pclmul rdma_rxe  # dummy brings dummy0 along
+load dummy crc32_generic crc32_pclmul rdma_rxe  # dummy makes dummy0
 ip link set dummy0 mtu 9000 up
 ip addr add 10.77.0.1/24 dev dummy0
 chroot /all rdma link add rxe0 type rxe netdev dummy0 || echo "guest: no rxe0" > /dev/console
 
-# The second processor comes late: with one of them the emulated kernel boots faster.
+# The second processor is started late: the emulated kernel boots faster with one.
 for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do echo 1 > "$cpu"; done
 echo ready > /talk/ready
 chroot /all /bin/bash /run/talk/command < /dev/null 2>&1 | cat > "$(ls /dev/vport*p1)"

@@ -4,7 +4,7 @@
 set -euo pipefail
 PATH=$1:$1/tests:$PATH
 
-# job TRANSPORTS COMMAND...: ends well, and nobody says that something broke.
+# job TRANSPORTS COMMAND...: ends well, and no rank reports that something broke.
 job() {
   local said
   said=$(WEFT_TRANSPORTS=$1 timeout -s KILL 100 weft-run -n 4 "${@:2}" 2>&1) && [[ -z $said ]] && return 0
@@ -22,7 +22,7 @@ if [[ ${2:-} == ON ]]; then
   job self,shm,verbs,tcp all_to_all
   job self,verbs,tcp all_to_all
 fi
-# One rank has no device: it and the others meet over TCP, the others among themselves over verbs, or over both joined.
+# One rank has no device: the others reach it over TCP, and each other over verbs, or over both joined.
 one_without='[[ $WEFT_RANK != 2 ]] || export WEFT_VERBS_DEVICE=none; exec all_to_all'
 job self,verbs,tcp bash -c "$one_without"
 WEFT_TCP_LINKS=2 job self,verbs+tcp,tcp bash -c "$one_without"

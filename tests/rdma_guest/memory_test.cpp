@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs transport on a device of libibverbs: memory that one side reads and writes of the
-// other's, and how that ends when a key is forged or a process dies in the middle.
+// The verbs transport on a device of libibverbs: one side reads and writes memory of the other. A
+// key is forged or a process dies in the middle.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t much = 32u << 20;
 
-/// What two processes tell each other beside the device.
+/// The channel of two processes beside the device.
 class channel {
  public:
   explicit channel(int fd) : fd_(fd) {}
@@ -187,7 +187,7 @@ TEST_CASE("device: a forged key is a remote access error of who uses it, and har
 TEST_CASE("device: a process that is killed while its memory is read is lost, and only it") {
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
-  const pid_t child = ::fork();  // before anything of a device is there
+  const pid_t child = ::fork();  // before any device is open
   if (child == 0) {
     ::close(ends[0]);
     show_memory(ends[1]);
@@ -221,7 +221,7 @@ TEST_CASE("device: a process that is killed while its memory is read is lost, an
     const volatile std::byte& first = here[0];
     REQUIRE(eventually(a, bystander, [&] { return first == std::byte{7}; }));
     ::kill(child, SIGKILL);
-    // A device may have read all of it by then: it reads again until nobody is there.
+    // A device may have read all of it by then: it reads again until the other process is gone.
     REQUIRE(eventually(a, bystander, [&] {
       if (a.in.broken.empty() && !a.in.transferred.empty()) {
         a.in.transferred.clear();

@@ -5,7 +5,7 @@
 set -uo pipefail
 bin=$1 bad=0
 
-# suite TRANSPORT COMMAND...: a test's program, or a script, put to that transport.
+# suite TRANSPORT COMMAND...: runs a test's program, or a script, with that transport.
 suite() {
   local start=$SECONDS code=0
   WEFT_TEST_TRANSPORT=$1 "${@:2}" || code=$?
@@ -13,7 +13,8 @@ suite() {
   ((code == 0 || code == 77)) || bad=1  # 77: a test of it cannot run here, and said so
 }
 
-# What an emulated machine does in time; ON: what it does in minutes. Over verbs and tcp joined, what that can change.
+# The tests that an emulated machine completes in time; ON: those that take minutes. Over verbs and tcp joined: the
+# tests that this can change.
 messages='conformance: messages of every size*,conformance: one message*,contexts: messages move*,streams: bytes in both*,access: what is put*'
 deaths='death: a job*,death: a process that leaves*'
 links='links: the network*'

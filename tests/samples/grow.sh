@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Processes join a running job, two of them at once, talk to rank 0, and leave.
-rm -f host.txt  # of a run before
+rm -f host.txt  # from a previous run
 grow 4 >host.txt &
 host=$!
 trap 'kill $host 2>/dev/null || true' EXIT

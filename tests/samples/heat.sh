@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# heat computes the same on any number of processes, and ends everywhere when it cannot.
+# heat computes the same on any number of processes, and ends on all of them when it cannot.
 picture=$SAMPLES/heat/picture.pgm
 
 heat --steps 100 "$picture" alone.pgm
@@ -19,7 +19,7 @@ cmp small-1.ppm small-5.ppm
 
 weft-run -n 2 heat --progress --steps 10 "$picture" progress.pgm 2>&1 | grep -q "100 %  step 10 of 10"
 
-# fails <what the one message says> <arguments of heat>...
+# fails <text of the one message> <arguments of heat>...
 fails() {
   local says=$1
   shift

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# pingpong alone, between two ranks, with a third that watches, and by address.
+# pingpong alone, between two ranks, with a third that is idle, and by address.
 pingpong --rounds 20
 weft-run -n 2 pingpong --rounds 20
 weft-run -n 3 pingpong --rounds 20
 
-# The first to come waits at the door; the second tries until the door is there.
+# The first process waits at the listener; the second one tries until the listener is there.
 door=unix://pingpong-$$
 : >listen.txt
 pingpong --listen $door >listen.txt &

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Whoever takes which piece: every piece is somebody's, and all primes are found.
+# The distribution of the pieces varies: every piece is taken by some rank, and all primes are found.
 weft-run -n 4 share 1000000 >share.txt
 cat share.txt
 [[ $(awk '/pieces/ { n += $(NF - 1) } END { print n }' share.txt) == 50 ]]

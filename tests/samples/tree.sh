@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Seven ranks: a root, two inner ranks, four leaves. Each checks what has come to it.
+# Seven ranks: a root, two inner ranks, four leaves. Each checks the received data.
 weft-run -n 7 tree >tree.txt
 cat tree.txt
 grep -q "100 broadcasts of 4096 bytes to 6 sleeping ranks" tree.txt

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# A file arrives as it was: by address over shared memory and TCP, and under weft-run; and who is left alone says so.
+# A file arrives unchanged: by address over shared memory and TCP, and under weft-run; and a process without a peer says
+# so.
 head -c 30000001 /dev/urandom >big.file
 sum() { sha256sum <"$1"; }
 fails() { if "$@"; then exit 1; fi; }
 
-# A door of its own for each; the one that writes comes when the one that reads is there.
+# Each pipe has its own listener; the writer starts when the reader is there.
 pipe_through() {  # ADDRESS
   rm -f copy
   weft-pipe --listen "$1" >copy &
@@ -24,15 +25,15 @@ WEFT_TRANSPORTS=self,tcp pipe_through unix://weft-pipe-tcp-$$
 cat big.file | weft-run -n 2 weft-pipe --output copy
 [ "$(sum copy)" = "$(sum big.file)" ]
 
-: | weft-run -n 2 weft-pipe --output copy  # nothing at all
+: | weft-run -n 2 weft-pipe --output copy  # no data at all
 [ ! -s copy ]
 
-# Stopped for a while in the middle, the one or the other, nothing is lost.
+# The reader or the writer is stopped for a while in the middle; nothing is lost.
 halt() {  # reader|writer
   weft-pipe --listen unix://weft-pipe-halt-$1-$$ >copy &
   reader=$!
   until grep -q "weft-pipe-halt-$1-$$" /proc/net/unix; do sleep 0.05; done
-  # The second half is not there before the halt, so that it is in the middle.
+  # The second half is not written before the halt, so that the halt is in the middle.
   rm -f half-$1
   mkfifo half-$1
   weft-pipe --connect unix://weft-pipe-halt-$1-$$ <half-$1 &
@@ -54,7 +55,7 @@ halt() {  # reader|writer
 halt reader
 halt writer
 
-# Nobody there, on either side.
+# No process on the other side, for both sides.
 fails weft-pipe --listen unix://weft-pipe-none-$$ --timeout 1 2>said.txt
 grep -q "weft-pipe: nobody connected to unix://weft-pipe-none-$$" said.txt
 fails weft-pipe --connect unix://weft-pipe-none-$$ <big.file 2>said.txt
@@ -70,7 +71,7 @@ lose() {  # reader|writer
   mkfifo held-$1
   weft-pipe --listen unix://weft-pipe-$1-$$ >held-$1 2>reader.txt &
   reader=$!
-  exec 3<>held-$1  # the reader's output is full soon, and is read by nobody
+  exec 3<>held-$1  # the reader's output is full soon, and no process reads it
   until grep -q "weft-pipe-$1-$$" /proc/net/unix; do sleep 0.05; done
   cat /dev/zero | weft-pipe --connect unix://weft-pipe-$1-$$ 2>writer.txt &
   writer=$!

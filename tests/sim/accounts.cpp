@@ -24,7 +24,8 @@ std::int64_t units_in(const weft::transports::frame_header& h) {
   }
 }
 
-/// A message's tag, or a region's number: the other half of its key is no seed's.
+/// A message's tag, or a region's number: the other half of the region's key does not depend on the
+/// seed.
 std::uint64_t tag_in(const weft::transports::frame_header& h) {
   const auto kind = static_cast<frame_kind>(h.kind);
   const bool key = kind == frame_kind::put || kind == frame_kind::get || kind == frame_kind::update;
@@ -48,7 +49,7 @@ void accounts::on_wire(const fake::world& w, fake::happening what, const fake::w
   ways_[{wire.to, wire.from}].credit += sign * h.credit;
   if (what == fake::happening::posted) return;
   ++frames_;
-  // In each turn its transport hears a few frames of every link, or a piece of one; then the turn's
+  // In each turn its transport takes a few frames of every link, or a piece of one; then the turn's
   // own time passes.
   const std::size_t per_turn = std::min(wire.how.room, wire.how.frames_per_poll);
   const std::size_t turns = (wire.how.places ? 4 * wire.how.room : wire.how.room / per_turn) + 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle's book of credit, memory and time: what was granted, what is on the way, how late.
+// The oracle's account of credit, memory and time: granted credit, frames on the way, and their
+// delays.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,10 @@ namespace sim {
 
 using fake::node;
 
-/// Credit that one node has with another is conserved: what the sender may use, what its frames on
-/// the way use, what the receiver holds and owes and what it has sent back are together what was
-/// granted. And no frame that has arrived waits for longer than its transport's turns explain.
+/// Credit that one node has with another is conserved. The sum of these equals the granted credit:
+/// what the sender may use, what its frames on the way use, what the receiver holds and owes, and
+/// what the receiver has sent back. And no frame that has arrived waits for longer than its
+/// transport's turns explain.
 class accounts {
  public:
   accounts(log& l, nanoseconds turn) noexcept : log_(l), turn_(turn) {}
@@ -26,11 +28,11 @@ class accounts {
   void on_wire(const fake::world& w, fake::happening what, const fake::wire& wire,
                const fake::wire::frame& frame);
 
-  /// Between two steps. \param from, to what the two say about their connection in that direction
+  /// Checked between two steps. \param from, to the states of the two peers for that direction
   void check_credit(const weft::proto::peer& from, node sender, const weft::proto::peer& to,
                     node receiver);
 
-  /// What is on the way between the two is lost, and their credit does not matter any more.
+  /// Frames on the way between the two are lost, and their credit is not checked any more.
   void forget(node a, node b);
 
   std::uint64_t frames() const noexcept { return frames_; }

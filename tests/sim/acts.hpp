@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can happen in a run: conversations between ranks, and disasters. A new feature of weft gets
-// a file here and a line in the list.
+// The acts of a run: conversations between ranks, and disasters. A new feature of weft gets a file
+// and a line in the list.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace sim {
 
-/// A kind of act. `stage` is called before the run begins; it arranges for things to happen, by
-/// job::when_there and rank::play. What is played must join what it starts and throw nothing.
+/// A kind of act. `stage` is called before the run begins; it schedules the act by job::when_there
+/// and rank::play. A played task must join what it starts and throw nothing.
 struct act_kind {
   std::string_view name;
   unsigned weight;  ///< how often it comes, in proportion
@@ -19,7 +19,7 @@ struct act_kind {
 };
 
 const std::vector<act_kind>& act_kinds();
-/// What the hostile rank does, of which there is one or more in each run that has one.
+/// The act of the hostile rank; a run with a hostile rank has one or more of it.
 const act_kind& hostility();
 
 // acts_messages.cpp
@@ -41,7 +41,8 @@ void stage_cut(job&, const act&);
 // acts_hostile.cpp
 void stage_hostility(job&, const act&);
 
-/// Tags of one act's messages: nobody else's receive matches them. The low 16 bits are the act's.
+/// Tags of one act's messages: no receive of another act matches them. The low 16 bits are the
+/// act's.
 constexpr std::uint64_t tag_of(const act& a, std::uint64_t n) noexcept {
   return std::uint64_t{a.number + 1} << 16 | n;
 }

@@ -59,7 +59,7 @@ void stage_access(job& j, const act& a) {
   if (d.percent(30)) name = {a.number + 1, 1 + d.below(100'000)};
   const auto m = std::make_shared<shared_memory>(d.part(2), t.count, longest, name);
   m->open_to_all = a.first == j.plan().hostile || a.second == j.plan().hostile;
-  // It has none, which does not keep others from asking.
+  // The hostile rank has no region, but other ranks may still ask for one.
   if (a.second == j.plan().hostile) m->key = std::uint64_t{a.number + 1} << 32;
   const nanoseconds how_long = d.percent(40) ? d.up_to(200us) : nanoseconds(10ms);
   j.when_there(a.first, a.when,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What befalls ranks.
+// Disasters that happen to ranks.
 #include <weft/coro/as_result.hpp>
 
 #include "sim/acts.hpp"

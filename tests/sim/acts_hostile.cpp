@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank that keeps no rules does to one of the others.
+// The acts of a rank that breaks the rules against one of the others.
 #include <algorithm>
 #include <memory>
 
@@ -12,18 +12,18 @@ using weft::transports::post;
 
 namespace {
 
-/// One visit: some frames, a few at a time, and what comes after them.
+/// One visit: some frames, a few at a time, and then its end.
 struct visit {
   dice chance;
   weft::tests::temper mood;
   node self;
   node victim;
   unsigned frames;          // left
-  unsigned patience = 300;  // so often it waits for room, or for a link
+  unsigned patience = 300;  // how often it waits for room, or for a link
   unsigned deaf;            // percent of the pauses in which it reads nothing
 };
 
-/// What it does at last, if anything.
+/// The last act of the visit, if any.
 void end_visit(job& j, visit& v) {
   if (v.chance.percent(10))
     j.hostile()->stop_in_next(static_cast<std::uint32_t>(v.chance.below(100)));

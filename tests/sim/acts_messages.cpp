@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversations. Both ends throw the same dice where they must agree, and may disagree on how many
-// messages there are: what is left over is stopped at the end of the run.
+// Conversations. Both ends throw the same dice where they must agree, and may disagree on the
+// number of messages: the remaining operations are stopped at the end of the run.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +11,7 @@ namespace sim {
 
 namespace {
 
-/// What the two ends of a conversation share.
+/// The data that the two ends of a conversation share.
 struct topic : pace {
   std::uint64_t first_tag;  ///< messages have it, or it and the numbers after it
   weft::tag_mask any;
@@ -44,7 +44,7 @@ task<void> speak(rank& r, node to, topic t) {
   });
 }
 
-/// \param from nothing: whoever speaks
+/// \param from nothing: any source
 task<void> listen(rank& r, std::optional<node> from, topic t) {
   dice d = t.chance.part(5 + r.number());
   const unsigned chance_of_any = d.percent(50) ? 30 : 0;
@@ -59,7 +59,7 @@ task<void> listen(rank& r, std::optional<node> from, topic t) {
   });
 }
 
-/// One end speaks, the other listens.
+/// One end sends, the other receives.
 void stage_half(job& j, const act& a, node from, node to, const topic& t) {
   dice d = t.chance.part(7);
   j.when_there(from, a.when + d.up_to(30us), [to, t](rank& r) { r.play(speak(r, to, t)); });
@@ -80,7 +80,7 @@ void stage_exchange(job& j, const act& a) {
   stage_half(j, a, a.second, a.first, t);
 }
 
-/// Everybody who takes part speaks to one, who does not mind who it is.
+/// All participants send to one rank, which receives from any source.
 void stage_gather(job& j, const act& a) {
   topic t = throw_topic(j, a, a.chance);
   unsigned speakers = 0;
@@ -108,7 +108,8 @@ task<void> race(rank& r, node from, topic t) {
 
 }  // namespace
 
-/// Two receives wait for the same message; the loser is stopped, or takes the next one.
+/// Two receives wait for the same message; the one that does not get it is stopped, or takes the
+/// next one.
 void stage_race(job& j, const act& a) {
   const topic t = throw_topic(j, a, a.chance);
   j.when_there(a.first, a.when, [t, to = a.second](rank& r) { r.play(speak(r, to, t)); });

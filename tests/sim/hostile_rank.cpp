@@ -17,10 +17,10 @@ using weft::transports::post;
 
 namespace {
 
-// Larger than any message of an honest rank, so that it can read and write all of it.
+// Larger than any message of an honest rank, so that the hostile rank can read and write all of it.
 constexpr std::size_t memory_size = 128 * 1024;
 
-/// It is never short of room itself.
+/// The hostile rank itself never lacks room.
 fake::manner in_a_hurry(fake::manner m) {
   m.room = 64;
   m.shortest_way = nanoseconds(100);
@@ -30,7 +30,7 @@ fake::manner in_a_hurry(fake::manner m) {
   return m;
 }
 
-/// A whole frame in one block, as multi-rail links send what must keep its order.
+/// A whole frame in one block, as multi-rail links send frames that must keep their order.
 std::vector<std::byte> block_of(const hostile_frame& f) {
   const std::size_t head = sizeof f.header + weft::transports::extension_size(f.header);
   std::vector<std::byte> block(head + f.header.size);
@@ -41,7 +41,7 @@ std::vector<std::byte> block_of(const hostile_frame& f) {
 
 }  // namespace
 
-/// Hears what comes by one link.
+/// Takes the frames of one link.
 struct hostile_rank::ear final : weft::transports::frame_sink {
   ear(victim& v, std::size_t number, bool several) noexcept
       : whose(v), lane(number), is_lane(several) {}
@@ -103,7 +103,7 @@ hostile_rank::victim& hostile_rank::of(node n) {
   for (std::size_t i = 0; i < ways_.size(); ++i)
     v->ears.push_back(std::make_unique<ear>(*v, i, several));
   if (several) v->talk.received.resize(ways_.size());
-  // What honest ranks wait for from it.
+  // The answers for which honest ranks wait.
   for (const act& a : plan_.acts)
     for (std::uint64_t i = 0; i < 8; ++i) v->talk.tags.push_back(tag_of(a, i));
   return *v;
@@ -156,7 +156,7 @@ post hostile_rank::speak(node to, dice& d, const weft::tests::temper& t) {
   return answer;
 }
 
-/// With several links: large data by any of them, and all else in order, or nearly.
+/// With several links: large data by any of them, and all other frames in order, or nearly so.
 post hostile_rank::send(victim& v, dice& d) {
   const hostile_frame& f = *v.unsent;
   weft::transports::gather junk(parts_);
@@ -191,7 +191,7 @@ post hostile_rank::send(victim& v, dice& d) {
   return answer;
 }
 
-/// Reads or writes where the victim has shown memory, once.
+/// Reads or writes memory that the victim has shown, once.
 post hostile_rank::touch(victim& v, dice& d) {
   const auto& shown = v.talk.shown();
   weft::proto::remote_address there =

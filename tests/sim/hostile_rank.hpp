@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank that keeps no rules.
+// A rank that breaks the rules.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace sim {
 
-/// Has links like any rank, and no messenger: what it sends is made by weft::tests::hostile_frames.
-/// What it hears teaches it numbers and addresses. It reads when it likes: else its node is
-/// stalled.
+/// Has links like any rank, and no messenger: weft::tests::hostile_frames makes the frames that it
+/// sends. It learns numbers and addresses from the frames that it receives. It reads when it
+/// chooses: otherwise its node is stalled.
 class hostile_rank {
  public:
   hostile_rank(fake::world& w, node number, const scenario& p, log& l);
@@ -28,25 +28,25 @@ class hostile_rank {
   // --- links, as the control plane asks for them ------------------------------------------------
 
   weft::transports::transport& way(std::size_t n) noexcept { return *ways_[n]; }
-  /// Where it hears what a rank says by that link.
+  /// The frame sink for the frames of a rank by that link.
   weft::transports::frame_sink& frame_sink(node from, std::size_t way);
-  /// Whether it takes a rank's links, and never answers.
+  /// Whether it accepts a rank's links, and never answers.
   bool keeps_silent(node from) const;
   /// Units that it grants a rank that connects: more than it has memory for, or none.
   std::uint32_t grants(node from);
-  /// The links that it opened may be sent on.
+  /// The links that it opened may be used from now on.
   void linked(node to, std::vector<std::unique_ptr<weft::transports::link>> links,
               std::uint32_t credit);
   bool has_links(node to) const;
 
   // --- what it does ----------------------------------------------------------------------------
 
-  /// It may reach that memory of a rank's, if it says so in time.
+  /// It may access that memory of a rank, if the rank tells it in time.
   void knows_region(node whose, std::uint64_t key, std::uint64_t first, std::uint64_t size);
-  /// Says one thing, or reads or writes the rank's memory.
-  /// \return failed: nothing can be said to that rank any more
+  /// Sends one frame, or reads or writes the rank's memory.
+  /// \return failed: nothing can be sent to that rank any more
   weft::transports::post speak(node to, dice& d, const weft::tests::temper& t);
-  /// The next frame stops in the middle, and nothing comes behind it.
+  /// The next frame stops in the middle, and no frame follows it.
   void stop_in_next(std::uint32_t after) { stops_after_ = after; }
 
  private:
@@ -55,8 +55,8 @@ class hostile_rank {
     weft::tests::hostile_frames talk;
     std::vector<std::unique_ptr<ear>> ears;  // one for each link
     std::vector<std::unique_ptr<weft::transports::link>> links;
-    std::optional<weft::tests::hostile_frame> unsent{};  // it found no room
-    std::size_t lane = 0;                                // of several links: whose turn it is
+    std::optional<weft::tests::hostile_frame> unsent{};  // there was no room for it
+    std::size_t lane = 0;                                // of several links: the next one
     std::uint64_t ordered = 0, fragments = 0;            // frames on several links so far
     std::optional<std::uint64_t> gap{};                  // a number that it keeps back for a while
     unsigned until_filled = 0;

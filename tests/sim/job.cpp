@@ -12,7 +12,7 @@ using weft::transports::wireup_message;
 
 namespace {
 
-// Runs end after a few thousand; one that has not by then goes round in circles.
+// Runs end after a few thousand steps; one that has not by then never ends.
 constexpr std::uint64_t most_steps = 1'000'000;
 
 fake::settings settings_of(const scenario& p) {
@@ -75,7 +75,7 @@ void job::join(node n) {
   if (plan_.wanted.many_links) plan_cuts(n);
 }
 
-/// Those that are there break; one that is not made yet has to be, to break.
+/// Existing links break; a link that is not made yet has to be made, to break.
 void job::plan_cuts(node n) {
   for (node other = 0; other < n; ++other)
     for (std::size_t i = 0; i < plan_.transports.size(); ++i) {
@@ -109,14 +109,14 @@ void job::when_there(node n, nanoseconds when, std::function<void(rank&)> what) 
 
 // --- connections -----------------------------------------------------------------------------
 
-/// As the control plane does: finds the other one, makes a link, offers it, waits for the answer.
+/// As the control plane does: finds the other rank, makes a link, offers it, waits for the answer.
 void job::want(node from, peer& to) {
   const node other = to.id();
   const nanoseconds asks = world_.elapsed() + delay(from, other);
   world_.at(std::max(asks, plan_.ranks[other].joins), [this, from, other] { open(from, other); });
 }
 
-/// By which transports the first has links to the second.
+/// The transports by which the first has links to the second.
 std::vector<std::size_t> job::ways(node from, node to) const {
   const bool all_into_one = is_hostile(from) && plan_.enters_twice(to);
   if (!plan_.wanted.many_links && !all_into_one) return {plan_.way(from, to)};
@@ -125,7 +125,7 @@ std::vector<std::size_t> job::ways(node from, node to) const {
   return all;
 }
 
-/// Progress lock held. To whom a link of that rank's from there delivers.
+/// Progress lock held. The frame sink to which a link of that rank from that endpoint delivers.
 weft::transports::frame_sink& job::frame_sink(const weft::endpoint& from, node whom,
                                               std::size_t way) {
   peer& p = *from.state();
@@ -203,8 +203,8 @@ void job::answer(node from, node to) {
       there.state()->opened(std::move(found->second.unused), o.credit);
   }
   log_.event("rank {} has a link to rank {}", from, to);
-  // With several links credit is on its way inside other frames, and goes again when one breaks.
-  if (lives(to) && !plan_.wanted.many_links)  // a hostile rank keeps no books
+  // With several links credit travels inside other frames, and is sent again when a link breaks.
+  if (lives(to) && !plan_.wanted.many_links)  // a hostile rank keeps no account
     connections_.push_back({from, to, there, at(to).to(from)});
 }
 
@@ -219,7 +219,7 @@ nanoseconds job::delay(node from, node to) {
 
 bool job::apart(node a, node b) const { return apart_.contains({a, b}); }
 
-/// What the control plane does when it learns that somebody is gone; it may learn it twice.
+/// As the control plane does when it learns that a rank is gone; it may learn that twice.
 void job::gone(node whom, node who, errc how) {
   if (!lives(whom) || !apart_.insert({whom, who}).second) return;
   log_.event("rank {} is told that rank {} is gone ({})", whom, who, static_cast<int>(how));
@@ -347,7 +347,7 @@ void job::stop_everybody() {
 
 void job::end_everybody() {
   log_.event("everybody ends");
-  world_.watch = nullptr;  // what comes too late now is nobody's fault
+  world_.watch = nullptr;  // later events are no fault of any rank
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!lives(n)) continue;
     if (const auto waiting = ledger_.pending(n); waiting != 0 && log_.clean())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a run and what connects them: everything but the acts.
+// The ranks of a run and what connects them: all but the acts.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@
 
 namespace sim {
 
-/// A job in one process. Stands where weft-run, the control plane and the kernel stand for real
-/// ranks: makes links when they are asked for, tells of deaths and good-byes, each after a while.
+/// A job in one process. Takes the place of weft-run, the control plane and the kernel of real
+/// ranks: makes links on request, and tells of deaths and good-byes, each after a delay.
 class job {
  public:
   job(const scenario& p, log& l, ledger& book);
@@ -33,24 +33,25 @@ class job {
   ledger& book() noexcept { return ledger_; }
   log& history() noexcept { return log_; }
 
-  /// Has joined, and is neither dead nor has it left.
+  /// Whether the rank has joined, and has neither died nor left.
   bool lives(node n) const noexcept;
   rank& at(node n) noexcept { return *ranks_[n]; }
 
-  /// Calls `what` at that moment, or when the rank joins, if that is later; not if it is gone then.
+  /// Calls `what` at that moment, or when the rank joins, if that is later; not if the rank is gone
+  /// then.
   void when_there(node n, nanoseconds when, std::function<void(rank&)> what);
 
   // --- the rank that keeps no rules -------------------------------------------------------------
 
-  /// Null: there is none, or it is gone.
+  /// Null: there is no hostile rank, or it is gone.
   hostile_rank* hostile() noexcept {
     return plan_.hostile && there(*plan_.hostile) ? hostile_.get() : nullptr;
   }
-  /// Sees to it that it has links to a rank, some time.
+  /// Makes the hostile rank get links to a rank, at some time.
   void want_hostile_links(node to);
-  /// It learns how that memory can be reached, as soon as it is a region.
+  /// The hostile rank learns how that memory can be reached, as soon as it is a region.
   void knows(node owner, std::shared_ptr<shared_memory> there);
-  /// It is gone at last. \return false: it was, or there is none
+  /// The hostile rank ends. \return false: it had ended, or there is none
   bool end_hostile();
 
   // --- disasters ------------------------------------------------------------------------------
@@ -62,11 +63,11 @@ class job {
 
   // --- a run ----------------------------------------------------------------------------------
 
-  /// Steps until nothing moves any more, checking after each step. \return false: it never ends
+  /// Steps until nothing moves any more; checks after each step. \return false: it never ends
   bool run();
-  void judge_rest();  ///< nothing moves
+  void judge_rest();  ///< called when nothing moves
   void stop_everybody();
-  void end_everybody();  ///< and what each rank has left behind is looked at
+  void end_everybody();  ///< ends all ranks, and checks what each has left
 
   std::uint64_t steps() const noexcept { return steps_; }
   std::uint64_t most_work() const noexcept { return most_work_; }
@@ -81,15 +82,15 @@ class job {
   };
 
   struct opening {
-    // One, or one by each transport.
+    // One link, or one by each transport.
     std::vector<std::unique_ptr<weft::transports::link>> links;
     std::vector<weft::transports::wireup_message> letters;
     std::uint32_t credit = 0;
   };
 
   struct several {
-    weft::endpoint who;                                    // whose they are; outlives them
-    std::unique_ptr<weft::proto::multi_rail_link> unused;  // until it takes them
+    weft::endpoint who;  // the owner of the links, which outlives them
+    std::unique_ptr<weft::proto::multi_rail_link> unused;  // until `who` takes the links
   };
 
   bool there(node n) const noexcept;
@@ -123,18 +124,18 @@ class job {
   accounts accounts_;
   std::vector<std::unique_ptr<rank>> ranks_;  // null: has not joined, or keeps no rules
   std::unique_ptr<hostile_rank> hostile_;
-  std::set<node> met_hostile_;             // have had a link to it, in either direction
-  std::set<node> asked_by_hostile_;        // for links
-  std::set<node> cut_off_;                 // have cut it off by themselves
-  std::vector<std::optional<errc>> ends_;  // how others see its end
+  std::set<node> met_hostile_;       // ranks that have had a link to it, in either direction
+  std::set<node> asked_by_hostile_;  // ranks that it asked for links
+  std::set<node> cut_off_;           // ranks that have ended their connection with it by themselves
+  std::vector<std::optional<errc>> ends_;  // how the other ranks see its end
   std::map<std::pair<node, node>, opening> opening_;
   std::map<std::pair<node, node>, several> several_;
-  std::map<std::pair<node, node>, std::uint64_t> delays_;  // how many were thrown
-  std::vector<connection> connections_;                    // those whose credit matters
+  std::map<std::pair<node, node>, std::uint64_t> delays_;  // the number of delays thrown
+  std::vector<connection> connections_;                    // whose credit is checked
   std::set<std::pair<node, node>> apart_;    // the first has been told that the second is gone
   std::uint64_t work_before_ = work_done();  // this turn
-  std::uint64_t most_work_ = 0;              // of a pass, besides what its frames explain
-  std::uint64_t frames_in_pass_ = 0;         // that were heard
+  std::uint64_t most_work_ = 0;              // of a pass, besides the work that its frames explain
+  std::uint64_t frames_in_pass_ = 0;         // frames received in the pass
   std::uint64_t steps_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job has to do with a rank that keeps no rules, and what the others owe it: nothing.
+// The job's part for a rank that breaks the rules, and the checks of the other ranks.
 #include <algorithm>
 
 #include "proto/rma.hpp"
@@ -14,13 +14,13 @@ using weft::runtime::engine;
 
 namespace {
 
-// Answers to messages and to accesses; what a rank says by itself are a few.
+// Answers to messages and to accesses; frames that a rank sends unasked are few.
 constexpr std::size_t most_waiting =
     weft::proto::most_unsent_answers + weft::proto::most_outstanding_rma + 1000;
 
-// Basic blocks. The end of a peer looks at each place where a receive may be, and releases what was
-// kept of it: 120,000 blocks were the most in 100,000 seeds. clang makes up to
-// twice as many blocks of the same source under its sanitizers.
+// Basic blocks. The end of a peer checks each place where a receive may be, and releases the memory
+// kept for it: 120,000 blocks were the most in 100,000 seeds. clang makes up to twice as many
+// blocks of the same source under its sanitizers.
 #ifdef __clang__
 constexpr std::uint64_t work_of_a_pass = 200'000;
 #else
@@ -46,7 +46,7 @@ void job::knows(node owner, std::shared_ptr<shared_memory> what) {
   });
 }
 
-/// What a pass does depends on what has come in it, and not on what a peer has sent before.
+/// The work of a pass depends on the frames received in it, and not on what a peer has sent before.
 void job::judge_pass(node n) {
   const std::uint64_t work = work_done() - std::exchange(work_before_, work_done());
   const std::uint64_t frames = std::exchange(frames_in_pass_, 0);
@@ -55,7 +55,7 @@ void job::judge_pass(node n) {
     log_.violation("a pass of rank {} with {} frames took {} steps", n, frames, work);
 }
 
-/// Whoever connects is granted something, also beyond the budget.
+/// A rank that connects is granted some credit, also beyond the budget.
 std::size_t job::overdraft() const noexcept {
   return ranks_.size() * weft::proto::credit_reserve * weft::proto::credit_unit;
 }
@@ -67,7 +67,8 @@ bool job::end_hostile() {
   return true;
 }
 
-/// What a rank keeps for it has its bounds; one that has been cut off hears of it as of a death.
+/// What a rank keeps for the hostile rank is bounded. A rank that has ended the connection learns
+/// of its end as of a death.
 void job::judge_hostile(node n) {
   const node other = *plan_.hostile;
   const std::shared_ptr<weft::proto::peer> p = at(n).messages().peers().at(other);
@@ -80,7 +81,7 @@ void job::judge_hostile(node n) {
   }
 }
 
-/// It is gone, and all that has to do with it has come to rest.
+/// The hostile rank is gone, and all operations with it are at rest.
 void job::judge_after_hostile(node n) {
   const node other = *plan_.hostile;
   const std::shared_ptr<weft::proto::peer> p = at(n).messages().peers().at(other);

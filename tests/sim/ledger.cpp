@@ -14,8 +14,8 @@ using weft::tag_mask;
 namespace {
 
 constexpr std::size_t margin = 16;
-constexpr std::byte untouched{0xa5};  // what a receive's memory holds before, and margins always
-constexpr std::byte returned{0xee};   // what memory holds once it is the rank's again
+constexpr std::byte untouched{0xa5};  // in a receive's memory before, and always in margins
+constexpr std::byte returned{0xee};   // in memory that belongs to the rank again
 
 bool all_are(std::span<const std::byte> bytes, std::byte what) {
   return std::all_of(bytes.begin(), bytes.end(), [what](std::byte b) { return b == what; });
@@ -134,13 +134,13 @@ void ledger::ended(message_record& m) {
   const std::vector<std::byte> bytes = contents(m);
   if (!std::equal(bytes.begin(), bytes.end(), m.memory.begin()))
     log_.violation("{}: its buffer was changed", name_of(m));
-  // The rank may use it for something else at once; who still reads there sends garbage.
+  // The rank may reuse the memory at once; a thread that still reads it sends garbage.
   std::fill(m.buffer().begin(), m.buffer().end(), returned);
 }
 
 void ledger::ended(receive_record& r, const weft::received& got) {
   r.got = got;
-  // A receive that was stopped while its message arrived tells which stream it was of.
+  // A receive that was stopped while its message arrived tells the stream of the message.
   if (r.status == errc::stopped && got.source != weft::no_peer)
     ++dropped_[{static_cast<node>(got.source), r.at, got.tag.value}];
   if (r.went_well()) {
@@ -172,7 +172,7 @@ void ledger::ended(receive_record& r, const weft::received& got) {
   std::fill(r.buffer().begin(), r.buffer().end(), returned);
 }
 
-/// It got a message of that size, which says nothing of what is behind it.
+/// The receive got a message of that size; the memory behind it must be untouched.
 void ledger::judge_untouched(receive_record& r, std::size_t size) {
   if (r.what != "receive") return;
   if (!all_are(r.buffer().subspan(std::min(size, r.size())), untouched))
@@ -218,15 +218,15 @@ bool ledger::may_end_like(const record& r, errc status) const {
   if (const auto alone = spoiled_alone_.find(r.at);
       alone != spoiled_alone_.end() && alone->second.contains(status))
     return true;
-  // One from anybody may have met a message of a rank that then was lost.
+  // A receive from any source may have matched a message of a rank that then was lost.
   return std::any_of(spoiled_.begin(), spoiled_.end(), [&](const auto& pair) {
     const auto& [at, whom] = pair.first;
     return at == r.at && whom == r.with.value_or(whom) && pair.second.contains(status);
   });
 }
 
-/// Whether that message may be one of those that went with a stopped receive. So many of a stream
-/// are excused as receives said so.
+/// Whether that message may be one of those that were lost with a stopped receive. At most as many
+/// messages of a stream are excused as receives reported.
 /// \param before how many of each stream have been excused
 bool ledger::excused(const message_record& m, std::map<stream, unsigned>& before) const {
   const stream s{m.at, *m.with, m.tag};
@@ -257,7 +257,7 @@ std::uint64_t ledger::pending(node at) const {
 }
 
 void ledger::judge_waiting(const record& r) {
-  // It may have taken what came from it, and wait for the rest.
+  // It may have taken a message's beginning from the hostile rank, and wait for the rest.
   const bool may_be_held = r.hostile_may_hold || (!r.with && r.what == "receive");
   if (hostile && (r.with == hostile || may_be_held) && !gone(r.at, *hostile)) return;
   if (r.with && spoiled(r.at, *r.with)) {

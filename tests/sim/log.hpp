@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The history of a run: every event in order, what the oracle found, and a number that stands for
-// all of it.
+// The history of a run: every event in order, the oracle's findings, and a number that identifies
+// the history.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ class log {
 
   void keep_time(const fake::world& w) noexcept { world_ = &w; }
 
-  /// Something happened. The numbers go into the fingerprint, the text (of fmt) into the trace.
+  /// An event. The numbers go into the fingerprint, the text (of fmt) into the trace.
   template <class... Numbers>
   void event(const char* text, Numbers... numbers) {
     ++events_;
@@ -36,7 +36,7 @@ class log {
     if (trace_) print(fmt::format(fmt::runtime(text), numbers...));
   }
 
-  /// The oracle's verdict: what must not be. The first ones are kept.
+  /// A violation that the oracle found. The first ones are kept.
   template <class... Args>
   void violation(fmt::format_string<Args...> text, Args&&... args) {
     constexpr std::size_t most = 20;

@@ -31,7 +31,7 @@ struct settings {
   bool quiet = false;
 };
 
-/// What all runs together have seen.
+/// The sums over all runs.
 struct totals {
   std::uint64_t seeds = 0, failed = 0, messages = 0, frames = 0, most_work = 0;
   clock::time_point began = clock::now();
@@ -72,7 +72,7 @@ int run_one_with_trace(const wishes& w) {
   return v.good() ? 0 : 1;
 }
 
-/// What runs now, for the case that it ends the program.
+/// The command of the present run, in case the run ends the program.
 std::string command_now;
 
 void name_the_seed() {
@@ -86,7 +86,7 @@ void on_crash(int signal) {
   std::raise(signal);
 }
 
-/// A sanitizer has handlers of its own, which say more.
+/// A sanitizer has its own handlers, which say more.
 void watch_for_crashes() {
   if (__sanitizer_set_death_callback) return __sanitizer_set_death_callback(&name_the_seed);
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})

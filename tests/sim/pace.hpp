@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a conversation goes about its operations: how many there are, one after the other or at once,
-// and which of them are in a hurry.
+// How a conversation performs its operations: how many there are, whether one after the other or at
+// once, and which of them have deadlines.
 #pragma once
 
 #include <weft/weft.hpp>
@@ -29,7 +29,7 @@ inline pace throw_pace(dice& d) {
   return {own, 0, often_late, at_once};
 }
 
-/// \param longest bytes of one
+/// \param longest bytes of the longest operation
 inline unsigned throw_count(const job& j, dice& d, std::size_t longest) {
   const std::uint64_t most = longest > 50'000 ? 3 : longest > 5000 ? 8 : 40;
   const auto count = static_cast<unsigned>(d.between(1, most));

@@ -59,7 +59,7 @@ fake::manner throw_transport(dice d, const char* name) {
   m.later = d.percent(50);
   m.transfers = d.one_of(transfers);
   m.prefers_put = d.percent(40);
-  // One that fails in order would cut a connection, of which the plan must know.
+  // A link that fails in order would cut a connection, of which the plan must know.
   m.fails_in_order = d.percent(30);
   m.failing = m.fails_in_order ? 0 : d.one_of(failing);
   m.chains = d.percent(50);
@@ -88,7 +88,7 @@ act throw_act(dice d, unsigned number, unsigned ranks, nanoseconds duration) {
   return a;
 }
 
-/// Of the last rank, with one of the others.
+/// An act of the last rank against one of the others.
 act throw_hostility(dice d, unsigned number, node hostile) {
   act a;
   a.number = number;
@@ -124,7 +124,7 @@ bool scenario::enters_twice(node victim) const {
 
 std::optional<nanoseconds> scenario::cut(node a, node b, std::size_t transport) const {
   dice d = chance.part(of_cuts).part(std::min(a, b)).part(std::max(a, b));
-  if (d.below(transports.size()) == transport) return {};  // one is left
+  if (d.below(transports.size()) == transport) return {};  // at least one transport is left
   d = d.part(transport);
   if (d.percent(30)) return {};
   return d.up_to(600us);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens in a run, all of it derived from one seed.
+// The plan of a run, all of it derived from one seed.
 #pragma once
 
 #include <cstdint>
@@ -19,36 +19,36 @@ using fake::node;
 using std::chrono::nanoseconds;
 using weft::tests::dice;
 
-/// What a user can say about a run. Nothing said: the seed decides.
+/// The user's choices for a run. Without a choice the seed decides.
 struct wishes {
   std::uint64_t seed = 1;
   std::optional<unsigned> ranks;
   std::optional<unsigned> messages;           ///< at most so many in each conversation
   std::optional<std::vector<unsigned>> only;  ///< these acts and no others, by number
   std::string plant;                          ///< a fault of plants.hpp; empty: none
-  /// Every pair has a link by each transport, and may lose all but one of them on the way.
+  /// Every pair has a link by each transport, and may lose all but one of the links during the run.
   bool many_links = false;
-  /// One more rank, which keeps no rules.
+  /// One more rank, which breaks the rules.
   bool hostile = false;
-  /// So many frames it sends at most in each of its acts.
+  /// The most frames that this rank sends in each of its acts.
   std::optional<unsigned> frames;
 
-  /// The command that repeats it.
+  /// The command that repeats the run.
   std::string command() const;
 };
 
-/// One thing that happens: a conversation, or a disaster. Its numbers depend on the seed and on its
-/// place in the plan, not on the other acts: those can be left out.
+/// One event of the plan: a conversation, or a disaster. Its numbers depend on the seed and on its
+/// place in the plan, not on the other acts: so acts can be left out.
 struct act {
   unsigned number = 0;
   const struct act_kind* kind = nullptr;
-  node first = 0;   ///< whoever begins it, or whom it befalls
-  node second = 0;  ///< the other one
+  node first = 0;   ///< the rank that begins it, or that it happens to
+  node second = 0;  ///< the other rank
   nanoseconds when{0};
   dice chance{0};
 };
 
-/// One rank's own choices.
+/// One rank's settings.
 struct rank_plan {
   std::size_t unexpected_budget = 0;
   std::size_t eager_limit = 0;
@@ -61,26 +61,26 @@ struct scenario {
   wishes wanted;
   std::vector<rank_plan> ranks;
   std::vector<fake::manner> transports;  ///< every rank has all of them
-  nanoseconds turn{0};                   ///< what a turn costs
+  nanoseconds turn{0};                   ///< the time of a turn
   std::vector<act> acts;                 ///< in order of number; numbers may be missing
   unsigned acts_in_all = 0;              ///< also those that were left out
-  std::optional<node> hostile;           ///< the rank that keeps no rules
+  std::optional<node> hostile;           ///< the rank that breaks the rules
   dice chance{0};                        ///< for everything else
 
   /// Which transport the two use, in both directions.
   std::size_t way(node a, node b) const;
 
-  /// Whether the hostile rank's links by every transport lead into the one frame sink that a rank
-  /// has for it. Connection managers should not let it; a peer should not need that.
+  /// Whether the hostile rank's links by all transports lead into the one frame sink that a rank
+  /// has for it. Connection managers should prevent that, but a peer should not rely on it.
   bool enters_twice(node victim) const;
 
-  /// When the pair loses its link by that transport; nothing: it keeps it.
+  /// When the pair loses its link by that transport; nothing: never.
   std::optional<nanoseconds> cut(node a, node b, std::size_t transport) const;
 
-  /// For the numbers of a rank that no other one guesses.
+  /// For the numbers of a rank that other ranks cannot guess.
   dice secrets(node n) const { return chance.part(~std::uint64_t{n}); }
 
-  /// Whether a rank has anything to do; the others are left out.
+  /// Whether a rank has an act; the others are left out.
   bool takes_part(node n) const;
 };
 

@@ -20,7 +20,7 @@ bool drop_credit(fake::wire& w) {
   return std::exchange(credit, std::uint16_t{0}) != 0;
 }
 
-/// The payloads of two pieces of one message change places.
+/// Exchanges the payloads of two pieces of one message.
 bool swap_fragments(fake::wire& w) {
   if (w.frames.size() < 2) return false;
   auto& last = w.frames.back();
@@ -76,7 +76,7 @@ void planted::put_into(fake::world& w) const {
   w.tamper = [do_it = kind_->on_a_wire, left = when_](fake::wire& on) mutable {
     if (left == 0) return;
     if (left > 1) {
-      // Only those count that it could befall.
+      // Only frames on which the tampering has an effect are counted.
       fake::wire copy = on;
       if (do_it(copy)) --left;
     } else if (do_it(on)) {

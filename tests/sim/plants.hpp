@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that a run can be given, to see that the oracle finds them.
+// Planted faults: they show whether the oracle finds faults.
 #pragma once
 
 #include <string>
@@ -13,32 +13,32 @@ namespace sim {
 namespace fake = weft::transports::fake;
 using weft::tests::dice;
 
-/// Does something to the frame that was put on a wire last. \return whether it could
+/// Tampers with the frame that was put on a wire last. \return whether it could
 using tampering = bool (*)(fake::wire&);
 
 struct plant_kind {
   std::string name;
   std::string what;     ///< in words
-  tampering on_a_wire;  ///< null: it is not on a wire
+  tampering on_a_wire;  ///< null: the fault is not on a wire
   bool ends_twice;      ///< an operation is completed twice
 };
 
 const std::vector<plant_kind>& plant_kinds();
 
-/// One fault in one run, at a moment by chance.
+/// One fault in one run, at a random moment.
 class planted {
  public:
-  /// \param name empty: none. \throws std::invalid_argument naming what there is
+  /// \param name empty: none. \throws std::invalid_argument naming the possible faults
   planted(const std::string& name, dice chance);
 
   void put_into(fake::world& w) const;
 
-  /// The number of the end of an operation that is told twice; 0: none.
+  /// The number of the end of an operation that is reported twice; 0: none.
   std::uint64_t ends_twice() const noexcept;
 
  private:
   const plant_kind* kind_ = nullptr;
-  std::uint64_t when_ = 0;  ///< the frame, or the end, with that number that it can befall
+  std::uint64_t when_ = 0;  ///< the number of the frame, or of the end, that it may affect
 };
 
 }  // namespace sim

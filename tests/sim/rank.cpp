@@ -9,7 +9,7 @@ namespace sim {
 
 using weft::runtime::engine;
 
-/// A task that nobody waits for: what `spawn` makes of one in a context.
+/// A task that no coroutine awaits: what `spawn` makes of a task in a context.
 class rank::player final : weft::detail::detached_task_owner, weft::operation {
  public:
   player(rank& r, weft::task<void> t) : operation(&begin), rank_(r), task_(std::move(t)) {

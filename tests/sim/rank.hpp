@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank: what a context has, but for the control plane.
+// One rank: the parts of a context, without the control plane.
 #pragma once
 
 #include <deque>
@@ -34,11 +34,11 @@ class rank {
   ledger& book() noexcept { return ledger_; }
   weft::endpoint to(node n) { return weft::endpoint(messages_.peers().at(n)); }
 
-  /// Runs a task in the rank's next turn; nobody waits for it. It may not throw.
+  /// Runs a task in the rank's next turn, without awaiting it. The task may not throw.
   void play(weft::task<void> t);
   void stop() { stop_.request_stop(); }
 
-  /// What core's destructor does. Nothing can be played afterwards.
+  /// Does what core's destructor does. Nothing can be played afterwards.
   void end();
   /// Checks that nothing of any message is left, after end().
   void judge_remains();
@@ -54,7 +54,7 @@ class rank {
   watched_notified hear(const std::shared_ptr<shared_memory>& mine);
   watched_region_end end_of(const std::shared_ptr<shared_memory>& mine);
 
-  /// Makes it a region, until end_of(), or the end of the rank.
+  /// Makes the memory a region, until end_of(), or until the end of the rank.
   void host(std::shared_ptr<shared_memory> mine);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank has of other ranks' memory, and they of its own.
+// A rank's access to the memory of other ranks, and theirs to its memory.
 #include <algorithm>
 
 #include "sim/rank.hpp"
@@ -19,7 +19,7 @@ void rank::host(memory mine) {
   ledger_.hosts(number_, true);
 }
 
-/// With the context's end, nobody's link copies any more.
+/// At the context's end all regions end: no link copies any more.
 void rank::end_regions() {
   for (const memory& m : hosted_) {
     m->ending = true;

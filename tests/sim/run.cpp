@@ -21,7 +21,7 @@ verdict play(const scenario& p, const planted& fault, std::FILE* trace) {
                     a.first, a.second);
       a.kind->stage(j, a);
     }
-    // A violation ends a run: what follows from it would only hide it.
+    // A violation ends a run: later events would only hide it.
     if (j.run()) {
       j.judge_rest();
       if (j.end_hostile() && j.run()) j.judge_rest();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A region of one rank, as the oracle knows it: a slot for each access, and a word that is counted
-// in.
+// A region of one rank, as the oracle knows it: a slot for each access, and a word for the atomic
+// operations.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@
 
 namespace sim {
 
-/// What one access is for.
+/// The purpose of one access.
 enum class use : std::uint8_t {
   put,
-  told_put,  ///< and its owner is told
+  told_put,  ///< a put with a notification
   get,
   add,
-  beyond,  ///< of memory that is not there, behind the region: refused
-  before   ///< or before it
+  beyond,  ///< of memory behind the region: refused
+  before   ///< of memory before it
 };
 
-/// Lives until the end of the run. Nobody touches a slot but its access, so whatever is found there
-/// later than an access ended was written too late.
+/// Lives until the end of the run. Only its access uses a slot, so a change after the end of the
+/// access was written too late.
 class shared_memory {
  public:
-  /// \param slots so many, of `each` bytes
-  /// \param called what its owner wants it to be called; key 0: as weft likes
+  /// \param slots the number of slots, of `each` bytes
+  /// \param name the owner's name for it; key 0: weft chooses
   shared_memory(dice chance, unsigned slots, std::size_t each, weft::region_name name);
 
   weft::mutable_buffer all() noexcept { return bytes_; }
@@ -39,20 +39,20 @@ class shared_memory {
   std::size_t size_of(unsigned slot) const noexcept;
   weft::remote_region slot(unsigned i) const noexcept;
   weft::remote_region counter() const noexcept { return {key, name.first, sizeof(std::uint64_t)}; }
-  /// What a put writes there, or a get finds.
+  /// The bytes that a put writes to the slot, or a get finds there.
   std::vector<std::byte> contents(unsigned slot) const;
 
-  /// Whether an access may end like that for a reason that is the region's.
+  /// Whether an access may end with that status for a reason of the region.
   bool excuses(unsigned slot, errc status) const noexcept;
-  /// An access has ended, or its owner has been told. \return empty, or what is wrong
+  /// An access has ended, or its owner was notified. \return empty, or what is wrong
   std::string judge(const access_record& a, std::uint64_t told);
-  /// Nothing is under way any more.
+  /// Called when no operation is under way any more.
   std::string judge_rest() const;
 
   const weft::region_name name;
-  std::uint64_t key = 0;  ///< 0: it has not begun
+  std::uint64_t key = 0;  ///< 0: the region has not begun
   bool ending = false;
-  bool open_to_all = false;  ///< a rank that keeps no rules has it, or reaches it
+  bool open_to_all = false;  ///< a rank that breaks the rules owns it, or can reach it
 
  private:
   bool is_refused(unsigned slot) const noexcept;
@@ -66,7 +66,7 @@ class shared_memory {
   std::set<std::uint64_t> heard_;
   std::set<std::uint64_t> found_;
   std::set<unsigned> written_;
-  std::uint64_t added_ = 0;    // by those that ended well
+  std::uint64_t added_ = 0;    // by operations that ended well
   std::uint64_t perhaps_ = 0;  // by the others
 };
 

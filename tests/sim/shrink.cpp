@@ -13,7 +13,7 @@ wishes shrink(wishes w, const std::function<void(const wishes&)>& tried) {
 
   std::vector<unsigned> acts;
   for (const act& a : make_plan(w).acts) acts.push_back(a.number);
-  // Large parts first, then single ones until none can be spared.
+  // Large parts first, then single acts until none can be left out.
   for (std::size_t part = std::max<std::size_t>(acts.size() / 2, 1); part != 0;) {
     bool spared = false;
     for (std::size_t from = 0; from < acts.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a run that fails to a small one that fails.
+// Reduces a run that fails to a small run that fails.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,10 @@
 
 namespace sim {
 
-/// Leaves out acts (and with them ranks), then messages, as long as the oracle still finds
-/// something. What is left out changes nothing about the plans for the rest.
+/// Leaves out acts (and with them ranks), then messages, as long as the oracle still finds a
+/// violation. Leaving acts out does not change the plans of the rest.
 /// \param w     a run that fails
-/// \param tried called before each attempt, for people who wait
+/// \param tried called before each attempt, to show progress
 /// \return a run that fails, of which no single act can be left out
 wishes shrink(wishes w, const std::function<void(const wishes&)>& tried = {});
 

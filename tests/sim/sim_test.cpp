@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That the simulator keeps its own promises: it finds faults, repeats itself, and shrinks.
+// The simulator's own properties: it finds faults, repeats itself, and shrinks.
 #include <sys/wait.h>
 
 #include <array>
@@ -22,7 +22,7 @@ wishes of_seed(std::uint64_t seed, const std::string& plant = {}) {
   return w;
 }
 
-/// The first seed on which the oracle says something; 0: none up to `most`.
+/// The first seed in which the oracle finds a violation; 0: none up to `most`.
 std::uint64_t first_found(const std::string& plant, std::uint64_t most) {
   for (wishes w = of_seed(1, plant); w.seed <= most; ++w.seed)
     if (!run(w).good()) return w.seed;
@@ -55,7 +55,7 @@ TEST_CASE("a planted fault is found within 1000 seeds") {
       const std::uint64_t seed = first_found(kind.name, 1000);
       CAPTURE(seed);
       REQUIRE(seed != 0);
-      // It is the fault that was found: without it the same seed is good.
+      // The planted fault is what was found: without it the same seed is good.
       CHECK(run(of_seed(seed)).violations == std::vector<std::string>{});
     }
   }

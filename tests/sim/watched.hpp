@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests whose operations tell the ledger about themselves. They are weft's own operations and go
-// through scopes, deadlines and stop tokens like any other.
+// Requests whose operations report to the ledger. They are weft's own operations and go through
+// scopes, deadlines and stop tokens like any other.
 #pragma once
 
 #include <weft/detail/rma_ops.hpp>
@@ -15,7 +15,7 @@ template <class Request, class Record>
 class watched_operation;
 
 /// \tparam Request of weft: send_request, recv_request, ...
-/// \tparam Record  its kind of page in the ledger
+/// \tparam Record  its kind of record in the ledger
 template <class Request, class Record>
 struct watched {
   using value_type = typename Request::value_type;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeping and waking, over and over: a wake-up that is lost hangs the test until its time is over.
-// Messages have a second net (who sleeps with something unseen asks again), so the doorbell is also
-// tested without it.
+// Sleeping and waking, over and over: a lost wake-up hangs the test until its time is over.
+// Messages have a second safeguard (a process that sleeps with unseen messages polls again), so the
+// doorbell is also tested without it.
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -39,7 +39,7 @@ std::string listening(const char* side) {
   return "unix://weft-hand-over-" + std::to_string(::getpid()) + side;
 }
 
-/// Runs one part in a process of its own and the other one here.
+/// Runs one part in another process and the other part here.
 void in_two_processes(const std::function<void()>& there, const std::function<void()>& here) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -60,7 +60,7 @@ void in_two_processes(const std::function<void()>& there, const std::function<vo
 
 // --- doorbells -----------------------------------------------------------------------------------
 
-/// Where each side writes what the other one waits for.
+/// Each side writes here what the other side waits for.
 struct words {
   alignas(64) std::atomic<std::uint32_t> to[2];
 };
@@ -92,7 +92,7 @@ struct side {
   }
 };
 
-/// Back and forth until this side has slept so often.
+/// Back and forth until this side has slept that often.
 void between_doorbells(std::uint64_t goal) {
   void* const shared =
       ::mmap(nullptr, sizeof(words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -139,7 +139,7 @@ task<void> ask(context& ctx, std::string own, std::string other, std::uint64_t g
   }
 }
 
-/// Until this side has slept so often, waiting for a message of the other process.
+/// Until this side has slept that often, waiting for a message of the other process.
 void between_processes(std::uint64_t goal) {
   const std::string here = listening("-here"), there = listening("-there");
   in_two_processes(
@@ -154,7 +154,7 @@ void between_processes(std::uint64_t goal) {
       });
 }
 
-/// Posts receives and computes, in batches, until there is nothing more to come.
+/// Posts receives and computes, in batches, until no more messages come.
 task<void> stay_away(context& ctx, std::string own, std::string other, std::atomic<int>& matched,
                      const std::atomic<bool>& over) {
   constexpr int batch = 100;
@@ -177,7 +177,7 @@ task<void> wake_it(context& ctx, std::string own, std::string other, std::atomic
   for (std::uint64_t slept = 0; slept + ctx.snapshot().sleeps < goal;) {
     co_await peer.send_synchronous(const_buffer{}, ball);
     ++matched;
-    // The next message shall find the progress thread asleep again, or on its way there.
+    // The next message shall find the progress thread asleep again, or about to sleep.
     for (int i = 0; i != 10 && away.snapshot().sleeps == slept; ++i)
       std::this_thread::sleep_for(std::chrono::microseconds(1));
     slept = away.snapshot().sleeps;
@@ -185,8 +185,8 @@ task<void> wake_it(context& ctx, std::string own, std::string other, std::atomic
 }
 
 /// One context's application computes all the time: its progress thread is woken for every message
-/// and answers, which wakes the thread that waits in the other context. Until it has slept so
-/// often.
+/// and answers, which wakes the thread that waits in the other context. Until that thread has slept
+/// that often.
 void between_progress_thread_and_waiter(std::uint64_t goal) {
   const std::string here = listening("-waits"), there = listening("-away");
   std::atomic<bool> over{false};
@@ -197,13 +197,13 @@ void between_progress_thread_and_waiter(std::uint64_t goal) {
   run(ctx, wake_it(ctx, here, there, matched, away, goal));
   over = true;
   computing.join();
-  // How they share the sleeps is the scheduler's choice.
+  // The scheduler decides how the two share the sleeps.
   CHECK(ctx.snapshot().sleeps + away.snapshot().sleeps >= goal);
   CHECK(ctx.snapshot().sleeps != 0);
   CHECK(away.snapshot().sleeps != 0);
 }
 
-/// A thread that posts, and one that sleeps inside run() until it does.
+/// A thread that posts, and a thread that sleeps inside run() until then.
 void between_threads(std::uint64_t goal) {
   context ctx(sleeping(progress_mode::interrupt));
   const endpoint self = ctx.world()[0];

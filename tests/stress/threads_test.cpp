@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads at one context: they post, cancel, and pass the progress lock, all at the same time.
+// Many threads at one context: they post, cancel, and take and release the progress lock, all at
+// the same time.
 #include <dirent.h>
 
 #include <atomic>
@@ -148,7 +149,8 @@ TEST_CASE("stress: a stop that races the message") {
     const errc how = run(ctx, receive(self, got, stop.get_token()));
     sender.join();
     stopper.join();
-    // Either it has the message, or its buffer is as it was and the message is still there.
+    // Either the receive has the message, or its buffer is unchanged and the message is still
+    // there.
     if (how == errc::ok) {
       REQUIRE(got == round);
       ++received;
@@ -166,7 +168,7 @@ TEST_CASE("stress: a stop that races the message") {
 
 TEST_CASE("stress: contexts are made and destroyed, with messages under way") {
   const progress_mode mode = every_mode();
-  { const context first(with(mode)); }  // what is opened once per process
+  { const context first(with(mode)); }  // opens what is opened once per process
   const std::size_t before = open_descriptors();
   for (int round = 0; round != 20; ++round) {
     std::atomic<int> ended{0};
@@ -189,14 +191,14 @@ TEST_CASE("stress: contexts are made and destroyed, with messages under way") {
 
 TEST_CASE("stress: the progress lock under load") {
   runtime::progress_lock progress_lock;
-  int plain = 0;  // ThreadSanitizer sees whether two threads are at it
+  int plain = 0;  // ThreadSanitizer reports if two threads use it at once
   std::atomic<int> inside{0}, wrong{0};
   const auto use = [&] {
     wrong += inside.fetch_add(1) != 0;
     ++plain;
     inside.fetch_sub(1);
   };
-  // One thread leads and is biased now and then; the others come seldom, or try, or all the time.
+  // One thread leads and is biased now and then; the others try seldom, or often, or all the time.
   constexpr int turns = 1000;
   std::atomic<int> others{3};
   int led = 0;

@@ -57,7 +57,7 @@ void* operator new(std::size_t bytes) {
   throw std::bad_alloc();
 }
 
-// Sanitizers bring a nothrow one of their own, which would not match this operator delete.
+// Sanitizers have their own nothrow version, which would not match this operator delete.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++count;
   return refused() ? nullptr : std::malloc(bytes);

@@ -6,20 +6,21 @@
 
 namespace weft::tests {
 
-/// False under ThreadSanitizer, whose operator new cannot be replaced: nothing here works then.
+/// False under ThreadSanitizer, whose operator new cannot be replaced: then no function here works.
 bool counts_allocations() noexcept;
 
 /// Calls of operator new on the calling thread so far.
 std::size_t allocations() noexcept;
 
-/// What the calling thread allocated and no thread has freed, minus what it freed of others'.
+/// The calling thread's allocations that are not freed, minus the allocations of other threads that
+/// it freed.
 std::size_t allocations_alive() noexcept;
 
 /// While it lives, operator new throws std::bad_alloc on the calling thread.
 class no_memory {
  public:
   /// \param after how many allocations still succeed
-  /// \param many  how many fail then
+  /// \param many  how many fail after that
   explicit no_memory(std::size_t after = 0, std::size_t many = ~std::size_t{0}) noexcept;
   no_memory(const no_memory&) = delete;
   no_memory& operator=(const no_memory&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that is short of descriptors, for as long as a test wants it.
+// Makes a process short of descriptors while a test needs that.
 #pragma once
 
 #include <sys/resource.h>

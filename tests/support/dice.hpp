@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chance that is the same everywhere, and can be split: what one part of a run throws does not
-// depend on how often the others did.
+// Random numbers that are the same on every machine, and can be split: the numbers of one part of a
+// run do not depend on how many the others used.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class dice {
     return x ^ x >> 31;
   }
 
-  /// Dice of their own for part `n`, whatever was thrown before.
+  /// Independent dice for part `n`, not affected by earlier throws.
   constexpr dice part(std::uint64_t n) const noexcept {
     dice d(origin_ ^ (n + 1) * 0xd1342543de82ef95u);
     return dice(d.throw_one());

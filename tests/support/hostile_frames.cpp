@@ -30,7 +30,7 @@ Thing& any_of(std::deque<Thing>& where, dice& d) {
   return where[where.size() - 1 - d.below(std::min(where.size(), newest))];
 }
 
-/// Most questions are answered once.
+/// Takes most requests out, so that they are answered once.
 template <class Thing>
 Thing take(std::deque<Thing>& where, dice& d) {
   const std::size_t n = where.size() - 1 - d.below(std::min<std::size_t>(where.size(), 4));
@@ -116,7 +116,7 @@ hostile_frame hostile_frames::next(dice& d, const temper& t) {
   return f;
 }
 
-/// What it repeats; nothing: nothing, or it cannot go on.
+/// The move that it repeats; nothing: there is none, or it cannot go on.
 hostile_frames::maybe hostile_frames::beat() {
   for (std::size_t tried = 0; drum_.left != 0 && tried != drum_.moves.size(); ++tried) {
     const std::size_t n = drum_.at++ % drum_.moves.size();
@@ -151,7 +151,7 @@ hostile_frame hostile_frames::anything(dice& d) {
 
 hostile_frame hostile_frames::replay(dice& d) { return any_of(past_, d); }
 
-/// One field is wrong, often by one.
+/// Makes one field wrong, often by one.
 void hostile_frames::bend(hostile_frame& f, dice& d) {
   frame_header& h = f.header;
   frame_extension& x = f.extension;
@@ -178,7 +178,7 @@ void hostile_frames::bend(hostile_frame& f, dice& d) {
       if (!is_access(h.kind)) h.tag = d.one_of(tags);
       break;
     case 5:
-      // The lower half of a key is no seed's.
+      // The lower half of a key does not depend on the seed.
       h.tag ^= std::uint64_t{1} << (32 + d.below(32));
       break;
     case 6:
@@ -260,7 +260,7 @@ void hostile_frames::heard_access(frame_kind kind, const frame_header& h,
   const auto id = static_cast<std::uint16_t>(x.a >> 48);
   const bool asks = (h.flags & proto::access_asks) != 0;
   const bool ends = (h.flags & proto::access_ends) != 0;
-  // What its sender has counted by its end.
+  // The count that its sender has reached by its end.
   const std::uint64_t so_far = kind == frame_kind::put ? put_heard_ += h.size : 0;
   if (kind == frame_kind::put && (asks || ends)) {
     put_heard_ = 0;
@@ -343,7 +343,7 @@ hostile_frames::maybe hostile_frames::more(dice& d) {
 
 hostile_frames::maybe hostile_frames::cancel(dice& d) {
   if (messages_.empty()) return {};
-  if (d.percent(50)) ++credit_;  // as if it had been told already
+  if (d.percent(50)) ++credit_;  // as if the victim had already acknowledged it
   return plain(frame_kind::cancel, any_of(messages_, d).id);
 }
 
@@ -359,7 +359,7 @@ hostile_frames::maybe hostile_frames::data(dice& d) {
   return f;
 }
 
-/// As if it had been told that it is enough.
+/// As if the victim had told it to stop.
 hostile_frames::maybe hostile_frames::last_data(dice& d) {
   if (messages_.empty()) return {};
   const message& m = any_of(messages_, d);
@@ -489,7 +489,7 @@ hostile_frames::maybe hostile_frames::update(dice& d) {
   return f;
 }
 
-/// As the kind of access demands, or as another one would.
+/// As the kind of access demands, or as another kind would.
 hostile_frames::maybe hostile_frames::answer_access(dice& d) {
   if (accesses_of_theirs_.empty()) return {};
   question& q = any_of(accesses_of_theirs_, d);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hostile peer says: frames of a seeded state machine, most of them valid, some nearly so.
+// The frames of a hostile peer: those of a seeded state machine, most of them valid, some nearly
+// so.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,11 @@ struct temper {
   unsigned drums = 0;     ///< the first of a few moves that are repeated many times
 };
 
-/// One that most often keeps to the rules, so that it comes far.
+/// The temper of a peer that mostly keeps the rules, so that it gets far.
 temper throw_temper(dice& d);
 
-/// What a hostile peer knows of its conversation with one victim, and what it says next. It keeps
-/// the books that a correct peer would keep, so that it can go beyond them by one. Memory is
-/// bounded.
+/// What a hostile peer knows of its connection to one victim, and its next frames. It keeps the
+/// accounts of a correct peer, so that it can exceed its limits by one. Its memory is bounded.
 class hostile_frames {
  public:
   struct region {
@@ -48,31 +48,32 @@ class hostile_frames {
   /// \param max_payload of a frame
   explicit hostile_frames(std::uint32_t max_payload) noexcept : max_payload_(max_payload) {}
 
-  std::vector<std::uint64_t> tags{0};    ///< that the victim may receive
-  std::vector<region> regions;           ///< of the victim's
+  std::vector<std::uint64_t> tags{0};    ///< tags for which the victim may have a receive
+  std::vector<region> regions;           ///< the victim's regions
   std::vector<std::uint64_t> addresses;  ///< of memory that it shows to the victim, packed
   std::vector<std::uint64_t> received;   ///< with several links: how many frames came by each
 
-  /// The victim has granted so much credit.
+  /// The victim has granted that much credit.
   void granted(std::uint32_t units) noexcept { credit_ += units; }
-  /// The victim has sent that.
+  /// The victim has sent that frame.
   void heard(const proto::frame_header& h, const proto::frame_extension* x);
   /// The next frame, which counts as sent.
   hostile_frame next(dice& d, const temper& t);
-  /// Where the victim says that its memory may be read or written, packed; the newest last.
+  /// The places where the victim says that its memory may be read or written, packed; the newest
+  /// last.
   const std::deque<std::uint64_t>& shown() const noexcept { return shown_; }
 
  private:
   using maybe = std::optional<hostile_frame>;
   using move = maybe (hostile_frames::*)(dice&);
-  struct message {  // of this side's
+  struct message {  // of this side
     std::uint16_t id;
     std::uint64_t total;
     std::uint64_t sent;
     bool rendezvous;
-    std::uint16_t theirs = 0;  // once it was asked for
+    std::uint16_t theirs = 0;  // set when the victim has asked for it
   };
-  struct question {  // of the victim's: a message, or an access
+  struct question {  // of the victim: a message, or an access
     proto::frame_kind kind;
     std::uint16_t id;
     std::uint64_t size;
@@ -101,7 +102,7 @@ class hostile_frames {
   void heard_access(proto::frame_kind kind, const proto::frame_header& h,
                     const proto::frame_extension& x);
 
-  // Moves: what a correct peer might say now; nothing: it could not.
+  // Moves: frames that a correct peer might send now; nothing: it could not.
   maybe eager(dice& d);
   maybe begin_eager(dice& d);
   maybe begin_rendezvous(dice& d);
@@ -128,18 +129,18 @@ class hostile_frames {
   std::int64_t credit_ = 0;
   std::uint32_t owed_ = 0;
   std::uint16_t last_id_ = 0;
-  std::optional<message> current_;         // that `more` continues
-  std::optional<hostile_frame> long_put_;  // its last frame; size_left_ is to come
+  std::optional<message> current_;         // continued by `more`
+  std::optional<hostile_frame> long_put_;  // its last frame; size_left_ bytes are to come
   std::uint64_t put_left_ = 0;
   std::deque<message> messages_;
   std::deque<question> messages_of_theirs_;
   std::deque<question> accesses_of_theirs_;
-  std::deque<pair> asked_;  // what it has asked for by cts: the sender's id, its own
-  std::deque<pair> given_;  // what was granted to its own accesses: id, address
+  std::deque<pair> asked_;  // requested by cts: the sender's id, its own id
+  std::deque<pair> given_;  // granted to its own accesses: id, address
   std::deque<std::uint64_t> cancels_;
   std::deque<std::uint64_t> words_;
   std::deque<std::uint64_t> shown_;
-  std::deque<hostile_frame> past_;  // sent and heard
+  std::deque<hostile_frame> past_;  // sent and received frames
   std::uint64_t put_heard_ = 0;     // bytes of the victim's put that is under way
   bool heard_bye_ = false;
   drum drum_;

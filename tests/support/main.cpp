@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runner of all tests: as Catch's own, and exit code 77 when a test said that it cannot run
-// here.
+// The runner of all tests: Catch's own, with exit code 77 when a test said that it cannot run here.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 

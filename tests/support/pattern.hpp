@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that tell which message they are of, and when one of them is missing, doubled or another's.
-// Megabytes of them are made and compared by few steps, since a sanitizer looks at every step.
+// Bytes that identify their message, and show when one of them is missing, doubled or of another
+// message. Megabytes of them are made and compared by few steps, because a sanitizer checks every
+// step.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 namespace weft::tests {
 
-/// Neither need have any: memcmp takes no null pointer.
+/// Both may be empty: memcmp takes no null pointer.
 inline bool same(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
@@ -23,8 +24,8 @@ struct bytes : std::vector<std::byte> {
   friend bool operator==(const bytes& a, const bytes& b) noexcept { return same(a, b); }
 };
 
-/// A piece of random bytes, and the same again and again, each time with its place in front. What
-/// weft cuts messages into is no multiple of a piece.
+/// A piece of random bytes, repeated, each repetition with its place in front. The sizes into which
+/// weft cuts messages are no multiple of a piece.
 inline bytes pattern(std::size_t size, std::uint64_t seed = 1) {
   constexpr std::size_t piece = 1021;
   bytes b(size);

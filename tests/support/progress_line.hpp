@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a long run shows on standard error while it goes on.
+// Progress output of a long run on standard error.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,13 +10,13 @@
 
 namespace weft::tests {
 
-/// One line: on a terminal renewed each second, elsewhere a new one each minute. One thread.
+/// One line: on a terminal updated each second, elsewhere a new one each minute. One thread.
 class progress_line {
  public:
   /// \param quiet shows nothing
   explicit progress_line(bool quiet) : quiet_(quiet), terminal_(::isatty(2) != 0) {}
 
-  /// \param text makes the line; called only when it is time for one
+  /// \param text makes the line; called only when a line is due
   template <class Text>
   void show(Text text) {
     if (quiet_ || clock::now() < next_) return;

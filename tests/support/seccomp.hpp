@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls that fail from now on, as where a container's seccomp profile forbids them.
+// System calls that fail from now on, as under a container's seccomp profile.
 #pragma once
 
 #include <linux/filter.h>
@@ -21,7 +21,7 @@ struct refusal {
   std::uint32_t only_with = 0;
 };
 
-/// Refuses them to this process and all that it starts, for good: a filter cannot be taken back.
+/// Refuses the calls to this process and all its children, permanently: a filter cannot be removed.
 /// \return whether the kernel took the filter
 inline bool refuse(std::span<const refusal> all) {
   std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};

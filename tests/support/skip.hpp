@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test that this machine cannot run says so and counts as skipped, neither passed nor failed.
+// A test that cannot run on this machine says so and counts as skipped, neither passed nor failed.
 #pragma once
 
 #include <iostream>

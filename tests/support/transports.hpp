@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which transports between processes a suite goes through.
+// The transports between processes that a suite uses.
 #pragma once
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 namespace weft::tests {
 
-/// Those that work on any machine; or, where an RDMA device is known to be, what
+/// Those that work on any machine; or, where an RDMA device is known to exist, the one that
 /// WEFT_TEST_TRANSPORT names (tests/rdma_guest).
 inline std::vector<std::string> transports() {
   const char* const only = std::getenv("WEFT_TEST_TRANSPORT");

@@ -17,7 +17,7 @@ address() { ip -n "$1" addr add "$2/24" dev veth-$$; ip -n "$1" link set veth-$$
 address $one 10.77.0.1
 address $two 10.77.0.2
 
-# What ssh is to mpirun: enters a host, and is called by its name there.
+# The replacement of ssh for mpirun: enters a host, which is given by its name.
 cat >enter <<END
 #!/bin/bash
 case \$1 in 10.77.0.1) host=$one ;; *) host=$two ;; esac
@@ -30,7 +30,7 @@ chmod +x enter
 on_first() {
   timeout -s KILL 100 ip netns exec $one unshare --uts bash -c "hostname $one; exec \"\$@\"" on_first "$@"
 }
-# What mpirun is to be told of them, with two ranks on each. All stay in one session: these hosts share their cores, and the
-# kernel may keep the ranks of one session waiting for those of another (docs/reliability.md, "Known gaps").
+# mpirun's arguments for the two hosts, with two ranks on each. All stay in one session: these hosts share their cores,
+# and the kernel may keep the ranks of one session waiting for those of another (docs/reliability.md, "Known gaps").
 hosts_for_mpirun=(--mca plm_rsh_agent "$PWD/enter" --mca plm_rsh_no_tree_spawn 1 --leave-session-attached
   --host 10.77.0.1:2,10.77.0.2:2 -x PATH)

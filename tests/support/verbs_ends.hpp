@@ -23,7 +23,7 @@ using runtime::engine;
 using tests::bytes;
 using tests::pattern;
 
-/// Notes what arrives.
+/// Records the received frames.
 class recorder final : public frame_sink {
  public:
   struct frame {
@@ -54,7 +54,7 @@ class recorder final : public frame_sink {
 
 /// One context's end, with one peer.
 struct plain_end {
-  /// \param on a device, real or not
+  /// \param on a device, real or fake
   explicit plain_end(std::unique_ptr<verbs::device> on, verbs::settings s = {})
       : turns(progress_mode::polling, {}, "auto"), transport(turns, std::move(s), std::move(on)) {
     turns.add(transport);
@@ -67,7 +67,7 @@ struct plain_end {
     link = transport.open(in, who, offer);
     return offer;
   }
-  /// \return empty, or why it is refused
+  /// \return empty, or the reason of a refusal
   std::string accept(wireup_message offer, wireup_message& answer) {
     const engine::holder hold(turns);
     return transport.accept(in, who, std::move(offer), answer);
@@ -139,7 +139,7 @@ inline void settle(plain_end& a, plain_end& b) {
   while (a.turns.poll_once() + b.turns.poll_once() != 0) continue;
 }
 
-/// Polls both until it holds, or for so long that something must be wrong.
+/// Polls both until `holds` returns true, or for so long that something must be wrong.
 template <class Condition>
 bool eventually(plain_end& a, plain_end& b, Condition holds) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices that are made of nothing but memory, for tests of the verbs transport on any
-// machine: what is posted is done at once, in the order of posting, and checked as a device would.
+// RDMA devices that consist of memory only, for tests of the verbs transport on any machine: posted
+// work is done at once, in the order of posting, and checked as a device would check it.
 #pragma once
 
 #include <arpa/inet.h>
@@ -30,39 +30,39 @@ namespace verbs = transports::verbs;
 class fake_device;
 class fake_queue_pair;
 
-/// A device would break the connection; a test shall fail.
+/// A device would break the connection; a test must fail.
 [[noreturn]] inline void misuse(const char* how) noexcept {
   std::fprintf(stderr, "misuse of a fake device: %s\n", how);
   std::abort();
 }
 
-/// What connects devices. Belongs to one thread, and outlives them.
+/// Connects devices. Belongs to one thread, and outlives the devices.
 struct fabric {
   std::map<std::uint32_t, fake_queue_pair*> ends;  ///< by number
   std::uint32_t next_number = 17;
   std::uint32_t next_key = 1;
   bool cut = false;   ///< nothing arrives any more, and senders give up at once
-  bool half = false;  ///< frames arrive up to their middle, and then stand still
+  bool half = false;  ///< frames arrive up to their middle, and then stop
   std::size_t moves =
       ~std::size_t{0};  ///< so many bytes of each read or write; then it stands still
 
-  void go_on();  ///< after a change of these
+  void go_on();  ///< called after a change of these
 };
 
 class fake_device final : public verbs::device {
  public:
   explicit fake_device(fabric& on) : on_(on) {}
 
-  // What a test may change, and see.
+  // A test may change and read these.
   std::size_t lockable = ~std::size_t{0};  ///< bytes of memory that may still be enrolled
   std::uint32_t inline_bytes = 128;
   std::string unreachable;  ///< why no queue pair can be connected; empty: they can
-  bool deaf = false;        ///< armed, it does not tell
-  bool refuses = false;     ///< what is posted for sending
-  bool port_up = true;      ///< what it says; a fabric that is cut does not change it
+  bool deaf = false;        ///< armed, it gives no event
+  bool refuses = false;     ///< refuses posted sends
+  bool port_up = true;      ///< the reported state; a fabric that is cut does not change it
   std::deque<verbs::device_event> to_tell;
   std::size_t signalled = 0, posted = 0;  ///< sends
-  std::size_t times_without_receive = 0;  ///< that a send had to wait for
+  std::size_t times_without_receive = 0;  ///< for which a send had to wait
   std::size_t reads = 0, writes = 0;      ///< posted
   verbs::abilities abilities{};
 
@@ -130,7 +130,7 @@ class fake_device final : public verbs::device {
     const std::uint32_t key;
   };
 
-  /// Null data: it knows no such memory, or not with those rights.
+  /// Null data: the device does not know that memory, or not with those rights.
   std::span<std::byte> find(std::uint32_t key, std::uint64_t address, std::size_t size,
                             int rights) const noexcept {
     const auto found = known_.find(key);
@@ -214,7 +214,7 @@ class fake_queue_pair final : public verbs::queue_pair {
     go_on();
   }
 
-  /// Does what is posted, as far as the other side has receives.
+  /// Performs the posted work, as far as the other side has receives.
   void go_on() {
     while (!waiting_.empty()) {
       send& s = waiting_.front();
@@ -225,7 +225,7 @@ class fake_queue_pair final : public verbs::queue_pair {
       sent.opcode = IBV_WC_SEND;
       if (failed_) {
         sent.status = IBV_WC_WR_FLUSH_ERR;
-        end_half_received();  // not at once, but before what was posted
+        end_half_received();  // not at once, but before newly posted work
       } else if (of_.on_.cut || other == of_.on_.ends.end() || other->second->failed_) {
         sent.status = IBV_WC_RETRY_EXC_ERR;
         failed_ = true;
@@ -266,7 +266,7 @@ class fake_queue_pair final : public verbs::queue_pair {
     return what == IBV_WR_RDMA_READ ? IBV_ACCESS_LOCAL_WRITE : 0;
   }
 
-  /// As far as the fabric lets it. \return false: the peer's device refuses
+  /// As far as the fabric permits. \return false: the peer's device refuses
   bool move(send& s, const fake_device& there) {
     const bool reads = s.opcode == IBV_WR_RDMA_READ;
     const auto far = there.find(s.key, s.address, s.bytes().size(),
@@ -276,7 +276,7 @@ class fake_queue_pair final : public verbs::queue_pair {
     const auto rest = [&](std::span<std::byte> all) {
       return all.subspan(s.moved, until - s.moved);
     };
-    // Its registration must last as long as the device may use it.
+    // Its registration must last while the device may use it.
     const std::span<std::byte> here =
         s.copied.empty() ? of_.checked(s.piece, rights_here(s.opcode)) : s.copied;
     if (s.moved >= until) return true;
@@ -300,7 +300,7 @@ class fake_queue_pair final : public verbs::queue_pair {
     of_.complete(c);
   }
 
-  /// \return false: it has to wait
+  /// \return false: the send has to wait
   bool take(const send& s) {
     if (!half_received_) {
       if (of_.receives_.empty()) return false;
@@ -335,7 +335,7 @@ inline std::unique_ptr<verbs::queue_pair> fake_device::make_queue_pair() {
 inline int fake_device::post_receives(ibv_recv_wr& first, ibv_recv_wr**) noexcept {
   for (const ibv_recv_wr* r = &first; r; r = r->next)
     receives_.push_back({r->wr_id, checked(*r->sg_list)});
-  on_.go_on();  // those that had to wait
+  on_.go_on();  // performs the sends that had to wait
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peer of a ladder's pipe on a fake device, which writes what it likes where it likes.
+// The peer of a ladder's pipe on a fake device, which writes arbitrary bytes anywhere.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ namespace weft::tests {
 
 class ladder_liar {
  public:
-  /// \param on     its device, which outlives it, and takes whatever it writes inline from now on
-  /// \param honest whose card it is handed; opened on another device of the same fabric
+  /// \param on     its device, which outlives it; takes all its writes inline from now on
+  /// \param honest the pipe whose card it is given; opened on another device of the same fabric
   ladder_liar(fake_device& on, const verbs::ladder::pipe& honest)
       : queue_(on.make_queue_pair()),
         known_(
@@ -29,19 +29,19 @@ class ladder_liar {
     on.inline_bytes = 4096;
   }
 
-  /// The honest one's.
+  /// The honest pipe's card.
   const verbs::ladder::card& card() const noexcept { return card_; }
 
-  /// What the honest one is handed.
-  /// \param c what it says of anything but queue pair and memory, which are this one's
+  /// The card that the honest pipe is given.
+  /// \param c the content except queue pair and memory, which are those of this side
   verbs::ladder::card own_address(verbs::ladder::card c) const noexcept {
     c.at.queue_pair = queue_->number();
     c.key = known_->remote_key();
     return c;
   }
 
-  /// \param at where in what the honest one shows
-  /// \return whether the device took it
+  /// \param at an offset in the memory that the honest pipe shows
+  /// \return whether the device accepted it
   bool write(std::uint64_t at, const_buffer what) {
     if (what.empty()) return true;
     ibv_sge piece{reinterpret_cast<std::uintptr_t>(what.data()),
@@ -54,7 +54,7 @@ class ladder_liar {
     work.wr.rdma = {at, card_.key};
     return queue_->post(work) == 0;
   }
-  /// Anything of a fixed size.
+  /// Writes any value of a fixed size.
   template <class T>
   bool write_one(std::uint64_t at, const T& what) {
     return write(at, std::as_bytes(std::span(&what, 1)));
@@ -73,7 +73,7 @@ class ladder_liar {
  private:
   verbs::ladder::card card_{};
   std::unique_ptr<verbs::queue_pair> queue_;
-  alignas(4096) std::array<std::byte, 8192> memory_{};  // the honest one writes there; unread
+  alignas(4096) std::array<std::byte, 8192> memory_{};  // the honest pipe writes there; unread
   std::unique_ptr<verbs::registration> known_;
 };
 

@@ -28,12 +28,12 @@ inline void meet(ladder::pipe& a, ladder::pipe& b) {
   b.meet(a.card());
 }
 
-/// One call: as much as `put` and `get` do at once.
+/// One call: as much as `put` and `get` transfer at once.
 inline std::size_t put(ladder::pipe& to, const_buffer data) { return to.put({&data, 1}); }
 inline std::size_t get(ladder::pipe& from, mutable_buffer into) { return from.get({&into, 1}); }
 
-/// All of it goes in at one end and comes out at the other, in calls for so many bytes at most; or
-/// something must be wrong.
+/// All data goes in at one end and comes out at the other, in calls for at most so many bytes.
+/// False: something must be wrong.
 inline bool cross(ladder::pipe& to, ladder::pipe& from, const_buffer data, mutable_buffer into,
                   std::size_t put_at_once = ~std::size_t{0},
                   std::size_t got_at_once = ~std::size_t{0}) {
@@ -51,12 +51,12 @@ inline bool cross(ladder::pipe& to, ladder::pipe& from, const_buffer data, mutab
   return true;
 }
 
-/// So small that everything wraps.
+/// So small that all positions wrap.
 inline ladder::settings small(rung step) {
   return {.step = step, .ring = 1024, .chunk = 256, .threshold = 2000};
 }
 
-/// \return how it ended; ok: it did not
+/// \return the error of the call; ok: there was none
 template <class Call>
 errc end_of(Call call, std::string* what = nullptr) {
   try {

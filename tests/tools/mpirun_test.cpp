@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What weft-mpirun makes of its command line, and how it recognises that a job runs on weft.
+// How weft-mpirun interprets its command line, and recognises that a job runs on weft.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

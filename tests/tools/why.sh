@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# weft-info --why PEER: what was tried to reach it.
+# weft-info --why PEER: prints which transports were tried for the peer.
 says() { grep -qE -- "$1" <<<"$said" || { echo "$said"; echo "missing: $1"; exit 1; }; }
 fails_with() { said=$("${@:2}" 2>&1) && { echo "$said"; echo "should fail: ${*:2}"; exit 1; }; says "$1"; }
 why() { said=$(timeout -s KILL 50 weft-run --no-label -n 2 weft-info --why "$1" 2>&1) || { echo "$said"; exit 1; }; }
@@ -19,7 +19,7 @@ fails_with "the job has 1 ranks" weft-info --why rank:7
 fails_with "write rank:N" weft-info --why rank:one
 fails_with "refused|nobody" weft-info --why "unix://weft-nobody-$$"
 
-# By address: whoever listens there sees a visitor come and go.
+# By address: the process that listens there sees a visitor come and go.
 command -v pingpong >/dev/null || exit 0
 door=unix://weft-why-$$
 listen=$(mktemp)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rank that computes, without a call, gets a large message off all the same, and another one gets
- * one: the progress thread sees that nobody looks. Files in the working directory tell the
- * computing rank that it may go on. */
+/* A rank that computes, without a call, still sends a large message, and another rank receives one:
+ * the progress thread finds that no thread polls. Files in the working directory tell the computing
+ * rank that it may go on. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -24,7 +24,7 @@ static weft_remote part(weft_remote of, uint64_t offset, uint64_t size) {
   return of;
 }
 
-/* Everybody writes into the window of the next one, and is told when a slot is free again. */
+/* Each rank writes into the window of the next one, and is told when a slot is free again. */
 static void windows(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   const uint32_t me = weft_rank(ctx);
   unsigned char *memory = malloc(depth * slot), *out = malloc(slot), *back = malloc(slot);
@@ -61,7 +61,7 @@ static void windows(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   CHECK(taken == frames);
   CHECK(weft_barrier(ctx) == WEFT_OK);
 
-  /* Who waits for a notification when the region ends is told. */
+  /* A call that waits for a notification when the region ends is told so. */
   for (uint64_t i = 0; i < depth; ++i)
     CHECK(end_of(weft_region_notified(freed, &op, NULL), &op, &about) == WEFT_OK);
   CHECK(weft_region_notified(freed, &told, &told) == WEFT_OK);
@@ -78,7 +78,7 @@ static void windows(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   free(back);
 }
 
-/* All count in one word of rank 0's, and nobody gets a number twice. */
+/* All ranks count in one word of rank 0, and no number is given twice. */
 static void counting(weft_context* ctx) {
   static uint64_t words[2];
   const uint32_t me = weft_rank(ctx), all = weft_size(ctx);
@@ -113,7 +113,7 @@ static void counting(weft_context* ctx) {
   weft_region_close(mine);
 }
 
-/* Everybody writes to the next one by a name that nobody told. */
+/* Each rank writes to the next one by a name that was not sent to it. */
 static void named(weft_context* ctx, weft_peer* next, uint32_t previous) {
   enum { first_key = 100, address = 1 << 20 };
   const uint64_t mine = first_key + weft_rank(ctx);

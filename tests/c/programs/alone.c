@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What needs no job: errors, peers by address, contexts that join, all within one process. */
+/* Tests that need no job: errors, peers by address, contexts that join, all within one process. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -67,7 +67,7 @@ static void wrong_arguments(weft_context* ctx) {
   weft_cancel(NULL);
   weft_bind_thread(NULL);
 
-  /* Memory of zeros, in which nothing was posted, and no message was claimed. */
+  /* All zeros: no operation was posted in it, and no message was claimed. */
   weft_op zeros = {{0}};
   weft_message none = {{0}};
   CHECK(weft_test(&zeros, &about) == WEFT_INVALID_ARGUMENT);
@@ -79,7 +79,7 @@ static void wrong_arguments(weft_context* ctx) {
   CHECK(weft_explain(&op, text, sizeof text) > 0 && strstr(text, "no message"));
   weft_discard(ctx, &none);
 
-  /* Tags of weft's own. */
+  /* Tags that weft reserves. */
   const uint64_t own = (uint64_t)0xfe << 56;
   me = peer_or_exit(ctx, 0);
   CHECK(weft_send(me, &byte, 1, own, &op, NULL) == WEFT_INVALID_ARGUMENT);
@@ -108,7 +108,7 @@ static void* request_connection(void* argument) {
   return NULL;
 }
 
-/* Sends from one context to the other, by looking at both. */
+/* Sends from one context to the other, polling both. */
 static void talk(weft_context* from, weft_peer* to, weft_context* at) {
   weft_op ops[2];
   weft_completion about = {0};
@@ -144,7 +144,7 @@ static void by_address(weft_context* ctx, const char* address) {
   weft_peer* again = NULL;
   CHECK(weft_peer_of(ctx, weft_peer_number(guest), &again) == WEFT_OK && again == guest);
 
-  /* The other side goes: what waits for it ends. */
+  /* The other side ends: the operations that wait for it end. */
   weft_op op;
   weft_completion about;
   CHECK(weft_recv(ctx, guest, NULL, 0, 2, 0, &op, NULL) == WEFT_OK);
@@ -179,7 +179,7 @@ static void* arms(void* argument) {
   return NULL;
 }
 
-/* Another thread ends what the armed one waits for. weft_poll then takes back that it sleeps. */
+/* Another thread ends the operation for which the armed thread waits. weft_poll then disarms. */
 static void armed(weft_context* ctx) {
   weft_op op;
   weft_completion about;
@@ -191,7 +191,7 @@ static void armed(weft_context* ctx) {
   CHECK(pthread_create(&thread, NULL, arms, ctx) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-/* A context that is closed with everything in flight. */
+/* A context that is closed with operations in flight. */
 static void closed_in_flight(void) {
   weft_context* ctx = open_or_exit();
   weft_op ops[3];

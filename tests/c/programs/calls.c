@@ -18,7 +18,7 @@ enum {
   tag_order
 };
 
-/* Everybody sends to everybody, itself included; ends are gathered by weft_poll. */
+/* Each rank sends to all ranks, itself included; weft_poll collects the ends. */
 static void exchange(weft_context* ctx, size_t size) {
   const uint32_t me = weft_rank(ctx), all = weft_size(ctx);
   weft_op* ops = malloc(2 * all * sizeof *ops);
@@ -91,7 +91,7 @@ static void cancelling(weft_context* ctx, weft_peer* next) {
   CHECK(weft_test(&op, NULL) == WEFT_INVALID_ARGUMENT);
   CHECK(weft_wait(&op, 0, NULL) == WEFT_INVALID_ARGUMENT);
 
-  /* Nobody will receive it. */
+  /* There is no receive for it. */
   code = weft_send_synchronous(next, in, sizeof in, tag_unwanted, &op, NULL);
   CHECK(code == WEFT_OK);
   weft_cancel(&op);
@@ -99,7 +99,7 @@ static void cancelling(weft_context* ctx, weft_peer* next) {
   CHECK(weft_wait(&op, 60000, &about) == WEFT_DONE && about.status == WEFT_STOPPED);
 }
 
-/* Rank 0 hears from everybody else, whoever comes first. */
+/* Rank 0 receives from all other ranks, in the order of arrival. */
 static void any_source(weft_context* ctx) {
   const uint32_t me = weft_rank(ctx), all = weft_size(ctx);
   weft_completion about;
@@ -162,8 +162,8 @@ static void* searches(void* argument) {
   return NULL;
 }
 
-/* One thread probes for something that comes late, and nobody else looks: first another thread than
- * the home thread, then that one. */
+/* One thread probes for a message that comes late, and no other thread polls: first another thread
+ * than the home thread, then the home thread. */
 static void probing_alone(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   struct search s = {ctx, previous, next, {{0}}, 0};
   void* (*const roles[])(void*) = {searches, sends_later, searches};
@@ -179,7 +179,7 @@ static void probing_alone(weft_context* ctx, weft_peer* next, weft_peer* previou
   }
 }
 
-/* A claimed message is received past others, and nobody else sees it; a discarded one is gone. */
+/* A claimed message is received before others; no other call sees it. A discarded one is gone. */
 static void claiming(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   static unsigned char out[4][300000], in[300000];
   static const size_t lengths[4] = {40, 40, 300000, 300000};
@@ -215,7 +215,7 @@ static void claiming(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   for (int i = 0; i < 4; ++i) CHECK(end_of(posted[i], &sent[i], &about) == WEFT_OK);
 }
 
-/* weft_test and weft_wait take their end out of the middle of what weft_poll has yet to tell. */
+/* weft_test and weft_wait take their end out of the middle of those that weft_poll would report. */
 static void out_of_order(weft_context* ctx, weft_peer* next, weft_peer* previous) {
   weft_op in[3], out;
   weft_completion about, done[3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the test programs in C have in common. */
+/* Shared by the test programs in C. */
 #ifndef WEFT_TESTS_C_CHECK_H
 #define WEFT_TESTS_C_CHECK_H
 
@@ -26,7 +26,7 @@ static inline void nap(long milliseconds) {
   nanosleep(&t, NULL);
 }
 
-/* Bytes that depend on who sends them to whom. */
+/* Bytes that depend on the sender and the receiver. */
 static inline void fill(unsigned char* data, size_t size, uint32_t from, uint32_t to) {
   for (size_t i = 0; i < size; ++i) data[i] = (unsigned char)(i * 31 + from * 7 + to);
 }
@@ -36,7 +36,7 @@ static inline void check_filled(const unsigned char* data, size_t size, uint32_t
   for (size_t i = 0; i < size; ++i) CHECK(data[i] == (unsigned char)(i * 31 + from * 7 + to));
 }
 
-/* Waits for an operation that was posted with this result. Its status. */
+/* Waits for an operation that was posted with this result; returns its status. */
 static inline int end_of(int posted, weft_op* op, weft_completion* about) {
   if (posted == WEFT_OK)
     CHECK(weft_wait(op, 60000, about) == WEFT_DONE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child after fork closes its copy of the context, and the parent's is as it was. */
+/* A child after fork closes its copy of the context; the parent's context stays unchanged. */
 #include <sys/wait.h>
 #include <unistd.h>
 

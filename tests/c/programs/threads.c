@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three threads of each of two ranks talk at once: the home thread gathers, another waits, a third
- * tests; then a thread becomes home. Whoever polls beside barriers is told nothing of them. */
+/* Three threads of each of two ranks communicate at once: the home thread polls, another waits, a
+ * third tests; then another thread becomes home. A thread that polls while barriers run gets no end
+ * of them. */
 #include <pthread.h>
 
 #include "check.h"
@@ -56,7 +57,7 @@ struct poller {
   weft_op until; /* posted before the thread is there, which may be late */
 };
 
-/* Until this rank sends itself a word. Ours have a `user`. */
+/* Polls until this rank sends itself a message. The test's own operations have a `user`. */
 static void* polls(void* argument) {
   struct poller* p = argument;
   weft_completion about = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into a program, it lets the wall clock jump: each look at it is an hour before or
-// behind the truth, or twelve. Who measures by it waits for hours or not at all. The steady clock
-// stays.
+// Preloaded into a program, it makes the wall clock jump: each reading is an hour or twelve hours
+// before or behind the true time. A program that measures with it waits for hours or not at all.
+// The steady clock is not changed.
 #include <dlfcn.h>
 #include <sys/time.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context that sends messages to itself, small and large: the least that can be asked of weft.
-// Exit status 1 if that failed with a weft::error, 3 if with anything else.
+// A context that sends messages to itself, small and large. Exit status 1 if that failed with a
+// weft::error, 3 if with anything else.
 #include <cstddef>
 #include <iostream>
 #include <new>
@@ -34,7 +34,7 @@ int main() {
     std::cerr << "alone: " << e.what() << std::endl;
     return 1;
   } catch (const std::bad_alloc&) {
-    // The program's own buffers, or coroutines: no memory for them is no business of weft.
+    // No memory for the program's own buffers or coroutines is no fault of weft.
     std::cerr << "alone: out of memory" << std::endl;
     return 1;
   } catch (const std::exception& e) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process to which others connect and from which they part, at random, again and again; it
-// looks at what that leaves in it.
+// Other processes connect to one process and part from it, at random, again and again; it checks
+// what they leave in it.
 //   churn SECONDS                     the host, which starts the guests
 //   churn SECONDS ADDRESS [ADDRESS]   a guest: many contexts that come and go
-// A guest ends in good order, or from one moment to the next with all that it has.
+// A guest ends in good order, or suddenly with all that it has.
 
 #include <malloc.h>
 #include <spawn.h>
@@ -35,7 +35,7 @@ constexpr std::size_t guests = 2, contexts = 8;
 constexpr std::size_t longest = 100'000;
 constexpr tag word{1};
 constexpr auto one_round = 400ms;
-// Of a peer that has gone one byte is kept. The rest is what the heap is about to use again, and
+// One byte is kept for each peer that has gone. The rest is memory that the heap reuses soon, and
 // does not grow with the number of peers.
 constexpr double most_kept = 100, noise = 64 * 1024;
 
@@ -68,7 +68,7 @@ int visit(clock_type::duration how_long, const std::vector<std::string>& address
       one.ctx = std::make_unique<context>();
       one.host = run(*one.ctx, one.ctx->connect(addresses[dice() % addresses.size()]));
     }
-    if (dice() % 4 != 0)  // some never say a word
+    if (dice() % 4 != 0)  // some send nothing
       run(*one.ctx, talk(one.host, 1 + dice() % longest, static_cast<std::byte>(dice())));
   }
   if (dice() % 2 == 0) all.clear();
@@ -79,7 +79,7 @@ int visit(clock_type::duration how_long, const std::vector<std::string>& address
 
 struct traces {
   std::size_t descriptors = 0;
-  std::size_t bytes = 0;  // of the heap, in use
+  std::size_t bytes = 0;  // bytes of the heap in use
 
   static traces now() {
     const std::filesystem::directory_iterator all("/proc/self/fd");
@@ -98,7 +98,7 @@ class house {
     doors_.push_back(run(ctx_, ctx_.listen(name)));
     if (std::getenv("WEFT_JOB_KEY")) doors_.push_back(run(ctx_, ctx_.listen("tcp://127.0.0.1:0")));
   }
-  /// Guests come, and all have gone.
+  /// Guests connect, and have all gone when this returns.
   void receive() { run(ctx_, round()); }
   std::uint64_t came() const noexcept { return came_; }
 
@@ -125,7 +125,7 @@ class house {
     for (;;) {
       listener::connection_request who = co_await listening.next();
       auto guest = co_await as_result(who.accept());
-      if (!guest) continue;  // it has gone meanwhile
+      if (!guest) continue;  // it has gone in the meantime
       ++came_;
       ++present_;
       all.start(serve(guest.value()));
@@ -163,7 +163,7 @@ class house {
   std::size_t present_ = 0;
 };
 
-/// When what was closed is gone: some things end a moment after their peer.
+/// The state after all closed connections are gone: some objects end a moment after their peer.
 traces settled() {
   traces last = traces::now();
   for (int quiet = 0; quiet != 20; ++quiet) {
@@ -178,7 +178,7 @@ traces settled() {
 int keep_house(const char* program, clock_type::duration how_long) {
   house h(program);
   h.open();
-  for (int i = 0; i != 3; ++i) h.receive();  // whatever is allocated once
+  for (int i = 0; i != 3; ++i) h.receive();  // allocates what is made once only
   const traces before = settled();
   const std::uint64_t warmed = h.came();
   const auto until = clock_type::now() + how_long;

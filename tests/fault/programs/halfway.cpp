@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of two processes that exchange a message which takes its time.
+// One of two processes that exchange a long message.
 //   halfway ADDRESS send      sends it, and then waits for the other one's end
 //   halfway ADDRESS receive   receives it, and dies as soon as the first byte is there
-// ADDRESS is the other one's listener. `size` bytes, each `content`.
+// ADDRESS is the other process's listener. `size` bytes, each `content`.
 #include <signal.h>
 #include <unistd.h>
 

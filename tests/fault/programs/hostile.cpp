@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of three: ranks 0 and 1 talk to each other and to rank 2, which begins like everybody else
-// and then writes garbage over all memory that it shares with them, and in the end into its
-// sockets.
+// A job of three: ranks 0 and 1 talk to each other and to rank 2. Rank 2 begins correctly, then
+// writes garbage over all memory that it shares with them, and in the end into its sockets.
 //   weft-run -n 3 hostile SEED
 //
-// Whatever rank 2 does, ranks 0 and 1 must have every message of each other, and an end of
-// everything with rank 2. Each of them says then how it ended.
+// Ranks 0 and 1 must receive every message from each other, and all their operations with rank 2
+// must end. Each of them then prints how they ended.
 #include <dirent.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -41,7 +40,7 @@ struct shared_memory {
   std::size_t size;
 };
 
-/// All of weft's memory that this process may write and others see.
+/// All of weft's memory that this process can write and other processes map.
 std::vector<shared_memory> all_shared() {
   std::vector<shared_memory> all;
   std::ifstream maps("/proc/self/maps");
@@ -72,7 +71,7 @@ std::vector<int> sockets() {
   return all;
 }
 
-/// Random words, some of them small, so that they can pass for sizes, counters and turns.
+/// Random words, some of them small, so that they can pass for sizes, counters and sequences.
 std::uint64_t garbage(std::mt19937_64& random) {
   const std::uint64_t r = random();
   return r >> (r % 8) * 8;
@@ -85,12 +84,13 @@ std::uint64_t garbage(std::mt19937_64& random) {
     std::cerr << "hostile: found nothing to write to" << std::endl;
     std::_Exit(1);
   }
-  // The others may have done with it and left: then its own weft unmaps what they shared.
+  // The others may have ended the connection and left: then this process's weft unmaps the shared
+  // memory.
   std::signal(SIGSEGV, [](int) { ::_exit(0); });
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(150);
   while (std::chrono::steady_clock::now() < end) {
     const shared_memory& at = targets[random() % targets.size()];
-    // Sometimes a stretch of it, sometimes one word; mostly in front, where the headers are.
+    // Sometimes a range, sometimes one word; mostly at the front, where the headers are.
     const std::size_t reach = random() % 4 ? std::min<std::size_t>(at.size, 20'000) : at.size;
     std::size_t place = random() % (reach / 8) * 8;
     const std::size_t words = random() % 4 ? 1 : random() % 64;
@@ -98,7 +98,7 @@ std::uint64_t garbage(std::mt19937_64& random) {
       const std::uint64_t word = garbage(random);
       std::memcpy(at.begin + place, &word, sizeof word);
     }
-    // A slow beginning lets some of it look like messages.
+    // A slow beginning makes some of it look like messages.
     if (seed % 3 == 0) ::usleep(50);
   }
   if (seed % 2 == 0) {
@@ -114,8 +114,8 @@ std::uint64_t garbage(std::mt19937_64& random) {
 // ---------------------------------------------------------------- ranks 0 and 1
 
 struct outcome {
-  std::set<std::string> ends;  // how operations with the villain ended
-  bool over = false;           // all of them have
+  std::set<std::string> ends;  // how operations with rank 2 ended
+  bool over = false;           // all of them have ended
 };
 
 bool is_end(errc e) { return e != errc::ok && e != errc::truncated; }
@@ -150,13 +150,13 @@ task<void> suffer(endpoint from, outcome& o) {
   o.over = true;
 }
 
-/// Messages of each size there and back, until the villain is gone for both, and some more.
+/// Messages of each size there and back, until both sides have lost rank 2, and some more.
 task<std::size_t> talk(endpoint other, peer_id self, const outcome& o) {
   std::size_t exchanged = 0;
   for (int rounds_more = 20; rounds_more != 0;) {
     for (const std::size_t size : sizes) {
       bytes out(size, static_cast<std::byte>(exchanged + self)), in(size);
-      const bool over = o.over;  // what both sides count must be what was sent
+      const bool over = o.over;  // both sides must see the same value, which was sent
       out[0] = static_cast<std::byte>(over);
       scope both;
       both.start(other.send(out, good));

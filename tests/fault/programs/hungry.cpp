@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 1 of three may take no more memory, and rank 0 floods it with messages that nobody receives:
-// that peer ends with out_of_memory, which rank 0 is told although nobody leaves, and rank 2 is
-// served as before.
+// Rank 1 of three cannot allocate more memory, and rank 0 floods it with messages for which there
+// is no receive. Rank 1 ends that peer with out_of_memory; rank 0 is told so although no rank
+// leaves; rank 2 is served as before.
 #include <sys/resource.h>
 
 #include <cstddef>
@@ -20,7 +20,8 @@ using bytes = std::vector<std::byte>;
 constexpr tag hello{1}, flood{2}, well{3}, never{4}, over{5};
 constexpr int many = 20'000;
 
-/// Not the address space: heaps of threads have reserved theirs already.
+/// Limits the data segment and not the address space: the heaps of threads have reserved address
+/// space already.
 void take_no_more_memory() {
   std::ifstream file("/proc/self/status");
   std::string word;
@@ -37,7 +38,7 @@ task<void> send_one(endpoint to, const bytes& out, std::string& end) {
   if (!r) end = r.failure().what();
 }
 
-/// All at once, so that also those announce themselves for which there is no credit.
+/// All at once, so that some messages find no credit and are announced only.
 task<void> send_too_much(endpoint to, endpoint other) {
   const bytes out(30'000, std::byte{1});
   std::string end;
@@ -53,7 +54,7 @@ task<void> send_too_much(endpoint to, endpoint other) {
 task<void> be_flooded(endpoint from, endpoint other) {
   bytes small(8);
   co_await other.recv(small, well);
-  co_await other.send(small, well);  // a connection takes memory
+  co_await other.send(small, well);  // connects: a connection needs memory
   co_await from.recv(small, well);
   take_no_more_memory();
   co_await from.send(const_buffer{}, hello);
@@ -61,7 +62,7 @@ task<void> be_flooded(endpoint from, endpoint other) {
   std::cout << "flooded: " << (r.code() == errc::out_of_memory ? "out of memory" : "otherwise")
             << ": " << (r ? "" : r.failure().what()) << std::endl;
   co_await other.send(small, well);
-  // Whoever floods is not to learn of it by this process's end.
+  // The flooding rank must not learn of it by the end of this process.
   co_await other.recv(mutable_buffer{}, over);
 }
 

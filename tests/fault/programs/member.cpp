@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member of a job that grows and shrinks, which asks the others in turn and checks what they
-// answer.
+// A member of a job that grows and shrinks. It asks the other members in turn and checks their
+// answers.
 //   member open ADDRESS   rank 0, or what was launched beside it; rank 0 opens the listener ADDRESS
 //   member join ADDRESS   one that joins
 // It goes on until it gets SIGTERM; then it leaves in good order. What it says, a line each:
@@ -12,7 +12,7 @@
 //                             book last changed
 //   N left                    it has left, and has exchanged a message with rank 0 after that
 //   error ERROR: TEXT         its end, with status 3
-// Whatever it finds wrong ends it with status 1.
+// Any fault that it finds ends it with status 1.
 #include <signal.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::atomic<bool> asked_to_leave{false};
 
 void say(const std::string& what) { std::cout << (what + '\n') << std::flush; }
 
-/// A message tells who asks, and which of its questions it is.
+/// A message carries the rank that asks and the number of its question.
 struct head {
   peer_id who;
   std::uint32_t number;
@@ -90,10 +90,10 @@ class member {
  private:
   [[noreturn]] void wrong(const std::string& what) const {
     say("wrong: " + std::to_string(me_) + ": " + what);
-    std::_Exit(1);  // at once: others of its tasks may wait for what will not come
+    std::_Exit(1);  // at once: other tasks may wait for messages that will not come
   }
 
-  /// \return false if the other one has gone
+  /// \return false if the other member has gone
   task<bool> exchange(peer_id other) {
     const bytes out = question(me_, ++asked_);
     bytes in(out.size() + 1);
@@ -116,7 +116,7 @@ class member {
     return false;
   }
 
-  /// Answers everybody.
+  /// Answers all other members.
   task<void> serve() {
     bytes in(longest + sizeof(head));
     for (;;) {
@@ -137,7 +137,7 @@ class member {
     }
   }
 
-  /// A receive that nothing is sent to tells of the other one's end.
+  /// A receive without a sender ends when the other member does.
   task<void> watch(peer_id other) {
     std::byte nothing{};
     const auto got = co_await as_result(ctx_.peer(other).recv({&nothing, 1}, never));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes to a host whose name nobody knows yet, does not wait for that, and ends.
+// Connects to a host with an unknown name, does not wait for the answer, and ends.
 //   names connect ADDRESS | names meet OWN OTHER
 #include <chrono>
 #include <iostream>

@@ -3,8 +3,8 @@
 //   weft-run -n N on_host FD FIRST PROGRAM [ARGUMENTS]
 //     FD: the second host's namespace; FIRST: the first rank that runs there
 //
-// weft-run listens at an abstract Unix socket, which only its own host reaches. A relay, which ends
-// with the rank, passes on what the rank and weft-run say to each other.
+// weft-run listens at an abstract Unix socket, which can be reached only from its own host. A
+// relay, which ends with the rank, forwards the packets between the rank and weft-run.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -32,7 +32,7 @@ using weft::runtime::unique_fd;
   ::_exit(126);
 }
 
-/// Packets from one to the other. \return false when one of them has ended
+/// Forwards packets from one socket to the other. \return false when one of them has ended
 bool pass_on(int from, int to) {
   std::vector<std::byte> buffer(frame_header::size + max_frame_body);
   packet p;
@@ -48,7 +48,7 @@ bool pass_on(int from, int to) {
   }
 }
 
-/// One conversation after the other.
+/// Serves one connection after the other.
 [[noreturn]] void relay(int rank_comes_to, const std::string& launcher) {
   for (;;) {
     pollfd comes{rank_comes_to, POLLIN, 0};
@@ -69,7 +69,7 @@ bool pass_on(int from, int to) {
 void move_to(int host, int rank) {
   std::string job = std::getenv("WEFT_JOB");
   const std::string launcher = job.substr(0, job.find('/'));
-  // Another name for each rank of that host.
+  // Each rank of that host has another name.
   job[launcher.size() - 1] = static_cast<char>('0' + rank % 10);
   const unique_fd first_host{::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)};
   if (!first_host || ::setns(host, CLONE_NEWNET) != 0) cannot("the second host", errno);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every rank sends to every rank, and rank 1 is refused some of its memory: WEFT_TEST_REFUSE_FROM
-// is the number of the first allocation that fails, counted over all its threads from the
-// beginning of main, and WEFT_TEST_REFUSE how many fail from there on. Whatever it is that needed
-// the memory, the program ends with 0, or tells why it cannot and ends with 1.
+// All ranks send to all ranks, and some memory allocations of rank 1 fail: WEFT_TEST_REFUSE_FROM is
+// the number of the first allocation that fails, counted over all its threads from the beginning of
+// main, and WEFT_TEST_REFUSE how many fail from there on. The program ends with 0, or says why it
+// cannot and ends with 1, for all of these allocations.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

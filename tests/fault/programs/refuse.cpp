@@ -7,7 +7,7 @@
 //   nofile=N memlock=N as=N    limits; the last two in KiB
 //   shm=SIZE          a /dev/shm of that size (64m); shm=none: no /dev/shm at all
 //
-// Exit status 77 if this machine does not let it, with the reason.
+// Exit status 77 if this machine does not permit that, with the reason.
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -46,8 +46,8 @@ const std::map<std::string, std::vector<std::uint32_t>> calls{
     {"setpriority", {SYS_setpriority}},
 };
 
-/// What the default profile of Docker answers with EPERM, as far as one of today's programs could
-/// ask for it; io_uring since 2023, process_vm_readv on hosts that want SYS_PTRACE for it.
+/// The system calls that Docker's default profile answers with EPERM, as far as a current program
+/// might use them; io_uring since 2023, process_vm_readv on hosts that require SYS_PTRACE for it.
 constexpr std::uint32_t forbidden[] = {
     SYS_io_uring_setup,
     SYS_io_uring_enter,
@@ -104,7 +104,7 @@ constexpr std::uint32_t forbidden[] = {
 constexpr std::uint32_t new_namespaces = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                          CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
 
-/// What Docker leaves to root.
+/// The capabilities that Docker leaves to root.
 constexpr int kept[] = {CAP_CHOWN,       CAP_DAC_OVERRIDE,    CAP_FSETID,     CAP_FOWNER,
                         CAP_MKNOD,       CAP_NET_RAW,         CAP_SETGID,     CAP_SETUID,
                         CAP_SETFCAP,     CAP_SETPCAP,         CAP_SYS_CHROOT, CAP_KILL,
@@ -157,7 +157,7 @@ void shared_memory(const std::string& size) {
       cannot("a /dev/shm of " + size);
     return;
   }
-  // A /dev with nothing but the files that every program opens.
+  // A /dev with only the files that every program opens.
   const int dev = ::open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (::mount("tmpfs", "/dev", "tmpfs", 0, "size=64k") != 0) cannot("another /dev");
   for (const std::string name : {"null", "zero", "full", "random", "urandom"}) {
@@ -176,7 +176,7 @@ std::uint32_t number_of(const std::string& name) {
 
 void take(const std::string& what, std::vector<refusal>& refused) {
   if (what == "container") {
-    // AddressSanitizer's search for leaks at the end wants ptrace, which is refused from here on.
+    // AddressSanitizer's leak check at the end needs ptrace, which is refused from here on.
     const char* sanitizer = std::getenv("ASAN_OPTIONS");
     ::setenv("ASAN_OPTIONS", (std::string(sanitizer ? sanitizer : "") + ":detect_leaks=0").c_str(),
              1);

@@ -59,7 +59,7 @@ task<void> play(context& ctx, fault::board& b) {
   const peer_id me = ctx.world().rank();
   const endpoint other = ctx.world()[1 - me];
   fault::rank_notes& own = b.rank[me];
-  // Whoever receives is met first, and stays until the end.
+  // Connects to the receiver first, and keeps it until the end.
   if (me == 0) co_await other.send(const_buffer{}, bye);
   if (me == 1) co_await other.recv(mutable_buffer{}, bye);
   own.began = fault::now();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of a job to which something is done: it exchanges messages of three sizes with all others
-// and writes onto a board what it sees.
+// A rank of a job under test: it exchanges messages of three sizes with all others and writes what
+// it sees onto a board.
 //   weft-run -n 4 traffic FD [N]      FD: the board; N: how many messages until this rank leaves
 //
-// A rank leaves when it has N messages, when the board asks for it, when somebody else leaves, or
-// when it has lost somebody: its next message on each stream says "the last one", and it ends when
-// it has everybody's last one. So a rank that notices a death shows that it goes on with the
-// others, in order, to the end.
+// A rank leaves when it has N messages, when the board asks for it, when another rank leaves, or
+// when it has lost another rank. Then its next message on each stream says "the last one", and it
+// ends when it has the last message of each other rank. So a rank that notices a death shows that
+// it goes on with the other ranks, in order, to the end.
 
 #include <array>
 #include <chrono>
@@ -35,13 +35,13 @@ struct head {
   std::uint32_t last;
 };
 
-/// What both know of a message.
+/// The content that sender and receiver know.
 void fill(bytes& b, peer_id from, head h) {
   std::memset(b.data(), static_cast<std::uint8_t>(from * 50 + h.number), b.size());
   std::memcpy(b.data(), &h, sizeof h);
 }
 
-/// The job is not as it should be: whoever waits for this rank must not wait for ever.
+/// The job is in a wrong state: ends the process, so that no rank waits for it for ever.
 [[noreturn]] void wrong(const std::string& what) {
   std::cerr << "traffic: " << what << std::endl;
   std::_Exit(1);
@@ -81,11 +81,11 @@ class traffic {
     lost_ = true;
   }
 
-  /// Waits for a message that never comes: it ends when the other does.
+  /// Waits for a message that never comes: the receive ends when the other rank does.
   task<void> watch(peer_id other, std::stop_token stop) {
     bytes in(8);
     const auto r = co_await as_result(stoppable(stop, world_[other].recv(in, never)));
-    // One that left in good order, after its last messages, has closed.
+    // A rank that left in good order, after its last messages, has closed.
     if (r.code() != errc::stopped && r.code() != errc::closed)
       failed(other, r.failure(), "a receive from");
   }
@@ -111,7 +111,7 @@ class traffic {
       std::memcpy(&h, in.data(), sizeof h);
       fill(expected, other, {number, h.last});
       if (in != expected) wrong("a wrong message from rank " + std::to_string(other));
-      // A message of this size took both directions: how both work is known by now.
+      // A message of this size used both directions, so their transports are known by now.
       if (world_.rank() == 0 && number == 0 && size == sizes.back())
         std::cout << "peer " << other << ": " << world_[other].describe() << '\n';
       ++own_.received[other];
@@ -128,7 +128,7 @@ class traffic {
   const std::uint64_t enough_;
   std::uint64_t received_ = 0;
   bool lost_ = false;  // a death was noticed
-  bool left_ = false;  // somebody else leaves
+  bool left_ = false;  // another rank leaves
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into a program, it is a name server that never answers: for the host "stuck.test". It
-// says that it was asked.
+// Preloaded into a program, it acts as a name server that never answers, for the host "stuck.test".
+// It reports that it was asked.
 #include <dlfcn.h>
 #include <netdb.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives that are taken back, before and after others match, and what they leave behind: nothing.
+// Receives that are cancelled, before and after others match; they must leave nothing behind.
 #include "check.hpp"
 
 namespace conformance {
@@ -24,7 +24,7 @@ void cancel(check& c) {
     c.that("a receive that nobody answers is cancelled", cancelled(r));
   }
 
-  // Many, some of them in the middle, and a persistent one, which may be started again.
+  // Many receives, some of them in the middle, and a persistent one, which may be started again.
   std::vector<MPI_Request> many(200);
   for (MPI_Request& one : many)
     MPI_Irecv(nothing.data(), 1000, MPI_BYTE, MPI_ANY_SOURCE, 78, MPI_COMM_WORLD, &one);
@@ -42,7 +42,7 @@ void cancel(check& c) {
   for (const unsigned char byte : nothing)
     c.equal("a cancelled receive leaves its buffer", 0xee, byte);
 
-  // What comes afterwards goes to the receive that is still there, not to the one taken back.
+  // Later messages match the receive that is still there, not the cancelled one.
   MPI_Barrier(MPI_COMM_WORLD);
   const int other = partner(c);
   if (other < 0) return;
@@ -63,7 +63,7 @@ void cancel(check& c) {
     c.equal("the cancelled one gets nothing", 0xee, back[0]);
   }
 
-  // One that has matched is not cancelled, and has its message.
+  // A receive that has matched is not cancelled, and has its message.
   bytes in(100);
   MPI_Irecv(in.data(), 100, MPI_BYTE, other, 82, MPI_COMM_WORLD, &r);
   const bytes out = made_of(seed_of(c.rank, 9), 100);

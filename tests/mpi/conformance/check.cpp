@@ -62,7 +62,7 @@ bytes made_of(unsigned seed, std::size_t count) {
 
 std::vector<std::size_t> sizes(std::size_t most) {
   std::vector<std::size_t> all{0, 1, 2, 3, 5, 1000, 99991, (4 << 20) + 1, 16 << 20};
-  // 8 and 44: a cache line of the ring; 192 and 4096: what is injected; 64 KiB: eager; the others:
+  // 8 and 44: a cache line of the ring; 192 and 4096: the inject limit; 64 KiB: eager; the others:
   // fragments.
   for (const std::size_t limit :
        std::initializer_list<std::size_t>{8, 44, 64, 128, 192, 256, 512, 1024, 4096, 8192, 16384,

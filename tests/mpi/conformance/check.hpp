@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subjects have in common: who we are, data that a formula gives, and checks that say what
-// was wrong.
+// Shared by the subjects: rank and size, data that a formula gives, and checks that say what was
+// wrong.
 #pragma once
 
 #include <mpi.h>
@@ -17,15 +17,15 @@
 
 namespace conformance {
 
-/// A subject's view of the world, and the number of its failed checks. Only the thread that entered
-/// MPI uses it, except where a subject with threads of its own says otherwise.
+/// A subject's ranks, and the number of its failed checks. Only the thread that called MPI_Init
+/// uses it, except where a subject with threads says otherwise.
 class check {
  public:
   check(const char* subject, bool thorough, bool threads);
 
   int rank = 0;
   int size = 1;
-  bool thorough;  ///< take your time
+  bool thorough;  ///< run the long form
   bool threads;   ///< MPI_THREAD_MULTIPLE was granted
 
   /// The largest message of the thorough subjects: small where many ranks share few cores.
@@ -62,7 +62,7 @@ class check {
 
 using bytes = std::vector<unsigned char>;
 
-/// Element i of the data that `seed` stands for.
+/// Element i of the data of `seed`.
 inline unsigned char element(unsigned seed, std::size_t i) {
   return static_cast<unsigned char>(seed * 167u + i * 13u + (i >> 8) * 7u + 1u);
 }
@@ -77,7 +77,7 @@ inline unsigned seed_of(int a, int b = 0, int c = 0) {
 /// Sizes on both sides of every protocol's limits, and odd ones, up to `most` bytes.
 std::vector<std::size_t> sizes(std::size_t most);
 
-/// The other of two ranks that belong together, or -1 for one that is left over.
+/// The other rank of this rank's pair, or -1 for one that is left over.
 inline int partner(const check& c) {
   const int other = c.rank ^ 1;
   return other < c.size ? other : -1;

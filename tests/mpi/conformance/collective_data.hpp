@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What collective subjects share: numbers that each rank contributes, and the results that a
-// formula gives for them.
+// Shared by the collective subjects: numbers that each rank contributes, and the results, which a
+// formula gives.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct mpi_type<double> {
   static MPI_Datatype get() { return MPI_DOUBLE; }
 };
 
-/// Element i of what a rank contributes; small, so that sums and products of a few stay exact in
+/// Element i of a rank's contribution; small, so that sums and products of a few stay exact in
 /// every type.
 template <class T>
 T given(int rank, std::size_t i) {
@@ -41,7 +41,7 @@ std::vector<T> gift(int rank, std::size_t n) {
   return all;
 }
 
-/// Operator number k over what ranks 0..size-1 gave as element i.
+/// Operator number k over the contributions of ranks 0..size-1 to element i.
 enum class operation { sum, product, least, greatest };
 constexpr operation operations[] = {operation::sum, operation::product, operation::least,
                                     operation::greatest};
@@ -75,8 +75,8 @@ T combined(operation o, int ranks, std::size_t i) {
   return result;
 }
 
-/// Compares all elements with `expected(i)`; \returns whether they are right, and tells of the
-/// first that is not.
+/// Compares all elements with `expected(i)`; \returns whether they are right, and reports the first
+/// wrong one.
 template <class T, class F>
 bool elements(check& c, const std::string& what, const std::vector<T>& got, F expected) {
   for (std::size_t i = 0; i < got.size(); ++i)
@@ -86,7 +86,7 @@ bool elements(check& c, const std::string& what, const std::vector<T>& got, F ex
   return true;
 }
 
-/// Counts on both sides of where libraries change their algorithms.
+/// Counts on both sides of the sizes at which libraries change their algorithms.
 inline std::vector<std::size_t> counts(const check& c) {
   std::vector<std::size_t> all{0, 1, 2, 7, 100, 1000, 2049, 10000};
   if (c.thorough || c.size <= 4) all.push_back(70001);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators by dup, split and create, and topologies: who is in them, and that their messages
-// do not mix.
+// Communicators by dup, split and create, and topologies: their members, and that their messages do
+// not mix.
 #include "check.hpp"
 
 namespace conformance {
@@ -20,7 +20,7 @@ void duplicates(check& c, int other) {
   MPI_Request r[2 * copies];
   for (MPI_Comm& one : comm) MPI_Comm_dup(MPI_COMM_WORLD, &one);
   // The same source and tag everywhere, received in the opposite order of the sends: only the
-  // communicator tells.
+  // communicator distinguishes the messages.
   for (int i = 0; i < copies; ++i) MPI_Irecv(&in[i], 1, MPI_INT, MPI_ANY_SOURCE, 1, comm[i], &r[i]);
   int out[copies];
   for (int i = copies - 1; i >= 0; --i) {
@@ -40,7 +40,7 @@ void splits(check& c) {
   for (int colours = 1; colours <= c.size; ++colours) {
     MPI_Comm part;
     const int colour = c.rank % colours;
-    MPI_Comm_split(MPI_COMM_WORLD, colour, -c.rank, &part);  // the key turns the order round
+    MPI_Comm_split(MPI_COMM_WORLD, colour, -c.rank, &part);  // the key reverses the order
     int members = 0;
     int sum = 0;
     int above = 0;
@@ -105,7 +105,7 @@ void groups(check& c) {
   MPI_Comm_free(&later);
 }
 
-/// A ring with neighbours' collectives.
+/// A ring with neighbourhood collectives.
 void ring(check& c) {
   const int dims[1] = {c.size};
   const int periodic[1] = {1};
@@ -130,7 +130,7 @@ void communicators(check& c) {
   splits(c);
   groups(c);
   ring(c);
-  // Many, one after the other: their identities are used again.
+  // Many, one after the other: their context ids are reused.
   for (int i = 0; i < (c.thorough ? 2000 : 60); ++i) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);

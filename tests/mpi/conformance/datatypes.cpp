@@ -13,7 +13,7 @@ std::int32_t number(int rank, std::size_t i) {
   return rank * 1000003 + static_cast<std::int32_t>(i) * 7 + 1;
 }
 
-/// A type over an array of `extent` ints, and which of them it takes, in its order.
+/// A type over an array of `extent` ints, and the indices of its ints, in its order.
 struct layout {
   std::string name;
   MPI_Datatype type;

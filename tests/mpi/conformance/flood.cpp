@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everybody sends to one who is in no hurry to receive: nothing is lost, and nobody waits for ever.
+// All ranks send to one that is slow to receive: nothing is lost, and no rank waits for ever.
 #include <chrono>
 #include <thread>
 
@@ -22,7 +22,7 @@ void flood_to(check& c, int sink, std::size_t n, int each, bool backwards) {
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   bytes in(n);
-  // The last tag first: all the others stay unexpected.
+  // The last tag first: all other messages stay unexpected.
   for (int k = 0; k < each; ++k) {
     const int tag = backwards ? each - 1 - k : k;
     for (int source = 0; source < c.size; ++source) {

@@ -25,7 +25,7 @@ void intercommunicators(check& c) {
   c.equal("Comm_test_inter", 1, is);
   c.equal("Comm_remote_size", theirs, remote);
 
-  // Everybody to everybody on the other side.
+  // Each rank to all ranks of the other side.
   for (const std::size_t n : {std::size_t{1}, std::size_t{3000}, std::size_t{80000}}) {
     std::vector<bytes> out;
     std::vector<bytes> in(static_cast<std::size_t>(theirs), bytes(n));

@@ -11,8 +11,8 @@ namespace {
 
 using number = std::int64_t;
 
-/// A window of `n` numbers at each rank, all of them `start`, which everybody may use when this is
-/// made.
+/// A window of `n` numbers at each rank, all of them `start`. All ranks may use it once it is
+/// constructed.
 class memory {
  public:
   memory(std::size_t n, number start) {
@@ -26,7 +26,7 @@ class memory {
   memory& operator=(const memory&) = delete;
   ~memory() { MPI_Win_free(&window); }
 
-  /// What this rank's own window holds, now that everybody is done.
+  /// The content of this rank's own window, after all ranks are done.
   number look(std::size_t i) const {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me(), 0, window);
     const number value = base[i];
@@ -45,7 +45,7 @@ class memory {
   }
 };
 
-/// Read, add and write under an exclusive lock: not one addition may be lost.
+/// Read, add and write under an exclusive lock: no addition may be lost.
 void exclusive(check& c, int rounds) {
   const memory m(1, 0);
   for (int i = 0; i < rounds; ++i) {
@@ -86,9 +86,9 @@ void tickets(check& c, int each) {
     if (!c.equal("a ticket is drawn once", i, all[i])) break;
 }
 
-/// A lock of one's own by Compare_and_swap, around an addition that is not atomic by itself.
+/// A lock made of Compare_and_swap, around an addition that is not atomic by itself.
 void own_lock(check& c, int rounds) {
-  const memory m(2, 0);  // [0]: 0 when free, else who holds it + 1; [1]: the counter
+  const memory m(2, 0);  // [0]: 0 when free, else the holder's rank + 1; [1]: the counter
   const number mine = c.rank + 1;
   const number zero = 0;
   MPI_Win_lock_all(0, m.window);
@@ -115,8 +115,8 @@ void own_lock(check& c, int rounds) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Rput, Rget and Get_accumulate, shared locks, and a target that does not answer MPI calls
-/// meanwhile.
+/// Rput, Rget and Get_accumulate, shared locks, and a target that makes no MPI calls in the
+/// meantime.
 void with_requests(check& c, std::size_t n) {
   const auto ranks = static_cast<std::size_t>(c.size);
   const memory m(n * ranks, 0);

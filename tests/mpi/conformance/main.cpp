@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpi-conformance [--threads] [--thorough] [SUBJECT...]: checks an MPI against what the standard
-// says of it. Run it under any launcher, on any number of ranks. Status 1: a check failed.
+// mpi-conformance [--threads] [--thorough] [SUBJECT...]: checks an MPI library against the
+// standard. Run it under any launcher, on any number of ranks. Status 1: a check failed.
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ constexpr subject subjects[] = {
 };
 
 constexpr unsigned too_long_s = 90;  // and more when thorough, within the time of the whole test
-char stuck_text[128];                // ready made: a signal handler may only write it
+char stuck_text[128];                // prepared: a signal handler may only write it
 
 void stuck(int) {
   const auto written = ::write(STDERR_FILENO, stuck_text, std::strlen(stuck_text));

@@ -47,7 +47,7 @@ MPI_Request start(mode m, const bytes& data, int to, int tag) {
   return r;
 }
 
-/// A ready send needs its receive to be there: the receiver says when it is.
+/// A ready send needs its receive to be posted: the receiver says when it is.
 constexpr int go_tag = 999;
 void say_ready(int to) { MPI_Send(nullptr, 0, MPI_BYTE, to, go_tag, MPI_COMM_WORLD); }
 void hear_ready(int from) {
@@ -119,7 +119,7 @@ void modes(check& c) {
   for (const bool blocking : {true, false})
     for (const mode m : all_modes) {
       int tag = 0;
-      // The longest only once: the protocol beneath does not depend on the mode.
+      // The longest size only once: the protocol beneath does not depend on the mode.
       const bool all_sizes = c.thorough || (m == mode::standard && blocking);
       for (const std::size_t n : sizes(all_sizes ? most : std::min<std::size_t>(most, 200000))) {
         ++tag;

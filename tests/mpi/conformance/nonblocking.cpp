@@ -40,7 +40,7 @@ void many_at_once(check& c, std::size_t n) {
               MPI_COMM_WORLD, &r[8]);
   MPI_Ibarrier(MPI_COMM_WORLD, &r[9]);
 
-  // A message of the same communicator meanwhile.
+  // A message of the same communicator in the meantime.
   const int next = (c.rank + 1) % c.size;
   const int before = (c.rank + c.size - 1) % c.size;
   const bytes out = made_of(seed_of(c.rank), n);
@@ -70,7 +70,7 @@ void many_at_once(check& c, std::size_t n) {
   elements(c, "Igather", collected, [&](std::size_t i) { return given<T>(as_int(i / n), i % n); });
 }
 
-/// A row of sums, none of which is waited for before all have begun.
+/// A row of sums; none is waited for before all have begun.
 void row(check& c) {
   constexpr std::size_t n = 30;
   std::vector<T> results(n);

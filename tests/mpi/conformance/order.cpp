@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of one source do not overtake each other, whatever their sizes and however they are
-// received.
+// Messages of one source do not overtake each other, independent of their sizes and of the kind of
+// receive.
 #include "check.hpp"
 
 namespace conformance {
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int messages = 120;
 
-/// Small and large ones after each other: they take different ways below.
+/// Small and large ones after each other: they use different protocols below.
 std::size_t length(int source, int i) {
   constexpr std::size_t kinds[] = {4, 70000, 100, 0, 9000, 64, 131072, 1};
   return kinds[static_cast<std::size_t>(source + i * 3) % std::size(kinds)] + sizeof(int);
@@ -38,7 +38,7 @@ void send_all(const check& c, int to, int tags) {
   MPI_Waitall(messages, r.data(), MPI_STATUSES_IGNORE);
 }
 
-/// `next[source]` is the number that has to come now. Posted receives match in the order in which
+/// `next[source]` is the number that must come next. Posted receives match in the order in which
 /// they were posted.
 void receive_all(check& c, bool any_source, bool any_tag) {
   const int others = c.size - 1;
@@ -70,13 +70,13 @@ void receive_all(check& c, bool any_source, bool any_tag) {
   }
 }
 
-/// Of several receives that fit, the one posted first gets the message; one that names another tag
-/// is passed over.
+/// Of several receives that match, the one posted first gets the message; one with another tag is
+/// passed over.
 void first_that_fits(check& c, int other) {
   int in[4] = {-1, -1, -1, -1};
   MPI_Request r[4];
   const int tags[4] = {201, MPI_ANY_TAG, 202, MPI_ANY_TAG};
-  // In a communicator of their own: the wildcards must not take what says that they are there.
+  // In another communicator: the wildcards must not take the messages that announce them.
   MPI_Comm apart;
   MPI_Comm_dup(MPI_COMM_WORLD, &apart);
   for (int i = 0; i < 4; ++i) MPI_Irecv(&in[i], 1, MPI_INT, other, tags[i], apart, &r[i]);

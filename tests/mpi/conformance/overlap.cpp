@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that are under way while everybody computes: both results are right. How much is gained
-// is weft-bench's.
+// Messages that are under way while all ranks compute: both results must be right. weft-bench
+// measures the gain.
 #include <cmath>
 
 #include "check.hpp"

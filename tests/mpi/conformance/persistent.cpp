@@ -7,7 +7,7 @@ namespace {
 
 using init = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
-/// \param agreed each round begins when both are there. Ready sends need it; buffered ones do
+/// \param agreed each round begins when both are there. Ready sends need that; buffered ones do
 /// because Open MPI 4.1 (ob1) sends zeros when one is started again while its data is still under
 /// way.
 void restarted(check& c, int other, const char* name, init make, bool agreed, std::size_t n) {
@@ -76,8 +76,8 @@ constexpr std::size_t lengths[] = {0, 1, 64, 4097, 65536, 65537, 300000};
 
 }  // namespace
 
-// A subject of its own, since Open MPI 4.1 fails it: its ob1 sends zeros from the second start on
-// where its rendezvous begins, its cm the data of the first start.
+// A subject of its own, because Open MPI 4.1 fails it: from the second start on, its ob1 sends
+// zeros where its rendezvous begins, and its cm the data of the first start.
 void persistent_buffered(check& c) {
   const int other = partner(c);
   if (other < 0) return;

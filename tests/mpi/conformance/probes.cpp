@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking at messages before they are received: Probe, Iprobe, Mprobe, Improbe, Mrecv, Imrecv.
+// Probing messages before they are received: Probe, Iprobe, Mprobe, Improbe, Mrecv, Imrecv.
 #include "check.hpp"
 
 namespace conformance {
@@ -8,7 +8,7 @@ namespace {
 enum class way { probe, iprobe, mprobe, improbe, imrecv };
 constexpr way ways[] = {way::probe, way::iprobe, way::mprobe, way::improbe, way::imrecv};
 
-/// Waits for a message by `w`, receives it, and \returns what the two statuses said.
+/// Waits for a message by `w`, receives it, and \returns the two statuses.
 std::pair<MPI_Status, MPI_Status> take(way w, int source, int tag, bytes& into) {
   MPI_Status seen;
   MPI_Status got;
@@ -44,7 +44,7 @@ std::pair<MPI_Status, MPI_Status> take(way w, int source, int tag, bytes& into) 
   return {seen, got};
 }
 
-/// Rank 0 gets a message of each size from everybody, in every way, with and without wildcards.
+/// Rank 0 gets a message of each size from all ranks, in every way, with and without wildcards.
 void everybody_to_zero(check& c, bool wild) {
   const auto all = sizes(150000);
   for (std::size_t k = 0; k < all.size(); ++k) {
@@ -64,7 +64,8 @@ void everybody_to_zero(check& c, bool wild) {
           "probe by way " + std::to_string(static_cast<int>(w)) + " of " + std::to_string(all[k]);
       const int from = wild ? before.MPI_SOURCE : source;
       c.that(what + ": a source of the job", from > 0 && from < c.size);
-      // Under wildcards a fast rank may be several messages ahead: its tag tells which one this is.
+      // Under wildcards a fast rank may be several messages ahead: the tag tells which message this
+      // is.
       const int which = wild ? before.MPI_TAG : tag;
       if (!c.that(what + ": a tag that was sent", which >= 1 && which <= as_int(all.size())))
         return;
@@ -80,7 +81,7 @@ void everybody_to_zero(check& c, bool wild) {
   }
 }
 
-/// A message that was matched by Mprobe is out of everybody's sight.
+/// A message that was matched by Mprobe is invisible to all other calls.
 void claimed_is_gone(check& c, int other) {
   constexpr std::size_t n = 100000;
   if (c.rank > other) {

@@ -14,8 +14,8 @@ constexpr wait waits[] = {wait::all,      wait::any,      wait::some,
 constexpr const char* names[] = {"Waitall", "Waitany", "Waitsome",
                                  "Testall", "Testany", "Testsome"};
 
-/// Completes all requests. `done(i)` is called once for each, as it is reported; statuses land in
-/// `s`.
+/// Completes all requests. `done(i)` is called once for each, as it is reported; the statuses are
+/// put into `s`.
 template <class Done>
 void complete(wait w, std::vector<MPI_Request>& r, std::vector<MPI_Status>& s, Done done) {
   const int n = as_int(r.size());
@@ -71,7 +71,8 @@ std::size_t length(int tag) {
   return kinds[static_cast<std::size_t>(tag) % std::size(kinds)];
 }
 
-/// Everybody with everybody, himself included; receives posted in the opposite order of the sends.
+/// Each rank exchanges with all ranks, itself included; receives are posted in the opposite order
+/// of the sends.
 void crowd(check& c, wait w, int each) {
   const int total = each * c.size;
   std::vector<bytes> out;
@@ -124,7 +125,7 @@ void nothing_to_wait_for(check& c) {
   c.equal("Testall of nothing", 1, flag);
 }
 
-/// Request_get_status leaves the request; a freed send still arrives.
+/// Request_get_status does not free the request; a freed send still arrives.
 void other_calls(check& c, int other) {
   int in = -1;
   MPI_Request r;

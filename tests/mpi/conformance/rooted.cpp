@@ -79,7 +79,7 @@ void gather_scatter(check& c, std::size_t n, int root) {
   elements(c, "Scatterv", back, [&](std::size_t i) { return given<T>(c.rank, i); });
 }
 
-/// Nobody leaves before all are there. The ranks share one machine, and so one clock.
+/// No rank leaves before all are there. The ranks share one machine, and so one clock.
 void barrier(check& c) {
   using clock = std::chrono::steady_clock;
   for (int round = 0; round < 6; ++round) {

@@ -23,7 +23,7 @@ void self(check& c) {
         c.status(what, s[1], me, 1, n);
         c.bytes(what, seed_of(c.rank, as_int(n)), in);
       }
-      // Synchronous: ends as soon as the receive is there.
+      // Synchronous: ends as soon as the receive is posted.
       in.assign(n, 0);
       MPI_Issend(out.data(), as_int(n), MPI_BYTE, me, 2, comm, &r[0]);
       MPI_Recv(in.data(), as_int(n), MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &s[1]);
@@ -43,7 +43,7 @@ void self(check& c) {
     MPI_Mrecv(&got, 1, MPI_INT, &message, &s);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     c.equal("probe of oneself", 17, got);
-    // Many small ones, in order.
+    // Many small messages, in order.
     std::vector<int> numbers(50);
     std::vector<MPI_Request> many(numbers.size());
     for (int i = 0; i < as_int(numbers.size()); ++i) {

@@ -32,7 +32,7 @@ void on_threads(F work) {
   for (std::thread& one : all) one.join();
 }
 
-/// Each thread exchanges with its like, told apart by tag.
+/// Each thread exchanges with the same thread of the other rank; tags distinguish them.
 void by_tag(guarded& guard, int rank, int other, int rounds) {
   on_threads([&, rank, other, rounds](int t) {
     for (int i = 0; i < rounds; ++i) {
@@ -105,7 +105,7 @@ void shared_stream(guarded& guard, int rank, int other, int each) {
     guard([&](check& c) { c.equal("how often a message is taken", 1, times); });
 }
 
-/// Each thread has a communicator of its own for collective calls.
+/// Each thread has its own communicator for collective calls.
 void own_communicators(guarded& guard, int size, int rounds) {
   MPI_Comm comm[thread_count];
   for (MPI_Comm& one : comm) MPI_Comm_dup(MPI_COMM_WORLD, &one);

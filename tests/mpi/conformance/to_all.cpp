@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective calls whose result everybody has.
+// Collective calls whose result all ranks get.
 #include "collective_data.hpp"
 
 namespace conformance {
@@ -53,7 +53,7 @@ void allgather(check& c, std::size_t n) {
   elements(c, "Allgatherv", all, [&](std::size_t i) { return right[i]; });
 }
 
-/// What rank `from` has for rank `to`.
+/// Rank `from`'s element for rank `to`.
 std::int32_t element(int from, int to, std::size_t i) {
   return from * 1000000 + to * 10000 + as_int(i % 10000);
 }
@@ -123,8 +123,8 @@ void reduce_scatter(check& c, std::size_t n) {
            [&](std::size_t i) { return combined<T>(operation::greatest, c.size, begin + i); });
 }
 
-/// A user's operator that does not commute: of two linear maps x -> a x + b, one after the other
-/// (modulo 2^32).
+/// A user's operator that does not commute: the composition of two linear maps x -> a x + b (modulo
+/// 2^32).
 struct linear {
   std::uint32_t a;
   std::uint32_t b;

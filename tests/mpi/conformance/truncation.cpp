@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message longer than its receive is an error of the receive, and of nothing else.
+// A message longer than its receive is an error of that receive only.
 #include <initializer_list>
 
 #include "check.hpp"
@@ -13,7 +13,7 @@ struct too_much {
   std::size_t room;
 };
 
-/// Each case twice: with the receive posted before the message comes, and after.
+/// Each case twice: with the receive posted before the message arrives, and after.
 void play(check& c, std::initializer_list<too_much> cases) {
   const int other = partner(c);
   if (other < 0) return;
@@ -29,7 +29,7 @@ void play(check& c, std::initializer_list<too_much> cases) {
         const bytes data = made_of(seed_of(c.rank, tag), sent);
         c.equal(what + ": Send", MPI_SUCCESS,
                 MPI_Send(data.data(), as_int(sent), MPI_BYTE, other, tag, MPI_COMM_WORLD));
-        // The next one is whole: nothing of the first is left over.
+        // The next message is whole: nothing of the first is left over.
         c.equal(what + ": Send of the next", MPI_SUCCESS,
                 MPI_Send(data.data(), as_int(sent), MPI_BYTE, other, tag, MPI_COMM_WORLD));
         continue;

@@ -14,7 +14,7 @@ number mark(int origin, int target, std::size_t i) {
   return static_cast<number>(origin) * 1000000 + target * 10000 + static_cast<number>(i);
 }
 
-/// Everybody writes a slot of everybody's window, then reads it back from there.
+/// Each rank writes a slot of every rank's window, then reads it back from there.
 void fences(check& c, std::size_t n) {
   const auto ranks = static_cast<std::size_t>(c.size);
   std::vector<number> memory(n * ranks, -1);
@@ -41,7 +41,7 @@ void fences(check& c, std::size_t n) {
   for (std::size_t k = 0; k < in.size(); ++k)
     if (!c.equal("Get", mark(c.rank, as_int(k / n), k % n), in[k])) break;
 
-  // Everybody adds to the same numbers of rank 0, and takes the greatest of others.
+  // All ranks add to the same numbers of rank 0, and take the maximum of others.
   std::fill(memory.begin(), memory.end(), 0);
   MPI_Win_fence(0, window);
   std::vector<number> mine(n);
@@ -83,7 +83,7 @@ void strided(check& c, int other) {
   MPI_Win_free(&window);
 }
 
-/// Only the two that concern each other take part.
+/// Only the two ranks of a pair take part.
 void pairwise(check& c, int other) {
   constexpr std::size_t n = 2000;
   std::vector<number> memory(n, -1);

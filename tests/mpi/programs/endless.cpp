@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages round a ring until somebody ends it. Each rank says once that it is under way: "rank R
+// Messages round a ring until the job is ended. Each rank prints once that it is under way: "rank R
 // is process P".
 #include <mpi.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
       std::printf("rank %d is process %d\n", rank, static_cast<int>(::getpid()));
       std::fflush(stdout);
     }
-    // Large and small ones in turn, and now and then everybody together.
+    // Large and small ones in turn, and now and then a collective call.
     const int n = round % 3 == 0 ? 8 : static_cast<int>(out.size());
     MPI_Sendrecv(out.data(), n, MPI_CHAR, (rank + 1) % size, 1, in.data(), n, MPI_CHAR,
                  (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

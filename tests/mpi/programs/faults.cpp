@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // faults FAULT: 2 ranks do what Open MPI 4.1 is known to do wrong above any provider of libfabric,
-// and say what came of it. docs/mpi.md
+// and print the result. docs/mpi.md
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A two-dimensional Fourier transform by FFTW's MPI library: a small one beside the sum that
-// defines it, a larger one by Parseval's theorem and by its inverse. Prints numbers of the result,
-// for comparison between transports.
+// A two-dimensional Fourier transform by FFTW's MPI library: a small one is checked against the sum
+// that defines it, a larger one by Parseval's theorem and by its inverse. Prints numbers of the
+// result, for comparison between transports.
 #include <fftw3-mpi.h>
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library whose end takes a moment.
+// A library whose destructor takes a moment.
 #include <poll.h>
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // leaving WAY FILE: a rank that ends its process, with 3, by another way than the end of main after
 // MPI_Finalize. Most do so in the middle of a message to the next rank, whose receive is into a
-// static object, gone before its process is.
+// static object, which is gone before its process is.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -24,8 +24,8 @@ namespace {
 
 constexpr int well = 3;
 
-/// Waits for all ranks, without MPI: by a counter in a file. What MPI has sent last may be lost
-/// with who sent it.
+/// Waits for all ranks, without MPI: by a counter in a file. MPI's last messages may be lost when
+/// their sender ends.
 void meet_all(const char* file, int ranks) {
   const int fd = ::open(file, O_RDWR);
   if (::ftruncate(fd, sizeof(int)) != 0) std::_Exit(2);
@@ -35,7 +35,7 @@ void meet_all(const char* file, int ranks) {
   for (++there; there < ranks;) std::this_thread::yield();
 }
 
-/// Some programs leave that to the destructor of a static object.
+/// Some programs call MPI_Finalize in the destructor of a static object.
 struct session {
   bool open = false;
   ~session() {
@@ -50,7 +50,7 @@ std::vector<int> outbox(count, 7);
 
 void leave() { std::exit(well); }
 
-/// Where the code of the C library is.
+/// The address range of the C library's code.
 struct code_range {
   std::uintptr_t begin = 0, end = 0;
 };
@@ -83,7 +83,7 @@ std::uintptr_t interrupted_at(const void* context) {
 }
 
 /// Leaves, unless code of the C library was interrupted: that may hold malloc's lock, which `exit`
-/// takes as well, so that no program may leave from there, whatever is below its MPI.
+/// takes as well, so that no program may leave from there, independent of the layers below its MPI.
 void leave_in_signal(int, siginfo_t*, void* context) {
   const std::uintptr_t at = interrupted_at(context);
   if (at < c_library.begin || at >= c_library.end) leave();
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   if (way == "atexit") std::atexit([] { MPI_Finalize(); });
   int threads = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &threads);
-  // What weft leaves behind has time to go wrong: this library's end comes after libfabric's.
+  // Gives what weft leaves behind time to go wrong: this library's end comes after libfabric's.
   if (!::dlopen(WEFT_TEST_LATE, RTLD_NOW)) return 2;
   const bool finalizes = way == "atexit" || way == "static";
   all.open = way == "static";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every rank sends to every rank, itself included, and checks what it gets.
-//   weft-run -n 4 all_to_all           everybody ends well
+// Every rank sends to every rank, itself included, and checks the received messages.
+//   weft-run -n 4 all_to_all           all ranks end well
 //   weft-run -n 4 all_to_all mortal    rank 1 kills itself; the others notice, and go on without it
 #include <unistd.h>
 

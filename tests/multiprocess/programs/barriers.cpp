@@ -42,7 +42,7 @@ task<void> mortal(context& ctx) {
     std::cout << "rank " << world.rank() << " knows" << std::endl;
   else
     std::cout << "a barrier without rank 1 has ended otherwise" << std::endl;
-  // Who leaves early has closed, which others could see instead.
+  // A rank that leaves early has closed, which others could see instead.
   std::byte none[1];
   static_cast<void>(co_await as_result(world[1].recv(none, tag{1})));
   scope sends;

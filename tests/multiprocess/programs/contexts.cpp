@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What the neighbour sends is what it has sent in this turn.
+/// Checks that the neighbour's message is that of this turn.
 task<void> exchange(context& ctx, int turn) {
   const group world = ctx.world();
   const peer_id me = world.rank(), size = world.size();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One of four ranks on two hosts:  cut_off <rank> <address of host 0> <address of host 1>
-// Ranks 0 and 1 are on host 0. Everybody sends to everybody; "ready" says that all have heard from
-// all. Then somebody cuts the network. Ends well when both directions with both ranks of the other
-// host have ended with peer_lost, and the neighbour on the same host has answered all the while.
+// Ranks 0 and 1 are on host 0. Each rank sends to all ranks; "ready" says that all have received
+// from all. Then the test cuts the network. Ends well when both directions with both ranks of the
+// other host have ended with peer_lost, and the neighbour on the same host has answered all the
+// time.
 #include <array>
 #include <cstddef>
 #include <iostream>
@@ -21,7 +22,7 @@ constexpr std::size_t size = 100'000;
 constexpr int rounds_until_ready = 10, rounds_after_the_loss = 100;
 
 struct progress {
-  int heard = 0;  // peers that have been heard from often enough
+  int heard = 0;  // peers from which enough messages have come
   int lost = 0;   // directions that have ended
   bool as_promised = true;
 
@@ -57,7 +58,7 @@ task<void> receive_until_lost(endpoint other, progress& p) {
   }
 }
 
-/// In step with the neighbour, until both have lost everybody else and talked on for a while.
+/// In step with the neighbour, until both have lost all other ranks and have gone on for a while.
 task<void> talk_on(endpoint neighbour, progress& p) {
   std::vector<std::byte> out(size), in(size);
   int since = 0;

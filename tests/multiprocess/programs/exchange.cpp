@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two of these send each other messages of all sizes at once and look at every byte of what they
-// get:  exchange <own address> <other address> <seed> [cut <connections> | unplug <interface>]
-// The one that is told to cut breaks one of its TCP connections, of so many, at some moment in the
-// middle; the one that is told to unplug takes a network interface down.
-// Ends with 0: everything came once, whole and in order, over what was left; 3: the same, but no
-// link was lost on the way; else it says what is wrong.
+// Two of these processes send each other messages of all sizes at once and check every received
+// byte:  exchange <own address> <other address> <seed> [cut <connections>
+// unplug <interface>]
+// With `cut`, the process breaks one of its TCP connections, of so many, at some moment in the
+// middle; with `unplug`, it takes a network interface down.
+// Ends with 0: all messages came once, whole and in order, over the remaining links; 3: the same,
+// but no link was lost in the meantime; else it says what is wrong.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -35,7 +36,8 @@ using tests::bytes;
 constexpr std::size_t messages = 60;
 constexpr tag data_tag{1}, done_tag{2};
 
-/// What both know of the message of that number from the process with that seed.
+/// The content of the message of that number from the process with that seed, which both sides
+/// know.
 bytes message(std::uint64_t seed, std::size_t number) {
   std::mt19937_64 random(seed * 1000 + number);
   const std::size_t sizes[] = {8, 5000, 100'000, 600'000, 2'000'000};
@@ -67,12 +69,12 @@ task<void> play(context& ctx, std::string own, std::string there, std::uint64_t 
   both.start(send_all(other, mine));
   both.start(receive_all(other, theirs));
   co_await both.join();
-  // Nobody leaves before the other has everything, and nothing is left over.
+  // Neither side leaves before the other has all messages, and nothing is left over.
   co_await other.send(const_buffer{}, done_tag);
   co_await other.recv(mutable_buffer{}, done_tag);
 }
 
-/// Connections over IP of this process: its links.
+/// The IP connections of this process: its links.
 std::vector<int> links() {
   std::vector<int> all;
   for (int fd = 0; fd != 256; ++fd) {
@@ -85,8 +87,8 @@ std::vector<int> links() {
   return all;
 }
 
-/// Ends after so many messages and a little more.
-/// \param connections that there must be by then
+/// Waits until so many messages have come, and a little longer.
+/// \param connections the number of connections that there must be by then
 void wait_for_moment(std::mt19937_64& random, std::size_t connections) {
   const std::size_t after = random() % (messages * 3 / 4);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -96,15 +98,14 @@ void wait_for_moment(std::mt19937_64& random, std::size_t connections) {
   std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
 }
 
-/// One of the links goes: like a cable, with what is on its way, or so that what is on its way
-/// arrives.
+/// Breaks one of the links: like a cable, losing the data on its way, or so that this data arrives.
 void cut(std::mt19937_64& random, std::size_t connections) {
   wait_for_moment(random, connections);
   const std::vector<int> all = links();
   if (all.empty()) return;
   const int fd = all[random() % all.size()];
   const sockaddr nobody{AF_UNSPEC, {}};
-  // Not by the library's function: ThreadSanitizer takes that for the making of a descriptor.
+  // Not by the library's function: ThreadSanitizer takes that for the creation of a descriptor.
   if (random() % 2 == 0)
     ::syscall(SYS_connect, fd, &nobody, sizeof nobody);
   else

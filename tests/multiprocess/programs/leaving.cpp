@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // leaving WAY: a process that exits, with 3, while messages for it keep coming and receives for
-// them are posted. They are into a static object, which is gone, and its memory unmapped, some time
-// before the process is.
+// them are posted. The receives are into a static object, which is destroyed, and its memory
+// unmapped, some time before the process ends.
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -74,14 +74,14 @@ task<void> send_many(endpoint to, int count) {
       co_await both.join();
     }());
   } catch (const error&) {
-    // The other one has gone.
+    // The other process has gone.
   }
   ::_exit(0);
 }
 
 // --- this one ---------------------------------------------------------------------------------
 
-/// Destroyed last: what weft still does has time to go wrong.
+/// Destroyed last: gives what weft still does time to go wrong.
 struct last {
   ~last() { ::poll(nullptr, 0, 5); }
 };
@@ -90,7 +90,7 @@ last outlives_all;
 std::unique_ptr<context> owned;
 endpoint other;
 
-/// Speaks to the other one over a link that is not there yet.
+/// Sends to the other process over a link that is not there yet.
 task<void> greet() {
   char out = 7, in = 0;
   scope both;
@@ -148,12 +148,12 @@ void stay() {}
 struct stop {};
 void return_to_main() { throw stop(); }
 
-/// Not as executors are to be: coroutines run on the very thread that moves messages.
+/// Not a proper executor: coroutines run on the very thread that moves messages.
 struct at_once final : executor {
   void post(operation& work) noexcept override { work.complete(); }
 };
 
-/// Nobody is inside run() when `there` resumes a coroutine that exits.
+/// No thread is inside run() when `there` resumes a coroutine that exits.
 void alone_with(executor& there) {
   context& here = static_context();
   spawn(here, receive_one(here, there, &leave));
@@ -187,7 +187,7 @@ const std::map<std::string, void (*)()> ways{
        static at_once here_and_now;
        alone_with(here_and_now);
      }},
-    {"thread",  // the one inside run() goes on: what it uses is not static
+    {"thread",  // the thread inside run() goes on: what it uses is not static
      [] {
        context& here = *new context(alone());
        meet(here);
@@ -202,7 +202,8 @@ const std::map<std::string, void (*)()> ways{
      [] {
        context& here = static_context();
        struct sigaction act = {};
-       // Nobody is in malloc by then, out of which no program may exit: exit needs it, too.
+       // No thread is in malloc by then; a program must not exit from a signal in malloc, because
+       // exit needs malloc, too.
        act.sa_handler = [](int) {
          if (settled.load()) leave();
        };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that meets a device and does one thing with it:
+// A process that connects to a device and does one thing with it:
 //   qdma_peer CONTACT hello OWNER QUEUE             says so and leaves
 //   qdma_peer CONTACT offer OWNER QUEUE             shows a region, and its memory by the kernel,
-//   until it is killed qdma_peer CONTACT write OWNER QUEUE KEY SIZE    fills a region again and
-//   again, and says so each time
+//                                                   until it is killed
+//   qdma_peer CONTACT write OWNER QUEUE KEY SIZE    fills a region again and again, and says so
+//   each
+//                                                   time
 #include <unistd.h>
 
 #include <algorithm>

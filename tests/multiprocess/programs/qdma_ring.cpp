@@ -45,8 +45,8 @@ task<void> play(context& ctx, const sigset_t& wake_up) {
   const peer_id me = world.rank(), after = (me + 1) % world.size();
   qdma::device d = co_await device_of(ctx);
 
-  // The k-th event of each triggers the k-th of the next one; the last one's, the next of the
-  // first.
+  // The k-th event of each process triggers the k-th of the next one; that of the last process
+  // triggers the next event of the first.
   std::vector<qdma::event> mine;
   std::vector<qdma::remote_event> names, next(rounds);
   for (std::size_t k = 0; k != rounds; ++k) {
@@ -66,7 +66,7 @@ task<void> play(context& ctx, const sigset_t& wake_up) {
     else if (k + 1 != rounds)
       mine[k].on_trigger(qdma::signal(next[k + 1]));
   }
-  // The very last one tells the first process.
+  // The very last event tells the first process.
   qdma::remote_event end = over.id();
   if (me == 0) co_await world[before].send(out(end), events_tag);
   if (after == 0) {

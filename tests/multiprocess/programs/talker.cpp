@@ -24,7 +24,7 @@ task<void> receive_for_ever(endpoint other, std::size_t size) {
   for (;;) co_await other.recv(data, to_victim);
 }
 
-/// Writes into the survivor's memory, which does the same here.
+/// Writes into the survivor's memory, while the survivor does the same here.
 task<void> touch_for_ever(context& ctx, endpoint other, std::size_t size) {
   std::vector<std::byte> memory(size);
   const region mine(ctx, memory, rights::read_write);
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
     context ctx;
     run(ctx, play(ctx, argv[1], argv[2], argv[3]));
   } catch (const error& e) {
-    // Whoever outlives it has left: that is how most of these tests end.
+    // The surviving peer has closed the connection: most of these tests end like this.
     return e.kind() == errc::closed ? 0 : 1;
   }
 }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder of its own, gone afterwards.
+/// A temporary folder, removed afterwards.
 struct scratch {
   scratch() {
     std::string name = (fs::temp_directory_path() / "heat-XXXXXX").string();

@@ -8,7 +8,7 @@
 
 namespace heat::tests {
 
-/// Every sample different from its neighbours, black and white included.
+/// Every sample differs from its neighbours; black and white are included.
 inline picture pattern(std::uint32_t width, std::uint32_t height, std::uint32_t channels,
                        std::uint32_t maximum) {
   picture p{width, height, channels, maximum};

@@ -44,7 +44,7 @@ std::string deflated(const std::string& data) {
   return out;
 }
 
-/// A whole PNG out of its header's fields, further chunks and its filtered rows.
+/// A whole PNG of its header's fields, further chunks and its filtered rows.
 std::string png(std::uint32_t width, std::uint32_t height, char depth, char colour,
                 const std::string& further, const std::string& rows) {
   return "\x89PNG\r\n\x1a\n"s +

@@ -18,7 +18,7 @@ constexpr float rate = 0.2f;
 
 void copy(std::span<float> from, std::span<float> to) { std::ranges::copy(from, to.begin()); }
 
-/// What the processes do, with copies instead of messages.
+/// Does what the processes do, with copies instead of messages.
 picture diffuse_in_strips(picture p, std::uint32_t processes) {
   const plan all{p.width, p.height, p.channels, steps, rate, processes};
   strip plate(p);

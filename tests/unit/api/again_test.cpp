@@ -29,7 +29,7 @@ std::string address_of(const std::string& name) {
   return "unix://weft-again-" + name + "-" + std::to_string(::getpid());
 }
 
-/// \param closes this side says good-bye, perhaps at the same time as the other one
+/// \param closes this side closes the connection, perhaps at the same time as the other one
 task<void> talk_once(endpoint other, bool closes, std::vector<peer_id>& numbers) {
   numbers.push_back(other.id());
   std::byte out{7}, in{};

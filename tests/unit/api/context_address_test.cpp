@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts that meet by contacts alone.
+// Contexts that connect by context addresses alone.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -26,7 +26,7 @@ options alone(const std::string& transport) {
 std::span<const std::byte> bytes_of(const int& n) { return std::as_bytes(std::span(&n, 1)); }
 std::span<std::byte> bytes_of(int& n) { return std::as_writable_bytes(std::span(&n, 1)); }
 
-/// Sends to everybody at once, and receives from everybody.
+/// Sends to all peers at once, and receives from all.
 task<int> exchange(std::vector<endpoint>& others, int mine) {
   std::vector<int> theirs(others.size());
   scope all;
@@ -71,7 +71,7 @@ TEST_CASE("contact: contexts that know each other's contacts are one peer each, 
         sums[i] += run(here, exchange(others, static_cast<int>(i) + 1));
     });
   for (std::thread& t : threads) t.join();
-  // Itself among them.
+  // The context itself is one of the peers.
   for (std::size_t i = 0; i != count; ++i) CHECK(sums[i] == 20 * (1 + 2 + 3 + 4));
   for (std::size_t i = 0; i != count; ++i) {
     CHECK(peer_at(*contexts[i], contacts[i]).id() == 0);
@@ -96,7 +96,7 @@ TEST_CASE("contact: whoever has gone cannot be reached, and that is told") {
 TEST_CASE("contact: over TCP whoever has the wrong secret stays outside") {
   context here(alone("tcp")), there(alone("tcp"));
   context_address wrong = context_address_of(there);
-  wrong.bytes[24] ^= std::byte{1};  // the secret begins there; the Unix socket asks for none
+  wrong.bytes[24] ^= std::byte{1};  // the key begins there; the Unix socket requires none
   wrong.bytes[8] ^= std::byte{1};   // the context's id, so that its Unix socket is not found
   CHECK(failure(here, peer_at(here, wrong)) != errc::ok);
 }

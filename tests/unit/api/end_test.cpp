@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is under way when a coroutine or a context ends.
+// Operations that are under way when a coroutine or a context ends.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -23,7 +23,8 @@ task<void> leave_by_exception(endpoint self) {
   fly.start(self.recv(late, tag{1}));
   fly.start(self.send(data, tag{2}));
   fly.start(self.send(data, tag{1}));
-  // Both receives end in one pass: the other one is complete but not completed when this goes on.
+  // Both receives end in one pass: when this coroutine goes on, the other receive has ended and is
+  // not completed yet.
   co_await self.recv(early, tag{2});
   throw std::runtime_error("out");
 }
@@ -54,7 +55,7 @@ task<void> hold_a_door(context& ctx, std::vector<errc>& ends) {
 
 task<void> nothing() { co_return; }
 
-/// What `x` ends with.
+/// The error of `x`; ok if it succeeded.
 template <class X>
 task<errc> end_of(X x) {
   const result<awaited_t<X>> ended = co_await as_result(std::move(x));
@@ -68,7 +69,7 @@ task<void> sleep_twice(context& ctx, std::vector<errc>& ends) {
   ends.push_back(co_await end_of(within(1h, ctx.recv(in, any_tag))));
 }
 
-/// Keeps a context busy from a thread of a pool, while it ends and afterwards.
+/// Keeps a context busy from a thread of a pool, while the context ends and afterwards.
 task<void> live_on(pool& p, context& ctx, std::atomic<bool>& there, std::vector<errc>& ends) {
   co_await resume_on(p);
   there = true;

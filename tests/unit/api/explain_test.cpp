@@ -12,7 +12,7 @@ using namespace weft;
 
 namespace {
 
-/// All ways of a message, in one text.
+/// The explanations for all kinds of messages, in one text.
 std::string ways(const options& o, std::size_t bytes, bool cma = true) {
   const context ctx(o);
   std::string text;
@@ -56,7 +56,7 @@ TEST_CASE("a context without shared memory explains that it has none") {
 
 namespace {
 
-/// Two contexts with these transports have met: what the first one then does with the other.
+/// Connects two contexts with these transports, and runs `act` on the first one.
 template <class Act>
 auto with_peer(const std::vector<std::string>& here, const std::vector<std::string>& there,
                Act act) {
@@ -67,14 +67,14 @@ auto with_peer(const std::vector<std::string>& here, const std::vector<std::stri
   context other(o);
   listener listening =
       run(ctx, ctx.listen("unix://weft-test-explain-" + std::to_string(::getpid())));
-  // Both contexts live on until this side has found out.
+  // Both contexts live until this side has its answer.
   std::thread visitor([&] { run(other, other.connect(listening.address())); });
   const endpoint to = run(ctx, listening.accept());
   visitor.join();
   return act(ctx, to);
 }
 
-/// What they find out about each other.
+/// The transports that each side tried for the other.
 std::vector<candidate> candidates(const std::vector<std::string>& here,
                                   const std::vector<std::string>& there) {
   return with_peer(here, there, [](context& ctx, const endpoint& to) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting by calls.
+// Waiting on an external loop.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -16,11 +16,11 @@ TEST_CASE(
     "external loop: what another thread ends while a waiter makes ready to sleep, the waiter "
     "sees") {
   options alone;
-  alone.progress = progress_mode::interrupt;  // one look, then sleep
+  alone.progress = progress_mode::interrupt;  // one poll, then sleep
   context ctx(alone);
   external_loop calls(ctx);
-  // After the waiter's look another thread looked, which ended what is waited for. It saw nobody
-  // asleep, so it rang nobody.
+  // After the waiter's poll another thread polled and ended the operation. It saw no sleeping
+  // thread, so it rang no doorbell.
   struct waiter {
     int asked = 0;
   } it;
@@ -30,7 +30,7 @@ TEST_CASE(
 }
 
 namespace {
-/// Knows when it has ended.
+/// An operation that knows when it has ended.
 template <class Operation>
 struct tracked : Operation {
   template <class Request>
@@ -40,7 +40,7 @@ struct tracked : Operation {
   bool ended = false;
 };
 
-/// A message to oneself, and the next one when it has come.
+/// A message from a rank to itself, and the next one when it has come.
 struct traffic {
   explicit traffic(endpoint to) : me(std::move(to)) {}
   bool on_its_way() const { return send && !(send->ended && receive->ended); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context whose transports a test looks into, and somebody at the other end of its control
-// channel who says what the test likes.
+// A context with transports that a test observes. At the other end of its control channel the test
+// sends any message.
 #pragma once
 
 #include <unistd.h>
@@ -27,11 +27,11 @@ namespace weft::test {
 using namespace std::chrono_literals;
 using wireup::test::node;
 
-/// What transports were asked for, in order, and what they are to say. Any thread.
+/// The calls to the transports, in order, and their answers. Any thread.
 class log {
  public:
-  std::atomic<bool> more_comes{false};  // of peers that go
-  std::atomic<unsigned> heard_out{0};   // so often they were asked for that
+  std::atomic<bool> more_comes{false};  // whether gone peers have more frames
+  std::atomic<unsigned> heard_out{0};   // how often a transport was asked for that
   void add(std::string what) {
     const std::lock_guard lock(mutex_);
     lines_.push_back(std::move(what));
@@ -72,7 +72,7 @@ class stub_link final : public transports::link {
   log& log_;
 };
 
-/// Accepts what it is offered and writes it down; the test is what delivers.
+/// Accepts the offers and records them; the test delivers the frames.
 class stub_transport final : public transports::transport {
  public:
   stub_transport(const std::string& name, std::uint32_t links, log& to)
@@ -105,7 +105,7 @@ class stub_transport final : public transports::transport {
   std::string describe(const transports::frame_sink&) const override { return name_; }
   weft::runtime::pollable* poll_hook() noexcept override { return nullptr; }
 
-  /// Of the offer that was accepted last. Progress lock held.
+  /// The frame sink of the offer that was accepted last. Progress lock held.
   transports::frame_sink* last = nullptr;
 
  private:
@@ -131,7 +131,7 @@ inline constexpr std::uint8_t offer = 1, answer = 2, refusal = 3, note = 4, gone
 }
 
 /// A context that has the transports `first`, `many` (with three links) and `second`, and a node
-/// that it has let in.
+/// that the context has accepted.
 class met {
  public:
   log asked;
@@ -151,14 +151,14 @@ class met {
     say(link_parcel(says::offer, place, number, further));
   }
 
-  /// How a receive from the node ends.
+  /// The error of a receive from the node, with its text.
   std::pair<errc, std::string> receives() {
     std::pair<errc, std::string> end{errc::ok, ""};
     run(ctx, receive_one(end));
     return end;
   }
 
-  /// Another one from the same node: it knocks, and is let in.
+  /// A second connection from the same node: the node requests it, and the context accepts.
   endpoint meet() {
     listener listening = run(ctx, ctx.listen("unix://weft-far-side-" + std::to_string(::getpid())));
     far->request_connection(listening.address(), "", node::into(far.outcomes));

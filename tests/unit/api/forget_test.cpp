@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that becomes something else: every transport hears of it.
+// Memory that is reused for something else: all transports are told.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
@@ -21,7 +21,7 @@ namespace {
 
 using range = std::pair<const std::byte*, std::size_t>;
 
-/// Reaches nobody, and notes what it is told to forget.
+/// Reaches no peer, and records the memory that it is told to forget.
 class forgetful final : public transports::transport {
  public:
   explicit forgetful(std::vector<range>& told) noexcept : told_(told) {}

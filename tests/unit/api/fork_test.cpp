@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Two contexts that know each other, with handles whose ends would be told.
+/// Two connected contexts, with handles whose ends would send messages.
 struct couple {
   explicit couple(const std::string& name)
       : listening(run(host, host.listen("unix://weft-fork-" + name + std::to_string(::getpid())))) {
@@ -28,7 +28,7 @@ struct couple {
     memory.emplace(guest, 4096);
   }
 
-  /// A message from one to the other.
+  /// Sends a message from one to the other.
   void talk() {
     std::byte out{7}, in{};
     sync_wait(guest, within(30s, host_at_guest.send({&out, 1}, tag{1})));
@@ -42,11 +42,11 @@ struct couple {
   std::optional<shared_memory> memory;
 };
 
-/// \return how a child ends that does that
+/// \return the status of a child that calls `f`
 int in_child(const std::function<int()>& f) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);  // a hang is an end, too
+    ::alarm(60);  // a hang ends the child, too
     ::_exit(f());
   }
   int status = -1;

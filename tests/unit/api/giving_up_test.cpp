@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A side that gives a peer up says so, and the other side's operations end with the reason.
+// A side that gives a peer up tells the peer, and the other side's operations end with the reason.
 #include <array>
 
 #include "far_side.hpp"
@@ -17,7 +17,8 @@ transports::wireup_message gone_parcel(std::uint32_t why, const std::string& tex
   return p;
 }
 
-/// The node was told that it is given up, for that reason, and the channel has ended.
+/// Checks that the node was told that it is given up, for that reason, and that the channel has
+/// ended.
 void check_told(met& m, errc why, const std::string& text) {
   transports::wireup_message told = m.hear();
   while (told.kind != says::gone) told = m.hear();
@@ -46,14 +47,14 @@ task<void> exchange(endpoint with, error& end) {
   co_await receive(with, end);
 }
 
-/// As if there had been no memory for what it must be told.
+/// As if there had been no memory for a message to the peer.
 void mark_failed(detail::core& at, const endpoint& whom) {
   const std::shared_ptr<proto::peer> p = at.messenger().peers().at(whom.id());
   const runtime::engine::holder hold(at.engine());
   p->connection().mark_failed();
 }
 
-/// Gives its guest up.
+/// Gives the guest up.
 task<void> greet(endpoint guest, detail::core& at, error& end) {
   std::byte in{};
   co_await guest.recv({&in, 1}, tag{2});
@@ -88,7 +89,7 @@ TEST_CASE("giving up: a peer that no transport reaches is told so") {
   met m;
   errc end = errc::ok;
   std::thread sending([&] { run(m.ctx, send_in_vain(m.peer, end)); });
-  for (int offers = 0; offers != 5; ++offers) {  // of three links, one of them
+  for (int offers = 0; offers != 5; ++offers) {  // each for one of three links
     const transports::wireup_message p = m.hear();
     REQUIRE(p.kind == says::offer);
     transports::wireup_message no = wireup::test::make_wireup_message(says::refusal, "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts that claim a rank that somebody has: refused, over a Unix socket and over TCP, where no
-// kernel tells which process it is; whoever has the rank notices nothing.
+// Contexts that claim the rank of another context are refused, over a Unix socket and over TCP,
+// where no kernel tells which process it is. The real rank is not affected.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 
 const std::string a_key(32, 'a');
 
-/// A context of which there is no more than its control plane.
+/// A context that consists of its control plane only.
 class claimant {
  public:
   explicit claimant(const wireup::identity& self = {}) {
@@ -63,7 +63,7 @@ task<void> receive(context& ctx, const std::string& listening) {
   claimant honest(claimed), late(claimed);
   endpoint peer = co_await let_in(at, honest);
   CHECK((co_await as_result(let_in(at, late))).code() == errc::protocol_error);
-  // Still there: nothing has ended.
+  // The connection has not ended.
   const auto end = co_await as_result(within(std::chrono::milliseconds(20), peer.closed()));
   CHECK(end.code() == errc::timed_out);
 }

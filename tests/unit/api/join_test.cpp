@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a process cannot join a job: each reason is told, with what to do.
+// The reasons why a process cannot join a job: each is reported, with the cure.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -26,7 +26,7 @@ options with_key(const std::string& key) {
 
 const std::string our_key(32, 'a');
 
-/// Expects that joining fails. \return what is said
+/// Expects that joining fails. \return the error text
 std::string why_not(const std::string& address, errc kind, const options& chosen) {
   try {
     const context never = join(address, chosen);
@@ -71,8 +71,7 @@ TEST_CASE("join: a process without the job's key is told so") {
 
 namespace {
 
-/// Stands where rank 0 should be, and stops to answer at some point, as a process that is stopped
-/// does.
+/// Listens in rank 0's place, and stops answering at some point, as a stopped process does.
 class silent_rank_zero {
  public:
   enum class until : std::uint8_t { the_knock, the_welcome, the_news };

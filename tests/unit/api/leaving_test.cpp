@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer that goes is heard out, and keeps nobody else waiting.
+// Frames of a peer that leaves are still delivered, and do not delay other peers.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint16_t stubs_place = 1;
 
-/// Its node has a way in, goes in good order, and would say more.
+/// The node gets a link to the context, leaves in good order, and has more frames to deliver.
 void go_and_speak_on(met& m) {
   m.offer_of(stubs_place);
   REQUIRE(m.hear().kind == says::answer);
@@ -24,7 +24,7 @@ void go_and_speak_on(met& m) {
   while (m.asked.heard_out == 0) std::this_thread::yield();
 }
 
-/// Another node comes, and gets a way in, too.
+/// Another node connects, and gets a link to the context, too.
 void let_another_in(met& m) {
   node other;
   listener listening =
@@ -45,7 +45,8 @@ std::ptrdiff_t forgotten(const met& m) {
 }  // namespace
 
 TEST_CASE("leaving: a peer that goes and speaks on keeps no other from coming") {
-  // Heard out for a second at most, which a busy machine may have spent with something else.
+  // The peer's frames are taken for a second at most, which a busy machine may have used for other
+  // work.
   bool was_heard_meanwhile = false;
   for (int tries = 0; tries != 10 && !was_heard_meanwhile; ++tries) {
     met m;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits at a listener, and who comes.
+// Waiting at a listener, and connection requests.
 #include <unistd.h>
 
 #include <future>
@@ -14,10 +14,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// How it ends. The endpoint, if any, is let go.
+/// The error with which `wait` ends. The endpoint, if any, is destroyed.
 task<errc> end_of(task<endpoint> wait) { co_return (co_await as_result(std::move(wait))).code(); }
 
-/// What the visitor is told, once somebody listens there. Empty: it was let in.
+/// The error text for the visitor, once a listener is there. Empty: it was accepted.
 task<std::string> answer_at(context& guest, std::string address) {
   for (;;) {
     const result<endpoint> in = co_await as_result(guest.connect(address));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that make no sense end with invalid_argument, in words, and with nothing else.
+// Calls that make no sense end with invalid_argument and a text, and have no other effect.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <stop_token>
@@ -21,7 +21,7 @@ options quiet() {
   return o;
 }
 
-/// What is said by something that fails with invalid_argument.
+/// The text of a call that fails with invalid_argument.
 template <class F>
 std::string refusal(F f) {
   try {

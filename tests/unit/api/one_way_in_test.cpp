@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer has one way in: frames of it come by one transport at a time.
+// A peer uses one transport at a time for its frames to this side.
 #include <array>
 
 #include "far_side.hpp"
@@ -12,7 +12,8 @@ namespace {
 using lines = std::vector<std::string>;
 constexpr std::uint16_t first = 1, many = 2, second = 3, unknown = 4;
 
-/// What no correct peer sends has ended it, here and for the other side.
+/// Checks that a frame that no correct peer sends has ended the connection, here and on the other
+/// side.
 void check_cut_off(met& m) {
   const auto [why, text] = m.receives();
   CHECK(why == errc::protocol_error);

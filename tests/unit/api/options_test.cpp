@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that a program made by itself are checked as those of the environment are, and what is
-// said names both.
+// Options that a program sets itself are checked like those of the environment, and the error names
+// both.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A context is refused, and what is said of it names all these words.
+/// Checks that a context is refused, and that the error contains all these words.
 void check_refused(const std::function<void(options&)>& change,
                    std::initializer_list<const char*> named) {
   options o;

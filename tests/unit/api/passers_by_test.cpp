@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context to which others connect and from which they part: nothing is left of them.
+// Other contexts connect to a context and part from it: nothing of them is left.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 #include "support/descriptors.hpp"
 
-// Of sanitizers, which bring a heap of their own.
+// With sanitizers, which have their own heap.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): theirs
 extern "C" [[gnu::weak]] std::size_t __sanitizer_get_current_allocated_bytes();
 
@@ -28,7 +28,7 @@ std::size_t bytes_in_use() {
   return heap.uordblks + heap.hblkhd;
 }
 
-/// So many come, say a word, hear it again, and go.
+/// Accepts so many visitors; each sends a message, receives it again, and leaves.
 task<void> receive(listener& listening, int how_many) {
   std::byte word{};
   for (int i = 0; i != how_many; ++i) {
@@ -67,7 +67,7 @@ TEST_CASE("passers-by: a context keeps nothing of peers that have gone") {
   listener listening =
       run(host, host.listen("unix://weft-passers-by-" + std::to_string(::getpid())));
   constexpr int many = 150;
-  // Bytes; a peer has more than 1000, and some 30 that have gone wait to be used again.
+  // Bytes; a peer has more than 1000, and some 30 peers that have gone wait to be reused.
   constexpr std::size_t for_each = 100, noise = 40 * 1024;
   pass_by(host, listening, chosen, many);
   const std::size_t bytes_before = bytes_in_use(), open_before = open_descriptors();
@@ -75,7 +75,7 @@ TEST_CASE("passers-by: a context keeps nothing of peers that have gone") {
   const std::size_t bytes_after = bytes_in_use();
   CAPTURE(bytes_before, bytes_after);
   CHECK(bytes_after <= bytes_before + many * for_each + noise);
-  // Those of the last ones may be closed a moment later.
+  // The last ones may be closed a moment later.
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (open_descriptors() > open_before && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes on while the application computes.
+// Progress while the application computes.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -22,7 +22,7 @@ task<void> sleep_on(pool& p, std::atomic<int>& stage) {
   stage = 2;
 }
 
-/// Computes from before that timer is due until it has ended, or for ever so long.
+/// Computes from before that timer is due until it has ended, or for a time limit.
 task<void> compute(std::atomic<int>& stage, bool& seen) {
   while (stage == 0) co_await sleep_for(1ms);
   co_await sleep_for(10ms);
@@ -32,15 +32,15 @@ task<void> compute(std::atomic<int>& stage, bool& seen) {
   seen = stage == 2;
 }
 
-// More than goes unasked, and a rest that finds room in the link without its being read.
+// More than eager data, and a rest that fits into the link without being read.
 constexpr std::size_t large = std::size_t{120} << 10;
 
-/// What the two of the next test know of each other besides their messages.
+/// The state that the two sides of the next test share besides their messages.
 struct shared_view {
   std::string address;
   std::atomic<bool> open = false;
   std::atomic<bool> posted = false;           // the receive for the large message
-  std::atomic<bool> sender_computes = false;  // having begun to send it
+  std::atomic<bool> sender_computes = false;  // it computes, and has begun to send the message
   std::atomic<bool> has_left = false;
 };
 
@@ -84,7 +84,7 @@ task<void> receive_and_compute(context& ctx, const context& sender, shared_view&
   fly.start(from.recv(all, tag{2}));
   v.posted = true;
   comes_true(v.sender_computes);
-  // The pass that brings this one brings the beginning of the large one first, and asks for the
+  // The pass that brings this message brings the beginning of the large one first, and asks for the
   // rest.
   co_await from.recv({&in, 1}, tag{3});
   for (int i = 0; i < 20'000 && sender.snapshot().messages_sent != 3; ++i) compute(1ms);

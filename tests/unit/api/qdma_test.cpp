@@ -25,7 +25,7 @@ options lone() {
   return o;
 }
 
-/// Two contexts that have met. Nobody is inside run() of the second one but to set it up.
+/// Two connected contexts. A thread is inside run() of the second one only to set it up.
 struct card_pair {
   card_pair() : first(lone()), second(lone()) {
     one.emplace(qdma::device::open(first));
@@ -42,7 +42,7 @@ TEST_CASE("qdma: a message to a process whose application sleeps, and one back",
   CHECK(p.one->self() != p.two->self());
   CHECK(p.two->knows(p.one->self()));
   qdma::queue in = p.two->open_queue(), back = p.one->open_queue();
-  // The second one answers by a chain: its event counts what arrives there.
+  // The second one answers by a chain: its event counts the arrived messages.
   qdma::event asked = p.two->make_event(2, true);
   asked.on_trigger(qdma::post(back.id(), text("twice")));
   p.one->start(qdma::signal(asked.id()).then(qdma::signal(asked.id())));
@@ -129,7 +129,7 @@ std::size_t descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-/// So many join, say something, and leave; others stay.
+/// So many processes join, send a message, and leave; others stay.
 void come_and_go(int how_many) {
   context host(lone());
   qdma::device d = qdma::device::open(host);
@@ -147,7 +147,7 @@ void come_and_go(int how_many) {
         static_cast<void>(co_await q.receive(into));
       }(in, box));
     }
-    // Its end has been seen when nothing of it is left.
+    // The end of a process was seen when nothing of it is left.
     qdma::event over = d.make_event();
     over.depends_on(last);
     try {
@@ -158,7 +158,7 @@ void come_and_go(int how_many) {
     if (i == 2) before = descriptors();
   }
   CHECK(d.describe().find(" 0 met") != std::string::npos);
-  // What was watched is freed when the thread that sleeps wakes next.
+  // Watched objects are freed when the sleeping thread wakes next.
   for (int tries = 0; tries != 1000 && descriptors() > before + 2; ++tries)
     run(host, sleep_for(1ms));
   CHECK(descriptors() <= before + 2);

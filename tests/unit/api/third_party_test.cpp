@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer says that it listens where somebody else does.
+// A peer claims the address of another listener as its own.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -14,8 +14,8 @@ namespace weft::test {
 
 namespace {
 
-/// Takes the name of a Unix socket that listens in this process away from it, and from
-/// what it keeps for the day on which there is no other descriptor.
+/// Frees the name of a Unix socket that listens in this process: closes the socket and the spare
+/// descriptor that it keeps.
 void free_name(const std::string& name) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int fd = std::stoi(entry.path().filename());

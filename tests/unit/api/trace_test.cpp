@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-/// A file name of this test's own, removed at its end.
+/// The name of a temporary file, removed at its end.
 struct scratch_file {
   std::string name = "weft-trace-" + std::to_string(::getpid()) + ".json";
   ~scratch_file() { std::remove(name.c_str()); }
@@ -34,7 +34,7 @@ json events_of(const std::string& file) {
   return json::parse(in).at("traceEvents");
 }
 
-/// How often each (name, phase) comes.
+/// How often each (name, phase) occurs.
 std::map<std::pair<std::string, std::string>, int> count(const json& events) {
   std::map<std::pair<std::string, std::string>, int> n;
   for (const json& e : events) ++n[{e.at("name"), e.at("ph")}];
@@ -67,7 +67,7 @@ TEST_CASE("a trace shows messages, and rendezvous as spans that end") {
   CHECK(n[{"rendezvous receive", "e"}] == 1);
   CHECK(n[{"process_name", "M"}] == 1);
 
-  std::map<std::string, double> last;  // per thread: what one thread records is in order
+  std::map<std::string, double> last;  // per thread: a thread's records are in order
   std::map<std::size_t, int> sizes;
   for (const json& e : events) {
     CHECK(e.at("pid") == ::getpid());

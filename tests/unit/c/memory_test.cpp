@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What weft.h allocates, and what it says when there is nothing to be had.
+// The allocations of weft.h, and its errors when there is no memory.
 #include <unistd.h>
 
 #include <string>
@@ -23,7 +23,7 @@ weft_context* opened() {
   return ctx;
 }
 
-/// Two contexts of this process that have met.
+/// Two connected contexts of this process.
 struct couple {
   couple() {
     const std::string address = "unix://weft-h-" + std::to_string(::getpid());
@@ -40,7 +40,8 @@ struct couple {
     weft_close(left);
   }
 
-  /// A word from right to left, both ends gathered by weft_poll. \return how much of it failed
+  /// Sends a message from right to left; weft_poll reports both ends. \return how many of the two
+  /// failed
   int exchange() {
     char in[8] = {};
     weft_op ops[2];

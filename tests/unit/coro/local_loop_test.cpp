@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coroutine library by itself.
+// The coroutine library alone.
 #include <chrono>
 #include <stdexcept>
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context is to coroutines, turned by hand: a thread inside run(), a clock, and requests
+// A context's interface to coroutines, driven by hand: a thread inside run(), a clock, and requests
 // that end when the test says so.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace manual {
 
-/// Home of the chains of a test. Whoever calls run() is the thread inside; one at a time. Time
+/// Home of the chains of a test. The thread that calls run() is the one inside; one at a time. Time
 /// stands still unless `advance` moves it.
 class loop final : public weft::executor,
                    public weft::detail::run_loop,
@@ -44,7 +44,7 @@ class loop final : public weft::executor,
     const bool nested = here() == this;
     std::unique_lock lock(mutex_);
     while (!done.load()) {
-      if (!nested && led_) {  // somebody else is inside: it makes things end
+      if (!nested && led_) {  // another thread is inside: that thread ends the operations
         more_.wait(lock);
         continue;
       }
@@ -81,13 +81,14 @@ class loop final : public weft::executor,
     end(t, weft::errc::stopped);
   }
 
-  /// What an engine does with an operation that has ended.
+  /// Ends an operation, as an engine does.
   void end(weft::operation& op, weft::errc status) noexcept {
     op.status = status;
     (op.on ? op.on : this)->post(op);
   }
 
-  /// Completes what has ended, and what that leads to, until nothing is left. \return how many
+  /// Completes the ended operations, and those that end as a result, until none is left. \return
+  /// how many
   std::size_t run() noexcept {
     inside here(*this);
     std::size_t completed = 0;
@@ -98,7 +99,7 @@ class loop final : public weft::executor,
     return completed;
   }
 
-  /// Time goes by; what was waiting for it completes.
+  /// Advances the clock; completes the timers that are due.
   void advance(std::chrono::nanoseconds by) {
     weft::operation_list due;
     {
@@ -110,7 +111,7 @@ class loop final : public weft::executor,
     run();
   }
 
-  /// What the end of a context does with timers.
+  /// Closes the timers, as the end of a context does.
   void close_timers() {
     weft::operation_list all;
     {
@@ -137,7 +138,7 @@ class loop final : public weft::executor,
     return {.on = nullptr, .stop = std::move(stop), .timers = this, .home = this};
   }
 
-  bool out_of_memory = false;  ///< of timers
+  bool out_of_memory = false;  ///< the timers have no memory
 
  private:
   weft::operation* pop() noexcept {
@@ -149,7 +150,7 @@ class loop final : public weft::executor,
   std::condition_variable more_;
   weft::operation_list queue_;
   bool led_ = false;     // a thread is inside run_until_done
-  bool asleep_ = false;  // and waits
+  bool asleep_ = false;  // and that thread waits
   bool closed_ = false;
   weft::detail::timer_heap heap_;
   weft::detail::time_point now_{std::chrono::hours(1)};
@@ -168,16 +169,16 @@ class spawned final : public weft::detail::detached_task_owner {
 
   bool ended() const noexcept { return ended_.load(); }
 
-  /// Drives the loop until the chain has ended, wherever that will be.
+  /// Drives the loop until the chain has ended, on any thread.
   void wait() { loop_.run_until_done(ended_); }
 
-  /// Throws what the chain threw.
+  /// Throws the exception of the chain.
   void get() const {
     REQUIRE(ended());
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// What the chain failed with; ok if it did not. Foreign exceptions propagate.
+  /// The error of the chain; ok if it did not fail. Foreign exceptions propagate.
   weft::errc failure() const {
     try {
       get();
@@ -192,7 +193,7 @@ class spawned final : public weft::detail::detached_task_owner {
     if (weft::detail::run_loop::here() == &loop_)
       ended_ = true;
     else
-      loop_.post(end_);  // wakes the loop, and ends there
+      loop_.post(end_);  // wakes the loop, and completes on its thread
   }
 
  private:
@@ -231,7 +232,7 @@ class box {
     return waiting_;
   }
 
-  bool refuses_to_stop = false;  ///< its operations are too far gone to be cancelled
+  bool refuses_to_stop = false;  ///< its operations can no longer be cancelled
   std::atomic<int> cancels{0};   ///< how often a cancel arrived
 
  private:
@@ -304,7 +305,7 @@ inline bool box::remove(box_operation& op) noexcept {
   return true;
 }
 
-/// With the mutex held: takes out the one that waited longest; null if none does.
+/// With the mutex held: removes the operation that has waited longest; null if there is none.
 inline box_operation* box::oldest() noexcept {
   box_operation* op = first_;
   if (op) remove(*op);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scope allocates, and what it does when there is no memory.
+// The allocations of a scope, and its behaviour without memory.
 #include <new>
 
 #include <weft/coro/scope.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scope on the thread inside run(). What other threads do to it is in scope_threads_test.cpp.
+// A scope on the thread inside run(). scope_threads_test.cpp tests calls from other threads.
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -236,7 +236,7 @@ TEST_CASE("started tasks know the clock and start where a given chain is") {
   loop.advance(1ms);
   CHECK(other.posts == 0);
   loop.advance(1ms);
-  CHECK(other.posts == 1);  // the joiner came back through it
+  CHECK(other.posts == 1);  // the joiner resumed through it
   task_environment.get();
 }
 

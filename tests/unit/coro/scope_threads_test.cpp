@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scopes that several threads meet at: stops against completions, pools, two contexts.
+// Scopes that several threads use: stops against completions, pools, two contexts.
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A second context, driven by a thread of its own.
+/// A second context, driven by another thread.
 class other_context {
  public:
   manual::loop loop;

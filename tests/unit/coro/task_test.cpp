@@ -97,8 +97,8 @@ TEST_CASE("a hundred thousand tasks that wait do not grow the stack") {
   };
   long sum = 0;
   manual::spawned task_environment(loop, parent(child, numbers, sum));
-  // The next number comes from within the completion of the last: nothing unwinds in between but
-  // what the library unwinds.
+  // The next number comes during the completion of the last: only the library unwinds the stack in
+  // between.
   for (int i = 0; i < 100'000; ++i) {
     numbers.put(i);
     loop.run();

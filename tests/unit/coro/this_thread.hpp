@@ -3,8 +3,8 @@
 
 #include <thread>
 
-/// \return the calling thread. Not inline, because pthread_self is declared to be constant: clang
-/// 14 would ask once per coroutine and not once per thread.
+/// \return the calling thread. Not inline, because pthread_self is declared as a constant function:
+/// clang 14 would call it once per coroutine and not once per thread.
 [[gnu::noinline]] inline std::thread::id this_thread() {
   asm volatile("");
   return std::this_thread::get_id();

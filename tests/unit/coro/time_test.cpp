@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of it under a clock that only the test moves.
+// All tests use a clock that only the test moves.
 #include <chrono>
 #include <string>
 

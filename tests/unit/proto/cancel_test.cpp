@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking back sends, receives and probes at every stage; probes.
+// Cancelling sends, receives and probes at every stage; probes.
 #include "net.hpp"
 
 using namespace net;
@@ -35,7 +35,7 @@ TEST_CASE("cancel: a receive after any number of steps ends at once and lets go 
   fake::settings s;
   s.memory = GENERATE(fake::memory::hidden, fake::memory::readable, fake::memory::refused_late);
   const auto mode = GENERATE(send_mode::standard, send_mode::synchronous);
-  // A receiver that has not spoken to the sender yet must make a link before it can answer.
+  // A receiver that has not sent to the sender yet must make a link before it can answer.
   const bool linked = GENERATE(true, false);
   for (const std::size_t size : {0u, 44u, 60'000u, 400'000u}) {
     int steps = 0;
@@ -63,7 +63,7 @@ TEST_CASE("cancel: a receive after any number of steps ends at once and lets go 
       if (receive->status == errc::stopped) in = mark;
       const bool tells = receive->explain().find("lost") != std::string::npos;
       CHECK(tells == (matched && receive->status == errc::stopped));
-      // Whatever happened to this message, the next one comes.
+      // In every case the next message arrives.
       auto after = n[0].send(1, next, tag{2}, mode);
       auto receive_next = n[1].recv(0, in_next, tag{2});
       n.settle();
@@ -75,7 +75,8 @@ TEST_CASE("cancel: a receive after any number of steps ends at once and lets go 
         bytes again(size);
         auto late = n[1].recv(0, again, tag{1});
         n.settle();
-        // Stopped before it had met the message, it left it for the next receive; else it took it.
+        // A receive that was stopped before it matched left the message for the next receive; else
+        // it took the message.
         REQUIRE(late->ended() == !matched);
         if (late->ended()) {
           REQUIRE(late->status == errc::ok);
@@ -216,10 +217,11 @@ TEST_CASE("cancel: a send after any number of steps ends once, and its message i
       n.settle();
       REQUIRE(send->ends <= 1);
       if (!send->ended()) {
-        // It was too late: the message is whole at the receiver, who has not asked for it yet.
+        // The stop was too late: the message is whole at the receiver, which has not asked for it
+        // yet.
         FAIL("a cancelled send must end without the receiver's application");
       }
-      // The next message finds its way whatever happened to this one.
+      // In every case the next message arrives.
       auto after = n[0].send(1, next, tag{2});
       auto receive_next = n[1].recv(0, in_next, tag{2});
       n.settle();
@@ -266,7 +268,7 @@ TEST_CASE("cancel: sends that wait for their turn, for a link, for room, for cre
     n.settle();
     std::vector<std::shared_ptr<sending>> sends;
     while (sends.empty() || sends.back()->ended()) sends.push_back(n[0].send(1, small, tag{1}));
-    // The link is full now, and the first of these holds the turn.
+    // The link is full now, and the first of these messages holds the send order.
     auto holder = std::move(sends.back());
     auto waiting = n[0].send(1, small, tag{1});
     holder->cancel();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that are claimed: received or discarded by whoever has them, and seen by nobody else.
+// Claimed messages: their owner receives or discards them, and no other receive matches them.
 #include <optional>
 #include <vector>
 
@@ -16,7 +16,7 @@ using taking = tracked<weft::detail::claimed_operation>;
 const std::vector<bytes> out{pattern(0), pattern(44), pattern(5000), pattern(60'000),
                              pattern(400'000)};
 
-/// What node 1 sends to node 0: twice each of them, with tags of their own.
+/// The messages from node 1 to node 0: two of each kind, with different tags.
 std::vector<std::shared_ptr<sending>> send_all(nodes& n) {
   std::vector<std::shared_ptr<sending>> all;
   for (std::size_t i = 0; i < 2 * out.size(); ++i)
@@ -25,9 +25,9 @@ std::vector<std::shared_ptr<sending>> send_all(nodes& n) {
   return all;
 }
 
-/// Claims what there is, at most `steps` steps after the first was sent, and then loses the peer if
-/// it `dies`. Of each two the first is received and the second discarded.
-/// \return whether everything had arrived by then
+/// Claims the messages that are there, at most `steps` steps after the first was sent, and then
+/// loses the peer if it `dies`. Of each two the first is received and the second discarded.
+/// \return whether all messages had arrived by then
 bool claim_after(int steps, bool dies, fake::settings s) {
   CAPTURE(steps, dies);
   nodes n(2, s, {256u << 10, 64u << 10});
@@ -71,7 +71,7 @@ bool claim_after(int steps, bool dies, fake::settings s) {
   for (std::optional<claimed_message> m; (m = n[0].messages.try_claim(nullptr, any_tag));)
     m->discard();
   n.settle();
-  // Messages that had not come by then wait for nobody if their sender lives.
+  // Messages that had not come by then are not awaited if their sender lives.
   for (std::optional<claimed_message> m; (m = n[0].messages.try_claim(nullptr, any_tag));) {
     m.reset();
     n.settle();

@@ -57,8 +57,8 @@ TEST_CASE("control queue: what tells of a lane is brought up to date while it wa
 TEST_CASE("control queue: answers to accesses are counted, and grants are not among them") {
   control_queue q;
   REQUIRE(q.add(entry(frame_kind::accessed, 1)) == errc::ok);
-  REQUIRE(q.add(entry(frame_kind::granted, 2, 77)) == errc::ok);  // a place
-  REQUIRE(q.add(entry(frame_kind::granted, 3, 0)) == errc::ok);   // none
+  REQUIRE(q.add(entry(frame_kind::granted, 2, 77)) == errc::ok);  // grants a place
+  REQUIRE(q.add(entry(frame_kind::granted, 3, 0)) == errc::ok);   // grants none
   CHECK(q.access_answers() == 2);
   q.pop();
   CHECK(q.access_answers() == 1);

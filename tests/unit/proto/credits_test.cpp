@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit and the budget for what is unexpected.
+// Credit and the unexpected budget.
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t eager_limit = 64u << 10;
 
-/// What each peer may send beyond any budget.
+/// The bytes that each peer may send beyond any budget.
 constexpr std::size_t beyond = weft::proto::credit_reserve * weft::proto::credit_unit;
 
 /// Sends of these sizes from one node to another, none of them received yet.
@@ -84,7 +84,7 @@ TEST_CASE("credits: a sender that starves is granted more while the budget lasts
   const std::size_t count = size > 1000 ? 1000 : 10'000;
   burst b(n, 1, many(count, size));
   n.settle();
-  // The last one can be received first: all have at least shown themselves.
+  // The last one can be received first: all have at least been announced.
   bytes in(size);
   auto op = n[0].recv(1, in, tag{count});
   n.settle();
@@ -110,7 +110,7 @@ TEST_CASE("credits: mixed sizes go through a tiny budget") {
 }
 
 TEST_CASE("credits: peers beyond the budget are served all the same") {
-  nodes n(12, {}, {512u << 10, eager_limit});  // first windows for two of them
+  nodes n(12, {}, {512u << 10, eager_limit});  // first windows for two peers
   std::vector<burst> bursts;
   for (fake::node from = 1; from < 12; ++from)
     bursts.emplace_back(n, from, std::vector<std::size_t>{0, 10, 5000, 100'000});
@@ -129,7 +129,7 @@ TEST_CASE("credits: the budget is whole again when the peers are gone") {
   CHECK(n[0].budget_left() < all);
   for (fake::node from = 1; from < 4; ++from) n.world.kill(from);
   n.settle();
-  // What had arrived whole can still be received, and its memory counts until then.
+  // Messages that had arrived whole can still be received, and their memory counts until then.
   bytes in(40'000);
   std::size_t received = 0;
   for (const weft::proto::inbound_message* m;
@@ -146,7 +146,7 @@ TEST_CASE("credits: the budget is whole again when the peers are gone") {
 }
 
 TEST_CASE("credits: a sender without any gets back even the little that it is owed") {
-  // The smallest things that use up a window: 24 eager messages, and headers from the reserve.
+  // The smallest messages that use up a window: 24 eager messages, and headers from the reserve.
   const std::size_t window = 24 * weft::proto::units_of(1) + weft::proto::credit_reserve;
   nodes n(2, {}, {window * weft::proto::credit_unit, eager_limit});
   const bytes data = pattern(1);
@@ -158,7 +158,7 @@ TEST_CASE("credits: a sender without any gets back even the little that it is ow
   n.settle();
   REQUIRE(std::count_if(sends.begin(), sends.end(), [](auto& s) { return s->ended(); }) == 24);
 
-  // Too few to be worth a frame for their credit, if the sender had some left.
+  // Too few to cause a frame for their credit, if the sender had some left.
   bytes in(1), in_last(1);
   for (int i = 0; i != 10; ++i) REQUIRE(n[0].recv(1, in, tag{1})->ended());
   n.settle();
@@ -178,7 +178,7 @@ TEST_CASE("credits: a sender without any gets back even the little that it is ow
 TEST_CASE("credits: while the way back is full, at most one frame waits to return credit") {
   fake::settings s;
   s.room = 1;
-  nodes n(2, s, {0, eager_limit});  // the smallest window, half of which is soon owed
+  nodes n(2, s, {0, eager_limit});  // the smallest window, half of which must soon be returned
   burst forth(n, 1, many(100, 0));
   burst back(n, 0, many(100, 0), 1);
   std::vector<std::shared_ptr<receiving>> receives;

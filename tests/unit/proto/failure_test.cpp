@@ -28,7 +28,7 @@ TEST_CASE("failure: a peer that dies at any moment ends everything with it once,
   s.memory = GENERATE(fake::memory::hidden, fake::memory::readable);
   s.seed = GENERATE(1u, 2u);
   int steps = 0;
-  // A sanitizer makes this ten times as long; the same code runs at every fifth step.
+  // A sanitizer makes this ten times slower; the same code runs at every fifth step.
   for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 5 : 1) {
     CAPTURE(steps, s.seed);
     nodes n(3, s, {256u << 10, 64u << 10});
@@ -43,7 +43,7 @@ TEST_CASE("failure: a peer that dies at any moment ends everything with it once,
           n[0].send(1, out[i], tag{i}, i % 2 ? send_mode::synchronous : send_mode::standard));
       theirs.push_back(
           n[1].send(0, out[i], tag{i}, i % 2 ? send_mode::standard : send_mode::synchronous));
-      theirs.push_back(n[1].send(0, out[i], tag{99}));  // nobody receives these in time
+      theirs.push_back(n[1].send(0, out[i], tag{99}));  // there is no receive for these in time
       if (i != 2) receives.push_back(n[0].recv(1, in[i], tag{i}));
       bystander.push_back(n[2].send(0, out[i], tag{i}));
       from_bystander.push_back(n[0].recv(2, in_bystander[i], tag{i}));
@@ -62,7 +62,7 @@ TEST_CASE("failure: a peer that dies at any moment ends everything with it once,
     for (int i = 0; i < steps && !quiet; ++i) quiet = !n.step();
     n.world.kill(1);
     n.settle();
-    // A link that was never asked for cannot break: who asks now is told.
+    // A link that was never made cannot break: a later request is told.
     bytes nothing;
     CHECK(n[0].send(1, nothing, tag{1})->ends <= 1);
     n.settle();
@@ -80,7 +80,7 @@ TEST_CASE("failure: a peer that dies at any moment ends everything with it once,
       in_bystander[i].resize(out[i].size());
       CHECK((in_bystander[i] == out[i]));
     }
-    // What had arrived whole can be received; then there is nothing but the end.
+    // Messages that had arrived whole can be received; after them only the end.
     bytes late(400'000);
     std::shared_ptr<receiving> receive;
     int more = 0;
@@ -246,7 +246,7 @@ TEST_CASE("failure: what an ended send exposed is not read any more") {
   n[1].end();
   REQUIRE(send->ended_with(errc::closed));
   std::fill(out.begin(), out.end(), std::byte{0});  // the buffer is the application's again
-  auto receive = n[0].recv(1, in, tag{1});          // and node 0 does not know yet
+  auto receive = n[0].recv(1, in, tag{1});          // node 0 does not know of the end yet
   n.settle();
   CHECK_FALSE(receive->ended());
   peer& left = n[0].to(1);
@@ -271,7 +271,7 @@ TEST_CASE("failure: the end of the context gives back the budget of what nobody 
 
 namespace {
 
-/// An executor that needs to know whether anybody can take the progress lock while it is posted to.
+/// An executor that checks whether any thread can take the progress lock while it is posted to.
 class nosy final : public weft::executor {
  public:
   explicit nosy(engine& e) noexcept : engine_(e) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers that come by address and go: what is left of them, and what their numbers and addresses
-// mean then.
+// Peers that connect by address and leave: what is left of them, and the meaning of their numbers
+// and addresses afterwards.
 #include <set>
 
 #include <weft/endpoint.hpp>
@@ -13,7 +13,7 @@ using weft::peer_id;
 
 namespace {
 
-/// One messenger to which peers come.
+/// One messenger to which peers connect.
 struct place {
   nodes all{2};
   side& here = all[0];
@@ -29,7 +29,7 @@ struct place {
     who.state()->fail(how, why);
     who.state()->drop_link();
   }
-  /// So many come and go. \return where they were
+  /// So many peers connect and leave. \return their addresses
   std::set<const peer*> pass_by(std::size_t how_many) {
     std::set<const peer*> where;
     for (std::size_t i = 0; i != how_many; ++i) {
@@ -66,7 +66,7 @@ TEST_CASE("gone: nor do ranks that have left, and theirs stay theirs") {
     sending send(again.send(data, tag{1}));
     CHECK(send.go().ended_with(how));
   }
-  // One that has not come yet is not meant.
+  // A peer that has not connected yet is not gone.
   CHECK_FALSE(p.here.messages.peers().at(1100)->gone());
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("gone: what is asked of one that nobody has any more reaches no other"
   p.go(last, how);
   last = {};
 
-  std::vector<endpoint> others;  // among them the one that has its memory now
+  std::vector<endpoint> others;  // among them the peer that now has its memory
   const auto in_its_place = [&] {
     return std::any_of(others.begin(), others.end(),
                        [&](const endpoint& e) { return e.state() == where; });

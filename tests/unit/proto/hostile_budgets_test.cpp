@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peer can make grow, and where it is cut off; and that no single call does a long peer's
-// work at once. docs/reliability.md, "Budgets".
+// The memory that a peer can make this side use, and the limits at which the peer is cut off; and
+// that no single call does unbounded work for a peer. docs/reliability.md, "Budgets".
 #include <array>
 #include <set>
 
@@ -34,7 +34,7 @@ std::uint32_t usable(const peer& p) {
 
 TEST_CASE("hostile: credit that was not told is not there") {
   frame_sink_attack a;
-  a.n.links_allowed = false;  // nothing can be told
+  a.n.links_allowed = false;  // nothing can be sent to the peer
   const std::uint32_t granted = usable(a.villain());
   std::uint32_t taken = 0;
   while (taken <= granted && taken_back(a, 1)) ++taken;
@@ -46,7 +46,7 @@ TEST_CASE("hostile: credit that was not told is not there") {
 TEST_CASE("hostile: answers that nobody reads are bounded", "[many]") {
   frame_sink_attack a;
   a.swallow(0);
-  std::uint32_t taken = 0, credit = 0;  // counted here: the peer counts all that waits each time
+  std::uint32_t taken = 0, credit = 0;  // counted here: the peer counts all waiting frames
   while (taken < 2 * weft::proto::most_unsent_answers) {
     if (credit < weft::proto::units_of(0)) credit = usable(a.villain());
     if (credit < weft::proto::units_of(0)) {
@@ -116,7 +116,7 @@ TEST_CASE("budgets: of a peer that has gone, messages are let go of bit by bit")
   }
   CHECK(a.n[0].messages.messages().in_use() > count / 2);
   CHECK_FALSE(gone.finished());
-  // One that is met before it has been let go of ends as if it had been met before.
+  // A message that is matched before it was freed ends as if it had been matched earlier.
   bytes in(10);
   auto early = a.n[0].recv_any(in, weft::any_tag);
   a.n[0].engine.poll_once();
@@ -201,7 +201,7 @@ TEST_CASE("hostile: what was announced and did not come is given back when the b
   frame_sink_attack a;
   const auto kept = [&] { return a.n[0].messages.snapshot().unexpected_bytes_now; };
   REQUIRE(a.frame(frame_kind::rts, 0, 0, {numbered(1, 1ull << 40), 0}));
-  const std::size_t itself = sizeof(weft::proto::inbound_message);  // that it waits is all there is
+  const std::size_t itself = sizeof(weft::proto::inbound_message);  // all of its memory
   CHECK(kept() > itself);
   REQUIRE(a.frame(a.head(frame_kind::more, 0, eager_ends), nullptr));
   CHECK(kept() == itself);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer whose frames the test itself delivers, piece by piece, as a transport does.
+// A peer with frames that the test itself delivers, piece by piece, as a transport does.
 #pragma once
 
 #include "net.hpp"
@@ -7,12 +7,12 @@
 
 namespace net {
 
-/// What a request to send says first: the message's number, and its size.
+/// The extension of an RTS: the message's number, and its size.
 constexpr std::uint64_t numbered(std::uint64_t id, std::uint64_t size = 1) {
   return id << 48 | size;
 }
 
-/// A link to somebody who reads as many frames as he is let, and answers nothing.
+/// A link to a peer that reads as many frames as the test permits, and answers nothing.
 class swallowing_link final : public weft::transports::link {
  public:
   explicit swallowing_link(std::size_t& room) noexcept : link(kind), room_(room) {}
@@ -44,7 +44,7 @@ class swallowing_link final : public weft::transports::link {
   std::size_t& room_;
 };
 
-/// Node 0, and frames that come to it from node 2 by as many transports as the test likes.
+/// Node 0, and frames that come to it from node 2 by any number of transports.
 struct frame_sink_attack {
   nodes n;
   std::unique_ptr<weft::transports::link> keeps_wire;
@@ -56,7 +56,7 @@ struct frame_sink_attack {
 
   peer& villain() { return n[0].to(2); }
 
-  /// Whatever is said to node 2 is lost from now on, and so much more can be said.
+  /// From now on frames to node 2 are lost, and so many more can be sent.
   void swallow(std::size_t frames) {
     peer& to = villain();
     const engine::holder hold(n[0].engine);
@@ -81,7 +81,7 @@ struct frame_sink_attack {
     return to.place(h, x, already);
   }
 
-  /// A frame is whole. \return whether it made sense
+  /// A frame is complete. \return whether it was valid
   bool frame(weft::proto::frame_header h, const weft::proto::frame_extension* x,
              bool placed = false) {
     weft::transports::frame_sink& to = villain();

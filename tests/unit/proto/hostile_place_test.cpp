@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a peer's transport is told to write to: never what receives nothing, never beyond its
-// end, and no bytes are looked for where none are.
+// The memory into which a peer's transport may write: never memory of no receive, never beyond its
+// end, and no bytes are read where there are none.
 #include "hostile_frame_sink.hpp"
 #include "proto/rma.hpp"
 
@@ -52,7 +52,7 @@ TEST_CASE("hostile: a message does not end while the transport writes to its mem
   }
   SECTION("in the rest") {
     REQUIRE(a.frame(frame_kind::rts, 0, eager_ends, {numbered(1, in.size()), 0}));
-    a.n.settle();  // it was asked for, under number 1
+    a.n.settle();  // node 0 has asked for it, under number 1
     const frame_extension x{1, 0};
     const auto h = a.head(frame_kind::data, 65'536, has_extension);
     REQUIRE_FALSE(a.place(h, &x).empty());
@@ -96,7 +96,7 @@ TEST_CASE("placed: a receive that is stopped within a frame drops the rest of it
   CHECK(receive->ended_with(errc::stopped));
   CHECK(a.place(h, nullptr, 1000).empty());
   CHECK(a.frame(h, nullptr, true));
-  // And the next one, which has nowhere to go from the beginning.
+  // And the next one, which has no place from the beginning.
   CHECK(a.place(h, nullptr).empty());
   CHECK(a.frame(h, nullptr));
   CHECK(a.frame(a.head(frame_kind::more, 0, eager_ends), nullptr));

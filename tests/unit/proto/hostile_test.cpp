@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames that no correct peer sends: the peer fails with protocol_error, and nobody else notices.
+// Frames that no correct peer sends: the peer fails with protocol_error, and no other peer is
+// affected.
 #include <functional>
 #include <random>
 
@@ -18,7 +19,7 @@ using weft::transports::post;
 
 namespace {
 
-/// Node 0 is attacked by node 2 while node 1 talks to it.
+/// Node 2 attacks node 0 while node 1 communicates with node 0.
 struct attack {
   nodes n;
   std::unique_ptr<weft::transports::link> link;
@@ -220,7 +221,7 @@ TEST_CASE("hostile: data out of order, beyond the size, or before the beginning 
               static_cast<std::uint32_t>(std::min<std::uint64_t>(4000, 100'000 - at)), 0, {1, at});
       a.n.settle();
     }
-    // Meanwhile the memory of that message serves another one, of somebody else.
+    // In the meantime the memory of that message is used by a message of another peer.
     auto other = a.n[1].send(0, mine, tag{9}, weft::detail::send_mode::synchronous);
     a.n.settle();
     a.frame(header_of(frame_kind::more, 5, 0, eager_ends));
@@ -388,7 +389,7 @@ TEST_CASE("hostile: random frames, thousands of them") {
     if (below(20) == 0) sends.push_back(a.n[0].send(2, out, tag{1}));
     frame_header h{below(3), 0, static_cast<std::uint8_t>(1 + below(seed % 4 ? 11 : 13)),
                    static_cast<std::uint8_t>(below(4)), static_cast<std::uint16_t>(below(3))};
-    // Mostly plausible, so that it goes on for a while.
+    // Mostly plausible, so that the attack goes on for a while.
     h.size = static_cast<std::uint32_t>(below(3) ? below(200) : below(4097));
     if (h.kind >= static_cast<std::uint8_t>(frame_kind::cts))
       h.kind = static_cast<std::uint8_t>(below(8) ? 1 + below(3) : h.kind);
@@ -402,7 +403,7 @@ TEST_CASE("hostile: random frames, thousands of them") {
     if (below(4) == 0) a.n.step();
   }
   a.n.settle();
-  // Only what belongs to node 1 can still wait.
+  // Only operations with node 1 can still be pending.
   a.n.world.kill(2);
   a.n.settle();
   for (const auto& op : sends) CHECK(op->ends == 1);

@@ -18,10 +18,10 @@ using namespace net;
 
 namespace {
 
-/// A table, and peers that are nothing but addresses to it.
+/// A table, and peers that are only addresses for it.
 struct bench {
   explicit bench(std::uint64_t hashed = ~std::uint64_t{0}) : table(hashed) {}
-  /// The peers' messenger would take what is left for its own.
+  /// The peers' messenger would free the remaining messages.
   ~bench() {
     while (inbound_message* const m = table.any_unexpected(nullptr)) table.remove(*m);
   }
@@ -238,7 +238,7 @@ TEST_CASE("match: agrees with two plain lists over thousands of random steps") {
         }
         break;
       }
-      default:  // somebody loses patience
+      default:  // an operation is cancelled
         if (!posted.empty() && below(3) == 0) {
           const auto who =
               std::next(posted.begin(), below(static_cast<std::uint32_t>(posted.size())));

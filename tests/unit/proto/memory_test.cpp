@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// There is no memory at the moment when something begins.
+// There is no memory at the moment when an operation begins.
 #include "net.hpp"
 #include "proto/closed_operation.hpp"
 #include "support/allocations.hpp"
@@ -11,7 +11,7 @@ using weft::tests::no_memory;
 
 namespace {
 
-/// From the first node to the second.
+/// Opens a link from the first node to the second.
 void open_link(nodes& n) {
   const bytes out = pattern(8);
   bytes in(8);
@@ -58,7 +58,7 @@ TEST_CASE("memory: a peer that cannot be told something is ended, with everythin
     const engine::holder hold(n[0].engine);
     gone.connection().mark_failed();
   }
-  CHECK(waiting->ends == 0);  // not at once: the caller may be in the middle of things
+  CHECK(waiting->ends == 0);  // not at once: the caller may be in the middle of other work
   n[0].engine.poll_once();
   CHECK(waiting->ended_with(errc::out_of_memory));
   CHECK(n[0].to(1).why() == errc::out_of_memory);

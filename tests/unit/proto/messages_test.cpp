@@ -185,7 +185,7 @@ TEST_CASE("messages: random traffic among three nodes keeps order and contents")
   // Per direction and tag: what was sent, in order; receives of each node, in order of posting.
   std::map<std::tuple<fake::node, fake::node, std::uint64_t>, std::deque<sent>> messages;
   std::array<std::deque<wanted>, 3> receives;
-  std::array<std::size_t, 3> open{};  // messages to a node without a receive yet
+  std::array<std::size_t, 3> open{};  // messages to a node that have no receive yet
 
   for (int i = 0; i < 600; ++i) {
     const auto below = [&](unsigned k) { return static_cast<fake::node>(random() % k); };
@@ -249,7 +249,7 @@ TEST_CASE("messages: nobody overtakes those that wait while a new link is full o
   nodes n(2, s);
   bytes nothing;
   n[1].send(0, nothing, tag{1});
-  n.settle();  // there is a way from node 1, and none back
+  n.settle();  // there is a link from node 1, and none to it
   n.links_allowed = false;
   for (int i = 0; i < 3; ++i) {
     n[1].send(0, nothing, tag{2}, send_mode::synchronous);

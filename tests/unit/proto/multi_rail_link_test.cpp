@@ -28,12 +28,13 @@ fake::manner link_of(std::string_view name, fake::time shortest, fake::time long
   return m;
 }
 
-/// Fast first, then slow.
+/// A fast link first, then a slow one.
 std::vector<fake::manner> uneven() {
   return {link_of("fast", 5us, 10us), link_of("slow", 50us, 100us)};
 }
 
-/// What goes over each link, and that each fragment arrives at the other side once or not at all.
+/// Counts the frames of each link, and checks that each fragment arrives at the other side once or
+/// not at all.
 struct traffic {
   explicit traffic(fake::world& w) {
     w.watch = [this](fake::happening what, const fake::wire& on, const fake::wire::frame& f) {
@@ -87,7 +88,7 @@ struct conversation {
       const weft::metrics m = n[side].messages.snapshot();
       CHECK(m.messages_received == out.size());
       CHECK(m.messages_sent == out.size());
-      // All credit is accounted for: what one side may send, the other has free.
+      // All credit is accounted for: one side may send what the other has free.
       const auto mine = n[side].other->writer().credit_state(),
                  theirs = n[1 - side].other->writer().credit_state();
       CHECK(mine.credit + theirs.to_return == theirs.window);
@@ -172,7 +173,7 @@ TEST_CASE("several links: a large message is shared out as the links are measure
   const double one = time_over({a}), two = time_over({a, b});
   CHECK(two < 0.6 * one);
 
-  // Ten to one, and neither configured: the slow one helps, and nobody waits for it.
+  // Ten to one, and neither rate is configured: the slow link helps, and no message waits for it.
   std::map<std::string, std::uint64_t> shares;
   const fake::manner slow = link_of("slow", 200us, 200us);
   const double uneven_pair = time_over({a, slow}, &shares);
@@ -191,7 +192,7 @@ TEST_CASE("several links: a link that dies at any moment is survived, and nothin
   links[0].places = links[1].holds = s.seed % 2 == 0;
   std::uint64_t sent_again = 0;
   int steps = 0;
-  // Steps enough to meet every kind of moment; a sanitizer makes each ten times as long.
+  // Enough steps for every kind of moment; a sanitizer makes each ten times slower.
   for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 53) {
     CAPTURE(first, late, s.seed, steps);
     two_nodes n(links, s, {64u << 20, 16u << 10});
@@ -204,7 +205,7 @@ TEST_CASE("several links: a link that dies at any moment is survived, and nothin
     }
     n.settle();
     talk.check();
-    // The other one goes, too: that is the end.
+    // The other link breaks, too: that is the end.
     bytes never(10);
     auto receive = n[0].recv(never, tag{99});
     n.world.cut(0, 1, first ? "slow" : "fast");
@@ -229,7 +230,7 @@ TEST_CASE("several links: a link that one end, or each by itself, finds dead is 
   fake::settings s;
   s.seed = GENERATE(1u, 2u, 3u);
   std::uint64_t again = 0;
-  int steps = static_cast<int>(43 * s.seed);  // each seed looks at moments of its own
+  int steps = static_cast<int>(43 * s.seed);  // each seed tests other moments
   for (bool quiet = false; !quiet; steps += WEFT_TEST_SANITIZED ? 797 : 131) {
     CAPTURE(knows, both_do, first, holds, s.seed, steps);
     two_nodes n(links, s, {64u << 20, 16u << 10});
@@ -282,7 +283,8 @@ TEST_CASE("several links: when each end gives up another link there is none left
   n.world.give_up(0, 1, "fast");
   n.world.give_up(1, 0, "slow");
   n.settle();
-  // What each has told of it went where nobody listens, which its own transport finds out in time.
+  // The wire-up messages of each went to a closed channel, which its own transport finds out in
+  // time.
   n.world.give_up(0, 1, "slow");
   n.world.give_up(1, 0, "fast");
   n.settle();
@@ -373,7 +375,7 @@ TEST_CASE("several links: receives and sends that stop while a link dies harm no
     n.settle();
     CHECK(stopped->ends == 1);
     if (!stopped->ended() || (stopped->status == errc::stopped && one->ends == 0)) {
-      // Stopped before the message met it: then it waits for another one.
+      // Stopped before the message matched it: then the message waits for another receive.
       auto again = n[1].recv(in, tag{1});
       n.settle();
       CHECK(again->ends == 1);
@@ -399,7 +401,7 @@ TEST_CASE(
   n[0].send(hello, tag{1});
   bytes back(10);
   auto answer = n[0].recv(back, tag{1});
-  n[1].send(hello, tag{1});  // so that it has links of its own
+  n[1].send(hello, tag{1});  // so that node 1 has links to node 0
   n.settle();
   REQUIRE(receive->ended_with(errc::ok));
   REQUIRE(answer->ended_with(errc::ok));
@@ -431,7 +433,7 @@ TEST_CASE(
       n[1].links().frame_sink(lane).on_broken(errc::peer_lost);
     CHECK(n[1].other->now() == peer::state::open);
   } else {
-    REQUIRE(hears(1));          // once more
+    REQUIRE(hears(1));          // the same number again
     REQUIRE(hears(count + 1));  // waits for its turn
   }
   n.settle();
@@ -451,7 +453,7 @@ TEST_CASE("several links: what no correct peer sends ends the peer, and nothing 
   n.settle();
   REQUIRE(receive->ended_with(errc::ok));
 
-  // An empty credit frame as a block, for numbers.
+  // An empty credit frame as a block, to use up numbers.
   bytes block(sizeof(frame_header));
   const frame_header inner = header_of(frame_kind::credit);
   std::memcpy(block.data(), &inner, sizeof inner);
@@ -530,16 +532,16 @@ TEST_CASE("select: fragments go where they are there first") {
   CHECK(pick({link(0, 10), link(0, 10)}, 1000) == 0);
   CHECK(pick({link(100, 10), link(0, 10)}, 1000) == 1);
   CHECK(pick({link(300, 100), link(0, 10)}, 1000) == 0);
-  // The fast one is full. The slow one may help with much, but not with the last piece.
+  // The fast link is full. The slow one may carry much, but not the last piece.
   CHECK(pick({link(300, 100, false), link(0, 10)}, 1000) == 1);
   CHECK(pick({link(300, 100, false), link(0, 10)}, 100) == no_link);
-  // Nobody waits for what is free.
+  // No frame waits for a busy link when another one is free.
   CHECK(pick({link(0, 39), link(0, 44), link(0, 11)}, 100) == 1);
-  // Unknown ones are tried, with two fragments.
+  // Links without a measured rate are tried, with two fragments.
   CHECK(pick({link(100, 10), link(0, 0)}, 1000) == 1);
   CHECK(pick({link(1000, 10), link(200, 0)}, 1000) == 0);
   CHECK(pick({link(200, 0), link(200, 0)}, 1000) == no_link);
-  // A dead one is nothing to wait for, nor one that was never seen to carry anything.
+  // A dead link is not waited for, nor one that has never carried anything.
   CHECK(pick({{false, false, 0, 1000}, link(100, 1)}, 100) == 1);
   CHECK(pick({link(0, 0, false), link(100, 1)}, 100) == 1);
   CHECK(pick({}, 100) == no_link);

@@ -71,7 +71,7 @@ class side {
     messages.peers().clear();
   }
 
-  /// What a context does at its end.
+  /// Ends the messenger, as the end of a context does.
   void end() {
     {
       const engine::holder hold(engine);
@@ -106,7 +106,7 @@ class side {
     return op;
   }
 
-  /// Nothing of any message is left behind.
+  /// Whether nothing of any message is left.
   bool clean() {
     const engine::holder hold(engine);
     return messages.messages().in_use() == 0 && engine.outstanding() == 0 &&
@@ -129,13 +129,13 @@ class side {
   std::vector<std::shared_ptr<void>> begun_;  // live until everything has ended
 };
 
-/// A world whose links are made when asked for, between two steps.
+/// A world whose requested links are made between two steps.
 class growing_world {
  public:
   explicit growing_world(fake::settings s) : world(s) {}
   virtual ~growing_world() = default;
 
-  /// One step of the world, and the links that were asked for.
+  /// One step of the world, and the requested links.
   bool step() {
     const bool linked = connect();
     return world.step() || linked;
@@ -148,7 +148,7 @@ class growing_world {
   fake::world world;
 
  private:
-  /// Makes the links that were asked for. \return whether there were any
+  /// Makes the requested links. \return whether there were any
   virtual bool connect() = 0;
 };
 
@@ -159,7 +159,7 @@ class nodes final : public growing_world {
                  weft::proto::messenger_settings m = {64u << 20, 64u << 10})
       : nodes(n, s, std::vector(n, m)) {}
 
-  /// \param each node's settings
+  /// \param each the nodes' settings
   nodes(std::size_t n, fake::settings s, const std::vector<weft::proto::messenger_settings>& each)
       : growing_world(s) {
     for (fake::node i = 0; i < n; ++i) {
@@ -192,7 +192,7 @@ class nodes final : public growing_world {
     return link;
   }
 
-  bool links_allowed = true;  ///< false: they are asked for and do not come yet
+  bool links_allowed = true;  ///< false: links are requested and not made yet
 
  private:
   struct want {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that need a number for their answer when all numbers are taken.
+// Messages that need a number for their answer when all numbers are used.
 #include "net.hpp"
 
 using namespace net;

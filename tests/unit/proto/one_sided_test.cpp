@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rendezvous by reading and by writing the other side's memory, under virtual time: the link ends
-// what it was asked for later, refuses it, has no room for it, or fails in the middle.
+// Rendezvous by reading and by writing the other side's memory, under virtual time: the link ends a
+// transfer later, refuses it, has no room for it, or fails in the middle.
 #include <array>
 #include <vector>
 
@@ -38,7 +38,7 @@ std::uint64_t written_to(side& s) { return s.messages.snapshot().rendezvous_puts
 
 bool at_rest(nodes& n) { return n.clean() && n.world.shown() == 0; }
 
-/// How the rests of messages cross, and links that do that.
+/// How the rests of messages cross, and links that do so.
 struct way_there {
   rendezvous_scheme wanted;
   fake::settings links;
@@ -144,7 +144,7 @@ TEST_CASE("one-sided: lists of pieces on either side, and a receive that is too 
   CHECK(receive.got.size == out.size());
   const std::size_t filled = std::min(room, out.size());
   CHECK(std::equal(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(filled), out.begin()));
-  // Memory is shown in one piece, and to be written only if all of the message fits.
+  // Memory is shown in one piece, and for writing only if all of the message fits.
   CHECK(read_by(n[1]) == (w.wanted == rendezvous_scheme::read && !from_pieces));
   CHECK(written_to(n[1]) ==
         (w.wanted == rendezvous_scheme::write && !to_pieces && room >= out.size()));
@@ -197,7 +197,7 @@ TEST_CASE("one-sided: a receive that is stopped gets its memory back when nobody
     const bool matched = receive->message != nullptr;
     if (!receive->ended()) {
       receive->cancel();
-      receive->cancel();  // twice is once
+      receive->cancel();  // the second cancel has no effect
     }
     while (!receive->ended()) REQUIRE(n.step());
     if (receive->status == errc::stopped) in = mark;
@@ -247,7 +247,7 @@ TEST_CASE("one-sided: a peer that dies at any moment, and memory that nobody tou
       n.settle();
       const fake::node lives = 1 - dies;
       {
-        // What the control plane does when it hears of it.
+        // As the control plane does when it learns of the death.
         peer& gone = n[lives].to(dies);
         const engine::holder hold(n[lives].engine);
         n[lives].transport->forget(gone);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Access to the memory of peers, under virtual time: full links, stops, ends and deaths at any
-// moment, and what no correct peer sends.
+// moment, and frames that no correct peer sends.
 #include <cstring>
 
 #include "net.hpp"
@@ -29,7 +29,7 @@ using transferring = tracked<weft::detail::transfer_operation>;
 using updating = tracked<weft::detail::update_operation>;
 using hearing = tracked<weft::detail::notified_operation>;
 
-/// Memory of a node that others reach, until it ends.
+/// Memory of a node that others can reach, until it ends.
 class shared_bytes {
  public:
   shared_bytes(messenger& at, bytes content, rights permissions = rights::read_write)
@@ -184,7 +184,7 @@ TEST_CASE("access: stopped at any step, the next ones are right") {
     n.settle();
     REQUIRE((first->ended_with(errc::stopped) || first->ended_with(errc::ok)));
     if (first->status == errc::stopped && !m.copies) CHECK((back == seen));
-    // The numbers of those that were stopped are used again.
+    // The numbers of stopped operations are reused.
     std::vector<bytes> into(4, bytes(out.size()));
     const auto again = begin_put(n[0].to(1), out, there.remote());
     n.settle();
@@ -204,7 +204,7 @@ TEST_CASE("access: stopped at any step, the next ones are right") {
 
 TEST_CASE("access: a region that ends in the middle refuses the rest") {
   const link_kind m = some_links();
-  if (m.later) return;  // then it waits for the link: tests/conformance/rma_test.cpp
+  if (m.later) return;  // then the operation waits for the link: tests/conformance/rma_test.cpp
   nodes n(2, links_of(m));
   bytes back(3'000'000);
   {
@@ -240,7 +240,7 @@ TEST_CASE("access: a peer that dies ends what was asked of it, and what it was c
     n.settle();
     REQUIRE((mine[0]->ended_with(errc::peer_lost) || mine[0]->ended_with(errc::ok)));
     REQUIRE((mine[1]->ended_with(errc::peer_lost) || mine[1]->ended_with(errc::ok)));
-    here.end();  // does not wait for the dead
+    here.end();  // does not wait for the dead peer
     CHECK(n[0].clean());
     n[1].end();
   }
@@ -264,7 +264,7 @@ TEST_CASE("access: notifications wait for their owner, up to a limit, and can be
   n.settle();
   REQUIRE(all.back()->ended_with(errc::out_of_memory));
   CHECK(all.back()->explain().find("region::notified") != std::string::npos);
-  // Many at once may overtake each other; each is told of once.
+  // Many at once may overtake each other; each is notified once.
   std::vector<bool> told(most_notifications);
   for (std::size_t i = 0; i != most_notifications; ++i) {
     const auto heard = there.hear();
@@ -351,7 +351,7 @@ TEST_CASE("access: what no correct peer sends costs it its connection, and nobod
   const auto link = n.raw_link(2, 0);
   const bytes junk = pattern(64);
   const weft::const_buffer whole(junk);
-  n.links_allowed = false;  // so that the answers to the many wait
+  n.links_allowed = false;  // so that the answers to the many operations wait
   for (int i = 0; i != n_of.times; ++i) {
     weft::transports::gather data({&whole, 1});
     const auto h =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals, of which barriers are made: they pass messages that wait for credit, and cost none.
+// Signals, of which barriers are made: they overtake messages that wait for credit, and cost no
+// credit.
 #include "net.hpp"
 
 using namespace net;
@@ -11,7 +12,7 @@ constexpr tag our_step{std::uint64_t{0xff} << 56 | 3};
 
 const bytes no_bytes;
 
-/// Node 0 sends to node 1 more than that keeps.
+/// Node 0 sends more to node 1 than node 1 can keep.
 struct full_receiver {
   nodes n{2, {}, {0, 64u << 10}};
   bytes data = pattern(100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams under virtual time: the window, stops in the middle of a message, a peer that dies, and
-// one that says what no peer says.
+// Streams under virtual time: the window, stops in the middle of a message, a peer that dies, and a
+// peer that sends invalid messages.
 #include <cstring>
 
 #include "net.hpp"
@@ -20,7 +20,7 @@ using writing = tracked<weft::detail::stream_write_operation>;
 using reading = tracked<weft::detail::stream_read_operation>;
 using closing = tracked<weft::detail::stream_closed_operation>;
 
-/// One end, which is let go of as an application does it.
+/// One end, which is destroyed as an application does it.
 class end {
  public:
   end(side& here, fake::node other, std::uint32_t number = 1)
@@ -78,7 +78,7 @@ struct read_data {
   bytes got() const { return {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(op.got)}; }
 };
 
-/// Everything up to the end, by reads of that length.
+/// All bytes up to the end, by reads of that length.
 bytes rest_of(nodes& n, end& e, std::size_t length) {
   bytes all;
   for (;;) {
@@ -91,7 +91,7 @@ bytes rest_of(nodes& n, end& e, std::size_t length) {
   }
 }
 
-/// A message that is no stream's.
+/// Sends a message that belongs to no stream.
 void say(nodes& n, std::uint64_t tag_value, const bytes& what, std::uint64_t immediate = 0) {
   sending op(weft::detail::send_request{&n[0].to(1), tag{tag_value}, const_buffer(what),
                                         weft::detail::send_mode::standard, immediate});
@@ -157,7 +157,8 @@ TEST_CASE("stream: nothing is in flight on one at rest", "[stream]") {
 }
 
 TEST_CASE("stream: a read that is stopped in the middle of a message leaves it whole", "[stream]") {
-  // The small room of the link cuts a message into many frames; stopped after each number of them.
+  // The small room of the link cuts a message into many frames; it is stopped after each number of
+  // them.
   fake::settings narrow;
   narrow.room = 2;
   bool in_the_middle = false;
@@ -166,7 +167,7 @@ TEST_CASE("stream: a read that is stopped in the middle of a message leaves it w
     {
       end a(n[0], 1), b(n[1], 0);
       n.settle();
-      const std::size_t size = GENERATE(100u, longest);  // in all, or only the beginning, is direct
+      const std::size_t size = GENERATE(100u, longest);  // all, or only the beginning, is direct
       read_data r(b, size);
       written_data w(a, longest, 3);
       a.finish();
@@ -194,7 +195,7 @@ TEST_CASE("stream: a write that is stopped tells how far it was", "[stream]") {
   fake::settings narrow;
   narrow.room = 2;
   for (int steps = 0; steps != 40; ++steps) {
-    nodes n(2, narrow, {64u << 20, 4096});  // pieces are longer than what goes unasked
+    nodes n(2, narrow, {64u << 20, 4096});  // pieces are longer than the eager limit
     {
       end a(n[0], 1), b(n[1], 0);
       n.settle();
@@ -233,7 +234,7 @@ TEST_CASE("stream: the end is said also if the last write is stopped after it", 
   nodes n(2);
   {
     end a(n[0], 1);
-    written_data w(a, 100, 1);  // nobody has allowed it yet
+    written_data w(a, 100, 1);  // the reader has not allowed it yet
     a.finish();
     w.op.cancel();
     n.settle();

@@ -13,7 +13,7 @@ namespace net {
 
 using weft::proto::multi_rail_link;
 
-/// One node whose links each are a transport of their own.
+/// One node with links that each are a transport of their own.
 class many_linked {
  public:
   many_linked(fake::world& w, fake::node n, const std::vector<fake::manner>& links,

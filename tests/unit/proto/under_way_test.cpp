@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transport is told of messages whose next frames come by themselves.
+// What a transport is told of messages with further frames that come unasked.
 #include <set>
 
 #include "net.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t asked_above = 64u << 10;  // eager_limit
 
-/// What node 1 says of node 0, after every step until all is quiet.
+/// What node 1 reports of node 0, after every step until nothing moves.
 std::set<std::uint64_t> told_of(nodes& n) {
   std::set<std::uint64_t> all;
   do all.insert(n[1].to(0).under_way());

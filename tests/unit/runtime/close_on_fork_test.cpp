@@ -41,10 +41,10 @@ bool is_socket(int fd) {
   return ::fstat(fd, &what) == 0 && S_ISSOCK(what.st_mode);
 }
 
-/// A child that lives until this goes.
+/// A child that lives until this object is destroyed.
 class child {
  public:
-  /// \param looks what it does first; its result is told by `saw`
+  /// \param looks runs first in the child; `saw` tells its result
   explicit child(const std::function<bool()>& looks) {
     pid_ = ::fork();
     REQUIRE(pid_ >= 0);
@@ -79,12 +79,12 @@ TEST_CASE("close on fork: a child does not keep what is its parent's alone") {
   close_on_fork mark(alone.near.get());
   const int number = alone.near.get();
   child c([&] {
-    // The number is still taken: what the child opens is no part of the parent's objects.
+    // The number is still in use: the descriptor that the child opens is not one of the parent's.
     const unique_fd next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     return !is_socket(number) && next.get() != number && is_socket(common.near.get());
   });
   CHECK(c.saw());
-  // Nothing was shut down.
+  // No socket was shut down.
   CHECK(::send(alone.near.get(), "x", 1, MSG_NOSIGNAL) == 1);
   char got = 0;
   CHECK(::read(alone.far.get(), &got, 1) == 1);

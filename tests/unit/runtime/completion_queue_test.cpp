@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where operations go that have ended.
+// Where ended operations are kept.
 #include <vector>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who hands ended operations to executors.
+// Which thread hands ended operations to executors.
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -20,7 +20,7 @@ using namespace weft::runtime;
 
 namespace {
 
-/// Completes what it is given, and remembers the thread that gave it.
+/// Completes the posted work, and records the posting thread.
 struct witness final : executor {
   void post(operation& work) noexcept override {
     char name[16] = "";
@@ -31,7 +31,7 @@ struct witness final : executor {
   std::atomic<bool> by_completer = false;
 };
 
-/// Whether an operation that ends on this thread comes to its executor by another one.
+/// Whether an operation that ends on this thread is posted to its executor by another thread.
 bool goes_by_completer(progress_mode mode) {
   witness there;
   std::atomic<bool> completed = false;
@@ -58,7 +58,7 @@ TEST_CASE("engine: in mode two_threads another thread hands on what has ended") 
 TEST_CASE("engine: what waits for the second thread at the end is handed on in order") {
   constexpr int count = 1000;
   witness there;
-  std::vector<int> order;  // the second thread's until it has ended
+  std::vector<int> order;  // used by the second thread until that has ended
   std::deque<chore> all;
   {
     completion_thread second;

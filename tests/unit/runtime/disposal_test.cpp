@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what peers have handed over ends.
+// Where descriptors and mappings from peers are closed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ TEST_CASE("disposal: a little memory file is closed and unmapped at once") {
   file = {};
   CHECK(::fcntl(number, F_GETFD) == -1);
   memory = {};
-  // Nothing is mapped there any more, so this can be.
+  // Nothing is mapped at that address any more, so this mapping is possible.
   mapping again(::mmap(const_cast<void*>(at), 4096, PROT_READ,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
                 4096);

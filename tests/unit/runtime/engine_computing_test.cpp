@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What peers see of an engine whose caller computes: the word `computing` of its doorbell.
+// What peers see of an engine while its caller computes: the word `computing` of its doorbell.
 #include <atomic>
 #include <deque>
 #include <thread>
@@ -37,7 +37,7 @@ TEST_CASE("engine: a peer can ring whoever computes with something outstanding")
   std::thread caller([&] { e.run_until_done(done); });
   while (page.asleep.load() % 2 == 0) std::this_thread::yield();
 
-  // Another thread posts while the caller sleeps, and a peer sends something that needs a reaction.
+  // Another thread posts while the caller sleeps, and a peer sends a frame that needs a reaction.
   {
     const engine::holder hold(e);
     e.pending(first);
@@ -64,8 +64,8 @@ TEST_CASE("engine: a second operation of a computing phase can be rung for, too"
   };
   const auto peer_rings = [&] { return peer.ring_if_computing(); };
 
-  // Nobody is inside run(): the application computes. It posts something, which ends.
-  // Again, where the progress thread has only begun and found nothing outstanding.
+  // No thread is inside run(): the application computes. It posts an operation, which ends.
+  // The same again, where the progress thread has only begun and found nothing outstanding.
   std::deque<chore> first;
   do {
     const engine::holder hold(e);
@@ -73,7 +73,7 @@ TEST_CASE("engine: a second operation of a computing phase can be rung for, too"
     e.pending(first.back());
     e.end(first.back());
   } while (!wakes(peer_rings));
-  // A ring for nothing; after one more wake-up the progress thread has found out that it was.
+  // A needless wake-up; after one more the progress thread has found that out.
   wakes([&] {
     e.own_doorbell().progress_bell().ring();
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done for a caller that computes or sleeps.
+// The work of other threads for a caller that computes or sleeps.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -18,8 +18,8 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// When it has brought what the caller waits for, something is left that no operation waits for.
-/// The thread that makes it is the caller.
+/// When it has ended the operation of the caller, work is left for which no operation waits. The
+/// thread that constructs it is the caller.
 class straggler final : public pollable {
  public:
   explicit straggler(engine& e) : engine_(e) { worth_watching = true; }
@@ -46,7 +46,7 @@ class straggler final : public pollable {
   const std::thread::id caller_ = std::this_thread::get_id();
 };
 
-/// Like sockets that a pass takes out of what tells a thread that sleeps.
+/// Like sockets that a pass removes from the handles of a sleeping thread.
 class forgetful final : public pollable {
  public:
   unsigned poll() noexcept override {
@@ -94,7 +94,7 @@ TEST_CASE("engine: what is watched once is watched on when calls drive it") {
     const engine::holder hold(e);  // a watch may take the progress lock
     told = true;
   });
-  // Taken up together: when this one is told, the other is in the wait set.
+  // Both are taken in one pass: when this one is reported, the other is in the wait set.
   event_fd happened;
   happened.ring();
   std::atomic<bool> taken_up{false};

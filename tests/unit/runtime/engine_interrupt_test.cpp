@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode `interrupt`: whoever waits sleeps at once.
+// Mode `interrupt`: a waiting thread sleeps at once.
 #include <atomic>
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ using namespace weft::runtime;
 
 namespace {
 
-/// Counts the looks before the last one that precedes a sleep; then ends the wait.
+/// Counts the polls before the last one that precedes a sleep; then ends the wait.
 struct look_counter final : pollable {
   engine& of;
   operation& end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that belong to somebody else, where threads are more than cores.
+// External loops, with more threads than cores.
 #include <catch2/catch.hpp>
 
 #include "runtime/engine.hpp"
@@ -20,7 +20,7 @@ TEST_CASE("vain looks: whoever gives its core away between looks is found out, a
   looks.before_poll();
   CHECK(looks.others_run);
 
-  looks.reset();  // something has come
+  looks.reset();  // an event has come
   looks.before_poll();
   CHECK(looks.others_run);
 
@@ -34,7 +34,7 @@ TEST_CASE("vain looks: a look in vain is timed only where there is a crowd") {
     engine e(progress_mode::polling, {.spin = 1h, .crowded = crowded}, "epoll");
     idle_backoff looks = e.external().backoff();
     e.external().begin();
-    // Who yields in vain finds that it is alone; a busy machine may be a crowd.
+    // A thread that yields without effect finds that it is alone; a busy machine may be crowded.
     for (int i = 0; i != 2; ++i) e.external().back_off(looks, looks.waits.passes_in_turn());
     CHECK((looks.left != time_point{}) == looks.waits.crowded());
     if (crowded) CHECK(looks.left != time_point{});

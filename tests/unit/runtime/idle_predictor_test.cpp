@@ -8,7 +8,7 @@ using weft::runtime::idle_predictor;
 
 namespace {
 
-/// Plays phases, one after the other, at times of its own.
+/// Plays phases, one after the other, with made-up times.
 struct history {
   idle_predictor predictor;
   idle_predictor::time_point now{1s};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several threads inside run() leads. In every order: tests/models/followers.pml.
+// Which of several threads inside run() is the leader. For every order see
+// tests/models/followers.pml.
 #include <atomic>
 #include <thread>
 

@@ -11,7 +11,7 @@ using weft::runtime::pollable;
 
 namespace {
 
-/// Writes its letter at each look, and brings as many events as it has.
+/// Writes its letter at each poll, and brings as many events as it has.
 class lettered final : public pollable {
  public:
   lettered(std::string& log, char letter) : log_(log), letter_(letter) {}
@@ -36,7 +36,7 @@ struct scene {
     order.add(b);
   }
 
-  /// The looks of one pass.
+  /// The polls of one pass.
   std::string pass() {
     log.clear();
     order.poll();
@@ -58,7 +58,7 @@ TEST_CASE("poll order: adaptive looks more often where something came from") {
   CHECK(s.pass() == "aaaabbbb");
   CHECK(s.pass() == "abbbbbbb");
   s.b.has = 0;
-  CHECK(s.pass() == "abbbbbbb");  // nothing came: as before
+  CHECK(s.pass() == "abbbbbbb");  // no events came: as before
   CHECK(s.pass() == "abbbbbbb");
   s.a.has = s.b.has = 1;
   CHECK(s.order.poll() == 8);
@@ -70,7 +70,7 @@ TEST_CASE("poll order: a source that is new to adaptive gets its share when it b
   s.b.worth_polling = false;
   s.a.has = 1;
   s.pass();
-  CHECK(s.pass() == "aaaa");  // alone: nothing to share
+  CHECK(s.pass() == "aaaa");  // alone: it shares with no other
   s.b.worth_polling = true;
   s.b.has = 1;
   CHECK(s.pass() == "aaaab");
@@ -84,10 +84,10 @@ TEST_CASE("poll order: toggle begins with those that did not come first") {
   s.a.has = 1;
   CHECK(s.pass() == "ab");
   CHECK(s.pass() == "ba");
-  CHECK(s.pass() == "ba");  // only a brings something: b is asked first
+  CHECK(s.pass() == "ba");  // only a brings events: b is polled first
   s.b.has = 1;
   CHECK(s.pass() == "ba");
-  CHECK(s.pass() == "ab");  // both do: they take turns
+  CHECK(s.pass() == "ab");  // both bring events: they take turns
   CHECK(s.pass() == "ba");
   s.a.worth_polling = false;
   CHECK(s.pass() == "b");

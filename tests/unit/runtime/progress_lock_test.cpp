@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress lock where fences for others are refused in mid-life. Its orders:
+// The progress lock when the kernel begins to refuse membarrier. For its orders see
 // tests/models/progress_lock.pml.
 #include <sys/syscall.h>
 
@@ -14,7 +14,7 @@
 
 namespace weft::runtime::test {
 
-// Before it was so, the thread was biased again after a while, and both could be inside.
+// A former defect: the thread was biased again after a while, and both threads could be inside.
 TEST_CASE("progress lock: there is no bias any more once the kernel refuses a fence") {
   progress_lock b;
   if (!b.can_bias()) return tests::skip("the kernel makes no fences for others here");

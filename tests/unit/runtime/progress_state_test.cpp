@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which thread makes progress, as an engine says it.
+// Which thread makes progress, as an engine reports it.
 #include <atomic>
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@ using namespace weft::runtime;
 
 namespace {
 
-/// Notes the state in each pass, and ends an operation in the first.
+/// Records the state in each pass, and ends an operation in the first.
 class observer final : public pollable {
  public:
   explicit observer(engine& e) noexcept : engine_(e) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bells between processes: heard once rung, and harmless whatever the other side does.
+// Wake-ups between processes: received once sent, and harmless for any behaviour of the other side.
 #include <poll.h>
 
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which wait set is taken, and what happens where the kernel or a container forbids one.
+// Which wait set is chosen, and what happens where the kernel or a container forbids one.
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ TEST_CASE("epoll keeps its deadlines where epoll_pwait2 is unknown", "[wait_set]
         }) == 0);
 }
 
-// Before it was so, removing a descriptor never ended, and waiting took all of a core.
+// A former defect: removing a descriptor never ended, and waiting used all of a core.
 TEST_CASE("a ring that is refused in mid-life: epoll takes over, and no file stays open",
           "[wait_set]") {
   if (!have_uring()) return;
@@ -108,7 +108,7 @@ TEST_CASE("a ring that is refused in mid-life: epoll takes over, and no file sta
           if (set->wait(never) != 1 || stays.told != 1 || goes.told != 0) return 5;
           set->wake();
           if (set->wait(never) != 0) return 6;
-          // Nobody but this process has the writing end.
+          // Only this process has the writing end.
           ::close(ends[1]);
           char one = 0;
           if (::read(ends[0], &one, 1) != 0) return 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the wait sets share.
+// Shared by the tests of the wait sets.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ inline bool have_uring() {
   }
 }
 
-/// A test with this fixture runs once for each wait set that can be had here.
+/// A test with this fixture runs once for each wait set that is available.
 struct each_wait_set {
   std::string kind = have_uring() ? GENERATE(as<std::string>(), "uring", "epoll") : "epoll";
   Catch::ScopedMessage named{
@@ -34,7 +34,7 @@ struct each_wait_set {
   std::unique_ptr<wait_set> set = make_wait_set(kind).set;
 };
 
-/// A bell that counts how often it was told, and is silenced only if asked.
+/// A bell that counts its calls, and is reset only on request.
 class counter final : public fd_watcher {
  public:
   explicit counter(bool reads = true) : reads_(reads) {}

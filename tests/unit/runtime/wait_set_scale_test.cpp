@@ -111,7 +111,7 @@ TEST_CASE_METHOD(each_wait_set, "the thread that added, or waited, may exit", "[
   for (auto& w : all) w.bell.ring();
   for (unsigned told = 0; told < all.size();) told += set->wait(never);
   for (auto& w : all) CHECK(w.told == 1);
-  // The same for the bell behind wake().
+  // The same for the descriptor behind wake().
   std::thread([&] { set->wait(steady_clock::now()); }).join();
   set->wake();
   CHECK(set->wait(never) == 0);
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(each_wait_set, "what a computing thread armed wakes the one tha
     set->add(w.bell.fd(), EPOLLIN, w);
     set->poll();
     armed = true;
-    while (!done) {  // enters no kernel
+    while (!done) {  // without system calls
     }
   });
   while (!armed) std::this_thread::yield();

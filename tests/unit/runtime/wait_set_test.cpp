@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both wait sets keep the same promises. A test that does not end has found a lost wake-up.
+// Both wait sets have the same guarantees. A test that does not end has found a lost wake-up.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -155,8 +155,8 @@ TEST_CASE_METHOD(each_wait_set,
   for (int i = 0; i < 100; ++i) ::pthread_kill(sleeper.native_handle(), SIGUSR1);
   CHECK_FALSE(returned);
   woken_by_signal = set.get();
-  // Once is enough for the kernel. ThreadSanitizer keeps a signal back that comes outside of a call
-  // that it knows, and hands it over with the next one.
+  // Once is enough for the kernel. ThreadSanitizer delays a signal that comes outside of a call
+  // that it knows, and delivers it with the next one.
   while (!returned) {
     ::pthread_kill(sleeper.native_handle(), SIGUSR1);
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
@@ -179,7 +179,7 @@ TEST_CASE_METHOD(each_wait_set, "what was left unread is told again", "[wait_set
   poll_until_told(*set);
   CHECK(w.told == 7);
   w.bell.drain();
-  set->wait(steady_clock::now());  // may tell once more what was true when it was asked
+  set->wait(steady_clock::now());  // may report once more what was true when it was armed
   const unsigned so_far = w.told;
   CHECK(set->wait(steady_clock::now() + 1ms) == 0);
   CHECK(w.told == so_far);
@@ -231,7 +231,7 @@ TEST_CASE_METHOD(each_wait_set, "a removed descriptor is silent, even with an ev
   CHECK(set->poll() == 0);
   CHECK(set->wait(steady_clock::now() + 1ms) == 0);
   CHECK(w.told == 0);
-  set->remove(w.bell.fd());  // twice is harmless
+  set->remove(w.bell.fd());  // the second call has no effect
   set->remove(-1);
   set->add(w.bell.fd(), EPOLLIN, w);
   CHECK(set->wait(never) == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registered memory: what is found again, what is not, and what never is.
+// Registered memory: which is found again, which is not, and which never is.
 #include "transports/registration_cache.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t memory_size = 4096;
 
-/// A device that notes what it is told, and memory whose contents change their identity whenever
-/// it is given to somebody else.
+/// A device that records its calls, and memory whose contents change their identity whenever it is
+/// reused.
 class device final : public memory_registrar {
  public:
   struct entry {
@@ -48,7 +48,7 @@ class device final : public memory_registrar {
   std::span<std::byte> at(std::size_t begin, std::size_t size) {
     return std::span(memory).subspan(begin, size);
   }
-  /// Whether a registration that is in use is of that memory, as it is now.
+  /// Whether a registration in use is of that memory in its present state.
   bool serves(void* r, std::size_t begin, std::size_t size, memory_access how) const {
     const auto it =
         std::find_if(live.begin(), live.end(), [r](const auto& e) { return e.get() == r; });
@@ -72,7 +72,7 @@ class device final : public memory_registrar {
   bool refuse = false;
 };
 
-/// The same policy, with one list and no thought for speed.
+/// The same policy, with one list and without regard to speed.
 class model {
  public:
   explicit model(const weft::registration_cache_settings& s) : s_(s) {}
@@ -85,10 +85,10 @@ class model {
     std::uint64_t unused_since = 0;
   };
 
-  /// \return which entry serves it from now on; null: none can
+  /// \return the entry that serves it from now on; null: none can
   entry* get(std::size_t begin, std::size_t size, memory_access how, bool& registered) {
     registered = false;
-    // Of several: one that may be written, and then the one that begins last.
+    // Of several entries: one that may be written, and then the one that begins last.
     entry* best = nullptr;
     for (const auto& e : all_)
       if (!e->lost && e->begin <= begin && begin + size <= e->begin + e->size &&
@@ -274,7 +274,7 @@ TEST_CASE("region cache: any use, within its bounds, as a simple model has it, a
         expected.release(*it->modelled);
         uses.erase(it);
       } else {
-        // Nobody gives memory away that is in use.
+        // Memory in use is not reused.
         const auto meets = [&](const held& h) {
           return begin < h.begin + h.size && h.begin < begin + size;
         };

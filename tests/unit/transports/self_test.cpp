@@ -31,7 +31,7 @@ TEST_CASE("self: an offer of another process is refused") {
   CHECK_FALSE(here.accept(peer, {}, {}, answer).empty());
 }
 
-// Before it was so, nobody tried again, and the message waited for ever.
+// A former defect: the frame was not sent again, and the message waited for ever.
 TEST_CASE("self: a frame for which there was no memory is asked for again") {
   if (!weft::tests::counts_allocations())
     return weft::tests::skip("allocations cannot be refused here");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counterpart that hands over what it should not, and goes on writing into everything that it
-// shares while this side reads and sends. It has mappings of its own, as another process would.
+// A counterpart that hands over invalid descriptors, and keeps writing into all shared memory while
+// this side reads and sends. It has its own mappings, as another process would.
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ using runtime::unique_fd;
 
 namespace {
 
-/// What the protocol layer would hear.
+/// The frame sink in place of the protocol layer.
 class listener final : public frame_sink {
  public:
   int frames = 0, rooms = 0, ends = 0, after_the_end = 0;
@@ -80,13 +80,13 @@ unique_fd unsealed(std::size_t size) {
   return file;
 }
 
-/// This side, and in the same process the counterpart's copies of what both share.
+/// This side, and in the same process the counterpart's mappings of the shared memory.
 struct two_sides {
   runtime::doorbell own_bell{false};
   shm_transport here{own_bell, copy_method::automatic, 1};
   listener peer;
   const counterpart who{0, [](wireup_message) {}};
-  runtime::wakeup_receiver their_ear;  // never listened to
+  runtime::wakeup_receiver their_ear;  // never read
   unique_fd ring_file = good_ring();
   unique_fd page_file = good_page(their_ear.name());
   runtime::mapping ring_memory = runtime::map_own(ring_file, sizeof(ring));
@@ -139,7 +139,7 @@ struct two_sides {
   }
 };
 
-/// Writes garbage over some memory for as long as it lives, word by word.
+/// Writes garbage over some memory while it lives, word by word.
 class scribbler {
  public:
   scribbler(unsigned seed, std::function<void(std::mt19937_64&)> scribble)
@@ -204,7 +204,7 @@ TEST_CASE("hostile shm: a doorbell page is checked") {
         +[] { return runtime::make_memory_file("not a page", 4096); },
         +[] {
           return good_page({1, 2});
-        }}) {  // a bell that nobody listens to
+        }}) {  // a doorbell whose events no thread reads
     std::vector<unique_fd> both;
     both.push_back(good_ring());
     both.push_back(make());
@@ -218,7 +218,7 @@ TEST_CASE("hostile shm: memory of huge pages is refused, which could run out in 
   unique_fd file(::memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
   if (!file || ::ftruncate(file.get(), huge) != 0 ||
       ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
-    return;  // this kernel has none to give
+    return;  // this kernel has none
   CHECK_THROWS_AS(runtime::map_from_peer(file, huge, false), weft::error);
 }
 
@@ -257,12 +257,12 @@ TEST_CASE("hostile shm: slots that change while they are read") {
     REQUIRE(s.good_offer().empty());
     std::atomic<std::uint64_t> next{0};
     const scribbler hostile(seed, [&](std::mt19937_64& random) {
-      // All slots valid for the reader's lap and the next one, with headers that flicker.
+      // All slots are valid for the reader's lap and the next one, with headers that keep changing.
       const std::uint64_t at = next.fetch_add(1) % (slot_count * 2);
       const std::uint64_t lap = at / slot_count;
       slot& it = s.incoming.slots[at % slot_count];
       const std::uint64_t r = random();
-      // Mostly sizes that are allowed, so that it goes on for a while.
+      // Mostly valid sizes, so that the attack goes on for a while.
       const auto size = static_cast<std::uint32_t>(r % (seed % 3 == 0   ? ~0u
                                                         : seed % 3 == 1 ? max_payload + 1
                                                                         : inline_bytes + 4));
@@ -300,7 +300,7 @@ TEST_CASE("hostile shm: a sender's counters that lie, also while they are looked
       s.page.asleep.store(static_cast<std::uint32_t>(r), std::memory_order_relaxed);
       s.page.computing.store(static_cast<std::uint32_t>(r), std::memory_order_relaxed);
     });
-    for (std::uint32_t i = 0; s.peer.ends == 0; ++i) {  // it must come to that
+    for (std::uint32_t i = 0; s.peer.ends == 0; ++i) {  // it must end at some time
       s.send(i * 37 % max_payload);
       if (i % 64 == 0) s.here.poll();
       if (i % 1024 == 0) std::this_thread::yield();
@@ -361,16 +361,16 @@ TEST_CASE("hostile shm: regions without number, without end, and without a place
   CHECK(regions.find({4, 8}, ~std::size_t{0}) == nullptr);
   note(5, region(most_shown_bytes - 4096));
   CHECK(regions.find({5, 0}, 1) != nullptr);
-  note(6, region(4096));  // the address space that one peer may take is taken
+  note(6, region(4096));  // the address space that one peer may use is used up
   CHECK(regions.find({6, 0}, 1) == nullptr);
-  note(5, region(4096));  // unless it takes back what it had
+  note(5, region(4096));  // unless the peer takes back its former regions
   note(6, region(4096));
   CHECK(regions.find({6, 0}, 1) != nullptr);
   for (unsigned number = 7; number < 2000; ++number)
     note(static_cast<std::uint16_t>(number), region(4096));
   CHECK(regions.find({1999, 0}, 1) == nullptr);
 
-  // What was taken back makes room, and a number that has come anew does not mean the old region.
+  // Regions that were taken back make room, and a reused number does not mean the old region.
   regions.learn({note_kind::gone, 1, 7, 0}, {});
   CHECK(regions.find({7, 0}, 1) != nullptr);
   regions.learn({note_kind::gone, 0, 7, 0}, {});

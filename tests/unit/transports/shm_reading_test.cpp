@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which frames of two rings a pass takes, in each way of reading.
+// Which frames of two rings a pass takes, with each read policy.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 // Kinds of frames, as they show in the log.
 constexpr char begins = 'B', goes_on = 'm', ends = 'E', small = 's', nonsense = 'x';
 
-/// Writes down what it gets. The tag of a frame that begins a message is the message's size.
+/// Records the frames. The tag of a frame that begins a message is the message's size.
 struct reader final : frame_sink {
   explicit reader(std::string& log, char name) : log_(log), name_(name) {}
   bool on_frame(const frame_header& h, const frame_extension*, const std::byte*) noexcept override {
@@ -73,7 +73,7 @@ struct talker {
   }
 };
 
-/// Two senders and a receiver that reads in that way.
+/// Two senders and a receiver with that read policy.
 struct stage {
   explicit stage(ring_read_policy reading) : shm(make(own_bell, "auto", reading)) {}
   ~stage() {

@@ -36,7 +36,7 @@ class hearer final : public frame_sink {
   void on_broken(weft::errc) noexcept override {}
 };
 
-/// One end, with the notes that it was sent and has not taken.
+/// One end, with the notes that were sent to it and not taken.
 struct side {
   explicit side(copy_method way) : transport(own_bell, way, 7) {}
   runtime::doorbell own_bell{false};
@@ -91,8 +91,8 @@ constexpr std::size_t page = 4096;
 
 }  // namespace
 
-// Before it was so, the direct way ended after 1024 regions without a word, allocation after 65534,
-// and the peer kept all of them.
+// A former defect: the direct method ended after 1024 regions without a message, allocation after
+// 65534, and the peer kept all of them.
 void check_for_ever(int times) {
   two t;
   std::size_t fds = 0, maps = 0;
@@ -149,7 +149,7 @@ TEST_CASE("shm regions: more of them than a peer maps are shown in turns") {
     for (const auto& memory : all) {
       auto at = t.a.out->expose(memory);
       t.take_notes();
-      if (!at || at->region == 0) at = t.a.out->expose(memory);  // it had too many notes to take
+      if (!at || at->region == 0) at = t.a.out->expose(memory);  // too many notes were waiting
       t.take_notes();
       REQUIRE(at);
       REQUIRE(at->region != 0);
@@ -168,7 +168,7 @@ TEST_CASE("shm regions: a peer that takes no notes is sent a few, and goes witho
   CHECK_FALSE(t.a.out->expose(all.back()));
   for (const auto& memory : all) t.a.transport.free_region(memory);
   CHECK(t.b.notes.size() == shown_regions::most_notes_ahead);
-  // Once it does, it hears also of what is gone by then.
+  // Once it takes them, it learns also which regions are gone by then.
   t.take_notes();
   const auto fresh = t.a.transport.regions().allocate(page);
   const auto at = t.a.out->expose(fresh);
@@ -246,8 +246,8 @@ TEST_CASE("shm transfers: what is long is copied in slices, side by side with me
   }
 }
 
-// One call of the kernel's copies 2 GiB at most. Nothing of the source is touched, and all parts of
-// the destination are the same, so that it needs no memory.
+// One call of the kernel copies 2 GiB at most. The source is never touched, and all parts of the
+// destination are the same memory, so the test needs none.
 TEST_CASE("shm transfers: the kernel copies more than 2 GiB", "[.soak]") {
   two t(copy_method::cma);
   constexpr std::size_t part = std::size_t{64} << 20, parts = 34, size = part * parts;

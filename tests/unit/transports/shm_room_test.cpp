@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sender whose ring is full, and what the receiver tells it.
+// A sender with a full ring, and what the receiver tells it.
 #include <array>
 #include <memory>
 

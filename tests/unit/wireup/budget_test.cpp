@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a peer can make grow in the control plane, and where that ends. docs/reliability.md,
+// The memory that a peer can make the control plane use, and its limits. docs/reliability.md,
 // "Budgets".
 #include <poll.h>
 #include <sys/resource.h>
@@ -42,7 +42,7 @@ unique_fd let_in_by(const connection_manager& host) {
   return socket;
 }
 
-/// Asks until nothing more is taken for a while. \return how often
+/// Asks until no more is taken for a while. \return how often
 std::size_t ask_until_unheard(const unique_fd& socket, std::size_t most) {
   const bytes question = bytes_of({frame_kind::wireup_message, 1, bytes(1), {}});
   for (std::size_t asked = 0; asked != most; ++asked) {
@@ -61,7 +61,7 @@ TEST_CASE("budget: who asks and does not read is not heard any more, and then is
   constexpr std::size_t many = 20'000;
   const std::size_t asked = ask_until_unheard(socket, many);
   CHECK(asked < many);
-  // What the kernel holds is not counted; of our own there are so many at most.
+  // The kernel's buffers are not counted; this process reads at most so many.
   CHECK(host.heard < 2 * connection::most_owed_to_hear / transports::wireup_message::max_bytes);
   for (std::size_t i = 0; i != asked; ++i)
     REQUIRE(receive_one(socket).kind == frame_kind::wireup_message);
@@ -77,7 +77,7 @@ TEST_CASE("budget: who reads nothing for long has lost nothing, and is cut off i
     const channel_ptr to_it = host.wireup_messages.next().channel;
     const std::size_t size = transports::wireup_message::max_bytes;
     const std::size_t most = connection::most_owed / (size + connection::frame_cost);
-    // Beyond, also of what the kernel takes.
+    // Beyond the limit, also with the kernel's buffers.
     const std::size_t count = beyond ? 2 * most : most - 1;
     for (std::size_t i = 0; i != count; ++i)
       to_it->send(make_wireup_message(1, std::string(size, 'b')));
@@ -148,7 +148,7 @@ TEST_CASE("budget: so many visitors wait at a door, also of those who have left"
 
 namespace {
 
-/// A client of a launcher's book, without a socket.
+/// A client of a launcher's job_book, without a socket.
 struct paper_client final : job_book::client {
   void send(frame f) override { said.push_back(std::move(f)); }
   void finish() override { over = true; }
@@ -183,7 +183,7 @@ TEST_CASE("budget: a launcher remembers of each rank what it looks for, once, an
   REQUIRE(asks->said.size() == 2);
   CHECK(decode_found(asks->said[1])->locator == place);
 
-  // Those who say nothing make room for those who come, and keep out nobody.
+  // Silent clients make room for new ones, and keep none out.
   std::vector<std::shared_ptr<paper_client>> silent;
   for (std::size_t i = 0; i != 1000; ++i) {
     silent.push_back(std::make_shared<paper_client>());

@@ -65,7 +65,7 @@ TEST_CASE("two contexts connect and know each other") {
 TEST_CASE("who comes before others are let in waits") {
   node a({}, {}, false), b;
   b->connect(a->self().locator, node::into(b.outcomes));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it does no harm that it is there
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // its presence does no harm
   CHECK(b.outcomes.empty());
   a->start_accepting();
   CHECK(b.outcomes.next().channel);
@@ -87,7 +87,7 @@ TEST_CASE("parcels carry descriptors both ways, in order, up to the limit") {
   put(there.write, 'x');
   CHECK(get(got.wireup_message.fds[0]) == 'x');
 
-  // The other way, and as many as there may be.
+  // The other direction, and as many as are allowed.
   wireup_message many = make_wireup_message(2, std::string(wireup_message::max_bytes, 'z'));
   for (std::size_t i = 0; i < wireup_message::max_fds; ++i)
     many.fds.emplace_back(::fcntl(got.wireup_message.fds[1].get(), F_DUPFD_CLOEXEC, 0));
@@ -168,7 +168,7 @@ TEST_CASE("both sides may close at once") {
 
 TEST_CASE("a peer that is killed is gone, but not in good order") {
   pipe_ends up;
-  const pid_t child = ::fork();  // before there is any thread that would not come along
+  const pid_t child = ::fork();  // before there is a thread that the child would not have
   if (child == 0) {
     node b;
     const std::string locator = b->self().locator;
@@ -189,7 +189,7 @@ TEST_CASE("a peer that is killed is gone, but not in good order") {
   CHECK_FALSE(end.orderly);
   CHECK(end.channel == o.channel);
   ::waitpid(child, nullptr, 0);
-  // Nobody is there any more, which is said and not waited for.
+  // No process listens any more, which is reported without waiting.
   const outcome again = a.connect(o.channel->peer().locator);
   CHECK_FALSE(again.channel);
   CHECK(again.kind == errc::peer_lost);
@@ -264,19 +264,19 @@ TEST_CASE("a handler that throws loses its channel, and nothing else") {
   CHECK(heard.next() == "catch");
 }
 
-/// Exceptions of a task stand for those of a handler: both end in the same place.
+/// The exceptions of a task stand for those of a handler: both are caught in the same place.
 TEST_CASE("an exception leaves what others wait for, want of memory ends it with a reason") {
   node a;
   record<outcome> met;
   a->meet("unix://here-" + to_text(random_id()), "unix://there-" + to_text(random_id()), "x",
           node::into(met));
   a->post([] { throw std::runtime_error("the test's own"); });
-  REQUIRE(a.connect("no locator").failure != "");  // behind it in the same order
+  REQUIRE(a.connect("no locator").failure != "");  // after the task, in the same order
   CHECK(met.empty());
   a->post([] { throw std::bad_alloc(); });
   CHECK(met.next().failure == "no memory for it");
   node b;
-  CHECK(b.connect(a->self().locator).channel);  // and it goes on
+  CHECK(b.connect(a->self().locator).channel);  // the manager still works
 }
 
 TEST_CASE("a descriptor that is none ends the channel on both sides") {

@@ -58,7 +58,7 @@ TEST_CASE("a key is read from text and from a file, and nothing else is") {
                       Catch::StartsWith("WEFT_JOB_KEY holds no job key"));
   }
   CHECK_THROWS_AS(job_key::from_text(std::string(130, 'a'), "the test"), error);
-  // A secret that is nearly right must not end up in a log.
+  // A secret that is nearly right must not appear in a log.
   CHECK_THROWS_WITH(job_key::from_text("secret" + key.to_text(), "the test"),
                     !Catch::Contains(key.to_text()));
 
@@ -103,7 +103,7 @@ TEST_CASE("what was said once convinces nobody a second time") {
   const digest confirmation = *first.judge(p);
   CHECK_FALSE(second.judge(p));
   prover again(key);
-  REQUIRE(again.answer(first.question()));  // an impostor repeats the question, too
+  REQUIRE(again.answer(first.question()));  // an impostor repeats the challenge, too
   CHECK_FALSE(again.confirmed_by(confirmation));
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("any changed bit of the handshake is noticed") {
     changed[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
     CHECK_FALSE(connects.confirmed_by(changed));
   }
-  // A proof cannot be sent back as a confirmation: the two directions sign different words.
+  // A proof cannot be sent back as a confirmation: the two directions sign different texts.
   digest own;
   std::copy(p.begin() + nonce_size, p.end(), own.begin());
   CHECK_FALSE(connects.confirmed_by(own));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes as people read them in expectations.
+// Bytes as hexadecimal text, for expectations.
 #pragma once
 
 #include <cstddef>

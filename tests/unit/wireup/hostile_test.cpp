@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no correct peer does: garbage, excess, silence, at every stage. Nothing of it may do more
-// than end its own connection.
+// Behaviour of no correct peer: garbage, excess, silence, at every stage. It must have no effect
+// beyond its own connection.
 #include <chrono>
 #include <thread>
 
@@ -18,7 +18,8 @@ TEST_CASE("garbage instead of a hello ends that connection and nothing else") {
     for (const frame& f : last_words(socket)) CHECK(f.kind == frame_kind::refusal);
   }
   check_still_well(host);
-  // The first 16, then the 32nd, 64th, 128th and 256th: who does this does not fill a disk.
+  // The first 16 notices, then the 32nd, 64th, 128th and 256th: an attacker cannot fill a disk with
+  // them.
   int told = 0;
   for (; !host.notices.empty(); ++told) host.notices.next();
   CHECK(told >= 16);
@@ -92,7 +93,7 @@ TEST_CASE("too many bytes or descriptors, before and after the hello; none of th
       REQUIRE(send_raw(socket, bytes(100000)) == 0);
       expect_end(socket);
     }
-    {  // Descriptors that the header does not speak of.
+    {  // Descriptors that the header does not mention.
       const unique_fd socket = fresh();
       REQUIRE(send_raw(socket, wireup_message, 3) == 0);
       expect_end(socket);
@@ -112,13 +113,13 @@ TEST_CASE("too many bytes or descriptors, before and after the hello; none of th
     }
   }
   check_still_well(host);
-  // They are closed elsewhere, some a moment later.
+  // They are closed on another thread, some a moment later.
   for (int n = 0; n != 1000 && tests::open_descriptors() > before; ++n)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(tests::open_descriptors() <= before);
 }
 
-// Before it was so, the context answered nobody until the last close had ended.
+// A former defect: the context answered no peer until the last close had ended.
 TEST_CASE("a descriptor whose close would block holds nobody up") {
   node host;
   lingering socket;
@@ -151,7 +152,7 @@ TEST_CASE("a descriptor in a packet that was never read holds nobody up") {
   unique_fd peer;
   do {
     peer = raw_connection(host->self().locator);
-    REQUIRE(send_raw(peer, bytes(10)) == 0);  // ends the connection: nobody reads what follows
+    REQUIRE(send_raw(peer, bytes(10)) == 0);  // ends the connection: the rest is never read
   } while (send_descriptors(peer.get(), bytes(10), 0, socket.full.get()) < 0);
   socket.let_go();
   last_words(peer);
@@ -172,7 +173,7 @@ TEST_CASE("frames where none belong") {
       REQUIRE(send_raw(socket, bytes_of(f)) == 0);
       for (const frame& said : last_words(socket)) CHECK(said.kind == frame_kind::refusal);
     }
-    {  // While it waits at the listener: nothing may be said there.
+    {  // While it waits at the listener it must not send anything.
       const raw_end socket = raw_connection(listening);
       hello h = good_hello();
       h.why = purpose::request_connection;
@@ -180,7 +181,7 @@ TEST_CASE("frames where none belong") {
       const arrived_request v = host.arrived_requests.next();
       REQUIRE(send_raw(socket, bytes_of(f)) == 0);
       CHECK(last_words(socket).empty());
-      // Either that is known already, or the channel ends at once.
+      // Either the end is known already, or the channel ends at once.
       if (const channel_ptr c = v.request->accept()) CHECK(host.ends.next().channel == c);
     }
     if (kind == static_cast<int>(frame_kind::wireup_message)) continue;

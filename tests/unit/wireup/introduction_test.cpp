@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How contexts prove who they are: what is computed, and what no lie gets past.
+// How contexts prove their identities: the computed values, and the lies that must fail.
 #include <weft/error.hpp>
 
 #include "hex.hpp"
@@ -25,7 +25,7 @@ admission some_admission() {
   return medium;
 }
 
-/// The key of a context, and nothing else of it: what everybody knows.
+/// The public key of a context.
 public_key key_shown_by(node& host) {
   return decode_invitation(raw_connection(host->self().locator).invitation).value->key;
 }
@@ -124,7 +124,7 @@ TEST_CASE("a changed bit of what introduces two contexts convinces nobody") {
   REQUIRE(listens.judge(private_data).value);
   const frame answer = listens.welcome(good_hello().who);
   for (std::size_t at = 0; at < answer.body.size(); ++at) {
-    // Two bytes are not looked at, but covered all the same.
+    // Two bytes are not checked, but the proof covers them too.
     frame changed{answer.kind, 0, answer.body, {}};
     changed.body[at] ^= static_cast<std::byte>(1u << at % 8);
     CHECK_FALSE(connects.judge(changed).value);
@@ -195,7 +195,7 @@ TEST_CASE("nobody comes in as a context whose key it does not have") {
 }
 
 TEST_CASE("a context that is led to itself by somebody else notices") {
-  // It connects to a listener that passes everything on to its own socket and back.
+  // It connects to a listener that forwards all packets to the context's own socket and back.
   node victim;
   const context_key any;
   const std::string name = socket_name_of(any.id());

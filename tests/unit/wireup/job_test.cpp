@@ -19,7 +19,7 @@ namespace weft::wireup::test {
 
 namespace {
 
-/// Environment variables for as long as it lives.
+/// Sets environment variables while it lives.
 class environment {
  public:
   environment() = default;
@@ -132,7 +132,7 @@ TEST_CASE("who looks for a rank whose program has ended is told of the next one"
     one->publish(first);
     zero->find(1, into(found));
     CHECK(found.next() == first);
-    zero->find_next(1, first, into(found));  // it had gone from there, though it is still known
+    zero->find_next(1, first, into(found));  // rank 1 has left that place, though it is still known
   }
   {
     const auto one = join(directory, 1, 2);
@@ -206,7 +206,7 @@ TEST_CASE("without a launcher there is no job; contradictions are named") {
   environment e;
   e.set("WEFT_RANK", "0").set("WEFT_SIZE", "2").set("WEFT_LOCAL_SIZE", "2");
   e.set("WEFT_JOB", locator + "/" + to_text(random_id()));
-  CHECK(kind_of_failure() == errc::unreachable);  // knows the place, but not the job
+  CHECK(kind_of_failure() == errc::unreachable);  // knows the locator, but not the job
 }
 
 TEST_CASE("a rank that the launcher hung up on asks again, and not for ever") {

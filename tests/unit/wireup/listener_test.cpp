@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listeners: who is let in, who is turned away, and what each side is told.
+// Listeners: which requests are accepted and rejected, and what each side is told.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ void check_admission(const std::string& address) {
   CHECK(text_of(guest.wireup_messages.next().wireup_message) == "welcome");
   o.channel->send(make_wireup_message(2, "thanks"));
   CHECK(text_of(host.wireup_messages.next().wireup_message) == "thanks");
-  // A listener may shut behind a guest.
+  // A listener may close after a guest was accepted.
   host->close_listener(listener_number);
   CHECK(guest.request_connection(actual).kind == errc::refused);
   o.channel->send(make_wireup_message(3, "still here"));
@@ -70,7 +70,7 @@ TEST_CASE("a rejected visitor is told why") {
     CHECK(o.failure == "we are full");
 
     guest->request_connection(actual, "", node::into(guest.outcomes));
-    host.arrived_requests.next();  // and forgotten
+    host.arrived_requests.next();  // and destroyed
     CHECK(guest.outcomes.next().kind == errc::refused);
     CHECK(guest.ends.empty());
     CHECK(host.ends.empty());
@@ -110,7 +110,7 @@ TEST_CASE("a visitor that leaves before it is let in is not let in") {
   arrived_request v = host.arrived_requests.next();
   guest->manager.reset();
   CHECK_FALSE(guest->outcomes.next().channel);
-  // Either it is known already, or the channel ends at once.
+  // Either the end is known already, or the channel ends at once.
   if (const channel_ptr c = v.request->accept()) CHECK(host.ends.next().channel == c);
 }
 
@@ -177,11 +177,11 @@ TEST_CASE("a user's door is not another user's") {
   const std::string locator = host->self().locator;
   const pid_t child = ::fork();
   if (child == 0) {
-    // No thread here: raw system calls are enough to be a stranger.
+    // No thread here: raw system calls are enough for a stranger.
     if (::setuid(65534) != 0) ::_exit(1);
     const opened socket = connect_abstract(locator);
     char nothing = 0;
-    // The host hangs up without a word.
+    // The host hangs up without an answer.
     const bool turned_away = socket.fd && ::fcntl(socket.fd.get(), F_SETFL, 0) == 0 &&
                              ::recv(socket.fd.get(), &nothing, 1, 0) <= 0;
     const opened again = connect_abstract(locator);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peer-to-peer connection: both sides meet, in any order and at once; one channel results.
+// Simultaneous connect: both sides meet, in any order and at once; one channel results.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
@@ -15,7 +15,7 @@ struct addresses {
   std::string b = "unix://meet-" + to_text(random_id());
 };
 
-/// Both ends belong to one and the same channel, and there is no other.
+/// Checks that both ends belong to the same channel, and that there is no other.
 void check_one_channel(node& a, node& b, const outcome& at_a, const outcome& at_b) {
   REQUIRE(at_a.failure == "");
   REQUIRE(at_b.failure == "");
@@ -42,14 +42,14 @@ void meet(node& n, const std::string& own, const std::string& other, const std::
   n->meet(own, other, what, node::into(n.outcomes));
 }
 
-/// Waits until everything that was asked of a node has been begun.
+/// Waits until everything that a node was asked for has begun.
 void settle(node& n) { CHECK(n.connect("no locator").failure != ""); }
 
 }  // namespace
 
 TEST_CASE("two meet, whoever comes first") {
   for (bool a_first : {true, false}) {
-    // Which of the two is the smaller context must not matter.
+    // It must not matter which of the two is the smaller context.
     for (std::uint64_t id_of_a : {1u, 3u}) {
       identity who_a, who_b;
       who_a.id.words = {id_of_a, 0};
@@ -108,7 +108,7 @@ TEST_CASE("two meet at once over TCP addresses") {
 }
 
 TEST_CASE("one way is enough") {
-  // b cannot be knocked at where a thinks it is.
+  // b does not listen where a expects it.
   for (const auto& [id_of_a, b_first] :
        {std::pair{1u, false}, {3u, false}, {1u, true}, {3u, true}}) {
     identity who_a, who_b;
@@ -194,7 +194,7 @@ TEST_CASE("meetings that cannot be") {
   const outcome taken = b.outcomes.next();
   CHECK(taken.kind == errc::system);
   CHECK_THAT(taken.failure, Catch::Contains("taken"));
-  // Listeners of one kind are not for knocks of the other.
+  // A connection request of one kind is refused at a listener of the other.
   const outcome knocked = b.request_connection(at.a);
   CHECK(knocked.kind == errc::refused);
   CHECK_THAT(knocked.failure, Catch::Contains("meet"));

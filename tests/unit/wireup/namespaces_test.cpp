@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is at the other end of a Unix socket, where users or processes have no number here.
+// The process at the other end of a Unix socket, where users or processes have no number here.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr int cannot = 77;
 
-/// Runs it in a process that ends with this one; its result is the process's status.
+/// Runs `f` in a process that ends with this one; the result is the process's status.
 template <class F>
 pid_t start(F f) {
   const pid_t pid = ::fork();
@@ -43,7 +43,8 @@ bool write_to(const char* file, const std::string& text) {
   return ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-/// Whom a process in a new user namespace takes itself for. \param known as `unshare` maps it
+/// How a process in a new user namespace judges its own credentials. \param known as `unshare` maps
+/// it
 int judge_oneself(const std::string& known) {
   if (::unshare(CLONE_NEWUSER) != 0) return cannot;
   if (!known.empty() && !write_to("/proc/self/uid_map", known)) return cannot;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection manager whose handlers write down what happens, so that a test can wait for it.
+// A connection manager whose handlers record events, so that a test can wait for them.
 #pragma once
 
 #include <chrono>
@@ -17,18 +17,18 @@
 
 namespace weft::wireup::test {
 
-/// Things that happen on another thread, in order.
+/// Events from another thread, in order.
 template <class T>
 class record {
  public:
   void add(T t) {
-    // Notified under the lock: whoever waited may destroy this record next.
+    // Notified under the lock: the waiting thread may destroy this record next.
     const std::lock_guard lock(mutex_);
     things_.push_back(std::move(t));
     changed_.notify_all();
   }
 
-  /// The next thing; throws when none comes, which only a bug can cause.
+  /// The next event; throws when none comes, which only a defect can cause.
   T next() {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, std::chrono::seconds(30), [&] { return !things_.empty(); }))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other end of a context's sockets, without a connection manager: for what none would send.
+// The other end of a context's sockets, without a connection manager: sends what a manager never
+// sends.
 #pragma once
 
 #include <fcntl.h>
@@ -31,7 +32,7 @@ inline int send_raw(const unique_fd& to, const bytes& what, std::size_t fd_count
   return send_packet(to.get(), what, {}, fds);
 }
 
-/// As a peer may that minds no limit of ours: with `count` times its own socket, and `last` behind
+/// Sends as a peer may that ignores our limits: `count` times its own socket, and `last` after
 /// them.
 inline ssize_t send_descriptors(int socket, bytes what, std::size_t count, int last = -1) {
   std::vector<int> fds(count, socket);
@@ -52,7 +53,7 @@ inline ssize_t send_descriptors(int socket, bytes what, std::size_t count, int l
   return ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-/// A TCP socket whose last close waits, for an hour, until the other end has read what lies in
+/// A TCP socket whose last close waits, for an hour, until the other end has read the bytes in
 /// between.
 struct lingering {
   lingering() {
@@ -73,18 +74,19 @@ struct lingering {
     const bytes some(64 * 1024);
     while (::send(full.get(), some.data(), some.size(), MSG_DONTWAIT) > 0) continue;
   }
-  /// This may be its last holder, if the other side was quick: then it waits, not the caller.
+  /// This object may be the last holder, if the other side was quick: then this object waits, not
+  /// the caller.
   void let_go() {
     closing = std::jthread([fd = std::move(full)] {});
   }
-  /// Until the end, which comes when the last holder has closed it.
+  /// Reads until the end, which comes when the last holder has closed it.
   void read_all() const {
     bytes some(64 * 1024);
     ssize_t n = 0;
     while ((n = ::read(reader.get(), some.data(), some.size())) > 0) continue;
     CHECK(n == 0);
   }
-  std::jthread closing;  // goes when nobody reads any more
+  std::jthread closing;  // ends when no thread reads any more
   unique_fd full, reader;
 };
 
@@ -101,7 +103,7 @@ inline hello good_hello() {
   return h;
 }
 
-/// Reads until the other side hangs up; what it said before that.
+/// Reads until the other side hangs up. \return the frames before that
 inline std::vector<frame> last_words(const unique_fd& from) {
   std::vector<frame> said;
   for (;;) {
@@ -123,7 +125,7 @@ inline frame receive_one(const unique_fd& from) {
   return std::move(*f);
 }
 
-/// A socket to a context that has invited whoever holds it.
+/// A socket to a context that has sent its invitation.
 struct raw_end : unique_fd {
   frame invitation;
 };
@@ -137,7 +139,7 @@ inline raw_end raw_connection(const std::string& locator) {
   return {std::move(socket.fd), std::move(invitation)};
 }
 
-/// The hello of a context with that key, as it belongs to that connection.
+/// The hello of a context with that key, for that connection.
 inline frame hello_for(const raw_end& end, const hello& h = good_hello(),
                        const context_key& key = {}) {
   initiator one(key, {});
@@ -168,7 +170,7 @@ inline void check_still_well(node& host) {
   o.channel->close();
   for (;;) {
     const gone end = host.ends.next();
-    if (end.channel->peer().id != guest->self().id) continue;  // of what was tried before
+    if (end.channel->peer().id != guest->self().id) continue;  // from an earlier try
     CHECK(end.orderly);
     return;
   }

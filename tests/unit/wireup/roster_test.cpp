@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The book of a job's members, what is said about it, and the conversation between rank 0 and
-// members.
+// The roster of a job's members, its messages, and the connection between rank 0 and members.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,7 +33,7 @@ TEST_CASE("a roster takes changes that make sense, and only those") {
   CHECK(r.members() == std::set<peer_id>{0, 2, 4});
 }
 
-/// Whoever is told a book's digest, and no more.
+/// The roster of a process that was told only a digest.
 roster reader_of(const roster& book) {
   roster r(book.first_size());
   for (const changes& part : book.digest()) {
@@ -130,7 +129,7 @@ TEST_CASE("any one byte changed or cut in what is said never harms") {
 
 namespace {
 
-/// A process that listens, and is not this one.
+/// Another process, which listens.
 struct somewhere_else {
   somewhere_else() {
     std::array<int, 2> ends{};
@@ -155,7 +154,7 @@ struct somewhere_else {
   pid_t pid = -1;
 };
 
-/// Somebody who joins, without a socket.
+/// A joining process, without a socket.
 struct paper_channel final : channel {
   const identity& peer() const noexcept override { return who; }
   bool carries_descriptors() const noexcept override { return true; }
@@ -263,7 +262,7 @@ TEST_CASE("members come, are found, and go, and everybody is told the same") {
   {
     member second;
     REQUIRE(second.join(host.listening) == "");
-    CHECK(second.changes.next() == change{change_kind::joined, 2});  // what it missed
+    CHECK(second.changes.next() == change{change_kind::joined, 2});  // the changes that it missed
     second.line.publish(random_socket_name());
     CHECK(second.changes.next() == three_joined);
     CHECK(first.changes.next() == three_joined);
@@ -275,7 +274,7 @@ TEST_CASE("members come, are found, and go, and everybody is told the same") {
   first.line.leave();
   CHECK(first.changes.next() == change{change_kind::left, 2});
   CHECK(host.changes.next() == three_joined);
-  // Nothing of the two is left for who comes now, but their number.
+  // Only the rank numbers of the two are still in use when a new process joins.
   CHECK(host.changes.next() == change{change_kind::left, 3});
   CHECK(host.changes.next() == change{change_kind::left, 2});
   member third;
@@ -305,7 +304,7 @@ TEST_CASE("a rank that was launched follows the book, and its line's end is its 
     member one(host.job, 1);
     REQUIRE(attend(one, host, 1) == "");
     CHECK(one.line.facts().rank == 1);
-    // There is one of it.
+    // There is one such rank.
     member other(host.job, 1);
     CHECK_THAT(attend(other, host, 1), Catch::Contains("here already"));
     CHECK(host.changes.empty());
@@ -316,7 +315,7 @@ TEST_CASE("a rank that was launched follows the book, and its line's end is its 
 TEST_CASE("nobody can have a rank declared dead but that rank") {
   rank_zero host;
   const auto nobody_died = [&] {
-    // Behind whatever was said before.
+    // After all earlier messages.
     member good;
     REQUIRE(good.join(host.listening) == "");
     good.line.publish(random_socket_name());
@@ -336,20 +335,20 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
     CHECK(visitor.wireup_messages.empty());  // and it was not told anything
     return std::string("hung up on");
   };
-  // As another rank, of another job, and as one that says so but is another process.
+  // As another rank, as a rank of another job, and as another process that claims the rank.
   CHECK_THAT(says_that_it_is_one(host.job, 0), Catch::Contains("only that rank itself"));
   CHECK_THAT(says_that_it_is_one(random_id(), 1), Catch::Contains("only that rank itself"));
   nobody_died();
   CHECK(says_that_it_is_one(host.job, 1) == "hung up on");
   nobody_died();
   {
-    // Rank 0 may still have to learn who it is when that one says more, or leaves.
+    // Rank 0 may still have to find out its identity when it sends more, or leaves.
     const somewhere_else rank_one;
     host.rank_one_at = rank_one.name;
     CHECK(says_that_it_is_one(host.job, 1) == "hung up on");
   }
   nobody_died();
-  // Nor one that joined, whose line is another's.
+  // Nor as a rank that joined, whose connection is another process's.
   member joined;
   REQUIRE(joined.join(host.listening) == "");
   const peer_id rank = joined.line.facts().rank;
@@ -372,7 +371,7 @@ TEST_CASE("rank 0 refuses who is no member, and drops who talks nonsense") {
   REQUIRE(line.channel);
   line.channel->send(make_wireup_message(99, "nonsense"));
   stranger.ends.next();
-  // It never published, so it was never there; the next one gets the next rank.
+  // It never published, so it was never a member; the next one gets the next rank.
   member good;
   REQUIRE(good.join(host.listening) == "");
   good.line.publish(random_socket_name());

@@ -14,10 +14,10 @@ TEST_CASE("those who say nothing are dropped, and keep nobody out") {
   node host;
   std::string actual;
   host->open_listener("any://:0", actual);
-  // More than may be unknown at a time: the rest wait in the queue, and then it is their turn.
+  // More than may be unknown at a time: the rest wait in the queue for their turn.
   std::vector<unique_fd> silent;
   for (int i = 0; i < 70; ++i) silent.push_back(raw_connection(host->self().locator));
-  // TCP, where anybody may come: the silent ones have to make room at once.
+  // TCP, where any process may connect: the silent ones have to make room at once.
   std::vector<unique_fd> strangers;
   sockaddr_in to{};
   to.sin_family = AF_INET;
@@ -31,7 +31,7 @@ TEST_CASE("those who say nothing are dropped, and keep nobody out") {
   }
   node guest;
   guest->request_connection(actual, "", node::into(guest.outcomes));
-  // Behind the silent ones.
+  // After the silent ones.
   CHECK(host.arrived_requests.next().request->accept());
   CHECK(guest.outcomes.next().channel);
   for (std::size_t i = 0; i < 64; ++i) CHECK(last_words(silent[i]).empty());
@@ -50,7 +50,7 @@ TEST_CASE("without descriptors to spare newcomers wait, are told of once, and ge
   std::string told;
   {
     const tests::descriptor_famine famine(1);
-    // The last one is for this side; there is none for the other.
+    // the last descriptor is for this side; there is none for the other
     waiting = connect_abstract(host->self().locator);
     told = host.notices.next();
   }
@@ -98,8 +98,8 @@ TEST_CASE("a starved listener rests between its attempts") {
     started.add(true);
   });
   CHECK(started.next());
-  // The first use of a timer happens before the famine: UBSan looks at a type that it has not met
-  // by way of a pipe, and takes a pipe that it cannot have for a broken object.
+  // The first use of a timer happens before the famine: UBSan checks a type that it has not seen
+  // through a pipe, and takes a pipe that it cannot open for a broken object.
   record<bool> rang;
   thread.post([&] {
     auto timer = std::make_shared<asio::steady_timer>(thread.io(), std::chrono::milliseconds(1));

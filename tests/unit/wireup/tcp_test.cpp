@@ -47,7 +47,7 @@ unique_fd stranger_at(const std::string& address) {
 void say(const unique_fd& to, std::span<const std::byte> what) {
   for (std::size_t sent = 0; sent < what.size();) {
     const ssize_t n = ::send(to.get(), what.data() + sent, what.size() - sent, MSG_NOSIGNAL);
-    if (n <= 0) return;  // it has hung up already, as it may
+    if (n <= 0) return;  // the server may have hung up already
     sent += static_cast<std::size_t>(n);
   }
 }
@@ -70,13 +70,13 @@ std::size_t bytes_until_end(const unique_fd& from) {
   }
 }
 
-/// A connection of somebody who knows the key, and was invited.
+/// A connection of a process that knows the key, and has the invitation.
 struct insider : unique_fd {
   admission medium{};
   frame invitation;
 };
 
-/// Goes through the handshake as a correct peer does.
+/// Completes the handshake as a correct peer does.
 insider admitted(const std::string& address, const job_key& key) {
   unique_fd socket = stranger_at(address);
   say(socket, encode_opening(approach::prove));
@@ -107,7 +107,7 @@ frame hello_on(const insider& s, purpose why, const context_key& key = {}) {
   return one.greet(h);
 }
 
-/// Knocks from `guest` and lets it in at `host`; both ends.
+/// Requests a connection from `guest` and accepts it at `host`; returns both ends.
 std::pair<channel_ptr, channel_ptr> join(node& host, node& guest, const std::string& address) {
   guest->request_connection(address, "let me in", node::into(guest.outcomes));
   arrived_request v = host.arrived_requests.next();
@@ -136,7 +136,7 @@ TEST_CASE("who knows the key comes in over TCP, and parcels of every size go bot
   CHECK(inside->peer().id == guest->self().id);
   CHECK(outside->peer().id == host->self().id);
   CHECK(outside->peer().pid == 0);
-  // More than sockets hold: parts leave and arrive in pieces.
+  // More than the sockets' buffers hold: frames leave and arrive in parts.
   std::size_t total = 0;
   for (std::size_t n = 0; n < 400; ++n) {
     const std::size_t size =
@@ -196,8 +196,8 @@ TEST_CASE("a context with a key is found by its locator, over its Unix socket wh
   REQUIRE(o.channel);
   CHECK(o.channel->carries_descriptors());
 
-  // Its Unix socket out of reach, which a wrong name stands for here: who answers over TCP is asked
-  // who it is, and is another than the one that was looked for.
+  // Its Unix socket is out of reach; a wrong name stands for that. The context that answers over
+  // TCP is asked for its identity, and is another one than expected.
   locator other = *where;
   other.socket_name = random_socket_name();
   const outcome wrong = guest.connect(to_text(other));
@@ -248,7 +248,7 @@ TEST_CASE("another key comes in nowhere, is logged once, and harms nobody") {
 }
 
 TEST_CASE("an impostor that listens is found out") {
-  // It does not know the key, and repeats what it has heard before.
+  // It does not know the key, and repeats bytes that it has received before.
   unique_fd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in at{};
   at.sin_family = AF_INET;
@@ -266,7 +266,7 @@ TEST_CASE("an impostor that listens is found out") {
   hear<proof_size>(caller);
   say(caller, digest{});
   CHECK_THAT(guest.outcomes.next().failure, Catch::Contains("does not know the job's key"));
-  CHECK(bytes_until_end(caller) == 0);  // no hello, no private data: nothing before it is sure
+  CHECK(bytes_until_end(caller) == 0);  // no hello, no private data before the proof
 }
 
 TEST_CASE("an earlier conversation cannot be repeated") {
@@ -336,7 +336,7 @@ TEST_CASE("a frame that arrives byte by byte is a frame") {
   const insider s = admitted(open(host), key);
   for (const std::byte b : stream_of(hello_on(s, purpose::request_connection))) say(s, {&b, 1});
   REQUIRE(host.arrived_requests.next().request->accept());
-  hear<frame_header::size>(s);  // the welcome: before it nothing else may be said
+  hear<frame_header::size>(s);  // the welcome: no other frame may come before it
   for (const std::byte b : stream_of({frame_kind::wireup_message, 3, {std::byte{'x'}}, {}}))
     say(s, {&b, 1});
   CHECK(text_of(host.wireup_messages.next().wireup_message) == "x");
@@ -353,7 +353,7 @@ TEST_CASE("those who are slow at the handshake are dropped, and keep nobody out"
     say(slow.back(), std::span(o).first(static_cast<std::size_t>(i) % opening_size));
   }
   check_still_well(host, address, key);
-  // The silent, too, are hung up on; a byte now and then does not make it longer.
+  // Silent connections are closed, too; a byte now and then does not extend their time.
   const std::byte one{0x57};
   say(slow.back(), {&one, 1});
   CHECK(bytes_until_end(slow.back()) == 0);
@@ -387,7 +387,7 @@ TEST_CASE("who is hung up on in the middle of the handshake tries again, and not
   for (const bool answers : {false, true}) {
     guest->request_connection("tcp://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "",
                               node::into(guest.outcomes));
-    // With its proof it may have shown that it is nobody: then it is not asked as often.
+    // After its proof the other side may have refused it: then there are fewer tries.
     for (int i = 0; i != (answers ? 3 : 5); ++i) {
       pollfd somebody{listening.get(), POLLIN, 0};
       REQUIRE(::poll(&somebody, 1, 30'000) == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets with descriptors: what cannot be taken in, and whose fault it is.
+// Packets with descriptors: which cannot be received, and which side is to blame.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -67,7 +67,7 @@ TEST_CASE(
   CHECK(lowest_free() == before);
 }
 
-// Before it was so, each of these waited for an hour.
+// A former defect: each of these waited for an hour.
 TEST_CASE("unix socket: a descriptor whose close would block is closed elsewhere") {
   const ends e;
   lingering socket;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instead of src/runtime/pause.hpp: a thread that spins goes on when another one has changed
+// Replaces src/runtime/pause.hpp: a spinning thread goes on when another thread has changed
 // something.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A joint of two transports that move frames: each by its own, and one that breaks leaves the
-// other.
+// A joint of two transports that move frames: each uses its own link, and the other stays when one
+// breaks.
 #include <array>
 #include <memory>
 #include <string>
@@ -24,7 +24,7 @@ namespace {
 const fake::manner slow{.name = "slow", .shortest_way = fake::time(1'000'000)};
 const fake::manner narrow{.name = "narrow", .room = 1, .max_payload = 1000};
 
-/// Notes what comes by one link.
+/// Records the frames of one link.
 struct lane final : frame_sink {
   bool on_frame(const frame_header& h, const frame_extension*,
                 const std::byte* payload) noexcept override {
@@ -39,7 +39,7 @@ struct lane final : frame_sink {
   int rooms = 0, breaks = 0;
 };
 
-/// A node whose links are joint.
+/// A node with joint links.
 struct end {
   end(fake::world& w, fake::node n) : turns(weft::progress_mode::polling, {}, "epoll", &w) {
     std::vector<std::unique_ptr<transport>> parts;
@@ -91,7 +91,7 @@ TEST_CASE("joint: the frames of each link go by its part, and come to its frame 
   CHECK(x.a.send(0, pattern(100, 1)) == post::done);
   CHECK(x.a.send(0, pattern(100, 2)) == post::done);
   CHECK(x.a.send(1, pattern(1000, 3)) == post::done);
-  CHECK(x.a.send(1, pattern(1000, 4)) == post::busy);  // narrow, whatever room the other one has
+  CHECK(x.a.send(1, pattern(1000, 4)) == post::busy);  // the room of the other one does not count
   x.world.run_until_quiet();
   CHECK(x.b.lanes[0].frames == std::vector<bytes>{pattern(100, 1), pattern(100, 2)});
   CHECK(x.b.lanes[1].frames == std::vector<bytes>{pattern(1000, 3)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a composite transport, and which of its parts gets to see it.
+// The calls of a composite transport, and the part that gets each of them.
 #include <catch2/catch.hpp>
 
 #include <memory>
@@ -23,7 +23,7 @@ class nobody final : public frame_sink {
   void on_broken(errc) noexcept override {}
 };
 
-/// A part that writes down what it is asked.
+/// A part that records its calls.
 class part final : public transport {
  public:
   explicit part(transports::traits t) : traits_(t) {}
@@ -50,7 +50,7 @@ class part final : public transport {
   std::string describe(const frame_sink&) const override { return "a link by " + describe(); }
   weft::runtime::pollable* poll_hook() noexcept override { return nullptr; }
 
-  using links = std::vector<std::uint32_t>;  // their numbers, as the part knows them
+  using links = std::vector<std::uint32_t>;  // the part's numbers of the links
   links opened, accepted;
   std::vector<std::pair<frame_sink*, std::uint8_t>> notes;
   std::vector<frame_sink*> forgotten;
@@ -61,7 +61,7 @@ class part final : public transport {
   const transports::traits traits_;
 };
 
-/// One with a link, and one with two.
+/// A part with one link, and one with two.
 struct joined {
   part* near = new part({.name = "near",
                          .max_payload = 9000,
@@ -125,7 +125,7 @@ TEST_CASE("joint: promises what every part keeps, and nothing that several links
   CHECK(all.max_payload == 4000);
   CHECK(all.fragment == 3000);
   CHECK(all.first_piece == 100);
-  CHECK(all.shares_memory);  // so it is offered to those only who can have all of it
+  CHECK(all.shares_memory);  // so it is offered only to peers that can use all of it
   CHECK_FALSE(all.fails_in_order);
   CHECK_FALSE(all.chains_fin);
 }
@@ -192,7 +192,7 @@ TEST_CASE("joint: what concerns the process concerns every part") {
   CHECK(x.both->describe() == "near, and far");
 }
 
-// The engine has the parts among its sources; to poll them here would be twice.
+// The engine polls the parts itself; the composite must not poll them again.
 TEST_CASE("joint: leaves polling to its parts") {
   joined x;
   CHECK(x.both->poll_hook() == nullptr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the end of a copy is told: here, by a queue or without one, and there, by a chained frame.
+// How the end of a copy is reported: on this side, by a queue or without one, and on the other
+// side, by a chained frame.
 #include <catch2/catch.hpp>
 
 #include <thread>
@@ -106,13 +107,13 @@ TEST_CASE("qdma completions: in one queue they keep their place among messages",
   two t{GENERATE(copy_completion::one_queue, copy_completion::two_queues)};
   const bool one = t.ends == copy_completion::one_queue;
   copy c(t, false, 100);
-  // What is short is told of by its message, too.
+  // A short copy is reported by its message, too.
   REQUIRE(c.start(5) == tr::post::posted);
   REQUIRE(t.left.poll() == 1);
   CHECK((c.mine == c.theirs));
   CHECK(t.at_left.endings.empty());
   CHECK(t.left.has_work());
-  // Behind its message.
+  // After its message.
   for (int i = 0; i != 3; ++i) REQUIRE(two::send(*t.to_left, pattern(8, 1)) == tr::post::done);
   t.left.poll();
   REQUIRE(t.at_left.endings.size() == 1);
@@ -161,7 +162,7 @@ TEST_CASE("qdma completions: a liar in the queue cannot take them away, nor make
   qd::queue_memory& q = t.left.segment().queue(0);
   qd::queue_progress& p = t.left.segment().regions().progress_of(0);
   if (lie == 2) {
-    // Messages of nobody, before anything has ended.
+    // Messages of no valid sender, before any copy has ended.
     qd::queue_writer liar(q, p, qd::completions::own);
     for (int i = 0; i != 3; ++i) REQUIRE(liar.post({}));
     t.to_left->withdraw(*c.where);
@@ -190,7 +191,7 @@ TEST_CASE("qdma completions: what has ended is told of before the peer is forgot
   t.left.forget(t.at_left);
   REQUIRE(t.at_left.endings.size() == 1);
   CHECK(t.at_left.endings[0].well);
-  // A link that lets go ends its own without a word.
+  // A link that is destroyed ends its copies without reports.
   REQUIRE(other.start(6) == tr::post::posted);
   t.left.poll();
   t.to_right->let_go();

@@ -40,7 +40,7 @@ std::uint64_t event_of(side& s, std::uint64_t completions = 1, bool repeat = fal
   return s.device.make_event(completions, repeat);
 }
 
-/// Runs one chain and says how it ended.
+/// Runs one chain and returns how it ended.
 errc outcome_of(node& n, std::vector<wq::descriptor> steps, std::string* why = nullptr) {
   const std::uint64_t over = event_of(n[0]);
   steps.push_back(signalling(n[0].id(), over));
@@ -127,7 +127,7 @@ TEST_CASE("qdma device: beyond bounds and rights nothing is copied, and it is sa
     fails(copying(what::read, mine.key, other, forged, 10), "no region has that key");
   fails(copying(what::read, mine.key + (std::uint64_t{1} << 32), other, readable.key, 10),
         "region of this process");
-  // To itself, too.
+  // To the process itself, too.
   fails(copying(what::read, mine.key, n[0].id(), mine.key, 4097), "beyond the end");
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("qdma device: completions between a trigger and the next arming count"
 TEST_CASE("qdma device: a chain of 1000 descriptors goes round four contexts", "[qdma]") {
   node n(4);
   constexpr unsigned rounds = 250;
-  // Each hands on what comes; the last one hands it back until it has come often enough.
+  // Each passes on what comes; the last one passes it back until it has come often enough.
   std::vector<std::uint64_t> event;
   for (auto& s : n.sides) event.push_back(event_of(*s, 1, true));
   const std::uint64_t over = event_of(n[0], rounds);
@@ -244,7 +244,7 @@ TEST_CASE("qdma device: a cycle ends with an error that says what it is", "[qdma
                                 std::vector{signalling(n[0].id(), a)}));
   }
   n[0].start({signalling(n[0].id(), a)});
-  // The failure goes round like any completion, so it has to end, too.
+  // The failure goes round like any completion, so it must end, too.
   for (std::uint32_t i = 0; i != 4 * qd::device::most_hops; ++i)
     for (auto& s : n.sides) s->poll();
   for (auto& s : n.sides) CHECK(s->poll() == 0);
@@ -254,7 +254,7 @@ TEST_CASE("qdma device: a cycle ends with an error that says what it is", "[qdma
 
 TEST_CASE("qdma device: chains without bound are refused, and it goes on", "[qdma]") {
   node n;
-  // Each trigger starts two that trigger it again.
+  // Each trigger starts two chains that trigger it again.
   const std::uint64_t e = event_of(n[0], 1, true);
   const auto again =
       std::make_shared<const std::vector<wq::descriptor>>(std::vector{signalling(n[0].id(), e)});
@@ -318,7 +318,7 @@ TEST_CASE("qdma device: who is lost ends what depends on it, and nothing else", 
   CHECK(outcome_of(n, {posting(static_cast<wq::process>(lost), 1, "x")}, &why) == errc::peer_lost);
   CHECK_THAT(why, Catch::Contains("has ended"));
   CHECK(outcome_of(n, {posting(n[2].id(), 1, "x")}) == errc::ok);
-  // Also while the table does not show it yet: sockets close before a process is seen to be dead.
+  // Also while the table does not show it yet: sockets close before a process is known to be dead.
   {
     const weft::runtime::engine::holder hold(n[0].engine);
     n[0].device.lose(n[2].device.self());

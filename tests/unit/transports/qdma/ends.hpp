@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices within one process, each with an engine of its own, that have met.
+// Devices within one process, each with its own engine, that are connected.
 #pragma once
 
 #include <unistd.h>
@@ -46,7 +46,7 @@ struct side {
   qd::device device;
 };
 
-/// Waits for an event's trigger, as co_await would.
+/// Waits for an event's trigger, as co_await does.
 struct trigger : wq::detail::trigger_operation {
   trigger(side& s, std::uint64_t key) : trigger_operation({nullptr, key}, &ended), owner(s) {
     const runtime::engine::holder hold(s.engine);
@@ -76,7 +76,7 @@ struct receipt : wq::detail::receive_operation {
   bool over = false;
 };
 
-/// A node with some contexts that all know each other.
+/// A node with some contexts that are all connected.
 struct node {
   explicit node(std::size_t n = 2) {
     sides.push_back(std::make_unique<side>(qd::table::make()));
@@ -89,7 +89,7 @@ struct node {
   }
   side& operator[](std::size_t i) { return *sides[i]; }
 
-  /// Until nothing happens any more.
+  /// Polls until nothing happens any more.
   void settle() {
     for (int idle = 0; idle < 3;) {
       unsigned events = 0;

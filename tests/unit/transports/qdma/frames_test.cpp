@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames by qdma: of every size, with room that runs out, and from those that lie.
+// Frames by qdma: of every size, with room that runs out, and from lying senders.
 #include <catch2/catch.hpp>
 
 #include "two.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace weft::tests::qdma;
 
-/// What a liar can write into another's queue.
+/// The writer with which a liar can write into another queue.
 qd::queue_writer forger(two& t, qd::vpid as) {
   return {t.right.segment().queue(0), t.right.segment().regions().progress_of(0), as};
 }

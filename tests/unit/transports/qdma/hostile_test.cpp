@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cards, signals and shared memory of somebody who means harm.
+// Cards, signals and shared memory of a hostile process.
 #include <catch2/catch.hpp>
 
 #include "ends.hpp"
@@ -15,7 +15,7 @@ qd::device_address_body body_of(const weft::transports::wireup_message& p) {
   return b;
 }
 
-/// A card of the second side, changed, as the first one takes it.
+/// A card of the second side, changed, as the first side takes it.
 template <class F>
 void refused(F change) {
   qd::table t = qd::table::make();
@@ -71,12 +71,12 @@ TEST_CASE("qdma hostile: signals of strangers, for no event, of no size are drop
   n[0].start({posting(n[1].id(), 0, "not a signal")});
   const qd::signal_body honest{e, 0, 0};
   qd::queue_writer stranger(n[1].device.segment().queue[0], n[1].device.regions().progress_of(0),
-                            4711);  // whom nobody has met
+                            4711);  // with which no process has connected
   REQUIRE(stranger.post(std::as_bytes(std::span(&honest, 1))));
   n.settle();
   CHECK_FALSE(t.over);
   CHECK(n[1].device.refused_signals() == 6);
-  // A status and hops that nobody could have.
+  // A status and hops that are impossible.
   const qd::signal_body wild{e, ~0u, ~0u};
   const std::string_view text(reinterpret_cast<const char*>(&wild), sizeof wild);
   n[0].start({posting(n[1].id(), 0, text)});
@@ -107,7 +107,7 @@ TEST_CASE("qdma hostile: a catalog that points out of its arena hurts only its o
     CHECK(n[0].device.failures() == before + 1);
     CHECK_THAT(n[0].device.describe(), Catch::Contains("outside of its owner's arena"));
   }
-  // An address of no memory: the kernel says no.
+  // An address without memory: the kernel refuses.
   record.base = 4096;
   record.size = 64;
   record.arena = 0;

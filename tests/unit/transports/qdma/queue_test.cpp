@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receive queue: bounded, many producers, the dead and the hostile among them.
+// The receive queue: bounded, with many producers, some of them dead or hostile.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ struct queue {
     reader.pop();
     return text;
   }
-  /// Posts until it is full.
+  /// Posts until the queue is full.
   unsigned fill(qd::vpid me = 77) {
     reader.publish();
     unsigned n = 0;
@@ -171,12 +171,12 @@ TEST_CASE("qdma queue: a producer that dies with a slot in its hand holds nobody
   q.reader.look_after(t, now);
   q.reader.look_after(t, now + 2ms);
   CHECK(q.take() == "behind it");
-  // The slot is as good as the others.
+  // The slot is usable again.
   CHECK(q.fill(me) == qd::slot_count);
   for (unsigned i = 0; i != qd::slot_count; ++i) REQUIRE(q.take() == std::to_string(i));
 }
 
-/// A producer that has taken a slot and been given up, and what to do with it.
+/// A producer that has taken a slot and was given up, and further steps for it.
 struct slow_one {
   slow_one() : slow(contexts.claim({1, 2})), quick(contexts.claim({1, 3})), late(q.writer(slow)) {
     slot = late.claim();
@@ -208,7 +208,8 @@ TEST_CASE("qdma queue: one that takes too long keeps its slot, and others go on 
     for (unsigned i = 0; i != qd::slot_count - 1; ++i) REQUIRE(s.q.take() == std::to_string(i));
     CHECK(s.q.take() == "(nothing)");
   }
-  // Its message comes, late, and before what it posts then; a lap or two later all is as before.
+  // Its message comes, late, and before its later messages; a lap or two later the queue is as
+  // before.
   s.publish("late");
   REQUIRE(s.late.post(bytes_of("later")));
   CHECK(s.q.take() == "late");
@@ -241,7 +242,7 @@ TEST_CASE("qdma queue: whatever is written into it, it goes on", "[qdma]") {
   qd::table nobody_lives = qd::table::make();
   auto now = qd::queue_reader::clock::now();
   const auto recovers = [&] {
-    // What a liar has put in front may be read, or dropped; honest messages come through after it.
+    // A liar's message in front may be read, or dropped; honest messages come through after it.
     for (unsigned tries = 0; tries != 20 * qd::slot_count; ++tries) {
       q.reader.look_after(nobody_lives, now += 2ms);
       for (unsigned left = qd::slot_count; left != 0 && q.reader.peek(); --left) q.reader.pop();

@@ -12,7 +12,7 @@ namespace {
 
 namespace qd = weft::transports::qdma;
 
-/// Calls `f` in a process of its own, which is killed after that.
+/// Calls `f` in another process, which is killed after that.
 template <class F>
 void in_a_process_that_is_killed(F f) {
   const pid_t child = ::fork();
@@ -36,7 +36,7 @@ TEST_CASE("qdma table: an id that was given back never names the next one", "[qd
   CHECK(second != first);
   CHECK_FALSE(t.lives(first));
   CHECK(t.name_of(first) == qd::socket_id{});
-  t.release(first);  // says nothing about its successor
+  t.release(first);  // has no effect on its successor
   CHECK(t.lives(second));
   CHECK_FALSE(t.lives(0));
 }
@@ -48,7 +48,7 @@ TEST_CASE("qdma table: what the dead have left is claimed again", "[qdma]") {
       t.claim({1, 1});
       t.claim({2, 2});
     });
-  CHECK(t.claimed() == 2);  // each swept up what those before it had left
+  CHECK(t.claimed() == 2);  // each removed the entries that those before it had left
   CHECK(t.sweep() == 2);
   CHECK(t.claimed() == 0);
 }

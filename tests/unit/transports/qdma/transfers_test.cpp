@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided access by qdma: reads and writes of a peer's memory in slices, and who must not.
+// One-sided access by qdma: reads and writes of a peer's memory in slices, and processes without
+// the right to it.
 #include <catch2/catch.hpp>
 
 #include "two.hpp"
@@ -42,7 +43,7 @@ TEST_CASE("qdma transfers: several large ones go on side by side", "[qdma]") {
     CHECK((write ? t.to_right->put(from(sources[i]), *where, large, i)
                  : t.to_right->get(into(boxes[i]), *where, large, i)) == tr::post::posted);
   }
-  // A message does not wait for them.
+  // A message does not wait for the transfers.
   REQUIRE(two::send(*t.to_right, pattern(8, 1)) == tr::post::done);
   CHECK(t.left.poll() == several);
   CHECK(t.at_left.endings.empty());

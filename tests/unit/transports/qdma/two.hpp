@@ -24,7 +24,7 @@ inline bytes pattern(std::size_t size, unsigned seed) {
   return b;
 }
 
-/// Keeps what it is told.
+/// Records the calls.
 struct ear final : tr::frame_sink {
   struct frame {
     tr::frame_header header;
@@ -35,7 +35,7 @@ struct ear final : tr::frame_sink {
     std::uint64_t cookie;
     bool well;
     bool chained;            // a frame had left by then
-    std::size_t frames_yet;  // that had come
+    std::size_t frames_yet;  // the number of frames that had come
   };
   bool on_frame(const tr::frame_header& h, const tr::frame_extension* x,
                 const std::byte* payload) noexcept override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where peers connect to.
+// The TCP acceptor.
 #include <new>
 
 #include <catch2/catch.hpp>

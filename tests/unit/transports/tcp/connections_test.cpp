@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How connections come to be, and who is not let in.
+// How connections are made, and which clients are refused.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -42,7 +42,7 @@ wireup_message offer_of(tcp::offer_head head, const std::vector<tcp::offered_add
   return p;
 }
 
-/// A plain socket: what anybody could connect.
+/// A plain socket, as any process could connect.
 class stranger {
  public:
   explicit stranger(const wireup_message& offer) {
@@ -60,7 +60,7 @@ class stranger {
     REQUIRE(::send(fd_.get(), what.data(), what.size(), MSG_NOSIGNAL) ==
             static_cast<ssize_t>(what.size()));
   }
-  /// What has come, while `e` polls; less: it was hung up on.
+  /// The bytes that come while `e` polls; fewer: the connection was closed.
   bytes hear(end& e, std::size_t size) {
     bytes all(size);
     std::size_t got = 0;
@@ -94,7 +94,7 @@ tcp::welcome welcome_in(const bytes& heard) {
   return answer;
 }
 
-/// Comes in as the peer that was made that offer does, and may behave as it likes then.
+/// Connects as the peer that was made that offer does, and may then misbehave.
 void come_in(stranger& peer, end& e, const wireup_message& offer) {
   const tcp::client_hello said = client_hello_with(head_of(offer).token);
   peer.say(said);
@@ -174,7 +174,7 @@ TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
   std::vector<tcp::offered_address> wrong = addresses_of(offer);
   for (tcp::offered_address& o : wrong) o.port = 1;
   const std::string refusal = b.accept(offer_of(head_of(offer), wrong));
-  if (!refusal.empty()) return;  // the kernel said so at once
+  if (!refusal.empty()) return;  // the kernel refused at once
   REQUIRE(eventually({&a, &b}, [&] { return !b.in.broken.empty(); }));
   CHECK(b.in.broken == std::vector<errc>{errc::unreachable});
   REQUIRE(b.told.size() == 1);
@@ -184,7 +184,7 @@ TEST_CASE("tcp: a peer that cannot connect says so, and both ends know") {
   }
   CHECK(a.in.broken == std::vector<errc>{errc::unreachable});
   CHECK(a.send({}, {}) == post::failed);
-  // Which of the two it was, and at which address, is not told.
+  // The port or the address may be wrong; the message does not say which.
   CHECK_THAT(a.link->trouble(), Catch::Contains("could not connect") &&
                                     Catch::Contains("none of the addresses") &&
                                     !Catch::Contains("refused"));
@@ -212,13 +212,13 @@ TEST_CASE("tcp: only where the peer is, as others say, is connected to") {
     if (taken) to.forget();
     return taken;
   };
-  // On this host, as it came by a Unix socket: no other host, and not through its own address.
+  // On this host, because it came by a Unix socket: no other host, and not by its own address.
   CHECK_FALSE(connects(b, offer_of(head_of(offer), {elsewhere})));
-  // On another host, which has nothing here.
+  // On another host, which has no such address.
   b.hosts = {"192.0.2.7", "2001:db8::7"};
   CHECK_FALSE(connects(b, offer_of(head_of(offer), all)));
   CHECK_FALSE(connects(b, offer_of(head_of(offer), {elsewhere})));
-  // There, by one of its addresses.
+  // From there, by one of its addresses.
   b.hosts = {"192.0.2.7", "::ffff:127.0.0.1", "::1"};
   std::vector<tcp::offered_address> some{elsewhere};
   some.insert(some.end(), all.begin(), all.end());
@@ -241,7 +241,7 @@ TEST_CASE("tcp: a peer's addresses are tried once, and it learns nothing of what
   } else {
     CHECK(refusal == "none of the addresses that it offers can be reached from here");
   }
-  // It listens there, but has had its turn.
+  // It listens there, but its offer was used already.
   CHECK_FALSE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
 }
 
@@ -295,7 +295,7 @@ TEST_CASE("tcp: offers that make no sense are refused") {
   wireup_message longer = offer_of(head, where);
   longer.bytes.push_back({});
   CHECK(refused(std::move(longer)));
-  CHECK(refused(offer_of(head, {})));  // joins nothing
+  CHECK(refused(offer_of(head, {})));  // joins no existing link
   CHECK(refused(offer_of(head, std::vector<tcp::offered_address>(9, where.front()))));
   CHECK(refused(offer_of(head, {tcp::offered_address{5, 0, 1, {}}})));
   CHECK(refused(offer_of(head, {tcp::offered_address{4, 0, 0, {}}})));
@@ -310,7 +310,7 @@ TEST_CASE("tcp: offers that make no sense are refused") {
   CHECK(refused(std::move(with_descriptor)));
   REQUIRE(b.accept(offer_of(head, where)).empty());
   CHECK(refused(offer_of(head, where)));  // there is one already
-  // One's own offer, sent back.
+  // This side's own offer, sent back.
   CHECK_FALSE(a.accept(offer_of(head, where)).empty());
 }
 
@@ -356,7 +356,7 @@ TEST_CASE("tcp: what is read on the network lets nobody in, and leads nobody ast
   end a, b, other;
   other.secret = 8;  // it knows the offer, and has another channel, or none
   const wireup_message offer = a.open();
-  // With its own proof, and with what the peer itself has said to somebody in between.
+  // With its own proof, and with a proof that the peer itself has sent to another process.
   REQUIRE(other.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
   REQUIRE(eventually({&a, &other}, [&] { return !other.in.broken.empty(); }));
   stranger first(offer), again(offer);
@@ -368,7 +368,7 @@ TEST_CASE("tcp: what is read on the network lets nobody in, and leads nobody ast
   CHECK(welcome_in(again.hear(a, sizeof(tcp::welcome))).fresh != answer.fresh);
   again.say(good);
   CHECK(again.hung_up(a));
-  // A listener's proof is no caller's.
+  // A listener's proof is not valid for a client.
   first.say(answer.proof);
   CHECK(first.hung_up(a));
   CHECK(a.in.broken.empty());
@@ -418,7 +418,7 @@ TEST_CASE("tcp: a client that has not proven itself is hung up on when no peer i
   const wireup_message offer = a.open();
   stranger half(offer);
   half.say(client_hello_with(head_of(offer).token));
-  REQUIRE(half.hear(a, sizeof(tcp::welcome)).size() == sizeof(tcp::welcome));  // it is in
+  REQUIRE(half.hear(a, sizeof(tcp::welcome)).size() == sizeof(tcp::welcome));  // authenticated
   {
     const engine::holder hold(a.turns);
     a.link.reset();
@@ -504,7 +504,7 @@ TEST_CASE("tcp: what was sent before the end is delivered") {
   CHECK(b.in.broken.empty());
 }
 
-// Before it was so, nothing was left of the last frames, and each such link took half a second.
+// A former defect: the last frames were lost, and each such link took half a second.
 TEST_CASE("tcp: what a peer has not read yet when a link ends arrives when it reads") {
   end a, b;
   connect(a, b);
@@ -520,7 +520,7 @@ TEST_CASE("tcp: what a peer has not read yet when a link ends arrives when it re
   CHECK(eventually({&a, &b}, [&] { return b.in.frames.size() == sent; }));
 }
 
-// Before it was so, this never ended.
+// A former defect: this never ended.
 TEST_CASE("tcp: a peer that sends without end holds nobody up when it is forgotten") {
   end a, b;
   connect(a, b);

@@ -27,7 +27,7 @@ using runtime::engine;
 using tests::bytes;
 using tests::pattern;
 
-/// Notes what arrives.
+/// Records the received frames.
 class recorder final : public frame_sink {
  public:
   struct frame {
@@ -60,7 +60,7 @@ class recorder final : public frame_sink {
   std::size_t piece = ~std::size_t{0};  // at most so many bytes in one place
 };
 
-/// Stands for the control plane's, and depends on all bytes as that does.
+/// Replaces the control plane's `sign`, and depends on all bytes as that does.
 inline signature sign(std::uint8_t secret, std::span<const std::byte> what) {
   signature all{};
   std::uint64_t state = 0xcbf29ce484222325 ^ secret;
@@ -123,10 +123,10 @@ struct end {
   std::unique_ptr<transports::link> link;
   std::vector<wireup_message> told;  // notes for the counterpart
   std::uint8_t secret = 7;           // of the channel between the two
-  std::vector<std::string> hosts;    // of the counterpart; none: this one
+  std::vector<std::string> hosts;    // of the counterpart; none: this host
 };
 
-/// Polls all of them until it holds, or for so long that something must be wrong.
+/// Polls all ends until `holds` returns true, or for so long that something must be wrong.
 template <class Condition>
 bool eventually(std::initializer_list<end*> all, Condition holds) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);

@@ -61,7 +61,7 @@ TEST_CASE("tcp: a burst of small frames leaves and arrives in few system calls")
   a.turns.poll_once();
   constexpr std::uint64_t burst = 200;
   {
-    // As a coroutine that sends without waiting does it.
+    // As a coroutine that sends without waiting does.
     const engine::inside leads(a.turns);
     const engine::holder hold(a.turns);
     const bytes data = pattern(64);
@@ -94,7 +94,7 @@ TEST_CASE("tcp: a payload is read to where its receive wants it") {
   end a, b;
   connect(a, b);
   const bytes out = pattern(200'000, 7);
-  b.in.room.resize(GENERATE(200'000u, 150'000u));  // the rest of the second is dropped
+  b.in.room.resize(GENERATE(200'000u, 150'000u));  // the rest of the second message is dropped
   b.in.piece = GENERATE(~std::size_t{0}, std::size_t{9'999});
   send(a, b, numbered(1), out);
   send(a, b, numbered(2), pattern(10));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who reads nothing is not lost as long as its host answers: a process that is stopped, or
-// computes.
+// A peer that reads nothing is not lost while its host answers: it may be a process that is
+// stopped, or that computes.
 #include <thread>
 
 #include "ends.hpp"
@@ -25,7 +25,7 @@ struct conversation {
     ++sent;
     return true;
   }
-  /// Everything that was said arrives, in order.
+  /// Checks that all sent messages arrive, in order.
   void drain_all_peers() {
     REQUIRE(eventually({&from, &to}, [&] { return to.in.frames.size() == sent; }));
     for (std::size_t i = 0; i != sent; ++i)
@@ -36,7 +36,8 @@ struct conversation {
 }  // namespace
 
 TEST_CASE("tcp: a peer that reads nothing for longer than the peer timeout is not lost") {
-  // One whose socket takes nothing more, and one whose socket has taken all, more than its peer's.
+  // A connection whose socket takes nothing more, and one whose socket has taken all, more than its
+  // peer's.
   conversation full, half;
   while (full.say()) {
   }

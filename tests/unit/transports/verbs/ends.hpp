@@ -19,7 +19,7 @@ struct end : plain_end {
  private:
   end(std::unique_ptr<fake_device> made, verbs::settings&& s)
       : end(*made, std::move(made), std::move(s)) {}
-  // By reference: whichever argument is evaluated first.
+  // By reference: the order in which the arguments are evaluated does not matter.
   end(fake_device& known, std::unique_ptr<fake_device>&& made, verbs::settings&& s)
       : plain_end(std::move(made), std::move(s)), hardware(known) {}
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How connections over verbs end: in good order, and in all the others.
+// How connections over verbs end: in good order, and in all other ways.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ using namespace ends;
 
 namespace {
 
-/// Sends what the transport of a correct peer would never send.
+/// Sends data that a correct peer's transport never sends.
 int post_raw(fabric& net, std::uint32_t from, bytes data, std::uint32_t immediate) {
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(data.data()),
                 static_cast<std::uint32_t>(data.size()), 0};
@@ -55,7 +55,7 @@ TEST_CASE("verbs: what was sent before a peer leaves arrives, and the news waits
   connect(a, b);
   for (std::uint64_t i = 0; i != 10; ++i) REQUIRE(a.send(numbered(i), pattern(100)) == post::done);
   a.drop_link();
-  b.forget();  // nothing was polled
+  b.forget();  // no poll in between
   CHECK(b.in.frames.size() == 10);
   CHECK(b.in.broken.empty());
   CHECK(net.ends.empty());
@@ -82,7 +82,7 @@ TEST_CASE("verbs: a link that ends while completions are acted upon knows of the
   const auto to = a.expect(into);
   REQUIRE(a.send(numbered(1)) == post::done);
   {
-    // So much that nothing can be sent before one of them is known to have ended.
+    // So many frames that nothing can be sent before one of them is known to have ended.
     const engine::holder hold(b.turns);
     for (std::uint64_t i = 0; i != verbs::sizes{}.sends / pieces.size(); ++i)
       REQUIRE(b.link->put(gather(pieces), *to, pieces.size(), i) == post::posted);
@@ -103,7 +103,7 @@ TEST_CASE("verbs: what a queue pair received is not for the next one of its numb
   REQUIRE(b.accept({0, offer.bytes, {}}, answer) == "");
   const std::uint32_t number = queue_pair_in(answer);
   REQUIRE(a.opened(std::move(answer)) == "");
-  // More than one pass takes, of which the first breaks the rules.
+  // More frames than one pass takes; the first one breaks the rules.
   for (std::uint8_t i = 0; i != 100; ++i)
     post_raw(net, queue_pair_in(offer),
              frame({i, 0, i == 0 ? std::uint8_t{0xff} : std::uint8_t{1}, 0, 0}, 0), 0);
@@ -129,7 +129,7 @@ TEST_CASE("verbs: what a queue pair received is not for the next one of its numb
 namespace {
 
 /// More often than a device is given receives at once.
-/// \param lets_go one end says disconnect message, and is not heard: that takes its time
+/// \param lets_go one end sends a disconnect message, which does not arrive: that takes its time
 void lose_half_frames(bool lets_go) {
   fabric net;
   end b(net);
@@ -184,7 +184,8 @@ TEST_CASE("verbs: a connection that breaks is lost, after a moment for the news 
   CHECK(a.send(numbered(3)) == post::failed);
   CHECK(a.transport.describe(a.in).size() > std::strlen("verbs, "));
 
-  // The other end, which sends nothing, is told, and once whatever it may know by itself.
+  // The other end, which sends nothing, is told, and once only, independent of what it finds out by
+  // itself.
   REQUIRE(notes.size() == 1);
   {
     const engine::holder hold(b.turns);
@@ -197,7 +198,7 @@ TEST_CASE("verbs: a connection that breaks is lost, after a moment for the news 
 TEST_CASE("verbs: a port that is down for long ends connections that wait for nothing") {
   fabric net;
   verbs::settings s;
-  s.peer_timeout = std::chrono::seconds(0);  // then it is down for long at once
+  s.peer_timeout = std::chrono::seconds(0);  // then the port is down for long at once
   end a(net, s), b(net);
   connect(a, b);
   a.hardware.port_up = false;
@@ -206,7 +207,7 @@ TEST_CASE("verbs: a port that is down for long ends connections that wait for no
   CHECK(a.in.broken == std::vector<errc>{errc::peer_lost});
   CHECK(a.transport.describe(a.in) == "verbs, its port is down");
 
-  // Who comes now is told at once, and may go elsewhere.
+  // A peer that connects now is told at once, and may use another transport.
   a.drop_link();
   a.forget();
   CHECK_THROWS_WITH(a.open(), Catch::Contains("its port is down"));
@@ -225,7 +226,7 @@ TEST_CASE("verbs: a port that came back while nobody looked ends nothing") {
   a.hardware.port_up = false;
   a.hardware.tell({"PORT_ERR", {}, false, true});
   settle(a, b);
-  a.hardware.port_up = true;  // and its event is not read before the clock
+  a.hardware.port_up = true;  // its event is not read before the clock
   std::this_thread::sleep_for(std::chrono::milliseconds(1300));
   for (int i = 0; i != 3; ++i) settle(a, b);
   CHECK(a.send(numbered(1)) == post::done);
@@ -279,9 +280,9 @@ TEST_CASE("verbs: cards that make no sense are refused") {
   wireup_message half, answer;
   half.bytes.resize(sizeof(verbs::queue_pair_address) - 1);
   CHECK(b.accept(std::move(half), answer) != "");
-  CHECK(net.ends.size() == 1);  // nothing of them is left
+  CHECK(net.ends.size() == 1);  // nothing of the ends is left
   REQUIRE(refused([](auto&) {}) == "");
-  CHECK(refused([](auto&) {}) != "");  // once is enough
+  CHECK(refused([](auto&) {}) != "");  // a second time: once is enough
 }
 
 TEST_CASE("verbs: a peer that breaks the rules is told of as that, and only it") {

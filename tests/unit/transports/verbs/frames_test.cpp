@@ -61,7 +61,7 @@ TEST_CASE("verbs: a sender is as far ahead as the window, and learns of room wit
   CHECK(a.send(numbered(sent)) == post::busy);
   settle(a, b);
   CHECK(a.in.rooms > 0);
-  // Many times around: the pool, the shared receive queue and all counts.
+  // Many times round: the pool, the shared receive queue and all counts.
   while (sent != 20'000)
     if (a.send(numbered(sent), pattern(sent % 300, sent)) == post::done)
       ++sent;
@@ -107,7 +107,7 @@ TEST_CASE("verbs: more peers than the pool has slots for, each with something un
       REQUIRE(links.back()->opened(std::move(answer)) == "");
     }
   }
-  // Each takes slots, and then falls silent.
+  // Each uses slots, and then sends no more.
   const bytes data = pattern(5000);
   std::size_t refused = 0;
   for (std::size_t round = 0; round != 40; ++round)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers of a ladder's pipe that write what no peer writes: each lie is an error, and stays one.
+// Peers of a ladder's pipe that write what no correct peer writes: each lie is an error, and the
+// error stays.
 #include "support/verbs_liar.hpp"
 #include "support/verbs_pipes.hpp"
 
@@ -10,7 +11,7 @@ using tests::ladder_liar;
 
 namespace {
 
-/// A pipe whose peer writes what it likes where it likes.
+/// A pipe with a peer that writes arbitrary bytes anywhere.
 struct with_liar {
   fabric net;
   fake_device here{net}, there{net};

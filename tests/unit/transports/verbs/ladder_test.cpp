@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipes of the ladder on devices made of memory: bytes in order, rings that wrap and fill, what
-// is told when.
+// The pipes of the ladder on devices made of memory: bytes in order, rings that wrap and fill up,
+// and the times of notifications.
 #include "support/verbs_fabric.hpp"
 #include "support/verbs_pipes.hpp"
 #include "transports/verbs/ladder/wire.hpp"
@@ -109,7 +109,7 @@ TEST_CASE("ladder: basic writes data and each pointer apart, the others all at o
     return x.here.writes + x.there.writes - before;
   };
   CHECK(writes(rung::basic, 100, true) == 600);
-  CHECK(writes(rung::piggyback, 100, true) == 200);  // what was read is told by the answers
+  CHECK(writes(rung::piggyback, 100, true) == 200);  // the answers tell how much was read
   CHECK(writes(rung::pipelined, 100, true) == 200);
   CHECK(writes(rung::basic, 96, false) == 3 * 96);
   CHECK(writes(rung::piggyback, 96, false) == 96 + 96 / 8);  // by a word for half of 16 chunks
@@ -134,7 +134,7 @@ TEST_CASE("ladder: who only puts learns of what was read from chunks that it has
   bytes in(1000);
   REQUIRE(put(*x.a, out) == 928);
   REQUIRE(get(*x.b, std::span(in).first(232)) == 232);
-  REQUIRE(put(*x.b, word) == 8);  // takes along that one chunk was read
+  REQUIRE(put(*x.b, word) == 8);  // also tells that one chunk was read
   CHECK(put(*x.a, out) == 232);
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("ladder: a pointer that is on its way does not change") {
   x.net.moves = 0;
   REQUIRE(put(*x.a, pattern(4)) == 4);
   REQUIRE(put(*x.a, pattern(100)) == 100);
-  x.net.moves = sizeof(ladder::word);  // as far as into the second one's data
+  x.net.moves = sizeof(ladder::word);  // up to the second one's data
   x.net.go_on();
   bytes in(200);
   CHECK(get(*x.b, in) == 4);

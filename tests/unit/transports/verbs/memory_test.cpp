@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One side reads and writes the other's memory over verbs; and what becomes of that when an end
-// goes, or lies, in the middle.
+// One side reads and writes the other's memory over verbs; an end is closed, or lies, in the
+// middle.
 #include "ends.hpp"
 
 using namespace ends;
@@ -37,7 +37,7 @@ TEST_CASE("verbs: memory that is shown is read, whole and in part, and its link 
   const auto at = b.expose(there);
   REQUIRE(at);
   bytes here(100'000), some(30'000);
-  CHECK(a.get(here, *at, 7) == post::failed);  // it would take too many of such short works
+  CHECK(a.get(here, *at, 7) == post::failed);  // it would take too many short work requests
   REQUIRE(a.get(some, {at->region, at->offset + 1}, 8) == post::posted);
   CHECK(a.in.transferred.empty());  // from within poll only
   settle(a, b);
@@ -59,7 +59,7 @@ TEST_CASE("verbs: several pieces are read and written at once, with one word at 
     const engine::holder hold(x.a.turns);
     REQUIRE(x.a.link->put(gather(out), *at, 20'005, 1) == post::posted);
     REQUIRE(x.a.link->get(scatter(in), *at, 20'005, 2) == post::posted);
-    CHECK(x.a.link->put(gather(out), *at, 20'006, 3) == post::failed);  // there is no more
+    CHECK(x.a.link->put(gather(out), *at, 20'006, 3) == post::failed);  // beyond the end
     CHECK(x.a.link->put(gather(out), *at, 0, 3) == post::failed);
   }
   settle(x.a, x.b);
@@ -178,7 +178,7 @@ TEST_CASE("verbs: a read uses its registration until it has ended, also if that 
     x.a.transport.invalidate_registrations(here);
   }
   x.net.moves = ~std::size_t{0};
-  x.net.go_on();  // the fake device ends the test if it is not known any more
+  x.net.go_on();  // the fake device ends the test if the memory is not registered any more
   settle(x.a, x.b);
   CHECK(here == there);
 }
@@ -241,7 +241,7 @@ TEST_CASE("verbs: a forged name breaks the connection of who uses it, and nothin
   REQUIRE(eventually(x.a, x.b, [&] { return !x.a.in.broken.empty(); }));
   CHECK(x.a.in.broken == std::vector<errc>{errc::peer_lost});
   CHECK(x.a.link->trouble().find("remote access error") != std::string::npos);
-  CHECK(x.a.in.transferred.empty());  // it ends with the link
+  CHECK(x.a.in.transferred.empty());  // the transfer ends with the link
   CHECK(there == before);
   CHECK(other.send(numbered(1)) == post::done);
   settle(other, x.b);

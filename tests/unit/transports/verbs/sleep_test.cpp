@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that sleeps is woken by what completes, also by what completed a moment before.
+// Completions wake a sleeping thread, also those of a moment before.
 #include <poll.h>
 #include <sys/epoll.h>
 
@@ -29,7 +29,7 @@ TEST_CASE("verbs: armed 100,000 times, whatever arrives before or after is told 
       const engine::holder hold(b.turns);
       b.transport.arm();
       if (after) {
-        // As it is when it completes between the arming and the sleep.
+        // As when it completes between the arming and the sleep.
         if (a.send(numbered(sent)) == post::done) ++sent;
       }
       work = readable(b);

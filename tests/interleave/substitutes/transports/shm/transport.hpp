@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instead of src/transports/shm/transport.hpp: what a ring_link needs of its owners, and no more.
+// Replaces src/transports/shm/transport.hpp: only what a ring_link needs of its owners.
 #pragma once
 
 #include "transports/shm/link.hpp"
