@@ -12,25 +12,25 @@ using transports::frame_extension;
 using transports::frame_header;
 using transports::remote_address;
 
-/// frame_header::kind. A *message* is begun by `eager` or `rts`; frames of one message that follow
-/// its first one directly are `more`; at most one message per link and direction is in that state.
+/// frame_header::kind. `eager` or `rts` begins a *message*; its next frames that follow directly
+/// are `more`; at most one message per link and direction is in that state.
 enum class frame_kind : std::uint8_t {
   eager = 1,  ///< a message: whole if it has no extension, else its beginning, which may be empty
-              ///< (a = size, b = id if the sender wants to hear `matched`, else 0)
+              ///< (a = size, b = id if the sender wants `matched`, else 0)
   more,       ///< continues the message begun last on this link
-  rts,        ///< request to send: the beginning of a message whose rest waits for an answer
-              ///< (a = id << 48 | size, b = where the data can be read, packed; 0: nowhere)
-  cts,      ///< clear to send (a = the sender's id, b = the receiver's id; with a third word: where
-            ///< the message may be written instead, packed)
-  data,     ///< part of a message that was asked for (a = the receiver's id, b = offset; tag, on a
-            ///< link of several = its number)
-  fin_ack,  ///< the receiver has read the data itself, or wants none (a = the sender's id)
-  matched,  ///< a synchronous eager message met its receive (a = the sender's id)
-  cancel,   ///< the sender takes an rts back (a = the sender's id)
-  cancelled,  ///< and the receiver had not matched it (a = the sender's id)
-  credit,     ///< nothing but header.credit
+  rts,   ///< request to send: the beginning of a message whose rest waits for an answer (a = id <<
+         ///< 48 | size, b = where the data can be read, packed; 0: no place)
+  cts,   ///< clear to send (a = the sender's id, b = the receiver's id; with a third word: where
+         ///< the message may be written instead, packed)
+  data,  ///< part of a message that was requested (a = the receiver's id, b = offset; tag, on a
+         ///< multi-rail link = its number)
+  fin_ack,    ///< the receiver has read the data itself, or wants none (a = the sender's id)
+  matched,    ///< a synchronous eager message met its receive (a = the sender's id)
+  cancel,     ///< the sender takes an rts back (a = the sender's id)
+  cancelled,  ///< the receiver had not matched the cancelled rts (a = the sender's id)
+  credit,     ///< only header.credit
   bye,        ///< nothing will follow (a = good_bye), or the answer to that (a = bye_answer)
-  stop_data,  ///< the receiver wants no more of what it asked for (a = the sender's id, b = the
+  stop_data,  ///< the receiver wants no more of the requested data (a = the sender's id, b = the
               ///< receiver's id); an empty `data` with b = size of the message answers it
   ordered,    ///< on a link of several: a whole other frame, and its number
   arrived,    ///< how many frames have come (b) on which link of several (a); with a third word of

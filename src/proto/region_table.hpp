@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that peers of a context may reach, by its keys.
+// Regions: memory that peers of a context may reach, by keys.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@
 
 namespace weft::proto {
 
-/// So many notifications that were not taken are kept for each region.
+/// The number of notifications that are kept for each region until they are taken.
 inline constexpr std::size_t most_notifications = 4096;
 
-/// A region, and what it has been told.
+/// A region, and its notifications.
 struct region_entry {
   mutable_buffer memory;
-  std::uint64_t first = 0;  // what its first byte is counted as
+  std::uint64_t first = 0;  // the offset of its first byte
   rights permissions = rights::none;
   std::deque<notification> unheard;
   std::deque<detail::notified_operation*> waiting;  // for one; then none is unheard
