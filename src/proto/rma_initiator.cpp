@@ -163,7 +163,7 @@ void rma_initiator::cancel(rma_operation& op) noexcept {
   op.cancel_requested = true;
   if (op.order.to.id != connection_->id() || op.held_by_link) return;
   if (op.asked && op.id != 0) {
-    // It may still be done there, but whatever the answer is, no operation waits for it.
+    // The peer may still do it, but no operation waits for the answer.
     asked_.replace(op.id, stopped_);
     op.id = 0;
     connection_->owner().engine().end(op, errc::stopped);
@@ -173,7 +173,7 @@ void rma_initiator::cancel(rma_operation& op) noexcept {
   numbers_.resume_all(true);
 }
 
-/// It has not asked, or was granted what it asked for.
+/// Ends an operation that was not sent, or whose grant has to be released.
 void rma_initiator::give_up(rma_operation& op, errc status) noexcept {
   if (op.granted) writer_->send_control(frame_kind::released, op.id);
   finish(op, status);
@@ -196,7 +196,7 @@ void rma_initiator::free_number(std::uint16_t id) noexcept {
   if (!numbers_.empty()) numbers_.resume_first(true);
 }
 
-/// Whether those bytes come next of what was to be read.
+/// Whether those bytes are the next ones of the get.
 bool rma_initiator::awaits(const rma_operation& op, const frame_header& h,
                            const frame_extension& x) noexcept {
   return op.order.kind == rma_kind::get && op.asked && !op.held_by_link &&
@@ -239,7 +239,7 @@ bool rma_initiator::on_accessed(const frame_extension& x) noexcept {
   return true;
 }
 
-/// The link may copy by itself, or (nowhere) the bytes of a put are to come in frames.
+/// The link may copy by itself; or, without a place, the bytes of a put have to come in frames.
 bool rma_initiator::on_granted(const frame_extension& x) noexcept {
   rma_operation* const op = asked_.find(x.a);
   if (!op) return false;
@@ -287,7 +287,7 @@ void rma_initiator::by_frames(rma_operation& op) noexcept {
   go_on(op);
 }
 
-/// The link has done it: now the peer is told, which answers if it was a put.
+/// The link has copied: the peer is told now, and answers if it was a put.
 void rma_initiator::copied(rma_operation& op) noexcept {
   op.done = size_of(op.order);
   if (op.order.kind == rma_kind::put) return by_frames(op);
