@@ -23,8 +23,8 @@ inline constexpr std::size_t bytes_per_turn = 512 * 1024;
 /// How many messages of a peer that has gone one pass releases.
 inline constexpr std::size_t messages_per_pass = 256;
 
-/// Units that payloads leave alone, so that headers of messages still find their way. Every
-/// peer is granted them, also beyond the budget: with nothing but these it sends headers only.
+/// Units that payloads do not use, so that headers of messages can always be sent. Every peer is
+/// granted them, also beyond the budget: a sender with no more than these sends headers only.
 inline constexpr std::uint32_t credit_reserve = 8 * message_units;
 
 /// Units that a peer may send at first before anything is matched: 512 KiB. The window grows when

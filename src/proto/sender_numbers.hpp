@@ -17,7 +17,7 @@ struct inbound_message;
 /// that nothing is searched, and that any number costs 2 KiB at most.
 class sender_numbers {
  public:
-  /// Null: no message under way has it.
+  /// Null: no message under way has that number.
   inbound_message* find(std::uint64_t number) const noexcept {
     if (number > max || !pages_ || !(*pages_)[number / per_page]) return nullptr;
     return (*pages_)[number / per_page]->at[number % per_page];

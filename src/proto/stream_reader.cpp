@@ -273,7 +273,8 @@ void stream_reader::post(operation& ended) noexcept {
 
 // --- what the writer is told ---------------------------------------------------------------------
 
-/// Allows what a window's worth behind the reader is, if that is much more than was allowed.
+/// Allows a window's worth of units beyond the reader's position, if that is much more than was
+/// allowed.
 void stream_reader::grant() noexcept {
   const std::uint64_t piece = stream_units(longest_);
   const std::uint64_t limit = came_ - staged_units_ + stream_pieces * piece;
