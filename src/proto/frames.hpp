@@ -46,7 +46,7 @@ enum class frame_kind : std::uint8_t {
            ///< expected value)
   got,     ///< the bytes that were read (a = id << 48 | offset in the requested bytes; no tag)
   accessed,  ///< the end of a put, a get of no bytes, an update, or any refused access (a = why <<
-             ///< 16 | id, b = the former word; no tag)
+             ///< 16 | id; b = the former word; no tag)
   granted,   ///< the link may copy by itself (a = id, b = the place, packed; 0: it may not; no tag)
   released   ///< the link has copied, or will not (a = id; no tag)
 };
@@ -98,14 +98,15 @@ inline constexpr std::uint32_t most_signals = 4096;
 /// Identifiers of operations within one peer; 0 means none.
 using local_id = std::uint16_t;
 
-/// What a link is asked to tell the end of (link::get, put): the number of a message that it reads,
-/// or one of these with the number of a message that it writes, or of an access to memory.
+/// The number of the operation that a link reports the end of (link::get, put): that of a message
+/// that is read, or one of these bits with that of a message that is written, or of an access to
+/// memory.
 inline constexpr std::uint64_t put_cookie_bit = 1u << 16;
 inline constexpr std::uint64_t rma_cookie_bit = 1u << 17;
 
-/// Frames in answer to a peer's that wait for room in the link to it. A correct peer has at most
-/// 65535 messages that wait for an answer; of one number there may wait the `stop_data` of the
-/// message that had it before, an answer to the one that has it now, and `stop_data` of that.
+/// Limit of answers to a peer's frames that wait for room in the link. A correct peer has at most
+/// 65535 messages that wait for an answer; for each number there can wait the `stop_data` of its
+/// former message, an answer to its present message, and the `stop_data` of that.
 inline constexpr std::uint32_t most_unsent_answers = 3 * 65535;
 
 constexpr frame_header header_of(frame_kind kind, std::uint64_t tag = 0, std::uint32_t size = 0,
