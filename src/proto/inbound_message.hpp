@@ -45,7 +45,7 @@ struct inbound_payload {
   bool stopping = false;       ///< the receive was stopped, but the link may be writing
   bool waits_for_link =
       false;  ///< the rest will be requested, or read, when the link can take that
-  inbound_message* next_to_ask = nullptr;  ///< among those that wait for the link
+  inbound_message* next_to_ask = nullptr;  ///< in the list of messages that wait for the link
 
   /// The link may write to the receive's memory at any time.
   bool in_hands_of_link() const noexcept { return read_id != 0 || expected; }

@@ -47,7 +47,7 @@ class caller_loop {
   wait_strategy waits_;
   operation_list completing_;  // taken out of the completion queue
   unsigned turns_ = 0;
-  unsigned empty_turns_ = 0;  // since something happened
+  unsigned empty_turns_ = 0;  // since the last event
 };
 
 }  // namespace weft::runtime

@@ -18,7 +18,7 @@ class compute_phase {
  public:
   explicit compute_phase(progress_core& c) noexcept : core_(c) {}
 
-  /// The caller goes to user code, and something is pending.
+  /// The caller goes to user code while operations are pending or a pollable is busy.
   void begin() noexcept;
   /// The caller polls again.
   void end() noexcept;

@@ -35,7 +35,7 @@ namespace weft::runtime {
 ///   sleep_gate         how each of these goes to sleep
 ///
 /// docs/threading.md has the states. Models: tests/models/progress_lock.pml (one thread at a time
-/// runs this), doorbell.pml (the caller does not sleep through what came for it), computing.pml
+/// runs the engine), doorbell.pml (the caller does not sleep while a message waits), computing.pml
 /// (nor does the progress thread while the caller computes) and followers.pml (several threads
 /// inside run()).
 class engine final : public detail::timer_service, public executor, public detail::run_loop {

@@ -78,7 +78,7 @@ class progress_lock {
 
   // Written by the biased thread in every pass.
   alignas(64) std::atomic<std::uint32_t> bias_owner_holds_{0};
-  bool holds_by_word_ = false;  // the biased thread holds the word instead
+  bool holds_by_word_ = false;        // the biased thread holds the word instead
   std::uint32_t taken_in_a_row_ = 0;  // takes since another thread had the word; under the word
   // The kernel makes fences for other threads; once it refuses one, never again. Changed with the
   // word held.

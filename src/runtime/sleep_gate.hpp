@@ -13,7 +13,7 @@ namespace weft::runtime {
 /// The caller and the progress thread go to sleep in the same four steps:
 ///
 ///   arm:     announce the sleep to senders, with a fence    (doorbell)
-///   poll:    everything once more; something there: no sleep
+///   poll:    all pollables once more; work is there: no sleep
 ///   sleep:   without the progress lock                       (reactor)
 ///   disarm:  take the announcement back
 ///

@@ -100,7 +100,7 @@ struct wire {
   bool deaf = false;         // the receiver takes no more frames, and the sender was not told
   std::size_t vanished = 0;  // number of frames dropped since then
 
-  void let_go() noexcept;  ///< copies what is held
+  void let_go() noexcept;  ///< copies the held payload
   void drop_frames() noexcept;
 };
 

@@ -132,7 +132,7 @@ outcome device::post(run& r, vpid to, std::uint32_t queue,
     return fail(r, errc::invalid_argument, "there is no such queue, or the message is too long");
   if (const auto waiting = parked_.find({to, queue});
       waiting != parked_.end() && !waiting->second.empty() && &waiting->second.front() != &r)
-    return outcome::later;  // not before those that wait
+    return outcome::later;  // not before the chains that wait
   if (to == self_) return boxes_[queue].own.post(bytes) ? outcome::done : outcome::later;
   const auto p = peers_.find(to);
   if (p == peers_.end()) return fail_unknown(r, to);

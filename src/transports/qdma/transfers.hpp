@@ -50,7 +50,7 @@ class transfers {
   bool none_before() const noexcept { return all_.empty() && ends_.direct(); }
   bool empty() const noexcept { return all_.empty(); }
 
-  /// Copies a slice of each of some. Hands on those that have ended.
+  /// Copies a slice of each of some copies. Reports those that have ended.
   unsigned run() noexcept;
 
   /// Ends the copies of a link without telling.

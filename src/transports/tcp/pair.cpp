@@ -274,7 +274,7 @@ void pair::link_blocked() noexcept {
   owner_.want_ticks();
 }
 
-/// The receiving end learns why, and delivers what came before.
+/// The receiving end finds the reason, and delivers the frames that arrived before.
 void pair::write_failed() noexcept {
   review();
   owner_.activate(*this);

@@ -71,7 +71,7 @@ class socket_connector {
   const client_hello says_;
   const counterpart who_;
   const std::chrono::seconds timeout_;
-  std::vector<target> to_;  // has capacity for every further try
+  std::vector<target> to_;  // has capacity for all tries
   std::size_t next_ = 0;
   std::vector<target> later_;  // has the same capacity
   std::function<void(runtime::unique_fd, const std::string&)> ended_;

@@ -7,7 +7,7 @@ namespace weft::transports::verbs {
 
 namespace {
 
-/// The kernel requires addresses of a region to equal those of its memory within a page.
+/// The kernel requires that an address of a region equals the memory's address within a page.
 std::uint64_t first_address(const std::byte* memory) noexcept {
   constexpr std::uintptr_t page = 4096;
   return reinterpret_cast<std::uintptr_t>(memory) % page;
