@@ -128,7 +128,7 @@ template <class Operation, class Cancel>
 void cancel_on(Operation& op, Cancel cancel) noexcept {
   if (!op.stream) return;
   const auto keep =
-      op.stream->shared_from_this();  // the operation may hold the last other reference
+      op.stream->shared_from_this();  // the stream may end when it no longer waits for op
   const engine::holder hold(op.stream->engine());
   cancel(*op.stream);
 }

@@ -36,11 +36,11 @@ class ring_receiver {
     if (unpublished_ != 0) publish();
   }
 
-  /// The sender waits for room and has not yet found the published room, or it has died.
+  /// The sender waits for room: it has not found the published room yet, or went to compute before.
   bool room_wanted() const noexcept {
     return ring_->room_wanted.load(std::memory_order_relaxed) != 0;
   }
-  /// Rings a sender that wants room; once for each time that it sleeps or goes away.
+  /// Rings a sender that wants room; once for each time that it sleeps or computes.
   void notify_writable() noexcept;
 
   /// After a read of the sender's memory: whether its application may have got that memory back

@@ -34,7 +34,7 @@ struct sizes {
 
 /// What a device can do with memory of peers.
 struct abilities {
-  std::uint8_t reads_at_once = 16;             ///< bytes of one read or write
+  std::uint8_t reads_at_once = 16;             ///< of one queue pair, and of its peer; 0: none
   std::uint32_t longest = 1024 * 1024 * 1024;  ///< bytes of one read or write
 };
 
