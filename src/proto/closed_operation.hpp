@@ -13,15 +13,15 @@ namespace weft::proto {
 
 class closed_operation;
 
-/// Awaited until the peer is closed or lost.
+/// The request of `closed`: ends when the peer is closed or lost.
 struct closed_request {
   using value_type = void;
   using operation_type = closed_operation;
   std::shared_ptr<peer> remote;
 };
 
-/// For `co_await closed(p)`. Not `co_await closed_request{...}`: g++ 12 destroys such an aggregate
-/// twice.
+/// For `co_await closed(p)`. Do not write `co_await closed_request{...}`: g++ 12 destroys such an
+/// aggregate twice.
 inline closed_request closed(peer& p) noexcept { return {p.shared_from_this()}; }
 
 /// Ends by peer::lose. Any thread.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What messaging asks of connection set-up.
+// The interface of messaging to connection set-up.
 #pragma once
 
 #include <string>
@@ -8,23 +8,24 @@ namespace weft::proto {
 
 class peer;
 
-/// The one interface between the messenger and the layer that makes connections (src/connections).
+/// The only interface between the messenger and the layer that makes connections (src/connections).
 /// Outlives the messenger's use of it. Every function is called with the progress lock held, by any
 /// thread, and does not block.
 class connector {
  public:
-  /// A link to that peer is wanted. The answer is peer::opened or peer::fail, at any time and from
-  /// any thread that holds the progress lock.
+  /// Requests a link to that peer. The answer is a call of peer::opened or peer::fail, at any time
+  /// and from any thread that holds the progress lock.
   virtual void connect(peer& p) noexcept = 0;
 
-  /// Both sides have closed the peer: no frame is on its way in either direction.
+  /// Both sides have closed the peer: no frame is under way in either direction.
   virtual void disconnected(peer&) noexcept {}
 
   /// This side has given the peer up, and its process may be alive and waiting: its operations with
-  /// this side are to end, too. \throws std::bad_alloc; it is called again at a later pass then
+  /// this side must end, too. \throws std::bad_alloc; the function is then called again at a later
+  /// pass
   virtual void given_up(peer&) {}
 
-  /// \return one line about the connection for people
+  /// \return one line about the connection, for people
   virtual std::string describe(const peer&) const { return {}; }
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control frames that wait for a writable link, in order. Pure: it knows no link.
+// Control frames that wait for a writable link, in order. Pure: does not use the link.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace weft::proto {
 
-/// Frames without payload of one connection. What answers a message of the peer's is counted: a
-/// peer that causes more answers than it reads is cut off, so that what waits here is bounded
+/// Frames without payload of one connection. Answers to messages of the peer are counted: a peer
+/// that causes more answers than it reads is cut off, so that the queue is bounded
 /// (docs/reliability.md, "Budgets"). Guarded by the progress lock, like the connection.
 class control_queue {
  public:
@@ -29,14 +29,13 @@ class control_queue {
   bool empty() const noexcept { return entries_.empty(); }
   std::size_t size() const noexcept { return entries_.size(); }
   const entry& front() const noexcept { return entries_.front(); }
-  /// Frames of that kind.
+  /// The number of frames of that kind.
   std::size_t count(frame_kind kind) const noexcept {
     return static_cast<std::size_t>(std::count_if(
         entries_.begin(), entries_.end(), [kind](const entry& e) { return e.kind() == kind; }));
   }
 
-  /// Answers to accesses to memory, but not those that grant a place: a grant is counted where it
-  /// is kept.
+  /// Answers to accesses to memory, but not those that grant a place: rma_target counts the grants.
   std::uint32_t access_answers() const noexcept { return access_answers_; }
   /// How many frames were added and have left so far: a frame that is added when `added()` is n has
   /// left when `left()` is more than n.
@@ -56,7 +55,7 @@ class control_queue {
     return errc::ok;
   }
 
-  /// Brings an `arrived` frame that waits for that lane up to date. \return false: there is none
+  /// Updates an `arrived` frame that waits for that lane. \return false: there is none
   bool update_arrived(std::uint64_t lane, std::uint64_t frames) noexcept {
     const auto waiting = std::find_if(entries_.begin(), entries_.end(), [lane](const entry& e) {
       return e.kind() == frame_kind::arrived && e.extension.a == lane;
@@ -66,7 +65,7 @@ class control_queue {
     return true;
   }
 
-  /// The first one has left.
+  /// The first frame has left.
   void pop() noexcept {
     count_one(front(), false);
     entries_.pop_front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credit of one connection, in both directions. Pure: it knows no frame, no link and no lock.
+// Credit of one connection, in both directions. Pure: uses no frame, no link and no lock.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace weft::proto {
 
-/// What this side may send, and what the peer may. Units of `credit_unit` bytes. The receiver
-/// grants a window; a message holds a part of it until it is matched; then that part is returned,
-/// on the next frame or, when much is to be returned, in a frame of its own.
-/// Model: tests/models/credits.pml. Guarded by the progress lock, like the connection.
+/// The credit of this side and of the peer, in units of `credit_unit` bytes. The receiver grants a
+/// window. A message holds a part of it until it is matched; then that part is returned, on the
+/// next frame or, when much is to be returned, in a frame of its own. Model:
+/// tests/models/credits.pml. Guarded by the progress lock, like the connection.
 class flow_control {
  public:
   // --- sending --------------------------------------------------------------------------------
@@ -37,16 +37,16 @@ class flow_control {
   std::uint32_t usable() const noexcept { return credit_window_ - in_use_ - to_return_; }
   /// Units in messages that are not matched yet.
   std::uint32_t in_use() const noexcept { return in_use_; }
-  /// Units that are free again and that the peer does not know of.
+  /// Units that are free again and that the peer has not been told of.
   std::uint32_t to_return() const noexcept { return to_return_; }
 
   /// A message came, or a part of one, and is not matched yet.
   void hold(std::uint32_t units) noexcept { in_use_ += units; }
-  /// What was held is not returned: the connection fails.
+  /// Held units are not returned: the connection fails.
   void forget(std::uint32_t units) noexcept { in_use_ -= units; }
-  /// What was held is matched. \return whether the peer is to be told in a frame of its own: much
-  ///   is to be returned, or the peer cannot begin another message. It could wait for ever, and a
-  ///   receive here for the message that it cannot begin.
+  /// Held units are matched. \return whether to return credit in a frame of its own: much is to be
+  /// returned, or the peer cannot begin another message. Otherwise the peer could wait without end,
+  /// and so could a receive on this side for the message that the peer cannot begin.
   bool release(std::uint32_t units) noexcept {
     in_use_ -= units;
     to_return_ += units;
@@ -62,16 +62,17 @@ class flow_control {
   std::uint16_t for_next_frame() const noexcept {
     return static_cast<std::uint16_t>(std::min<std::uint32_t>(to_return_, 0xffff));
   }
-  /// A frame has left with so much.
+  /// A frame has left with so many units.
   void returned(std::uint32_t units) noexcept { to_return_ -= units; }
 
-  /// An rts said that more would have come with more credit: what is returned next is waited for.
+  /// An rts said that more bytes would have come with more credit: the peer waits for the next
+  /// return.
   void note_peer_waits() noexcept { peer_waits_ = true; }
-  /// \return whether the peer waits for credit that leaves now
+  /// \return whether the peer waits for the credit that leaves now
   bool stop_waiting() noexcept { return std::exchange(peer_waits_, false); }
 
-  /// Whether a window of this size may grow: unexpected messages hold most of it, and
-  /// it is not larger than helps.
+  /// Whether the window may grow: unexpected messages hold most of it, and it is below the size
+  /// beyond which growth does not help.
   bool should_grow() const noexcept {
     return credit_window_ < largest_window && in_use_ > credit_window_ / 2;
   }
@@ -88,11 +89,11 @@ class flow_control {
     return_at_ = 1;
     return free;
   }
-  /// After the end: what was released since.
+  /// After the end: the units that were released since.
   std::uint32_t take_released() noexcept { return std::exchange(to_return_, 0); }
 
  private:
-  // A frame of its own returns credit at this much: 256 KiB.
+  // Credit is returned in a frame of its own from this much on: 256 KiB.
   static constexpr std::uint32_t most_to_return = 4096;
   // 64 MiB.
   static constexpr std::uint32_t largest_window = 1u << 20;

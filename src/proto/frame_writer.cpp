@@ -20,7 +20,7 @@ transports::post frame_writer::post(frame_header header, const frame_extension* 
   return answer;
 }
 
-/// A peer that is not told something it waits for would wait for ever.
+/// A peer that misses a control frame that it waits for would wait without end.
 bool frame_writer::add_control(const control_queue::entry& c) noexcept {
   const errc status = controls_.add(c);
   if (status != errc::ok) connection_->mark_failed(status);
@@ -54,7 +54,7 @@ bool frame_writer::flush() noexcept {
       note_unsent();
       return false;
     }
-    // Credit that is not awaited is no reason to wake a thread.
+    // Credit that the peer does not wait for is no reason to wake a thread.
     if (c.kind() != frame_kind::credit || flow_.stop_waiting()) wake_peer();
     good_bye_left_ = good_bye_left_ || (c.kind() == frame_kind::bye && c.extension.a == good_bye);
     controls_.pop();
@@ -71,8 +71,9 @@ void frame_writer::wake_peer() noexcept {
     connection_->link()->wake_peer();
 }
 
-/// Once each: with thousands of long messages under way, to wake all of them for one frame's space
-/// would cost more than the frames. A send that is left comes first when the link is writable.
+/// Resumes each waiting protocol once: with thousands of long messages under way, to wake all of
+/// them for one frame's space would cost more than the frames. The protocols that are left come
+/// first when the link is writable.
 void frame_writer::resume() noexcept {
   const waiter* last = waiting_.last();
   for (bool more = true; more && !waiting_.empty() && !refused_;) {
@@ -94,8 +95,8 @@ bool frame_writer::settle(std::uint16_t units) noexcept {
 
 void frame_writer::return_credit() noexcept {
   if (connection_->gone()) return connection_->owner().memory().give_back(flow_.take_released());
-  // A frame carries 16 bits of it; a window that has grown may have more to return. Control frames
-  // that wait for space take along what is to be returned by then.
+  // A frame returns 16 bits of credit; a window that has grown may have more to return. Control
+  // frames that wait for space will carry the credit that is to be returned by then.
   const std::size_t frames = flow_.to_return() / 0xffff + 1;
   for (std::size_t i = controls_.size(); i < frames && !connection_->gone(); ++i)
     send_control(frame_kind::credit, 0);
@@ -107,14 +108,14 @@ void frame_writer::grow_window() noexcept {
 }
 
 std::uint32_t frame_writer::grant_first_credit() noexcept {
-  if (connection_->gone()) return 0;  // its offer was on the way; the credit would not come back
+  if (connection_->gone()) return 0;  // its offer was under way; the credit would not come back
   if (flow_.window() == 0) flow_.set_window(connection_->owner().memory().take_first());
   return flow_.window();
 }
 
-/// A control frame that waits for space is what the peer waits for, and no operation here: the
-/// thread that makes passes has to go on until it has left. So is what a multi-rail link has to
-/// send again.
+/// The peer waits for a control frame that waits for space, and no operation of this side does: so
+/// the thread that makes passes has to go on until the frame has left. The same holds for frames
+/// that a multi-rail link has to send again.
 bool frame_writer::unsent() const noexcept {
   if (connection_->now() == peer_connection::state::lost) return false;
   return (connection_->link() && (!controls_.empty() || serving_ != 0)) ||

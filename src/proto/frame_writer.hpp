@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames out to one peer: posted to the link, or waiting until it is writable.
+// Sends frames to one peer: posts them to the link, or keeps them until it is writable.
 #pragma once
 
 #include <coroutine>
@@ -15,8 +15,8 @@
 
 namespace weft::proto {
 
-/// Posts the frames of all protocols with one peer. Credit to return travels in each; control
-/// frames wait here in order while the link refuses them; protocols with payload wait here for
+/// Posts the frames of all protocols with one peer. Each carries credit to return. Control frames
+/// wait in this object in order while the link refuses them; protocols with payload wait in it for
 /// space or credit. Part of a peer. Progress lock held only.
 class frame_writer {
  public:
@@ -27,53 +27,55 @@ class frame_writer {
   const flow_control& flow() const noexcept { return flow_; }
   const control_queue& controls() const noexcept { return controls_; }
 
-  /// Posts a frame with credit to return in it.
-  /// \param left not 0: bytes of the message that have not left, and the memory of `data` need not
-  ///   be free again at once: the answer may be `posted`
+  /// Posts a frame, with credit to return in it.
+  /// \param left not 0: bytes of the message that have not left; the memory of `data` need not be
+  ///   free again at once: the answer may be `posted`
   transports::post post(frame_header header, const frame_extension* extension,
                         transports::gather& data, std::uint64_t left = 0) noexcept;
-  /// A frame without payload: at once, or when the link is writable, or there.
-  /// \param immediate 0: it does not travel
+  /// Sends a frame without payload: at once, or when the link is writable or made.
+  /// \param immediate 0: it is not sent
   void send_control(frame_kind kind, std::uint64_t a, std::uint64_t b = 0,
                     std::uint64_t immediate = 0) noexcept;
   /// Queues the last frame to a peer that closed the connection. \return whether it is kept
   bool add_last(const control_queue::entry& last) noexcept { return add_control(last); }
-  /// That so many frames have come by that lane. A frame that waits takes the news along.
+  /// Tells that so many frames have arrived by that lane. A waiting frame is updated.
   void tell_arrived(std::uint64_t lane, std::uint64_t frames) noexcept;
   /// \return whether all control frames have left
   bool flush() noexcept;
-  /// After a frame that needs a reaction. The thread that makes a pass polls again soon, and the
-  /// answer may be there by then; if it goes elsewhere instead, it rings first.
+  /// Called after a frame that needs a reaction. The thread that makes a pass polls again soon, and
+  /// the answer may be there by then; if that thread stops polling instead, it rings the peer
+  /// first.
   void wake_peer() noexcept;
 
   // --- waiting for a writable link ------------------------------------------------------------
 
   /// Whether the link is open and took the last frame.
   bool is_writable() const noexcept { return connection_->is_open() && !refused_; }
-  /// The link says that it is, or a new one is.
+  /// The link is writable again, or there is a new link.
   void set_writable() noexcept { refused_ = false; }
-  /// `co_await space()`: for space in the link, or for credit. False: neither comes any more.
+  /// `co_await space()`: for space in the link, or for credit. False: neither will come.
   queue_waiter space() noexcept { return queue_waiter(waiting_); }
-  /// Resumes the protocols that wait, in turn, until the link refuses a frame.
+  /// Resumes the waiting protocols, in turn, until the link refuses a frame.
   void resume() noexcept;
-  /// Resumes all of them: a stopped operation may be among them, or (`granted` false) all is over.
+  /// Resumes all waiting protocols: a stopped operation may be among them, or (`granted` false) the
+  /// connection has ended.
   void resume_all(bool granted) noexcept { waiting_.resume_all(granted); }
 
   // --- credit ---------------------------------------------------------------------------------
 
   void on_credit(std::uint16_t units) noexcept;
-  /// Credit in both directions, after a message of one frame. \return true
+  /// Handles credit in both directions, after a message of one frame. \return true
   bool settle(std::uint16_t units) noexcept;
   /// A message was matched: its credit returns, in a frame of its own where the peer waits for it.
   void release_credit(std::uint32_t units) noexcept {
     if (units != 0 && flow_.release(units)) return_credit();
   }
   void return_credit() noexcept;
-  /// The peer ran out of credit: it gets back what is its, and twice the window if messages that
-  /// are not received hold most of it and the budget has that much.
+  /// The peer ran out of credit: returns its credit, and doubles the window if messages that are
+  /// not received hold most of it and the budget has that much.
   void grow_window() noexcept;
-  /// How many units this side grants a peer that connects. The same again if it connects again (by
-  /// another transport, when the first one did not work); none once it is gone.
+  /// How many units this side grants a peer that connects. The same again if the peer connects
+  /// again (by another transport, when the first one did not work); none once it is gone.
   std::uint32_t grant_first_credit() noexcept;
 
   // --- what the connection's owner asks -------------------------------------------------------
@@ -83,25 +85,25 @@ class frame_writer {
     return connection_->now() == peer_connection::state::connecting && flow_.window() == 0 &&
            !connection_->closing();
   }
-  /// Closed by the peer, which has not been told yet that its good-bye has come.
+  /// Closed by the peer, which has not yet been told that its good-bye has arrived.
   bool owes_answer() const noexcept {
     return connection_->now() == peer_connection::state::closed && !controls_.empty();
   }
-  /// Gone, or about to: the peer has been told that nothing will follow.
+  /// Gone, or about to be: the peer has been told that nothing will follow.
   bool parting() const noexcept { return connection_->gone() || good_bye_left_; }
-  /// The peer answers its good-bye. \return false: none has left, or it was answered
+  /// The peer answers this side's good-bye. \return false: none has left, or it was answered
   bool take_bye_answer() noexcept { return std::exchange(good_bye_left_, false); }
-  /// Whether a link that comes now is of use.
+  /// Whether a link that is made now is of use.
   bool takes_link() const noexcept {
     return connection_->now() < peer_connection::state::open || owes_answer();
   }
 
-  /// Something that the peer waits for waits for space in the link; or its multi-rail link, which
-  /// may not be its link yet, owes what a lane that broke has not brought over.
+  /// A frame that the peer waits for waits for space in the link; or the peer's multi-rail link,
+  /// which may not be its link yet, owes frames of a lane that broke.
   bool unsent() const noexcept;
-  /// That has changed, or may have.
+  /// The result of `unsent` has changed, or may have.
   void note_unsent() noexcept;
-  /// One more, or one fewer, thing that the peer reads out of this side's memory waits for space.
+  /// One more, or one fewer, read by the peer of this side's memory waits for space.
   void note_serving(int more) noexcept {
     serving_ += static_cast<std::uint32_t>(more);
     note_unsent();
@@ -114,12 +116,12 @@ class frame_writer {
 
   /// The accounts of credit in both directions, for tools and tests. Units.
   struct balance {
-    std::int64_t credit;          ///< this side may still send so much
-    std::uint32_t window;         ///< the peer was granted so much in all
+    std::int64_t credit;          ///< units that this side may still send
+    std::uint32_t window;         ///< units that the peer was granted in all
     std::uint32_t in_use;         ///< of these, in messages not matched yet
     std::uint32_t to_return;      ///< of these, free again and not told to the peer yet
     std::size_t waiting_credits;  ///< frames that return credit and wait for space in the link
-    std::size_t waiting;          ///< control frames of any kind that do
+    std::size_t waiting;          ///< control frames of any kind that wait for space
   };
   balance credit_state() const noexcept;
 
@@ -129,10 +131,10 @@ class frame_writer {
   peer_connection* connection_;
   flow_control flow_;
   waiters waiting_;
-  bool refused_ = false;        // the link's answer to the last frame
+  bool refused_ = false;        // the link refused the last frame
   bool good_bye_left_ = false;  // and is not answered, as far as this side knows
-  bool unsent_noted_ = false;   // unsent(), and the messenger knows
-  std::uint32_t serving_ = 0;   // what the peer reads and waits for space
+  bool unsent_noted_ = false;   // unsent(), and the messenger was told so
+  std::uint32_t serving_ = 0;   // reads by the peer that wait for space
   control_queue controls_;
 };
 

@@ -33,24 +33,25 @@ class id_table {
     free_.push_back(id);
   }
 
-  /// What has that number becomes another thing.
+  /// Gives that number to another object.
   void replace(std::uint16_t id, T& by) noexcept { entries_[id - 1u] = &by; }
 
-  /// All that `chosen` says of, in turn. It must not change the table by itself.
+  /// Erases all objects for which `chosen` holds. `chosen` must not change the table by itself.
   template <class Predicate>
   void erase_if(Predicate chosen) {
     for (std::size_t i = 0; i != entries_.size(); ++i)
       if (entries_[i] && chosen(*entries_[i])) erase(static_cast<std::uint16_t>(i + 1));
   }
 
-  /// Calls that for all that are in by their turn. It may take some out, and puts none in.
+  /// Calls `act` for each object that is in the table at its turn. `act` may take objects out, and
+  /// puts none in.
   template <class Action>
   void for_each(Action act) {
     for (std::size_t i = 0; i != entries_.size(); ++i)
       if (entries_[i]) act(*entries_[i]);
   }
 
-  /// Something that is still in and for which `chosen` holds; null: nothing.
+  /// An object in the table for which `chosen` holds; null: none.
   template <class Predicate>
   T* any_if(Predicate chosen) const noexcept {
     for (T* t : entries_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message on its way in.
+// A message that has begun to arrive.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace weft::proto {
 
 class peer;
 
-/// Copies `n` bytes to wherever the cursor stands and moves it on; what does not fit is dropped.
+/// Copies `n` bytes to the place of the cursor and moves it on; bytes that do not fit are dropped.
 inline void copy_in(transports::scatter& into, const std::byte* data, std::uint64_t n) noexcept {
   while (n != 0) {
     const mutable_buffer run = into.run(n);
@@ -35,23 +35,24 @@ struct inbound_message;
 
 /// What the payload of a rendezvous needs at its receiver.
 struct inbound_payload {
-  remote_address at;            ///< where the sender's data can be read
-  remote_address expected_at;   ///< where the link lets the sender write
-  local_id id = 0;              ///< how this side knows it, once it has asked for data
-  local_id read_id = 0;         ///< the link is reading it
-  bool readable = false;        ///< `at` is known, and reading there has not failed
-  bool told = false;            ///< the sender knows that it was read
-  bool expected = false;        ///< the sender may write to `expected_at`
-  bool stopping = false;        ///< not wanted, but the link may be writing
-  bool waits_for_link = false;  ///< the rest will be asked for, or read, when the link can
-  inbound_message* next_to_ask = nullptr;  ///< among those that wait for the link
+  remote_address at;           ///< where the sender's data can be read
+  remote_address expected_at;  ///< where the link lets the sender write
+  local_id id = 0;             ///< this side's number of the message, once it has requested data
+  local_id read_id = 0;        ///< number of the read by the link; 0: none
+  bool readable = false;       ///< `at` is known, and reading there has not failed
+  bool told = false;           ///< the sender has been told that the data was read
+  bool expected = false;       ///< the sender may write to `expected_at`
+  bool stopping = false;       ///< the receive was stopped, but the link may be writing
+  bool waits_for_link =
+      false;  ///< the rest will be requested, or read, when the link can take that
+  inbound_message* next_to_ask = nullptr;  ///< in the list of messages that wait for the link
 
   /// The link may write to the receive's memory at any time.
   bool in_hands_of_link() const noexcept { return read_id != 0 || expected; }
 };
 
-/// For `unexpected_queue`: neighbours among all unexpected messages, of the peer, with the same
-/// tag, and (the oldest of those) in a bucket.
+/// For `unexpected_queue`: neighbours among all unexpected messages, among those of the peer, those
+/// with the same tag, and (for the oldest of these) in a bucket.
 struct unexpected_neighbours {
   inbound_message* earlier = nullptr;
   inbound_message* later = nullptr;
@@ -67,8 +68,8 @@ struct unexpected_neighbours {
 
 /// A message that has begun to arrive and is not finished: unexpected, matched and incomplete, or
 /// given up (its receive was stopped meanwhile). Owned by the messenger's pool. Its bytes go to the
-/// receive's buffers if it is matched, to memory of its own that the unexpected budget pays for if
-/// it is unexpected, else nowhere.
+/// receive's buffers if it is matched, to memory that the unexpected budget pays for if it is
+/// unexpected, else they are dropped.
 struct inbound_message : inbound_payload, unexpected_neighbours {
   struct free_memory {
     void operator()(std::byte* p) const noexcept { std::free(p); }
@@ -77,8 +78,9 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   peer* from = nullptr;
   std::uint64_t tag = 0;
   std::uint64_t immediate = 0;
-  std::uint64_t total = 0;    ///< bytes of the message
-  std::uint64_t arrived = 0;  ///< bytes here or, beyond the receive's buffers, dropped
+  std::uint64_t total = 0;  ///< bytes of the message
+  std::uint64_t arrived =
+      0;  ///< bytes received, including those beyond the receive's buffers, which are dropped
 
   detail::recv_operation* receive = nullptr;  ///< null: unexpected or given up
   transports::scatter into;                   ///< where the byte `arrived` goes
@@ -88,21 +90,22 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   std::byte* stored =
       nullptr;  ///< while unexpected: in `brief` if it is short, else in `allocated`
   std::uint64_t stored_size = 0;
-  std::uint64_t charged = 0;  ///< bytes that it costs while unexpected, itself among them
+  std::uint64_t charged =
+      0;  ///< bytes charged to the budget while unexpected, those of this object included
   std::unique_ptr<std::byte[], free_memory> allocated;
   std::array<std::byte, short_size> brief;
 
-  std::uint32_t eager_units = 0;  ///< credit that it holds
-  local_id sender_id = 0;         ///< how the sender knows it; 0: it needs no answer
+  std::uint32_t eager_units = 0;  ///< credit that the message holds
+  local_id sender_id = 0;         ///< the sender's number of the message; 0: it needs no answer
   bool rendezvous = false;        ///< the rest waits for an answer
-  bool eager_done = false;        ///< the part that was not asked for is all here
+  bool eager_done = false;        ///< all of the part that was not requested is here
   bool given_up = false;          ///< was matched, but is not wanted any more
   bool claimed = false;           ///< unexpected, and will be received by the call that claimed it
   bool is_signal = false;         ///< it holds no credit: the receiver counts it
   bool placing = false;           ///< the transport was told where its next frame belongs
 
   bool whole() const noexcept { return arrived == total; }
-  /// All of it is here that its peer sends without being asked.
+  /// All bytes that the peer sends without a request are here.
   bool complete() const noexcept { return whole() && eager_done; }
   received about() const noexcept;
   /// Nothing more will come, and no answer is waited for: a receive that takes it has it at once.
@@ -111,7 +114,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   }
   bool unexpected() const noexcept { return !receive && !given_up; }
 
-  /// Back to the beginning, for the pool; `brief` keeps its garbage.
+  /// Resets the object for the pool; `brief` keeps old bytes.
   void reset() noexcept {
     from = nullptr;
     arrived = 0;
@@ -126,14 +129,14 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     claimed = is_signal = expected = stopping = told = placing = false;
   }
 
-  /// Whether `n` bytes may come so: null, if they were to lie where `place` said and only then. The
-  /// receive may have been stopped meanwhile: then it does not matter where they are.
+  /// Whether `n` bytes may come in this form: null exactly if they were to lie where `place` said.
+  /// If the receive was stopped meanwhile, both forms are right.
   bool comes_as_said(const std::byte* data, std::uint64_t n) const noexcept {
     return n == 0 || (data ? !placing || !receive : placing);
   }
 
-  /// Takes the next `n` bytes, which come as said; null: they lie where `place` said. The caller
-  /// checked that they do not exceed `total`.
+  /// Takes the next `n` bytes, for which comes_as_said is true; null: they lie where `place` said.
+  /// The caller checked that they do not exceed `total`.
   void take(const std::byte* data, std::uint64_t n) noexcept {
     placing = false;
     if (receive && !data) {
@@ -146,8 +149,8 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     arrived += n;
   }
 
-  /// Takes `n` bytes from `offset` on, which others may overtake; null: they lie where `place_at`
-  /// said. Each byte once.
+  /// Takes `n` bytes from `offset` on, in any order; null: they lie where `place_at` said. Each
+  /// byte once.
   void take_at(std::uint64_t offset, const std::byte* data, std::uint64_t n) noexcept {
     if (receive && data && offset < room) {
       transports::scatter from_there(receive->into.parts(), offset);
@@ -156,13 +159,13 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     arrived += n;
   }
 
-  /// Where the bytes from `offset` on go, at most `n`; empty: nowhere.
+  /// Where the bytes from `offset` on go, at most `n`; empty: no place.
   mutable_buffer place_at(std::uint64_t offset, std::uint64_t n) const noexcept {
     if (!receive || offset >= room) return {};
     return transports::scatter(receive->into.parts(), offset).run(n);
   }
 
-  /// Where the bytes from `arrived` + `already` on go, at most `n`; empty: nowhere.
+  /// Where the bytes from `arrived` + `already` on go, at most `n`; empty: no place.
   mutable_buffer place(std::uint64_t already, std::uint64_t n) const noexcept {
     if (!receive || arrived + already >= room) return {};
     transports::scatter rest = into;
@@ -178,7 +181,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     return there;
   }
 
-  /// Meets its receive: what was stored moves there, and the rest will follow.
+  /// Matches the message with its receive: copies the stored bytes there; the rest will follow.
   void match(detail::recv_operation& op) noexcept {
     receive = &op;
     op.message = this;
@@ -189,7 +192,8 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     allocated.reset();
   }
 
-  /// Goes on in the memory of another receive, to which the caller has copied what is here.
+  /// Moves the message to another receive, to which the caller has copied the bytes received so
+  /// far.
   void divert(detail::recv_operation& op) noexcept {
     unmatch();
     receive = &op;
@@ -198,7 +202,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     into = transports::scatter(op.into.parts(), std::min(arrived, room));
   }
 
-  /// Lets go of its receive, which from now on has nothing to do with it.
+  /// Detaches the message from its receive.
   detail::recv_operation& unmatch() noexcept {
     detail::recv_operation& op = *std::exchange(receive, nullptr);
     op.message = nullptr;

@@ -20,7 +20,7 @@ match_operation* merge(match_operation* a, match_operation* b) noexcept {
   return first;
 }
 
-/// Takes `n` (not 0) off the front of `rest` and puts them in order of posting.
+/// Takes `n` operations (not 0) off the front of `rest` and sorts them by the order of posting.
 match_operation* in_order(match_operation*& rest, std::size_t n) noexcept {
   if (n == 1) {
     match_operation* const only = rest;
@@ -34,7 +34,7 @@ match_operation* in_order(match_operation*& rest, std::size_t n) noexcept {
 
 }  // namespace
 
-/// take_match where receives with wildcards wait: the one that was posted first.
+/// take_match where receives with wildcards wait: takes the one that was posted first.
 match_operation* match_table::take_wild(const peer* from, std::uint64_t tag,
                                         match_operation* found) noexcept {
   match_operation* w = tag < first_reserved_tag ? wild_.first : nullptr;

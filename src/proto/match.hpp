@@ -11,16 +11,16 @@
 namespace weft::proto {
 
 /// Both queues of a context. Receives for one source and one tag are hashed by (source, hashed bits
-/// of the tag); receives with a wildcard are few and kept in order of posting. Messages:
-/// `unexpected_queue`. A message goes to the receive posted first among those that match, a receive
-/// takes the message that arrived first. Messages with a tag of weft's own (first_reserved_tag) are
-/// for receives that name source and tag. Progress lock held only; nothing that must be there is
-/// allocated.
+/// of the tag); receives with a wildcard are few and kept in order of posting. Messages are in
+/// `unexpected_queue`. A message goes to the receive posted first among those that match; a receive
+/// takes the message that arrived first. Messages with a reserved tag (first_reserved_tag) are for
+/// receives that name source and tag. Progress lock held only; matching allocates nothing.
 class match_table {
  public:
-  /// \param hashed bits of a tag that the hash goes by: a receive that ignores none of these, and
-  ///   names its source, is found by it. Those that tell weft's own tags always are.
-  /// \param secret what peers do not know, so that none chooses the bucket of another one's tag
+  /// \param hashed bits of a tag that the hash uses: a receive that ignores none of them, and names
+  ///   its source, is found by the hash. The bits that mark reserved tags are always used.
+  /// \param secret a number that peers do not know, so that no peer can choose the bucket of
+  ///   another peer's tag
   /// \throws std::bad_alloc
   explicit match_table(std::uint64_t hashed = ~std::uint64_t{0}, std::uint64_t secret = 0)
       : hashed_(hashed | first_reserved_tag),
@@ -38,10 +38,10 @@ class match_table {
     home.last = &m;
   }
 
-  /// Takes it out again. Only while m.queued.
+  /// Takes a match operation out again. Only while m.queued.
   void withdraw(detail::match_operation& m) noexcept { withdraw(home_of(m), m); }
 
-  /// The match operation posted first of those that take a message, taken out; null: none.
+  /// Takes out the first posted match operation that accepts the message; null: none.
   detail::match_operation* take_match(const peer* from, std::uint64_t tag) noexcept {
     list<detail::match_operation>& home = exact_[hash(from, tag)];
     detail::match_operation* found = home.first;
@@ -52,7 +52,7 @@ class match_table {
     return found;
   }
 
-  /// The same, but only if no wildcard waits anywhere and `suits(found)`; null: ask take_match.
+  /// As take_match, but only if no wildcard waits and `suits(found)`; null: call take_match.
   template <class Suits>
   detail::match_operation* take_match_if(const peer* from, std::uint64_t tag,
                                          Suits suits) noexcept {
@@ -77,8 +77,8 @@ class match_table {
     return none_arrived() ? nullptr : unexpected_.find(from, tag);
   }
 
-  /// Takes out every match operation that only `from` can serve, or (null) all of them: a list by
-  /// `after`, in order of posting.
+  /// Takes out every match operation that only `from` can serve, or (null) all of them: a list
+  /// linked by `after`, in order of posting.
   detail::match_operation* take_posted(const peer* from) noexcept;
 
   /// The oldest unexpected message from a peer, or (null) from any source.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong with a message, in words for people.
+// Failures of messages, in words for people.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace weft::proto {
 
-/// What operations end with after the context's end.
+/// The reason of operations that end with the context.
 inline constexpr const char* context_ended = "the context has ended";
 
 /// Why an operation that names no peer could not begin. \param tag of the operation
 const char* explain_no_peer(std::uint64_t tag) noexcept;
 
-/// The same mask. \throws weft::error (invalid_argument) if it names a tag of weft's own
+/// Returns the mask. \throws weft::error (invalid_argument) if it names a reserved tag
 tag_mask checked(tag_mask t);
 
 /// One sentence about an operation with that peer (null: any) that failed. Any thread.

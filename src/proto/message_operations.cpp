@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of messages: what an application starts goes to the peer, or to the matching of
-// its context.
+// The operations of messages: each is started at the peer, or at the matching of its context.
 #include "proto/message_errors.hpp"
 #include "proto/messenger.hpp"
 
@@ -10,7 +9,7 @@ peer_name::peer_name(proto::peer* p) noexcept : peer(p), id(p ? p->id() : no_pee
 
 namespace {
 
-/// Null: it names no peer.
+/// Null: the operation names no peer.
 proto::messenger* messenger_of(const send_operation& op) noexcept {
   return op.request.to.peer ? &op.request.to.peer->owner() : nullptr;
 }
@@ -18,7 +17,7 @@ proto::messenger* messenger_of(const match_operation& op) noexcept {
   return op.from ? &op.from->owner() : op.messenger;
 }
 
-/// Starts it by `begin`, unless it names no peer.
+/// Starts the operation by `begin`, unless it names no peer.
 template <class Operation, class Begin>
 bool start_with(Operation& op, Begin begin) noexcept {
   proto::messenger* const at = messenger_of(op);

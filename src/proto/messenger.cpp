@@ -22,14 +22,14 @@ messenger::~messenger() {
   close_all();
 }
 
-/// What a receive or probe that finds no message ends with, instead of waiting for ever; ok: it may
-/// wait.
+/// The error for a receive or probe that would wait without end because no message can come; ok: it
+/// may wait.
 inline errc messenger::no_message(const peer* from) const noexcept {
   if (from) return from->gone() ? from->why() : errc::ok;
   return closed_ ? errc::closed : errc::ok;
 }
 
-/// What receives and probes have in common. `match` is called with a message that is there already.
+/// The common part of receives and probes. `match` is called with a message that is there already.
 template <class Match>
 inline bool messenger::start_match(detail::match_operation& op, Match match) noexcept {
   if (op.cancel_requested) {
@@ -51,8 +51,8 @@ inline bool messenger::start_match(detail::match_operation& op, Match match) noe
 }
 
 bool messenger::start(detail::recv_operation& op) noexcept {
-  // Most receives are posted by the thread that leads, before their message comes, to a peer that
-  // lives. Nothing is called here, so that no register needs saving.
+  // Most receives are posted by the leader, before their message comes, to a living peer. This path
+  // calls no function, so that no register needs saving.
   if (engine_.try_enter_leading()) [[likely]] {
     const bool plain = op.from && op.from->id() == op.from_id && !op.from->gone() &&
                        !op.cancel_requested && table_.none_arrived() && !op.on &&

@@ -27,7 +27,7 @@
 
 namespace weft::proto {
 
-/// Choices that the protocols need. Sizes in bytes.
+/// Settings of the protocols. Sizes in bytes.
 struct messenger_settings {
   std::size_t unexpected_budget = 0;
   std::size_t eager_limit = 0;
@@ -35,13 +35,13 @@ struct messenger_settings {
   rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
   rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
   chained_fin chained = chained_fin::automatic;
-  /// Numbers that no peer guesses; a simulation has its own, so that a run can be repeated.
+  /// Makes numbers that no peer can guess; a simulation has its own, so that a run can be repeated.
   std::function<std::uint64_t()> secret = secret_word;
 };
 
-/// The protocol layer of a context: matching, and what all peers share. Owned by the context.
-/// Functions take the progress lock themselves where they say "any thread"; the others want it
-/// held.
+/// The protocol layer of a context: matching, and the state that all peers share. Owned by the
+/// context. Functions that say "any thread" take the progress lock themselves; for the others it
+/// must be held.
 class messenger {
  public:
   messenger(runtime::engine& engine, messenger_settings s);
@@ -74,7 +74,7 @@ class messenger {
   bool withdraw(detail::match_operation& op) noexcept;  ///< any thread
   bool start_held(detail::recv_operation& op) noexcept;
   bool start_held(detail::probe_operation& op) noexcept;
-  /// \param claimed null afterwards; null before: the message is not there any more
+  /// \param claimed null afterwards; if null before, the message is no longer there
   static bool start_held(detail::claimed_operation& op, inbound_message*& claimed) noexcept;
   /// Any thread.
   std::optional<received> try_probe(peer* from, tag_mask tag) noexcept;
@@ -91,11 +91,11 @@ class messenger {
   /// Whether a stream without a handle waits for its end. After close_all: not for long. Any
   /// thread.
   bool streams_linger() const noexcept;
-  /// One line about a peer for people. Any thread.
+  /// One line about a peer, for people. Any thread.
   std::string describe(const peer& p) const;
-  /// There was no memory on the way to a link: peers that wait for one fail.
+  /// Memory ran out before a link was made: peers that wait for one fail.
   void fail_unconnected() noexcept;
-  /// Ends everything with all peers. What begins later ends at once.
+  /// Ends all operations with all peers. Later ones end at once.
   void close_all() noexcept;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several links: how they come and go, and sending. Receiving is in multi_rail_receive.cpp.
+// Several links to one peer: their beginning and end, and sending. Receiving is in
+// multi_rail_receive.cpp.
 #include "proto/multi_rail_link.hpp"
 
 #include <algorithm>
@@ -18,13 +19,13 @@ using transports::post;
 
 namespace {
 
-// In front of the payload inside an ordered frame.
+// Bytes in front of the payload inside an ordered frame.
 constexpr std::uint32_t largest_head = sizeof(frame_header) + sizeof(frame_extension);
 
 constexpr double older_weigh = 0.75;                 // against the newest measurement
-constexpr std::chrono::seconds rate_is_good_for{5};  // what is slow is tried again after that
+constexpr std::chrono::seconds rate_is_good_for{5};  // a slow link is tried again after that
 
-/// One link that does what the worst of them can do, with room for a head.
+/// The traits that all lanes support, with room for the head of an ordered frame.
 transports::traits common(const std::vector<transports::traits>& lanes) {
   transports::traits t = lanes.front();
   for (const transports::traits& l : lanes) {
@@ -35,7 +36,7 @@ transports::traits common(const std::vector<transports::traits>& lanes) {
   t.max_payload = (t.max_payload - largest_head) / credit_unit * credit_unit;
   t.fragment = std::min(t.fragment, t.max_payload);
   t.first_piece = std::min(t.first_piece, t.max_payload);
-  t.announced_beyond = 0;  // it would come in the same block
+  t.announced_beyond = 0;  // an announced payload would be in the same block
   return t;
 }
 
@@ -54,7 +55,7 @@ multi_rail_link::~multi_rail_link() { peer_.connection().use(nullptr); }
 
 void multi_rail_link::join(std::size_t n, std::unique_ptr<transports::link> made) noexcept {
   lane& l = *lanes_[n];
-  if (l.now != lane::state::coming) return;  // it broke before it was there
+  if (l.now != lane::state::coming) return;  // it broke before it was made
   l.out = std::move(made);
   l.now = lane::state::open;
   go_on();
@@ -67,7 +68,8 @@ bool multi_rail_link::alive() const noexcept {
                      [](const auto& l) { return l->now != lane::state::dead; });
 }
 
-/// Its frames are for the others. Its link stays until the end: its transport may be at work in it.
+/// Moves the lane's frames to the lists for the other lanes. Its link stays until the end: its
+/// transport may be inside a call of it.
 void multi_rail_link::lose(lane& l) noexcept {
   if (l.now == lane::state::dead) return;
   l.now = lane::state::dead;
@@ -85,8 +87,8 @@ void multi_rail_link::lose(lane& l) noexcept {
   if (alive() && !peer_.gone()) ++peer_.owner().counts().links_lost;
 }
 
-/// It broke here, and may do so where frames only came by it. The other side may not notice by
-/// itself: a device acknowledges what is not read any more, and a link that is full of it waits
+/// The lane broke on this side, possibly where frames were only received. The other side may not
+/// notice by itself: a device acknowledges frames that are not read any more, and a full link waits
 /// for room that never comes.
 void multi_rail_link::give_up(lane& l) noexcept {
   if (std::exchange(l.broke, true)) return;
@@ -102,7 +104,7 @@ std::string multi_rail_link::trouble() const {
   return {};
 }
 
-/// Something has changed for those that wait: what was lost goes first.
+/// Room or a new lane may help waiting sends: frames of lost lanes go first.
 void multi_rail_link::go_on() noexcept {
   send_all_again();
   if (std::exchange(refused_, false)) peer_.on_writable();
@@ -110,7 +112,7 @@ void multi_rail_link::go_on() noexcept {
 
 // --- sending -----------------------------------------------------------------------------------
 
-/// For frames in order: the first one that is known to work, and while there is none, any.
+/// The lane for ordered frames: the first one that is known to work, or any while there is none.
 multi_rail_link::lane* multi_rail_link::best() noexcept {
   lane* any = nullptr;
   for (const auto& l : lanes_) {
@@ -121,7 +123,7 @@ multi_rail_link::lane* multi_rail_link::best() noexcept {
   return any;
 }
 
-/// For a fragment.
+/// The lane for a fragment.
 multi_rail_link::lane* multi_rail_link::choose(std::uint64_t size, std::uint64_t left) noexcept {
   const detail::time_point now = peer_.owner().engine().now();
   std::array<link_load, most_links> loads;
@@ -135,7 +137,7 @@ multi_rail_link::lane* multi_rail_link::choose(std::uint64_t size, std::uint64_t
 }
 
 /// Posts the one item of a list, which is kept from then on. A lane that fails is lost, and the
-/// caller chooses another one. `what` stays as it is unless it was taken.
+/// caller chooses another lane. `what` is unchanged unless the lane took it.
 post multi_rail_link::put_on(lane& l, std::list<item>& what) noexcept {
   item& i = what.front();
   post answer = post::failed;
@@ -157,7 +159,7 @@ post multi_rail_link::put_on(lane& l, std::list<item>& what) noexcept {
   return answer;
 }
 
-/// What was on lanes that died. \return whether all of it has left
+/// Sends items of dead lanes again. \return whether all of them have left
 bool multi_rail_link::send_again(std::list<item>& which) noexcept {
   while (!which.empty()) {
     const item& first = which.front();
@@ -167,13 +169,14 @@ bool multi_rail_link::send_again(std::list<item>& which) noexcept {
     std::list<item> what;
     what.splice(what.end(), which, which.begin());
     const post answer = put_on(*l, what);
-    which.splice(which.begin(), what);  // if it is still there
+    which.splice(which.begin(), what);  // if no lane took it
     if (answer == post::done || answer == post::posted) ++peer_.owner().counts().frames_sent_again;
   }
   return true;
 }
 
-/// What ended with a lane: frames in order, and then that it did. The next lane may end on the way.
+/// Sends what a dead lane left: ordered frames, and then the news of its end. Another lane may die
+/// meanwhile.
 bool multi_rail_link::send_ordered_again() noexcept {
   if (!owes()) return true;
   while (owes() && send_again(ordered_again_) && tell_given_up()) continue;
@@ -188,7 +191,7 @@ bool multi_rail_link::send_all_again() noexcept {
   return true;
 }
 
-/// \return whether the other side has been sent all that there is to tell
+/// \return whether the other side has been told of all lanes that were given up
 bool multi_rail_link::tell_given_up() noexcept {
   constexpr std::uint8_t all_words = transports::has_extension | transports::has_immediate;
   for (const auto& l : lanes_) {
@@ -206,7 +209,7 @@ post multi_rail_link::not_now() noexcept {
   return alive() ? post::busy : post::failed;
 }
 
-/// A whole frame in one block.
+/// Makes a block of a whole frame.
 multi_rail_link::item multi_rail_link::wrap(const frame_header& header,
                                             const frame_extension* extension, gather data) const {
   const std::size_t head = sizeof header + transports::extension_size(header);
@@ -228,7 +231,7 @@ multi_rail_link::item multi_rail_link::wrap(const frame_header& header,
   return i;
 }
 
-/// Over the best lane; one that fails leaves it to the next. \return whether it has left
+/// Sends over the best lane; after a failure, over the next. \return whether it has left
 bool multi_rail_link::send_new(const frame_header& header, const frame_extension* extension,
                                gather data) noexcept {
   while (lane* const l = best()) {
@@ -246,14 +249,14 @@ bool multi_rail_link::send_new(const frame_header& header, const frame_extension
   return false;
 }
 
-/// Anything but the data of large messages.
+/// Sends any frame but the data of large messages.
 post multi_rail_link::send(const frame_header& header, const frame_extension* extension,
                            gather& data) noexcept {
   const bool far_ahead = next_ordered_ - ordered_seen_.first_missing() >= most_ahead &&
                          header.kind != static_cast<std::uint8_t>(frame_kind::arrived);
   if (!send_ordered_again() || far_ahead || !send_new(header, extension, data)) return not_now();
   data.skip(header.size);
-  send_ordered_again();  // of a lane that failed on the way
+  send_ordered_again();  // frames of a lane that failed meanwhile
   return post::done;
 }
 
@@ -292,9 +295,9 @@ bool multi_rail_link::on_arrived(std::uint64_t number, std::uint64_t frames,
   if (number >= lanes_.size()) return false;
   lane& l = *lanes_[number];
   l.broke = l.broke || given_up;
-  if (l.now == lane::state::dead) return true;  // all of it goes again, and arrives once
+  if (l.now == lane::state::dead) return true;  // its frames go again, and arrive once
   if (frames < l.seen || frames - l.seen > l.unconsumed.size()) return false;
-  // No receiver can have what is still to be read from the application's memory.
+  // No receiver can have bytes that are still to be read from the application's memory.
   if (frames - l.seen == l.unconsumed.size() && !l.unconsumed.empty() && l.out->holds())
     return false;
   std::uint64_t bytes = 0;
@@ -311,7 +314,7 @@ bool multi_rail_link::on_arrived(std::uint64_t number, std::uint64_t frames,
     if (!what.fragment()) continue;
     if (bytes == 0) since = std::max(since, what.posted);
     bytes += what.header.size;
-    // A send that waits for the end of its message waits for room.
+    // A send that waits for the end of its message counts as waiting for room.
     refused_ = refused_ || (!what.dropped && !holds_for(what.extension.a));
   }
   if (bytes != 0) measure(l, bytes, since);

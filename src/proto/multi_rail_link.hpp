@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several links to one peer that look like one, and outlive each other.
+// Several links to one peer as one link that outlives the loss of all but one.
 #pragma once
 
 #include <cstddef>
@@ -20,59 +20,58 @@ namespace weft::proto {
 
 class peer;
 
-/// What the multi-rail link is made of: in front of it, because a link refers to its traits.
+/// The link's traits: a base class in front of it, because a link refers to its traits.
 struct multi_rail_traits {
   transports::traits own;
 };
 
-/// How many frames one link may be ahead of another that stands still, before the rest waits for
-/// that one.
+/// How many frames the other links may be ahead of one that stands still, before they wait for it.
 inline constexpr std::uint64_t most_ahead = 1u << 16;
 
-/// Stands between a peer and several links to it. To the peer it is a link; each transport has one
-/// of its lanes for a frame sink. A peer with one link has none of this, and pays nothing for it.
+/// Joins several links to a peer. To the peer it is a link; each transport has one of its lanes as
+/// a frame sink. A peer with one link does not have this object, and pays nothing for it.
 ///
 /// Frames that must keep their order travel whole inside `ordered` frames with a number each, over
-/// the best lane. The data of large messages is striped over all lanes by what each has been
-/// measured to carry; every fragment has a number and says where it belongs, so their order does
-/// not matter. What was sent is kept until the other side has said that it arrived (blocks here,
-/// fragments where the application has them), and goes again over what is left when a lane dies.
-/// The other side takes each number once. docs/adr/0010-several-links.md.
+/// the best lane. The data of large messages is striped over all lanes by their measured rates;
+/// every fragment has a number and says where it belongs, so the order of fragments does not
+/// matter. Sent items are kept until the other side has confirmed their arrival (blocks in this
+/// object, fragments in the application's memory), and go again over the remaining lanes when a
+/// lane dies. The other side takes each number once. docs/adr/0010-several-links.md.
 ///
 /// Made when the first lane is offered in either direction; owned by the side that offers until the
 /// peer takes it as its link. Progress lock held only.
 class multi_rail_link final : private multi_rail_traits, public transports::link {
  public:
-  /// \param p     whose links; outlives this, and learns of it
-  /// \param lanes what each link is like, best first: at least one
+  /// \param p     the peer of the links; outlives this object, and gets its address
+  /// \param lanes the traits of each link, best first: at least one
   multi_rail_link(peer& p, const std::vector<transports::traits>& lanes);
   ~multi_rail_link() override;
 
   std::size_t size() const noexcept { return lanes_.size(); }
 
-  /// What the transport of that link calls.
+  /// The frame sink for the transport of that link.
   transports::frame_sink& frame_sink(std::size_t n) noexcept { return *lanes_[n]; }
 
-  /// That link may be sent on from now on. The peer is told of the first by peer::opened.
+  /// That link can be used from now on. peer::opened tells the peer of the first one.
   void join(std::size_t n, std::unique_ptr<transports::link> made) noexcept;
-  /// That link will not come.
+  /// That link will not be made.
   void refused(std::size_t n) noexcept;
-  /// Whether a link could still carry something, now or once it has been opened.
+  /// Whether a link can still carry frames, now or once it has been opened.
   bool alive() const noexcept;
 
   /// The other side has received so many frames on that lane.
-  /// \param given_up it receives no more there: the lane is lost here, too
-  /// \return false: that makes no sense
+  /// \param given_up it receives no more there: the lane is lost on this side, too
+  /// \return false: the number makes no sense
   bool on_arrived(std::uint64_t n, std::uint64_t frames, bool given_up = false) noexcept;
 
-  /// Something that the other side may wait for has to leave first, and no operation here waits for
-  /// it.
+  /// Whether frames have to leave first that the other side may wait for; no operation of this side
+  /// waits for them.
   bool owes() const noexcept { return !ordered_again_.empty() || untold_ != 0; }
 
-  /// Frames that are kept because they may have to go again.
+  /// The number of frames that are kept because they may have to go again.
   std::size_t kept() const noexcept;
 
-  /// What each lane carries, as measured: bytes a second, 0 while nothing is known.
+  /// The measured rate of each lane: bytes a second, 0 while unknown.
   std::vector<double> rates() const;
 
   std::string opened(transports::wireup_message) override { return {}; }
@@ -83,7 +82,7 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   bool holds() const noexcept override;
   bool holds_for(std::uint64_t receiver_id) const noexcept override;
   void let_go() noexcept override;
-  // The data of a message comes from one place only, and survives the link that it came by.
+  // The memory of a message is read through one place only, and must not depend on one lane.
   transports::post get(transports::scatter, remote_address, std::size_t,
                        std::uint64_t) noexcept override {
     return transports::post::failed;
@@ -102,14 +101,14 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
     std::vector<std::byte> block;  // of an ordered frame: a whole frame
     transports::gather data;       // of a fragment; belongs to the operation
     detail::time_point posted;
-    bool dropped = false;  // a fragment whose memory has gone back
+    bool dropped = false;  // a fragment: its memory is the application's again
 
     bool fragment() const noexcept {
       return header.kind == static_cast<std::uint8_t>(frame_kind::data);
     }
   };
 
-  /// One of the links, and the frame sink of what comes by it.
+  /// One of the links, and the frame sink of its frames.
   struct lane final : transports::frame_sink {
     enum class state : std::uint8_t { coming, open, dead };
 
@@ -130,22 +129,23 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
     std::unique_ptr<transports::link> out;
 
     // Sending.
-    bool full = false;   // it refused a frame or holds memory, and will tell
+    bool full = false;   // it refused a frame or holds memory; on_writable follows
     bool works = false;  // it has taken a frame
     std::list<item> unconsumed;
     std::uint64_t seen = 0;       // frames known to have arrived
     std::uint64_t in_flight = 0;  // bytes of fragments among `unconsumed`
-    // Of fragments known to have arrived, and the seconds that it took; older ones weigh less.
+    // Bytes of fragments known to have arrived, and the seconds that they took; older ones weigh
+    // less.
     double bytes = 0, seconds = 0;
     detail::time_point last_progress{};
 
     // Receiving.
     std::uint64_t received = 0;  // frames
-    std::uint64_t told = 0;      // of these, known to the other side
+    std::uint64_t told = 0;      // of these, reported to the other side
     std::uint64_t untold_bytes = 0;
 
     bool broke = false;     // at either end: there is nothing more to tell about it
-    bool given_up = false;  // it broke here, and the other side is still to be told
+    bool given_up = false;  // it broke on this side, and the other side is still to be told
   };
 
   bool take_ordered(const frame_header& outer, const std::byte* block) noexcept;
@@ -179,11 +179,11 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   // Sending.
   std::uint64_t next_ordered_ = 0;
   std::uint64_t next_fragment_ = 0;
-  number_set ordered_seen_, fragments_seen_;  // by the other side
-  // Were on a lane that died. Fragments wait for what is said in order, never the reverse: that is
-  // how either side learns what has arrived.
+  number_set ordered_seen_, fragments_seen_;  // known to have arrived at the other side
+  // Items of lanes that died. Fragments wait for ordered frames, never the reverse: by ordered
+  // frames either side learns what has arrived.
   std::list<item> ordered_again_, fragments_again_;
-  std::size_t untold_ = 0;  // lanes that were given up and the other side does not know of
+  std::size_t untold_ = 0;  // lanes that were given up and that the other side has not been told of
   bool refused_ = false;    // a frame was not taken: the peer waits for room
 
   // Receiving.
@@ -191,7 +191,8 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   std::map<std::uint64_t, std::vector<std::byte>> early_;  // ordered frames beyond it
   std::size_t early_bytes_ = 0;
   bool delivering_later_ = false;
-  errc dead_ = errc::ok;  // why no lane lives, while what had come is still being delivered
+  errc dead_ =
+      errc::ok;  // why no lane is alive, while frames that had arrived are still being delivered
   number_set fragments_;
 };
 

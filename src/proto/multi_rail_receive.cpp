@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several links: what comes by them, each number once.
+// Receiving over several links: each number is taken once.
 #include <cstring>
 #include <new>
 
@@ -10,25 +10,25 @@ namespace weft::proto {
 
 namespace {
 
-// The other side keeps what it has sent until it is told: at once for a fragment, whose memory an
-// application waits for, else when so much has gathered.
+// The other side keeps sent frames until it is told of their arrival: at once for a fragment, whose
+// memory an application waits for, else when so much has gathered.
 constexpr std::uint64_t untold_frames = 16;
 constexpr std::uint64_t untold_bytes_limit = 64 * 1024;
 
-// Bytes of ordered frames that need no credit and may come before an earlier one.
+// Bytes of ordered frames that need no credit and may arrive before an earlier one.
 constexpr std::size_t early_controls = 8u << 20;
 
-// Of those that waited for an earlier one.
+// How many frames that waited for an earlier one are delivered at once.
 constexpr std::size_t frames_at_once = 256;
 
 }  // namespace
 
-/// In order, and each once, whichever lane it came by.
+/// Delivers ordered frames in order, each once, whichever lane they came by.
 bool multi_rail_link::take_ordered(const frame_header& outer, const std::byte* block) noexcept {
   const std::uint64_t number = outer.tag;
   if (number < expected_) return true;  // a second time
   if (number != expected_ || has_turn()) {
-    // What needs credit cannot be more than was granted.
+    // Frames that need credit cannot exceed the granted window.
     const std::size_t most =
         std::size_t{peer_.writer().flow().window()} * credit_unit + early_controls;
     if (number - expected_ > 2 * most_ahead || early_bytes_ + outer.size > most) return false;
@@ -38,14 +38,15 @@ bool multi_rail_link::take_ordered(const frame_header& outer, const std::byte* b
     } catch (const std::bad_alloc&) {
       peer_.fail(errc::out_of_memory, "no memory for what overtook an earlier message");
     }
-    return deliver_early(2);  // what waits becomes less, however much comes
+    return deliver_early(2);  // the backlog shrinks, however many frames arrive
   }
   ++expected_;
   if (!deliver(block, outer.size)) return false;
   return deliver_early(frames_at_once);
 }
 
-/// What waited for those before it, in slices: it may be much. \param most so many of them
+/// Delivers frames that waited for earlier ones, in slices: there may be many. \param most at most
+/// so many
 bool multi_rail_link::deliver_early(std::size_t most) noexcept {
   for (; has_turn() && most != 0; --most) {
     const auto next = early_.extract(early_.begin());
@@ -61,7 +62,7 @@ bool multi_rail_link::deliver_early(std::size_t most) noexcept {
 
 protocol_coroutine multi_rail_link::deliver_later(std::shared_ptr<peer> p) noexcept {
   co_await p->owner().upkeep().yield();
-  if (p->connection().several() != this) co_return;  // it has ended
+  if (p->connection().several() != this) co_return;  // the link has ended
   delivering_later_ = false;
   if (!deliver_early(frames_at_once))
     p->on_broken(errc::protocol_error);
@@ -69,7 +70,7 @@ protocol_coroutine multi_rail_link::deliver_later(std::shared_ptr<peer> p) noexc
     p->on_broken(dead_);
 }
 
-/// What had come by then is the peer's all the same.
+/// Frames that had arrived by then are delivered all the same.
 void multi_rail_link::all_dead(errc why) noexcept {
   if (has_turn() && !peer_.gone())
     dead_ = why;
@@ -77,7 +78,7 @@ void multi_rail_link::all_dead(errc why) noexcept {
     peer_.on_broken(why);
 }
 
-/// A block: header, extension if there is one, payload.
+/// Delivers a block: header, extension if there is one, payload.
 bool multi_rail_link::deliver(const std::byte* block, std::size_t size) noexcept {
   frame_header h;
   frame_extension x{};
@@ -114,7 +115,7 @@ bool multi_rail_link::lane::on_frame(const frame_header& h, const frame_extensio
   const auto kind = static_cast<frame_kind>(h.kind);
   const bool fragment = kind == frame_kind::data && x;
   if (!fragment && (kind != frame_kind::ordered || x || !payload)) return false;
-  // A closed peer still has a good-bye to hear, or its answer.
+  // A closed peer may still send a good-bye, or its answer.
   if (in.peer_.gone() && (fragment || in.peer_.now() != peer::state::closed)) return true;
   const bool understood = fragment ? in.take_fragment(h, *x, payload) : in.take_ordered(h, payload);
   if (!understood) return false;
@@ -138,7 +139,7 @@ void multi_rail_link::lane::on_broken(errc why) noexcept {
   if (why == errc::protocol_error) return in.peer_.on_broken(why);
   if (!in.alive()) return in.all_dead(why);
   if (in.untold_ != 0)
-    in.peer_.connection().want_link();  // who has only received has none to tell by
+    in.peer_.connection().want_link();  // a side that has only received has no link to tell by
   in.go_on();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a row of numbers have been seen, where most come nearly in order.
+// The numbers of a sequence that have been seen, where most come nearly in order.
 #pragma once
 
 #include <bit>
@@ -8,9 +8,9 @@
 
 namespace weft::proto {
 
-/// Everything below `first_missing`, and some beyond it. Costs a bit for each number between the
-/// first missing one and the largest; callers bound how far ahead they let it get. A number far
-/// ahead makes room for all before it: in words, so that this takes no time to speak of.
+/// Holds all numbers below `first_missing`, and some beyond it. Costs a bit for each number between
+/// the first missing one and the largest; callers bound how far ahead the largest may be. A number
+/// far ahead makes room for all before it, in words, so the time for this is negligible.
 class number_set {
  public:
   bool has(std::uint64_t n) const noexcept {
@@ -19,7 +19,7 @@ class number_set {
     return word < words_.size() && (words_[word] >> n % 64 & 1) != 0;
   }
 
-  /// \throws std::bad_alloc, and nothing has changed
+  /// \throws std::bad_alloc, and then nothing has changed
   void add(std::uint64_t n) {
     if (n < first_) return;
     const std::uint64_t word = (n - first_) / 64;
@@ -34,7 +34,7 @@ class number_set {
   }
 
  private:
-  std::uint64_t first_ = 0;  // that words_ begin with: a multiple of 64
+  std::uint64_t first_ = 0;  // the first number in words_: a multiple of 64
   std::deque<std::uint64_t> words_;
 };
 

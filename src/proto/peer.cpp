@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a peer to the parts that they are for.
+// Hands the frames of a peer to its parts.
 #include "proto/peer.hpp"
 
 #include <new>
@@ -19,11 +19,11 @@ peer::peer(messenger& owner, peer_id id)
 
 peer::~peer() = default;
 
-/// Every frame that the short way (small_message.cpp) does not take.
+/// Takes every frame that the short path (small_message.cpp) does not take.
 bool peer::dispatch(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
   const auto kind = static_cast<frame_kind>(h.kind);
-  if (now() == state::closed) {  // a good-bye, or its answer, may still be on the way
+  if (now() == state::closed) {  // a good-bye, or its answer, may still be under way
     if (kind == frame_kind::bye) return on_bye(x);
     if (kind == frame_kind::arrived) return x && on_arrived(*x);
   }
@@ -66,7 +66,7 @@ bool peer::dispatch(const frame_header& h, const frame_extension* x,
     case frame_kind::granted:
     case frame_kind::released:
       return x && (!rma_parts() || rma_->on_frame(kind, h, *x, data));
-    case frame_kind::ordered:  // only around others
+    case frame_kind::ordered:  // only around other frames
       return false;
   }
   return false;
@@ -84,8 +84,8 @@ bool peer::on_fragment(const frame_header& h, const frame_extension& x,
   return rendezvous_receiver_.on_fragment(h, x, data);
 }
 
-/// Only what is certain to be taken: the rest of a message that has met its receive, or of an
-/// access.
+/// Only for bytes that are certain to be taken: the rest of a message that has met its receive, or
+/// of an access.
 mutable_buffer peer::place(const frame_header& h, const frame_extension* x,
                            std::uint32_t already) noexcept {
   if (gone()) return {};
@@ -128,9 +128,9 @@ void peer::on_chained(std::uint64_t cookie) noexcept {
   writer_.wake_peer();
 }
 
-/// The link has space, or is new: control frames first, then messages that have begun, then the
-/// next one. That one has its turn even if control frames filled a new link: while no send had it,
-/// a later message could go first.
+/// The link has space, or is new: control frames go first, then messages that have begun, then the
+/// next message. The next message gets its turn even if control frames filled a new link: while no
+/// send holds the turn, a later message could go first.
 void peer::on_writable() noexcept {
   writer_.set_writable();
   if (!connection_.link() || now() == state::lost) return;
@@ -145,7 +145,7 @@ void peer::on_writable() noexcept {
 
 // --- access to memory ---------------------------------------------------------------------------
 
-/// Null: there is no memory for it.
+/// Null: no memory.
 rma* peer::rma_parts() noexcept {
   if (rma_) return rma_.get();
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One peer, as the protocols see it.
+// One peer of the protocol layer.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,11 @@ namespace weft::proto {
 class messenger;
 struct rma;
 
-/// The protocols with one peer: takes its frames and hands each to the part that it is for; begins
-/// and ends the connection for all parts. Owned by the messenger and by endpoints. Progress lock
-/// held only unless it says otherwise. When only the messenger owns it, and it has gone, it becomes
-/// another peer: requests and operations may still hold its address (detail::peer_name).
+/// The protocols with one peer: takes its frames and hands each to the right part; begins and ends
+/// the connection for all parts. Owned by the messenger and by endpoints. Progress lock held only
+/// unless a function says otherwise. When the peer has gone and only the messenger owns the object,
+/// the object becomes another peer: requests and operations may still hold its address
+/// (detail::peer_name).
 class peer final : public transports::frame_sink, public std::enable_shared_from_this<peer> {
  public:
   using state = peer_connection::state;
@@ -50,38 +51,39 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   proto::sender& sender() noexcept { return sender_; }
   proto::receiver& receiver() noexcept { return receiver_; }
 
-  /// \return true if it has ended, with op.status set
+  /// \return true if the operation has ended, with op.status set
   bool start(detail::send_operation& op) noexcept;
-  /// A message of one frame that lies together, with nothing in its way: no operation is needed
-  /// (small_message.cpp). \param to the peer that it is for: this may be another one by now
+  /// Sends a message of one frame with contiguous payload, if nothing is in its way: no operation
+  /// is needed (small_message.cpp). \param to the peer that it is for: this object may be another
+  /// peer by now
   /// \return false: nothing has happened
   bool try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
                        std::uint64_t immediate) noexcept;
-  /// One-sided access (rma.hpp). \return true if it has ended, with op.status set
+  /// One-sided access (rma.hpp). \return true if the operation has ended, with op.status set
   bool start(detail::rma_operation& op) noexcept;
   void cancel(detail::rma_operation& op) noexcept;
 
   // --- the connection -------------------------------------------------------------------------
 
-  /// The link that was asked for is ready. \param credit units that the peer granted to begin with
+  /// The requested link is ready. \param credit units that the peer grants at first
   void opened(std::unique_ptr<transports::link> link, std::uint32_t credit);
-  /// Ends everything with this peer. Later operations end the same way at once. Unless it is
-  /// closed, its process is told that this side has given it up.
+  /// Ends all operations with this peer. Later operations end the same way at once. Unless the peer
+  /// is closed, its process is told that this side has given it up.
   void fail(errc why, std::string_view detail) noexcept;
-  /// The same, but its process is told nothing: it knows already, or has died.
+  /// As `fail`, but the peer's process is told nothing: it knows already, or has died.
   void lose(errc why, std::string_view detail) noexcept;
-  /// This side closes: what has begun ends in good order, and nothing new begins.
+  /// This side closes: operations that have begun end in good order, and no new one begins.
   void close() noexcept;
   /// Frees the link, after fail.
   void drop_link() noexcept;
 
-  /// Gone, and no message of its is left.
+  /// Gone, and without messages.
   bool finished() const noexcept {
     return gone() && !receiver_.holds_messages() && !connection_.link() && !unreported && !to_sweep;
   }
-  /// Gives back memory, once finished.
+  /// Frees memory, once finished.
   void shrink() noexcept;
-  /// Another one from now on; finished, and without another owner. \throws std::bad_alloc
+  /// Makes the object another peer; it is finished, and has no other owner. \throws std::bad_alloc
   void recycle_as(peer_id id);
 
   // --- frame sink -----------------------------------------------------------------------------
@@ -95,7 +97,7 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   void on_chained(std::uint64_t cookie) noexcept override;
   void on_writable() noexcept override;
   void on_broken(errc why) noexcept override;
-  /// As place and on_frame, for a fragment over one of several links, which is new.
+  /// As place and on_frame, for a new fragment over one of several links.
   mutable_buffer place_fragment(const frame_header& header, const frame_extension& extension,
                                 std::uint32_t already) noexcept;
   bool on_fragment(const frame_header& header, const frame_extension& extension,
@@ -104,11 +106,11 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   // --- for others -----------------------------------------------------------------------------
 
   unexpected_of_peer unexpected;     ///< for the unexpected queue: messages of this peer
-  std::vector<operation*> closings;  ///< operations that wait for the end, for whatever reason
+  std::vector<operation*> closings;  ///< operations that wait for the peer's end, for any reason
   // For the messenger.
   peer* next_to_sweep = nullptr;
-  bool to_sweep = false;    ///< it is in the list of those to sweep
-  bool unreported = false;  ///< it was given up, and there was no memory to say so
+  bool to_sweep = false;    ///< it is in the list of peers to sweep
+  bool unreported = false;  ///< it was given up, and there was no memory to tell its process
 
  private:
   template <class Copy>
@@ -123,7 +125,7 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   bool on_bye_answer() noexcept;
   protocol_coroutine say_bye() noexcept;
 
-  // In this order what each frame needs lies together.
+  // This order keeps the fields that each frame needs together.
   peer_connection connection_;
   proto::receiver receiver_;
   frame_writer writer_;

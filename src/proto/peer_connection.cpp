@@ -31,7 +31,7 @@ bool peer_connection::begin_closing() noexcept {
 void peer_connection::end(errc why, std::string_view detail) noexcept {
   state_ = why == errc::closed ? state::closed : state::lost;
   why_ = why;
-  if (link_) link_->let_go();  // of memory of sends that end here, and the peer may not know it
+  if (link_) link_->let_go();  // of memory of sends that end here; the peer may not know that
   note(detail);
 }
 
@@ -40,12 +40,12 @@ void peer_connection::mark_failed(errc why) noexcept {
   messenger_->upkeep().note_marked();
 }
 
-/// For people, who else have the code to go by.
+/// For people; without memory they have the error code.
 void peer_connection::note(std::string_view detail) noexcept {
   try {
     detail_ = detail;
   } catch (const std::bad_alloc&) {
-    // The code tells most of it.
+    // No memory: the code tells most of it.
   }
 }
 

@@ -18,16 +18,16 @@ class messenger;
 class multi_rail_link;
 class peer;
 
-/// Part of a peer, whose protocols hold its address. Reset when the peer object is used for another
-/// peer. Progress lock held only, unless a function says otherwise.
+/// Part of a peer; the peer's protocols hold its address. Reset when the peer object is used for
+/// another peer. Progress lock held only, unless a function says otherwise.
 ///
 ///     idle --want_link--> connecting --opened--> open
 ///       any of these --end--> closed (in good order) or lost (`why` tells)
 class peer_connection {
  public:
   enum class state : std::uint8_t {
-    idle,        ///< never spoken to: no link, no memory
-    connecting,  ///< a link was asked for
+    idle,        ///< no message yet: no link, no memory
+    connecting,  ///< a link was requested
     open,
     closed,  ///< in good order, by either side
     lost     ///< `why()` tells
@@ -39,7 +39,7 @@ class peer_connection {
   proto::peer& peer() const noexcept { return *peer_; }
   messenger& owner() const noexcept { return *messenger_; }  ///< any thread
   peer_id id() const noexcept { return id_; }                ///< any thread that owns the peer
-  /// For protocols: the last endpoint may be dropped while they run.
+  /// Keeps the peer alive for protocols: the last endpoint may be dropped while they run.
   std::shared_ptr<proto::peer> keep_alive() const noexcept;
 
   state now() const noexcept { return state_; }
@@ -47,46 +47,46 @@ class peer_connection {
   bool gone() const noexcept { return state_ >= state::closed; }
   errc why() const noexcept { return why_; }
   const std::string& detail() const noexcept { return detail_; }
-  /// What an operation that begins too late ends with.
+  /// The error of an operation that begins too late.
   errc refusal() const noexcept { return why_ == errc::ok ? errc::closed : why_; }
 
   transports::link* link() const noexcept { return link_.get(); }
-  /// Opens the link, as the first message does; nothing if that was asked for before.
+  /// Requests a link, as the first message does; nothing if that was done before.
   void want_link() noexcept;
-  /// The link that was asked for is ready. A closed connection takes it to answer a good-bye, and
-  /// stays closed.
+  /// The requested link is ready. A closed connection takes it to answer a good-bye, and stays
+  /// closed.
   void opened(std::unique_ptr<transports::link> link) noexcept;
   void drop_link() noexcept { link_.reset(); }
 
-  /// Several links to this peer, which joins them; null: one, or none yet. The messages of this
-  /// peer come in fragments while there are several.
+  /// The multi-rail link that joins several links to this peer; null: one link, or none yet. With
+  /// several links the messages of this peer come in fragments.
   multi_rail_link* several() const noexcept { return several_; }
   void use(multi_rail_link* joined) noexcept { several_ = joined; }
 
-  /// This side closes it: nothing new is begun.
+  /// This side closes the connection: nothing new is begun.
   bool closing() const noexcept { return closing_; }
   /// \return false: it is closing already, or has ended
   bool begin_closing() noexcept;
-  /// The end, once. The link lets go of all memory.
+  /// Ends the connection, once. The link lets go of all memory.
   void end(errc why, std::string_view detail) noexcept;
 
-  /// Something could not be kept for want of memory (or is more than is kept for a peer), so that
-  /// this peer cannot be served any more. It fails at the next pass: the caller may be in the
-  /// middle of things.
+  /// Memory ran out (or a limit for the peer was reached), so that this peer cannot be served any
+  /// more. The peer fails at the next pass: the caller may be in the middle of other work with it.
   void mark_failed(errc why = errc::out_of_memory) noexcept;
   errc marked_failure() const noexcept { return marked_failure_; }
 
  private:
   void note(std::string_view detail) noexcept;
 
-  std::string detail_;  // first, so that what each frame needs lies together with the next part's
+  std::string detail_;  // first, so that the fields that each frame needs lie next to those of the
+                        // next part
   proto::peer* peer_;
   messenger* messenger_;
   peer_id id_;
   state state_ = state::idle;
   bool closing_ = false;
   errc why_ = errc::ok;
-  errc marked_failure_ = errc::ok;  // why it is to fail at the next pass
+  errc marked_failure_ = errc::ok;  // why the peer is to fail at the next pass
   std::unique_ptr<transports::link> link_;
   multi_rail_link* several_ = nullptr;
 };

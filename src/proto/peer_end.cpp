@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A peer's connection begins and ends, for all of its parts, and the peer becomes another.
+// Begins and ends a peer's connection, for all of its parts, and makes the object another peer.
 //
 //   this side closes                        PEER
 //   close: say_bye, after the sends
@@ -36,7 +36,7 @@ void peer::on_broken(errc why) noexcept {
   try {
     if (connection_.link()) more = connection_.link()->trouble();
   } catch (const std::bad_alloc&) {
-    // The code tells most of it.
+    // No memory: the code tells most of it.
   }
   if (!more.empty()) how = more;
   fail(why, how);
@@ -59,8 +59,8 @@ void peer::lose(errc why, std::string_view detail) noexcept {
     rma_->target.fail();
   }
   writer_.end();
-  // What is whole keeps its part of the budget until it is received. What will never be whole is
-  // released bit by bit: it may be many messages.
+  // Complete messages keep their part of the budget until they are received. Messages that will
+  // never be complete are released in slices: there may be many.
   unexpected_queue::begin_sweep(unexpected);
   if (!receiver_.sweep(messages_per_pass)) owner().upkeep().add_to_sweep(*this);
   for (operation* op : std::exchange(closings, {})) owner().engine().end(*op);
@@ -73,7 +73,7 @@ void peer::close() noexcept {
 protocol_coroutine peer::say_bye() noexcept {
   const auto alive = shared_from_this();
   if (!co_await sender_.order().acquire(nullptr)) co_return;
-  // And the turn is kept: nothing is begun any more.
+  // The turn is kept: no other send begins any more.
   writer_.send_control(frame_kind::bye, good_bye);
 }
 
@@ -81,7 +81,7 @@ bool peer::on_bye(const frame_extension* x) noexcept {
   return x && x->a == bye_answer ? on_bye_answer() : on_good_bye();
 }
 
-/// All that was sent before the good-bye has come: no side needs the connection any more.
+/// All that was sent before the good-bye has arrived: no side needs the connection any more.
 bool peer::on_bye_answer() noexcept {
   if (!writer_.take_bye_answer()) return gone();
   fail(errc::closed, closed_by_this_side);
@@ -91,16 +91,16 @@ bool peer::on_bye_answer() noexcept {
 
 bool peer::on_good_bye() noexcept {
   if (gone()) return true;
-  // Sends of ours that are under way could not be received any more.
+  // Sends of this side that are under way could not be received any more.
   const bool needs_link = now() == state::idle;
   const control_queue::entry thanks{header_of(frame_kind::bye, 0, 0, transports::has_extension),
                                     {bye_answer, 0, 0}};
-  // First, because to let go of memory may take the link along.
+  // First, because letting go of memory may take the link along.
   const bool answered = now() == state::open && writer_.add_last(thanks) && writer_.flush();
   fail(errc::closed, connection_.closing() ? closed_by_this_side : "the peer closed it");
   if (answered) return true;
   if (!writer_.add_last(thanks)) {
-    // No memory for it: the end of the connection says as much.
+    // No memory for it: the end of the connection tells the peer.
     owner().connections().disconnected(*this);
     return true;
   }

@@ -39,12 +39,12 @@ std::shared_ptr<peer> peer_registry::add() {
                   "this context has met as many peers by address as there are numbers for");
     id = first_new_ + static_cast<peer_id>(ends_.size());
     ends_.push_back(static_cast<std::uint8_t>(errc::unreachable));
-    // A call may have asked for that number before it was given: then it is not given.
+    // A call may have used that number before it was given: then it is not given.
   } while (peers_.contains(id));
   return peers_.emplace(id, make(id)).first->second;
 }
 
-/// No connection is made to a peer that is met when the context has ended.
+/// A peer that is made after the context's end gets no connection.
 std::shared_ptr<peer> peer_registry::make(peer_id id) {
   if (free_list_.empty()) collect();
   std::shared_ptr<peer> p;
@@ -59,9 +59,9 @@ std::shared_ptr<peer> peer_registry::make(peer_id id) {
   return p;
 }
 
-/// Peers that have gone and have no owner become free. Done when there are twice as many
-/// peers as the last time had left: what it costs is shared among those that were new since,
-/// however many endpoints of those that have gone are kept.
+/// Frees peers that have gone and have no owner. Runs when there are twice as many peers as the
+/// last run left: so its cost is shared among the peers that were new since, however many endpoints
+/// of gone peers are kept.
 void peer_registry::collect() {
   constexpr std::size_t few = 16;
   if (peers_.size() < std::max(collect_at_, few)) return;
@@ -76,7 +76,7 @@ void peer_registry::collect() {
       rank_ends_.insert_or_assign(id, static_cast<std::uint8_t>(p->why()));
     else if (id - first_new_ < ends_.size())
       ends_[id - first_new_] = static_cast<std::uint8_t>(p->why());
-    // Not moved: that a count falls shows us what those did who had it before.
+    // Not moved: the use count that was read orders the former owners' accesses before this.
     free_list_.push_back(p);
     at = peers_.erase(at);
     free_list_.back()->shrink();

@@ -17,23 +17,23 @@
 
 namespace weft::proto {
 
-/// A peer that has gone and has no owner but this is used for another one: what still holds its
-/// address holds its number as well (detail::peer_name), and finds by `why_gone` what became of it,
-/// which is remembered in one byte. Owned by the messenger. Functions take the progress lock
-/// themselves where they say "any thread"; the others want it held.
+/// A peer that has gone and that only the registry owns is used for another peer. Objects that
+/// still hold its address hold its number as well (detail::peer_name), and find by `why_gone` how
+/// it ended, which is kept in one byte. Owned by the messenger. Functions that say "any thread"
+/// take the progress lock themselves; for the others it must be held.
 class peer_registry {
  public:
   peer_registry(messenger& m, runtime::engine& e) noexcept : messenger_(m), engine_(e) {}
 
   /// The peer with that number; made if it is new. Any thread. \throws std::bad_alloc
   std::shared_ptr<peer> at(peer_id id);
-  /// Two at once, for a barrier, which asks in every step. To be named with their numbers: one that
-  /// goes may be another one then. Any thread.
+  /// Two peers at once, for a barrier, which needs them in every step. To be named with their
+  /// numbers: a peer that goes may be another one then. Any thread.
   std::array<peer*, 2> at(peer_id a, peer_id b);
-  /// One that comes by address, with the next number from `ranks` on. Any thread.
+  /// Adds a peer that is known by address, with the next number from `ranks` on. Any thread.
   /// \throws std::bad_alloc, weft::error (unsupported) when all numbers have been given
   std::shared_ptr<peer> add();
-  /// Whether a number is that of a rank, or a peer that came by address has or had it. Any thread.
+  /// Whether a number is that of a rank, or was given to a peer known by address. Any thread.
   bool has_given(peer_id id) const;
 
   /// Numbers below this one are ranks.
@@ -41,7 +41,7 @@ class peer_registry {
   /// Why there is no peer with that number; ok: there is one, or there will be.
   errc why_gone(peer_id id) const noexcept;
 
-  /// Calls `act` with each peer.
+  /// Calls `act` for each peer.
   template <class Action>
   void for_each(Action act) const {
     for (const auto& [id, p] : peers_) act(*p);
@@ -53,7 +53,7 @@ class peer_registry {
     return false;
   }
 
-  /// The context ends: no connection is made to a peer that is met from now on.
+  /// The context ends: peers that are made from now on get no connection.
   void close() noexcept { closed_ = true; }
   /// Releases all peers and their links, after their end.
   void clear() noexcept {
@@ -69,11 +69,11 @@ class peer_registry {
   messenger& messenger_;
   runtime::engine& engine_;
   std::unordered_map<peer_id, std::shared_ptr<peer>> peers_;
-  std::vector<std::shared_ptr<peer>> free_list_;  // gone, and to become others
-  std::size_t collect_at_ = 0;                    // when there are so many, those that have gone go
+  std::vector<std::shared_ptr<peer>> free_list_;  // gone, to be used for other peers
+  std::size_t collect_at_ = 0;  // the number of peers at which those that have gone are freed
   peer_id first_new_ = peer_id{1} << 31;
   std::vector<std::uint8_t> ends_;  // errc of each number that `add` gave, once it is free
-  std::unordered_map<peer_id, std::uint8_t> rank_ends_;  // the same of ranks that are free
+  std::unordered_map<peer_id, std::uint8_t> rank_ends_;  // the errc of ranks that are free
   bool closed_ = false;
 };
 

@@ -22,7 +22,7 @@ unsigned peer_upkeep::poll() noexcept {
   return 1;
 }
 
-/// A slice for each pass, however much those that have gone had sent.
+/// A slice in each pass, however much the peers that have gone had sent.
 void peer_upkeep::sweep() noexcept {
   if (to_sweep_->receiver().sweep(messages_per_pass)) swept();
   worth_polling = worth_polling || to_sweep_ != nullptr;
@@ -45,7 +45,8 @@ void peer_upkeep::fail_marked() noexcept {
   });
 }
 
-/// There was no memory for the word: the peer's end may have given some back meanwhile.
+/// If there is no memory to tell the process now, a later pass tries again: the peer's end may have
+/// freed some.
 void peer_upkeep::given_up(peer& p) noexcept {
   try {
     messenger_.connections().given_up(p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes of the engine have to do for peers.
+// Work for peers that is done in passes of the engine.
 #pragma once
 
 #include <coroutine>
@@ -16,13 +16,13 @@ namespace weft::proto {
 class messenger;
 
 /// Work for peers that cannot be done where its cause is found, or not at once: long transfers take
-/// turns, peers that were marked fail, what peers that have gone had sent is released in slices.
-/// Owned by the messenger, polled by the engine. Progress lock held only.
+/// turns, marked peers fail, messages of peers that have gone are released in slices. Owned by the
+/// messenger, polled by the engine. Progress lock held only.
 class peer_upkeep final : public runtime::pollable {
  public:
   peer_upkeep(messenger& m, runtime::engine& e) noexcept : messenger_(m), engine_(e) {}
 
-  /// Lets other peers have the engine before a long transfer goes on: `co_await yield()`.
+  /// Lets other peers use the engine before a long transfer goes on: `co_await yield()`.
   struct yield_waiter : waiter {
     peer_upkeep& upkeep;
     explicit yield_waiter(peer_upkeep& u) noexcept : upkeep(u) {}
@@ -40,7 +40,7 @@ class peer_upkeep final : public runtime::pollable {
     has_marked_ = true;
     owe_pass();
   }
-  /// A peer was given up here: its process is told, at a later pass if there is no memory now.
+  /// This side gave a peer up: its process is told, at a later pass if there is no memory now.
   void given_up(peer& p) noexcept;
   /// That peer has gone, and its messages are to be released at the next passes.
   void add_to_sweep(peer& p) noexcept {
@@ -48,9 +48,9 @@ class peer_upkeep final : public runtime::pollable {
     p.next_to_sweep = std::exchange(to_sweep_, &p);
     owe_pass();
   }
-  /// One more peer, or one fewer, has something unsent (frame_writer::unsent).
+  /// One more peer, or one fewer, has unsent frames (frame_writer::unsent).
   void has_unsent(bool one_more) noexcept;
-  /// The context ends: its messages are released otherwise.
+  /// The context ends: close_all releases the messages.
   void stop_sweeping() noexcept;
 
   unsigned poll() noexcept override;
@@ -58,7 +58,7 @@ class peer_upkeep final : public runtime::pollable {
   void wake_peer() noexcept override {}
 
  private:
-  /// A pass has something to do here, although no operation may be outstanding.
+  /// A pass has work here, although no operation may be outstanding.
   void owe_pass() noexcept {
     worth_polling = true;
     update_busy();
@@ -79,9 +79,9 @@ class peer_upkeep final : public runtime::pollable {
   runtime::engine& engine_;
   waiters yielded_;
   bool has_marked_ = false;
-  bool has_unreported_ = false;  // peers that connector::given_up had no memory for
+  bool has_unreported_ = false;  // connector::given_up had no memory for some peer
   peer* to_sweep_ = nullptr;     // the first of those
-  std::size_t unsent_ = 0;       // peers with something unsent
+  std::size_t unsent_ = 0;       // peers with unsent frames
 };
 
 }  // namespace weft::proto

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that are used again.
+// Recycles objects.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace weft::proto {
 
-/// Makes objects, and keeps some of those that are given back, after t.reset(). Beyond that they go
-/// back to the system: what peers made many of does not stay. Not thread-safe (progress lock).
+/// Makes objects, and keeps some of those that are given back, after t.reset(). The others go back
+/// to the system, so that the memory for a peak does not stay. Not thread-safe (progress lock).
 template <class T>
 class pool {
  public:
@@ -31,7 +31,7 @@ class pool {
     free_.push_back(std::move(one));
   }
 
-  /// How many are out.
+  /// How many objects are in use.
   std::size_t in_use() const noexcept { return in_use_; }
 
  private:

@@ -7,11 +7,11 @@
 
 namespace weft::proto {
 
-/// A detached coroutine. It runs with the progress lock held, from its call to its
-/// first suspension and whenever what it awaits has come, on whichever thread polls. It ends the
-/// operation that it serves and frees itself. Nothing may be thrown out of it.
+/// A detached coroutine. It runs with the progress lock held, on the polling thread, from its call
+/// to its first suspension and whenever the awaited event has come. It ends the operation that it
+/// serves and frees itself. No exception may leave it.
 ///
-/// `while (a && co_await b)` is not to be written: g++ 12 awaits b also when a is false.
+/// Do not write `while (a && co_await b)`: g++ 12 awaits b also when a is false.
 struct protocol_coroutine {
   bool started = true;  ///< false: there was no memory for it
 
@@ -29,13 +29,13 @@ struct protocol_coroutine {
 struct waiter {
   std::coroutine_handle<> self;
   waiter* next = nullptr;
-  bool granted = false;  ///< false when it resumes: what it waited for will never come
+  bool granted = false;  ///< false when it resumes: the awaited event will never come
 
   bool await_ready() const noexcept { return false; }
   bool await_resume() const noexcept { return granted; }
 };
 
-/// Protocols that wait for the same thing, first come first served.
+/// Protocols that wait for the same event, in the order of arrival.
 class waiters {
  public:
   bool empty() const noexcept { return first_ == nullptr; }
@@ -67,7 +67,7 @@ class waiters {
   const waiter* first() const noexcept { return first_; }
   const waiter* last() const noexcept { return first_ ? last_ : nullptr; }
 
-  /// Resumes the first one. It may come back at once.
+  /// Resumes the first one. It may wait again at once.
   void resume_first(bool granted) noexcept {
     waiter* w = first_;
     first_ = w->next;
@@ -75,7 +75,7 @@ class waiters {
     w->self.resume();
   }
 
-  /// Resumes all who wait now, once each, also if they come back.
+  /// Resumes all that wait now, once each, also if they wait again.
   void resume_all(bool granted) noexcept {
     waiters now = *this;
     first_ = nullptr;

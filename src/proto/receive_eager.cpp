@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eager frames, until a message has met its receive. The rest is in receive_matched.cpp; the short
-// way of a whole message in small_message.cpp.
+// path of a whole message in small_message.cpp.
 //
 //   SENDER                                  RECEIVER
 //   eager (whole, or the beginning) ------> on_message: matched, or unexpected
@@ -18,7 +18,8 @@ using detail::recv_operation;
 
 received inbound_message::about() const noexcept { return {from->id(), {tag}, total, immediate}; }
 
-/// The receive for a message, if one waits. Probes that were posted before it learn of the message.
+/// The receive for a message, if one waits. Probes that were posted before the receive end with the
+/// message.
 recv_operation* receiver::take_receive(const received& what) noexcept {
   messenger& owner = connection_->owner();
   match_operation* m = owner.table().take_match(peer_, what.tag.value);
@@ -29,7 +30,7 @@ recv_operation* receiver::take_receive(const received& what) noexcept {
   return static_cast<recv_operation*>(m);
 }
 
-/// Null: there is no memory for it. \param number by which the peer knows it, or 0
+/// Null: no memory. \param number the peer's number of the message, or 0
 inbound_message* receiver::take_inbound(local_id number) noexcept {
   inbound_message* m = nullptr;
   try {
@@ -42,7 +43,7 @@ inbound_message* receiver::take_inbound(local_id number) noexcept {
   }
 }
 
-/// A whole message whose receive waits: none of it is kept. \return false: no receive waits
+/// Takes a whole message if its receive waits: nothing is stored. \return false: no receive waits
 bool receiver::take_whole(const frame_header& h, std::uint64_t immediate,
                           const std::byte* data) noexcept {
   const received what{connection_->id(), {h.tag}, h.size, immediate};
@@ -58,7 +59,7 @@ bool receiver::take_whole(const frame_header& h, std::uint64_t immediate,
   return true;
 }
 
-/// A message begins.
+/// Takes the first frame of a message.
 bool receiver::on_message(const frame_header& h, const frame_extension* x,
                           const std::byte* data) noexcept {
   const bool rendezvous = h.kind == static_cast<std::uint8_t>(frame_kind::rts);
@@ -72,7 +73,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
        ((h.flags & eager_ends) != 0 && h.size != total)))
     return false;
   if (is_whole(h, x) && take_whole(h, x ? x->immediate : 0, data)) return true;
-  // Who knows a message by a number waits for its answer before another one has that number.
+  // A peer that numbers a message waits for its answer before it gives the number to another one.
   const auto number = static_cast<local_id>(!x ? 0 : rendezvous ? x->a >> 48 : x->b);
   if (number == 0 ? rendezvous : numbered_.find(number) != nullptr) return false;
 
@@ -96,7 +97,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
     in.readable = true;
     in.at = remote_address::unpack(x->b);
   }
-  // How much of it comes without being asked for is bounded by the credit that the peer has left.
+  // How much comes without a request is bounded by the credit that the peer has left.
   const bool ends = (h.flags & eager_ends) != 0;
   const std::uint64_t may_follow = ends ? 0 : std::uint64_t{writer_->flow().usable()} * credit_unit;
   in.stored_size = std::min(total, h.size + may_follow);
@@ -115,7 +116,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   return true;
 }
 
-/// May come between the frames of a message.
+/// A signal may come between the frames of a message.
 bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexcept {
   if (h.size != 0 || x.a < first_signal_tag) return false;
   const received what{connection_->id(), {x.a}, 0, x.b};
@@ -167,7 +168,7 @@ bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
 
 bool receiver::on_cancel(const frame_extension& x) noexcept {
   inbound_message* const m = numbered_.find(x.a);
-  // Matched meanwhile, or taken by a claim: the sender will see the answer to its message instead.
+  // Matched meanwhile, or taken by a claim: the sender gets the answer to its message instead.
   if (!m || !m->unexpected() || m->claimed) return true;
   connection_->owner().table().remove(*m);
   if (m == current_) current_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a message needs once it has met its receive, up to its end; and the end of the connection.
+// A message from its match to its end; and the end of the connection.
 #include <utility>
 
 #include "proto/messenger.hpp"
@@ -56,7 +56,7 @@ void receiver::on_matched(inbound_message& m) noexcept {
   go_on(m);
 }
 
-/// Whatever a matched message needs next.
+/// Takes the next step of a matched message.
 void receiver::go_on(inbound_message& m) noexcept {
   if (m.rendezvous)
     rendezvous_->fetch(m);
@@ -93,10 +93,10 @@ void receiver::finish(inbound_message& m) noexcept {
 void receiver::give_up(inbound_message& m) noexcept {
   if (m.stopping) return;
   if (m.in_hands_of_link())
-    m.stopping = true;  // its memory goes back when the link, or the sender, has done with it
+    m.stopping = true;  // the memory goes back when the link, or the sender, has finished with it
   else
     stop(m);
-  // A rest that was not asked for yet is declined when it would be.
+  // A rest that was not requested yet is declined when it would be requested.
   if (m.id != 0) writer_->send_control(frame_kind::stop_data, m.sender_id, m.id);
 }
 

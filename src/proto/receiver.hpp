@@ -14,7 +14,7 @@
 
 namespace weft::proto {
 
-/// Whether a message needs neither more frames nor an answer. An extension may be there for an
+/// Whether a message needs neither more frames nor an answer. It may have an extension for an
 /// immediate word.
 constexpr bool is_whole(const frame_header& h, const frame_extension* x) noexcept {
   return h.kind == static_cast<std::uint8_t>(frame_kind::eager) &&
@@ -22,7 +22,7 @@ constexpr bool is_whole(const frame_header& h, const frame_extension* x) noexcep
 }
 
 /// Receives eager messages, the beginnings of rendezvous messages, and signals, and matches each
-/// with its receive. The payload of a rendezvous is rendezvous_receiver's. Part of a peer.
+/// with its receive. The payload of a rendezvous is handled by rendezvous_receiver. Part of a peer.
 /// Progress lock held only. A frame that no correct peer sends is refused: false.
 class receiver {
  public:
@@ -46,8 +46,8 @@ class receiver {
   bool deliver(inbound_message& m, detail::recv_operation& op) noexcept;
   /// As if a receive without memory took a claimed message.
   void discard(inbound_message& m) noexcept;
-  /// The receive was stopped. It ends at once, unless the link may be writing to its memory. What
-  /// is still to come of the message is dropped, and its sender told that it need not come.
+  /// The receive was stopped. It ends at once, unless the link may be writing to its memory.
+  /// Further bytes of the message are dropped, and its sender is told that they are not needed.
   void give_up(inbound_message& m) noexcept;
   /// The receive ends stopped, and the message goes on without it.
   void stop(inbound_message& m) noexcept;
@@ -56,7 +56,7 @@ class receiver {
 
   // --- the connection -------------------------------------------------------------------------
 
-  /// Whether something has come from the peer, as far as credit and messages show.
+  /// Whether anything has come from the peer, as far as credit and messages show.
   bool has_received() const noexcept {
     return writer_->flow().in_use() != 0 || writer_->flow().to_return() != 0 || signals_ != 0 ||
            current_ || !rendezvous_->none();
@@ -68,10 +68,10 @@ class receiver {
   /// Bytes of a message that is under way; 0: none is.
   std::uint64_t under_way() const noexcept;
   /// The connection has ended: ends all receives that only this peer could serve, and those that
-  /// have met a message of its that will never be whole.
+  /// have met a message of the peer that will never be whole.
   void fail(errc why) noexcept;
-  /// Then unexpected messages that will never be whole are released; so many at most.
-  /// \return whether that were all
+  /// Called after `fail`: releases unexpected messages that will never be whole; `most` at a time.
+  /// \return whether none is left
   bool sweep(std::size_t most) noexcept;
 
  private:

@@ -62,7 +62,8 @@ region_entry* region_table::find(std::uint64_t key) noexcept {
 mutable_buffer region_table::allow(const rma_range& wanted, detail::rma_refusal& why) noexcept {
   using detail::rma_refusal;
   const region_entry* const r = find(wanted.key);
-  const std::uint64_t from = r ? wanted.offset - r->first : 0;  // before it is far behind it
+  const std::uint64_t from =
+      r ? wanted.offset - r->first : 0;  // an offset before the first byte wraps to a large one
   const auto has = [&] {
     const auto needs = static_cast<unsigned>(wanted.right);
     return (static_cast<unsigned>(r->permissions) & needs) == needs;
@@ -75,7 +76,7 @@ mutable_buffer region_table::allow(const rma_range& wanted, detail::rma_refusal&
   return why == rma_refusal::none ? r->memory.subspan(from, wanted.size) : mutable_buffer{};
 }
 
-/// \return null: it is over; else what its end waits for
+/// \return null: the region has ended; else the region, whose end waits for grants
 region_entry* region_table::begin_end(std::uint64_t key) noexcept {
   const auto found = regions_.find(key);
   if (found == regions_.end()) return nullptr;
@@ -87,8 +88,8 @@ region_entry* region_table::begin_end(std::uint64_t key) noexcept {
   return nullptr;
 }
 
-/// The thread that runs the context may be away for long, or poll by calls: so this looks by
-/// itself.
+/// The thread that runs the context may be away for long, or poll only by calls: so this function
+/// polls by itself.
 void region_table::end(std::uint64_t key) noexcept {
   for (unsigned looks = 0;; ++looks) {
     {

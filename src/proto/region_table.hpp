@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that peers of a context may reach, by its keys.
+// Regions: memory that peers of a context may reach, by keys.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,23 @@
 
 namespace weft::proto {
 
-/// So many notifications that were not taken are kept for each region.
+/// The number of notifications that are kept for each region until they are taken.
 inline constexpr std::size_t most_notifications = 4096;
 
-/// A region, and what it has been told.
+/// A region, and its notifications.
 struct region_entry {
   mutable_buffer memory;
-  std::uint64_t first = 0;  // what its first byte is counted as
+  std::uint64_t first = 0;  // the offset of its first byte
   rights permissions = rights::none;
   std::deque<notification> unheard;
-  std::deque<detail::notified_operation*> waiting;  // for one; then none is unheard
+  std::deque<detail::notified_operation*>
+      waiting;                  // operations that wait for a notification; then none is unheard
   std::uint32_t granted = 0;    // times that a peer's link may copy there by itself
-  bool ending = false;          // no new access is let in
-  operation* awaits = nullptr;  // that nothing is granted any more
+  bool ending = false;          // no new access is admitted
+  operation* awaits = nullptr;  // waits until no grant is left
 };
 
-/// What a peer wants to do with a region.
+/// The access that a peer requests to a region.
 struct rma_range {
   std::uint64_t key = 0;
   rights right = rights::none;
@@ -40,17 +41,17 @@ struct rma_range {
   std::uint64_t size = 0;
 };
 
-/// So many times a peer may name a region that there is not (it may have ended meanwhile). Who does
-/// so more often guesses.
+/// How often a peer may name a region that does not exist (it may have ended meanwhile). A peer
+/// that does so more often is guessing.
 inline constexpr std::uint32_t most_wrong_keys = 1u << 16;
 
-/// Memory that peers may reach, by its keys: its beginning and end, and what its owner is told.
-/// Unless the owner chooses it, a key is 64 random bits: peers cannot guess it, and what named a
-/// region that has ended names no other one. Owned by the messenger. Functions take the progress
-/// lock themselves where they say "any thread"; the others want it held.
+/// The regions of a context by their keys: their beginning, their end, and their notifications.
+/// Unless the owner chooses it, a key is 64 random bits: peers cannot guess it, and the key of a
+/// region that has ended is never that of another one. Owned by the messenger. Functions that say
+/// "any thread" take the progress lock themselves; for the others it must be held.
 class region_table {
  public:
-  /// \param secret numbers that no peer guesses
+  /// \param secret makes numbers that no peer can guess
   region_table(runtime::engine& e, std::function<std::uint64_t()> secret)
       : engine_(e), secret_(std::move(secret)) {}
 
@@ -58,22 +59,22 @@ class region_table {
   std::uint64_t add(mutable_buffer memory, rights permissions);
   /// Any thread. \throws std::bad_alloc, weft::error (invalid_argument)
   void add(const region_name& name, mutable_buffer memory, rights permissions);
-  /// Takes it back; waits for peers whose links are copying there. Any thread.
+  /// Takes a region back; waits for peers whose links are copying from or to it. Any thread.
   void end(std::uint64_t key) noexcept;
-  /// The same, as an operation. Any thread.
+  /// As `end`, as an operation. Any thread.
   bool start(detail::region_end_operation& op) noexcept;
 
   bool start(detail::notified_operation& op) noexcept;
   void cancel(detail::notified_operation& op) noexcept;  ///< any thread
-  /// A notification for the owner of a region. \return false: too many have not been taken, or
+  /// Notifies the owner of a region. \return false: too many notifications have not been taken, or
   /// there is no memory for it
   bool notify(region_entry& region, const notification& what) noexcept;
 
-  /// Null: there is none, or it is ending.
+  /// Null: there is no such region, or it is ending.
   region_entry* find(std::uint64_t key) noexcept;
-  /// A peer's link does not copy there any more.
+  /// A peer's link no longer copies from or to that region.
   void end_grant(std::uint64_t key) noexcept;
-  /// The context ends: nothing is awaited any more.
+  /// The context ends: operations that wait for notifications end.
   void close() noexcept;
 
   /// \return the memory, or (empty, with `why` set) why not. A size of 0 needs no memory
@@ -87,8 +88,8 @@ class region_table {
   region_entry* begin_end(std::uint64_t key) noexcept;
   void end_notified(region_entry& r) noexcept;
 
-  /// Pending while there are regions: as with a receive that is posted, a thread polls also while
-  /// the application computes.
+  /// Pending while there are regions: so a thread polls also while the application computes, as
+  /// with a posted receive.
   class keepalive final : public operation {
    public:
     keepalive() noexcept : operation([](operation&) noexcept {}) {}

@@ -25,7 +25,7 @@ void rendezvous_sender::expose(outbound_message& m) noexcept {
     m.exposed = link.expose(m.op->request.data.front());
 }
 
-/// \return false: it has to be asked for, as if it could not be read
+/// \return false: the data has to be requested, as if it could not be read
 bool rendezvous_receiver::get(inbound_message& m) noexcept {
   const std::uint64_t wanted = std::min(m.total, m.room);
   if (m.arrived >= wanted) {

@@ -41,7 +41,7 @@ bool rendezvous_sender::is_held(const outbound_message& m) const noexcept {
   return connection_->is_open() && connection_->link()->holds_for(m.receiver_id());
 }
 
-/// The receiver's number is free when this has come, behind everything else that names it.
+/// The receiver's number is free when this frame has come, after all other frames that name it.
 void rendezvous_sender::end_data(outbound_message& m) noexcept {
   detail::send_operation& op = *m.op;
   if (!m.stop_data || op.sent == op.size || !connection_->is_open()) return;
@@ -49,7 +49,7 @@ void rendezvous_sender::end_data(outbound_message& m) noexcept {
   op.sent = op.size;
 }
 
-/// Only what is certain to be taken.
+/// Only for bytes that are certain to be taken.
 mutable_buffer rendezvous_receiver::place(const frame_header& h, const frame_extension& x,
                                           std::uint32_t already) noexcept {
   inbound_message* const m = asked_.find(x.a);
@@ -74,8 +74,8 @@ bool rendezvous_receiver::on_data(const frame_header& h, const frame_extension& 
 }
 
 namespace {
-/// Whether a fragment may be part of that message. Which bytes have come is not looked at: a peer
-/// that sends some twice and others never harms nothing but its own message.
+/// Whether a fragment may be part of that message. Which bytes have come is not checked: a peer
+/// that sends some twice and others never harms only its own message.
 bool fits(const inbound_message& m, const frame_header& h, const frame_extension& x) noexcept {
   return m.eager_done && h.size != 0 && x.b <= m.total && h.size <= m.total - x.b &&
          h.size <= m.total - m.arrived;

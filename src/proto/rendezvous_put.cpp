@@ -45,8 +45,8 @@ void rendezvous_sender::on_chained(std::uint64_t id) noexcept {
 void rendezvous_sender::on_transferred(std::uint64_t id, bool well) noexcept {
   outbound_message* const m = messages_.find(id);
   if (!m || !m->putting) return;
-  // What was told of it does not arrive. Whether the peer left in good order, and took its memory
-  // along, or the link broke, is told next; the message ends with that.
+  // The fin that was sent for it does not arrive. The next call tells whether the peer left in good
+  // order with its memory, or the link broke; the message ends with that.
   if (m->told && !well) return;
   m->putting = false;
   m->written = well;
@@ -58,7 +58,7 @@ void rendezvous_sender::has_put(outbound_message& m) noexcept {
   m.op->sent = m.op->size;
 }
 
-/// Lets the sender write. \return where, packed, from the first byte of the message on; 0: nowhere
+/// Lets the sender write. \return where, packed, from the first byte of the message on; 0: no place
 std::uint64_t rendezvous_receiver::expect(inbound_message& m) noexcept {
   const auto where = connection_->link()->expect(m.receive->into.front().first(m.total));
   if (!where) return 0;
@@ -67,7 +67,7 @@ std::uint64_t rendezvous_receiver::expect(inbound_message& m) noexcept {
   return where->packed();
 }
 
-/// The sender says that it has written the rest.
+/// The sender has written the rest.
 bool rendezvous_receiver::on_fin(const frame_extension& x) noexcept {
   inbound_message* const m = asked_.find(x.a);
   if (!m || !m->eager_done || !m->expected) return false;

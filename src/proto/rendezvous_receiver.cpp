@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rendezvous message needs once it has met its receive.
+// The payload of a rendezvous message from its match on.
 #include "proto/rendezvous_receiver.hpp"
 
 #include "proto/messenger.hpp"
@@ -19,7 +19,7 @@ void rendezvous_receiver::fetch(inbound_message& m) noexcept {
     writer_->send_control(frame_kind::fin_ack, m.sender_id);
     return receiver_->finish(m);
   }
-  // Fragments could overtake the beginning, and tell their place by what has come before.
+  // Fragments could overtake the beginning, and their place depends on the bytes before.
   if (connection_->several() && !m.eager_done) return;
   payload_scheme scheme = choose(m);
   if (scheme == payload_scheme::read) {
@@ -28,7 +28,7 @@ void rendezvous_receiver::fetch(inbound_message& m) noexcept {
     scheme = choose(m);
   }
   m.id = asked_.insert(m);
-  if (m.id == 0) {  // every number is taken: ask when one of the others is done
+  if (m.id == 0) {  // every number is taken: request the data when another message is done
     wait_for_link(m);
     if (asked_.none()) connection_->mark_failed();
     return;
@@ -39,7 +39,7 @@ void rendezvous_receiver::fetch(inbound_message& m) noexcept {
   if (m.whole() && m.eager_done) receiver_->finish(m);
 }
 
-/// What payload_scheme_for makes of a matched message.
+/// The result of payload_scheme_for for a matched message.
 payload_scheme rendezvous_receiver::choose(const inbound_message& m) const noexcept {
   const transports::link& link = *connection_->link();
   payload_facts known;

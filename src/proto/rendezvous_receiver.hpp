@@ -16,19 +16,18 @@ class receiver;
 enum class payload_scheme : std::uint8_t;
 
 /// Messages of one peer that were announced by an rts and have met their receive. The receiver
-/// chooses how the payload crosses, each scheme with a file of its own: rendezvous_get.cpp,
-/// rendezvous_put.cpp, rendezvous_pipeline.cpp. Part of a peer. Progress lock held only.
+/// chooses the payload scheme; each has a file of its own: rendezvous_get.cpp, rendezvous_put.cpp,
+/// rendezvous_pipeline.cpp. Part of a peer. Progress lock held only.
 class rendezvous_receiver {
  public:
   rendezvous_receiver(receiver& r, frame_writer& w, peer_connection& c) noexcept
       : receiver_(&r), writer_(&w), connection_(&c) {}
 
-  /// Answers an rts: by reading the rest without the sender's help where that is better, else by
-  /// asking for it (cts). Called again for each eager frame that follows, until it has been
-  /// answered.
+  /// Answers an rts: reads the rest without the sender's help where that is better, else requests
+  /// it (cts). Called again for each eager frame that follows, until the rts has been answered.
   void fetch(inbound_message& m) noexcept;
-  /// The link is writable, or a number is free: goes on with those that wait for it, until one of
-  /// them has to wait again.
+  /// The link is writable, or a number is free: goes on with the messages that wait for that, until
+  /// one of them has to wait again.
   void fetch_waiting() noexcept {
     if (first_waiting_ && connection_->is_open()) fetch_all_waiting();
   }
@@ -40,9 +39,9 @@ class rendezvous_receiver {
 
   /// Whether no message waits for its payload.
   bool none() const noexcept { return asked_.none() && reads_.none(); }
-  /// A message that was asked for; null: none.
+  /// A message whose data was requested; null: none.
   const inbound_message* any() const noexcept { return asked_.none() ? nullptr : asked_.any(); }
-  /// The connection has ended. `drop` is called with each message, which is forgotten before.
+  /// The connection has ended. Calls `drop` with each message, after removing it.
   template <class Drop>
   void fail(Drop drop) noexcept;
 
@@ -52,7 +51,7 @@ class rendezvous_receiver {
 
   // rendezvous_put.cpp
   bool on_fin(const frame_extension& x) noexcept;
-  /// The memory of its receive is not the link's any more.
+  /// The link may no longer write to the memory of the message's receive.
   void withdraw(inbound_message& m) noexcept {
     if (std::exchange(m.expected, false) && connection_->is_open())
       connection_->link()->withdraw(m.expected_at);
@@ -62,8 +61,8 @@ class rendezvous_receiver {
   mutable_buffer place(const frame_header& h, const frame_extension& x,
                        std::uint32_t already) noexcept;
   bool on_data(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
-  /// The same for a fragment over one of several links, which is new. It may come before others of
-  /// its message.
+  /// The same for a new fragment over one of several links. It may come before others of its
+  /// message.
   mutable_buffer place_fragment(const frame_header& h, const frame_extension& x,
                                 std::uint32_t already) noexcept;
   bool on_fragment(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
@@ -79,9 +78,9 @@ class rendezvous_receiver {
   receiver* receiver_;
   frame_writer* writer_;
   peer_connection* connection_;
-  id_table<inbound_message> asked_;           // whose rest was asked for
-  id_table<inbound_message> reads_;           // whose rest the link is reading
-  inbound_message* first_waiting_ = nullptr;  // to be asked for or read when the link can
+  id_table<inbound_message> asked_;           // messages whose rest was requested
+  id_table<inbound_message> reads_;           // messages whose rest the link is reading
+  inbound_message* first_waiting_ = nullptr;  // messages to request or read when the link can
   inbound_message* last_waiting_ = nullptr;
 };
 

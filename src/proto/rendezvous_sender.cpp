@@ -44,8 +44,8 @@ bool rendezvous_sender::on_answer(frame_kind kind, const frame_extension& x) noe
   return true;
 }
 
-/// May come when everything has left already and the sender's number is another message's: then the
-/// receiver's number tells, which it does not use again before all data has come.
+/// The frame may come when all data has left already and the sender's number belongs to another
+/// message. The receiver's number tells: it is not used again before all data has come.
 void rendezvous_sender::on_stop_data(const frame_extension& x) noexcept {
   outbound_message* const m = messages_.find(x.a);
   if (m && m->answer == frame_kind::cts && m->receiver_id() == x.b) m->stop_data = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages whose sender waits for an answer.
+// Messages that wait for an answer of their receiver.
 #pragma once
 
 #include <coroutine>
@@ -20,20 +20,20 @@ struct outbound_message {
   std::coroutine_handle<> waiting = {};  ///< for the answer, or for the link's copy
   frame_kind answer{};                   ///< zero until it has come
   frame_extension extension{};           ///< of the answer
-  bool stop_data = false;  ///< the receiver, having asked for the rest, wants no more of it
+  bool stop_data = false;  ///< the receiver, having requested the rest, wants no more of it
 
-  bool starved = false;                        ///< with more credit more would have gone at once
-  std::optional<remote_address> exposed = {};  ///< where the receiver can read it
+  bool starved = false;  ///< with more credit more bytes would have gone at once
+  std::optional<remote_address> exposed = {};  ///< where the receiver can read the message
   bool putting = false;                        ///< the link is writing the rest
-  bool written = false;                        ///< and how that ended
-  bool told = false;                           ///< the receiver was told, or will be in that order
+  bool written = false;                        ///< result of that write
+  bool told = false;  ///< the receiver has been told of the write, or will be, behind it
 
-  /// How the receiver names it, after a cts.
+  /// The receiver's number of the message, after a cts.
   std::uint64_t receiver_id() const noexcept { return extension.b; }
 };
 
 /// Rendezvous and synchronous sends to one peer: their numbers, the answers to them, and the three
-/// ways of a payload, each with a file of its own: rendezvous_get.cpp, rendezvous_put.cpp,
+/// payload schemes, each with a file of its own: rendezvous_get.cpp, rendezvous_put.cpp,
 /// rendezvous_pipeline.cpp. Part of the sender, whose coroutine (`send_message`) goes through the
 /// steps. Progress lock held only.
 class rendezvous_sender {
@@ -41,15 +41,16 @@ class rendezvous_sender {
   explicit rendezvous_sender(frame_writer& w, peer_connection& c) noexcept
       : connection_(&c), writer_(&w) {}
 
-  /// Gives the message its number, by which the peer answers: op.id. A rendezvous begins here in
-  /// the trace. \return false: none is free
+  /// Gives the message the number that the peer names in its answer: op.id. For a rendezvous this
+  /// is its beginning in the trace. \return false: no number is free
   bool take_number(outbound_message& m) noexcept;
-  /// `co_await number()`: for a number to be free. False: the connection has ended.
+  /// `co_await number()`: for a free number. False: the connection has ended.
   queue_waiter number() noexcept { return queue_waiter(numbers_); }
-  /// Resumes those that wait for a number, as one of them is stopped.
+  /// Resumes all that wait for a number, because one of them was stopped.
   void resume_numbers() noexcept { numbers_.resume_all(true); }
   outbound_message& operator[](local_id id) const noexcept { return *messages_.find(id); }
-  /// The message has ended: its number is free. \return whether it had one: `number_freed` is next
+  /// The message has ended: its number is free. \return whether it had one; if so, call
+  /// `number_freed` next
   bool end(outbound_message& m) noexcept;
   void number_freed() noexcept {
     if (!numbers_.empty()) numbers_.resume_first(true);
@@ -74,8 +75,8 @@ class rendezvous_sender {
   /// rendezvous_get.cpp: before the rts, lets the receiver read.
   void expose(outbound_message& m) noexcept;
 
-  /// rendezvous_put.cpp: after the cts, writes to where the receiver expects it.
-  /// \return posted: `co_await written(m)` is next; failed: it goes in frames
+  /// rendezvous_put.cpp: after the cts, writes to the place that the receiver named.
+  /// \return posted: `co_await written(m)` is next; failed: the data goes in frames
   transports::post put(outbound_message& m) noexcept;
   struct put_waiter {
     outbound_message& m;
@@ -89,12 +90,12 @@ class rendezvous_sender {
   void has_put(outbound_message& m) noexcept;
 
   /// rendezvous_pipeline.cpp: the rest in frames, from op.sent on.
-  /// \return done: all that goes has left; posted: other peers have their turn now; busy, failed as
-  ///   with a link
+  /// \return done: all data has left; posted: other peers have their turn now; busy, failed as with
+  ///   a link
   transports::post push_data(outbound_message& m, transports::gather& data) noexcept;
   /// Whether the link still reads memory of frames that have left.
   bool is_held(const outbound_message& m) const noexcept;
-  /// The receiver needs no more: it is told that nothing follows.
+  /// The receiver needs no more: tells it that nothing follows.
   void end_data(outbound_message& m) noexcept;
 
   /// The connection has ended.
@@ -107,7 +108,7 @@ class rendezvous_sender {
   waiters numbers_;  // for a number: the message that is being begun, or none
 };
 
-/// The link tells the peer by itself that it has copied, if it can and that is wanted.
+/// Has the link tell the peer of the end of a copy by itself, if it can and the settings want that.
 void chain_fin(peer_connection& c, std::uint64_t cookie, frame_kind kind,
                std::uint64_t id) noexcept;
 

@@ -10,15 +10,15 @@
 
 namespace weft::proto {
 
-/// So many accesses by one side have no answer yet; later ones wait until one has. A peer that asks
-/// for more is no correct peer.
+/// How many accesses of one side may be without an answer; later ones wait for an answer. A peer
+/// that exceeds this is no correct peer.
 inline constexpr std::size_t most_outstanding_rma = 1024;
 
 /// Made for the first access in either direction, owned by the peer. Progress lock held only.
 struct rma {
   rma(frame_writer& w, peer_connection& c) noexcept : initiator(w, c), target(w, c) {}
 
-  /// Any frame of an access. \return false: no correct peer sends it
+  /// Takes any frame of an access. \return false: no correct peer sends it
   bool on_frame(frame_kind kind, const frame_header& h, const frame_extension& x,
                 const std::byte* data) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access to memory: the side that asks.
+// Access to memory: the initiator.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +20,7 @@ using transports::post;
 
 namespace {
 
-/// Whether that can be asked of any peer.
+/// Whether the request is valid for any peer.
 bool makes_sense(const rma_request& o) noexcept {
   return o.where.key != 0 && size_of(o) <= o.where.size && o.where.offset <= size_mask &&
          o.where.size <= size_mask - o.where.offset;
@@ -54,7 +54,7 @@ bool rma_initiator::start(rma_operation& op) noexcept {
   return false;
 }
 
-/// At once if that is possible, else as a protocol.
+/// Starts the access at once if that is possible, else as a protocol.
 void rma_initiator::go_on(rma_operation& op) noexcept {
   if (writer_->is_writable() && take_number(op) && push(op) == post::done) {
     writer_->wake_peer();
@@ -76,7 +76,7 @@ protocol_coroutine rma_initiator::pursue(rma_operation& op) noexcept {
     if (pushed == post::posted) {
       co_await connection_->owner().upkeep().yield();
     } else if (pushed != post::done) {
-      // A link that fails is told of soon, and why.
+      // A link that has failed is reported soon, with the reason.
       if (!co_await writer_->space()) break;
     }
   }
@@ -92,7 +92,7 @@ bool rma_initiator::take_number(rma_operation& op) noexcept {
   return op.id != 0;
 }
 
-/// Long ones that the link could copy by itself need the peer's leave.
+/// A long access that the link could copy by itself needs a grant of the peer.
 bool rma_initiator::asks_first(const rma_operation& op) const noexcept {
   const messenger_settings& chosen = connection_->owner().settings();
   const std::size_t size = size_of(op.order);
@@ -105,10 +105,10 @@ bool rma_initiator::asks_first(const rma_operation& op) const noexcept {
          (chosen.rendezvous == rendezvous_scheme::write || connection_->link()->prefers_put(size));
 }
 
-/// \return done: all of it has left; posted: others have their turn now; busy, failed as with a
-/// link
+/// \return done: the access has left; posted: others have their turn now; busy, failed as with a
+///   link
 post rma_initiator::push(rma_operation& op) noexcept {
-  // What was said of the number before must not come after this.
+  // The last frame about the previous holder of this number must not come after this one.
   if (!writer_->flush()) return post::busy;
   const rma_request& o = op.order;
   const bool asks = op.asks = asks_first(op);
@@ -163,7 +163,7 @@ void rma_initiator::cancel(rma_operation& op) noexcept {
   op.cancel_requested = true;
   if (op.order.to.id != connection_->id() || op.held_by_link) return;
   if (op.asked && op.id != 0) {
-    // It may still be done there, but whatever the answer is, no operation waits for it.
+    // The peer may still do it, but no operation waits for the answer.
     asked_.replace(op.id, stopped_);
     op.id = 0;
     connection_->owner().engine().end(op, errc::stopped);
@@ -173,7 +173,7 @@ void rma_initiator::cancel(rma_operation& op) noexcept {
   numbers_.resume_all(true);
 }
 
-/// It has not asked, or was granted what it asked for.
+/// Ends an operation that was not sent, or whose grant has to be released.
 void rma_initiator::give_up(rma_operation& op, errc status) noexcept {
   if (op.granted) writer_->send_control(frame_kind::released, op.id);
   finish(op, status);
@@ -196,7 +196,7 @@ void rma_initiator::free_number(std::uint16_t id) noexcept {
   if (!numbers_.empty()) numbers_.resume_first(true);
 }
 
-/// Whether those bytes come next of what was to be read.
+/// Whether those bytes are the next ones of the get.
 bool rma_initiator::awaits(const rma_operation& op, const frame_header& h,
                            const frame_extension& x) noexcept {
   return op.order.kind == rma_kind::get && op.asked && !op.held_by_link &&
@@ -239,7 +239,7 @@ bool rma_initiator::on_accessed(const frame_extension& x) noexcept {
   return true;
 }
 
-/// The link may copy by itself, or (nowhere) the bytes of a put are to come in frames.
+/// The link may copy by itself; or, without a place, the bytes of a put have to come in frames.
 bool rma_initiator::on_granted(const frame_extension& x) noexcept {
   rma_operation* const op = asked_.find(x.a);
   if (!op) return false;
@@ -287,7 +287,7 @@ void rma_initiator::by_frames(rma_operation& op) noexcept {
   go_on(op);
 }
 
-/// The link has done it: now the peer is told, which answers if it was a put.
+/// The link has copied: the peer is told now, and answers if it was a put.
 void rma_initiator::copied(rma_operation& op) noexcept {
   op.done = size_of(op.order);
   if (op.order.kind == rma_kind::put) return by_frames(op);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided access: the side that asks.
+// One-sided access: the initiator.
 #pragma once
 
 #include <cstddef>
@@ -13,35 +13,35 @@
 
 namespace weft::proto {
 
-/// Bytes that it moves.
+/// Bytes that the access moves.
 std::size_t size_of(const detail::rma_request& request) noexcept;
 
 /// Puts, gets and atomics of this side in the memory of one peer. Long ones go in pieces that
-/// follow each other; where the link can copy by itself, and prefers to, the peer grants it a place
-/// in the region instead. docs/adr/0024-one-sided-access.md; docs/wire-format.md, "Access to
-/// memory". Part of `rma`. Progress lock held only.
+/// follow each other; where the link can copy by itself, and prefers to, the peer grants a place in
+/// the region instead. docs/adr/0024-one-sided-access.md; docs/wire-format.md, "Access to memory".
+/// Part of `rma`. Progress lock held only.
 class rma_initiator {
  public:
   rma_initiator(frame_writer& w, peer_connection& c) noexcept : connection_(&c), writer_(&w) {}
 
-  /// \return true if it has ended, with op.status set
+  /// \return true if the operation has ended, with op.status set
   bool start(detail::rma_operation& op) noexcept;
   void cancel(detail::rma_operation& op) noexcept;
 
   bool on_got(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
   bool on_accessed(const frame_extension& x) noexcept;
   bool on_granted(const frame_extension& x) noexcept;
-  /// The link has copied by itself. \param id the operation's
+  /// The link has copied by itself. \param id of the operation
   void on_transferred(std::uint16_t id, bool well) noexcept;
   /// As frame_sink::place, for `got`.
   mutable_buffer place(const frame_header& h, const frame_extension& x,
                        std::uint32_t already) const noexcept;
-  /// The connection has ended: ends all that was asked of the peer. Its link has let go of all
-  /// memory.
+  /// The connection has ended: ends all accesses that were sent to the peer. The link has let go of
+  /// all memory.
   void fail(errc why) noexcept;
 
  private:
-  /// In asked_ for operations that were stopped, and that the peer may still answer.
+  /// Stands in asked_ for operations that were stopped, and that the peer may still answer.
   class stopped_operation final : public detail::rma_operation {
    public:
     stopped_operation() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of one-sided access: what an application starts goes to the peer, or to the
-// regions of its context.
+// The operations of one-sided access: each is started at the peer, or at the regions of its
+// context.
 #include <fmt/format.h>
 
 #include "proto/message_errors.hpp"

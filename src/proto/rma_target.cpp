@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access to memory: the side whose memory it is.
+// Access to memory: the target.
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -23,8 +23,8 @@ std::uint16_t id_of(const frame_extension& x) noexcept {
 
 }  // namespace
 
-/// What has no answer yet is read, or granted, or its answer waits for space.
-/// \return false: it has asked for more than a correct peer does
+/// Counts an access. Each unanswered access is a read, a grant, or an answer that waits for space.
+/// \return false: the peer has begun more than a correct peer does
 bool rma_target::admit() noexcept {
   ++connection_->owner().counts().rma_served;
   return writer_->serving() + grants_.size() + writer_->controls().access_answers() <
@@ -36,8 +36,8 @@ void rma_target::answer(std::uint16_t id, rma_refusal why, std::uint64_t word) n
                         id | std::uint64_t{static_cast<std::uint8_t>(why)} << 16, word);
 }
 
-/// Where this frame's bytes and those that follow it go. A put that begins before the region may
-/// end in it.
+/// The memory for the bytes of this frame and of the later ones. A put that begins before the
+/// region may end in it.
 mutable_buffer rma_target::place_of_put(const frame_header& h, const frame_extension& x,
                                         rma_refusal& why) const noexcept {
   const mutable_buffer there = connection_->owner().regions().allow(
@@ -50,13 +50,13 @@ bool rma_target::goes_on_refused(const frame_header& h, std::uint16_t id) const 
   return (h.flags & access_continues) != 0 && refused_.contains(id);
 }
 
-/// \return false: it has named what there is not so often that it guesses
+/// \return false: the peer has named nonexistent regions so often that it is guessing
 bool rma_target::may_err(rma_refusal why) noexcept {
   return why != rma_refusal::no_region || ++wrong_keys_ <= most_wrong_keys;
 }
 
-/// What is wrong with one of a put's frames is wrong with all that come after it.
-/// \return false: no memory to remember it, or more than a correct peer has begun
+/// If one frame of a put is refused, all later ones are.
+/// \return false: no memory to remember it, or more puts than a correct peer has begun
 bool rma_target::note_refusal(const frame_header& h, std::uint16_t id, rma_refusal why) noexcept {
   const bool ends = (h.flags & (access_ends | access_asks)) != 0;
   if (why == rma_refusal::none || ends) {
@@ -174,13 +174,13 @@ bool rma_target::grants(std::uint16_t id, std::uint64_t key,
   return true;
 }
 
-/// The bytes are to come in frames, which have an answer of their own.
+/// The bytes will come in frames, which have an answer of their own.
 void rma_target::refuse_grant(std::uint16_t id) noexcept {
   --connection_->owner().counts().rma_served;
   writer_->send_control(frame_kind::granted, id, 0);
 }
 
-/// \return untold: the peer cannot know of it; what it sends then is made up
+/// \return untold: the peer cannot know of the grant yet; its frame is made up
 rma_target::withdrawn rma_target::withdraw(std::uint16_t id) noexcept {
   const auto found = grants_.find(id);
   if (found == grants_.end()) return withdrawn::nothing;
@@ -199,7 +199,7 @@ bool rma_target::on_released(const frame_extension& x) noexcept {
 // --- what the peer reads
 // --------------------------------------------------------------------------
 
-/// \return done: all of it has left, or a word about why not; posted: others have their turn now
+/// \return done: all of it has left, or a refusal; posted: others have their turn now
 post rma_target::send_got(reading& r) noexcept {
   std::size_t this_turn = 0;
   do {
@@ -207,7 +207,7 @@ post rma_target::send_got(reading& r) noexcept {
     rma_refusal why = rma_refusal::none;
     const const_buffer there =
         connection_->owner().regions().allow({r.key, rights::read, r.offset, r.size}, why);
-    if (why != rma_refusal::none) {  // it has ended meanwhile
+    if (why != rma_refusal::none) {  // the region has ended meanwhile
       answer(r.id, why);
       return post::done;
     }
@@ -227,7 +227,7 @@ post rma_target::send_got(reading& r) noexcept {
   return post::done;
 }
 
-/// The rest of it, when there is space.
+/// Sends the rest when there is space.
 protocol_coroutine rma_target::serve(reading r) noexcept {
   const auto alive = connection_->keep_alive();
   writer_->note_serving(+1);
@@ -235,7 +235,7 @@ protocol_coroutine rma_target::serve(reading r) noexcept {
   while (connection_->now() < peer_connection::state::open) co_await writer_->space();
   post sent = post::busy;
   while (connection_->is_open() && sent != post::done) {
-    // What was said before goes first.
+    // Frames that were queued before go first.
     sent = writer_->flush() ? send_got(r) : post::busy;
     if (sent == post::posted) {
       co_await connection_->owner().upkeep().yield();

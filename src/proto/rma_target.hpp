@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided access: the side whose memory it is.
+// One-sided access: the target.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,9 @@
 namespace weft::proto {
 
 /// Accesses of one peer to the regions of this side. They need neither matching nor credit: the
-/// engine that a frame comes to does what it says at once and answers, so nothing of it is kept
-/// here but what the peer's link may copy by itself. Part of `rma`. Progress lock held only.
+/// engine does at once what a frame asks for, and answers. So this object keeps only the grants of
+/// places that the peer's link may copy from or to by itself. Part of `rma`. Progress lock held
+/// only.
 class rma_target {
  public:
   rma_target(frame_writer& w, peer_connection& c) noexcept : connection_(&c), writer_(&w) {}
@@ -29,17 +30,17 @@ class rma_target {
   /// As frame_sink::place, for `put`.
   mutable_buffer place(const frame_header& h, const frame_extension& x,
                        std::uint32_t already) const noexcept;
-  /// The connection has ended: its link does not copy here any more.
+  /// The connection has ended: the peer's link no longer copies from or to this side's memory.
   void fail() noexcept;
 
  private:
-  /// What the peer's link may copy by itself.
+  /// A place that the peer's link may copy from or to by itself.
   struct grant {
     remote_address where;
     std::uint64_t key;
     std::uint64_t number;  ///< control_queue::added, before the frame that tells the peer
   };
-  /// What the peer wants to read, on its way.
+  /// A get of the peer whose bytes are being sent.
   struct reading {
     std::uint64_t key;
     std::uint64_t offset;
@@ -47,7 +48,8 @@ class rma_target {
     std::uint64_t sent;
     std::uint16_t id;
   };
-  /// What became of a grant. `untold`: the peer cannot know of it; what it sends then is made up.
+  /// The result of `withdraw`. `untold`: the peer cannot know of the grant yet; its frame is made
+  /// up.
   enum class withdrawn : std::uint8_t { nothing, well, untold };
 
   bool admit() noexcept;
@@ -67,8 +69,8 @@ class rma_target {
   frame_writer* writer_;
   std::unordered_map<std::uint16_t, grant> grants_;  // by the number of the peer's operation
   std::uint32_t wrong_keys_ = 0;
-  // Puts whose beginning was refused; their end is to come, or they were stopped. At most one for
-  // each number.
+  // Puts that were refused at their beginning; their end is still to come, or they were stopped. At
+  // most one for each number.
   std::unordered_set<std::uint16_t> refused_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that no peer knows or guesses.
+// Numbers that no peer knows or can guess.
 #pragma once
 
 #include <sys/random.h>
@@ -10,7 +10,7 @@
 
 namespace weft::proto {
 
-/// 64 random bits of the kernel's. \throws weft::error (system)
+/// 64 random bits from the kernel. \throws weft::error (system)
 inline std::uint64_t secret_word() {
   std::uint64_t word = 0;
   if (::getrandom(&word, sizeof word, 0) != static_cast<ssize_t>(sizeof word))

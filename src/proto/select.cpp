@@ -7,7 +7,7 @@ namespace weft::proto {
 
 namespace {
 
-/// "in one frame", or how many of which sizes, of the data itself.
+/// In how many frames of which sizes the data goes: "in one frame", or their number and sizes.
 std::string data_frames(std::size_t bytes, const transports::traits& t) {
   std::size_t count = 0, largest = 0;
   const std::uint32_t first = next_piece(t, 0, bytes);
@@ -21,7 +21,7 @@ std::string data_frames(std::size_t bytes, const transports::traits& t) {
   return fmt::format("in {} pieces that grow from {} to {} bytes", count, first, largest);
 }
 
-/// Of what goes without being asked for.
+/// The same for data that is sent without a request.
 std::string pieces(std::size_t bytes, const transports::traits& t) {
   return data_frames(bytes, t) +
          (is_announced(t, bytes) ? ", announced by a frame of its own" : "");
@@ -49,8 +49,8 @@ std::size_t pick_link(std::span<const link_load> links, std::uint64_t size,
     soonest = there;
   }
   if (best == no_link) return best;
-  // What those could carry that are not free now, and will say when they are. Rates that are only
-  // guessed at are nothing to wait for.
+  // What links that are not free now could carry; each tells when it is free again. Links with an
+  // unknown rate are not waited for.
   double bytes = static_cast<double>(left), rate = 0;
   for (const link_load& l : links) {
     if (!l.open || l.free || l.rate == 0) continue;

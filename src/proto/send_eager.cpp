@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eager frames out. The drawing of the exchange is in receive_eager.cpp; the short way of a small
-// message in small_message.cpp.
+// Sending of eager frames. The drawing of the exchange is in receive_eager.cpp; the short path of a
+// small message in small_message.cpp.
 #include <algorithm>
 
 #include "proto/messenger.hpp"
@@ -59,9 +59,9 @@ bool sender::start(send_operation& op) noexcept {
   return false;
 }
 
-/// Decides how a message goes: whole without being asked for (eager), or a beginning and, after
-/// the receiver's answer, the rest (rendezvous).
-/// \return whether there is too little credit for what should go at once
+/// Decides how a message goes: whole without a request (eager), or its beginning and, after the
+/// receiver's answer, the rest (rendezvous).
+/// \return whether there is too little credit for the part that should go at once
 bool sender::plan(send_operation& op) noexcept {
   const send_plan chosen = plan_send(op.size, connection_->owner().settings().eager_limit,
                                      writer_->flow().credit(), inlines_);
@@ -70,7 +70,7 @@ bool sender::plan(send_operation& op) noexcept {
   return chosen.starved;
 }
 
-/// What the first frame of a message says of the rest of it.
+/// Fills in what the first frame of a message says of the rest.
 void sender::fill_first(const send_operation& op, frame_header& h,
                         frame_extension& x) const noexcept {
   h.kind = static_cast<std::uint8_t>(op.rendezvous ? frame_kind::rts : frame_kind::eager);
@@ -85,9 +85,9 @@ void sender::fill_first(const send_operation& op, frame_header& h,
   if (op.rendezvous || op.id != 0 || h.size != op.size) h.flags |= transports::has_extension;
 }
 
-/// Sends what goes without being asked for, from op.sent on.
+/// Sends the part that goes without a request, from op.sent on.
 post sender::push_eager(send_operation& op) noexcept {
-  // A `cancel` for the message that had this number before must not come after this one.
+  // A `cancel` for the previous message with this number must not come after this frame.
   if (op.id != 0 && !op.begun && !writer_->flush()) return post::busy;
   gather data(op.request.data.parts(), op.sent);
   do {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message that has to wait: for its turn, for credit or space, or for the receiver's answer.
+// Messages that have to wait: for their turn, for credit or space, or for the receiver's answer.
 #include <utility>
 
 #include "proto/messenger.hpp"
@@ -16,7 +16,7 @@ void sender::begin(send_operation& op, bool has_turn) noexcept {
   connection_->owner().engine().pending(op);
   const bool signals = op.request.mode == send_mode::signal;
   if ((signals ? send_signal(op) : send_message(op, has_turn)).started) return;
-  if (op.begun)  // the peer waits for the rest; the turn is kept, so that it gets nothing else
+  if (op.begun)  // the peer waits for the rest; the turn is kept, so that no other message begins
     connection_->mark_failed();
   else if (has_turn)
     order_.release();
@@ -27,7 +27,7 @@ bool sender::may_begin(const send_operation& op) const noexcept {
   return connection_->is_open() && !op.cancel_requested;
 }
 
-/// The steps of one message, each a line or two: its turn, credit, a number if it wants an answer,
+/// The steps of one message, each a line or two: its turn, credit, a number if it needs an answer,
 /// eager frames, the answer, and the payload by put or in frames.
 /// \param has_turn the caller holds the send order and has begun to send
 protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexcept {
@@ -50,7 +50,7 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
     co_return finish(op, status_early(op));
   }
 
-  // A link that fails is told of soon, and why: the peer may have left in good order.
+  // A link that has failed is reported soon, with the reason: the peer may have left in good order.
   post pushed = post::failed;
   while (connection_->is_open() && (pushed = push_eager(op)) != post::done)
     if (!co_await writer_->space() || (op.cancel_requested && !op.begun)) break;
@@ -81,12 +81,12 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
   while (rendezvous_.is_held(m))
     if (!co_await writer_->space()) break;
   rendezvous_.end_data(m);
-  // By then the end of the connection has made the link let go of it.
+  // If the connection has ended, it has made the link let go of the memory by then.
   finish(m, op.sent == op.size ? errc::ok : status_after(m));
 }
 
-/// Among the control frames, as soon as there is a link: messages that wait for credit, which only
-/// the peer's receives can give back, do not hold it up.
+/// A signal goes among the control frames, as soon as there is a link: messages that wait for
+/// credit, which only the peer's receives can return, do not delay it.
 protocol_coroutine sender::send_signal(send_operation& op) noexcept {
   const auto alive = connection_->keep_alive();
   if (!op.begun) {
@@ -97,7 +97,7 @@ protocol_coroutine sender::send_signal(send_operation& op) noexcept {
     if (op.begun)
       writer_->send_control(frame_kind::signal, op.request.tag.value, op.request.immediate);
   }
-  // While it waits for space, the link needs a thread that polls.
+  // While the frame waits for space, the link needs a thread that polls.
   while (op.begun && connection_->is_open() && !writer_->controls().empty())
     co_await writer_->space();
   finish(op, op.begun && connection_->is_open() ? errc::ok : status_early(op));
@@ -107,8 +107,8 @@ errc sender::status_early(const send_operation& op) const noexcept {
   return op.cancel_requested ? errc::stopped : connection_->why();
 }
 
-/// To the application a message that its receiver needs no more of is one that was received, also
-/// when the receiver has left since.
+/// For the application a message that its receiver needs no more of counts as received, also when
+/// the receiver has left since.
 errc sender::status_after(const outbound_message& m) const noexcept {
   return m.stop_data ? errc::ok : connection_->why();
 }
@@ -130,7 +130,7 @@ void sender::finish(send_operation& op, errc status) noexcept {
   connection_->owner().engine().end(op, status);
 }
 
-/// The number is free again, and may be another message's soon.
+/// The number is free again, and may soon belong to another message.
 void sender::finish(outbound_message& m, errc status) noexcept {
   const bool freed = rendezvous_.end(m);
   finish(*m.op, status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which message may begin at a peer.
+// The order in which messages begin at a peer.
 #pragma once
 
 #include <coroutine>
@@ -14,7 +14,7 @@ class send_operation;
 
 namespace weft::proto {
 
-/// Lets one message at a time begin at a peer, first come first served: all of its eager frames
+/// Lets one message at a time begin at a peer, in the order of arrival: all of its eager frames
 /// leave before those of the next one. Part of the sender. Progress lock held only.
 class send_order {
  public:
@@ -22,9 +22,9 @@ class send_order {
 
   /// Whether a message is being begun.
   bool held() const noexcept { return held_; }
-  /// For the caller that has found it free on an open connection.
+  /// For a caller that has found the order free on an open connection.
   void take() noexcept { held_ = true; }
-  /// The next one takes it, if the connection is open.
+  /// The next waiting message takes the order, if the connection is open.
   void release() noexcept {
     held_ = false;
     if (waiting_.empty() || !connection_->is_open()) return;
@@ -32,8 +32,8 @@ class send_order {
     waiting_.resume_first(true);
   }
 
-  /// `co_await acquire(op)`: true when the caller holds it, false when it was stopped, or the peer
-  /// is gone.
+  /// `co_await acquire(op)`: true when the caller holds the order, false when it was stopped, or
+  /// the peer is gone.
   struct acquirer : waiter {
     send_order& order;
     const detail::send_operation* op;
@@ -49,10 +49,10 @@ class send_order {
       order.connection_->want_link();
     }
   };
-  /// \param op null: not a message
+  /// \param op null: the caller is no message
   acquirer acquire(const detail::send_operation* op) noexcept { return {*this, op}; }
 
-  /// Stops the wait of that message. \return false: it does not wait here
+  /// Stops the wait of that message. \return false: it does not wait for the order
   bool stop(const detail::send_operation& op) noexcept {
     waiter* const w =
         waiting_.find([&op](waiter& i) { return static_cast<acquirer&>(i).op == &op; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages to one peer: at once where that is possible, else as a protocol.
+// Messages to one peer: sent at once where that is possible, else by a protocol.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@
 
 namespace weft::proto {
 
-/// Sends messages: eager frames in order (send_eager.cpp), and what has to wait for its turn,
-/// credit, space or an answer as a coroutine (send_message.cpp). Part of a peer. Progress lock held
-/// only.
+/// Sends messages: eager frames in order (send_eager.cpp); a coroutine (send_message.cpp) sends
+/// messages that have to wait for their turn, credit, space or an answer. Part of a peer. Progress
+/// lock held only.
 class sender {
  public:
   sender(frame_writer& w, peer_connection& c) noexcept
       : connection_(&c), writer_(&w), order_(c), rendezvous_(w, c) {}
 
-  /// \return true if it has ended, with op.status set
+  /// \return true if the operation has ended, with op.status set
   bool start(detail::send_operation& op) noexcept;
   void cancel(detail::send_operation& op) noexcept;
-  /// Bytes of a message that always goes in one frame; 0: there is no link yet.
+  /// The largest message that always goes in one frame, in bytes; 0: there is no link yet.
   std::size_t small_limit() const noexcept { return small_limit_; }
-  /// A message may begin at once: none is being begun.
+  /// Whether a message may begin at once: no other one is being begun.
   bool is_free() const noexcept { return connection_->is_open() && !order_.held(); }
 
   send_order& order() noexcept { return order_; }
@@ -56,7 +56,7 @@ class sender {
 
   peer_connection* connection_;
   frame_writer* writer_;
-  std::size_t small_limit_ = 0;  // bytes of what always goes in one frame
+  std::size_t small_limit_ = 0;  // bytes of the largest message that always goes in one frame
   bool inlines_ = true;          // the beginning of a long message goes with its request
   send_order order_;
   rendezvous_sender rendezvous_;

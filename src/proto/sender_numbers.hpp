@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that a peer has given its messages.
+// The numbers that a peer has given to its messages.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@ namespace weft::proto {
 
 struct inbound_message;
 
-/// Messages of one peer that wait for an answer, by the numbers that the peer knows them by. In two
-/// steps, so that nothing is searched, and that a number costs 2 KiB at most, whatever it is.
+/// Messages of one peer that wait for an answer, by the peer's numbers. A table of two levels, so
+/// that nothing is searched, and that any number costs 2 KiB at most.
 class sender_numbers {
  public:
-  /// Null: no message under way has it.
+  /// Null: no message under way has that number.
   inbound_message* find(std::uint64_t number) const noexcept {
     if (number > max || !pages_ || !(*pages_)[number / per_page]) return nullptr;
     return (*pages_)[number / per_page]->at[number % per_page];
   }
 
-  /// A number that no other one has. \throws std::bad_alloc, and nothing has changed
+  /// Adds a number that no other message has. \throws std::bad_alloc, and then nothing has changed
   void add(local_id number, inbound_message& m) {
     if (!pages_) pages_ = std::make_unique<directory>();
     std::unique_ptr<page>& p = (*pages_)[number / per_page];
@@ -35,7 +35,7 @@ class sender_numbers {
   void erase(local_id number) noexcept {
     std::unique_ptr<page>& p = (*pages_)[number / per_page];
     p->at[number % per_page] = nullptr;
-    // The first one stays: correct peers have few messages under way, and the lowest numbers.
+    // The first page stays: correct peers have few messages under way, and the lowest numbers.
     if (--p->used == 0 && number >= per_page) p.reset();
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The short way of a small message, in both directions: nothing has to wait, and nothing is kept.
-// Written for the number of instructions: this is where most messages pass.
+// The short path of a small message, in both directions: nothing has to wait, and nothing is
+// stored. Written for the number of instructions: most messages take this path.
 #include <cstring>
 
 #include "proto/messenger.hpp"
@@ -57,7 +57,7 @@ bool peer::start(detail::send_operation& op) noexcept {
   return sender_.start(op);
 }
 
-/// A whole message whose receive waits, has room for it in one piece, and is completed by the
+/// Takes a whole message whose receive waits, has room for it in one piece, and is completed by the
 /// thread inside run(), on no other executor. All others are dispatched.
 template <class Copy>
 inline bool peer::take_small(const frame_header& h, const frame_extension* x, const std::byte* data,
@@ -81,8 +81,8 @@ inline bool peer::take_small(const frame_header& h, const frame_extension* x, co
   return !writer_.flow().must_return() && h.credit == 0 ? true : writer_.settle(h.credit);
 }
 
-/// For most frames, short messages, nothing is called on the way, which spares the saving of
-/// registers: a third of the way of a message.
+/// For most frames, short messages, this path calls no function, which spares the saving of
+/// registers: a third of the time of a message.
 bool peer::on_frame(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
   if (!is_whole(h, x) || gone() || receiver_.is_amid_message() ||

@@ -113,7 +113,7 @@ using runtime::engine;
 
 namespace {
 
-/// Does it with the progress lock held, unless it is of no stream.
+/// Calls `begin` with the progress lock held, unless the operation has no stream.
 template <class Operation, class Begin>
 bool start_on(Operation& op, Begin begin) noexcept {
   if (!op.stream) {
@@ -127,7 +127,8 @@ bool start_on(Operation& op, Begin begin) noexcept {
 template <class Operation, class Cancel>
 void cancel_on(Operation& op, Cancel cancel) noexcept {
   if (!op.stream) return;
-  const auto keep = op.stream->shared_from_this();  // it may be the last thing that it waits for
+  const auto keep =
+      op.stream->shared_from_this();  // the stream may end when it no longer waits for op
   const engine::holder hold(op.stream->engine());
   cancel(*op.stream);
 }

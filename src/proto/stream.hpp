@@ -12,11 +12,12 @@
 
 namespace weft::proto {
 
-/// Said of an operation on none.
+/// The reason for an operation without a stream.
 inline constexpr const char* no_stream =
     "this stream is none: it was never opened, or has been moved from";
 
-/// Owned by the application's handle and, once that has let go, by itself until the peer knows.
+/// Owned by the application's handle and, once that has been dropped, by itself until the peer
+/// knows.
 class stream final : public std::enable_shared_from_this<stream> {
  public:
   using closed_operation = detail::stream_closed_operation;
@@ -24,7 +25,7 @@ class stream final : public std::enable_shared_from_this<stream> {
   /// Any thread. \throws weft::error (invalid_argument), std::bad_alloc
   static std::shared_ptr<stream> open(std::shared_ptr<proto::peer> with, std::uint32_t number,
                                       std::size_t window);
-  /// \param way,back of what is written and of what is read here
+  /// \param way,back directions of the bytes that are written and read at this end
   stream(std::shared_ptr<proto::peer> with, std::uint32_t number, stream_way way, stream_way back,
          std::size_t window);
 
@@ -35,9 +36,9 @@ class stream final : public std::enable_shared_from_this<stream> {
   runtime::engine& engine() const noexcept { return messages().engine(); }
   std::uint32_t number() const noexcept { return number_; }
 
-  /// The application has let go of its handle.
+  /// The application has dropped its handle.
   void drop() noexcept;
-  /// One sentence for people about something that failed here.
+  /// One sentence, for people, about a failure of this stream.
   std::string explain(errc status, const char* cause) const;
 
   // --- progress lock held
@@ -49,7 +50,7 @@ class stream final : public std::enable_shared_from_this<stream> {
   void close() noexcept;
   bool start(closed_operation& op) noexcept;
   void cancel(closed_operation& op) noexcept;
-  /// Something has ended: it may have been the last thing.
+  /// Called when an operation of a half has ended: it may have been the last one.
   void settle() noexcept;
 
  private:

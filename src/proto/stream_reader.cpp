@@ -17,10 +17,10 @@ namespace {
 
 using read_list = detail::buffer_list<mutable_buffer>;
 
-// Their executor is told instead.
+// The executor is called instead.
 void never(operation&) noexcept {}
 
-/// The pieces of a list from `offset` on, as many as there is place for, and behind them `staging`.
+/// The pieces of a list from `offset` on, as many as fit into `parts`, and behind them `staging`.
 /// \return bytes of the list that they cover
 std::size_t lay_out(
     const read_list& list, std::size_t offset, mutable_buffer staging,
@@ -58,7 +58,7 @@ bool stream_reader::over() const noexcept {
   return left_ && (ended_ || failure_ != errc::ok) && !own_in_flight_ && !telling_in_flight_;
 }
 
-/// What the message layer calls closed is a stream without its end.
+/// For the message layer a connection is closed; the stream has then ended before its end.
 void stream_reader::fail(errc why, const char* cause) noexcept {
   if (failure_ != errc::ok) return;
   failure_ = why == errc::closed ? errc::peer_lost : why;
@@ -68,11 +68,11 @@ void stream_reader::fail(errc why, const char* cause) noexcept {
 
 // --- what has come -------------------------------------------------------------------------------
 
-/// A message has landed in `room` bytes of the caller's and, beyond them, in staging.
+/// A message has been received into `room` bytes of the caller and, beyond them, into staging.
 /// \return bytes in the caller's memory
 std::size_t stream_reader::landed(const recv_operation& r, std::size_t room) noexcept {
   const bool dropped = left_ && r.status == errc::truncated;
-  // One that is longer fits, too, where there is memory of the caller's before staging.
+  // A longer message can also fit, where memory of the caller lies before staging.
   if ((r.status == errc::truncated && !dropped) || r.got.size > longest_) {
     fail(errc::protocol_error, "a message is longer than the peer was told to send");
     return 0;
@@ -108,8 +108,9 @@ std::size_t stream_reader::landed(const recv_operation& r, std::size_t room) noe
   return here;
 }
 
-/// Fills the list from `offset` on with whatever is there in whole.
-/// \param may_stage takes what is still arriving to staging, so that it is there one day
+/// Fills the list from `offset` on with all bytes that have arrived completely.
+/// \param may_stage moves a message that is still arriving to staging, so that a later call finds
+///   it
 std::size_t stream_reader::fill(const read_list& into, std::size_t offset,
                                 bool may_stage) noexcept {
   const std::size_t size = into.size();
@@ -192,8 +193,7 @@ bool stream_reader::start(read_operation& op) noexcept {
   return true;
 }
 
-/// The read that waits has what it waited for. \param counted the engine counts it as pending, and
-/// not its landing
+/// Ends the waiting read. \param counted the engine counts the read as pending, and not its landing
 void stream_reader::end_read(bool counted) noexcept {
   read_operation& op = *std::exchange(reading_, nullptr);
   op.got += fill(op.into, op.got, false);
@@ -209,7 +209,7 @@ void stream_reader::cancel(read_operation& op) noexcept {
   if (reading_ == &op) give_back(errc::stopped);
 }
 
-/// The caller has his memory back, and what would have come there comes later.
+/// The caller gets the memory back; bytes that would have come there come later.
 void stream_reader::give_back(errc status) noexcept {
   read_operation& op = *reading_;
   if (own_in_flight_) {
@@ -221,7 +221,7 @@ void stream_reader::give_back(errc status) noexcept {
     owner_.engine().withdraw(*op.landing);
     owner_.engine().end_unposted(op, status);
   } else if (inbound_message* const m = op.landing->message) {
-    // A link that may be writing there is not stopped: the read ends with what it brings.
+    // A link that may be writing there is not stopped: the read ends with the bytes that it writes.
     if (m->in_hands_of_link()) return;
     reading_ = nullptr;
     move_to_staging(*m, op);
@@ -245,11 +245,11 @@ void stream_reader::move_to_staging(inbound_message& m, read_operation& op) noex
                                     mutable_buffer(staging, longest_)},
                &never);
   own_->on = this;
-  own_in_flight_ = true;  // pending in its place
+  own_in_flight_ = true;  // pending in place of the read's landing
   m.divert(*own_);
 }
 
-/// Something of this half's has ended.
+/// An operation of this half has ended.
 void stream_reader::post(operation& ended) noexcept {
   const auto keep = owner_.shared_from_this();
   const runtime::engine::holder hold(owner_.engine());
@@ -273,7 +273,8 @@ void stream_reader::post(operation& ended) noexcept {
 
 // --- what the writer is told ---------------------------------------------------------------------
 
-/// Allows what a window's worth behind the reader is, if that is much more than was allowed.
+/// Allows a window's worth of units beyond the reader's position, if that is much more than was
+/// allowed.
 void stream_reader::grant() noexcept {
   const std::uint64_t piece = stream_units(longest_);
   const std::uint64_t limit = came_ - staged_units_ + stream_pieces * piece;
@@ -282,7 +283,8 @@ void stream_reader::grant() noexcept {
   tell();
 }
 
-/// Says what is so now. One message at a time; what has changed meanwhile is said afterwards.
+/// Tells the writer the present state. One message at a time; a change meanwhile is told
+/// afterwards.
 void stream_reader::tell() noexcept {
   if (told_last_) return;
   if (telling_in_flight_) {
@@ -307,7 +309,7 @@ void stream_reader::leave() noexcept {
   if (!reading_) discard();
 }
 
-/// Takes what still comes to nowhere, up to the end.
+/// Receives further bytes and drops them, up to the end.
 void stream_reader::discard() noexcept {
   if (discarding_later_) return;
   for (int messages = 0; !own_in_flight_ && !ended_ && failure_ == errc::ok; ++messages) {
@@ -324,7 +326,7 @@ void stream_reader::discard() noexcept {
   }
 }
 
-/// Others have their turn first.
+/// Lets others have their turn first.
 protocol_coroutine stream_reader::discard_later(std::shared_ptr<stream> keep) noexcept {
   co_await owner_.messages().upkeep().yield();
   discarding_later_ = false;

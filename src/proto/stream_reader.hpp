@@ -17,17 +17,18 @@ class peer;
 class stream;
 struct inbound_message;
 
-/// Takes messages out of matching one after the other. Nothing is posted while no read waits: what
-/// comes is unexpected, and within the window. A read that waits posts a receive into the caller's
-/// memory and, behind it, into *staging*, which is as long as the longest message: so none is ever
-/// truncated, and a small read leaves the rest of a message there.
+/// Takes messages out of matching one after the other. Nothing is posted while no read waits:
+/// messages are then unexpected, and within the window. A read that waits posts a receive into the
+/// caller's memory and, behind it, into *staging*, which is as long as the longest message: so no
+/// message is ever truncated, and a small read leaves the rest of a message there.
 ///
-/// A message that has begun to arrive when its read is stopped moves to staging with what is here
-/// of it, and goes on there: the caller has his memory back at once, and nothing is lost. Only
-/// while a link writes it by itself the read goes on to its end.
+/// If a read is stopped after its message has begun to arrive, the message moves to staging with
+/// the bytes received so far, and goes on there: the caller gets the memory back at once, and
+/// nothing is lost. Only while a link writes the message by itself the read goes on to its end.
 ///
-/// Owned by its stream. Progress lock held only, but for `post`: it is the executor of its own
-/// operations, so it learns of their ends on whichever thread polls, and goes on without the
+/// Owned by its stream. Progress lock held only, but for `post`: the object is the executor of its
+/// own operations, so it learns of their ends on the polling thread, and goes on without the
+/// application.
 /// application.
 class stream_reader final : public executor {
  public:
@@ -39,25 +40,25 @@ class stream_reader final : public executor {
   /// Grants the first window.
   void open() noexcept { grant(); }
 
-  /// \return true: it has ended
+  /// \return true if the operation has ended
   bool start(read_operation& op) noexcept;
   void cancel(read_operation& op) noexcept;
 
-  /// What is there. 0: `status` tells why
+  /// Takes the bytes that are there. 0: `status` tells why
   std::size_t get(const detail::buffer_list<mutable_buffer>& into) noexcept {
     return fill(into, 0, true);
   }
 
-  /// ok: there may be more; closed: that was all
+  /// ok: there may be more; closed: all was read
   errc status() const noexcept;
-  /// A sentence about the status; null: it is this end's close, or the peer's end, which the
-  /// messenger explains.
+  /// A sentence about the status; null: the reason is this end's close, or the peer's end, which
+  /// the messenger explains.
   const char* cause() const noexcept {
     return at_end() ? "the peer has finished, and all of it was read" : cause_;
   }
   std::uint64_t handed_out() const noexcept { return handed_out_; }
 
-  /// It is not read any more: drops what comes, up to the end.
+  /// The application reads no more: further bytes are dropped, up to the end.
   void leave() noexcept;
   bool over() const noexcept;
 
@@ -65,7 +66,8 @@ class stream_reader final : public executor {
 
  private:
   std::size_t staged() const noexcept { return staged_end_ - staged_begin_; }
-  /// Which a read tells by 0 bytes. What is dropped after this end has closed counts for nothing.
+  /// At the end, which a read reports by 0 bytes. Bytes dropped after this end has closed do not
+  /// count.
   bool at_end() const noexcept { return ended_ && !left_; }
   errc outcome(const read_operation& op) const noexcept {
     return op.got != 0 || at_end() ? errc::ok : status();
@@ -91,15 +93,16 @@ class stream_reader final : public executor {
 
   std::unique_ptr<std::byte[]> staging_;  // longest_ bytes; untouched pages cost nothing
   std::size_t staged_begin_ = 0, staged_end_ = 0;
-  std::optional<detail::recv_operation> own_;  // into staging, or (having left) nowhere
+  std::optional<detail::recv_operation>
+      own_;  // receives into staging, or (having left) into no memory
   bool own_in_flight_ = false;
   read_operation* reading_ = nullptr;  // waits: for its own landing, or for own_
 
   std::uint64_t received_ = 0;      // bytes
   std::uint64_t handed_out_ = 0;    // of these, to the application
   std::uint64_t came_ = 0;          // units of all messages so far
-  std::uint64_t staged_units_ = 0;  // of these, of the one in staging
-  std::uint64_t allowed_ = 0;       // units, as the peer was told
+  std::uint64_t staged_units_ = 0;  // of these, those of the message in staging
+  std::uint64_t allowed_ = 0;       // units that the peer was allowed
   bool ended_ = false;              // the end was read
   bool left_ = false;
   bool discarding_later_ = false;

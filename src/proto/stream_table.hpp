@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which streams of a context are open.
+// The open streams of a context.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,18 @@
 
 namespace weft::proto {
 
-/// A number is taken once for each peer, and twice for this process itself. Owned by the messenger;
-/// progress lock held only.
+/// A number can be taken once for each peer, and twice for this process itself. Owned by the
+/// messenger; progress lock held only.
 class stream_table {
  public:
-  /// The number of this process among its peers: a stream with it has both its ends here.
+  /// Sets the number of this process among its peers: a stream with it has both its ends in this
+  /// process.
   void know_self(peer_id self) noexcept { self_ = self; }
 
   bool is_self(peer_id with) const noexcept { return with == self_; }
 
-  /// Takes a number. \return which way this end writes; nothing: it is open already
+  /// Takes a number. \return the direction in which this end writes; nothing: the stream is open
+  /// already
   /// \throws std::bad_alloc
   std::optional<stream_way> take(peer_id with, std::uint32_t number) {
     if (open_.insert({with, number, stream_way::forth}).second) return stream_way::forth;
@@ -35,7 +37,7 @@ class stream_table {
     open_.erase({with, number, way});
   }
 
-  /// Streams without a handle, and whose peers do not know yet.
+  /// Streams without a handle that their peers do not know to have ended.
   std::size_t lingering = 0;
 
  private:

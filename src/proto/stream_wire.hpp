@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two ends of a stream send each other, as messages. docs/wire-format.md, "Streams".
+// The messages that the two ends of a stream send each other. docs/wire-format.md, "Streams".
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace weft::proto {
 
-/// Which way, as seen by the end that was opened first. Between two peers both ends are that one;
-/// a peer's stream with itself has one of each.
+/// The direction of bytes, as seen by the end that was opened first. Between two peers both ends
+/// count as that end; a stream of a peer with itself has one of each.
 enum class stream_way : std::uint8_t { forth, back };
 
 constexpr stream_way opposite(stream_way w) noexcept {
@@ -21,20 +21,20 @@ constexpr stream_way opposite(stream_way w) noexcept {
 /// Tags with this top byte belong to streams.
 inline constexpr std::uint64_t stream_tags = std::uint64_t{0xfe} << 56;
 
-/// Of the messages that carry bytes in direction `w`.
+/// The tag of the messages that carry bytes in direction `w`.
 constexpr std::uint64_t stream_data_tag(std::uint32_t number, stream_way w) noexcept {
   return stream_tags | std::uint64_t{static_cast<std::uint8_t>(w)} << 32 | number;
 }
-/// Of what their reader tells their writer.
+/// The tag of the messages of their reader to their writer.
 constexpr std::uint64_t stream_allowance_tag(std::uint32_t number, stream_way w) noexcept {
   return stream_data_tag(number, w) | std::uint64_t{1} << 40;
 }
 
 /// A message of no bytes ends a direction. Its immediate word says how many bytes came before, or
-/// that the writer let go without having finished.
+/// that the writer dropped the stream without finishing.
 inline constexpr std::uint64_t stream_dropped = std::numeric_limits<std::uint64_t>::max();
 
-/// What a reader tells: how much may be written, or that it reads no more.
+/// A reader's message: how much may be written, or that it reads no more.
 struct stream_allowance {
   static constexpr std::uint32_t current_magic = 0x31'74'73'77;  // "wst1"
 
@@ -45,7 +45,8 @@ struct stream_allowance {
 };
 static_assert(sizeof(stream_allowance) == 16);
 
-/// What a message takes of a window, which is for bytes; its memory is accounted for by credit.
+/// The units of a window that a message takes. The window bounds bytes; credit accounts for the
+/// memory of the message.
 constexpr std::uint32_t stream_units(std::size_t bytes) noexcept {
   return 1 + payload_units(bytes);
 }
@@ -56,12 +57,12 @@ inline constexpr std::size_t smallest_stream_window = std::size_t{4} << 10;
 inline constexpr std::size_t largest_stream_window = std::size_t{1} << 30;
 inline constexpr std::uint32_t longest_stream_message = largest_stream_window / stream_pieces;
 
-/// So many messages of one stream are taken in one go, however many have come.
+/// How many messages of one stream are taken at once, however many have come.
 inline constexpr int stream_slice = 256;
 /// A reader has no more than a few allowances to tell before its writer writes again.
 inline constexpr int most_unheard_allowances = 64;
 
-/// Whether a writer that was told `before` may be told `next`. \param first nothing was told before
+/// Whether `next` may follow `before` at a writer. \param first there was no allowance before
 constexpr bool allowance_follows(const stream_allowance& next, const stream_allowance& before,
                                  bool first) noexcept {
   if (next.magic != stream_allowance::current_magic) return false;

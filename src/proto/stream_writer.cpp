@@ -16,12 +16,12 @@ namespace {
 
 using write_list = detail::buffer_list<const_buffer>;
 
-// A write up to this goes by the short way first, if it is free.
+// A write up to this size tries the short path first, if no write waits.
 constexpr std::size_t small_write = 4096;
 // Parts of a list that are shorter than this are gathered into one message.
 constexpr std::size_t short_part = 512;
 
-// Their executor is told instead.
+// The executor is called instead.
 void told_instead(operation&) noexcept {}
 
 }  // namespace
@@ -35,7 +35,7 @@ errc stream_writer::status() const noexcept {
   return finished() && failure_ == errc::ok ? errc::closed : fate();
 }
 
-/// Of what was begun before `finish`.
+/// The status of operations that began before `finish`.
 errc stream_writer::fate() const noexcept {
   return failure_ == errc::ok && told_last_ ? errc::closed : failure_;
 }
@@ -49,20 +49,21 @@ bool stream_writer::over() const noexcept {
          (told_last_ || failure_ != errc::ok);
 }
 
-/// How all that was written has fared.
+/// The result for all written bytes.
 errc stream_writer::verdict() const noexcept {
   if (failure_ != errc::ok) return failure_;
   return end_ == ending::whole && news_.limit == written_ ? errc::ok : errc::closed;
 }
 
-/// What the message layer calls closed: the bytes have nowhere to go, but not by the reader's will.
+/// For the message layer a connection is closed; the bytes are lost then, but not by the reader's
+/// choice.
 void stream_writer::fail(errc why, const char* cause) noexcept {
   if (failure_ != errc::ok) return;
   failure_ = why == errc::closed ? errc::peer_lost : why;
   cause_ = cause;
 }
 
-/// Bytes that one more message may have.
+/// Bytes that one more message may carry.
 std::size_t stream_writer::room() const noexcept {
   const std::uint64_t units = told_.limit > sent_ ? told_.limit - sent_ : 0;
   if (units < 2 || fate() != errc::ok) return 0;
@@ -145,7 +146,7 @@ bool stream_writer::write_is_over() const noexcept {
          (writing_->begun == writing_->size || writing_->cancel_requested || fate() != errc::ok);
 }
 
-/// How long the next piece is to be. 0: not now
+/// The length of the next piece. 0: not now
 std::size_t stream_writer::next_piece(const write_operation& op) const noexcept {
   const std::size_t wanted = std::min<std::size_t>(op.size - op.begun, told_.longest);
   const std::size_t n = std::min(wanted, room());
@@ -180,7 +181,7 @@ void stream_writer::send_piece(piece& p, write_operation& op, std::size_t size) 
     p.size += run.size();
     rest.skip(run.size());
   }
-  // Memory that lies together can be read by the peer.
+  // The peer can read contiguous memory by itself.
   const write_list list = count == 1
                               ? write_list(p.parts[0])
                               : write_list(std::span<const const_buffer>(p.parts.data(), count));
@@ -200,7 +201,7 @@ void stream_writer::ended(piece& p) noexcept {
       written_ += p.size;
       owner_.messages().counts().stream_bytes_written += p.size;
       break;
-    case errc::stopped:  // taken back: the reader has seen nothing of it
+    case errc::stopped:  // taken back: the reader has got none of it
       sent_ -= stream_units(p.size);
       take_back_last();
       break;
@@ -209,8 +210,8 @@ void stream_writer::ended(piece& p) noexcept {
   }
 }
 
-/// Asks for the last piece back. One at a time: a piece that the reader may still take must have
-/// all before it taken, too.
+/// Tries to cancel the last piece. One at a time: if the reader can still take a piece, it must
+/// have taken all before it.
 void stream_writer::take_back_last() noexcept {
   piece* last = nullptr;
   for (piece& p : pieces_)
@@ -228,7 +229,7 @@ void stream_writer::cancel(write_operation& op) noexcept {
   owner_.settle();
 }
 
-/// Something of this half's has ended.
+/// An operation of this half has ended.
 void stream_writer::post(operation& what) noexcept {
   const auto keep = owner_.shared_from_this();
   const runtime::engine::holder hold(owner_.engine());

@@ -13,9 +13,9 @@ namespace weft::proto {
 
 class stream;
 
-/// Sends bytes as messages with one tag, no more than the reader allows. What can be taken at once
-/// leaves in frames, copied by the transport; a write that waits sends *pieces* out of the caller's
-/// memory, a few at a time, which end like any large message. Nothing is kept here.
+/// Sends bytes as messages with one tag, no more than the reader allows. Bytes that can be taken at
+/// once leave in frames, copied by the transport; a write that waits sends *pieces* out of the
+/// caller's memory, a few at a time, which end like any large message. The object stores no bytes.
 ///
 /// Owned by its stream. Progress lock held only, but for `post`: see stream_reader.
 class stream_writer final : public executor {
@@ -24,26 +24,26 @@ class stream_writer final : public executor {
 
   stream_writer(stream& owner, stream_way way) noexcept;
 
-  /// \return true: it has ended
+  /// \return true if the operation has ended
   bool start(write_operation& op) noexcept;
   void cancel(write_operation& op) noexcept;
 
-  /// What can be taken at once. 0: `status` tells why
+  /// Takes the bytes that can leave at once. 0: `status` tells why
   std::size_t put(const detail::buffer_list<const_buffer>& data) noexcept;
 
-  /// ok: there may be room one day; closed: it has no reader, or this end has finished
+  /// ok: there may be room later; closed: there is no reader, or this end has finished
   errc status() const noexcept;
   const char* cause() const noexcept { return cause_; }
-  /// How all that was written has fared, once over: ok if the reader had all of it.
+  /// The result for all written bytes, once over: ok if the reader had all of them.
   errc verdict() const noexcept;
   std::uint64_t written() const noexcept { return written_; }
 
-  /// Tells the reader that this was all or (false) that it was not. The first word counts.
+  /// Tells the reader that this was all or (false) that it was not. The first call counts.
   void finish(bool all) noexcept;
   bool finished() const noexcept { return end_ != ending::not_yet; }
   bool over() const noexcept;
 
-  /// Takes what the reader has told. \param wait for more of it, too
+  /// Takes the allowances of the reader. \param wait waits for further ones, too
   void listen(bool wait) noexcept;
 
   void post(operation& ended) noexcept override;
@@ -81,10 +81,10 @@ class stream_writer final : public executor {
 
   std::array<piece, stream_pieces> pieces_;
   write_operation* writing_ = nullptr;
-  std::uint64_t written_ = 0;  // bytes that are not the caller's business any more
+  std::uint64_t written_ = 0;  // bytes that no longer belong to the caller
   std::uint64_t sent_ = 0;     // units
 
-  stream_allowance told_;  // by the reader, last
+  stream_allowance told_;  // the reader's last allowance
   stream_allowance news_;
   std::optional<detail::recv_operation> hearing_;
   bool hearing_in_flight_ = false;

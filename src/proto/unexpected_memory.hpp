@@ -11,24 +11,24 @@
 
 namespace weft::proto {
 
-/// Bounds what messages cost that no receive has matched yet, over all peers of a context: peers
-/// get credit out of one budget. Owned by the messenger. Progress lock held only.
+/// Bounds the memory of messages that no receive has matched yet, over all peers of a context:
+/// peers get credit out of one budget. Owned by the messenger. Progress lock held only.
 class unexpected_memory {
  public:
   /// \param budget bytes for all peers \param counts outlives this
   unexpected_memory(std::size_t budget, metrics& counts) noexcept;
 
-  /// Units that are left, at most `units`: for a window that grows.
+  /// Takes the units that are left, at most `units`: for a window that grows.
   std::uint32_t take(std::uint32_t units) noexcept;
-  /// For a peer that connects: never nothing, so that it may overdraw the budget.
+  /// Takes units for a peer that connects: always some, so that the budget may be overdrawn.
   std::uint32_t take_first() noexcept;
   void give_back(std::uint32_t units) noexcept { left_ += units; }
 
   /// Gives a message memory for `stored_size` bytes. \return false: there is none
   bool store(inbound_message& m) noexcept;
-  /// It is unexpected no more. Its memory stays until its bytes are copied.
+  /// The message is no longer unexpected. Its memory stays until its bytes are copied.
   void unstore(inbound_message& m) noexcept;
-  /// No more comes of it without being asked for: memory beyond `arrived` is freed.
+  /// No more of the message comes without a request: memory beyond `arrived` is freed.
   void trim(inbound_message& m) noexcept;
 
  private:

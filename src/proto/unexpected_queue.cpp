@@ -8,8 +8,8 @@
 namespace weft::proto {
 
 namespace {
-// A receive from any source looks at so many before it asks peer by peer: mostly it is one of
-// these.
+// How many messages a receive from any source checks before it searches peer by peer: mostly one of
+// them matches.
 constexpr int first_looks = 64;
 }  // namespace
 
@@ -40,7 +40,7 @@ inbound_message* unexpected_queue::ring(const peer* from, std::uint64_t tag) con
   return m;
 }
 
-/// One more bucket; without memory for it, none.
+/// Adds one bucket; without memory for it, none.
 void unexpected_queue::grow() noexcept {
   const std::size_t one = size(), few = per_chunk << doublings_;
   try {
@@ -116,7 +116,7 @@ void unexpected_queue::remove(inbound_message& m) noexcept {
   if (m.tag < first_reserved_tag) all_.remove(m);
 }
 
-/// A ring of more than one tag is one whose tags differ in bits that are not hashed.
+/// Messages of a ring can have different tags only in bits that are not hashed.
 inbound_message* unexpected_queue::find_exact(const peer* from, tag_mask tag) const noexcept {
   inbound_message* const oldest = ring(from, tag.value);
   inbound_message* m = oldest;

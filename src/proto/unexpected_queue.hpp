@@ -39,8 +39,8 @@ struct unexpected_of_peer {
     inbound_message* next_swept = nullptr;
   };
   line ordinary;                         // in order of arrival
-  line own;                              // those with tags of weft's own
-  unexpected_of_peer* before = nullptr;  // among those that have any
+  line own;                              // messages with reserved tags
+  unexpected_of_peer* before = nullptr;  // among peers that have any
   unexpected_of_peer* after = nullptr;
   const peer* whose = nullptr;
 
@@ -48,29 +48,30 @@ struct unexpected_of_peer {
   line& of(std::uint64_t tag) noexcept { return tag < first_reserved_tag ? ordinary : own; }
 };
 
-/// Unexpected messages. Peers choose how many there are and with which tags, so nothing here walks
-/// over messages but what has to: a receive that ignores hashed bits of the tag, and not all of it.
+/// Unexpected messages. Peers choose how many there are and with which tags, so no search walks
+/// over messages, except for a receive that ignores hashed bits of the tag, and not all of it.
 ///
-/// Messages of one peer with one tag are a ring, of which the oldest is in a bucket. Buckets become
-/// more, one at a time, as there are more rings (linear hashing), and what goes into one depends on
-/// a secret: peers can neither make buckets long nor choose one. Progress lock held only.
+/// Messages of one peer with one tag are a ring, of which the oldest is in a bucket. The number of
+/// buckets grows, one at a time, with the number of rings (linear hashing), and the choice of the
+/// bucket depends on a secret: peers can neither make buckets long nor choose one. Progress lock
+/// held only.
 class unexpected_queue {
  public:
-  /// \param hashed bits of a tag that the hash goes by \throws std::bad_alloc
+  /// \param hashed bits of a tag that the hash uses \throws std::bad_alloc
   unexpected_queue(std::uint64_t hashed, std::uint64_t secret);
 
   void add(inbound_message& m) noexcept;
   void remove(inbound_message& m) noexcept;
   bool none() const noexcept { return count_ == 0; }
 
-  /// The first one for a receive or probe; null: none. It stays in.
+  /// The first message for a receive or probe; null: none. It stays in the queue.
   inbound_message* find(const peer* from, tag_mask tag) const noexcept;
-  /// The oldest of a peer or, null, of any source; those with tags of weft's own come after all
-  /// others.
+  /// The oldest message of a peer or, null, of any source; messages with reserved tags come after
+  /// all others.
   inbound_message* any(const peer* from) const noexcept;
 
-  /// Another one of a peer's that has not been given since begin_sweep, while no more come. Null:
-  /// that was all.
+  /// The next message of a peer since begin_sweep, as long as no more come. Null: that was the last
+  /// one.
   static inbound_message* sweep(unexpected_of_peer& of) noexcept;
   static void begin_sweep(unexpected_of_peer& of) noexcept;
 
@@ -97,7 +98,7 @@ class unexpected_queue {
   const std::uint64_t secret_;
   std::vector<std::unique_ptr<chunk>> chunks_;
   unsigned doublings_ = 0;
-  std::size_t split_ = 0;  // so many buckets have been split since the last doubling
+  std::size_t split_ = 0;  // how many buckets have been split since the last doubling
   std::size_t rings_ = 0;
   std::size_t count_ = 0;  // messages
   std::uint64_t came_ = 0;

@@ -23,7 +23,8 @@ void caller_loop::run_until(const std::atomic<bool>& done) noexcept {
     }
     if (events == 0 || ++turns_ % turns_between_handles == 0) core_.poll_caller_handles();
     operation_list batch = core_.completions.take_home_and_remote();
-    // A scope's destructor, deep inside a completion, may wait for the next one of that batch.
+    // A scope's destructor, deep inside a completion, may wait for the next operation of that
+    // batch.
     if (!batch.empty() || !completing_.empty()) {
       core_.go_to_user_code(core_.has_work());
       core_.leave_as_caller();
@@ -59,11 +60,12 @@ void caller_loop::complete_all(operation_list batch) noexcept {
   leadership_.notify_followers();
 }
 
-/// What is too dear for every pass: timers, peers that may have no thread that polls, descriptors.
+/// Work that is too expensive for every pass: timers, peers that may have no polling thread,
+/// descriptors.
 void caller_loop::poll_slow_sources() noexcept {
   core_.enter();
   core_.end_due_timers();
-  // A peer that has not seen a message for a microsecond or two may have no thread that polls.
+  // A peer that has not read a message for a microsecond or two may have no polling thread.
   if (++empty_turns_ >= empty_turns_until_wake && waits_.others_had_a_turn()) core_.wake_peers();
   core_.poll_caller_watches();
   core_.leave_as_caller();
@@ -90,8 +92,8 @@ void caller_loop::sleep() noexcept {
   core_.leave_as_caller();
 }
 
-/// Completions are for the thread that leads. Another thread, or a coroutine of this one, only
-/// moves messages; what ends thereby is completed when the leader comes by.
+/// Completions are for the leader. Another thread, or a coroutine of this one, only moves messages;
+/// operations that end thereby are completed by the leader's next poll.
 unsigned caller_loop::poll_once() noexcept {
   const bool leads = !core_.leads_here() && leadership_.try_take();
   unsigned events = 0;

@@ -12,14 +12,14 @@
 namespace weft::runtime {
 
 /// Polls, resumes coroutines between polls with the progress lock released, and sleeps when there
-/// is nothing to do. Owned by the engine; the leading thread's (leadership.hpp).
+/// is nothing to do. Owned by the engine; used by the leader (leadership.hpp).
 class caller_loop {
  public:
   caller_loop(detail::run_loop& self, progress_core& c, sleep_gate& g, leadership& l) noexcept
       : self_(self), core_(c), gate_(g), leadership_(l), waits_(c.waiting) {}
 
-  /// Until `done`, which a completion sets. The calling thread leads, or does so again, deeper in
-  /// its own stack: a scope's destructor inside a completion waits.
+  /// Runs until `done`, which a completion sets. The calling thread leads, or enters again deeper
+  /// in its own stack: a scope's destructor waits inside a completion.
   void run_until(const std::atomic<bool>& done) noexcept;
 
   /// One pass and, if no thread leads, its completions; without waiting.
@@ -35,9 +35,9 @@ class caller_loop {
     empty_turns_ = 0;
   }
 
-  // How often the caller polls quiet descriptors while it has other things to do.
+  // How often the caller polls idle descriptors while events keep it busy.
   static constexpr unsigned turns_between_handles = 32;
-  // How often it polls in vain before it considers that a peer may have to be woken.
+  // How many turns are empty before the caller considers that a peer may have to be woken.
   static constexpr unsigned empty_turns_until_wake = 4;
 
   detail::run_loop& self_;
@@ -47,7 +47,7 @@ class caller_loop {
   wait_strategy waits_;
   operation_list completing_;  // taken out of the completion queue
   unsigned turns_ = 0;
-  unsigned empty_turns_ = 0;  // since something happened
+  unsigned empty_turns_ = 0;  // since the last event
 };
 
 }  // namespace weft::runtime

@@ -9,13 +9,13 @@
 
 namespace weft::runtime {
 
-/// A fork is the process's, and has no argument that says where contexts are: what is to be closed
-/// then has to be found from nothing. This is never destroyed, and knows no context.
+/// A fork concerns the whole process, and its handlers get no argument that names contexts: so the
+/// descriptors to close are found by a global list. It is never destroyed, and knows no context.
 struct closed_on_fork {
   std::mutex mutex;
   close_on_fork* first = nullptr;
 
-  /// In a child, where there is no other thread: only what a signal handler might do.
+  /// Runs in a child, which has no other thread: does only what a signal handler may do.
   void close_all() noexcept {
     const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const close_on_fork* c = first; c; c = c->after_) {
@@ -32,7 +32,7 @@ namespace {
 
 constinit closed_on_fork marked;
 
-/// The list is whole while the process is copied.
+/// The mutex is held during the fork, so that the child's copy of the list is consistent.
 void close_in_children() noexcept {
   static const int done =
       ::pthread_atfork([] { marked.mutex.lock(); }, [] { marked.mutex.unlock(); },

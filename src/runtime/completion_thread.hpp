@@ -12,19 +12,20 @@
 
 namespace weft::runtime {
 
-/// Hands ended operations to their executors, for the thread that moves messages, which would do so
-/// itself in any other mode. To repeat an experiment: docs/adr/0014. Owned by the engine; asleep
-/// while there is nothing to hand on.
+/// Hands ended operations to their executors in place of the thread that moves messages, which does
+/// this itself in all other modes. To repeat an experiment: docs/adr/0014. Owned by the engine;
+/// asleep while it has no operations.
 class completion_thread {
  public:
-  /// \throws weft::error (system) when there is no thread to be had
+  /// \throws weft::error (system) when no thread can be started
   completion_thread();
   completion_thread(const completion_thread&) = delete;
   completion_thread& operator=(const completion_thread&) = delete;
-  /// Hands on what is left, and ends the thread. Not on that thread.
+  /// Hands on the remaining operations, and ends the thread. Not on that thread.
   ~completion_thread();
 
-  /// Takes all of them, each with `on` set. Any thread; not with the progress lock held.
+  /// Takes all operations of the list, each with `on` set. Any thread; not with the progress lock
+  /// held.
   void take(operation_list& ended) noexcept;
 
  private:

@@ -6,8 +6,8 @@
 namespace weft::runtime {
 
 void compute_phase::begin() noexcept {
-  // A caller that sleeps is rung for everything. It comes back polling and would leave the word
-  // odd: peers that have rung for it would not ring again when it is away later.
+  // A sleeping caller is rung for every message. It wakes up polling and would leave the word odd:
+  // peers that have rung for that value would not ring again when the caller goes away later.
   if (core_.caller.is_asleep()) return;
   core_.caller.polls_soon = false;
   core_.bell.arm_computing(false);
@@ -40,8 +40,8 @@ void compute_phase::tell_of_timers() noexcept {
     core_.wake_progress_thread();
 }
 
-/// A small message does not ring for a caller that computes, since it finds the message when it
-/// comes back; but coroutines that live elsewhere do not compute with it.
+/// A small message does not ring for a computing caller, which finds the message when it comes
+/// back; but coroutines on other executors do not compute with it.
 void compute_phase::listen() noexcept {
   const bool to_everything = core_.completions.has_pending_elsewhere();
   core_.bell.arm_computing(!to_everything);

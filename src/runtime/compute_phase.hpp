@@ -11,24 +11,24 @@ namespace weft::runtime {
 
 class progress_core;
 
-/// Says when the caller goes to compute and when it is back, and decides whether that is worth a
-/// ring for the progress thread, which may find out by itself. Owned by progress_core. Progress
-/// lock held, unless a member says otherwise. docs/threading.md; model: tests/models/computing.pml.
+/// Records when the caller goes to compute and when it is back, and decides whether to ring for the
+/// progress thread, which may find out by itself. Owned by progress_core. Progress lock held,
+/// unless a member says otherwise. docs/threading.md; model: tests/models/computing.pml.
 class compute_phase {
  public:
   explicit compute_phase(progress_core& c) noexcept : core_(c) {}
 
-  /// The caller goes to user code, and something is pending.
+  /// The caller goes to user code while operations are pending or a pollable is busy.
   void begin() noexcept;
   /// The caller polls again.
   void end() noexcept;
-  /// Something came up that a thread has to look at: the caller computes, or sleeps.
+  /// There is new work that needs a polling thread: the caller computes, or sleeps.
   void wake_one_thread() noexcept;
-  /// The progress thread ends timers from here on: it learns of one that it would sleep through.
+  /// The progress thread ends timers from now on: wakes it for a timer that it would sleep through.
   void tell_of_timers() noexcept;
 
-  /// The progress thread sleeps: what needs a reaction wakes it from now on, and every message if
-  /// coroutines that live elsewhere wait.
+  /// The progress thread sleeps: frames that need a reaction wake it from now on, and every message
+  /// does if coroutines on other executors wait.
   void listen() noexcept;
   void stop_listening() noexcept {
     if (!listens_) [[likely]]
@@ -37,10 +37,10 @@ class compute_phase {
   }
   bool listens() const noexcept { return listens_; }
 
-  /// Whether something may come without a ring, or for coroutines that do not wait for the caller:
+  /// Whether messages may come without a ring, or for coroutines that do not wait for the caller:
   /// then the progress thread has to learn that the caller computes.
   bool needs_progress_thread() const noexcept;
-  /// The same, or it was so since the last time that this was asked: the progress thread asks.
+  /// Whether that is so, or was since the last call: for the progress thread.
   bool has_needed_progress_thread() noexcept {
     return std::exchange(needed_lately_, false) || needs_progress_thread();
   }
@@ -50,7 +50,7 @@ class compute_phase {
   /// Whether the progress thread finds out by itself that the caller computes.
   bool is_ticking() const noexcept { return ticks_.load(std::memory_order_relaxed); }
   void set_ticking(bool on) noexcept { ticks_.store(on, std::memory_order_relaxed); }
-  /// The progress thread sleeps until then at most.
+  /// The time until which the progress thread sleeps at most.
   detail::time_point progress_deadline() const noexcept {
     return progress_deadline_.load(std::memory_order_relaxed);
   }

@@ -18,13 +18,13 @@ namespace weft::runtime {
 
 namespace {
 
-// Memory that is given back within some tens of microseconds.
+// Memory that is freed within some tens of microseconds.
 constexpr std::size_t little = std::size_t{1} << 20;
-// How long the end waits for threads that are nearly done.
+// How long the destructor waits for threads that are nearly done.
 constexpr auto moment = std::chrono::milliseconds(100);
 
-/// Memory files have seals, and nothing of theirs waits. Of nothing else, fstat may be
-/// asked: a file system in user space could keep the answer back.
+/// Memory files have seals, and no call on them waits. On no other file fstat may be called: a file
+/// system in user space could hold the answer back.
 bool closes_at_once(int fd) noexcept {
   struct stat info {};
   return ::fcntl(fd, F_GET_SEALS) >= 0 && ::fstat(fd, &info) == 0 &&
@@ -84,7 +84,8 @@ void disposal::unmap(void* at, std::size_t size) noexcept {
     add({-1, at, size});
 }
 
-/// Without memory or a thread it is left where it is: that is not worse than to be blocked here.
+/// Without memory or a thread the descriptor or mapping is left open: that is better than to block
+/// here.
 void disposal::add(const work& w) noexcept {
   try {
     const std::lock_guard lock(state_->mutex);
@@ -95,7 +96,7 @@ void disposal::add(const work& w) noexcept {
     }).detach();
     ++state_->threads;
   } catch (const std::exception&) {
-    // The next one that comes may find some.
+    // The next call may find some.
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what peers have handed over ends.
+// Releases descriptors and memory that peers have sent.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,22 @@ namespace weft::runtime {
 
 /// Closes descriptors and unmaps memory that came from peers, on threads of its own where it may
 /// take long: the last close of a socket that lingers, or of a file of a file system in user space,
-/// blocks for as long as its sender likes, and giving memory back takes as long as there is of it.
-/// There is a thread only while there is something for it. Each receiver of descriptors has one of
-/// these and gives it to them (unique_fd), and they to what is mapped of them (mapping). Any
+/// blocks for as long as its sender likes, and unmapping takes time in proportion to the size. A
+/// thread exists only while there is work for it. Each receiver of descriptors has one such object
+/// and passes it to the descriptors (unique_fd), which pass it to their mappings (mapping). Any
 /// thread.
 class disposal {
  public:
-  /// How many may be blocked at a time; what comes then waits until one has ended.
+  /// How many threads may be blocked at a time; further work waits until one has ended.
   static constexpr unsigned most_threads = 4;
 
   disposal();
-  /// Waits for a moment for what is under way. What is blocked goes on by itself.
+  /// Waits a moment for work under way. Blocked work goes on by itself.
   ~disposal();
   disposal(const disposal&) = delete;
   disposal& operator=(const disposal&) = delete;
 
-  /// At once if that cannot block, else elsewhere. Never blocks.
+  /// Done at once if that cannot block, else on a thread. Never blocks.
   void close(int fd) noexcept;
   void unmap(void* at, std::size_t size) noexcept;
 

@@ -47,7 +47,8 @@ void doorbell::arm_computing(bool heavy) noexcept {
   if (heavy) fence_senders();
 }
 
-/// Senders that were not told to fence rely on this one, also when it is refused in mid-life.
+/// Senders that were not told to fence rely on this fence, also when the kernel refuses it later
+/// on.
 void doorbell::fence_senders() noexcept {
   if (!heavy_fence() && !must_fence_) settle();
 }

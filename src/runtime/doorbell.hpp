@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a process that does not look is told that something came.
+// How peers wake a process that does not poll.
 #pragma once
 
 #include <atomic>
@@ -12,21 +12,21 @@
 
 namespace weft::runtime {
 
-/// What peers see of a process's doorbell. The page is written by its owner only: peers can map it
-/// read-only and nothing else (F_SEAL_FUTURE_WRITE), so that no peer can silence another's bell.
+/// The part of a process's doorbell that peers see. Only its owner writes the page: peers can map
+/// it read-only and nothing else (F_SEAL_FUTURE_WRITE), so that no peer can silence another's bell.
 /// Both words count up by fours above a state of two bits; odd means "ring me", and a peer rings
 /// once per odd value.
 struct doorbell_page {
   static constexpr std::uint32_t expected_magic = 0x77656674;  // "weft"
 
-  /// Odd: every message rings. The states say who sleeps: 1 the thread inside run(), 3 the progress
-  /// thread in its place. Written when a thread goes to sleep so and when it wakes, so that a
-  /// sender that looks at it per message keeps it in its cache.
+  /// Odd: every message rings. The states name the sleeping thread: 1 the thread inside run(), 3
+  /// the progress thread in its place. Written when a thread goes to sleep in this way and when it
+  /// wakes, so that a sender, which reads it per message, keeps it in its cache.
   alignas(64) std::atomic<std::uint32_t> asleep;
   static constexpr std::uint32_t nobody = 0, caller_sleeps = 1, progress_listens = 3;
 
-  /// Odd: the application's thread is busy elsewhere with operations outstanding, and the progress
-  /// thread sleeps. Only what needs a reaction rings (handshakes, a full ring).
+  /// Odd: the application's thread computes with operations outstanding, and the progress thread
+  /// sleeps. Only frames that need a reaction ring (handshakes, a full ring).
   alignas(64) std::atomic<std::uint32_t> computing;
 
   alignas(64) std::uint32_t magic;
@@ -36,8 +36,8 @@ struct doorbell_page {
   wakeup_address progress_bell;       ///< rung for `computing`, and for `asleep` in state 3
 };
 
-/// The owner's side. Owned by the engine; the words are written with the progress lock held, the
-/// events are rung from any thread.
+/// The owner's side. Owned by the engine; the words are written with the progress lock held, any
+/// thread rings the events.
 class doorbell {
  public:
   /// \throws weft::error (system) when the kernel gives no memfd or eventfd
@@ -45,27 +45,27 @@ class doorbell {
   doorbell(const doorbell&) = delete;
   doorbell& operator=(const doorbell&) = delete;
 
-  /// Announces sleep to senders and makes sure that a sender that does not see it has its message
-  /// seen by the look that must follow. Model: tests/models/doorbell.pml.
+  /// Announces sleep to senders. The caller must poll once more: that poll sees the message of
+  /// every sender that does not see the announcement. Model: tests/models/doorbell.pml.
   void arm_asleep() noexcept { arm(doorbell_page::caller_sleeps); }
-  /// The same for the progress thread, on behalf of coroutines that live elsewhere.
+  /// The same for the progress thread, on behalf of coroutines on other executors.
   void arm_listening() noexcept { arm(doorbell_page::progress_listens); }
   void disarm_asleep() noexcept { raise(page_->asleep, doorbell_page::nobody); }
 
-  /// The same for the progress thread. `heavy` false: a hint without a fence, for a thread that
-  /// goes on to user code and cannot pay for one. Model: tests/models/computing.pml.
+  /// Announces that the caller computes. `heavy` false: a hint without a fence, for a thread that
+  /// goes on to user code and cannot afford one. Model: tests/models/computing.pml.
   void arm_computing(bool heavy) noexcept;
   void disarm_computing() noexcept { raise(page_->computing, 0); }
   bool is_computing() const noexcept { return odd(page_->computing); }
-  /// Counts departures and returns; any thread.
+  /// A word that changes with each departure and return; any thread.
   std::uint32_t computing_word() const noexcept {
     return page_->computing.load(std::memory_order_relaxed);
   }
 
-  /// What peers get a duplicate of: they can map it for reading only, by its seal.
+  /// The descriptor that peers get a duplicate of: its seal lets them map it for reading only.
   int page_fd() const noexcept { return memory_.get(); }
 
-  /// For threads of this process, and never handed to another.
+  /// For threads of this process; never handed to another process.
   event_fd& caller_bell() noexcept { return caller_; }
   event_fd& progress_bell() noexcept { return progress_; }
 
@@ -79,8 +79,8 @@ class doorbell {
   static bool odd(const std::atomic<std::uint32_t>& w) noexcept {
     return (w.load(std::memory_order_relaxed) & 1) != 0;
   }
-  /// Moves a word up to a new value of that state; one that is armed again gets a new odd value, so
-  /// that peers that have rung for the old one ring again.
+  /// Moves a word up to a new value of that state. Arming again gives a new odd value, so that
+  /// peers that have rung for the old one ring again.
   static void raise(std::atomic<std::uint32_t>& w, std::uint32_t state) noexcept {
     const std::uint32_t now = w.load(std::memory_order_relaxed);
     if (state == 0 && (now & 1) == 0) return;
@@ -98,23 +98,23 @@ class doorbell {
   bool must_fence_ = false;
 };
 
-/// A peer's doorbell, as this process sees it. Owned by a link; used with the progress lock held.
+/// The doorbell of a peer, for this process. Owned by a link; used with the progress lock held.
 class remote_doorbell {
  public:
   /// Checks the page that the peer sent, maps it read-only, and connects to the bells that it
-  /// names. The peer may change its words later; what they lead to then is a ring too many or too
-  /// few. \throws weft::error (protocol_error) naming what is wrong with it
+  /// names. The peer may change its words later; the result is only a ring too many or too few.
+  /// \throws weft::error (protocol_error) naming what is wrong with it
   explicit remote_doorbell(const unique_fd& page);
   remote_doorbell(const remote_doorbell&) = delete;
   remote_doorbell& operator=(const remote_doorbell&) = delete;
 
-  /// Between a word that the peer looks at before it sleeps and a look at a word of the peer's,
-  /// where the peer cannot make this process's fences.
+  /// A fence between a write of a word that the peer reads before it sleeps and a read of a word of
+  /// the peer, where the peer cannot make this process's fences.
   void fence_if_needed() const noexcept {
     if (must_fence_) std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 
-  /// After a message was written: one load from a line that hardly ever changes.
+  /// Called after a message was written: one load from a line that hardly ever changes.
   /// \return whether it rang
   bool ring_if_asleep() noexcept {
     fence_if_needed();
@@ -127,13 +127,13 @@ class remote_doorbell {
     return true;
   }
 
-  /// The peer's application is busy elsewhere and waits for something.
+  /// The peer's application computes with operations outstanding.
   bool computing() const noexcept {
     return (page_->computing.load(std::memory_order_relaxed) & 1) != 0;
   }
   bool has_progress_thread() const noexcept { return progress_helps_; }
 
-  /// After something that needs the peer's reaction.
+  /// Called after a frame that needs the peer's reaction.
   bool ring_if_computing() noexcept {
     if (!progress_helps_) return false;
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -145,7 +145,7 @@ class remote_doorbell {
     return true;
   }
 
-  /// How often this process has rung it.
+  /// How often this process has rung the peer.
   std::uint64_t rung() const noexcept { return rung_; }
 
   /// Set when this process could not join heavy fences, or the peer cannot make them.

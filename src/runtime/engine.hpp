@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress engine: one completion queue, one progress lock, whose holder moves everything.
+// The progress engine: one completion queue, and one progress lock whose holder makes progress.
 #pragma once
 
 #include <sys/types.h>
@@ -25,8 +25,8 @@
 
 namespace weft::runtime {
 
-/// Moves everything of one context: what transports, protocols and bindings see of the parts that
-/// it owns.
+/// Makes the progress of one context: the interface of the parts that it owns to transports,
+/// protocols and bindings.
 ///
 ///   progress_core      lock, completion queue, pollables, timers, doorbell: what the loops share
 ///   caller_loop        the thread inside run(); leadership: which one, if there are several
@@ -35,39 +35,39 @@ namespace weft::runtime {
 ///   sleep_gate         how each of these goes to sleep
 ///
 /// docs/threading.md has the states. Models: tests/models/progress_lock.pml (one thread at a time
-/// runs this), doorbell.pml (the caller does not sleep through what came for it), computing.pml
+/// runs the engine), doorbell.pml (the caller does not sleep while a message waits), computing.pml
 /// (nor does the progress thread while the caller computes) and followers.pml (several threads
 /// inside run()).
 class engine final : public detail::timer_service, public executor, public detail::run_loop {
  public:
-  /// \param virtual_time what timers go by instead of the steady clock; outlives the engine
+  /// \param virtual_time the timers' clock instead of the steady clock; outlives the engine
   engine(progress_mode mode, wait_strategy::settings waiting, const std::string& wanted_wait_set,
          const clock* virtual_time = nullptr)
       : core_(*this, mode, waiting, wanted_wait_set, virtual_time) {}
-  ~engine() override;  ///< stops the progress thread; what is still in flight was ended before
+  ~engine() override;  ///< stops the progress thread; all operations must have ended before
 
-  /// How passes poll. Before any pollable is added. \throws std::bad_alloc
+  /// Sets how passes poll. Before any pollable is added. \throws std::bad_alloc
   void poll_by(poll_policy policy) { core_.pollables.poll_by(policy); }
-  /// Adds something to poll. Before start() or with the progress lock held; must outlive the
-  /// engine's use. \throws weft::error when its handle cannot be watched
+  /// Adds a pollable. Before start() or with the progress lock held; it must outlive the engine's
+  /// use. \throws weft::error when its handle cannot be watched
   void add(pollable& s);
   void start() { progress_thread_.start(); }  ///< the progress thread, if the mode has one
-  /// Ends the progress thread, which polls whenever a bell or a watch wakes it: before pollables
-  /// are destroyed. Not with the progress lock held.
+  /// Ends the progress thread, which polls whenever a bell or a watch wakes it: call this before
+  /// pollables are destroyed. Not with the progress lock held.
   void stop() noexcept { progress_thread_.stop(); }
 
   // --- the progress lock
   // ---------------------------------------------------------------------------
 
   void enter() noexcept { core_.enter(); }
-  /// Releases the progress lock. Each thread for which something ended learns of it: the caller if
-  /// it slept, and other executors.
+  /// Releases the progress lock. Wakes each thread that operations ended for: the caller if it
+  /// slept, and other executors.
   void leave() noexcept { core_.leave(); }
 
-  /// The same for the shortest paths, which call nothing: only for the thread that leads, and only
-  /// while its bias is not revoked. \return false: use enter and leave
+  /// enter() for the shortest paths, without a function call: only for the leader, and only while
+  /// its bias is not revoked. \return false: use enter and leave
   bool try_enter_leading() noexcept { return core_.leads_here() && core_.lock.try_lock_biased(); }
-  /// After try_enter_leading. The leading thread is awake: there is no thread to wake.
+  /// After try_enter_leading. The leader is awake: there is no thread to wake.
   void leave_leading() noexcept { core_.lock.unlock_unrevoked(); }
 
   /// Holds the progress lock for a scope.
@@ -91,23 +91,23 @@ class engine final : public detail::timer_service, public executor, public detai
     if (!expects_pending(op)) [[unlikely]]
       core_.phase.begin();
   }
-  /// Whether a thread is sure to poll while this operation is pending. For one that is completed by
-  /// the thread inside run(), `pending_expected` does then.
+  /// Whether a thread is sure to poll while this operation is pending. If the thread inside run()
+  /// completes the operation, `pending_expected` is enough then.
   bool expects_pending(const operation& op) const noexcept {
     return core_.caller.polls || (core_.bell.is_computing() && (!op.on || core_.phase.listens()));
   }
   void pending_expected() noexcept { core_.completions.add_pending_home(); }
 
-  /// Ends a pending operation: the completion queue has it from now on.
+  /// Ends a pending operation: it is put into the completion queue.
   void end(operation& op, errc status = errc::ok) noexcept {
     withdraw(op);
     end_unposted(op, status);
   }
-  /// A pending operation does not end any more: its owner has taken it back.
+  /// The owner has taken a pending operation back: it does not end any more.
   void withdraw(const operation& op) noexcept { core_.completions.remove_pending(op); }
-  /// Ends a pending operation well that is completed by the thread inside run(): `op.on` is null.
+  /// Ends a pending operation with success; `op.on` is null: the thread inside run() completes it.
   void end_at_home(operation& op) noexcept { core_.completions.end_pending_home(op); }
-  /// Ends one that never was pending.
+  /// Ends an operation that never was pending.
   void end_unposted(operation& op, errc status) noexcept { core_.completions.push(op, status); }
 
   /// A frame that needs a reaction was sent from inside a pass. The thread that makes the pass
@@ -115,21 +115,21 @@ class engine final : public detail::timer_service, public executor, public detai
   void defer_wakeup() noexcept { core_.wakeup_deferred = true; }
   /// Whether a pass is under way: its thread polls again soon, and rings then if need be.
   bool in_pass() const noexcept { return core_.pollables.in_pass(); }
-  /// Whether the thread that runs this polls again soon: a frame may wait until then for others to
-  /// leave with. Else it would not be sent.
+  /// Whether the thread that runs the engine polls again soon: then a frame may wait, to leave
+  /// together with others. Otherwise it would not be sent.
   bool passes_soon() const noexcept {
     return in_pass() || core_.caller.polls || core_.leads_here();
   }
-  /// Whether the thread inside run(), or by calls, sleeps, or polls once more before it does.
+  /// Whether the thread inside run(), or that of an external loop, sleeps, or polls once more
+  /// before it does.
   bool caller_sleeps_now() const noexcept { return core_.caller.is_asleep(); }
-  /// A pollable has something to poll for that it did not have before: a thread that sleeps polls
-  /// it.
+  /// A pollable has new work: makes sure that a thread polls it, also if all sleep.
   void look_after() noexcept {
     if (!in_pass() && !core_.caller.polls) core_.phase.wake_one_thread();
   }
 
   std::uint64_t outstanding() const noexcept { return core_.completions.pending(); }
-  /// When the first timer is due; time_point::max(): there is none.
+  /// The deadline of the first timer; time_point::max(): there is none.
   time_point next_deadline() const noexcept { return core_.timers.deadline(); }
   std::uint64_t bells_rung() const noexcept { return core_.pollables.bells_rung(); }
   doorbell& own_doorbell() noexcept { return core_.bell; }
@@ -138,26 +138,27 @@ class engine final : public detail::timer_service, public executor, public detai
   /// Which thread makes progress at this moment.
   progress_state state() const noexcept { return core_.state(); }
 
-  /// Ends every timer with errc::closed, those that wait and those that come: the context ends.
+  /// Ends every timer with errc::closed, present and later ones: the context ends.
   void close_timers() noexcept { core_.timers.close(); }
 
   // --- from any thread ---------------------------------------------------------------------
 
-  /// Calls `fire` once, without the progress lock, when the descriptor becomes readable. \return
-  /// for unwatch
+  /// Calls `fire` once, without the progress lock, when the descriptor becomes readable.
+  /// \return a number for unwatch
   std::uint64_t watch_once(unique_fd fd, std::function<void()> fire);
   /// Closes the descriptor soon; `fire` may be under way.
   void unwatch(std::uint64_t watch) noexcept;
 
-  /// Whether this process is a child of the one that made the engine: it has a copy of its memory
-  /// and none of its threads, whose locks may be held for ever, and shares descriptors and mapped
-  /// memory with it and its peers. A system call: not for a message's way.
+  /// Whether this process is a child of the process that made the engine: it has a copy of the
+  /// engine's memory, none of its threads (their locks may be held for ever), and shares
+  /// descriptors and mapped memory with the parent and the parent's peers. A system call: too slow
+  /// for the path of a message.
   bool is_inherited() const noexcept { return ::getpid() != process_; }
-  /// Whether a thread is inside run(), or this one is in a call or moves messages: the context
-  /// cannot end, unless the process does.
+  /// Whether a thread is inside run(), or this thread is in a call or makes progress: the context
+  /// cannot end then, unless the process does.
   bool is_in_use() noexcept;
-  /// A thread uses the context that may be on its way out of the process: threads that stand still
-  /// for that (exit_gate) go on.
+  /// A thread uses the context, which may belong to an exiting process: threads that exit_gate has
+  /// stopped go on.
   void go_on() noexcept {
     if (progress_thread_.stands_still()) [[unlikely]]
       exit_gate::open_all();
@@ -167,7 +168,7 @@ class engine final : public detail::timer_service, public executor, public detai
   /// One line for people. Progress lock held.
   std::string describe() const;
 
-  /// executor: the work is completed by the thread inside run().
+  /// executor: the thread inside run() completes the work.
   void post(operation& work) noexcept override { core_.post_remote(work); }
   bool is_home() const noexcept override { return true; }
 
@@ -181,7 +182,7 @@ class engine final : public detail::timer_service, public executor, public detai
   // run_loop
   executor* home() noexcept override { return this; }
   detail::timer_service* timers() noexcept override { return this; }
-  /// Polls, resumes and sleeps until `done`. When another thread is inside already, waits for it to
+  /// Polls, resumes and sleeps until `done`. If another thread is inside already, waits for it to
   /// leave or for `done`, whichever is first: coroutines of a context never run in parallel.
   void run_until_done(const std::atomic<bool>& done) noexcept override;
 
@@ -189,7 +190,7 @@ class engine final : public detail::timer_service, public executor, public detai
   /// \return how many events were handled
   unsigned poll_once() noexcept;
 
-  /// By calls: weft/external_loop.hpp.
+  /// Progress by calls: weft/external_loop.hpp.
   external_polling& external() noexcept { return external_; }
 
  private:

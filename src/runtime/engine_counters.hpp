@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine counts.
+// The counters of an engine.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace weft::runtime {
 /// One sleep of a thread of the engine.
 struct sleep_record {
   time_point began{}, ended{};
-  unsigned told = 0;  ///< how many watchers ended it; 0: the deadline did
+  unsigned told = 0;  ///< how many watchers ended the sleep; 0: the deadline did
 };
 
 /// Written with the progress lock held or by the sleeping thread alone; any thread reads.

@@ -23,7 +23,7 @@ event_fd::event_fd() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 void event_fd::ring() noexcept {
   const int saved = errno;
   const std::uint64_t one = 1;
-  // EAGAIN means that the counter is at its maximum: it is readable, which is all that is wanted.
+  // EAGAIN means that the counter is at its maximum: it is readable, which is enough.
   while (::write(fd_.get(), &one, sizeof one) < 0 && errno == EINTR) {
   }
   errno = saved;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An eventfd with one owner: wakes a sleeper of the same process. Never handed to another process,
-// which could block or silence it; for those there is remote_wakeup.hpp.
+// An eventfd with one owner: wakes a sleeping thread of the same process. Never handed to another
+// process, which could block or silence it; remote_wakeup.hpp is for other processes.
 #pragma once
 
 #include "runtime/fd.hpp"

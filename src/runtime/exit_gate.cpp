@@ -18,15 +18,15 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds longest_wait{1};
 constexpr timespec between_looks{0, 50'000};
 
-/// The end of a process is the process's, and `exit` passes nothing on: what is to be done then has
-/// to be found from nothing. This is never destroyed, and knows no context.
+/// `exit` concerns the whole process, and its handlers get no argument: so the gates are found by a
+/// global list. It is never destroyed, and knows no context.
 struct all_gates {
   std::mutex mutex;
   exit_gate* first = nullptr;
 };
 constinit all_gates all;
 
-/// The parent's threads are not there, and one of them may have held the mutex.
+/// The parent's threads do not exist in the child, and one of them may have held the mutex.
 void forget_the_parents() noexcept { ::new (static_cast<void*>(&all)) all_gates(); }
 
 void prepare_for_fork() noexcept {
@@ -39,7 +39,7 @@ void expect_exit_of_first() noexcept {
   static_cast<void>(done);
 }
 
-/// Not for ever: the calling thread may be in a signal handler and hold it.
+/// Does not wait without limit: the calling thread may be in a signal handler and hold the mutex.
 bool lock_before(std::unique_lock<std::mutex>& lock, steady_clock::time_point late) noexcept {
   while (!lock.try_lock()) {
     if (steady_clock::now() > late) return false;
@@ -108,7 +108,8 @@ void exit_gate::open() noexcept {
 
 void exit_gate::open_all() noexcept {
   const std::unique_lock lock(all.mutex, std::try_to_lock);
-  if (!lock) return;  // they are being closed, or one comes or goes: at the next look
+  if (!lock)
+    return;  // they are being closed, or one is added or removed: tried again at the next check
   for (exit_gate* g = all.first; g; g = g->after_) g->open();
 }
 

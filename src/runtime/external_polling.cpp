@@ -15,17 +15,17 @@
 namespace weft::runtime {
 
 namespace {
-// How often quiet descriptors are polled while others bring something, or while there is a progress
+// How often idle descriptors are polled while there are events, or while there is a progress
 // thread, too.
 constexpr unsigned polls_between_handles = 32;
-// How often a loop polls in vain before it considers that a peer may have to be woken.
+// How many turns are empty before the loop considers that a peer may have to be woken.
 constexpr unsigned empty_turns_until_wake = 4;
-// A thread that waits while another one sleeps in the wait set polls this often.
+// Poll interval of a thread that waits while another one sleeps in the wait set.
 constexpr timespec nap{0, 100'000};
 }  // namespace
 
-/// A loop of another library watches this one's wait set, which with io_uring needs a thread that
-/// enters the kernel. So the set is made anew.
+/// A loop of another library watches this context's wait set. An io_uring set needs a thread that
+/// enters the kernel for that, so a new set is made.
 void external_polling::begin() {
   exit_gate::expect_exit();
   auto fresh = std::make_unique<reactor>(make_epoll_wait_set(), core_.bell.caller_bell(),
@@ -68,7 +68,7 @@ unsigned external_polling::poll(unsigned passes) noexcept {
   moved_ = events != 0;
   if (!another_sleeps) {
     if ((events != 0 || core_.has_progress_thread) && ++polls_ % polls_between_handles == 0) {
-      // Polls may go on to bring something for as long as a transfer takes.
+      // Polls may go on to find events for as long as a transfer takes.
       if (events != 0 && core_.wakeup_deferred) core_.wake_peers();
       core_.poll_caller_handles();
       core_.poll_caller_watches();
@@ -111,10 +111,10 @@ wait_strategy::advice external_polling::back_off(idle_backoff& so_far, unsigned 
   return next;
 }
 
-/// As caller_loop's, but several threads may come here.
+/// As in caller_loop, but several threads may call this.
 void external_polling::poll_slow_sources(bool others_had_a_turn) noexcept {
   const progress_core::holder hold(core_);
-  if (core_.caller.is_asleep()) return;  // the thread that sleeps has done it
+  if (core_.caller.is_asleep()) return;  // the sleeping thread has done it
   core_.end_due_timers();
   if (++empty_turns_ >= empty_turns_until_wake && others_had_a_turn) core_.wake_peers();
   core_.poll_caller_watches();
@@ -132,7 +132,7 @@ void external_polling::sleep_until(time_point when, sleep_gate::condition over,
                                    void* argument) noexcept {
   const std::optional<time_point> at_most = arm(over, argument);
   if (!at_most) {
-    // Something is there; or another thread sleeps already, and this one polls for itself.
+    // Work is there; or another thread sleeps already, and this one polls for itself.
     if (core_.caller.is_asleep()) ::nanosleep(&nap, nullptr);
     return;
   }

@@ -11,12 +11,12 @@
 
 namespace weft::runtime {
 
-/// A loop of another library polls, and no thread is inside run(). It does not say when it goes
-/// away to compute. After a poll that brought something, and after a posting call, it counts as
-/// computing, as between the completions of run(). After an empty poll it is expected back soon,
-/// and the progress thread stays off duty; that thread counts polls meanwhile, every 0.1 to 1 ms,
-/// and takes over when there were none. After that the next compute phase is predicted to be long
-/// as well, and that thread is woken at once (compute_phase.hpp).
+/// A loop of another library polls, and no thread is inside run(). The loop does not tell when it
+/// goes away to compute. After a poll with events, and after a posting call, it counts as
+/// computing, as between the completions of run(). After an empty poll it is expected to poll again
+/// soon, and the progress thread stays inactive. That thread counts polls meanwhile, every 0.1 to 1
+/// ms, and becomes active when there were none. After that the next compute phase is predicted to
+/// be long as well, and the thread is woken at once (compute_phase.hpp).
 ///
 /// Owned by the engine. Any thread, unless a member says otherwise.
 class external_polling {
@@ -24,34 +24,35 @@ class external_polling {
   external_polling(progress_core& c, sleep_gate& g, leadership& l) noexcept
       : core_(c), gate_(g), leadership_(l) {}
 
-  /// From now on until end(). \throws weft::error when a thread is inside run()
+  /// Begins external polling, until end(). \throws weft::error when a thread is inside run()
   void begin();
   void end() noexcept;
 
   /// For a thread that begins to poll.
   idle_backoff backoff() const noexcept { return idle_backoff(core_.waiting); }
 
-  /// One pass, or up to `passes` until something has ended while operations are pending; then
-  /// `complete` is called on whatever has, with the progress lock held. Progress lock held.
+  /// Makes one pass, or up to `passes` until an operation has ended while operations are pending;
+  /// then calls `complete` on each that has ended, with the progress lock held. Progress lock held.
   /// \return how many operations have ended
   unsigned poll(unsigned passes = 1) noexcept;
-  /// Whether the last poll moved something, which need not have ended anything. Progress lock held.
+  /// Whether the last poll moved frames; that need not have ended an operation. Progress lock held.
   bool moved() const noexcept { return moved_; }
 
-  /// After an empty poll, without the progress lock: now and then lets others have the core, and
-  /// does what is too dear for every poll. \return what to do next
+  /// Called after an empty poll, without the progress lock: now and then lets others have the core,
+  /// and does work that is too expensive for every poll. \return what to do next
   wait_strategy::advice back_off(idle_backoff& so_far, unsigned passes = 1) noexcept;
 
   /// Announces that this thread is about to sleep until descriptor() is readable, and polls once
-  /// more. Its next poll() takes that back.
-  /// \param over what is waited for, if not just any end: asked with the progress lock held; null:
-  ///   the caller asks by itself, afterwards
-  /// \return until when it may sleep at most; nothing: not at all, poll again
+  /// more. Its next poll() takes the announcement back.
+  /// \param over the awaited condition, if not any end: called with the progress lock held; null:
+  ///   the caller checks it by itself, afterwards
+  /// \return until when the thread may sleep at most; nothing: not at all, poll again
   std::optional<time_point> arm(sleep_gate::condition over = nullptr,
                                 void* argument = nullptr) noexcept;
   int descriptor() const noexcept { return core_.caller_reactor->set().descriptor(); }
 
-  /// Arms and sleeps, at most until then. One thread at a time sleeps so; another one only naps.
+  /// Arms and sleeps, at most until `when`. One thread at a time sleeps in this way; others only
+  /// nap.
   void sleep_until(time_point when, sleep_gate::condition over, void* argument) noexcept;
 
  private:
@@ -64,7 +65,7 @@ class external_polling {
   const void* sleeper_ = nullptr;  // the token of the thread that sleeps, or is about to
   bool moved_ = false;
   unsigned polls_ = 0;
-  unsigned empty_turns_ = 0;  // since something happened
+  unsigned empty_turns_ = 0;  // since the last event
 };
 
 }  // namespace weft::runtime

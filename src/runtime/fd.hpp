@@ -14,13 +14,13 @@
 
 namespace weft::runtime {
 
-/// Closes its descriptor when it goes. Move-only; -1 means none.
+/// Closes its descriptor on destruction. Move-only; -1 means none.
 class unique_fd {
  public:
   unique_fd() = default;
   explicit unique_fd(int fd) noexcept : fd_(fd) {}
-  /// One that a peer sent: closing it might block.
-  /// \param where closes it; null: this does
+  /// A descriptor that a peer sent: closing it might block.
+  /// \param where closes it; null: this object does
   unique_fd(int fd, std::shared_ptr<disposal> where) noexcept
       : fd_(fd), disposal_(std::move(where)) {}
   unique_fd(unique_fd&& other) noexcept
@@ -42,7 +42,7 @@ class unique_fd {
   explicit operator bool() const noexcept { return fd_ >= 0; }
   int release() noexcept { return std::exchange(fd_, -1); }
 
-  /// Where it ends, if a peer sent it; else null.
+  /// The object that closes it, if a peer sent it; else null.
   const std::shared_ptr<disposal>& ends_in() const noexcept { return disposal_; }
 
  private:
@@ -50,7 +50,7 @@ class unique_fd {
   std::shared_ptr<disposal> disposal_;
 };
 
-/// Another number for the same open file, for this program only.
+/// Another number for the same open file, close-on-exec.
 /// \throws weft::error (system) when there is none left
 inline unique_fd duplicate(int fd) {
   unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));

@@ -19,7 +19,7 @@ int copy(call how, pid_t pid, void* here, std::uint64_t there, std::size_t size)
   const iovec remote{reinterpret_cast<void*>(there), size};
   const ssize_t n = how(pid, &local, 1, &remote, 1, 0);
   if (n == static_cast<ssize_t>(size)) return 0;
-  return n < 0 ? errno : EFAULT;  // it ended at a page that is not there
+  return n < 0 ? errno : EFAULT;  // it ended at an unmapped page
 }
 
 }  // namespace

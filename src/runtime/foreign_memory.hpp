@@ -10,14 +10,14 @@
 
 namespace weft::runtime {
 
-/// Tries whether this process may read that one's memory, on a word whose value its owner told:
-/// containers and hardened kernels refuse it, and process numbers mean something else in another
-/// namespace.
+/// Tries whether this process may read another one's memory, by a word with a value that its owner
+/// told: containers and hardened kernels refuse it, and in another namespace a process number names
+/// another process.
 /// \return empty: it works; else why not
 std::string try_foreign_memory(pid_t pid, std::uint64_t address, std::uint64_t expected);
 
-/// Copies `size` bytes between here and there, all before it returns.
-/// \return 0, or an errno; then any part of it may have been copied
+/// Copies `size` bytes between this process and `pid`, all before the call returns.
+/// \return 0, or an errno; then any part of the bytes may have been copied
 int read_foreign(pid_t pid, void* into, std::uint64_t from, std::size_t size) noexcept;
 int write_foreign(pid_t pid, std::uint64_t into, const void* from, std::size_t size) noexcept;
 

@@ -10,21 +10,22 @@
 
 namespace weft::runtime {
 
-/// A source's handle in one thread's wait set. Used by that thread; members that touch the source
-/// want the progress lock.
+/// A pollable's handle in one thread's wait set. Used by that thread; members that touch the
+/// pollable need the progress lock.
 class handle_watcher final : public fd_watcher {
  public:
   handle_watcher(pollable& of, wait_set& set, bool stays) noexcept
       : pollable_(of), set_(set), stays_(stays) {}
 
-  /// Watches, if it does not yet. \throws weft::error when the kernel refuses
+  /// Adds the handle to the set, if it is not in it yet. \throws weft::error when the kernel
+  /// refuses
   void watch() {
     if (!std::exchange(watching_, true)) set_.add(pollable_.handle(), EPOLLIN, *this);
   }
 
   bool worth_watching() const noexcept { return pollable_.worth_watching; }
 
-  /// Progress lock held: tells the source what was found.
+  /// Progress lock held: tells the pollable that its handle was readable.
   void tell() noexcept {
     if (std::exchange(ready_, false)) pollable_.on_ready();
   }
@@ -39,7 +40,7 @@ class handle_watcher final : public fd_watcher {
 
   pollable& pollable_;
   wait_set& set_;
-  const bool stays_;  // in the set; else it steps aside once it was told
+  const bool stays_;  // in the set; else the handle leaves the set once it was readable
   bool watching_ = false;
   bool ready_ = false;
 };

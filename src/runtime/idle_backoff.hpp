@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a thread of an external loop has made empty polls.
+// The empty polls of a thread of an external loop.
 #pragma once
 
 #include <chrono>
@@ -9,17 +9,17 @@
 
 namespace weft::runtime {
 
-/// Owned by the thread, or the wait, that polls. Finds out whether the external loop gives the core
-/// away between two polls: to yield here, too, would cost a turn of everybody else.
+/// Owned by the thread, or the wait, that polls. Finds out whether the external loop yields the
+/// core between two polls: a yield by weft, too, would then cost a turn of every other thread.
 struct idle_backoff {
   explicit idle_backoff(wait_strategy::settings s) noexcept : waits(s) {}
 
-  /// Something came.
+  /// An event came.
   void reset() noexcept {
     waits.reset();
     count = 0;
   }
-  /// Before a poll.
+  /// Called before a poll.
   void before_poll() noexcept {
     if (left == time_point{}) [[likely]]
       return;
@@ -27,13 +27,13 @@ struct idle_backoff {
     left = {};
   }
 
-  /// What a loop does between two empty polls takes less, unless it gives the core away.
+  /// A loop spends less time than this between two empty polls, unless it yields the core.
   static constexpr std::chrono::nanoseconds longest_alone = std::chrono::microseconds{1};
 
   wait_strategy waits;
-  unsigned count = 0;       ///< empty polls since waits was asked
-  time_point left{};        ///< when the last empty poll was over; on a crowded host only
-  bool others_run = false;  ///< the loop gives the core away, as was found out last
+  unsigned count = 0;       ///< empty polls since the last call of `waits`
+  time_point left{};        ///< when the last empty poll ended; on a crowded host only
+  bool others_run = false;  ///< the loop yields the core, as last measured
 };
 
 }  // namespace weft::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the application's next compute phase is expected to be long. Pure: the caller tells the
+// Predicts whether the application's next compute phase will be long. Pure: the caller passes the
 // time.
 #pragma once
 
@@ -12,23 +12,23 @@
 
 namespace weft::runtime {
 
-/// While the caller computes, nothing rings for what arrives on descriptors: the progress thread
-/// has to learn that it is needed. A wake-up costs the caller some microseconds, which pays only if
-/// it stays away for long. So long phases are predicted after the progress thread has seen one, and
-/// earn the time that wrong predictions may cost: a share so small that an application that
-/// computes does not feel it. docs/threading.md.
+/// While the caller computes, no bell rings for data that arrives on descriptors: the progress
+/// thread has to learn that it is needed. A wake-up costs the caller some microseconds, which pays
+/// only if the phase is long. So phases are predicted to be long after the progress thread has seen
+/// a long one. Long phases earn the time that wrong predictions may cost: a share so small that a
+/// computing application does not notice it. docs/threading.md.
 class idle_predictor {
  public:
   using duration = std::chrono::nanoseconds;
   using time_point = detail::time_point;
 
-  /// A phase that is over so soon was not worth a wake-up.
+  /// A phase that ends this soon was not worth a wake-up.
   static constexpr duration short_phase = std::chrono::microseconds{20};
-  /// What a wake-up costs the caller's core.
+  /// The cost of a wake-up on the caller's core.
   static constexpr duration wakeup_cost = std::chrono::microseconds{5};
   /// Wrong predictions may cost this part of the time of long phases,
   static constexpr int share_for_wakeups = 64;
-  /// and so much in a row.
+  /// and at most this much in a row.
   static constexpr duration most_for_wakeups = 64 * wakeup_cost;
 
   /// Any thread.
@@ -36,11 +36,12 @@ class idle_predictor {
   /// The progress thread found the caller computing. Any thread.
   void saw_long_phase() noexcept { predicts_long_.store(true, std::memory_order_relaxed); }
 
-  /// A phase begins that was predicted to be long. Progress lock held, as for all that follows.
+  /// A phase begins that was predicted to be long. Progress lock held, as for all later members.
   void begin(time_point now) noexcept { began_ = now; }
   /// Whether such a phase has begun and not ended.
   bool has_begun() const noexcept { return began_ != time_point{}; }
-  /// It is over: the next ones are predicted to be long as long as wrong predictions are paid for.
+  /// The phase is over: the next ones are predicted to be long as long as long phases pay for wrong
+  /// predictions.
   void end(time_point now) noexcept {
     const duration phase = now - std::exchange(began_, time_point{});
     if (phase > short_phase)
@@ -52,7 +53,7 @@ class idle_predictor {
  private:
   std::atomic<bool> predicts_long_{false};
   time_point began_{};
-  duration for_wakeups_{};  // what wrong predictions may still cost
+  duration for_wakeups_{};  // the time that wrong predictions may still cost
 };
 
 }  // namespace weft::runtime

@@ -36,8 +36,8 @@ void leadership::resign() noexcept {
   changed_.notify_all();
 }
 
-/// A follower counts itself and then looks at its end; this thread has written that end and now
-/// looks at the count. The follower makes both sides fence (take), where the kernel lets it.
+/// A follower counts itself and then reads its `done`; this thread has written that `done` and now
+/// reads the count. The follower makes both sides fence (take), where the kernel allows it.
 void leadership::notify_followers() noexcept {
   if (!lock_.can_bias()) std::atomic_thread_fence(std::memory_order_seq_cst);
   if (followers_.load(std::memory_order_relaxed) == 0) return;

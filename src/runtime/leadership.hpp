@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several threads inside run() polls.
+// Selects the polling thread among several threads inside run().
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,11 @@ class leadership {
  public:
   explicit leadership(const progress_lock& lock) noexcept : lock_(lock) {}
 
-  /// What came of waiting for the place.
+  /// The result of waiting for the place.
   enum class outcome : std::uint8_t {
     leads,          ///< resign() gives the place back
     leads_already,  ///< the calling thread had the place before
-    done,           ///< what was waited for has come
+    done,           ///< the awaited end has come
   };
 
   /// Takes the place as soon as it is free, unless `done` comes first.
@@ -32,7 +32,7 @@ class leadership {
   bool try_take() noexcept;
   void resign() noexcept;
 
-  /// The leader has completed operations: followers look whether they are done.
+  /// The leader has completed operations: followers check whether they are done.
   void notify_followers() noexcept;
 
   /// Whether another thread leads, as far as can be told without waiting.

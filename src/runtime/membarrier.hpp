@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fence that one side pays for both.
+// A fence for two sides that one of them pays for.
 #pragma once
 
 namespace weft::runtime {
 
 /// Asks the kernel to include this process in other processes' heavy_fence. Once per process is
-/// enough, more do no harm. False: refused (old kernel, seccomp); then this process must fence for
-/// itself between writing a message and looking at a doorbell.
+/// enough; more calls do no harm. False: refused (old kernel, seccomp); then this process must
+/// fence for itself between the write of a message and the read of a doorbell.
 bool join_heavy_fences() noexcept;
 
-/// Makes every running thread of every process that joined pass a full fence now (about 12 us).
-/// False: refused; nothing happened beyond a fence of the calling thread.
+/// Makes every running thread of every process that joined execute a full fence now (about 12 us).
+/// False: refused; only the calling thread has fenced.
 bool heavy_fence() noexcept;
 
-/// The same among the threads of this process (some microseconds). `join` once before; false:
-/// refused, and then private_fence must not be relied on.
+/// The same among the threads of this process (some microseconds). Call `join` once before; if it
+/// returns false, the kernel refuses, and private_fence must not be relied on.
 bool join_private_fences() noexcept;
 
-/// False: refused in mid-life (a seccomp filter that was loaded since); it has settled instead.
+/// False: the kernel refuses it later on (a seccomp filter that was loaded since); it has called
+/// settle instead.
 bool private_fence() noexcept;
 
-/// What is left where a fence is refused that others rely on: waits, for a millisecond, until what
-/// any core has stored must have become visible. A store leaves a core's buffer in less than a
-/// microsecond, and when the core turns to anything else; no fence is known to take longer.
+/// The substitute where the kernel refuses a fence that others rely on: waits a millisecond, until
+/// all earlier stores of any core must be visible. A store leaves a core's buffer in less than a
+/// microsecond, and when the core switches to other work; no fence is known to take longer.
 void settle() noexcept;
 
 }  // namespace weft::runtime

@@ -33,7 +33,7 @@ mapping map(const unique_fd& file, std::size_t size, int protection) {
   return {at, size, file.ends_in()};
 }
 
-/// Never blocks, whatever it is.
+/// Never blocks, for any kind of file.
 bool is_sealed(const unique_fd& file) noexcept {
   const int seals = ::fcntl(file.get(), F_GET_SEALS);
   return seals >= 0 && (seals & size_seals) == size_seals;

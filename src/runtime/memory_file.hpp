@@ -14,7 +14,7 @@ namespace weft::runtime {
 class mapping {
  public:
   mapping() = default;
-  /// \param where unmaps what came from a peer; null: this does
+  /// \param where unmaps memory that came from a peer; null: this object does
   mapping(void* at, std::size_t size, std::shared_ptr<disposal> where = {}) noexcept
       : at_(at), size_(size), disposal_(std::move(where)) {}
   mapping(mapping&& other) noexcept
@@ -39,15 +39,16 @@ class mapping {
 };
 
 /// Makes `size` bytes of zeroed memory that can be handed to other processes and can neither shrink
-/// nor grow, so that a peer can never make an access fault. Pages come when they are touched.
+/// nor grow, so that a peer can never make an access fault. Pages are allocated when they are
+/// touched.
 /// \param name for /proc/PID/maps only
 /// \throws weft::error (system) naming the call and the cure
 unique_fd make_memory_file(const char* name, std::size_t size);
 
-/// Maps memory of this process's own making, readable and writable.
+/// Maps memory that this process made, readable and writable.
 mapping map_own(const unique_fd& file, std::size_t size);
 
-/// From now on others can map the file for reading only; mappings made before stay writable.
+/// From now on processes can map the file for reading only; mappings made before stay writable.
 void seal_for_readers(const unique_fd& file);
 
 /// Maps a descriptor that a peer sent, after checking that it is a memfd of exactly `size` bytes
@@ -56,8 +57,8 @@ void seal_for_readers(const unique_fd& file);
 /// \throws weft::error (protocol_error) naming what is wrong with it, or (system)
 mapping map_from_peer(const unique_fd& file, std::size_t size, bool writable);
 
-/// Bytes of a memfd that a peer sent; 0 if it is none that is sealed in size. Nothing else is asked
-/// of a descriptor before that is known: a file system in user space could keep the answer back.
+/// Bytes of a memfd that a peer sent; 0 if it is no memfd with a sealed size. No other call is made
+/// on a descriptor before that is known: a file system in user space could hold the answer back.
 std::size_t size_of(const unique_fd& file) noexcept;
 
 }  // namespace weft::runtime

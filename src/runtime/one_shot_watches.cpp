@@ -59,7 +59,7 @@ void one_shot_watches::take_up(wait_set& set) {
       set.add(w.fd.get(), EPOLLIN, w);
       w.in = &set;
     } catch (const std::exception&) {
-      // There is no descriptor or memory left. The channel's end tells of the same event, later.
+      // No descriptor or memory is left. The channel's end tells of the same event, later.
       news_.store(true, std::memory_order_relaxed);
     }
   }
@@ -70,7 +70,7 @@ void one_shot_watches::withdraw(wait_set& set) noexcept {
   const std::lock_guard lock(mutex_);
   for (auto w = watched_.begin(); w != watched_.end();) {
     const auto here = w++;
-    if (!here->in) continue;  // found readable: fire_ready is to come
+    if (!here->in) continue;  // found readable: fire_ready will come
     set.remove(here->fd.get());
     here->in = nullptr;
     fresh_.splice(fresh_.end(), watched_, here);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors that become ready once: a process that dies.
+// Watches of descriptors that become ready once: for the death of a process.
 #pragma once
 
 #include <atomic>
@@ -22,20 +22,21 @@ class one_shot_watches {
   std::uint64_t add(unique_fd fd, std::function<void()> fire);
 
   /// Any thread: the event is not wanted any more. `fire` may be under way. Both are destroyed when
-  /// the sleeping thread takes it up; nothing happens if they were before.
+  /// the sleeping thread takes up the change; no effect if they were destroyed before.
   void remove(std::uint64_t number) noexcept;
 
   /// The sleeping thread, before it waits: hands new descriptors to the set, frees those that
   /// fired or are not wanted.
   void take_up(wait_set& set);
 
-  /// Whether the last poll of, or sleep in, the set found one readable.
+  /// Whether the last poll of the set, or sleep in it, found a watch readable.
   bool has_ready() const noexcept { return ready_.load(std::memory_order_relaxed); }
-  /// The thread that found it: calls their `fire`. Not with the progress lock held, which they may
-  /// take.
+  /// Called by the thread that found them: calls their `fire`. Not with the progress lock held,
+  /// which `fire` may take.
   void fire_ready() noexcept;
 
-  /// The sleeping thread: takes everything out of the set. The next take_up hands it to another.
+  /// The sleeping thread: takes all watches out of the set. The next take_up adds them to another
+  /// set.
   void withdraw(wait_set& set) noexcept;
 
  private:
@@ -48,13 +49,13 @@ class one_shot_watches {
     std::function<void()> fire;
     wait_set* in = nullptr;  // guarded by the owner's mutex, as are these:
     bool wanted = true;
-    bool ready = false;  // found readable; fire_ready() is to come
+    bool ready = false;  // found readable; fire_ready() will come
     void on_ready(std::uint32_t events) noexcept override;
   };
 
-  std::atomic<bool> news_{false};   // take_up has something to do
-  std::atomic<bool> ready_{false};  // fire_ready has
-  std::mutex mutex_;                // what follows
+  std::atomic<bool> news_{false};   // take_up has work
+  std::atomic<bool> ready_{false};  // fire_ready has work
+  std::mutex mutex_;                // guards the members below
   std::uint64_t last_number_ = 0;
   std::list<watch> fresh_;
   std::list<watch> watched_;  // in the set, or found readable

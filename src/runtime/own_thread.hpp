@@ -7,9 +7,9 @@
 
 namespace weft::runtime {
 
-/// Starts one with all signals blocked: they are the application's.
-/// \param name as the kernel lists it, up to 15 letters
-/// \param what the same for people, for the error
+/// Starts a thread with all signals blocked: signals are for the application's threads.
+/// \param name the thread's name for the kernel, up to 15 characters
+/// \param what a description for people, for the error
 /// \throws weft::error (system) with the cure
 std::thread start_own_thread(const char* name, const char* what, std::function<void()> body);
 

@@ -13,8 +13,8 @@ inline void cpu_pause() noexcept {
 #endif
 }
 
-/// Fetches a line that this core will write soon, so that the write finds it here. The builtin
-/// fetches for reading unless told the exact processor; prefetchw is a no-op where it is missing.
+/// Fetches a line that this core will write soon into its cache. The builtin fetches for reading
+/// unless the exact processor is given; prefetchw is a no-op where it is missing.
 inline void prefetch_for_write(const void* at) noexcept {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));

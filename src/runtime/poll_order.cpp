@@ -21,8 +21,8 @@ unsigned poll_order::adaptive() noexcept {
   return events;
 }
 
-/// Those that brought something share the looks of a round; one look is left to each of the others.
-/// After an empty round everything stays as it was.
+/// Pollables with events share the polls of a round; one poll is left to each of the others. After
+/// an empty round all shares stay unchanged.
 void poll_order::share_out() noexcept {
   const auto competes = [](const entry& e) { return e.brought || e.of->worth_polling; };
   const auto rivals = static_cast<unsigned>(std::count_if(all_.begin(), all_.end(), competes));
@@ -32,7 +32,7 @@ void poll_order::share_out() noexcept {
   for (entry& e : all_) e.looks = e.brought ? looks : 1;
 }
 
-/// Each once. The first one that brought something comes last in the next round.
+/// Polls each once. The first one that had events comes last in the next round.
 unsigned poll_order::toggle() noexcept {
   unsigned events = 0;
   std::size_t at = first_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that an engine polls.
+// The pollables of an engine.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace weft::runtime {
 
-/// The transports of a context, for the engine: polls them in the configured order, and asks all of
-/// them what it asks one. Owned by the engine, owns none of them. Progress lock held.
+/// The pollables of a context: polls them in the configured order, and forwards the calls of the
+/// engine to all of them. Owned by the engine, owns none of them. Progress lock held.
 class pollable_set {
  public:
-  /// How passes poll. Before any is added. \throws std::bad_alloc
+  /// Sets how passes poll. Before any pollable is added. \throws std::bad_alloc
   void poll_by(poll_policy policy) {
     if (policy == poll_policy::in_order) return;
     order_ = std::make_unique<poll_order>(policy);
@@ -81,8 +81,8 @@ class pollable_set {
 
  private:
   std::vector<pollable*> all_;
-  std::vector<pollable*> polled_;      // all of them, or order_ in their place
-  std::unique_ptr<poll_order> order_;  // null: in the order of adding
+  std::vector<pollable*> polled_;      // all pollables, or order_ in their place
+  std::unique_ptr<poll_order> order_;  // null: the order is that of adding
   bool in_pass_ = false;
 };
 

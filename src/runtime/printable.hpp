@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of another process, for messages and terminals.
+// Makes text of another process safe for messages and terminals.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace weft::runtime {
 
-/// Its beginning, with a question mark for everything but the printable characters of ASCII: what
-/// another process says may move the cursor, or say what this one would never say.
+/// The beginning of the text, with a question mark for every character that is not printable ASCII:
+/// the text of another process may move the cursor, or imitate output of this process.
 /// \param most bytes that are kept
 std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
 std::string printable(std::span<const std::byte> text, std::size_t most);

@@ -40,11 +40,11 @@ progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_
                                   bell.progress_wakeup(), reactor::handles::leave);
 }
 
-/// What is handed out here may take a lock, start a thread, or want the progress lock itself.
+/// The calls in this function may take a lock, start a thread, or want the progress lock itself.
 [[gnu::noinline, gnu::cold]] void progress_core::release_and_notify(bool wake_caller) noexcept {
   operation_list others = completions.take_elsewhere();
   const std::uint8_t wanted = std::exchange(on_release_, std::uint8_t{0});
-  // The next holder of the progress lock may end what leads to the end of the context.
+  // The next holder of the progress lock may end an operation that leads to the end of the context.
   ringing_.fetch_add(1, std::memory_order_relaxed);
   release();
   if ((wanted & wake_progress) != 0) bell.progress_bell().ring();
@@ -68,7 +68,8 @@ void progress_core::post_remote(operation& work) noexcept {
   // The work may lead to the end of the context before this call has returned.
   ringing_.fetch_add(1, std::memory_order_relaxed);
   completions.remote().push(work);
-  // The push is a full fence: either this load sees the sleeper, or its last poll sees the push.
+  // The push is a full fence: either this load sees the sleeping thread, or its last poll sees the
+  // push.
   if (caller.asleep.load(std::memory_order_seq_cst)) bell.caller_bell().ring();
   ringing_.fetch_sub(1, std::memory_order_release);
 }

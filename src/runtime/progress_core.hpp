@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loops of one engine share.
+// The state that the loops of one engine share.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ namespace weft::runtime {
 class progress_core {
  public:
   /// \param self the engine, as the thread inside run() names it
-  /// \throws weft::error when the kernel refuses what it takes
+  /// \throws weft::error when the kernel refuses a descriptor or memory
   progress_core(const detail::run_loop& self, progress_mode mode, wait_strategy::settings waiting,
                 const std::string& wanted_wait_set, const clock* virtual_time);
   progress_core(const progress_core&) = delete;
@@ -52,14 +52,14 @@ class progress_core {
     else
       lock.take();
   }
-  /// Releases the progress lock, then wakes the threads for which something ended.
+  /// Releases the progress lock, then wakes the threads that operations ended for.
   void leave() noexcept {
     if (completions.has_home() || completions.has_elsewhere() || on_release_ != 0) [[unlikely]]
       release_and_notify(completions.has_home() && caller.is_asleep());
     else
       release();
   }
-  /// The same for the caller, which knows of what has ended for it.
+  /// The same for the caller, which knows of the operations that ended for it.
   void leave_as_caller() noexcept {
     if (completions.has_elsewhere() || on_release_ != 0) [[unlikely]]
       release_and_notify(false);
@@ -81,7 +81,7 @@ class progress_core {
 
   // --- a pass -----------------------------------------------------------------------------------
 
-  /// Polls everything once. \return how many events were handled
+  /// Polls all pollables once. \return how many events were handled
   unsigned pass() noexcept {
     const unsigned events = pollables.poll();
     if (++passes_ % passes_between_clocks == 0) [[unlikely]]
@@ -101,18 +101,18 @@ class progress_core {
 
   // --- waking -----------------------------------------------------------------------------------
 
-  /// The threads of this process to wake when the progress lock is released. A thread that is woken
-  /// before may displace the holder from its core, and wait for what only the holder can give until
+  /// Sets the threads of this process to wake when the progress lock is released. A thread that is
+  /// woken earlier may displace the holder from its core, and then wait for the progress lock until
   /// its turn is over.
   void wake_progress_thread() noexcept { on_release_ |= wake_progress; }
   void wake_caller() noexcept { on_release_ |= wake_the_caller; }
 
-  /// Rings the peers that have not seen what they were sent.
+  /// Rings the peers that have not read all that was sent to them.
   void wake_peers() noexcept {
     wakeup_deferred = false;
     pollables.wake_peers();
   }
-  /// The caller leaves the engine, for long perhaps. \param busy the progress thread is needed
+  /// The caller leaves the engine, perhaps for long. \param busy the progress thread is needed
   /// meanwhile
   void go_to_user_code(bool busy) noexcept {
     caller.polls = false;
@@ -125,31 +125,31 @@ class progress_core {
       wake_peers();
   }
 
-  /// After a poll of, or a sleep in, a reactor: tells pollables what was found, and calls the
-  /// watches that fired once the progress lock is released.
+  /// Called after a poll of a reactor, or a sleep in it: tells pollables of their readable handles,
+  /// and calls the watches that fired once the progress lock is released.
   void dispatch_ready(reactor& r) noexcept {
     r.dispatch_ready();
     if (watches.has_ready()) on_release_ |= fire_watches;
   }
-  /// The caller polls its descriptors. With io_uring and nothing there it costs some loads.
+  /// The caller polls its descriptors. With io_uring and no event this costs some loads.
   void poll_caller_handles() noexcept {
     if (caller_reactor->expects_handles() && caller_reactor->poll() != 0)
       dispatch_ready(*caller_reactor);
   }
 
-  /// The same, at most once in a millisecond, where no progress thread watches them: a peer's death
-  /// may wait so long.
+  /// The same for watches, at most once in a millisecond, where no progress thread watches them:
+  /// the news of a peer's death may wait so long.
   void poll_caller_watches() noexcept;
 
   /// Completes an operation on the thread inside run(). Any thread, without the progress lock.
   void post_remote(operation& work) noexcept;
-  /// The thread that sleeps takes up what is new in `watches`. Any thread, without the lock.
+  /// Makes the sleeping thread take up changes of `watches`. Any thread, without the lock.
   void ring_for_watches() noexcept;
   /// Waits until no thread rings any more: before the bells are destroyed.
   void await_ringing() const noexcept;
 
   progress_state state() const noexcept;
-  /// The state may have changed: for the trace.
+  /// Records a possible change of the state in the trace.
   void note_state() noexcept {
     if (trace.on()) [[unlikely]]
       trace_state();
@@ -178,7 +178,7 @@ class progress_core {
   std::string wait_set_reason;                ///< why io_uring is not used; empty: it is
 
  private:
-  // Under steady traffic the clock is read once in so many passes.
+  // Under steady traffic the clock is read once in this many passes.
   static constexpr std::uint32_t passes_between_clocks = 256;
   static constexpr std::uint8_t wake_progress = 1, wake_the_caller = 2, fire_watches = 4;
 
@@ -192,18 +192,18 @@ class progress_core {
   void trace_state() noexcept;
 
   const detail::run_loop& self_;
-  std::uint8_t on_release_ = 0;  // what the thread that releases the progress lock does then
+  std::uint8_t on_release_ = 0;  // actions for the thread that releases the progress lock
   std::uint32_t passes_ = 0;
   time_point next_watch_poll_{};
   progress_state traced_state_ = progress_state::idle;
   time_point traced_since_{};
   // Threads that may ring without the progress lock, and do not outlive the engine.
   std::atomic<std::uint32_t> ringing_{0};
-  // Null: the thread that releases the progress lock hands out itself.
+  // Null: the thread that releases the progress lock hands operations out itself.
   const std::unique_ptr<completion_thread> completion_thread_;
 };
 
-// Here because every completion comes by.
+// In this header because every completion calls it.
 inline void compute_phase::end() noexcept {
   core_.bell.disarm_computing();
   stop_listening();

@@ -13,18 +13,19 @@ namespace {
 
 // A pass takes well under this many pauses; a holder that takes longer has lost its core.
 constexpr int spins_before_yield = 200;
-// Yielding this often without success means that the holder may not run beside this thread at all:
-// it has a lower priority and the same core. Who goes on uses up its turn, and then waits for
-// milliseconds.
+// If yielding this often has no success, the holder may not run beside this thread at all: it has a
+// lower priority and the same core. A thread that goes on yielding uses up its turn, and then waits
+// for milliseconds.
 constexpr int spins_before_sleep = spins_before_yield + 64;
 constexpr timespec short_sleep{0, 50'000};
 
-// So many locked instructions cost several times what a revocation does. More would not be cheaper
-// for threads that take turns, and one that comes ten times a second would leave no bias at all.
+// This many locked instructions cost several times what a revocation does. A larger number would
+// not be cheaper for threads that take turns, and a thread that comes ten times a second would
+// leave no bias at all.
 constexpr std::uint32_t row_until_biased = 1000;
 
 #if defined(__SANITIZE_THREAD__)
-constexpr bool biases = false;  // the sanitizer knows nothing of fences made for others
+constexpr bool biases = false;  // the sanitizer does not model fences made for other threads
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 constexpr bool biases = false;
@@ -56,8 +57,8 @@ void progress_lock::wait_for_word() noexcept {
   waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// With the word held. Afterwards the biased thread either is seen to hold the progress lock, or
-/// will see that it must take the word.
+/// With the word held. Afterwards either this thread sees that the biased thread holds the progress
+/// lock, or the biased thread will see that it must take the word.
 void progress_lock::revoke_bias() noexcept {
   taken_in_a_row_ = 0;
   if (bias_revoked_.load(std::memory_order_relaxed)) return;

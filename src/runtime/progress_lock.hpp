@@ -9,7 +9,7 @@ namespace weft::runtime {
 
 /// The holder of the progress lock may touch transports, matching queues and the completion queue's
 /// plain list; no other thread may. It is held for a few passes or one posting call, never while
-/// user code runs. It is a spin lock, and not a mutex, whose waiters yield: the holder may be the
+/// user code runs. It is a spin lock, and not a mutex, and its waiters yield: the holder may be the
 /// thread that a waiter displaces.
 ///
 /// One thread at a time, the one that leads inside run() or the home of an external loop, is
@@ -30,7 +30,7 @@ class progress_lock {
       lock_after_revocation();
   }
 
-  /// The same without a wait and without a call: false while the bias is revoked.
+  /// lock_biased without a wait and without a call: false while the bias is revoked.
   bool try_lock_biased() noexcept {
     bias_owner_holds_.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -59,11 +59,11 @@ class progress_lock {
   /// Whether the kernel makes fences for other threads (private_fence), so that bias works.
   bool can_bias() const noexcept { return can_bias_.load(std::memory_order_relaxed); }
 
-  /// A thread waits: another that polls in a loop should stand aside for a moment.
+  /// Whether a thread waits: a thread that polls in a loop should then yield for a moment.
   bool wanted() const noexcept { return waiting_.load(std::memory_order_relaxed) != 0; }
 
-  /// Waits until a thread that waited has had it. Not until no thread waits any more: with many
-  /// threads there is always one. Not while holding it.
+  /// Waits until a waiting thread has had the lock. Not until no thread waits any more: with many
+  /// threads there is always one. Not while holding the lock.
   void yield_to_waiters() const noexcept;
 
  private:
@@ -79,11 +79,12 @@ class progress_lock {
   // Written by the biased thread in every pass.
   alignas(64) std::atomic<std::uint32_t> bias_owner_holds_{0};
   bool holds_by_word_ = false;        // the biased thread holds the word instead
-  std::uint32_t taken_in_a_row_ = 0;  // by it, since another thread had the word; its holder's
-  // The kernel makes fences for others; once it refuses one, never again. Changed with the word.
+  std::uint32_t taken_in_a_row_ = 0;  // takes since another thread had the word; under the word
+  // The kernel makes fences for other threads; once it refuses one, never again. Changed with the
+  // word held.
   std::atomic<bool> can_bias_;
 
-  // Written by others, seldom.
+  // Written by other threads, seldom.
   alignas(64) std::atomic<bool> bias_revoked_;  // changed by the holder of the word only
   std::atomic<std::uint32_t> waiting_{0};
   std::atomic<std::uint32_t> waiters_served_{0};  // written by the holder of the word only

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which thread of a process makes progress, as one word.
+// The state of progress: which thread of a process makes it.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@ namespace weft::runtime {
 /// docs/threading.md, "The states of progress", draws them.
 enum class progress_state : std::uint8_t {
   idle,       ///< no thread: the caller is in user code, and nothing is pending
-  polling,    ///< the caller; by calls, it is expected to poll again soon
-  computing,  ///< the progress thread, if there is one: it is woken for what needs a reaction
-  listening,  ///< the progress thread: it is woken for every message
+  polling,    ///< the caller; an external loop is expected to poll again soon
+  computing,  ///< the progress thread, if there is one: frames that need a reaction wake it
+  listening,  ///< the progress thread: every message wakes it
   asleep,     ///< no thread, until a bell, a deadline or a descriptor wakes the caller
 };
 
@@ -34,17 +34,17 @@ constexpr const char* name_of(progress_state s) noexcept {
   return "?";
 }
 
-/// Where the caller is: the thread inside run(), or the owner of an external loop. Written with the
-/// progress lock held.
+/// The state of the caller: the thread inside run(), or the owner of an external loop. Written with
+/// the progress lock held.
 struct caller_state {
   bool polls = false;       ///< it is in a polling loop
-  bool polls_soon = false;  ///< by calls: its last poll was empty, so that another one follows
-  /// It sleeps, or polls once more before it does. Read by any thread.
+  bool polls_soon = false;  ///< external loop: its last poll was empty, so that another one follows
+  /// It sleeps, or polls once more before it does. Any thread reads.
   std::atomic<bool> asleep{false};
   detail::time_point deadline{};  ///< until when it sleeps
-  /// No thread is inside run(): an external loop polls. Read by any thread.
+  /// No thread is inside run(): an external loop polls. Any thread reads.
   std::atomic<bool> by_calls{false};
-  std::atomic<std::uint32_t> polls_by_calls{0};  ///< counts them; read by any thread
+  std::atomic<std::uint32_t> polls_by_calls{0};  ///< counts polls by calls; any thread reads
 
   bool is_asleep() const noexcept { return asleep.load(std::memory_order_relaxed); }
   /// It is in user code, and may stay there.

@@ -17,9 +17,9 @@ namespace weft::runtime {
 namespace {
 
 // In the middle of a transfer the other side answers within a microsecond or two; waiting for that
-// is cheaper than a sleep and a ring. Longer would take the core from the application, and use up
-// this thread's turn (below): a thread without a turn left is not asleep when something comes, so
-// nothing wakes it, and it waits until the application's turn is over, milliseconds.
+// is cheaper than a sleep and a ring. A longer wait would take the core from the application, and
+// use up this thread's turn (below): a thread without a turn left is not asleep when an event
+// comes, so no event wakes it, and it waits until the application's turn is over, milliseconds.
 constexpr std::chrono::nanoseconds longest_empty = std::chrono::microseconds{10};
 constexpr int passes_between_clocks = 16;
 
@@ -28,9 +28,9 @@ constexpr std::int32_t preferred_nice = -10;
 
 /// Asks for short turns on the processor (0.1 ms), so that this thread gets its turn soon when all
 /// cores compute (kernel 6.12, no privilege), and, where that is allowed, for a larger share while
-/// it has something to do: a long copy beside a computing application would take twice its time.
-/// Without either everything works, later. A program that runs under a policy of its own (real
-/// time, batch) keeps it here too: a holder of the progress lock below the caller's priority would
+/// it has work: a long copy beside a computing application would take twice its time. Without
+/// either all works, but later. A program with a scheduling policy of its own (real time, batch)
+/// keeps it for this thread, too: a holder of the progress lock below the caller's priority would
 /// never run.
 void ask_for_the_processor() noexcept {
   if (sched_getscheduler(0) != SCHED_OTHER) return;
@@ -46,8 +46,8 @@ void ask_for_the_processor() noexcept {
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-// The time between two ticks, at first and at most; and to the next tick when the caller has just
-// gone away.
+// The time between two ticks, at first and at most; and the time to the next tick when the caller
+// has just gone to compute.
 constexpr std::chrono::nanoseconds shortest_tick = std::chrono::microseconds{100};
 constexpr std::chrono::nanoseconds longest_tick = std::chrono::milliseconds{1};
 constexpr std::chrono::nanoseconds second_tick = std::chrono::microseconds{20};
@@ -81,8 +81,8 @@ void progress_thread::loop() noexcept {
     core_.dispatch_ready(own);
     const bool listens = core_.caller.is_away() && core_.has_work();
     const std::optional<time_point> deadline = sleep_gate_.arm_progress_thread(listens);
-    // Nothing is left to do: the next operation counts as the beginning of a phase again. Peers
-    // that have rung in it would not ring for the same value once more.
+    // No work is left: the next operation counts as the beginning of a phase again. Peers that have
+    // rung in this phase would not ring once more for the same value.
     if (!listens && !core_.caller.polls) core_.bell.disarm_computing();
     set_ticking(listens);
     core_.phase.set_progress_deadline(deadline.value_or(core_.timers.deadline()));
@@ -99,8 +99,8 @@ void progress_thread::loop() noexcept {
   exit_gate_.end_work();
 }
 
-/// Also when no thread is needed for the moment: what is posted and ends again and again, as reads
-/// of a stream do, would ring each time. Progress lock held.
+/// Ticks also when no thread is needed for the moment: operations that are posted and end again and
+/// again, as reads of a stream do, would ring each time. Progress lock held.
 void progress_thread::set_ticking(bool listens) noexcept {
   const caller_state& caller = core_.caller;
   const bool needed = core_.phase.has_needed_progress_thread();
@@ -108,7 +108,8 @@ void progress_thread::set_ticking(bool listens) noexcept {
                           (caller.by_calls ? has_polled_lately() || caller.polls_soon : needed));
 }
 
-/// Sleeps until told, or until the caller seems to have gone away without a word.
+/// Sleeps until a bell or a descriptor wakes it, or until the caller seems to have gone to compute
+/// without a ring.
 unsigned progress_thread::sleep(time_point deadline) noexcept {
   tick_ = shortest_tick;
   computing_at_last_tick_ = core_.bell.computing_word();
@@ -123,7 +124,7 @@ unsigned progress_thread::sleep(time_point deadline) noexcept {
   }
 }
 
-/// The process may exit meanwhile.
+/// The process may exit during the wait.
 unsigned progress_thread::wait(time_point deadline) noexcept {
   exit_gate_.end_work();
   const unsigned told = core_.progress_reactor->wait(deadline);
@@ -131,8 +132,8 @@ unsigned progress_thread::wait(time_point deadline) noexcept {
   return told;
 }
 
-/// Without the progress lock, so that a caller that polls is not disturbed. Stops ticking when
-/// nothing happened since the last time: then the caller rings when it goes away
+/// Without the progress lock, so that a polling caller is not disturbed. Stops ticking when nothing
+/// happened since the last tick: then the caller rings when it goes to compute
 /// (compute_phase::begin). Model: tests/models/computing.pml.
 bool progress_thread::tick_finds_computing() noexcept {
   if (core_.caller.by_calls) return tick_finds_no_polls();
@@ -147,14 +148,14 @@ bool progress_thread::tick_finds_computing() noexcept {
     return true;
   }
   core_.phase.set_ticking(false);
-  // Either the caller sees that, or this sees that it went away. Without the fence of both it goes
-  // on ticking.
+  // Either the caller sees this change, or this thread sees that the caller went to compute. Where
+  // the fence for both is refused, it goes on ticking.
   if (!heavy_fence() || core_.bell.computing_word() != word) core_.phase.set_ticking(true);
   tick_ = longest_tick;
   return false;
 }
 
-/// As of the last time that it was asked. Progress lock held, or this thread's.
+/// Whether there were polls since the last call. Progress lock held, or on this thread.
 bool progress_thread::has_polled_lately() noexcept {
   const std::uint32_t before = polls_at_last_tick_;
   polls_at_last_tick_ = core_.caller.polls_by_calls.load(std::memory_order_relaxed);
@@ -169,13 +170,12 @@ bool progress_thread::tick_finds_no_polls() noexcept {
   }
   const progress_core::holder hold(core_);
   core_.caller.polls_soon = false;
-  // A thread that sleeps does not poll either, and is rung for what comes: that says nothing of
-  // computing.
+  // A sleeping thread does not poll either, and is rung for messages: that is no sign of computing.
   if (!core_.caller.is_asleep()) core_.phase.saw_long();
   return true;
 }
 
-/// Until the caller is back, or passes have been empty for a while. \return how many it made
+/// Polls until the caller is back, or passes have been empty for a while. \return how many passes
 unsigned progress_thread::poll_for_caller() noexcept {
   unsigned passes = 0;
   time_point since{};

@@ -14,10 +14,10 @@
 namespace weft::runtime {
 
 /// Asleep, and touching nothing, while the caller polls or sleeps; active while the caller is in
-/// user code. Doorbells ring for most of what arrives then, but not for what arrives on
-/// descriptors: so the thread ticks, it reads now and then whether the caller has gone away; the
-/// caller rings for it if it does not tick, or if compute phases were long lately
-/// (compute_phase.hpp). Owned by the engine.
+/// user code. Doorbells ring for most data that arrives then, but not for data on descriptors. So
+/// the thread ticks: it reads now and then whether the caller has gone to compute. The caller rings
+/// for the thread if it does not tick, or if compute phases were long lately (compute_phase.hpp).
+/// Owned by the engine.
 class progress_thread {
  public:
   progress_thread(progress_core& c, sleep_gate& g) noexcept : core_(c), sleep_gate_(g) {}
@@ -25,15 +25,15 @@ class progress_thread {
   progress_thread& operator=(const progress_thread&) = delete;
   ~progress_thread() { stop(); }
 
-  /// Starts the thread, if the mode has one. \throws weft::error (system) when there is none to be
-  /// had
+  /// Starts the thread, if the mode has one. \throws weft::error (system) when no thread can be
+  /// started
   void start();
-  /// Ends it. Not with the progress lock held, which it may be waiting for.
+  /// Ends the thread. Not with the progress lock held, which the thread may be waiting for.
   void stop() noexcept;
 
   /// Any thread.
   bool is_this_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
-  /// It stands still, because the process is on its way out.
+  /// Whether the thread is stopped, because the process exits.
   bool stands_still() const noexcept { return exit_gate_.is_closed(); }
 
  private:
@@ -49,7 +49,7 @@ class progress_thread {
   progress_core& core_;
   sleep_gate& sleep_gate_;
   std::atomic<bool> stopping_{false};
-  // The thread's own:
+  // Used by the thread only:
   std::chrono::nanoseconds tick_{};
   std::uint32_t computing_at_last_tick_ = 0;  // the doorbell's word
   std::uint32_t polls_at_last_tick_ = 0;      // by calls; also with the progress lock held

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a thread of the engine sleeps, and what wakes it.
+// The wait set of a thread of the engine, and the descriptors that wake the thread.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace weft::runtime {
 /// (docs/adr/0003). Owned by the engine, used by one thread at a time.
 class reactor {
  public:
-  /// Whether a handle stays in the set, or leaves it once it was found readable. The progress
-  /// thread's leave: each message to a polling caller would wake that thread.
+  /// Whether a handle stays in the set, or leaves it once it was found readable. Handles of the
+  /// progress thread leave: otherwise each message to a polling caller would wake that thread.
   enum class handles : std::uint8_t { stay, leave };
 
   /// \throws weft::error when the kernel refuses
@@ -28,7 +28,8 @@ class reactor {
   reactor(const reactor&) = delete;
   reactor& operator=(const reactor&) = delete;
 
-  /// Knows a pollable's handle, and watches it if handles stay. One without a handle: does nothing.
+  /// Adds a pollable's handle, and watches it if handles stay. Does nothing for a pollable without
+  /// one.
   /// \throws weft::error when the kernel refuses
   void add(pollable& s);
 
@@ -42,7 +43,7 @@ class reactor {
   }
 
   unsigned poll() noexcept { return set_->poll(); }
-  /// Sleeps until a watcher was told or the deadline has come. \return how many were told
+  /// Sleeps until a watcher was called or the deadline has come. \return how many were called
   unsigned wait(time_point deadline) noexcept { return set_->wait(deadline); }
 
   wait_set& set() noexcept { return *set_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The completion queue's entrance for threads that do not hold the progress lock.
+// The part of the completion queue for threads that do not hold the progress lock.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,9 @@
 
 namespace weft::runtime {
 
-/// Many threads push, the thread inside run() takes everything at once. Lock-free. The other half
-/// of the completion queue is a plain operation_list for the holder of the progress lock. In every
-/// order: tests/interleave/remote_completion_queue.cpp.
+/// Many threads push, the thread inside run() takes all operations at once. Lock-free. The other
+/// half of the completion queue is a plain operation_list for the holder of the progress lock. In
+/// every order: tests/interleave/remote_completion_queue.cpp.
 class remote_completion_queue {
  public:
   bool empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }
@@ -23,7 +23,7 @@ class remote_completion_queue {
                                           std::memory_order_relaxed));
   }
 
-  /// Everything pushed so far, oldest first.
+  /// All operations pushed so far, oldest first.
   operation_list take() noexcept {
     operation_list in_order;
     if (empty()) return in_order;

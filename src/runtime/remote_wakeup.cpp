@@ -15,13 +15,13 @@ namespace weft::runtime {
 
 namespace {
 
-// A queue holds about ten datagrams where the administrator has not said otherwise.
+// A queue holds about ten datagrams unless the administrator has changed that.
 constexpr int most_heard_at_once = 64;
 
 struct address {
   explicit address(const wakeup_address& name) {
     at.sun_family = AF_UNIX;
-    // The byte in front is zero: it has no place in the file system.
+    // The first byte is zero: the name is abstract, outside the file system.
     const auto end = fmt::format_to(at.sun_path + 1, "weft-bell-{:016x}{:016x}", name[0], name[1]);
     size = static_cast<socklen_t>(end - reinterpret_cast<char*>(&at));
   }

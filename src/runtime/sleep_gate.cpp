@@ -5,7 +5,7 @@ namespace weft::runtime {
 
 std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument) noexcept {
   // Rings are read before the doorbell's `asleep` is made odd, never after: a peer rings once for
-  // each value of it, and a ring for the new value that was read here would be its only one.
+  // each value, and a ring for the new value that was read here would be its only one.
   reactor& own = *core_.caller_reactor;
   if (own.poll() != 0) until_wake_ = shortest_until_wake;
   core_.dispatch_ready(own);
@@ -14,7 +14,7 @@ std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument)
   if (!core_.has_progress_thread) core_.watches.take_up(own.set());
   core_.pollables.flush();
   core_.end_due_timers();
-  // Another thread's pass may have ended something since this one's, and saw no thread to wake.
+  // Another thread's pass may have ended operations since this thread's, and saw no thread to wake.
   const bool work = core_.completions.has_home_or_remote() || core_.pollables.any_has_work() ||
                     core_.watches.has_ready() || (over && over(argument));
   const time_point deadline = wake_peers_and_deadline();
@@ -51,9 +51,9 @@ std::optional<time_point> sleep_gate::arm_progress_thread(bool listens) noexcept
   return core_.wakeup_deferred ? wake_peers_and_deadline() : core_.timers.deadline();
 }
 
-/// A peer that was neither asleep nor away when it was rung may have gone away since, to compute
-/// with a receive posted for what lies in its ring: no thread there polls, and it rang no peer. A
-/// side that waits here asks again, soon at first.
+/// A peer that was neither asleep nor computing when it was rung may have gone to compute since,
+/// with a receive posted for a message in its ring: no thread polls there, and it rang no peer. A
+/// side that waits here rings again, soon at first.
 time_point sleep_gate::wake_peers_and_deadline() noexcept {
   core_.wake_peers();
   const time_point deadline = core_.timers.deadline();

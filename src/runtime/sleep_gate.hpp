@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way into a sleep from which no message is lost.
+// Puts a thread to sleep without losing a message.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace weft::runtime {
 /// The caller and the progress thread go to sleep in the same four steps:
 ///
 ///   arm:     announce the sleep to senders, with a fence    (doorbell)
-///   poll:    everything once more; something there: no sleep
+///   poll:    all pollables once more; work is there: no sleep
 ///   sleep:   without the progress lock                       (reactor)
 ///   disarm:  take the announcement back
 ///
@@ -24,16 +24,18 @@ class sleep_gate {
 
   explicit sleep_gate(progress_core& c) noexcept : core_(c) {}
 
-  /// The first two steps of the caller. \param over what is waited for, if not just any end; null:
-  /// any \return until when it may sleep at most; nothing: something is there, and it is disarmed
+  /// The first two steps of the caller. \param over the awaited condition, if not any end; null:
+  /// any end
+  /// \return until when it may sleep at most; nothing: work is there, and it is disarmed
   std::optional<time_point> arm_caller(condition over = nullptr, void* argument = nullptr) noexcept;
-  /// The last step of the caller. \param told the sleep was ended by a bell or a descriptor
+  /// The last step of the caller. \param told a bell or a descriptor ended the sleep
   void disarm_caller(bool told) noexcept;
-  /// The same after a sleep elsewhere, on the descriptor of the caller's wait set.
+  /// disarm_caller after a sleep elsewhere, on the descriptor of the caller's wait set.
   void poll_and_disarm_caller() noexcept { disarm_caller(core_.caller_reactor->poll() != 0); }
 
   /// The first two steps of the progress thread, which is disarmed when it or the caller polls
-  /// next. \param listens the caller computes: what comes for it wakes this thread \return as above
+  /// next. \param listens the caller computes: messages for it wake this thread
+  /// \return as above
   std::optional<time_point> arm_progress_thread(bool listens) noexcept;
 
  private:
@@ -42,8 +44,8 @@ class sleep_gate {
   static constexpr std::chrono::milliseconds shortest_until_wake{1}, longest_until_wake{256};
 
   progress_core& core_;
-  // Until a peer that has not seen a message is rung again; doubles with each sleep that brought
-  // nothing.
+  // Time until a peer that has not read a message is rung again; doubles with each sleep without an
+  // event.
   std::chrono::milliseconds until_wake_{shortest_until_wake};
 };
 

@@ -9,7 +9,7 @@
 namespace weft::runtime {
 
 /// Copies at most 64 bytes without a call: two moves that overlap where needed. A call to memcpy
-/// costs as much as the rest of what a small message does.
+/// costs as much as the rest of the work for a small message.
 inline void small_copy(std::byte* to, const std::byte* from, std::size_t n) noexcept {
   const auto halves = [&]<class Word>(Word) {
     Word first, last;

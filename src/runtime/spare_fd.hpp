@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor for the day on which there is no other.
+// A descriptor kept for the case that no other is left.
 #pragma once
 
 #include <sys/socket.h>
@@ -11,18 +11,18 @@
 
 namespace weft::runtime {
 
-/// Kept by the side that accepts connections. When descriptors have run out, a client that wants to
-/// connect would wait in the kernel's queue until there are some, which may be for ever: several
-/// processes can wait for each other. With the spare one each can be accepted, told so, and hung up
-/// on. One thread at a time.
+/// Kept by the side that accepts connections. When descriptors have run out, a connecting client
+/// would wait in the kernel's queue until there are some, perhaps for ever: several processes can
+/// wait for each other. With the spare descriptor each client can be accepted, told so, and
+/// disconnected. One thread at a time.
 class spare_fd {
  public:
-  /// \param listening a socket on which connections are accepted. Kept open until this goes, or
-  ///   until `give_up`.
+  /// \param listening a socket on which connections are accepted. Kept open until this object is
+  ///   destroyed, or until `give_up`.
   /// \throws weft::error (system) when there is no descriptor for it
   explicit spare_fd(int listening) : spare_(duplicate(listening)), fork_guard_(spare_.get()) {}
 
-  /// Accepts one, lets `say` have its socket, and hangs up.
+  /// Accepts one client, passes its socket to `say`, and disconnects.
   /// \return false: no client waits, or another thread was faster to use the descriptor
   template <class Say>
   bool turn_away(int listening, const Say& say) noexcept {
@@ -33,7 +33,8 @@ class spare_fd {
       return false;
     }
     say(next.get());
-    // Hangs up and is the spare one again in one step: no other thread gets the number in between.
+    // Disconnects and becomes the spare descriptor again in one step: no other thread gets the
+    // number in between.
     static_cast<void>(::dup3(listening, next.get(), O_CLOEXEC));
     keep(std::move(next));
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timers of an engine: a heap, and where timers go that have ended.
+// The timers of an engine.
 #pragma once
 
 #include <weft/coro/detail/timer.hpp>
@@ -17,14 +17,14 @@ class timer_queue {
 
   /// \return false: there is no memory for it, or the queue is closed, and the timer has ended
   bool add(detail::timer& t) noexcept;
-  /// Ends a timer that waits with errc::stopped.
+  /// Ends a waiting timer with errc::stopped.
   void cancel(detail::timer& t) noexcept;
   void end_due(detail::time_point now) noexcept;
-  /// Ends all with errc::closed, those that wait and those that come.
+  /// Ends all timers with errc::closed, present and later ones.
   void close() noexcept;
 
   bool empty() const noexcept { return heap_.empty(); }
-  /// When the first timer is due; time_point::max(): there is none.
+  /// The deadline of the first timer; time_point::max(): there is none.
   detail::time_point deadline() const noexcept {
     return heap_.earliest().value_or(detail::time_point::max());
   }

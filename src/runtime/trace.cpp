@@ -49,7 +49,7 @@ bool of_progress_thread(trace::kind k) noexcept {
   return k == trace::kind::progress_sleeps || k == trace::kind::progress_polls;
 }
 
-/// The format counts in microseconds.
+/// The trace format counts in microseconds.
 double microseconds(trace::moment::duration d) noexcept {
   return std::chrono::duration<double, std::micro>(d).count();
 }
@@ -63,7 +63,7 @@ trace::~trace() {
 }
 
 void trace::open(std::string file) {
-  // Now is when the user can still do something about it.
+  // Checked now, while the user can still correct the setting.
   if (!file_handle(std::fopen(file.c_str(), "we")))
     throw error(errc::system,
                 fmt::format("the trace \"{}\" cannot be written: {}. Set WEFT_TRACE to a file in a "
@@ -82,7 +82,7 @@ void trace::record_now(phase how, kind what, std::uint32_t peer, std::uint16_t i
   record({std::chrono::steady_clock::now(), {}, size, peer, this_thread(), id, what, how});
 }
 
-/// Asked of the kernel once per thread and not once per event.
+/// One system call per thread, not per event.
 std::int32_t trace::this_thread() noexcept {
   static thread_local const std::int32_t id = ::gettid();
   return id;
@@ -141,7 +141,7 @@ bool trace::write() const noexcept try {
       pid);
   return std::fflush(out.get()) == 0 && std::ferror(out.get()) == 0;
 } catch (const std::exception&) {
-  return false;  // a full disk, as fmt tells it
+  return false;  // a full disk; fmt throws for it
 }
 
 }  // namespace weft::runtime

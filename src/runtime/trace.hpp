@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context did and when, for people who look at it in Perfetto.
+// The events of a context with their times, for display in Perfetto.
 #pragma once
 
 #include <chrono>
@@ -13,10 +13,10 @@
 namespace weft::runtime {
 
 /// The last 131072 events of a context, kept in memory and written to a file at its end. Owned by
-/// the engine. Every function that records wants the progress lock held, so that a ring needs no
-/// lock; what happened without it (a sleep) is recorded when the progress lock is held again. Off,
-/// a record costs one load and a branch that is never taken; on, it reads the clock and allocates
-/// nothing.
+/// the engine. Every function that records is called with the progress lock held, so that the
+/// buffer needs no lock; an event without the lock (a sleep) is recorded when the progress lock is
+/// held again. Off, a record costs one load and a branch that is never taken; on, it reads the
+/// clock and allocates nothing.
 class trace {
  public:
   using moment = std::chrono::steady_clock::time_point;
@@ -26,7 +26,7 @@ class trace {
     received,            ///< a receive was filled
     unexpected,          ///< a message came before its receive
     send_rendezvous,     ///< a message that waits for its receiver's answer
-    receive_rendezvous,  ///< a message whose rest the receiver asks for, or reads
+    receive_rendezvous,  ///< a message whose rest the receiver requests, or reads
     caller_sleeps,       ///< the thread inside run() in its wait set
     progress_sleeps,     ///< the progress thread in its wait set
     progress_polls,      ///< the progress thread polls, because the caller computes
@@ -34,7 +34,7 @@ class trace {
   };
 
   trace() = default;
-  /// Writes the file, if there is to be one; says so on stderr when it cannot be written.
+  /// Writes the file, if there is to be one; reports on stderr when it cannot be written.
   ~trace();
   trace(const trace&) = delete;
   trace& operator=(const trace&) = delete;
@@ -46,13 +46,14 @@ class trace {
 
   bool on() const noexcept { return events_ != nullptr; }
 
-  /// Something happened now. \param peer,size which message
+  /// Records an event. \param peer,size of the message
   void instant(kind what, std::uint32_t peer, std::uint64_t size) noexcept {
     if (events_) [[unlikely]]
       record_now(phase::instant, what, peer, 0, size);
   }
 
-  /// Something begins now that ends elsewhere. \param id tells it from others with the same peer
+  /// Records the beginning of a span that ends elsewhere. \param id distinguishes it from others
+  /// with the same peer
   void begin(kind what, std::uint32_t peer, std::uint16_t id, std::uint64_t size) noexcept {
     if (events_) [[unlikely]]
       record_now(phase::begin, what, peer, id, size);
@@ -62,14 +63,14 @@ class trace {
       record_now(phase::end, what, peer, id, 0);
   }
 
-  /// This thread did something for a while, which may be none at all.
+  /// Records a span of this thread, which may be empty.
   /// \param count events that woke it, or passes that it made
   void slice(kind what, moment from, moment until, std::uint64_t count) noexcept {
     if (events_ && from < until) [[unlikely]]
       record({from, until, count, 0, this_thread(), 0, what, phase::slice});
   }
 
-  /// This was the state of progress for a while: on a track of its own.
+  /// Records a span of a state of progress, on a track of its own.
   void slice(progress_state what, moment from, moment until) noexcept {
     if (events_ && from < until) [[unlikely]]
       record({from, until, static_cast<std::uint64_t>(what), 0, no_thread, 0, kind::state,
@@ -81,7 +82,7 @@ class trace {
   struct event {
     moment at;
     moment until;        // slices only
-    std::uint64_t size;  // of the message; of a slice, its count, or the state
+    std::uint64_t size;  // of the message; for a slice its count, or the state
     std::uint32_t peer;
     std::int32_t thread;
     std::uint16_t id;
@@ -91,7 +92,7 @@ class trace {
   static constexpr std::size_t capacity = std::size_t{1} << 17;
   static constexpr std::int32_t no_thread = 0;
 
-  // Out of line: where nothing is recorded, a hook is a load and a branch.
+  // Out of line: while the trace is off, a hook is a load and a branch.
   void record_now(phase how, kind what, std::uint32_t peer, std::uint16_t id,
                   std::uint64_t size) noexcept;
   void record(const event& e) noexcept;

@@ -50,7 +50,7 @@ uring::uring(unsigned submissions, unsigned completions) {
     io_uring_queue_exit(&ring_);
     throw error(errc::unsupported, explain(EINVAL));
   }
-  // Requests are submitted in the order of their slots, for good; enter() only moves the tail.
+  // Requests are always submitted in the order of their slots; enter() only moves the tail.
   for (unsigned i = 0; i < params.sq_entries; ++i) ring_.sq.array[i] = i;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An io_uring as the wait set uses it: many issuers, one at a time.
+// An io_uring for the wait set: many issuers, one at a time.
 #pragma once
 
 #include <liburing.h>
@@ -8,8 +8,9 @@
 
 namespace weft::runtime {
 
-/// Owns a ring. liburing sets it up and maps it; entering the kernel is done here, because one call
-/// has to submit, wait and keep a deadline. Used by one thread at a time, not always the same one.
+/// Owns a ring. liburing sets it up and maps it; this class enters the kernel itself, because one
+/// call has to submit, wait and keep a deadline. Used by one thread at a time, not always the same
+/// one.
 class uring {
  public:
   /// Throws weft::error(unsupported), saying what forbids it and what would allow it.
@@ -21,8 +22,7 @@ class uring {
 
   ~uring() { end(); }
 
-  /// Ends every request. The kernel lets go of their files a moment later. Nothing may be asked of
-  /// it afterwards.
+  /// Ends every request. The kernel releases their files a moment later. No other call may follow.
   void end() noexcept;
 
   int descriptor() const noexcept { return ring_.ring_fd; }

@@ -81,7 +81,7 @@ class epoll_wait_set final : public wait_set {
     }
   }
 
-  /// Fetches one batch; more than fits is fetched the next time, the kernel takes turns.
+  /// Fetches one batch; further events are fetched by the next call, the kernel takes turns.
   unsigned gather(nanoseconds at_most) noexcept {
     const int size = static_cast<int>(batch_.size());
     int got = -1;
@@ -89,7 +89,7 @@ class epoll_wait_set final : public wait_set {
       const auto whole = std::chrono::floor<seconds>(at_most);
       const timespec t{whole.count(), (at_most - whole).count()};
       got = ::epoll_pwait2(epoll_.get(), batch_.data(), size, &t, nullptr);
-      // Old container profiles answer EPERM to system calls that they have never heard of.
+      // Old container profiles answer EPERM to system calls that they do not know.
       if (got < 0 && (errno == ENOSYS || errno == EPERM)) exact_ = false;
     } else {
       got = ::epoll_wait(epoll_.get(), batch_.data(), size, in_milliseconds(at_most));
@@ -97,7 +97,7 @@ class epoll_wait_set final : public wait_set {
     return got < 0 ? 0 : static_cast<unsigned>(got);
   }
 
-  /// Upwards, so that no report comes before the deadline; wait() goes on where an int is too
+  /// Rounds up, so that no timeout ends before the deadline; wait() repeats where an int is too
   /// short.
   static int in_milliseconds(nanoseconds at_most) noexcept {
     if (at_most == forever) return -1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wait set on io_uring. Each descriptor has one one-shot poll request in the kernel; when it
-// ends it is made again, and that looks at the descriptor anew: a level, not an edge.
+// The wait set on io_uring. Each descriptor has one one-shot poll request in the kernel. When the
+// request ends it is made again, and that checks the descriptor anew: so the set is
+// level-triggered.
 #include "runtime/wait_set.hpp"
 
 #if WEFT_HAVE_URING
@@ -34,13 +35,13 @@ class uring_wait_set final : public wait_set {
     add(wake_.fd(), EPOLLIN, woken_);
   }
 
-  const char* name() const noexcept override { return "uring"; }  // what it began as
+  const char* name() const noexcept override { return "uring"; }  // also after epoll took over
 
   void add(int fd, std::uint32_t events, fd_watcher& w) override {
     if (instead_) return instead_->add(fd, events, w);
     auto& row = table_.insert(fd, events, w);
     try {
-      to_arm_.reserve(table_.size());  // each descriptor stands there once: queue() has room
+      to_arm_.reserve(table_.size());  // each descriptor is in the list once: queue() has room
     } catch (...) {
       table_.erase(fd);
       throw;
@@ -92,7 +93,7 @@ class uring_wait_set final : public wait_set {
 
   static constexpr std::uint64_t cancel_key = std::numeric_limits<std::uint64_t>::max();
 
-  /// Containers let a ring be made and then forbid its use, so use it.
+  /// Containers let a ring be made and then forbid its use, so use it once.
   void try_one_poll() {
     event_fd bell;
     bell.ring();
@@ -107,14 +108,14 @@ class uring_wait_set final : public wait_set {
     }
   }
 
-  /// The kernel is asked only at the next step(): additions share one system call.
+  /// The request is made at the next step(): additions share one system call.
   void queue(int fd, watch_table::row& row) noexcept {
     if (std::exchange(row.queued, true)) return;
     to_arm_.push_back(fd);
   }
 
   /// \return false: the kernel refuses the ring from now on (a seccomp filter that was loaded since
-  ///   it was made). Interruptions, and want of memory, pass.
+  ///   it was made). Interruptions, and want of memory, are temporary.
   bool enter(nanoseconds at_most) noexcept {
     switch (ring_.enter(at_most)) {
       case 0:
@@ -130,7 +131,7 @@ class uring_wait_set final : public wait_set {
     }
   }
 
-  /// A request slot. A full queue empties by being submitted. Null: the ring is refused.
+  /// A request slot. If the queue is full, submits it, which empties it. Null: the ring is refused.
   io_uring_sqe* request() noexcept {
     for (;;) {
       if (io_uring_sqe* sqe = ring_.next_request()) return sqe;
@@ -138,8 +139,8 @@ class uring_wait_set final : public wait_set {
     }
   }
 
-  /// epoll takes over, with all that is watched. What cannot be had for it now, for want of memory
-  /// or a descriptor, is tried again after a moment.
+  /// epoll takes over, with all watched descriptors. If memory or a descriptor for it is missing,
+  /// this is tried again after a moment.
   void take_over() noexcept {
     try {
       std::unique_ptr<wait_set> fresh = make_epoll_wait_set();
@@ -176,7 +177,8 @@ class uring_wait_set final : public wait_set {
     to_arm_.clear();
   }
 
-  /// At once: a request still in the kernel would keep the file open after its owner closed it.
+  /// Submitted at once: a request still in the kernel would keep the file open after its owner
+  /// closed it.
   void cancel(std::uint64_t key) noexcept {
     io_uring_sqe* sqe = request();
     if (!sqe) return;
@@ -186,7 +188,7 @@ class uring_wait_set final : public wait_set {
     while (ring_.unsubmitted() != 0 && enter(nanoseconds::zero())) continue;
   }
 
-  /// Arms, and sleeps unless results lie there already.
+  /// Arms queued descriptors, and sleeps unless results are there already.
   void step(nanoseconds at_most) noexcept {
     arm_queued();
     const bool sleep = at_most != nanoseconds::zero() && ring_.quiet();
@@ -197,7 +199,7 @@ class uring_wait_set final : public wait_set {
   }
 
   unsigned tell() noexcept {
-    if (instead_) return 0;  // it finds whatever there is
+    if (instead_) return 0;  // the epoll set finds all events
     unsigned told = 0;
     ring_.reap([&](std::uint64_t key, int res) {
       auto* row = table_.find(key);
@@ -211,22 +213,22 @@ class uring_wait_set final : public wait_set {
       queue(fd, *row);
       // The thread that submitted the request has exited: only the request is lost.
       if (res == -ECANCELED) return;
-      // Any other failure becomes known to the watcher when it tries the descriptor.
+      // The watcher learns of any other failure when it tries the descriptor.
       row->watcher->on_ready(res < 0 ? std::uint32_t{EPOLLERR} : static_cast<std::uint32_t>(res));
       ++told;
     });
     return told;
   }
 
-  // The sizes are for hundreds of descriptors: 128 armed per system call, 1024 ready at once
-  // before the kernel has to keep results aside; 24 KiB.
+  // The sizes are for hundreds of descriptors: 128 armed per system call, 1024 ready at once before
+  // the kernel has to keep results aside; 24 KiB.
   uring ring_{128, 1024};
   event_fd wake_;
   wake_watcher woken_;
   watch_table table_;
   std::vector<int> to_arm_;
-  bool refused_ = false;               // the ring, in mid-life
-  std::unique_ptr<wait_set> instead_;  // then
+  bool refused_ = false;               // the kernel refused the ring later on
+  std::unique_ptr<wait_set> instead_;  // the epoll set after that
 };
 
 }  // namespace

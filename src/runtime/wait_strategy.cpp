@@ -9,12 +9,13 @@ namespace weft::runtime {
 
 namespace {
 
-// A yield that was not used returns within a microsecond; longer means that another thread ran.
+// A yield that no thread used returns within a microsecond; a longer one means that another thread
+// ran.
 constexpr auto used_yield = std::chrono::microseconds{3};
-// How long a yielding thread goes on before it sleeps. A yield is cheap for the others, a sleep
-// costs this thread a wake-up; an all-to-all among many ranks has gaps of this order.
+// How long a yielding thread goes on before it sleeps. A yield costs others little, a sleep costs
+// this thread a wake-up; an all-to-all among many ranks has gaps of this order.
 constexpr auto yield_budget = std::chrono::microseconds{2000};
-// Spin this long before asking by a yield whether others want the core.
+// Time of spinning before a yield tries whether others want the core.
 constexpr auto spin_before_yield = std::chrono::microseconds{20};
 constexpr std::uint32_t quiet_yields_until_alone = 256;
 

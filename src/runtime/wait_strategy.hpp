@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a waiting thread waits: spin, then yield, then sleep.
+// How a waiting thread waits: it spins, then yields, then sleeps.
 #pragma once
 
 #include <chrono>
@@ -8,10 +8,10 @@
 namespace weft::runtime {
 
 /// Advises a thread whose polls are empty, and yields the core for it (sched_yield). Owned and used
-/// by that thread. Alone on its core it spins for 20 us, then yields between polls until the budget
-/// is used, and then sleeps. Where other threads want the core (noticed by yields that
-/// take long, or known from the number of processes) it yields at once, and sleeps when that has
-/// brought nothing for a while: eight ranks on two cores are an ordinary case.
+/// by that thread. Alone on its core the thread spins for 20 us, then yields between polls until
+/// the budget is used, and then sleeps. On a crowded host (noticed by yields that take long, or
+/// known from the number of processes) it yields at once, and sleeps when that has brought no event
+/// for a while: eight ranks on two cores are an ordinary case.
 class wait_strategy {
  public:
   struct settings {
@@ -22,29 +22,29 @@ class wait_strategy {
   };
   enum class advice : std::uint8_t { look_around, sleep };
 
-  /// A peer that has not taken a message for so long may need a ring, in a crowd: mostly it only
-  /// waits for a core.
+  /// On a crowded host a peer that has not taken a message for this long may need a ring: mostly it
+  /// only waits for a core.
   static constexpr std::chrono::microseconds turn_of_others{100};
 
   explicit wait_strategy(settings s) noexcept : settings_(s), crowded_(s.crowded) {}
 
-  /// Something happened: begin anew.
+  /// An event came: begin anew.
   void reset() noexcept { idle_ = false; }
 
-  /// How many empty passes to make before on_empty_polls() is asked. In a crowd whoever has the
-  /// message that is waited for may need this core.
+  /// How many empty passes to make before on_empty_polls() is called. On a crowded host the sender
+  /// of the awaited message may need this core.
   unsigned passes_in_turn() const noexcept { return settings_.never_spin ? 1 : crowded_ ? 4 : 64; }
 
-  /// As of the last on_empty_polls(): false while a peer that does not look may just not have had
+  /// As of the last on_empty_polls(): false while a peer that does not poll may just not have had
   /// its turn.
   bool others_had_a_turn() const noexcept { return !crowded_ || waited_ > turn_of_others; }
 
-  /// As many passes brought nothing. `look_around` asks for what is too dear to do in every
+  /// That many passes were empty. `look_around` asks for the work that is too expensive for every
   /// pass, and to go on.
   /// \param others_run an external loop, which yields the core itself
   advice on_empty_polls(bool others_run = false) noexcept;
 
-  /// More threads than cores.
+  /// More threads want to run than there are cores.
   bool crowded() const noexcept { return crowded_; }
 
  private:

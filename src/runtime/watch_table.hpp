@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which watcher belongs to a descriptor, safe against events that arrive after a removal.
+// Maps descriptors to their watchers, safe against events that arrive after a removal.
 #pragma once
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 namespace weft::runtime {
 
 /// One row per descriptor number. A row's key carries a generation that changes with each removal:
-/// an event that the kernel had under way by then bears an old key and finds nothing. Used by one
+/// an event that the kernel had under way by then has an old key and finds no row. Used by one
 /// thread at a time.
 class watch_table {
  public:
@@ -27,10 +27,11 @@ class watch_table {
     std::uint32_t events = 0;
     std::uint32_t generation = 0;
     bool armed = false;   ///< io_uring: the kernel holds a request for it
-    bool queued = false;  ///< io_uring: it stands in the list of those to arm
+    bool queued = false;  ///< io_uring: it is in the list of descriptors to arm
   };
 
-  /// The bits that say what to watch for; the others would change how, and are not the caller's.
+  /// The bits for events; the other bits change how events are triggered, and are not the caller's
+  /// choice.
   static constexpr std::uint32_t event_mask =
       EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLERR | EPOLLHUP;
 
@@ -63,14 +64,14 @@ class watch_table {
 
   row& operator[](int fd) noexcept { return rows_[static_cast<std::size_t>(fd)]; }
 
-  /// Travels through the kernel with a request.
+  /// The key, which travels through the kernel with a request.
   std::uint64_t key(int fd) noexcept {
     return std::uint64_t{(*this)[fd].generation} << 32 | static_cast<std::uint32_t>(fd);
   }
 
   static int fd_of(std::uint64_t key) noexcept { return static_cast<int>(key & 0xffff'ffffU); }
 
-  /// The row, if it is still the one that the key was made for.
+  /// The row, if it is still the row that the key was made for.
   row* find(std::uint64_t key) noexcept {
     const int fd = fd_of(key);
     if (!contains(fd) || (*this)[fd].generation != key >> 32) return nullptr;

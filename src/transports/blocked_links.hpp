@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links over shared memory whose rings were full: who is told when there is space again.
+// Links over shared memory that found no space in the peer's ring, and wait for it.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace weft::transports {
 
-/// The links of one transport that were refused a frame for want of space. Their peers do not say
-/// when there is space again, so each pass looks. Progress lock held. Allocates in `reserve` only.
+/// The links of one transport that refused a frame for want of space. Their peers do not tell when
+/// there is space again, so each pass checks. Progress lock held. Only `reserve` allocates.
 /// \tparam Link has `became_writable()`, `would_have_room()`, `broken()` and `owner().frame_sink()`
 template <class Link>
 class blocked_links {
@@ -25,13 +25,13 @@ class blocked_links {
 
   bool empty() const noexcept { return links_.empty(); }
 
-  /// Whether one of them has space again. Changes nothing.
+  /// Whether one of the links has space again. Changes nothing.
   bool any_writable() const noexcept {
     return std::any_of(links_.begin(), links_.end(),
                        [](const Link* l) { return l->would_have_room(); });
   }
 
-  /// Takes those out that have space again, or are broken, and tells their frame sinks, which may
+  /// Removes the links that have space again, or are broken, and calls their frame sinks, which may
   /// add them again.
   /// \return how many
   unsigned poll() noexcept {

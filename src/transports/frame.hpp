@@ -12,7 +12,7 @@
 namespace weft::transports {
 
 /// First 16 bytes of every frame, on every transport. `kind` and `flags` belong to the protocol
-/// layer, except for the two that say what follows. docs/wire-format.md.
+/// layer, except for the two flags that say what follows the header. docs/wire-format.md.
 struct frame_header {
   std::uint64_t tag = 0;
   std::uint32_t size = 0;  ///< bytes of payload in this frame
@@ -24,7 +24,7 @@ static_assert(sizeof(frame_header) == 16);
 
 // In frame_header::flags.
 inline constexpr std::uint8_t has_extension = 0x80;  ///< a and b of the extension follow
-inline constexpr std::uint8_t has_immediate = 0x40;  ///< then its third word, too
+inline constexpr std::uint8_t has_immediate = 0x40;  ///< then its third word follows, too
 
 /// More room for headers of protocol frames; the meaning of a and b depends on `kind`.
 struct frame_extension {
@@ -40,7 +40,7 @@ constexpr std::size_t extension_size(const frame_header& h) noexcept {
   return (h.flags & has_immediate) == 0 ? 2 * sizeof(std::uint64_t) : sizeof(frame_extension);
 }
 
-/// What a frame's receiver is given: `x`, if the frame has an extension.
+/// The pointer that a frame's receiver gets: to `x` if the frame has an extension, else null.
 constexpr const frame_extension* extension_of(const frame_header& h,
                                               const frame_extension& x) noexcept {
   return (h.flags & has_extension) != 0 ? &x : nullptr;
@@ -56,7 +56,7 @@ class cursor {
     skip(offset);
   }
 
-  /// The longest contiguous run from here, at most n bytes.
+  /// The longest contiguous run from the cursor on, at most n bytes.
   Buffer run(std::size_t n) const noexcept {
     return part_ == end_ ? Buffer{} : part_->subspan(offset_, std::min(n, part_->size() - offset_));
   }

@@ -30,17 +30,17 @@ struct remote_address {
 /// How a posting call ended.
 enum class post : std::uint8_t {
   done,    ///< taken; its memory may be used again
-  posted,  ///< taken; its memory must stay as it is: of a frame until link::holds() is false, of a
-           ///< get or put until frame_sink::on_transferred
+  posted,  ///< taken; its memory must stay as it is: that of a frame until link::holds() is false,
+           ///< that of a get or put until frame_sink::on_transferred
   busy,    ///< not taken for want of space; try again after frame_sink::on_writable
   failed   ///< not taken; the peer is gone, or the link cannot do it
 };
 
-/// One transport's way out to one peer. Owned by the peer's state in the protocol layer; destroyed
-/// with the progress lock held. Every function is called with the progress lock held.
+/// The way out to one peer by one transport. Owned by the peer's state in the protocol layer;
+/// destroyed with the progress lock held. Every function is called with the progress lock held.
 class link {
  public:
-  /// \param t of its transport; must outlive it
+  /// \param t traits of its transport; must outlive the link
   explicit link(const transports::traits& t) noexcept : traits_(t) {}
   virtual ~link() = default;
   link(const link&) = delete;
@@ -52,14 +52,14 @@ class link {
   /// \return empty, or why it does not work
   virtual std::string opened(wireup_message answer) = 0;
 
-  /// Posts one frame: header.size bytes are taken from `data`, which moves on by as many when the
-  /// answer is `done` and stays where it is otherwise. header.size <= traits().max_payload.
-  /// Frames arrive in the order of posting.
+  /// Posts one frame. header.size bytes are taken from `data`, which moves on by as many when the
+  /// result is `done` and stays where it is otherwise. header.size <= traits().max_payload. Frames
+  /// arrive in the order of posting.
   virtual post send(const frame_header& header, const frame_extension* extension,
                     gather& data) noexcept = 0;
 
-  /// The same for a frame whose header.size bytes lie together at `data`: what most messages are. A
-  /// transport overrides it if it can do better. The header comes by value, in two registers:
+  /// As `send`, for a frame whose header.size bytes are contiguous at `data`, as in most messages.
+  /// A transport overrides it if it has a faster way. The header comes by value, in two registers:
   /// written to memory byte by byte and read as words it would cost a stall.
   virtual post send_contiguous(frame_header header, const frame_extension* extension,
                                const std::byte* data) noexcept {
@@ -69,11 +69,11 @@ class link {
   }
 
   /// As `send`, for memory that need not be free again at once.
-  /// \param left bytes of the message that have not left yet, this frame's among them; of an
-  ///   announcement, those that it announces
+  /// \param left bytes of the message that have not left yet, those of this frame included; for an
+  ///   announcement, the bytes that it announces
   /// \return also `posted`: the bytes are taken, `data` has moved on, and the link reads them
-  /// later.
-  ///   While it holds memory it may take no other frame; on_writable tells when it holds none.
+  ///   later. While it holds memory the link may refuse other frames; on_writable tells when it
+  ///   holds none.
   virtual post send_large(const frame_header& header, const frame_extension* extension,
                           gather& data, std::uint64_t left) noexcept {
     static_cast<void>(left);
@@ -82,74 +82,79 @@ class link {
 
   /// Whether memory of a frame that was `posted` is still needed.
   virtual bool holds() const noexcept { return false; }
-  /// The same for frames whose extension has that `a`; a link that does not tell them apart says it
-  /// for all.
+  /// As `holds`, for frames with that `a` in their extension; a link that does not distinguish them
+  /// answers for all frames.
   virtual bool holds_for(std::uint64_t a) const noexcept {
     static_cast<void>(a);
     return holds();
   }
 
-  /// The memory of every operation goes back to the application. Copies what it holds; ends what
-  /// `get` and `put` have under way, without a word to the frame sink; and what was made ready for
-  /// the peer is withdrawn: from now on every `get` and `put` of its fails, also one that is under
-  /// way.
+  /// Returns the memory of every operation to the application: copies what the link still holds,
+  /// ends each `get` and `put` under way without a call of the frame sink, and withdraws all memory
+  /// that was made ready for the peer. From now on every `get` and `put` of the peer fails, also
+  /// one that is under way.
   virtual void let_go() noexcept {}
 
   /// Reads `size` bytes of the peer's memory without its help.
   /// \param cookie handed to frame_sink::on_transferred when the answer is `posted`
-  /// \return done: it is there; posted: it will be, `into` is the link's until on_transferred;
-  ///         busy: as with send; failed: it cannot, or the peer has withdrawn it meanwhile, and the
-  ///         protocol falls back to asking for the data
+  /// \return done: the data is there; posted: it will be, `into` belongs to the link until
+  ///   on_transferred; busy: as with send; failed: the link cannot read there, or the peer has
+  ///   withdrawn the memory meanwhile, and the protocol asks the peer for the data instead
   virtual post get(scatter into, remote_address from, std::size_t size,
                    std::uint64_t cookie) noexcept = 0;
 
-  /// Whether `get` from there is better than asking for the data, as things are now.
+  /// Whether `get` from there is better than asking for the data, in the present state.
   virtual bool prefers_get(remote_address from, std::size_t size) const noexcept = 0;
 
-  /// Where the peer's `get` could find `data`; nothing: it could not. Until it is withdrawn, or
-  /// let_go, the memory stays as it is. The peer may read any part of it: offsets add up.
+  /// The place where the peer's `get` can find `data`; nothing: the link cannot make one. The
+  /// memory stays as it is until `withdraw` or `let_go`. The peer may read any part of it: offsets
+  /// add up.
   virtual std::optional<remote_address> expose(const_buffer data) noexcept = 0;
 
   /// The other direction: writes into memory that the peer made ready by `expect`. Frames that are
-  /// sent later arrive after it. Same answers as `get`; `data` is the link's while it is `posted`.
+  /// sent later arrive after the written bytes. Same results as `get`; `data` belongs to the link
+  /// while the put is `posted`.
   virtual post put([[maybe_unused]] gather data, [[maybe_unused]] remote_address to,
                    [[maybe_unused]] std::size_t size,
                    [[maybe_unused]] std::uint64_t cookie) noexcept {
     return post::failed;
   }
 
-  /// Where the peer's `put` could write; nothing: it could not. As long as with `expose`.
+  /// The place where the peer's `put` can write; nothing: the link cannot make one. Valid as long
+  /// as with `expose`.
   virtual std::optional<remote_address> expect([[maybe_unused]] mutable_buffer into) noexcept {
     return {};
   }
 
-  /// Whether a message of that size had better be written by `put` than sent in frames, as things
-  /// are now. Asked on both sides: its sender does not expose it then, and its receiver expects it.
+  /// Whether a message of that size is better written by `put` than sent in frames, in the present
+  /// state. Both sides ask: if so, the sender does not expose the message, and the receiver expects
+  /// it.
   virtual bool prefers_put([[maybe_unused]] std::size_t size) const noexcept { return false; }
 
-  /// For a `get` or `put` that was `posted` just now: that frame, which has no payload, leaves as
-  /// soon as the copy has ended well, with nobody here in between. frame_sink::on_chained tells
-  /// that it has; if it could not leave then, for want of room, only on_transferred comes. \return
-  /// false: the link does not do that
+  /// For a `get` or `put` that was `posted` just now: sends that frame, which has no payload, as
+  /// soon as the copy has ended well, without a step of this process in between.
+  /// frame_sink::on_chained tells that it has left; if there was no room for it, only
+  /// on_transferred comes.
+  /// \return false: the link does not do that
   virtual bool chain([[maybe_unused]] std::uint64_t cookie,
                      [[maybe_unused]] const frame_header& header,
                      [[maybe_unused]] const frame_extension& extension) noexcept {
     return false;
   }
 
-  /// What `expose` or `expect` made ready is not needed any more: told once for each, unless
-  /// let_go comes first. The peer has nothing under way there, if it is a correct one.
+  /// The memory that `expose` or `expect` made ready is not needed any more. Called once for each,
+  /// unless let_go comes first. A correct peer has nothing under way there.
   /// \param what as `expose` or `expect` returned it
   virtual void withdraw([[maybe_unused]] remote_address what) noexcept {}
 
-  /// True while the peer has not yet seen everything that was sent.
+  /// True while the peer has not yet read everything that was sent.
   virtual bool unconsumed() const noexcept = 0;
 
-  /// Wakes the peer's progress if nobody there looks: after frames that need a reaction.
+  /// Wakes the peer's progress if no thread polls there: after frames that need a reaction.
   virtual void wake_peer() noexcept = 0;
 
-  /// Why the peer could not be had or was lost, and the cure, for people; asked from within
-  /// frame_sink::on_broken. Empty: no more is known than the code says.
+  /// Why the peer could not be reached or was lost, and the cure, for people; called from within
+  /// frame_sink::on_broken. Empty: no more is known than the error code says.
   virtual std::string trouble() const { return {}; }
 
  private:

@@ -19,13 +19,13 @@ registration_cache::use registration_cache::get(std::span<std::byte> memory,
     return begin_use(r);
 
   if (keeps) {
-    // What the new one will hold need not stay beside it.
+    // Registrations that lie within the new one are not needed beside it.
     drop_within(of(how), memory);
     if (how == memory_access::write) drop_within(of(memory_access::read), memory);
   }
   if (!make_room(memory.size())) return {};
   void* registration = memory_registrar_.enlist(memory, how);
-  // The kernel's limit of locked memory may be lower than ours.
+  // The kernel's limit of locked memory may be lower than the cache's.
   while (!registration && evict()) registration = memory_registrar_.enlist(memory, how);
   if (!registration) return {};
   try {
@@ -42,7 +42,7 @@ registration_cache::use registration_cache::get(std::span<std::byte> memory,
   return use(this, std::prev(used_.end()));
 }
 
-/// Of all that begin at `memory` or before, the last one reaches furthest.
+/// Of all regions that begin at `memory` or before, the last one reaches furthest.
 bool registration_cache::find(std::span<std::byte> memory, memory_access how,
                               regions::iterator& found) noexcept {
   index& in = of(how);
@@ -71,7 +71,7 @@ void registration_cache::release(regions::iterator r) noexcept {
   idle_.splice(idle_.end(), used_, r);
 }
 
-/// Nobody finds it any more; those who use it keep it.
+/// Takes a region out of the index; its present users keep it.
 void registration_cache::drop(index& from, index::iterator it) noexcept {
   const regions::iterator r = it->second;
   from.erase(it);

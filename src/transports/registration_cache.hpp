@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a device was told of, and is not told of again.
+// Keeps the registrations of memory with a device for later operations on the same memory.
 #pragma once
 
 #include <array>
@@ -15,16 +15,17 @@
 
 namespace weft::transports {
 
-/// What may be done with registered memory by a device, for whoever asks it to.
+/// What a device may do with registered memory, for any of its users.
 enum class memory_access : std::uint8_t {
   read,  ///< memory that the application only reads is registered for nothing else
   write  ///< and also reading
 };
 
-/// How a transport makes memory known to its device. Called with the progress lock held.
+/// Makes and ends a transport's registrations with its device. Called with the progress lock held.
 class memory_registrar {
  public:
-  /// \return what the transport knows it by; null: it cannot, for want of memory or otherwise
+  /// \return the transport's handle of the registration; null: it failed, for want of memory or
+  ///   another reason
   virtual void* enlist(std::span<std::byte> memory, memory_access how) noexcept = 0;
   virtual void dismiss(void* registration) noexcept = 0;
 
@@ -32,27 +33,27 @@ class memory_registrar {
   ~memory_registrar() = default;
 };
 
-/// What a cache has done since it was made.
+/// What a cache has done since its construction.
 struct registration_counts {
-  std::uint64_t hits = 0;            ///< asked for, and registered in just that range
-  std::uint64_t sub_range_hits = 0;  ///< and part of a longer range that was
+  std::uint64_t hits = 0;            ///< requests that found a registration of just their range
+  std::uint64_t sub_range_hits = 0;  ///< requests that found a registration of a longer range
   std::uint64_t registrations = 0;
   std::uint64_t evictions = 0;  ///< to make room
   std::uint64_t bytes_now = 0;  ///< registered at this moment
   std::uint64_t entries_now = 0;
 };
 
-/// Registered memory by address. Registering costs system calls and locks pages, so what nobody
-/// uses any more stays registered until its room is needed or its address gets another meaning:
-/// whoever unmaps memory or gives it to somebody else says `forget` before. One per device;
-/// owned by its transport. Progress lock held only. docs/adr/0019-registration-cache.md
+/// Registered memory by address. Registering costs system calls and locks pages, so unused memory
+/// stays registered until its room is needed or its address gets another meaning: code that unmaps
+/// memory, or gives it to another owner, calls `forget` before. One cache per device; owned by its
+/// transport. Progress lock held only. docs/adr/0019-registration-cache.md
 class registration_cache {
   struct region;
   using regions = std::list<region>;
 
  public:
-  /// Registered memory in use: it stays registered as long as this lives. Must not outlive the
-  /// cache.
+  /// Registered memory in use: it stays registered as long as this object lives. Must not outlive
+  /// the cache.
   class use {
    public:
     use() = default;
@@ -67,11 +68,11 @@ class registration_cache {
       if (cache_) cache_->release(at_);
     }
 
-    /// False: there was no room, or the device did not take it.
+    /// False: there was no room, or the device refused it.
     explicit operator bool() const noexcept { return cache_ != nullptr; }
-    /// What the registrar returned; for all of `memory`.
+    /// The handle that the registrar returned; it is that of all of `memory`.
     void* registration() const noexcept { return at_->registration; }
-    /// The range that is registered: what was asked for lies in it.
+    /// The registered range, which contains the requested one.
     std::span<std::byte> memory() const noexcept { return at_->memory; }
 
    private:
@@ -89,14 +90,14 @@ class registration_cache {
   registration_cache(const registration_cache&) = delete;
   registration_cache& operator=(const registration_cache&) = delete;
 
-  /// Registers memory, or finds that it is. \param memory not empty
+  /// Registers memory, or finds its registration. \param memory not empty
   use get(std::span<std::byte> memory, memory_access how) noexcept;
 
-  /// That memory is about to be unmapped, or to become another's: what is registered of it is not
-  /// handed out again, and ends when nobody uses it.
+  /// That memory is about to be unmapped, or to get another owner: its registrations are not handed
+  /// out again, and end when they have no user.
   void forget(std::span<const std::byte> memory) noexcept;
 
-  /// The same for all memory, in no time: each region ends when it is met.
+  /// The same for all memory, in constant time: each registration ends when a lookup finds it.
   void forget_all() noexcept { ++generation_; }
 
   const registration_counts& counts() const noexcept { return counts_; }
@@ -110,7 +111,7 @@ class registration_cache {
     void* registration;
     std::uint64_t generation;
     std::size_t users = 0;
-    bool indexed = true;  // may be found
+    bool indexed = true;  // can be found
 
     const std::byte* begin() const noexcept { return memory.data(); }
     const std::byte* end() const noexcept { return memory.data() + memory.size(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sets one transport apart from another, for the protocol layer.
+// The properties of a transport that the protocol layer needs.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace weft::transports {
 
-/// What the protocol layer needs to know of a transport.
+/// The properties of a transport that the protocol layer needs.
 struct traits {
   std::string_view name;
   std::uint32_t max_payload = 0;  ///< bytes in one frame, at most
@@ -17,28 +17,27 @@ struct traits {
   /// time, so that the receiver begins early.
   std::uint32_t first_piece = 8 * 1024;
 
-  /// What goes without being asked for and is longer follows a frame of its own that announces it:
-  /// its receiver knows then where the bytes belong before they come. The announcement is empty and
-  /// goes by send_large, which never answers `posted` to it; what it announces is posted next, in
-  /// the same call. 0: never.
+  /// Longer payloads that are sent without a request follow a frame of their own that announces
+  /// them, so that the receiver knows where the bytes belong before they come. The announcement is
+  /// empty and goes by send_large, which never returns `posted` for it; the announced frame is
+  /// posted next, in the same call. 0: never.
   std::uint32_t announced_beyond = 0;
 
-  /// How many links to one peer are to be had at once, each with a frame sink of its own.
+  /// How many links to one peer are possible at once, each with a frame sink of its own.
   std::uint32_t links = 1;
 
-  /// Its offers carry descriptors: only peers on this kernel, whom a Unix socket reaches, can be
-  /// had.
+  /// Its offers carry descriptors: it reaches only peers on this kernel, over a Unix socket.
   bool shares_memory = false;
 
-  /// What is sent after a `put` does not arrive if the put fails: so what tells of the put need not
-  /// wait for its end. If the peer has not left in good order by then, frame_sink::on_broken
-  /// follows.
+  /// Frames sent after a `put` do not arrive if the put fails, so a frame that tells of the put
+  /// need not wait for the put's end. If the peer has not left in good order by then,
+  /// frame_sink::on_broken follows.
   bool fails_in_order = false;
 
-  /// The beginning of a long message had better go with its request, where nobody says otherwise.
+  /// By default, the beginning of a long message goes with its request.
   bool prefers_eager_data = true;
 
-  /// What tells of a `get` or `put` had better be chained to it, where nobody says otherwise.
+  /// By default, the frame that tells of a `get` or `put` is chained to it.
   bool chains_fin = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface that every transport implements. What it hands out is in link.hpp, what it calls in
-// frame_sink.hpp.
+// The interface that every transport implements. The objects that it hands out are in link.hpp, the
+// interface that it calls is in frame_sink.hpp.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,15 @@
 
 namespace weft::transports {
 
-/// A way to move frames between contexts. One object per context and transport, made explicitly by
-/// the context's factory list (no registry). Every function is called with the progress lock held
+/// Moves frames between contexts. One object per context and transport, made explicitly by the
+/// context's factory list (no registry). Every function is called with the progress lock held
 /// unless it says otherwise.
 class transport {
  public:
   virtual ~transport() = default;
 
-  /// What the engine polls, as long as this lives; null: nothing, its parts are polled instead.
+  /// The pollable of this transport, valid as long as the transport; null: none, its parts are
+  /// polled instead.
   virtual runtime::pollable* poll_hook() noexcept = 0;
 
   virtual const transports::traits& traits() const noexcept = 0;
@@ -42,32 +43,33 @@ class transport {
   virtual std::unique_ptr<link> open(frame_sink& from, const counterpart& who,
                                      wireup_message& offer) = 0;
 
-  /// The other side of `open`: takes a peer's offer, delivers what comes in to `to` from now on,
-  /// and fills the answer. \return empty, or why the offer is refused (checked, never trusted)
+  /// The other side of `open`: takes a peer's offer, delivers the peer's frames to `to` from now
+  /// on, and fills the answer. \return empty, or why the offer is refused (checked, never trusted)
   virtual std::string accept(frame_sink& to, const counterpart& who, wireup_message offer,
                              wireup_message& answer) = 0;
 
-  /// Something else that the counterpart sent by `counterpart::tell` (a region's descriptor).
+  /// Another message that the counterpart sent by `counterpart::tell` (a region's descriptor).
   virtual void note([[maybe_unused]] frame_sink& from, [[maybe_unused]] wireup_message p) {}
 
   /// For a peer that is going: delivers some of what has arrived from it, and writes some of what
-  /// is left for it, in bounded work, without waiting. Whoever wants all of it to arrive asks again
-  /// and again before `forget`, for as long as it likes to, and releases the progress lock in
+  /// is left for it, in bounded work, without waiting. A caller that wants all of it to arrive
+  /// repeats the call before `forget`, as long as it chooses, and releases the progress lock in
   /// between. \return whether nothing more is to be expected
   virtual bool drain_peer([[maybe_unused]] frame_sink& from) noexcept { return true; }
 
-  /// Stops listening to that peer, after what has arrived, as far as that is bounded work.
+  /// Delivers what has arrived from that peer, as far as that is bounded work, and stops listening
+  /// to it.
   virtual void forget(frame_sink& from) noexcept = 0;
 
-  /// That memory of this process is about to be unmapped, or to become another's: what was kept
-  /// about it (registrations) is not used any more. Nothing is under way there.
+  /// That memory of this process is about to be unmapped, or to get another owner: what the
+  /// transport kept about it (registrations) is not used any more. Nothing is under way there.
   virtual void invalidate_registrations(
       [[maybe_unused]] std::span<const std::byte> memory) noexcept {}
 
-  /// Adds what it counts.
+  /// Adds the transport's counters.
   virtual void add_to([[maybe_unused]] metrics& m) const noexcept {}
 
-  /// One line for people: what was chosen and which fall-backs are in use.
+  /// One line for people: the chosen settings and the fall-backs in use.
   virtual std::string describe() const = 0;
 
   /// The same for one peer.

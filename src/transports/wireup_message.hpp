@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What two processes hand each other before (and beside) a link: bytes and file descriptors.
+// What two processes send each other before (and beside) a link: bytes and file descriptors.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct wireup_message {
   static constexpr std::size_t max_bytes = 16 * 1024;
   static constexpr std::size_t max_fds = 8;
 
-  std::uint8_t kind = 0;  ///< what it is; the layer above the channel gives it meaning
+  std::uint8_t kind = 0;  ///< which message it is; the layer above the channel gives it meaning
   std::vector<std::byte> bytes;
   std::vector<runtime::unique_fd> fds;
 };

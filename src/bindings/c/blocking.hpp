@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a task of the control plane on a thread that does not run coroutines otherwise.
+// Waiting for a task of the control plane on a thread that otherwise runs no coroutines.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,13 @@
 
 namespace weft::c {
 
-/// The executor of one task: its coroutines resume on the thread that waits for it. Nobody looks
-/// meanwhile, so it is for what the control plane's thread ends.
+/// The executor of one task: its coroutines resume on the thread that waits for it. No thread polls
+/// meanwhile, so it is only for tasks that the control plane's thread ends.
 template <class T>
 class blocking final : executor, detail::detached_task_owner {
  public:
-  /// \param timeout_ms milliseconds; negative: for ever
-  /// \throws what the task throws; weft::error (timed_out)
+  /// \param timeout_ms milliseconds; negative: without limit
+  /// \throws the exceptions of the task; weft::error (timed_out)
   T run(task<T> x, int timeout_ms) {
     std::stop_source stop;
     detail::start_detached(*this, task_environment{this, stop.get_token(), nullptr, nullptr},
@@ -80,7 +80,7 @@ class blocking final : executor, detail::detached_task_owner {
   operation_list todo_;  // guarded by mutex_
   std::optional<T> value_;
   std::exception_ptr failure_;
-  bool ended_ = false;  // the waiting thread's
+  bool ended_ = false;  // used by the waiting thread only
 };
 
 }  // namespace weft::c

@@ -59,7 +59,7 @@ int weft_context::fail(errc code, const char* text) noexcept {
     why.clear();
     why = text;
   } catch (const std::exception&) {
-    // The code tells most of it.
+    // No memory: the code tells most of it.
   }
   return code_of(code);
 }
@@ -80,7 +80,7 @@ int weft_join(const char* address, const weft_options* options, weft_context** m
 
 void weft_close(weft_context* ctx) {
   if (!ctx || ctx->ctx.is_inherited()) return;
-  // Peers that copy by themselves are not waited for: the end of the context ends that, too.
+  // Does not wait for peers that copy by themselves: the end of the context ends those copies, too.
   for (const auto& [handle, r] : ctx->regions) handle->memory.release();
   delete ctx;
 }

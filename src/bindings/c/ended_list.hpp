@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that have ended and whose caller has not been told.
+// Operations that have ended and that their callers have not been told of.
 #pragma once
 
 #include <cstdint>
 
 namespace weft::c {
 
-/// What every weft_op begins with. Under external_loop::progress_guard once it is in flight.
+/// The beginning of every weft_op. Under external_loop::progress_guard once it is in flight.
 struct op_head {
   enum class kind : std::uint8_t { none, send, recv, claimed, probe, transfer, update, notified };
   enum class stage : std::uint8_t { in_flight, ended, told };
@@ -14,13 +14,13 @@ struct op_head {
   op_head* before = nullptr;
   op_head* after = nullptr;
   void* user = nullptr;
-  kind what = kind::none;  ///< none: memory of zeros, in which nothing was posted
+  kind what = kind::none;  ///< none: zeroed memory, in which no operation was posted
   stage now = stage::in_flight;
-  bool waited = false;  ///< a thread is in weft_wait for it, and will be told
+  bool waited = false;  ///< a thread waits for it in weft_wait, and will be told
   bool listed = false;
 };
 
-/// In the order of their ends; weft_test and weft_wait take theirs out of the middle.
+/// In the order of their ends; weft_test and weft_wait take operations out of the middle.
 class ended_list {
  public:
   bool empty() const noexcept { return first_ == nullptr; }
@@ -42,7 +42,7 @@ class ended_list {
     --size_;
   }
 
-  /// The first, taken out; null: there is none.
+  /// Takes the first operation out; null: there is none.
   op_head* pop() noexcept {
     op_head* const op = first_;
     if (op) remove(*op);

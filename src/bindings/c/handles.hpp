@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Behind the handles of weft.h.
+// The objects behind the handles of weft.h.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct weft_region {
   weft::region memory;
 };
 
-/// What outlives what: operations end, and are noted, until the context is gone.
+/// The order of members: operations end, and are noted, until the context is gone.
 struct weft_context {
   explicit weft_context(weft::context made) : ctx(std::move(made)), external_loop(ctx) {}
 
@@ -40,7 +40,7 @@ struct weft_context {
   weft::context ctx;
   weft::external_loop external_loop;
 
-  // Everything below is the control plane's, where a lock does not matter.
+  // The members below are for the control plane, where the cost of a lock does not matter.
   std::mutex mutex;
   std::map<weft::peer_id, std::unique_ptr<weft_peer>> peers;
   std::map<weft_listener*, std::unique_ptr<weft_listener>> listeners;
@@ -52,7 +52,7 @@ struct weft_context {
   /// The handle of an endpoint. \throws std::bad_alloc
   weft_peer* handle_of(weft::endpoint e);
 
-  /// Remembers what went wrong. \return the code to return
+  /// Keeps the error for weft_last_error. \return the code to return
   int fail(weft::errc code, const char* text) noexcept;
 };
 
@@ -60,8 +60,8 @@ namespace weft::c {
 
 constexpr int code_of(errc e) noexcept { return -static_cast<int>(e); }
 
-/// Calls `f`, and turns whatever it throws into a call of `failed(errc, text)`, whose result it
-/// returns.
+/// Calls `f`, and turns any exception into a call of `failed(errc, text)`, and returns the result
+/// of that.
 template <class F, class Failed>
 int guarded(F f, Failed failed) noexcept {
   try {
@@ -82,7 +82,7 @@ int guarded(weft_context& at, F f) noexcept {
   return guarded(f, [&at](errc code, const char* text) { return at.fail(code, text); });
 }
 
-/// As snprintf does. \return the length of all of it
+/// As snprintf does. \return the length of the whole text
 std::size_t copy_text(const std::string& from, char* text, std::size_t size) noexcept;
 
 }  // namespace weft::c

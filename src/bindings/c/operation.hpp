@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in a weft_op.
+// The contents of a weft_op.
 #pragma once
 
 #include <new>
@@ -9,7 +9,7 @@
 
 namespace weft::c {
 
-/// One of weft's operations, with a caller's memory as its owner.
+/// One of weft's operations, in memory of the caller.
 template <class Operation, op_head::kind What>
 class op final : public op_head, public Operation {
  public:
@@ -21,8 +21,9 @@ class op final : public op_head, public Operation {
 
   weft_context& owner;
 
-  /// Made in the caller's memory, and started. \return as weft_send
-  /// \param ours weft_wait follows, and weft_poll of another thread does not tell of it before
+  /// Makes the operation in the caller's memory, and starts it. \return as weft_send
+  /// \param ours weft_wait follows, and weft_poll of another thread must not report the operation
+  ///   before
   template <class Request>
   static int post(weft_op* memory, weft_context& of, const Request& r, void* u,
                   bool ours = false) noexcept {
@@ -56,19 +57,19 @@ using update_op = op<detail::update_operation, op_head::kind::update>;
 using notified_op = op<detail::notified_operation, op_head::kind::notified>;
 
 inline op_head& head_of(weft_op* memory) noexcept {
-  // An op's first base, and so its beginning.
+  // op_head is an op's first base, so it lies at its beginning.
   return *std::launder(reinterpret_cast<op_head*>(memory));
 }
 inline const op_head& head_of(const weft_op* memory) noexcept {
   return *std::launder(reinterpret_cast<const op_head*>(memory));
 }
 
-/// No memory, or zeros: nothing was ever posted there.
+/// No memory, or zeros: no operation was ever posted there.
 inline bool unused(const weft_op* memory) noexcept {
   return !memory || head_of(memory).what == op_head::kind::none;
 }
 
-/// Calls `f` with the operation as what it is.
+/// Calls `f` with the operation in its own type.
 template <class Head, class F>
 decltype(auto) visit(Head& head, F f) {
   switch (head.what) {

@@ -19,7 +19,7 @@ const_buffer bytes(const void* data, std::size_t size) noexcept {
 
 tag_mask matching(std::uint64_t tag, std::uint64_t ignore) noexcept { return {tag, ~ignore}; }
 
-/// Whether it asks for a tag of weft's own.
+/// Whether it names a reserved tag.
 bool asks_too_much(tag_mask t) noexcept { return t.value >= first_reserved_tag; }
 
 mutable_buffer room(void* memory, std::size_t size) noexcept {
@@ -50,7 +50,7 @@ void tell(const op_head& op, weft_completion& c) noexcept {
   });
 }
 
-/// It is the caller's again.
+/// Returns the operation's memory to the caller.
 void tell_end(weft_context& at, op_head& op, weft_completion* result) noexcept {
   if (op.listed) at.ended.remove(op);
   op.now = op_head::stage::told;
@@ -62,7 +62,7 @@ steady_clock::time_point moment(int timeout_ms) noexcept {
                         : steady_clock::now() + milliseconds{timeout_ms};
 }
 
-/// Upwards, or a thread would look before the moment and sleep once more.
+/// Rounded up, or a thread would wake before the moment and sleep once more.
 int milliseconds_until(steady_clock::time_point when) noexcept {
   if (when == steady_clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<milliseconds>(when - steady_clock::now()).count();
@@ -181,7 +181,7 @@ int weft_poll(weft_context* ctx, weft_completion* done, int n) {
   int told = 0;
   {
     external_loop::progress_guard hold(ctx->external_loop);
-    hold.poll();  // also where something waits to be told: this thread may be armed
+    hold.poll();  // also if ended operations wait: this thread may be armed
     for (; told < n; ++told) {
       op_head* const op = ctx->ended.pop();
       if (!op) break;
@@ -252,7 +252,8 @@ int weft_arm(weft_context* ctx, int* timeout_ms) {
   };
   if (to_tell()) return WEFT_DONE;
   const auto until = ctx->external_loop.arm();
-  // Whoever ends something after that rings; before it, another thread may have.
+  // A thread that ends an operation after `arm` rings; before it, another thread may have ended
+  // one.
   if (!until || to_tell()) return WEFT_DONE;
   if (timeout_ms) *timeout_ms = milliseconds_until(*until);
   return WEFT_OK;

@@ -15,7 +15,7 @@ struct guest {
   std::string private_data;
 };
 
-/// Those that leave before they are let in do not count.
+/// Requests of clients that leave before they are accepted do not count.
 task<guest> next_guest(weft::listener& listening) {
   for (;;) {
     listener::connection_request v = co_await listening.next();
@@ -26,7 +26,7 @@ task<guest> next_guest(weft::listener& listening) {
   }
 }
 
-/// Posts it, and waits for its end. \throws weft::error
+/// Posts the operation, and waits for its end. \throws weft::error
 template <class Op, class Request>
 auto await(weft_context& ctx, const Request& r) {
   weft_op memory;
@@ -53,7 +53,7 @@ void cross(weft_context& ctx) {
   while (const auto step = world.step_of_barrier(++k, failure->kind())) try {
       await<send_op>(ctx, step->tell);
     } catch (const error&) {
-      // That one has gone, too.
+      // That peer has gone, too.
     }
   throw *failure;
 }

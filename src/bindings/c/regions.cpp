@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that peers may reach, and access to theirs.
+// Memory that peers may reach, and access to memory of peers.
 #include <chrono>
 #include <optional>
 
@@ -12,7 +12,7 @@ namespace {
 
 remote_region place(weft_remote where) noexcept { return {where.key, where.offset, where.size}; }
 
-/// A region's end. Under external_loop::progress_guard.
+/// The end of a region. Under external_loop::progress_guard.
 class last_copy final : public detail::region_end_operation {
  public:
   explicit last_copy(const detail::region_end_request& r) noexcept
@@ -21,7 +21,7 @@ class last_copy final : public detail::region_end_operation {
   bool over = false;
 };
 
-/// \param name none, or what the owner calls it
+/// \param name none, or the owner's name for the region
 template <class... Name>
 int open_region(weft_context* ctx, void* memory, size_t size, int rights, weft_region** made,
                 Name... name) {

@@ -38,7 +38,7 @@ address_vector::address_vector(domain& of, fi_av_type type, void* context)
 address_vector::~address_vector() { domain_.used.remove(); }
 
 int address_vector::open(fid_domain* of, fi_av_attr* attr, fid_av** made, void* context) noexcept {
-  // Named ones would be shared between processes, and events take an event queue.
+  // Named vectors would be shared between processes, and asynchronous ones need an event queue.
   if (attr && (attr->name || attr->flags != 0 || attr->rx_ctx_bits != 0)) return -FI_ENOSYS;
   return guarded([&] {
     *made = new address_vector(object<domain>(of), attr ? attr->type : FI_AV_UNSPEC, context);
@@ -70,7 +70,7 @@ int address_vector::insert(fid_av* av, const void* addresses, std::size_t count,
   });
 }
 
-/// Its number is not given again: an endpoint that has met the peer may still use it.
+/// The number is not given again: an endpoint that has met the peer may still use it.
 int address_vector::remove(fid_av* av, fi_addr_t* which, std::size_t count,
                            std::uint64_t flags) noexcept {
   address_vector& self = object<address_vector>(av);
@@ -89,7 +89,7 @@ int address_vector::lookup(fid_av* av, fi_addr_t which, void* address, std::size
   return 0;
 }
 
-/// Not the secret in it.
+/// The text does not contain the secret of the address.
 const char* address_vector::to_text(fid_av* /*av*/, const void* address, char* text,
                                     std::size_t* size) noexcept {
   const std::string said = describe(contact_at(address));

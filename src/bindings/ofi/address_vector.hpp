@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fi_av(3): the contacts of peers, numbered as they were inserted. Any thread.
+// fi_av(3): the addresses of peers, numbered in the order of insertion. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class address_vector final : public fid_av {
   /// fi_ops_domain::av_open
   static int open(fid_domain* of, fi_av_attr* attr, fid_av** made, void* context) noexcept;
 
-  /// Nothing: there is none, or it was removed.
+  /// Nothing: there is no such address, or it was removed.
   std::optional<context_address> at(fi_addr_t address) const;
   std::size_t size() const;
 

@@ -33,7 +33,7 @@ bool is_of_bits(fi_op op) noexcept {
   }
 }
 
-/// As the processor wraps around.
+/// Wraps around as the processor does.
 template <std::integral T>
 T outcome(fi_op op, T before, T operand) noexcept {
   const auto a = static_cast<std::uint64_t>(before), b = static_cast<std::uint64_t>(operand);
@@ -83,7 +83,7 @@ T outcome(fi_op op, T before, T operand) noexcept {
   }
 }
 
-/// Calls `f` with a value of the type that it stands for.
+/// Calls `f` with a value of the C++ type for `type`.
 template <class F>
 auto with_type(fi_datatype type, F f) noexcept {
   switch (type) {

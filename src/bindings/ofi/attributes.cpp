@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fi_getinfo: what is offered, and what of somebody's wishes cannot be. Whatever is not supported
-// is refused here and nowhere later.
+// fi_getinfo: the provider's offer, and the check of an application's hints. Unsupported features
+// are refused here and nowhere later.
 #include "bindings/ofi/attributes.hpp"
 
 #include <rdma/fi_endpoint.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t own_address_format = FI_PROV_SPECIFIC | 0x7765;
 constexpr std::size_t longest_message = std::size_t{1} << 47;
-constexpr std::size_t queue_size = 1 << 16;  // there is no limit but memory
+constexpr std::size_t queue_size = 1 << 16;  // memory is the only limit
 constexpr std::size_t many = 1 << 10;
 constexpr std::uint64_t order = FI_ORDER_SAS;
 
@@ -85,8 +85,8 @@ std::uint64_t caps_for(std::uint64_t asked) noexcept {
   return asked | FI_LOCAL_COMM | FI_REMOTE_COMM;
 }
 
-/// Of what an application can do, what is of use: keys that peers cannot guess, and addresses,
-/// which an application has anyway. Nothing is demanded.
+/// The useful part of the modes that the application supports: keys that peers cannot guess, and
+/// addresses, which an application has anyway. Nothing is required.
 int mr_mode_for(int offered, std::uint64_t caps) noexcept {
   if ((caps & access_kinds) == 0) return 0;
   if (offered == FI_MR_BASIC || offered == FI_MR_SCALABLE) return offered;
@@ -142,7 +142,7 @@ naming naming_of(int mr_mode) noexcept {
 
 int get_info(std::uint32_t version, const char* /*node*/, const char* /*service*/,
              std::uint64_t /*flags*/, const fi_info* hints, fi_info** info) noexcept {
-  // Modes of registration were said in another way before.
+  // Before that version registration modes were expressed in another way.
   if (FI_VERSION_LT(version, FI_VERSION(1, 5)) || (hints && !suits(*hints))) return -FI_ENODATA;
   fi_info* const made = fi_allocinfo();
   if (!made) return -FI_ENOMEM;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the provider offers, in numbers that several files need. fi_getinfo(3).
+// The provider's offer, in numbers that several files need. fi_getinfo(3).
 #pragma once
 
 #include <rdma/fabric.h>
@@ -12,22 +12,23 @@ namespace weft::ofi {
 inline constexpr const char* provider_name = "weft";
 inline constexpr std::uint32_t provider_version = FI_VERSION(1, 0);
 
-/// Messages without a tag are messages with this bit set in weft's tag; tags leave it alone.
-/// Neither come near weft's own (first_reserved_tag).
+/// Messages without a tag have this bit set in weft's tag; tags of applications do not use it.
+/// Neither uses weft's reserved tags (first_reserved_tag).
 inline constexpr std::uint64_t untagged = std::uint64_t{1} << 63;
 
 /// Open MPI's tags have two bits for its own protocol (a synchronous send and its answer), which
-/// its receives ignore: what is hashed leaves them out. mtl/ofi, "ofi_tag_full".
+/// its receives ignore: the hash leaves them out. mtl/ofi, "ofi_tag_full".
 inline constexpr std::uint64_t hashed_tag_bits = ~(std::uint64_t{3} << 32);
 
-/// Of remote CQ data. It travels in weft's immediate word, with a bit that says that there is some.
+/// Size of remote CQ data. It travels in weft's immediate word, with a bit that says that there is
+/// some.
 inline constexpr std::size_t cq_data_size = 4;
 inline constexpr std::uint64_t has_cq_data = std::uint64_t{1} << 32;
 
 /// Messages up to this many bytes are copied by fi_inject, and the caller's memory is free at once.
 inline constexpr std::size_t inject_size = 256;
 
-/// Pieces of one message.
+/// The largest number of pieces of one message.
 inline constexpr std::size_t most_pieces = 4;
 
 inline constexpr std::uint64_t message_caps =
@@ -37,15 +38,17 @@ inline constexpr std::uint64_t access_caps =
 inline constexpr std::uint64_t all_caps =
     message_caps | access_caps | FI_SOURCE | FI_LOCAL_COMM | FI_REMOTE_COMM;
 
-/// What an operation or an endpoint may ask for.
+/// The flags that an operation or an endpoint may have.
 inline constexpr std::uint64_t operation_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
                                                  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |
                                                  FI_MULTI_RECV;
 
 /// How peers name memory of a domain. fi_domain_attr::mr_mode
 struct naming {
-  bool by_address = false;  ///< FI_MR_VIRT_ADDR: by its address here; else by offsets from 0
-  bool draws_keys = false;  ///< FI_MR_PROV_KEY: keys are this side's choice; else the application's
+  bool by_address =
+      false;  ///< FI_MR_VIRT_ADDR: by its address in this process; else by offsets from 0
+  bool draws_keys =
+      false;  ///< FI_MR_PROV_KEY: the provider chooses keys; else the application does
 };
 naming naming_of(int mr_mode) noexcept;
 

@@ -16,10 +16,11 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// Renewed at once; the others of one read wait for the next.
+// Buffers renewed by one read; further completions wait for the next read.
 constexpr std::size_t most_renewed = 16;
 
-// An MPI does much between two reads: without a few passes each, a message would wait for that.
+// An MPI library does much between two reads: without a few passes in each, a message would wait
+// for it.
 constexpr unsigned passes = 4;
 
 std::size_t entry_size(fi_cq_format f) noexcept {
@@ -117,7 +118,7 @@ void completion_queue::remove(completions& from) noexcept {
   sleeper_.remove(from.owner->moved());
 }
 
-/// One endpoint's. `left` becomes true when there are more.
+/// Takes the entries of one endpoint. `left` becomes true when there are more.
 /// \return how many entries; -FI_EAVAIL: an error is the first
 ssize_t completion_queue::take(completions& c, std::byte* into, std::size_t count, fi_addr_t* from,
                                bool& left) noexcept {
@@ -150,7 +151,8 @@ ssize_t completion_queue::take(completions& c, std::byte* into, std::size_t coun
 }
 
 ssize_t completion_queue::read(void* into, std::size_t count, fi_addr_t* from) noexcept {
-  // Programs read until there is nothing: the look for that would cost as much as a message.
+  // Programs read until the queue is empty: the read that finds that would cost as much as a
+  // message.
   if (emptied_.load(std::memory_order_relaxed)) {
     emptied_.store(false, std::memory_order_relaxed);
     return -FI_EAGAIN;
@@ -168,7 +170,7 @@ ssize_t completion_queue::read(void* into, std::size_t count, fi_addr_t* from) n
     return static_cast<ssize_t>(told);
   }
   // Another thread may hold a lock of the library above (Open MPI: that of its progress), for which
-  // threads of this process spin. To yield here would hold it for their time slices.
+  // threads of this process spin. A yield here would hold it for their time slices.
   for (const completions* c : sources_)
     if (external_loop& loop = c->owner->moved(); loop.is_owner_thread()) loop.back_off(passes);
   return -FI_EAGAIN;
@@ -215,7 +217,8 @@ bool completion_queue::may_sleep() noexcept {
     return 0;
   });
   if (!armed) return false;
-  // Whoever ends something after that rings; before it, another thread may have.
+  // A thread that ends an operation after `arm` rings; before it, another thread may have ended
+  // one.
   return std::all_of(sources_.begin(), sources_.end(), [](const completions* c) {
     const external_loop::progress_guard hold(c->owner->moved());
     return c->waiting.empty();

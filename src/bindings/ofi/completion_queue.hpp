@@ -12,15 +12,15 @@
 
 namespace weft::ofi {
 
-/// Where an endpoint's ended operations of one or both directions wait to be read. The endpoint's,
-/// with its external loop held.
+/// The ended operations of one or both directions of an endpoint, until they are read. Owned by the
+/// endpoint; with its external loop held.
 struct completions {
   endpoint* owner = nullptr;
   record_list waiting;
 };
 
-/// Reads from what its endpoints have: nothing is written anywhere when an operation ends, and
-/// there is no limit that could be overrun.
+/// Reads from the lists of its endpoints: the queue itself stores nothing when an operation ends,
+/// so it cannot overflow.
 class completion_queue final : public fid_cq {
  public:
   completion_queue(domain& of, const fi_cq_attr& attr, void* context);
@@ -29,11 +29,11 @@ class completion_queue final : public fid_cq {
   /// fi_ops_domain::cq_open
   static int open(fid_domain* of, fi_cq_attr* attr, fid_cq** made, void* context) noexcept;
 
-  /// An endpoint's, when it is enabled and before it is closed.
+  /// Adds an endpoint's list, when the endpoint is enabled; `remove` before it is closed.
   void add(completions& from);
   void remove(completions& from) noexcept;
 
-  /// Whether nothing waits here; from now on what comes makes the descriptor readable.
+  /// Whether no completion waits; if so, later ones make the descriptor readable.
   bool may_sleep() noexcept;
 
   users used;  // endpoints
@@ -52,10 +52,10 @@ class completion_queue final : public fid_cq {
 
   domain& domain_;
   const fi_cq_format format_;
-  std::mutex mutex_;  // who is added; readers have that settled between themselves and closers
+  std::mutex mutex_;  // guards changes of sources_; applications keep reads and closes apart
   std::vector<completions*> sources_;
   sleeper sleeper_;
-  std::atomic<bool> emptied_ = false;  // by the last read, which looked: the next one need not
+  std::atomic<bool> emptied_ = false;  // by the last read, which polled: the next read need not
 };
 
 }  // namespace weft::ofi

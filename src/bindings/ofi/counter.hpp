@@ -19,7 +19,7 @@ class counter final : public fid_cntr {
   /// fi_ops_domain::cntr_open
   static int open(fid_domain* of, fi_cntr_attr* attr, fid_cntr** made, void* context) noexcept;
 
-  /// Whoever reads or waits moves these endpoints.
+  /// Adds an endpoint's loop: the reading or waiting thread makes its progress.
   void add(external_loop& p);
   void remove(external_loop& p) noexcept;
 

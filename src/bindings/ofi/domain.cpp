@@ -16,7 +16,7 @@ namespace weft::ofi {
 
 namespace {
 
-/// As launchers of MPI programs say it.
+/// As launchers of MPI programs tell it.
 unsigned processes_of_the_job_here() {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
     if (const char* text = std::getenv(name))
@@ -94,7 +94,7 @@ bool domain::add(memory_region& m) {
   return true;
 }
 
-/// No endpoint is closed meanwhile.
+/// No endpoint may be closed meanwhile.
 void domain::remove(memory_region& m) noexcept {
   const std::lock_guard lock(mutex_);
   m.hide();
@@ -107,7 +107,8 @@ std::uint64_t domain::draw_key() {
   try {
     std::random_device dice;
     for (;;) {
-      // 64 bits that peers do not guess; the last two are no key here, or none of weft's.
+      // 64 bits that peers cannot guess; the last two values are no valid keys, for libfabric or
+      // for weft.
       const std::uint64_t key = std::uint64_t{dice()} << 32 | dice();
       if (key < FI_KEY_NOTAVAIL - 1 && !regions_.contains(key)) return key;
     }
@@ -118,9 +119,9 @@ std::uint64_t domain::draw_key() {
 
 options domain::chosen() const {
   options o;
-  // What completes in a ring interrupts the thread that the ring belongs to: in another program
-  // system calls that never were interrupted before would be (those of sockets with a time-out are
-  // not restarted).
+  // Completions in a ring interrupt the thread that the ring belongs to: in another program that
+  // would interrupt system calls that were never interrupted before (those of sockets with a
+  // time-out are not restarted).
   o.wait_set = "epoll";
   if (manual_progress_) o.progress = progress_mode::polling;
   o = options::from_environment(std::move(o));

@@ -25,25 +25,26 @@ class domain final : public fid_domain {
   /// fi_ops_fabric::domain
   static int open(fid_fabric* of, fi_info* info, fid_domain** made, void* context) noexcept;
 
-  /// For the contexts of its endpoints: those of the environment, and what the application said.
+  /// The options for the contexts of its endpoints: those of the environment, and those of the
+  /// application.
   options chosen() const;
 
-  /// Its endpoints, while they are enabled. Any thread.
+  /// Adds an endpoint; it stays in the domain while it is enabled. Any thread.
   void add(endpoint& e);
   void remove(endpoint& e) noexcept;
-  /// As context::invalidate_registrations, in the contexts of all of them. Any thread.
+  /// As context::invalidate_registrations, in the contexts of all endpoints. Any thread.
   void forget(std::span<const std::byte> memory) noexcept;
 
-  /// Memory that peers of all its endpoints, also of later ones, may reach by the key that it has.
-  /// Any thread.
+  /// Adds memory that peers of all its endpoints, also of later ones, may reach by its key. Any
+  /// thread.
   /// \return false: another region has that key
   bool add(memory_region& m);
-  /// Waits for peers whose links were let copy there by themselves.
+  /// Waits for peers with a grant to copy from or to it.
   void remove(memory_region& m) noexcept;
 
-  bool accesses() const noexcept { return accesses_; }  ///< FI_RMA or FI_ATOMIC was asked for
+  bool accesses() const noexcept { return accesses_; }  ///< FI_RMA or FI_ATOMIC was requested
   const naming& names() const noexcept { return names_; }
-  /// A key that none of its regions has or had, and that nobody guesses.
+  /// A key that no region of the domain has, and that no peer can guess.
   /// \throws weft::error (system)
   std::uint64_t draw_key();
 
@@ -55,7 +56,7 @@ class domain final : public fid_domain {
   const bool manual_progress_;
   const bool accesses_;
   const naming names_;
-  std::mutex mutex_;  // what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<endpoint*> endpoints_;
   std::unordered_map<std::uint64_t, memory_region*> regions_;  // by their keys
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An endpoint's life: made, bound, enabled, closed. endpoint_messages.cpp has what it does between.
+// An endpoint's life: made, bound, enabled, closed. Its operations are in endpoint_messages.cpp,
+// endpoint_rma.cpp and endpoint_atomics.cpp.
 #include "bindings/ofi/endpoint.hpp"
 
 #include <rdma/fi_cm.h>
@@ -80,7 +81,7 @@ endpoint::~endpoint() {
   claims_.clear();
   external_loop_.reset();
   peers_.reset();
-  context_.reset();  // ends what is in flight, which nobody reads any more
+  context_.reset();  // ends operations in flight; no thread reads their ends any more
   for (completions& c : ended_)
     for (const record* r = c.waiting.first(); r; r = r->after) delete r->multi;
 }
@@ -113,7 +114,7 @@ int endpoint::bind(fid_t f, fid_t to, std::uint64_t flags) noexcept {
       }
       return 0;
     case FI_CLASS_CNTR:
-      // What this endpoint never does is never counted; what peers do with its memory cannot be.
+      // An endpoint without access has nothing to count; accesses by peers cannot be counted.
       if (self.accesses() && (flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0)
         return -FI_EOPNOTSUPP;
       for (auto [bit, d] : {std::pair{FI_SEND, &self.sends_},
@@ -127,7 +128,7 @@ int endpoint::bind(fid_t f, fid_t to, std::uint64_t flags) noexcept {
       }
       return 0;
     case FI_CLASS_EQ:
-      return 0;  // it has nothing to tell
+      return 0;  // there are no events for it
     default:
       return -FI_EINVAL;
   }
@@ -138,8 +139,8 @@ int endpoint::control(fid_t f, int command, void* /*argument*/) noexcept {
   return guarded([&] { return object_of<endpoint, fid_ep>(f).enable(); });
 }
 
-/// The thread that enables it is its home (weft/external_loop.hpp): it should be the one that uses
-/// it most.
+/// The thread that enables it is its home thread (weft/external_loop.hpp): it should be the thread
+/// that uses it most.
 int endpoint::enable() {
   if (context_) return -FI_EOPBADSTATE;
   if (!names_) return -FI_ENOAV;
@@ -147,7 +148,7 @@ int endpoint::enable() {
   context_.emplace(domain_.chosen());
   peers_.emplace(*context_, *names_);
   external_loop_.emplace(*context_);
-  // One queue for both directions tells of them in the order in which they ended.
+  // One queue for both directions reports operations in the order in which they ended.
   sends_.ended = &ended_[0];
   receives_.ended = sends_.queue == receives_.queue ? &ended_[0] : &ended_[1];
   if (sends_.queue) sends_.queue->add(*sends_.ended);
@@ -164,7 +165,7 @@ int endpoint::enable() {
   return 0;
 }
 
-/// So that people see whether it took effect: once in a job, when asked for.
+/// Tells people that weft is in use: once in a job, on request.
 void endpoint::announce() const {
   const char* const wanted = std::getenv("WEFT_OFI_ANNOUNCE");
   if (!wanted || std::strcmp(wanted, "1") != 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fi_endpoint(3): a context of weft, and what libfabric says of its operations.
+// fi_endpoint(3): a context of weft, and libfabric's view of its operations.
 #pragma once
 
 #include <array>
@@ -22,31 +22,31 @@
 namespace weft::ofi {
 
 /// A receive buffer for several messages (FI_MULTI_RECV). One message at a time is received into
-/// what is left of it, by an operation that is renewed when the last one's end is read.
+/// the rest of it, by an operation that is renewed when the end of the last one is read.
 class multi_buffer {
  public:
   multi_buffer(std::span<std::byte> memory, const record& first) : rest(memory), about(first) {}
-  std::span<std::byte> rest;  // with the external loop held, once it is posted
+  std::span<std::byte> rest;  // with the external loop held, once an operation is posted
   const record about;
   fi_addr_t from = FI_ADDR_UNSPEC;
 };
 
-/// What is asked of one message, in either direction and by any of libfabric's calls.
+/// The arguments for one message, in either direction and by any of libfabric's calls.
 struct message_call {
   std::span<const iovec> pieces;
   fi_addr_t peer = FI_ADDR_UNSPEC;
-  std::uint64_t tag = 0;     // as weft has it
+  std::uint64_t tag = 0;     // in weft's form
   std::uint64_t ignore = 0;  // of a receive
-  std::uint64_t data = 0;    // of a send: as weft has it
+  std::uint64_t data = 0;    // of a send: in weft's form
   void* context = nullptr;
   std::uint64_t flags = 0;
-  bool silent = false;  // its end is told only if it fails, whatever the flags say
+  bool silent = false;  // its end is reported only if it fails, whatever the flags say
 };
 
-/// What is asked of memory of a peer: to be read or written.
+/// The arguments of a read or write of memory of a peer.
 struct access_call {
-  std::span<const iovec> pieces;       // here
-  std::span<const fi_rma_iov> places;  // there
+  std::span<const iovec> pieces;       // in this process
+  std::span<const fi_rma_iov> places;  // at the peer
   fi_addr_t peer = FI_ADDR_UNSPEC;
   std::optional<notify> then = {};  // remote CQ data
   void* context = nullptr;
@@ -54,10 +54,10 @@ struct access_call {
   bool silent = false;  // as in a message_call
 };
 
-/// What is to become of one value in memory of a peer.
+/// The arguments of an atomic on one value in memory of a peer.
 struct atomic_call {
   atomic_kind kind;
-  value_change change;  // `shift` is the endpoint's to say
+  value_change change;  // the endpoint sets `shift`
   fi_addr_t peer;
   std::uint64_t address;
   std::uint64_t key;
@@ -80,14 +80,14 @@ class endpoint final : public fid_ep {
   ssize_t write(const access_call& c) noexcept { return access(c, record::kind::write); }
   ssize_t update(const atomic_call& c) noexcept;
 
-  /// Flags of an operation that is posted without any.
+  /// The flags of an operation that is posted without any.
   std::uint64_t send_flags() const noexcept { return send_flags_; }
   std::uint64_t receive_flags() const noexcept { return receive_flags_; }
 
-  // For its domain and the memory regions of that.
+  // For its domain and the domain's memory regions.
   weft::context& here() noexcept { return *context_; }
   bool accesses() const noexcept { return (caps_ & (FI_RMA | FI_ATOMIC)) != 0; }
-  /// Lets its peers reach memory, and tells of the remote CQ data that comes for it.
+  /// Lets peers reach memory, and reports remote CQ data that comes for it.
   /// \throws as weft::region
   weft::region show(std::span<std::byte> memory, rights permissions, region_name name);
 
@@ -96,11 +96,11 @@ class endpoint final : public fid_ep {
   fi_addr_t address_of(peer_id id) noexcept {
     return id == no_peer ? FI_ADDR_UNSPEC : peers_->address_of(id);
   }
-  void note_end(record& r) noexcept;  ///< with the external loop held, as all of these
+  void note_end(record& r) noexcept;  ///< with the external loop held, as for all these functions
   void note_end(part& p) noexcept;
   void note_end(update_record& r) noexcept;  ///< it may need another step
   void note_end(arrival_record& r) noexcept;
-  void recycle(record& r) noexcept;  ///< with the external loop held: it has been read
+  void recycle(record& r) noexcept;  ///< with the external loop held; its completion has been read
   void renew(multi_buffer& b) noexcept;
 
   users used;
@@ -174,10 +174,11 @@ class endpoint final : public fid_ep {
   const std::uint64_t send_flags_, receive_flags_;
   address_vector* names_ = nullptr;
   direction sends_, receives_;
-  direction reads_, writes_;     // of memory of peers: told where sends are, counted by their own
+  direction reads_,
+      writes_;  // of memory of peers: reported where sends are, with counters of their own
   std::size_t least_room_ = 64;  // FI_OPT_MIN_MULTI_RECV
 
-  // Once it is enabled.
+  // Once the endpoint is enabled.
   std::optional<weft::context> context_;
   std::optional<peer_table> peers_;
   std::optional<external_loop> external_loop_;
@@ -188,7 +189,7 @@ class endpoint final : public fid_ep {
   std::array<completions, 2> ended_;
 
   std::mutex claims_mutex_;
-  std::list<std::pair<void*, claimed_message>> claims_;  // found by their contexts
+  std::list<std::pair<void*, claimed_message>> claims_;  // found by their context pointers
 };
 
 inline endpoint& at(fid_ep* ep) noexcept { return object<endpoint>(ep); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libfabric's many ways to say: add, swap, compare. Each becomes an atomic_call for one value.
+// libfabric's calls for atomics. Each becomes an atomic_call for one value.
 #include "bindings/ofi/posting.hpp"
 
 namespace weft::ofi {
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t atomic_flags = (operation_flags & ~FI_MULTI_RECV) | FI_MORE;
 
-/// Where values are, here: `count` of them, which has to be one.
+/// The place of values in this process: `count` of them, which must be one.
 struct values {
   const void* at;
   std::size_t count;
@@ -18,7 +18,7 @@ values of(const fi_ioc* pieces, std::size_t count) noexcept {
   return count == 1 ? values{pieces->addr, pieces->count} : values{nullptr, 0};
 }
 
-/// What all the calls say.
+/// The arguments that all the calls have.
 struct asked {
   fid_ep* ep;
   fi_addr_t peer;
@@ -60,7 +60,7 @@ ssize_t exchange(const asked& a, values operand, values compare, values result) 
   return compare.at ? ask(a, atomic_kind::compare, operand, compare, result) : -FI_EINVAL;
 }
 
-/// \param call what to do if it is one value there, too
+/// \param call called if there is one value at the peer, too
 template <class Call>
 ssize_t if_good(const fi_msg_atomic& m, std::uint64_t flags, Call call) noexcept {
   if ((flags & ~atomic_flags) != 0) return -FI_EBADFLAGS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an endpoint does to single values in memory of peers. fi_atomic(3).
+// An endpoint's atomics on single values in memory of peers. fi_atomic(3).
 #include "bindings/ofi/memory_region.hpp"
 #include "bindings/ofi/posting.hpp"
 
@@ -29,8 +29,8 @@ detail::update_request first_step(const value_change& c, const weft::endpoint& w
   return with.fetch_add(word, adds ? c.operand : 0);
 }
 
-/// What is to be done next, if the last step has not done it: somebody came between, or it only
-/// looked. `order` becomes that.
+/// Whether another step is needed: another update came in between, or the last step only read.
+/// `order` becomes the next step.
 bool goes_on(const value_change& c, std::uint64_t found, rma_request& order) noexcept {
   if (c.fills_word() && c.op == FI_CSWAP) return false;
   if (order.kind == rma_kind::compare_swap && found == order.expected) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libfabric's many ways to say: send, receive. Each becomes a message_call.
+// libfabric's calls for messages. Each becomes a message_call.
 #include <rdma/fi_tagged.h>
 
 #include "bindings/ofi/endpoint.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an endpoint does: messages with and without tags. fi_msg(3), fi_tagged(3).
+// An endpoint's messages, with and without tags. fi_msg(3), fi_tagged(3).
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@ std::uint64_t kind_of(std::uint64_t tag) noexcept {
   return (tag & untagged) != 0 ? FI_MSG : FI_TAGGED;
 }
 
-/// Over which its multi_buffer goes on, or has come to its end.
+/// Takes a received message off a multi_buffer. \return whether the buffer has come to its end
 bool uses_up(multi_buffer& b, std::size_t size, std::size_t least) noexcept {
   b.rest = b.rest.subspan(std::min(size, b.rest.size()));
   return b.rest.size() < std::max<std::size_t>(least, 1);
@@ -48,7 +48,8 @@ void endpoint::note_end(record& r) noexcept {
     recycle(r);
 }
 
-/// A failure is told whatever was asked for; a buffer goes on only when its last end is read.
+/// A failure is reported even if no entry was requested; a buffer goes on only when its last end is
+/// read.
 bool endpoint::is_told(const record& r) const noexcept {
   return direction_of(r).queue && (r.tells || r.error != 0 || r.multi);
 }
@@ -157,7 +158,8 @@ ssize_t endpoint::receive_in_turn(const message_call& m) noexcept {
   return 0;
 }
 
-/// Its last message was read: on with the rest. Without memory it ends here, and says so.
+/// Called when the buffer's last message was read: receives into the rest. Without memory the
+/// buffer ends here, with a warning.
 void endpoint::renew(multi_buffer& b) noexcept {
   record its = b.about;
   its.multi = &b;
@@ -174,7 +176,7 @@ void endpoint::renew(multi_buffer& b) noexcept {
 
 // --- peeking and claiming: fi_tagged(3) ------------------------------------------------------
 
-/// An event without an operation.
+/// Makes a completion without an operation.
 ssize_t endpoint::tell(const record& its) noexcept {
   const external_loop::progress_guard hold(*external_loop_);
   slot* const memory = take_slot();
@@ -205,7 +207,7 @@ ssize_t endpoint::peek(const message_call& m) noexcept {
   record its = about(m, *this, record::kind::told, FI_RECV);
   if (found) {
     tell_message(its, *found);
-    its.room = its.size;  // nothing is cut off: its length is what was asked for
+    its.room = its.size;  // nothing is truncated: the caller asked for the length
     if ((m.flags & (FI_CLAIM | FI_DISCARD)) == FI_CLAIM) {
       const int kept = guarded([&] {
         const std::lock_guard lock(claims_mutex_);
@@ -255,7 +257,8 @@ ssize_t endpoint::receive_claimed(const message_call& m) noexcept {
   return 0;
 }
 
-/// \return 0: it will end with FI_ECANCELED; else it has ended, or a message has met it already
+/// \return 0: the receive will end with FI_ECANCELED; else it has ended, or a message has met it
+///   already
 ssize_t endpoint::cancel(fid_t f, void* context) noexcept {
   endpoint& self = object_of<endpoint, fid_ep>(f);
   if (!self.external_loop_) return -FI_EOPBADSTATE;
@@ -264,7 +267,7 @@ ssize_t endpoint::cancel(fid_t f, void* context) noexcept {
     const external_loop::progress_guard hold(*self.external_loop_);
     for (found = self.in_flight_.first(); found && found->context != context;) found = found->after;
     if (!found) return -FI_ENOENT;
-    found->pinned = true;  // its memory is not another operation's meanwhile
+    found->pinned = true;  // its memory must not be used for another operation meanwhile
   }
   const bool withdrawn = self.external_loop_->withdraw(receive_record::of(*found));
   const external_loop::progress_guard hold(*self.external_loop_);

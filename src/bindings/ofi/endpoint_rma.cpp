@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an endpoint does to memory of peers, and what it hears of its own. fi_rma(3).
+// An endpoint's access to memory of peers, and remote CQ data for its own memory. fi_rma(3).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -14,7 +14,7 @@ using detail::transfer_request;
 
 namespace {
 
-// Every cut ends a piece here or a place there.
+// Each cut ends a piece in this process or a place at the peer.
 constexpr std::size_t most_parts = 2 * most_pieces;
 
 record about(const access_call& c, endpoint& of, record::kind what) noexcept {
@@ -34,7 +34,8 @@ transfer_request transfer(const weft::endpoint& with, record::kind what, std::by
                                     : with.put({here, there.size}, there);
 }
 
-/// Transfers that each are one piece here and one place there. Both are of the same size.
+/// Makes transfers that each have one piece in this process and one place at the peer. Both lists
+/// have the same size.
 /// \return how many; one if there is nothing to move
 std::size_t cut(const access_call& c, record::kind what, const weft::endpoint& with,
                 std::array<std::optional<transfer_request>, most_parts>& into) noexcept {
@@ -107,7 +108,7 @@ ssize_t endpoint::access(const access_call& c, record::kind what) noexcept {
   return scatter({parts.data(), n}, whole, *memory);
 }
 
-/// \return 0; -FI_ENOMEM: nothing has begun
+/// \return 0; -FI_ENOMEM: no transfer has begun
 ssize_t endpoint::scatter(std::span<const std::optional<transfer_request>> parts,
                           const scattered& its, slot& head) noexcept {
   std::array<slot*, most_parts> memory{};
@@ -137,7 +138,7 @@ void part::has_ended(operation& o) noexcept {
   self.of.owner->note_end(self);
 }
 
-/// The memory's owner is told when all of it is there, since parts may overtake each other.
+/// The memory's owner is told when all parts are there, since parts may overtake each other.
 void endpoint::note_end(part& p) noexcept {
   scattered& whole = p.of;
   slot& memory = slot::around(p);
@@ -167,7 +168,7 @@ region endpoint::show(std::span<std::byte> memory, rights permissions, region_na
   return shown;
 }
 
-/// Until the memory is shown no more.
+/// Waits for remote CQ data until the memory is shown no more.
 void endpoint::listen(const detail::notified_request& at) noexcept {
   record its;
   its.owner = this;
@@ -187,7 +188,7 @@ void endpoint::note_end(arrival_record& r) noexcept {
   if (tell_arrival(r)) listen(at);
 }
 
-/// \return whether there can be more
+/// \return whether more can come
 bool endpoint::tell_arrival(arrival_record& r) noexcept {
   const bool came = r.error == 0;
   if (came && receives_.queue)

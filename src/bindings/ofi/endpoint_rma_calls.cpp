@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libfabric's many ways to say: read, write. Each becomes an access_call.
+// libfabric's calls for reads and writes. Each becomes an access_call.
 #include "bindings/ofi/posting.hpp"
 
 namespace weft::ofi {
@@ -12,7 +12,7 @@ constexpr std::uint64_t read_flags = (operation_flags & ~(FI_INJECT | FI_MULTI_R
 constexpr std::uint64_t write_flags =
     (operation_flags & ~FI_MULTI_RECV) | FI_REMOTE_CQ_DATA | FI_MORE;
 
-/// What its caller has still to fill in.
+/// One piece and one place, for an access_call that refers to them.
 struct one_place {
   iovec piece;
   fi_rma_iov place;

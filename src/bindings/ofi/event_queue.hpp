@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fi_eq(3): for programs that open one as a matter of course. Endpoints without connections and
-// synchronous address vectors have nothing to tell there.
+// fi_eq(3): for programs that always open one. Endpoints without connections and synchronous
+// address vectors make no events.
 #pragma once
 
 #include "bindings/ofi/fabric.hpp"

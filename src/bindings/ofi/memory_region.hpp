@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fi_mr(3). Messages, and this side's memory in reads and writes, need no registration: a region
-// for them is nothing but a handle, which tells when the memory is about to become something else.
-// One with remote access is a weft::region of every endpoint of its domain.
+// for them is only a handle, whose end tells that the memory is about to get another use. A region
+// with remote access is a weft::region of every endpoint of its domain.
 #pragma once
 
 #include <list>
@@ -14,8 +14,8 @@
 
 namespace weft::ofi {
 
-/// What weft calls a region with that key: 0 is none of its keys, FI_KEY_NOTAVAIL none of
-/// libfabric's.
+/// Weft's key for a region with that key: 0 is not a key for weft, FI_KEY_NOTAVAIL is none for
+/// libfabric.
 constexpr std::uint64_t weft_key(std::uint64_t key) noexcept { return key + 1; }
 
 class memory_region final : public fid_mr {
@@ -29,7 +29,7 @@ class memory_region final : public fid_mr {
   // The domain's calls, under its lock.
   void show_to_peers_of(endpoint& e);
   void hide() noexcept { shown_.clear(); }
-  /// That endpoint is about to end, and what it shows with it.
+  /// That endpoint is about to end, which ends what it shows.
   void leave_to(const endpoint& e) noexcept;
 
   users used;

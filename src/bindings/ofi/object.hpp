@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all of libfabric's objects have in common. libfabric(7), fi_provider(7).
+// The common part of libfabric's objects. libfabric(7), fi_provider(7).
 #pragma once
 
 #include <rdma/fabric.h>
@@ -16,7 +16,7 @@
 
 namespace weft::ofi {
 
-/// In place of a function that this provider does not have: applications call without a look.
+/// Stands for a function that this provider does not have: applications call without a check.
 struct not_supported {
   template <class Result, class... Arguments>
   using function = Result (*)(Arguments...);
@@ -38,7 +38,7 @@ Object& object_of(fid_t f) noexcept {
   return static_cast<Object&>(*reinterpret_cast<Base*>(f));
 }
 
-/// How many other objects stand on one: it cannot be closed before them.
+/// Counts the objects that use an object, which cannot be closed before them.
 class users {
  public:
   void add() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
@@ -49,7 +49,7 @@ class users {
   std::atomic<int> count_{0};
 };
 
-/// \return as fi_errno.h has it, positive
+/// \return a code of fi_errno.h, positive
 int errno_of(errc e) noexcept;
 
 /// A sentence for people, in libfabric's log (FI_LOG_LEVEL=warn).
@@ -71,7 +71,7 @@ int guarded(F f) noexcept {
   }
 }
 
-/// fi_close of an object that nothing stands on.
+/// fi_close of an object without users.
 template <class Object>
 int close(Object& it) noexcept {
   if (it.used.any()) return -FI_EBUSY;
@@ -79,7 +79,7 @@ int close(Object& it) noexcept {
   return 0;
 }
 
-/// What a `fid` can do of an object that can be closed and nothing else.
+/// The functions of an object that can be closed and nothing else.
 template <class Object, class Base>
 inline fi_ops only_closes{
     .size = sizeof(fi_ops),

@@ -32,7 +32,7 @@ fi_addr_t peer_table::address_of(peer_id id) noexcept {
   };
   const fi_addr_t found = known();
   if (found != FI_ADDR_NOTAVAIL) return found;
-  // Somebody who sent first: whichever of those not met yet it is.
+  // A peer that sent first: it is among the addresses that were not met yet.
   const std::size_t n = names_.size();
   for (std::size_t a = met_up_to_.load(std::memory_order_acquire); a < n; ++a) meet(a);
   met_up_to_.store(n, std::memory_order_release);

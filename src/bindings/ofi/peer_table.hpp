@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints of weft by fi_addr_t, and the other way round.
+// Endpoints of weft by fi_addr_t, and the reverse.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace weft::ofi {
 
-/// What one endpoint has met of its address vector. Each address is looked up there once; after
-/// that, finding it is two loads. Any thread.
+/// The peers that one endpoint has met of its address vector. Each address is looked up there once;
+/// after that, finding the peer costs two loads. Any thread.
 class peer_table {
  public:
   peer_table(context& of, const address_vector& names) noexcept : context_(of), names_(names) {}
@@ -32,7 +32,7 @@ class peer_table {
     return meet(address);
   }
 
-  /// Of the sender of a message; FI_ADDR_NOTAVAIL: it is not in the address vector.
+  /// The address of the sender of a message; FI_ADDR_NOTAVAIL: it is not in the address vector.
   fi_addr_t address_of(peer_id id) noexcept;
 
  private:
@@ -47,12 +47,12 @@ class peer_table {
 
   context& context_;
   const address_vector& names_;
-  std::mutex mutex_;  // what follows; `blocks_` is written under it
+  std::mutex mutex_;  // guards the members below; `blocks_` is written under it
   std::array<std::atomic<block*>, blocks> blocks_{};
   std::array<std::unique_ptr<block>, blocks> owned_;
   std::unordered_map<peer_id, fi_addr_t> addresses_;
-  // All before were met, if they are still there. Without the mutex: threads that go through the
-  // same ones at once meet each once.
+  // All addresses before this one were met, if they still exist. Without the mutex: threads that
+  // meet the same ones at once meet each once.
   std::atomic<std::size_t> met_up_to_{0};
 };
 

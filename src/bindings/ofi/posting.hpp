@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How operations of all kinds begin and end. For the files that have what an endpoint does.
+// How operations of all kinds begin and end. For the files with the endpoint's operations.
 #pragma once
 
 #include <numeric>
@@ -24,7 +24,7 @@ inline const_buffer buffer_of(const iovec& piece) noexcept {
   return {static_cast<const std::byte*>(piece.iov_base), piece.iov_len};
 }
 
-/// Immediate words of this provider are remote CQ data; of others, nothing.
+/// Immediate words of this provider are remote CQ data; those of other senders are ignored.
 inline void tell_data(record& r, std::uint64_t immediate) noexcept {
   if ((immediate & has_cq_data) == 0) return;
   r.flags |= FI_REMOTE_CQ_DATA;
@@ -38,13 +38,13 @@ inline void tell_message(record& r, const received& got) noexcept {
   tell_data(r, got.immediate);
 }
 
-/// Words that came for memory of ours are remote CQ data, all of them.
+/// All words of notifications are remote CQ data.
 inline void tell_message(record& r, const notification& got) noexcept {
   r.source = got.source;
   r.data = got.value;
 }
 
-/// As fi_errno.h has it.
+/// A code of fi_errno.h.
 int error_of(errc status, detail::rma_refusal why) noexcept;
 
 template <class Operation>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libfabric finds in libweft-fi.so.
+// The entry point by which libfabric finds the provider in libweft-fi.so.
 #include <rdma/providers/fi_log.h>
 
 #include <weft/external_loop.hpp>
@@ -11,16 +11,16 @@ namespace weft::ofi {
 
 namespace {
 
-/// libfabric keeps it, and writes into it, as long as the library is loaded.
+/// libfabric keeps the object, and writes into it, as long as the library is loaded.
 fi_provider& this_provider() noexcept {
   static fi_provider provider{
       .version = provider_version,
-      .fi_version = fi_version(),  // of the library that loads us: newer ones want their own
+      .fi_version = fi_version(),  // of the loading library: newer ones require their own version
       .context = {},
       .name = provider_name,
       .getinfo = &get_info,
       .fabric = &fabric::open,
-      // Endpoints that nobody has closed. The code stays mapped for their threads (-z nodelete).
+      // For endpoints that were not closed. The code stays mapped for their threads (-z nodelete).
       .cleanup = [] { park_threads(); },
   };
   return provider;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of an endpoint, from their posting until somebody has read how they ended.
+// Operations of an endpoint, from their posting until their completion has been read.
 #pragma once
 
 #include <sys/uio.h>
@@ -25,8 +25,8 @@ namespace weft::ofi {
 class endpoint;
 class multi_buffer;
 
-/// What a completion tells, and where the record is now. With the endpoint's external loop held,
-/// except for its poster until it is in flight.
+/// The contents of a completion, and the state of the record. With the endpoint's external loop
+/// held, except for its poster until it is in flight.
 struct record {
   enum class kind : std::uint8_t { send, receive, claimed, told, read, write };
 
@@ -35,22 +35,22 @@ struct record {
   endpoint* owner = nullptr;
   void* context = nullptr;
   void* buffer = nullptr;
-  std::uint64_t flags = 0;  // as fi_cq(3) has them
+  std::uint64_t flags = 0;  // those of fi_cq(3)
   std::uint64_t tag = 0;
   std::uint64_t data = 0;  // remote CQ data
   std::size_t size = 0;    // bytes of the message
   std::size_t room = 0;    // bytes of the buffer
   multi_buffer* multi = nullptr;
   peer_id source = no_peer;
-  int error = 0;  // of fi_errno.h
+  int error = 0;  // a code of fi_errno.h
   errc status = errc::ok;
   kind what = kind::told;
   bool tells = true;    // leaves an entry in its completion queue also when it ends well
-  bool pinned = false;  // somebody is at it: nobody reads it now
+  bool pinned = false;  // a thread uses it: no thread may read it now
   bool ended = false;
 };
 
-/// Records in the order in which they came. Does not own them.
+/// Records in the order of insertion. Does not own them.
 class record_list {
  public:
   record* first() const noexcept { return first_; }
@@ -83,7 +83,7 @@ class in_flight final : public record, public Operation {
 
   static in_flight& of(record& r) noexcept { return static_cast<in_flight&>(r); }
 
-  /// Notes how it ended.
+  /// Records how the operation ended.
   void settle() noexcept;
 
  private:
@@ -97,15 +97,16 @@ using transfer_record = in_flight<detail::transfer_operation>;  // fi_rma(3)
 using update_record = in_flight<detail::update_operation>;      // fi_atomic(3)
 using arrival_record = in_flight<detail::notified_operation>;   // of a peer's remote CQ data
 
-/// What is one read or write to libfabric, and several transfers: its pieces lie apart, here or
-/// there. It ends with the last of them, in a slot of its own.
+/// One read or write for libfabric that consists of several transfers, because its pieces in this
+/// process or its places at the peer are not contiguous. It ends with the last of them, in a slot
+/// of its own.
 struct scattered : record {
   explicit scattered(const record& about) noexcept : record(about) {}
-  std::optional<detail::transfer_request> then;  // in the end: tells the memory's owner
+  std::optional<detail::transfer_request> then;  // posted last: tells the memory's owner
   std::uint32_t left = 0;                        // transfers in flight
 };
 
-/// One of its transfers.
+/// One of the transfers of a `scattered`.
 class part final : public detail::transfer_operation {
  public:
   part(scattered& whole, const detail::transfer_request& asked) noexcept
@@ -116,7 +117,7 @@ class part final : public detail::transfer_operation {
   static void has_ended(operation& o) noexcept;
 };
 
-/// Memory for one record of any kind, and for what its operation refers to.
+/// Memory for one record of any kind, and for the data that its operation refers to.
 struct slot {
   static constexpr std::size_t record_size = std::max(
       {sizeof(send_record), sizeof(receive_record), sizeof(claimed_record), sizeof(transfer_record),
@@ -127,7 +128,7 @@ struct slot {
     slot* next_free;
     std::array<std::byte, inject_size> copied;                // of an injected message
     std::array<const_buffer, most_pieces> sent_pieces;        // of a message in pieces
-    std::array<mutable_buffer, most_pieces> received_pieces;  // the same of a receive
+    std::array<mutable_buffer, most_pieces> received_pieces;  // of a receive in pieces
     value_change change;                                      // of an atomic
   };
 
@@ -144,8 +145,8 @@ static_assert(std::is_trivially_destructible_v<send_record> &&
               std::is_trivially_destructible_v<scattered> &&
               std::is_trivially_destructible_v<part>);
 
-/// Slots of an endpoint. Grows, so that posting never has to be refused, and keeps what it has:
-/// memory of many operations in flight at once is needed again. With the external loop held.
+/// Slots of an endpoint. Grows, so that posting never has to be refused, and keeps its memory: many
+/// operations in flight at once occur again. With the external loop held.
 class slots {
  public:
   /// \throws std::bad_alloc

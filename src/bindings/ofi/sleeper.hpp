@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread's sleep until one of several endpoints has something to look for.
+// Lets a thread sleep until one of several endpoints needs polling.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,11 @@
 
 namespace weft::ofi {
 
-/// How long to look in vain before a sleep, which costs about as much.
+/// How long to poll without an event before a sleep, which costs about as much.
 inline constexpr std::chrono::microseconds time_to_spin{50};
 
-/// One descriptor for all of them: of each endpoint's external loop, of a timer for when they want
-/// to be looked after at the latest, and of a signal. Made when it is first needed.
+/// One descriptor for all sources: each endpoint's external loop, a timer for the earliest of their
+/// deadlines, and a signal. Made when it is first needed.
 class sleeper {
  public:
   sleeper() = default;
@@ -26,17 +26,18 @@ class sleeper {
   void add(external_loop& p);
   void remove(external_loop& p) noexcept;
 
-  /// Readable while one of those that were armed has something to look for.
+  /// Readable while one of the armed loops needs polling.
   /// \throws weft::error (system)
   int descriptor();
 
-  /// Arms all. \return false: one of them has something to look for
+  /// Arms all loops. \return false: one of them needs polling
   bool arm();
 
-  /// After arm(). \param timeout_ms negative: for ever
+  /// Sleeps; after arm(). \param timeout_ms negative: without limit
   void sleep(int timeout_ms);
 
-  /// Wakes whoever sleeps, or keeps the next one from it, who learns of it by take_signal.
+  /// Wakes a sleeping thread, or keeps the next one from sleeping; that thread learns of it by
+  /// take_signal.
   void signal();
   bool take_signal() noexcept { return signalled_.exchange(false, std::memory_order_acquire); }
 

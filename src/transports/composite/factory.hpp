@@ -10,8 +10,8 @@
 
 namespace weft::transports::composite {
 
-/// \param name  of all together, as in options::transports: "verbs+tcp"
-/// \param parts in order of preference, two at least; each is a source of the engine by itself
+/// \param name  of the whole, as in options::transports: "verbs+tcp"
+/// \param parts in order of preference, two at least; the engine polls each part by itself
 std::unique_ptr<transport> make(std::string name, std::vector<std::unique_ptr<transport>> parts);
 
 }  // namespace weft::transports::composite

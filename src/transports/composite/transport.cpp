@@ -10,13 +10,13 @@ namespace weft::transports::composite {
 
 namespace {
 
-/// A frame that all of them take, and the links of all.
+/// The smallest frame sizes of all parts, and the sum of their links.
 transports::traits common(std::string_view name,
                           const std::vector<std::unique_ptr<transport>>& parts) {
   transports::traits t = parts.front()->traits();
   t.name = name;
   t.links = 0;
-  // None of it is done by a multi-rail link.
+  // A multi-rail link supports none of these.
   t.fails_in_order = t.chains_fin = false;
   t.announced_beyond = 0;
   for (const auto& part : parts) {
@@ -43,8 +43,8 @@ std::string composite_transport::reach(bool is_self) const {
   return {};
 }
 
-/// Whose link of that number is.
-/// \param who the number becomes the one that the part knows
+/// The part that the link of that number belongs to.
+/// \param who its link number becomes the number within the part
 transport& composite_transport::part_for(const frame_sink& peer, counterpart& who) {
   for (const auto& part : parts_) {
     if (who.link < part->traits().links) {

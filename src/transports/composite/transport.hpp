@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several transports that reach the same peers, as one with several links.
+// Joins several transports that reach the same peers into one with several links.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 namespace weft::transports::composite {
 
 /// Its links to a peer are those of its parts, one after the other; a multi-rail link stripes over
-/// them as over several links of one transport. It moves nothing itself: each link is a part's, and
-/// the engine polls the parts. Progress lock held only.
+/// them as over several links of one transport. The object moves no frames itself: each link
+/// belongs to a part, and the engine polls the parts. Progress lock held only.
 class composite_transport final : public transport {
  public:
   /// See joint::make.

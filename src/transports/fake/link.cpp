@@ -17,7 +17,7 @@ fake_link::~fake_link() {
 void fake_link::let_go() noexcept {
   const auto held = transport_.world_.lock();
   wire_->let_go();
-  // What tells of a put may be on its way behind it.
+  // A frame that tells of a put may be under way behind it.
   if (transport_.manner_.fails_in_order) transport_.world_.land(*wire_, time::max());
   wire_->transfers.clear();
   wire_->shown.clear();
@@ -33,7 +33,7 @@ bool fake_link::holds() const noexcept {
   return wire_->held.has_value();
 }
 
-/// All of it at once, or all later.
+/// Moves all bytes at once, or begins a transfer that ends later.
 post fake_link::begin(wire::transfer t) noexcept {
   wire& w = *wire_;
   world& where = transport_.world_;

@@ -27,7 +27,7 @@ class fake_link final : public link {
   }
   bool holds() const noexcept override;
 
-  // All nodes share the test's address space, so a peer's memory can be copied straight from.
+  // All nodes share the test's address space, so a peer's memory can be copied directly.
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
   bool prefers_get(remote_address, std::size_t) const noexcept override {

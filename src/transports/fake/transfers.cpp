@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes read and write of each other's memory.
+// Reads and writes of other nodes' memory.
 #include <algorithm>
 
 #include "transports/fake/transport.hpp"
@@ -7,11 +7,11 @@
 namespace weft::transports::fake {
 
 namespace {
-// Their numbers are apart from those of frames.
+// Distinguishes the numbers of transfers from those of frames.
 constexpr std::uint64_t of_transfers = 1u << 31;
 }  // namespace
 
-/// When it ends, and how.
+/// Sets when the transfer ends, and whether it fails.
 void world::set_out(wire& w, wire::transfer& t) const noexcept {
   const std::uint64_t number = of_transfers | w.transferred++;
   const time takes = way(w, number);
@@ -21,7 +21,8 @@ void world::set_out(wire& w, wire::transfer& t) const noexcept {
   t.fails = chance_of(w, number) / 128 % 100 < w.how.failing;
 }
 
-/// Where it goes, if the other side still shows that; null: it does not, or it is dead.
+/// The memory that the transfer reaches, if the other side still shows it; null: withdrawn, or the
+/// node is dead.
 const wire::place* world::find(const wire& w, const wire::transfer& t) const noexcept {
   const auto there = nodes_.find(w.to);
   if (there == nodes_.end() || there->second.dead) return nullptr;
@@ -37,7 +38,7 @@ const wire::place* world::find(const wire& w, const wire::transfer& t) const noe
   return nullptr;
 }
 
-/// Moves the bytes up to there. \return false: it cannot
+/// Moves the bytes up to `upto`. \return false: not possible
 bool world::move(wire& w, wire::transfer& t, std::size_t upto) const noexcept {
   const wire::place* const p = find(w, t);
   if (!p || w.broken) return false;
@@ -61,8 +62,8 @@ void world::end(wire& w, wire::transfer& t) const noexcept {
   t.over = true;
 }
 
-/// Puts arrive before what was sent after them, also if their sender has no turn meanwhile.
-/// If one fails that should fail in order, what is on the wire is lost.
+/// Puts arrive before frames that were sent after them, also if their sender has no turn meanwhile.
+/// If a put fails that should fail in order, the frames on the wire are lost.
 void world::land(wire& w, time until) const noexcept {
   for (wire::transfer& t : w.transfers) {
     if (!t.put || t.due > until) continue;

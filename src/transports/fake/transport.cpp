@@ -99,7 +99,7 @@ post fake_transport::append(wire& w, const frame_header& header, const frame_ext
   return holds ? post::posted : post::done;
 }
 
-/// Also what has not arrived yet, for the news of the sender's end came behind it.
+/// Also delivers frames that are not due yet, for the news of the sender's end came after them.
 void fake_transport::forget(frame_sink& from) noexcept {
   const auto held = world_.lock();
   for (const std::shared_ptr<wire>& w : in_)
@@ -153,8 +153,9 @@ void fake_transport::lose(node other, bool known) {
     }
 }
 
-/// Writes the next piece of the first frame where the receiver wants it; what it does not want any
-/// more is dropped. \return false: more of it is left for the next turn, or will never come
+/// Writes the next piece of the first frame to the receiver's place; bytes that no longer have a
+/// place are dropped. \return false: more of the frame is left for the next turn, or will never
+/// come
 bool fake_transport::place(wire& w, bool all) noexcept {
   const wire::frame& f = w.frames.front();
   const frame_extension* const x = f.extended ? &f.extension : nullptr;
@@ -183,12 +184,14 @@ bool fake_transport::place(wire& w, bool all) noexcept {
   return w.placed == f.header.size && !w.stuck;
 }
 
-/// Short frames, or those that have come by the time somebody looks, are placed by few transports.
+/// Real transports do not place short frames, or frames that have arrived completely when they
+/// read.
 bool fake_transport::places(const wire& w, const wire::frame& f) const noexcept {
   return manner_.places && world_.chance_of(w, f.number) / 4096 % 100 < manner_.placed;
 }
 
-/// Hands over what is due. A receiver that cannot make sense of a frame hears no more on that wire.
+/// Delivers due frames. After a frame that its receiver rejects, nothing more is delivered on that
+/// wire.
 unsigned fake_transport::deliver(wire& w, std::size_t most, time until) noexcept {
   unsigned events = 0;
   while (!w.frames.empty() && !w.stuck && w.frames.front().due <= until && events < most) {
@@ -210,7 +213,7 @@ unsigned fake_transport::deliver(wire& w, std::size_t most, time until) noexcept
   return events;
 }
 
-/// Moves what is half done, and tells of what has ended.
+/// Moves the first half of transfers at half-time, and ends those that are due.
 unsigned fake_transport::end_transfers(wire& w, time until) noexcept {
   for (wire::transfer& t : w.transfers)
     if (t.half <= until && t.moved == 0 && !t.over) t.over = !world_.move(w, t, t.size / 2);
@@ -220,7 +223,7 @@ unsigned fake_transport::end_transfers(wire& w, time until) noexcept {
     world_.end(w, first);
     const wire::transfer t = first;
     w.transfers.pop_front();
-    // Otherwise the other side has taken its memory along, and says itself why.
+    // Otherwise the other side has withdrawn its memory, and says why by itself.
     if (t.put && t.fails && manner_.fails_in_order) world_.cut(self_, w.to, manner_.name);
     const bool well = t.moved == t.size;
     gather nothing;
@@ -268,7 +271,7 @@ bool fake_transport::has_work() noexcept {
     const std::optional<time> next = next_moment();
     return next && *next <= world_.elapsed();
   }
-  // Nobody rings again for what is on its way, nor for room that there is.
+  // There is no further ring for frames under way, nor for room that is already there.
   const auto waits_no_more = [this](const wire* w) {
     return w->refused && !w->broken && has_room(*w);
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node's part in a world.
+// The transport of one node of a world.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace weft::transports::fake {
 
-/// See transports/transport.hpp. Everything with the progress lock of the node's engine held; on
-/// the test's one thread, unless the world goes by real time.
+/// See transports/transport.hpp. All with the progress lock of the node's engine held; on the
+/// test's one thread, unless the world runs in real time.
 class fake_transport final : public runtime::pollable, public transport {
  public:
   fake_transport(world& where, node n, runtime::engine& e, const manner& how);
@@ -37,10 +37,10 @@ class fake_transport final : public runtime::pollable, public transport {
   void on_ready() noexcept override { rung_ = true; }
 
   // For the world.
-  std::optional<time> next_moment() const noexcept;  ///< at which there is something to do
+  std::optional<time> next_moment() const noexcept;  ///< of the next arrival or end of a transfer
   /// \param told whether frames vanish with it
   void die(bool told) noexcept;
-  /// \param known to the other node, too
+  /// \param known whether the other node is told, too
   void lose(node other, bool known);
   void ring() noexcept { bell_->ring(); }
 
@@ -63,11 +63,11 @@ class fake_transport final : public runtime::pollable, public transport {
   const manner manner_;
   const transports::traits traits_;
   std::optional<runtime::event_fd> bell_;  // in real time
-  bool rung_ = false;                      // the bell was heard; poll() silences it
+  bool rung_ = false;                      // the bell was rung; poll() drains it
   bool dead_ = false;
   std::vector<std::shared_ptr<wire>> in_;
   std::vector<wire*> out_;         // owned by their links
-  std::vector<frame_sink*> lost_;  // to be told
+  std::vector<frame_sink*> lost_;  // frame sinks that will get on_broken
   std::uint16_t last_shown_ = 0;
 };
 

@@ -18,7 +18,7 @@ void wire::let_go() noexcept {
   if (!held) return;
   take(*held, frames.back().payload);
   held.reset();
-  refused = true;  // whoever waits for that is told
+  refused = true;  // a sender that waits for this gets on_writable
 }
 
 void wire::drop_frames() noexcept {

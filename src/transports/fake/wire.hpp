@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is between two nodes: nothing of it leaves the process.
+// The state between two nodes; all of it stays in the process.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@
 
 namespace weft::transports::fake {
 
-using node = std::uint32_t;             ///< who; chosen by the test
+using node = std::uint32_t;             ///< number of a node; chosen by the test
 using time = std::chrono::nanoseconds;  ///< since the world began
 
-/// What links do with the peer's memory: they read and write it, or not.
+/// Whether links read and write the peer's memory.
 enum class memory { hidden, readable, refused_late };  ///< refused_late: promised, then failing
 
 /// How one transport treats its frames.
@@ -33,14 +33,14 @@ struct manner {
   std::uint32_t fragment = 2048;
   std::uint32_t announced_beyond = 0;
   fake::memory memory = memory::hidden;
-  bool holds = false;   ///< send_large leaves the bytes where they are until the sender's next turn
-  bool places = false;  ///< payloads go where the receiver says, a piece in each turn
-  unsigned placed = 100;  ///< percent of the frames of which it asks where
+  bool holds = false;     ///< send_large leaves the bytes with the sender until its next turn
+  bool places = false;    ///< payloads are written to the receiver's place, a piece in each turn
+  unsigned placed = 100;  ///< percent of the frames for which the receiver is asked for a place
 
-  bool later = false;         ///< `get` and `put` take as long as a frame, half of it at half-time
-  std::size_t transfers = 4;  ///< so many of them a link has under way, then it is busy
-  unsigned failing = 0;       ///< percent of them that fail in the middle
-  bool prefers_put = false;   ///< rather than `get` and frames
+  bool later = false;  ///< `get` and `put` take as long as a frame, half of the bytes at half-time
+  std::size_t transfers = 4;    ///< transfers that a link has under way, then it is busy
+  unsigned failing = 0;         ///< percent of the transfers that fail in the middle
+  bool prefers_put = false;     ///< rather than `get` and frames
   bool fails_in_order = false;  ///< a `put` that fails cuts the connection
   bool chains = false;          ///< frames can be chained to `get` and `put`, and are by default
 };
@@ -54,7 +54,7 @@ struct wire {
     frame_extension extension;
     std::vector<std::byte> payload;  // exactly as long, so that a sanitizer sees a read beyond it
     std::uint64_t number = 0;        // on its wire
-    std::optional<std::uint32_t> stops_after;  // so many bytes of it; nothing else comes any more
+    std::optional<std::uint32_t> stops_after;  // bytes of it that arrive; no frame follows
   };
 
   /// A `get` or `put` under way.
@@ -63,17 +63,17 @@ struct wire {
     time half{0};
     time due{0};
     remote_address at;  // the receiver's
-    scatter into;       // the sender's: of a get
-    gather data;        // of a put
+    scatter into;       // of a get: the sender's memory
+    gather data;        // of a put: the sender's memory
     std::size_t size = 0;
     std::size_t moved = 0;
     std::uint64_t cookie = 0;
     bool fails = false;            // in the middle
-    bool over = false;             // nothing of it is left to be moved
+    bool over = false;             // no more bytes are to be moved
     std::optional<frame> chained;  // leaves when all of it was moved; without payload
   };
 
-  /// Memory of the sender's that the receiver may read, or write.
+  /// Memory of the sender that the receiver may read, or write.
   struct place {
     std::byte* at;
     std::size_t size;
@@ -86,28 +86,28 @@ struct wire {
   frame_sink* sender = nullptr;
   frame_sink* receiver = nullptr;  // null: not accepted, or forgotten
   std::deque<frame> frames;
-  std::optional<gather> held;  // where the payload of the last frame still is
-  std::uint32_t placed = 0;    // bytes of the first frame that lie where the receiver said
+  std::optional<gather> held;  // the payload of the last frame, still in the sender's memory
+  std::uint32_t placed = 0;    // bytes of the first frame that were written to the receiver's place
   bool placing = false;
-  bool stuck = false;              // of the first frame nothing more comes
+  bool stuck = false;              // nothing more of the first frame comes
   std::uint64_t sent = 0;          // frames so far
-  std::deque<transfer> transfers;  // of the sender's, in the order of their ends
+  std::deque<transfer> transfers;  // begun by the sender, in the order of their ends
   std::uint64_t transferred = 0;   // so far
-  time last_put{0};                // frames that are sent later arrive later
+  time last_put{0};                // frames that are sent later arrive after this moment
   std::map<std::uint16_t, place> shown;
   bool refused = false;      // a frame or a transfer found no room
   bool broken = false;       // one of the two nodes is dead, or the connection between them
-  bool deaf = false;         // the receiver takes no frames any more, and the sender was not told
-  std::size_t vanished = 0;  // of frames, since then
+  bool deaf = false;         // the receiver takes no more frames, and the sender was not told
+  std::size_t vanished = 0;  // number of frames dropped since then
 
-  void let_go() noexcept;  ///< copies what is held
+  void let_go() noexcept;  ///< copies the held payload
   void drop_frames() noexcept;
 };
 
 /// Fills `into` from `data`, which moves on.
 void take(gather& data, std::vector<std::byte>& into) noexcept;
 
-/// What a world's watcher is told of.
+/// The events that a world's watcher is called for.
 enum class happening { posted, refused, delivered };
 
 }  // namespace weft::transports::fake

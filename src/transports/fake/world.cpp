@@ -11,8 +11,7 @@ namespace weft::transports::fake {
 
 namespace {
 
-/// A number that looks like chance and depends on nothing but its argument (the finaliser of
-/// SplitMix64).
+/// A pseudo-random number that depends only on the argument (the finaliser of SplitMix64).
 std::uint64_t scatter_bits(std::uint64_t x) noexcept {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -52,7 +51,7 @@ time world::awake_since(node n) const noexcept {
   return it == nodes_.end() ? time{0} : it->second.awake_since;
 }
 
-/// In real time it may sleep.
+/// In real time the node may sleep.
 void world::wake(node n) noexcept {
   if (!settings_.real_time) return;
   if (const auto it = nodes_.find(n); it != nodes_.end())
@@ -100,8 +99,8 @@ bool world::step() {
 
 std::size_t world::run_until_quiet() {
   std::size_t steps = 0;
-  // What ends in a turn without events (a cancellation) is completed at the end of that turn and
-  // may begin something new: it is quiet when two turns in a row brought nothing.
+  // An operation that ends in a turn without events (a cancellation) completes at the end of that
+  // turn and may begin a new one: the world is quiet after two turns in a row without events.
   for (int quiet = 0; quiet != 2; ++steps) quiet = step() ? 0 : quiet + 1;
   return steps;
 }
@@ -145,7 +144,7 @@ std::optional<time> world::next_moment() const noexcept {
   if (!events_.empty()) consider(events_.begin()->first.first);
   for (const auto& [n, who] : nodes_) {
     if (who.dead) continue;
-    // What comes to a stalled node waits until it is awake.
+    // Frames and timers of a stalled node wait until it is awake.
     for (const fake_transport* t : who.transports)
       if (const auto due = t->next_moment()) consider(std::max(*due, who.stalled_until));
     const runtime::engine::holder hold(*who.engine);
@@ -156,8 +155,8 @@ std::optional<time> world::next_moment() const noexcept {
   return next;
 }
 
-/// Each frame's way depends on the seed, the wire and its place there, and on nothing that happens
-/// elsewhere: a run from which something is left out resembles the whole one.
+/// The delay of each frame depends on the seed, the wire and its number there, and on no other
+/// event: a run from which events are removed resembles the whole run.
 time world::arrival(wire& w) const noexcept { return elapsed() + way(w, w.sent++); }
 
 time world::way(const wire& w, std::uint64_t number) const noexcept {

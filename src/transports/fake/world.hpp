@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where fake transports live: the one source of time, chance and death.
+// The world of the fake transports: the only source of time, random numbers and node deaths.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,21 @@ namespace weft::transports::fake {
 
 class fake_transport;
 
-/// How a world treats everybody; a transport may be given a manner of its own.
+/// The default manner of all transports, and the world's own settings; a transport may be given a
+/// manner of its own.
 struct settings : manner {
   std::uint64_t seed = 1;
-  time turn{0};  ///< what a turn costs in which something happened
+  time turn{0};  ///< duration of a turn in which something happened
 
-  /// Frames travel by the machine's clock and nodes turn themselves, each on threads of its own:
-  /// contexts. Nothing is the same twice then, and the world's own `step`, `at`, `kill`, `stall`
-  /// and `cut` are not for such a world.
+  /// Frames travel by the machine's clock and the nodes are contexts that make progress on threads
+  /// of their own. No two runs are equal then, and the world's own `step`, `at`, `kill`, `stall`
+  /// and `cut` must not be used in such a world.
   bool real_time = false;
 };
 
-/// A few nodes in one process and the network between them. Whoever has the same seed and does the
-/// same sees the same. It is the clock of its nodes' engines. One thread, unless it goes by real
-/// time; owned by the test and outlives everything that is in it.
+/// A few nodes in one process and the network between them. Equal seeds and equal calls give equal
+/// histories. It is the clock of its nodes' engines. One thread, unless it runs in real time; owned
+/// by the test and outlives all objects in it.
 class world final : public runtime::clock {
  public:
   explicit world(settings s);
@@ -49,17 +50,17 @@ class world final : public runtime::clock {
     return settings_.real_time ? std::chrono::steady_clock::now() - began_ : elapsed_;
   }
 
-  /// The same as a moment, for timers.
+  /// `elapsed` as a time point, for timers.
   runtime::time_point now() const noexcept override { return runtime::time_point(elapsed_); }
 
   /// A number below `bound`, which is not 0.
   std::uint64_t chance(std::uint64_t bound) { return random_() % bound; }
 
-  /// Does something at that moment, between the nodes' turns: connecting, dying, stalling.
+  /// Calls `what` at that moment, between the nodes' turns: for connecting, killing, stalling.
   void at(time when, std::function<void()> what);
 
-  /// What is due is done, then every living node that is not stalled has a turn, in an order by
-  /// chance; when nothing of that brought anything, time goes on to the next event, frame or timer.
+  /// Runs the due events, then gives every living node that is not stalled a turn, in random order;
+  /// if nothing happened, time goes on to the next event, frame or timer.
   /// \return false: nothing happened, and nothing is going to
   bool step();
 
@@ -67,42 +68,43 @@ class world final : public runtime::clock {
   std::size_t run_until_quiet();
 
   /// The node has no turn any more.
-  /// \param told true: frames to and from it vanish, and its peers see on_broken(errc::peer_lost)
-  ///        at their next turn; false: what is on its way arrives, and the wires tell nobody
+  /// \param told true: frames to and from the node vanish, and its peers see
+  ///   on_broken(errc::peer_lost) at their next turn; false: frames under way arrive, and the peers
+  ///   are not told
   void kill(node n, bool told = true);
   bool alive(node n) const noexcept;
 
-  /// The node has no turn until that moment, as one whose core is busy elsewhere.
+  /// The node has no turn until that moment, like a process whose core is taken by another.
   void stall(node n, time until);
 
   /// Frames between the two vanish, and both see on_broken(errc::peer_lost) at their next turn.
-  /// \param which only what goes by transports with a manner of that name; empty: everything
+  /// \param which only connections by transports with a manner of that name; empty: all
   void cut(node a, node b, std::string_view which = {});
 
   /// One end gives a connection up, and the other is not told: `end` sees
-  /// on_broken(errc::peer_lost) at its next turn and can send no more; what comes to it vanishes,
-  /// until a link is full of it. What it has sent arrives.
+  /// on_broken(errc::peer_lost) at its next turn and can send no more; frames to it vanish, until
+  /// the link is full of them. Frames that `end` has sent arrive.
   /// \param which as above
   void give_up(node end, node other, std::string_view which = {});
 
-  /// Since when the node could have had turns.
+  /// The time since which the node could have had turns.
   time awake_since(node n) const noexcept;
 
   /// Pieces of memory of living nodes that others may read or write.
   std::size_t shown() const noexcept;
 
-  /// Told what happens on the wires. Set before anything is sent.
+  /// Called for each event on the wires. Set before anything is sent.
   std::function<void(happening, const wire&, const wire::frame&)> watch;
 
-  /// Told of each turn that a node has had.
+  /// Called after each turn of a node.
   std::function<void(node)> turned;
 
-  /// Asked about memory that a receiver wants a payload in. False: it had no right to name that,
-  /// and nothing is written.
+  /// Asked about memory that a receiver names for a payload. False: the receiver had no right to
+  /// name it, and nothing is written.
   std::function<bool(const wire&, const_buffer)> may_place;
 
-  /// Called with each frame when it has been put on its wire, the last of `wire::frames`. May
-  /// change what is there: for tests that plant a fault.
+  /// Called with each frame after it was put on its wire, as the last of `wire::frames`. May change
+  /// the frames: for tests that inject a fault.
   std::function<void(wire&)> tamper;
 
  private:
@@ -116,13 +118,13 @@ class world final : public runtime::clock {
     time stalled_until{0};
     time awake_since{0};
   };
-  using event_key = std::pair<time, std::uint64_t>;  // in order of time, then of asking
+  using event_key = std::pair<time, std::uint64_t>;  // in order of time, then of the calls
 
   void enter(node n, runtime::engine& e, fake_transport& t);
   void leave(node n, fake_transport& t) noexcept;
   void wake(node n) noexcept;
-  /// Held by whoever touches a wire, besides the progress lock of its own engine, where several
-  /// threads do.
+  /// Held by a thread that touches a wire, besides the progress lock of its own engine, where
+  /// several threads do.
   std::unique_lock<std::recursive_mutex> lock() const {
     return settings_.real_time ? std::unique_lock(mutex_)
                                : std::unique_lock<std::recursive_mutex>();
@@ -137,7 +139,7 @@ class world final : public runtime::clock {
   time way(const wire& w, std::uint64_t number) const noexcept;
   time arrival(wire& w) const noexcept;
 
-  // What one side reads or writes of the other's memory (transfers.cpp).
+  // Reads and writes of the other side's memory (transfers.cpp).
   void set_out(wire& w, wire::transfer& t) const noexcept;
   const wire::place* find(const wire& w, const wire::transfer& t) const noexcept;
   bool move(wire& w, wire::transfer& t, std::size_t upto) const noexcept;

@@ -45,7 +45,7 @@ bool completions::post(one& o) noexcept {
 bool completions::add(queue_link& of, std::uint64_t cookie, bool well) noexcept {
   post_late();
   one o{&of, cookie, well, not_posted};
-  // In order: behind those that found no room.
+  // In order: behind earlier messages that found no room.
   const bool posted = (empty() || ended_.back().position != not_posted) && post(o);
   ended_.push_back(o);
   return posted;

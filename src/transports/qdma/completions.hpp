@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that have ended, on their way to whoever asked for them.
+// Copies that have ended, and that their links have not been told of yet.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@ namespace weft::transports::qdma {
 
 class queue_link;
 
-/// Told at once, or as the paper on Open MPI over Elan4 has it: each copy is followed by a small
-/// message to a queue of this process, and whoever reads that queue learns of the end
+/// The end is told at once, or as in the paper on Open MPI over Elan4: each copy is followed by a
+/// small message to a queue of this process, and the reader of that queue learns of the end
 /// (docs/adr/0023-chained-fin.md). Owned by the transport; progress lock held only.
 ///
-/// The messages are empty. Others can write to the queue that takes theirs, too, so what has ended
-/// is noted here, with the position of its message, and told when the reader has come past that.
+/// The messages are empty. Peers can write to the queue that takes these messages, too, so ended
+/// copies are kept in this object, with the position of their message, and told when the reader has
+/// passed it.
 class completions {
  public:
-  /// The sender of these messages: an id that is nobody else's.
+  /// The sender of these messages: an id that no other sender has.
   static constexpr vpid own = 0;
 
-  /// \param incoming where the messages of peers are
+  /// \param incoming the queue of the peers' messages
   /// \throws weft::error (system) for want of memory for a second queue
   completions(copy_completion how, queue_memory& incoming, const queue_progress& progress);
 
@@ -40,14 +41,15 @@ class completions {
   bool add(queue_link& of, std::uint64_t cookie, bool well) noexcept;
   void post_late() noexcept;
 
-  /// The reader of the peers' queue has come so far: tells of those whose messages it has passed.
+  /// The reader of the peers' queue has come to `head`: tells of the copies whose messages it has
+  /// passed.
   /// \return how many
   unsigned seen(std::uint64_t head) noexcept { return apart_ ? 0 : tell_before(head); }
-  /// Reads the queue that has nothing else, if there is one, and tells of those.
+  /// Reads the separate queue, if there is one, and tells of its copies.
   unsigned take() noexcept;
-  /// Tells of all of a link, as the last it hears.
+  /// Tells of all copies of a link, as its last calls.
   void tell_all_of(const queue_link& l) noexcept;
-  /// Forgets those of a link without a word.
+  /// Drops the copies of a link without telling.
   void drop_all_of(const queue_link& l) noexcept;
 
  private:
@@ -58,7 +60,7 @@ class completions {
     bool well;
     std::uint64_t position;
   };
-  /// A queue that nobody else can write to.
+  /// A queue that no other process can write to.
   struct second_queue {
     runtime::mapping memory;
     queue_progress progress{};

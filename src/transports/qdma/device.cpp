@@ -22,7 +22,7 @@ device::device(runtime::engine& e, table t, socket_id name, std::size_t arena_by
   for (std::uint32_t q = 0; q != queue_count; ++q)
     boxes_.emplace_back(segment_.queue(q), regions().progress_of(q), self_);
   boxes_[0].open = true;
-  busy = true;  // others may post at any time, whether an operation waits or not
+  busy = true;  // peers may post at any time, whether an operation waits or not
 }
 
 device::~device() { close(); }
@@ -58,7 +58,7 @@ vpid device::meet(const wireup_message& p, pid_t pid) {
   const device_address_body body = body_of_card(p, card_fds);
   if (!table_.is_same(p.fds[0].get()))
     throw error(errc::refused, "the peer has another table of contexts; join the same one");
-  // A second card for an id that is met already would be somebody else's.
+  // A second card for a known id would belong to another context.
   if (body.who == 0 || knows(body.who) || !table_.lives(body.who))
     throw error(errc::protocol_error, "the peer says that it is who it cannot be");
   auto own_bell = std::make_shared<runtime::remote_doorbell>(p.fds.back());
@@ -70,11 +70,11 @@ vpid device::meet(const wireup_message& p, pid_t pid) {
 
 void device::lose(vpid v) noexcept {
   if (!peers_.contains(v)) return;
-  take_signals();  // it may have signalled before it ended
+  take_signals();  // the peer may have signalled before it ended
   for (box& b : boxes_) b.reader.forget_wish(v);
   peers_.erase(v);
   last_lost_[lost_++ % last_lost_.size()] = v;
-  // They fail at their next turn.
+  // The parked chains fail at their next turn.
   for (std::uint32_t q = 0; q != queue_count; ++q)
     if (const auto at = parked_.find({v, q}); at != parked_.end()) {
       std::deque<run> all = std::move(at->second);
@@ -197,7 +197,7 @@ void device::wake_peer() noexcept {
     if (p->has_unconsumed()) p->wake_peer();
 }
 
-/// Who waits for room may have found no place to say so.
+/// A sender that waits for room may have found no place to say so.
 bool device::has_unconsumed() const noexcept {
   return parked_runs_ != 0 || std::any_of(peers_.begin(), peers_.end(),
                                           [](const auto& p) { return p.second->has_unconsumed(); });

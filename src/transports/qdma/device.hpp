@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The card in software: takes descriptors, runs them in slices, counts events, starts chains.
+// The software device: takes descriptors, runs them in slices, counts events, starts chains.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@
 
 namespace weft::transports::qdma {
 
-/// One context's device. The engine polls it: in `dedicated` mode that is the progress thread while
-/// the application does something else. How cards come from one process to another is the owner's
-/// business. Every function is called with the progress lock held unless it says otherwise.
+/// One context's device. The engine polls it: in `dedicated` mode the progress thread does while
+/// the application does other work. The owner carries cards from one process to another. Every
+/// function is called with the progress lock held unless it says otherwise.
 class device final : public runtime::pollable {
  public:
   static constexpr std::size_t default_arena = std::size_t{64} << 20;
@@ -30,13 +30,13 @@ class device final : public runtime::pollable {
   static constexpr std::uint32_t most_hops = 65536;
   static constexpr std::size_t most_runs = 65536;
 
-  /// \param e whose doorbell peers ring; must outlive the device
-  /// \param name where it can be met, for the table
+  /// \param e its doorbell is rung by peers; must outlive the device
+  /// \param name the socket where the device can be met, for the table
   /// \throws weft::error (system)
   device(runtime::engine& e, table t, socket_id name, std::size_t arena_bytes = default_arena);
-  ~device() override;  ///< everything was ended by close()
+  ~device() override;  ///< close() has ended everything
 
-  /// Ends what waits, and gives the id back. What comes later ends with errc::closed.
+  /// Ends waiting operations, and releases the id. Later operations end with errc::closed.
   void close() noexcept;
 
   vpid self() const noexcept { return self_; }
@@ -45,7 +45,7 @@ class device final : public runtime::pollable {
 
   // --- others ------------------------------------------------------------------------------
 
-  /// What others need to meet this. \throws weft::error when descriptors run out
+  /// The card that others need to meet this device. \throws weft::error when descriptors run out
   wireup_message card() const;
 
   /// Takes the card of another context of the same table.
@@ -56,18 +56,18 @@ class device final : public runtime::pollable {
   bool knows(vpid v) const noexcept { return v == self_ || peers_.contains(v); }
   std::size_t known() const noexcept { return peers_.size(); }
 
-  /// It has ended: descriptors that name it fail, and events that depend on it.
+  /// The peer has ended: descriptors that name it fail, and events that depend on it.
   void lose(vpid v) noexcept;
 
   // --- descriptors -------------------------------------------------------------------------
 
-  /// Begins a chain; what it can do at once it does inside the call.
+  /// Begins a chain; steps that are possible at once are done inside the call.
   void start(chain_steps steps) noexcept;
 
   // --- events ------------------------------------------------------------------------------
 
   std::uint64_t make_event(std::uint64_t completions, bool repeat);
-  void drop_event(std::uint64_t key) noexcept;  ///< nobody waits for it
+  void drop_event(std::uint64_t key) noexcept;  ///< no operation waits for it
   void arm_event(std::uint64_t key, std::uint64_t completions) noexcept;
   void hang(std::uint64_t key, chain_steps steps);
   void depend(std::uint64_t key, vpid on);
@@ -80,7 +80,8 @@ class device final : public runtime::pollable {
 
   /// \throws weft::error (out_of_memory)
   std::uint32_t open_queue();
-  void close_queue(std::uint32_t number) noexcept;  ///< nobody receives; messages are dropped
+  void close_queue(
+      std::uint32_t number) noexcept;  ///< no operation receives from it; messages are dropped
   bool receive(weft::qdma::detail::receive_operation& op) noexcept;
   void cancel(weft::qdma::detail::receive_operation& op) noexcept;
 
@@ -106,14 +107,14 @@ class device final : public runtime::pollable {
     chain_steps steps;
     std::size_t next = 0;      // step
     std::uint64_t copied = 0;  // bytes of that step
-    std::uint32_t hops = 0;    // descriptors since an application began this
-    errc failed = errc::ok;    // a step has: only signals are left
+    std::uint32_t hops = 0;    // descriptors since an application began the chain
+    errc failed = errc::ok;    // a step has failed: only signals are left
     std::string why;
   };
   struct box {
     box(queue_memory& q, queue_progress& p, vpid me) : reader(q, p), own(q, p, me) {}
     queue_reader reader;
-    queue_writer own;  // what this process posts to itself
+    queue_writer own;  // for messages that this process posts to itself
     bool open = false;
     std::deque<weft::qdma::detail::receive_operation*> waiting;
   };
@@ -154,7 +155,7 @@ class device final : public runtime::pollable {
   bool closed_ = false;
   bool refusing_ = false;  // more chains than most_runs
   std::unordered_map<vpid, std::unique_ptr<peer>> peers_;
-  std::array<vpid, 64> last_lost_{};  // whose entries may not show it yet: sockets close earlier
+  std::array<vpid, 64> last_lost_{};  // their entries may not show it yet: sockets close earlier
   std::size_t lost_ = 0;
   std::deque<counted_event> events_;
   std::vector<std::uint32_t> free_events_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's events: counting, triggering, and whoever waits.
+// The device's events: counting, triggering, and waiting operations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::uint64_t key_of(std::uint32_t generation, std::size_t index) noexcept {
   return std::uint64_t{generation} << 32 | (index + 1);
 }
 
-/// What another process says that went wrong; anything else is a broken rule.
+/// Another process's word for a failure; an unknown word is a broken rule.
 errc status_of(std::uint32_t word) noexcept {
   return word <= static_cast<std::uint32_t>(errc::system) ? static_cast<errc>(word)
                                                           : errc::protocol_error;
@@ -44,7 +44,7 @@ std::uint64_t device::make_event(std::uint64_t completions, bool repeat) {
       throw error(errc::out_of_memory,
                   fmt::format("a device has {} events; drop those that are not needed", index));
     free_events_.reserve(index + 1);  // so that dropping one cannot fail
-    // Keys of other processes, and of earlier ones with this id, should not fit.
+    // Keys of other processes, and of earlier processes with this id, should not fit.
     events_.emplace_back().generation = static_cast<std::uint32_t>(segment_.probe_word() + index);
   }
   if (!free_events_.empty()) free_events_.pop_back();
@@ -87,14 +87,14 @@ void device::depend(std::uint64_t key, vpid on) {
   trigger(*e);
 }
 
-/// Nobody knows how many of its completions are missing: it triggers when it is armed.
+/// How many completions of a lost peer are missing is unknown: the event triggers when it is armed.
 void device::miss(counted_event& e, vpid who) noexcept {
   if (e.failed == errc::ok) {
     e.failed = errc::peer_lost;
     try {
       e.why = fmt::format("process {:#x}, on which the event depends, has ended", who);
     } catch (const std::exception&) {
-      // The code tells most of it.
+      // No memory: the code tells most of it.
     }
   }
   e.arrived = std::max(e.arrived, e.wanted);
@@ -126,7 +126,7 @@ void device::cancel(trigger_operation& op) noexcept {
   engine_.end(op, errc::stopped);
 }
 
-/// A completion, from here or from elsewhere.
+/// Counts a completion, from this process or another one.
 void device::count(std::uint64_t key, std::uint32_t hops, errc failed,
                    const std::string& why) noexcept {
   counted_event* e = find(key);
@@ -151,7 +151,8 @@ void device::trigger(counted_event& e) noexcept {
   while (e.take_trigger()) fire(e);
 }
 
-/// Chains first: who waits may drop the event. A failure goes on along the chains' signals.
+/// Starts chains first: the waiting coroutine may drop the event. A failure goes on along the
+/// chains' signals.
 void device::fire(counted_event& e) noexcept {
   for (const chain_steps& steps : e.chains) {
     run r;
@@ -194,7 +195,7 @@ unsigned device::take_signals() noexcept {
     if (fits) std::memcpy(&body, m->bytes.data(), sizeof body);
     own.pop();
     ++events;
-    // Who was not met has nothing to say here.
+    // Signals of processes that were not met are refused.
     if (!fits || !knows(from)) {
       ++refused_signals_;
       continue;

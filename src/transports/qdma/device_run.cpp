@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device at work: chains under way, in fair slices.
+// The device's execution: chains under way, in fair slices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ using weft::qdma::rights;
 
 namespace {
 
-// In one pass: enough to amortise it, few enough that others have their turn.
+// Visits in one pass: enough to amortise it, few enough that other pollables have their turn.
 constexpr unsigned visits_per_pass = 16;
-// Of one chain before others have their turn.
+// Steps of one chain before others have their turn.
 constexpr unsigned steps_per_visit = 8;
 constexpr std::uint64_t most_together = 4096;  // bytes copied after which a visit ends
 
@@ -42,15 +42,16 @@ void device::add(run r) noexcept {
   } catch (const std::bad_alloc&) {
     fail(r, errc::out_of_memory, "no memory for a chain");
   }
-  // Its events of this process learn of it. For others there is no room to wait, nor for what those
-  // events would start: that is dropped, or a cycle would go on here, deeper and deeper.
+  // The chain's events of this process are told. For signals to other processes there is no memory
+  // to wait in, nor for the chains that those events would start: those are dropped, or a cycle
+  // would recurse here without end.
   if (std::exchange(refusing_, true)) return;
   for (; r.next != r.steps->size(); ++r.next)
     if (const descriptor& d = (*r.steps)[r.next]; d.kind == what::signal) send_signal(r, d);
   refusing_ = false;
 }
 
-/// Goes on with a chain. `parked`: it was put where it waits for room.
+/// Goes on with a chain. `parked`: a copy of it was queued to wait for room.
 device::visit_end device::visit(run& r) noexcept {
   for (unsigned left = steps_per_visit; left != 0; --left) {
     if (r.next == r.steps->size()) return visit_end::over;
@@ -60,7 +61,7 @@ device::visit_end device::visit(run& r) noexcept {
            fmt::format("{} descriptors have led to each other without the application: a cycle? "
                        "Begin each round of it from the application",
                        most_hops));
-    // A failure goes round once more, so that every event of the cycle is told of it.
+    // A failure goes round the cycle once more, so that every event of the cycle is told of it.
     if (r.hops >= 2 * most_hops) return visit_end::over;
     if (r.failed == errc::ok || d.kind == what::signal) {
       const outcome o = step(r, d);
@@ -131,7 +132,7 @@ outcome device::post(run& r, vpid to, std::uint32_t queue,
     return fail(r, errc::invalid_argument, "there is no such queue, or the message is too long");
   if (const auto waiting = parked_.find({to, queue});
       waiting != parked_.end() && !waiting->second.empty() && &waiting->second.front() != &r)
-    return outcome::later;  // not before those that wait
+    return outcome::later;  // not before the chains that wait
   if (to == self_) return boxes_[queue].own.post(bytes) ? outcome::done : outcome::later;
   const auto p = peers_.find(to);
   if (p == peers_.end()) return fail_unknown(r, to);
@@ -142,7 +143,7 @@ outcome device::copy(run& r, const descriptor& d) noexcept {
   const std::uint64_t n = std::min<std::uint64_t>(d.size - std::min(r.copied, d.size), slice);
   const bool write = d.kind == what::write;
   const char* why = nullptr;
-  // Both as a whole, so that nothing is copied of what could not be copied to its end.
+  // Both are checked as a whole, so that no part is copied of a copy that could not be finished.
   std::byte* here = regions().find(d.local_key, d.local_offset, d.size, why);
   if (!here) return fail(r, errc::invalid_argument, fmt::format("region of this process: {}", why));
   here += r.copied;
@@ -158,7 +159,7 @@ outcome device::copy(run& r, const descriptor& d) noexcept {
   } else {
     const auto p = peers_.find(static_cast<vpid>(d.to));
     if (p == peers_.end()) return fail_unknown(r, static_cast<vpid>(d.to));
-    // The part that is copied now ends where the whole does, which is checked with the first.
+    // The slice that is copied now ends within the whole, which was checked with the first slice.
     if (r.copied == 0 && d.remote_offset + d.size < d.remote_offset)
       return fail(r, errc::invalid_argument, "beyond the end of the region");
     if (r.copied == 0) why = p->second->check(write, d.remote_key, d.remote_offset, d.size);
@@ -175,7 +176,7 @@ outcome device::copy(run& r, const descriptor& d) noexcept {
   return o;
 }
 
-/// Where it waits, behind those that have waited longer. False: it has failed for want of memory.
+/// Puts the chain behind those that have waited longer. False: it has failed for want of memory.
 bool device::park(run& r, destination where) noexcept {
   const auto waiting = parked_.find(where);
   if (waiting != parked_.end() && !waiting->second.empty() && &waiting->second.front() == &r)
@@ -194,7 +195,7 @@ bool device::park(run& r, destination where) noexcept {
 
 unsigned device::run_some() noexcept {
   unsigned events = 0;
-  // Those that are there now; what they lead to has its turn in the next pass.
+  // Only the chains that are ready now; chains that they start have their turn in the next pass.
   for (std::size_t left = std::min<std::size_t>(ready_.size(), visits_per_pass); left != 0;
        --left) {
     run r = std::move(ready_.front());

@@ -12,12 +12,12 @@
 
 namespace weft::transports::qdma {
 
-/// Tries whether shared memory can be had at all.
+/// Tries whether shared memory is available at all.
 /// \return empty, or why not and what would cure it
 std::string probe();
 
 /// \param e of the context; must outlive the transport
-/// \param ends how the end of a copy is told here
+/// \param ends how the end of a copy is told to this process
 /// \throws weft::error (system)
 std::unique_ptr<transport> make(runtime::engine& e, copy_completion ends);
 

@@ -11,7 +11,8 @@ namespace weft::transports::qdma {
 
 namespace {
 
-// How far ahead of its writing a slot is fetched: beyond those that the receiver may look at now.
+// How far ahead of the write position a slot is fetched: beyond those that the receiver may be
+// reading.
 constexpr std::uint64_t slots_ahead = 2;
 
 /// Whether the stage up to `end` is free.
@@ -23,7 +24,7 @@ std::size_t bytes_before_payload(const frame_header& h) noexcept {
   return sizeof h + extension_size(h);
 }
 
-/// From a cursor that stays where it is.
+/// Copies from a cursor without moving it.
 void copy_out(std::byte* to, gather from, std::size_t n) noexcept {
   while (n != 0) {
     const const_buffer run = from.run(n);
@@ -60,7 +61,7 @@ std::string queue_link::opened(wireup_message answer) {
 inline void queue_link::publish(std::uint64_t position, std::size_t size) noexcept {
   writer_->publish(position, size);
   // The receiver read the next lines on its last lap. In a burst, fetching one early hides the
-  // transfer; for a single message it would only be in the way of the message itself.
+  // transfer; for a single message the fetch would only delay the message itself.
   if (last_pass_ == passes_) runtime::prefetch_for_write(writer_->upcoming(position, slots_ahead));
   last_pass_ = passes_;
   peer_->peer_doorbell().ring_if_asleep();
@@ -95,8 +96,7 @@ post queue_link::send(const frame_header& header, const frame_extension* extensi
   return answer;
 }
 
-/// A slot that is taken is in everybody's way until it is filled, so what is staged is copied
-/// first.
+/// A taken slot blocks all senders until it is filled, so a staged payload is copied first.
 template <class Copy>
 post queue_link::send_frame(const frame_header& header, const frame_extension* extension,
                             Copy copy) noexcept {
@@ -121,7 +121,7 @@ post queue_link::send_frame(const frame_header& header, const frame_extension* e
   return post::done;
 }
 
-/// Refreshes what the peer has read, believing it only within what was ever staged.
+/// Reads how far the peer has read, and accepts only positions within what was staged.
 bool queue_link::has_stage(std::uint64_t end) noexcept {
   if (fits(end, stage_read_)) return true;
   const std::uint64_t read = peer_->stage().read.load(std::memory_order_acquire);
@@ -140,7 +140,7 @@ bool queue_link::has_stage(std::uint64_t end) noexcept {
     pair_.owner().wants_room(*this);
     writer_->wish_for_room();
   }
-  // The next pass looks for room, and then tells the peer's frame sink.
+  // The next pass looks for room, and then calls the peer's frame sink.
   if (broken_) return post::failed;
   peer_->peer_doorbell().ring_if_computing();
   return post::busy;

@@ -14,10 +14,10 @@ namespace weft::transports::qdma {
 
 class pair;
 
-/// Posts frames. One that fits into a slot is a message of the peer's queue, which this writes in
-/// place; of a longer one the queue gets the header, and its payload lies in the stage of this
-/// link, where the peer reads it. Owned by the protocol layer's peer; its pair outlives it.
-/// Progress lock held only.
+/// Posts frames. A frame that fits into a slot is a message of the peer's queue, written in place;
+/// of a longer one the queue gets the header, and its payload lies in the stage of this link, where
+/// the peer reads it. Owned by the protocol layer's peer; the pair outlives it. Progress lock held
+/// only.
 class queue_link final : public link {
  public:
   /// \param stage memory of stage_bytes
@@ -43,20 +43,22 @@ class queue_link final : public link {
   bool unconsumed() const noexcept override { return writer_->unconsumed(); }
   void wake_peer() noexcept override;
 
-  /// \return whether it has left
+  /// \return whether the frame has left
   bool send_chained(const transfer::frame& f) noexcept;
 
   bool became_writable() noexcept;
-  /// The same, changing nothing: for the look before a sleep.
+  /// As became_writable, without a change of state: for the last poll before a sleep.
   bool would_have_room() const noexcept;
   bool broken() const noexcept { return broken_; }
 
-  /// The transport's list of links whose peers may have to be rung.
+  /// The peer has read everything; the link is no longer in the transport's list of unconsumed
+  /// links.
   void all_seen() noexcept { listed_unconsumed_ = false; }
   pair& owner() const noexcept { return pair_; }
 
  private:
-  /// A frame of any size. \param copy writes the payload to where it is told, once or twice
+  /// Sends a frame of any size. \param copy writes the payload to a given place; called at most
+  /// once
   template <class Copy>
   post send_frame(const frame_header& header, const frame_extension* extension, Copy copy) noexcept;
   void publish(std::uint64_t position, std::size_t size) noexcept;
@@ -68,12 +70,12 @@ class queue_link final : public link {
 
   pair& pair_;
   const std::uint32_t& passes_;  // of the transport
-  std::uint32_t last_pass_ = 0;  // when the last frame was posted
+  std::uint32_t last_pass_ = 0;  // value of passes_ when the last frame was posted
   peer* peer_ = nullptr;         // once opened
   queue_writer* writer_ = nullptr;
   runtime::mapping stage_;
   std::uint64_t staged_ = 0;      // where the next payload may begin
-  std::uint64_t stage_read_ = 0;  // what the peer published when last looked at
+  std::uint64_t stage_read_ = 0;  // the peer's published position, as last read
   std::uint64_t wanted_stage_ = 0;
   std::vector<std::uint64_t> shown_;  // keys of regions that the peer may copy from or to
   bool waits_writable_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link's one-sided half: what it copies from and to the peer's memory, and what it shows of its
-// own.
+// The link's one-sided half: copies from and to the peer's memory, and this side's memory that the
+// peer may reach.
 #include <sched.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace weft::transports::qdma {
 
 using weft::qdma::rights;
 
-/// What is short is copied at once; the rest goes on in passes, side by side with others.
+/// A short range is copied at once; a longer one in passes, in turn with others.
 post queue_link::move(transfer t, remote_address where) noexcept {
   if (!peer_) return post::failed;
   t.of = this;
@@ -56,8 +56,8 @@ bool queue_link::send_chained(const transfer::frame& f) noexcept {
   return send(f.header, &f.extension, nothing) == post::done;
 }
 
-/// One copy out of memory that is mapped here beats two through the queue; the kernel's copy does
-/// not, unless nobody is there to do the other half.
+/// One copy out of mapped memory beats two through the queue; the kernel's copy does not, unless no
+/// thread of the peer polls to do the other half.
 bool queue_link::prefers_get(remote_address from, std::size_t size) const noexcept {
   if (!peer_) return false;
   const std::uint64_t key = peer_->key_named(from);
@@ -80,7 +80,7 @@ std::optional<remote_address> queue_link::show(std::span<std::byte> memory,
 }
 
 std::optional<remote_address> queue_link::expose(const_buffer data) noexcept {
-  // Nobody is given the right to write there.
+  // No peer gets the right to write there.
   return show({const_cast<std::byte*>(data.data()), data.size()}, rights::read);
 }
 
@@ -105,7 +105,7 @@ void queue_link::let_go() noexcept {
   shown_.clear();
 }
 
-/// Who copies does so for microseconds, unless it was stopped in the middle, or never copied. A
+/// A process that copies does so for microseconds, unless it was stopped in the middle, or died. A
 /// reader finds out by itself that it came too late (peer::copy); a writer must have ended before
 /// the application has the memory back.
 void qdma_transport::take_back(std::uint64_t key) noexcept {
@@ -124,7 +124,8 @@ void qdma_transport::take_back(std::uint64_t key) noexcept {
     all.retire(key, segment_.memory());
 }
 
-/// Records that somebody held when they were taken back are used again when nobody does.
+/// Records that were held when their region was taken back are used again when no process holds
+/// them.
 void qdma_transport::retire_held() noexcept {
   std::erase_if(held_, [this](std::uint64_t key) {
     if (own_regions::is_held(segment_.memory(), key, senders_)) return false;

@@ -74,7 +74,7 @@ bool pair::deliver(std::span<const std::byte> message) noexcept {
   frame_header header;
   if (message.size() < sizeof header) return false;
   std::memcpy(&header, message.data(), sizeof header);
-  // The sender could change it while we look: use the copy, which nobody can.
+  // The sender could change it during the check: use the copy, which it cannot change.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::size_t before = sizeof header + extension_size(header);
   if (before == sizeof header && message.size() == before + header.size) [[likely]]

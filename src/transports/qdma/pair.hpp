@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that frames by qdma have to do with one peer.
+// The state of frames by qdma to and from one peer.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@ namespace weft::transports::qdma {
 
 class qdma_transport;
 
-/// What a link (this process to the peer) and the peer's frames share. Owned by the transport;
-/// progress lock held only. The two directions are connected independently, each by its sender on
-/// first use.
+/// The state that the link (this process to the peer) and the reading of the peer's frames share.
+/// Owned by the transport; progress lock held only. The two directions are connected independently,
+/// each by its sender on first use.
 class pair {
  public:
   pair(qdma_transport& owner, frame_sink& peer, counterpart who) noexcept
@@ -27,15 +27,15 @@ class pair {
   std::string accept(wireup_message offer, wireup_message& answer);  // see transport::accept
   std::string take_answer(wireup_message answer);
 
-  /// Hands a frame of the peer's to its frame sink. Its bytes can still be written by others.
+  /// Hands a frame of the peer to its frame sink. Other processes can still write to its bytes.
   /// \return false: it makes no sense
   bool deliver(std::span<const std::byte> message) noexcept;
 
-  /// Staged bytes that were read and of which the peer was not told.
+  /// Staged bytes that were read and that the peer was not told of.
   std::uint64_t unpublished() const noexcept { return read_ - published_; }
   void publish() noexcept;
 
-  vpid sender() const noexcept { return sender_; }  ///< what the peer posts as; 0: it does not
+  vpid sender() const noexcept { return sender_; }  ///< the peer's id as a sender; 0: none
   peer* there() noexcept { return there_ ? &*there_ : nullptr; }
   runtime::remote_doorbell& peer_doorbell() noexcept { return *doorbell_; }
   std::uint64_t bells_rung() const noexcept { return doorbell_ ? doorbell_->rung() : 0; }
@@ -45,8 +45,9 @@ class pair {
   void lose_incoming() noexcept;
   qdma_transport& owner() const noexcept { return owner_; }
 
-  bool broken = false;         ///< nothing of the peer's makes sense any more
-  bool listed_staged = false;  ///< the transport's list of those with something unpublished
+  bool broken = false;  ///< the peer's frames are no longer read
+  bool listed_staged =
+      false;  ///< the transport's: the pair is in its list of pairs with unpublished bytes
 
   std::string describe() const;
 
@@ -61,7 +62,7 @@ class pair {
   queue_link* link_ = nullptr;  // owned by the protocol layer
   vpid sender_ = 0;
   runtime::mapping stage_;  // the peer's
-  std::uint64_t read_ = 0;  // of it
+  std::uint64_t read_ = 0;  // bytes of the stage
   std::uint64_t published_ = 0;
 };
 

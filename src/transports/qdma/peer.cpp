@@ -12,7 +12,7 @@ namespace weft::transports::qdma {
 using weft::qdma::rights;
 
 namespace {
-// More address space than that is not believed.
+// A card that claims more address space is refused.
 constexpr std::uint64_t most_arena_bytes = std::uint64_t{1} << 36;
 }  // namespace
 
@@ -44,7 +44,7 @@ outcome peer::post(std::uint32_t queue, std::span<const std::byte> bytes) noexce
     posted = w.post(bytes);
   }
   if (!posted) {
-    ring();  // whoever has filled it may have rung nobody
+    ring();  // the sender that filled the queue may have rung no thread
     return outcome::later;
   }
   w.drop_wish();
@@ -74,8 +74,8 @@ bool peer::is_mapped(std::uint64_t key) const noexcept {
   return !find_region(*directory_, key, 0, 0, rights::none, r) && r.in_arena;
 }
 
-/// Whoever does not wait for this hold may have used the memory anew meanwhile; then this word was
-/// cleared before, and whoever has read anything of that sees it.
+/// An owner that did not wait for this hold may have used the memory anew meanwhile. It cleared the
+/// key before that, so a process that has read any of the new bytes sees the cleared key.
 outcome peer::came_in_time(std::uint64_t key, const char*& why) const noexcept {
   std::atomic_thread_fence(std::memory_order_acquire);
   if (directory_->region[record_of(key)].key.load(std::memory_order_relaxed) == key)
@@ -94,7 +94,7 @@ outcome peer::copy(bool write, std::uint64_t key, std::uint64_t offset, std::byt
   // Once more, under the hold.
   if (why = find_region(*directory_, key, offset, size, need, r); why) return outcome::failed;
   if (r.in_arena) {
-    // The region directory is its owner's word.
+    // The region directory was written by the peer: check it.
     if (r.base > arena_.size() || r.size > arena_.size() - r.base) {
       why = "the region lies outside of its owner's arena";
       return outcome::failed;
@@ -112,7 +112,7 @@ outcome peer::copy(bool write, std::uint64_t key, std::uint64_t offset, std::byt
   const int code = write ? runtime::write_foreign(pid_, r.base + offset, here, size)
                          : runtime::read_foreign(pid_, here, r.base + offset, size);
   if (code == 0) return came_in_time(key, why);
-  // Its memory goes before it can be seen to be dead.
+  // A process's memory goes before the process is seen to be dead.
   why = code == ESRCH ? "the process has ended" : "the kernel could not copy all of it";
   return code == ESRCH ? outcome::lost : outcome::failed;
 }

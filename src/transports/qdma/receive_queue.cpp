@@ -7,8 +7,8 @@ namespace weft::transports::qdma {
 
 // --- producers ---------------------------------------------------------------------------------
 
-/// The long way: looks how far the owner has come, and for a position that nobody has. Those before
-/// the tail are taken, unless a liar has moved it; the owner then passes them.
+/// The slow path: reads how far the owner has come, and looks for a free position. Positions before
+/// the tail are taken, unless a lying peer has moved it; the owner then passes them.
 [[gnu::noinline]] std::optional<std::uint64_t> queue_writer::search() noexcept {
   known_head_ = progress_.head.load(std::memory_order_acquire);
   withheld_ = progress_.withheld.load(std::memory_order_relaxed) != 0;
@@ -47,15 +47,15 @@ void queue_writer::drop_wish() noexcept {
 
 queue_reader::queue_reader(queue_memory& q, queue_progress& p)
     : queue_(q), progress_(p), over_until_(slot_count) {
-  late_.reserve(slot_count);  // so that withholding one cannot fail
+  late_.reserve(slot_count);  // so that withholding a slot cannot fail
 }
 
-/// A size that cannot be is a message that is not one.
+/// A message of an impossible size is passed over.
 std::optional<queue_reader::view> queue_reader::view_at(std::uint64_t p) noexcept {
   const slot_head& s = queue_.heads[p % slot_count];
   const vpid from = s.from;
   const std::uint32_t size = s.size;
-  // Others could change them while we look: use the copies, which nobody can.
+  // Other processes could change them during the check: use the copies, which they cannot change.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (size > slot_bytes) [[unlikely]] {
     ++put_right_;
@@ -65,12 +65,13 @@ std::optional<queue_reader::view> queue_reader::view_at(std::uint64_t p) noexcep
   return view{from, {size <= head_bytes ? s.body : queue_.bodies[p % slot_count], size}};
 }
 
-/// The same as peek, where slots are withheld or were read out of their turn. What comes late comes
-/// first: its sender can have posted more since. So it is looked for after the next one was seen.
+/// As peek, where slots are withheld or were read out of their turn. Late messages come first:
+/// their senders can have posted more since. So a late message is looked for after the next one was
+/// seen.
 std::optional<queue_reader::view> queue_reader::peek_with_care() noexcept {
   late_now_ = none;
   std::optional<view> next;
-  // Where all are withheld, there is nowhere to go.
+  // If all are withheld, there is no next position.
   for (unsigned left = late_.size() == slot_count ? 0 : slot_count; left != 0; --left) {
     if (!is_over(head_)) {
       if (!published(head_)) break;
@@ -79,8 +80,8 @@ std::optional<queue_reader::view> queue_reader::peek_with_care() noexcept {
     ++head_;
     ++unpublished_;
   }
-  // The first of them, looked for from the last: where one is seen, those that its sender had
-  // posted before are seen, too.
+  // Finds the first published one, searching from the last: if one is seen, those that its sender
+  // had posted before are seen, too.
   for (std::size_t i = late_.size(); i-- != 0;)
     if (published(late_[i].position)) late_now_ = i;
   if (late_now_ == none) return next;
@@ -102,8 +103,8 @@ bool queue_reader::held_up() const noexcept {
              sequence_of(head_);
 }
 
-/// Its producer may still write there, so nobody may have the slot until it has: who posts passes
-/// it, and so does this side.
+/// The slot's producer may still write there, so no other may have the slot until it has: producers
+/// pass the slot over, and so does this side.
 void queue_reader::withhold(vpid who) noexcept {
   progress_.usable_from[head_ % slot_count].store(~std::uint64_t{0}, std::memory_order_release);
   progress_.withheld.store(1, std::memory_order_relaxed);  // both before publish tells of the head
@@ -113,7 +114,7 @@ void queue_reader::withhold(vpid who) noexcept {
   ++unpublished_;
 }
 
-/// It can be used again, from a position on that nobody can have looked at yet: those that post go
+/// The slot can be used again, from a position on that no producer can have tried yet: producers go
 /// as far as one turn beyond the head that they know.
 void queue_reader::release(std::size_t late) noexcept {
   const std::uint64_t slot = late_[late].position % slot_count;
@@ -138,12 +139,12 @@ void queue_reader::look_after(const sender_table& who_lives, clock::time_point n
   std::uint64_t seen = queue_.claims[head_ % slot_count].load(std::memory_order_acquire);
   const auto who = static_cast<vpid>(seen);
   if (seen >> 32 != sequence_of(head_)) {
-    // A hole: the tail is beyond it, and a liar has put it there. From now on it is taken.
+    // A hole: the tail is beyond it, so a lying peer has moved the tail. This side takes the hole.
     if (queue_.claims[head_ % slot_count].compare_exchange_strong(seen, claim_of(head_, 0)))
       pass(head_);
     ++put_right_;
   } else if (!who_lives.lives(who)) {
-    // It may have published before it died.
+    // The dead producer may have published before.
     if (published(head_)) return;
     pass(head_);
   } else if (now - held_up_since_ > patience) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue of 2 KB slots in shared memory: many producers, one owner.
 //
-// A producer takes a position by one compare-and-swap that also says who it is, so that the owner
-// can tell what the dead have left; fills the slot; and publishes it by writing its turn. The owner
-// says now and then how far it has come, which is all the room there is. So a message costs its
-// receiver one line of the cache, and its sender two that no other processor writes while it is the
+// A producer takes a position by one compare-and-swap that also names the producer, so that the
+// owner can recognize the slots of dead ones. It fills the slot and publishes it by writing its
+// turn. The owner publishes now and then how far it has come, which is all the room there is. So a
+// message costs its receiver one cache line, and its sender two that no other processor writes
+// while it is the only sender. Model: tests/models/qdma_queue.pml.
 // only one that sends. Model: tests/models/qdma_queue.pml.
 #pragma once
 
@@ -17,7 +18,7 @@
 
 namespace weft::transports::qdma {
 
-/// Who is asked whether a producer can still be writing.
+/// Tells whether a producer can still be writing.
 class sender_table {
  public:
   virtual bool lives(vpid v) const noexcept = 0;
@@ -26,10 +27,10 @@ class sender_table {
   ~sender_table() = default;
 };
 
-/// The producers' side, of one producer. Progress lock held only.
+/// The side of one producer. Progress lock held only.
 class queue_writer {
  public:
-  /// \param me what the owner knows this producer by
+  /// \param me the id by which the owner knows this producer
   queue_writer(queue_memory& q, const queue_progress& p, vpid me) noexcept
       : queue_(q), progress_(p), me_(me) {}
 
@@ -47,7 +48,7 @@ class queue_writer {
                               : queue_.bodies[position % slot_count];
   }
 
-  /// Hands a slot that was taken and filled over to the owner.
+  /// Hands a taken and filled slot to the owner.
   void publish(std::uint64_t position, std::size_t size) noexcept {
     slot_head& s = queue_.heads[position % slot_count];
     s.from = me_;
@@ -56,25 +57,26 @@ class queue_writer {
     last_ = position;
   }
 
-  /// All of it: claims, copies, publishes. \return false: the queue is full
+  /// Claims, copies and publishes. \return false: the queue is full
   bool post(std::span<const std::byte> bytes) noexcept;
 
-  /// The first line of the slot that is likely to be taken `ahead` messages from now.
+  /// The first line of the slot that the message after `ahead` others is likely to take.
   const slot_head* upcoming(std::uint64_t position, std::uint64_t ahead) const noexcept {
     return &queue_.heads[(position + ahead) % slot_count];
   }
 
-  /// Whether the owner may not have seen all that was posted.
+  /// Whether the owner may not have read all that was posted.
   bool unconsumed() const noexcept {
     return last_ != nothing && progress_.head.load(std::memory_order_relaxed) <= last_;
   }
 
-  /// Asks to be rung when there is room, until the wish is dropped. What follows is one more try:
-  /// either it finds the room, or the owner, who fences after it has made room, finds the wish.
+  /// Asks to be rung when there is room, until the wish is dropped. The caller tries once more
+  /// afterwards: either it finds the room, or the owner, which fences after it has made room, finds
+  /// the wish.
   void wish_for_room() noexcept;
   void drop_wish() noexcept;
 
-  /// Whether it is worth another try, as far as one load or two can tell.
+  /// Whether another try may succeed, as far as one load or two can tell.
   bool may_have_room() const noexcept {
     return queue_.tail.load(std::memory_order_relaxed) !=
            progress_.head.load(std::memory_order_acquire) + slot_count;
@@ -99,26 +101,26 @@ class queue_writer {
   queue_memory& queue_;
   const queue_progress& progress_;
   const vpid me_;
-  std::uint64_t known_head_ = 0;  // of the owner, when last looked at
+  std::uint64_t known_head_ = 0;  // the owner's published position, as last read
   std::uint64_t last_ = nothing;  // published
   bool withheld_ = false;
   bool wishes_ = false;
 };
 
-/// The owner's side. Takes messages out; every word is read once and checked. A liar loses
+/// The owner's side. Takes messages out; every word is read once and checked. A lying peer loses
 /// messages, or slots for as long as it lives, and the queue goes on. Progress lock held only.
 class queue_reader {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// How long a producer may have a slot that others wait behind.
+  /// How long a producer may hold a slot that other messages wait behind.
   static constexpr auto patience = std::chrono::seconds(1);
 
   queue_reader(queue_memory& q, queue_progress& p);
 
   struct view {
     vpid from;
-    std::span<const std::byte> bytes;  ///< others can write there: copy before use
+    std::span<const std::byte> bytes;  ///< other processes can write there: copy before use
   };
   /// The oldest message.
   std::optional<view> peek() noexcept {
@@ -136,7 +138,7 @@ class queue_reader {
     ++unpublished_;
   }
 
-  /// Hands what one producer has published to `f`, past everything that others have.
+  /// Hands all published messages of one producer to `f`, past those of other producers.
   template <class F>
   void take_all_of(vpid who, F f) noexcept {
     for (std::uint64_t p = head_; p != head_ + slot_count; ++p)
@@ -147,24 +149,24 @@ class queue_reader {
         }
   }
 
-  /// Whether somebody has taken the next slot and not filled it.
+  /// Whether a producer has taken the next slot and not filled it.
   bool held_up() const noexcept;
-  /// Then, now and then: goes on without the slot, if its producer is dead or has had it for too
-  /// long.
+  /// Called now and then while the queue is held up: goes on without the slot, if its producer is
+  /// dead or has had it for too long.
   void look_after(const sender_table& who_lives, clock::time_point now) noexcept;
 
-  /// Positions before it are over, but for those that come late.
+  /// Positions before it are over, but for withheld ones.
   std::uint64_t head() const noexcept { return head_; }
 
-  /// Slots that were read and whose producers were not told.
+  /// Slots that were read and that their producers were not told of.
   std::uint32_t unpublished() const noexcept { return unpublished_; }
-  /// Makes room of them. Who wants some is to be told by notify_writable.
+  /// Makes room of the read slots. notify_writable then tells the waiting producers.
   void publish() noexcept {
     unpublished_ = 0;
     progress_.head.store(head_, std::memory_order_release);
   }
 
-  /// Calls `ring` with the index of everybody who wants room.
+  /// Calls `ring` with the index of each producer that wants room.
   template <class Ring>
   void notify_writable(Ring ring) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // of publish; see wish_for_room
@@ -174,9 +176,9 @@ class queue_reader {
     queue_.wish.store(0, std::memory_order_seq_cst);
     if (ring_wishes(ring)) queue_.wish.store(1, std::memory_order_relaxed);
   }
-  /// Somebody may want room.
+  /// Whether a producer may want room.
   bool is_wished() const noexcept { return queue_.wish.load(std::memory_order_relaxed) != 0; }
-  /// Nobody has that index any more.
+  /// The producer with that index is gone.
   void forget_wish(vpid who) noexcept {
     queue_.wishes[index_of(who) / 64].fetch_and(~(std::uint64_t{1} << index_of(who) % 64));
   }
@@ -210,7 +212,7 @@ class queue_reader {
   }
   std::optional<view> view_at(std::uint64_t p) noexcept;
   std::optional<view> peek_with_care() noexcept;
-  /// That position is over, and comes still.
+  /// That position is over before its turn.
   void pass(std::uint64_t p) noexcept {
     over_until_[p % slot_count] = p + 1;
     if (careful_until_ <= p) careful_until_ = p + 1;
@@ -224,7 +226,7 @@ class queue_reader {
   std::uint64_t head_ = 0;
   std::uint32_t unpublished_ = 0;
   std::size_t late_now_ = none;  // which of late_ the last peek found
-  std::vector<late_one> late_;   // withheld, in the order of their positions
+  std::vector<late_one> late_;   // withheld slots, in the order of their positions
   std::vector<std::uint64_t> over_until_;
   std::uint64_t careful_until_ = 0;  // positions before it may be over before their turn
   std::uint64_t put_right_ = 0;

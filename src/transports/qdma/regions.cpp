@@ -108,7 +108,8 @@ void own_regions::withdraw(std::uint64_t key) noexcept {
   directory_->region[record_of(key)].key.store(0, std::memory_order_seq_cst);
 }
 
-/// Both this and region_hold write first and then look, with full fences, so one sees the other.
+/// This function and region_hold both write first and then read, with full fences, so one sees the
+/// other.
 bool own_regions::is_held(const segment_memory& segment, std::uint64_t key,
                           const sender_table& t) noexcept {
   for (const std::atomic<vpid>& h : segment.holders[record_of(key)])
@@ -150,7 +151,7 @@ void own_regions::free(std::span<std::byte> memory) noexcept {
   const auto known = taken_.find(static_cast<std::size_t>(memory.data() - at(arena_)));
   if (known == taken_.end()) return;
   const std::size_t offset = known->first;
-  // The node moves over, so that nothing is allocated here.
+  // The node moves to the other map, so that nothing is allocated here.
   auto node = taken_.extract(known);
   auto gap = gaps_.insert(std::move(node)).position;
   if (const auto next = std::next(gap);

@@ -8,7 +8,7 @@
 namespace weft::transports::qdma {
 
 namespace {
-// As many indices rest before one is given away again.
+// So many indices are left unused before one is given away again.
 constexpr std::size_t resting = 64;
 }  // namespace
 
@@ -35,7 +35,7 @@ void senders::remove(vpid v) noexcept {
   try {
     free_.push_back(index_of(v));
   } catch (const std::bad_alloc&) {
-    // It is not given away again.
+    // No memory: it is not given away again.
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context shows to all that meet it: its queues, its region directory, its arena.
+// The memory that a context shows to all that meet it: its queues, its region directory, its arena.
 #pragma once
 
 #include "runtime/memory_file.hpp"
@@ -20,12 +20,12 @@ class shared_segment {
   const own_regions& regions() const noexcept { return regions_; }
   segment_memory& memory() noexcept { return *memory_; }
   queue_memory& queue(std::uint32_t i) noexcept { return memory_->queue[i]; }
-  /// Differs from context to context.
+  /// A word that differs from context to context.
   std::uint64_t probe_word() const noexcept { return probe_word_; }
 
-  /// Puts a card together: its body, and the descriptors of shared segment, region directory and
-  /// arena. \param who what the card says of whom it is for, or of \throws weft::error when
-  /// descriptors run out
+  /// Makes a card: its body, and the descriptors of shared segment, region directory and arena.
+  /// \param who the id in the card: of the context itself, or the one given to the receiver
+  /// \throws weft::error when descriptors run out
   void add_card(wireup_message& p, vpid who, bool fences_for_itself) const;
 
  private:

@@ -26,7 +26,7 @@ std::uint64_t start_of(pid_t pid) noexcept {
   const ssize_t n = ::read(file.get(), text.data(), text.size());
   if (n <= 0) return 0;
   std::string_view rest(text.data(), static_cast<std::size_t>(n));
-  // The second field is a name in parentheses, which may hold anything.
+  // The second field is a name in parentheses, which may contain any character.
   const std::size_t name_end = rest.rfind(')');
   if (name_end == std::string_view::npos) return 0;
   rest.remove_prefix(name_end + 1);
@@ -109,18 +109,18 @@ void table::release(vpid v) noexcept {
 
 bool table::owner_lives(const table_entry& e, entry_word w) const noexcept {
   const bool complete = e.complete.load(std::memory_order_acquire) == w.generation;
-  // A number of another namespace says nothing here. Before the entry is complete its owner is
-  // believed to be of this one: it has a few instructions left until then.
+  // A process number of another namespace means nothing in this one. Before the entry is complete
+  // its owner is taken to be of this namespace: it has a few instructions left until then.
   if (complete && e.pid_space.load(std::memory_order_relaxed) != own_pid_space()) return true;
   const auto pid = static_cast<pid_t>(w.pid);
   if (pid <= 0) return false;
   const std::uint64_t started = start_of(pid);
   if (started == 0) {
-    // A process without an entry in /proc, or /proc shows none.
+    // The process has no entry in /proc, or /proc shows none.
     const bool proc_works = start_of(::getpid()) != 0;
     return !proc_works && (::kill(pid, 0) == 0 || errno == EPERM);
   }
-  if (w.started == 0) return true;  // it could not read its own
+  if (w.started == 0) return true;  // the owner could not read its own start time
   if ((started & entry_word::started_mask) != w.started) return false;
   return !complete || e.started.load(std::memory_order_relaxed) == started;
 }
@@ -163,7 +163,8 @@ unsigned table::claimed() const noexcept {
 bool table::is_same(int fd) const noexcept {
   struct stat own {
   }, other{};
-  // Only a memory file answers the first, and only of one may more be asked without waiting.
+  // Only a memory file answers the first call, and only on a memory file the other calls never
+  // wait.
   return ::fcntl(fd, F_GET_SEALS) >= 0 && ::fstat(file_.get(), &own) == 0 &&
          ::fstat(fd, &other) == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }

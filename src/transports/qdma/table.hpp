@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node-wide table of contexts: who has which virtual process id.
+// The node-wide table of contexts and their virtual process ids.
 #pragma once
 
 #include <sys/types.h>
@@ -13,40 +13,42 @@
 
 namespace weft::transports::qdma {
 
-/// When a process started, in ticks since boot. 0: there is none, or nobody may know.
+/// When a process started, in ticks since boot. 0: there is no such process, or /proc does not
+/// tell.
 std::uint64_t start_of(pid_t pid) noexcept;
 
 /// 128 random bits: where a context can be met.
 using socket_id = std::array<std::uint64_t, 2>;
 
-/// A mapped table. Made by the first context of a node and handed on by any; it lives as long as
-/// somebody has it. Entries are claimed and released by any process at any time; any thread.
+/// A mapped table. Made by the first context of a node and passed on by any; it lives as long as a
+/// process has it mapped. Entries are claimed and released by any process at any time; any thread.
 ///
-/// Everybody can write all of it, so it decides nothing that could harm: a liar makes ids useless,
-/// its own or others', and whoever has met a peer goes by what the kernel said then.
+/// Every process that has the table can write all of it, so nothing relies on it that could do
+/// harm: a lying peer makes ids useless, its own or those of others; a process that has met a peer
+/// relies on the kernel's answers from that time.
 class table final : public sender_table {
  public:
-  /// A new one. \throws weft::error (system)
+  /// Makes a table. \throws weft::error (system)
   static table make();
-  /// One that a member handed on. \throws weft::error (protocol_error)
+  /// Maps a table that a member passed on. \throws weft::error (protocol_error)
   static table from(runtime::unique_fd file);
 
-  /// A fresh id for this process. Reclaims what the dead have left first.
+  /// A fresh id for this process. Reclaims the entries of dead processes first.
   /// \throws weft::error (system) when all entries are in use by the living
   vpid claim(socket_id name);
   void release(vpid v) noexcept;
 
-  /// Whether a context has that id now, as far as one can tell: not after it was released, nor
-  /// after its process has died, whoever has its process number since.
+  /// Whether a context has that id now, as far as can be told: not after it was released, nor after
+  /// its process has died, even if another process has its process number since.
   bool lives(vpid v) const noexcept override;
 
-  /// Where to meet it; zeros: nobody has that id.
+  /// The socket where to meet it; zeros: no context has that id.
   socket_id name_of(vpid v) const noexcept;
 
-  /// Frees the entries of the dead. \return how many
+  /// Frees the entries of dead processes. \return how many
   unsigned sweep() noexcept;
 
-  unsigned claimed() const noexcept;  ///< entries, of the living and the dead
+  unsigned claimed() const noexcept;  ///< entries, of living and dead processes
 
   int fd() const noexcept { return file_.get(); }
   /// Whether that descriptor is of the same table.

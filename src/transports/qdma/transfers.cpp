@@ -9,7 +9,7 @@
 namespace weft::transports::qdma {
 
 namespace {
-// In one pass: enough that several go on side by side, few enough that messages have their turn.
+// In one pass: enough that several proceed side by side, few enough that messages have their turn.
 constexpr std::size_t slices_per_pass = 4;
 }  // namespace
 
@@ -20,7 +20,7 @@ outcome transfer::go_on(peer& with) noexcept {
     mutable_buffer run = write ? mutable_buffer{} : into.run(most);
     if (write) {
       const const_buffer source = from.run(most);
-      run = {const_cast<std::byte*>(source.data()), source.size()};  // a write only reads there
+      run = {const_cast<std::byte*>(source.data()), source.size()};  // a put only reads there
     }
     if (run.empty()) return outcome::failed;
     if (const outcome o = with.copy(write, key, offset, run.data(), run.size(), why);
@@ -51,7 +51,7 @@ bool transfers::chain(const queue_link& of, std::uint64_t cookie,
   return true;
 }
 
-/// This side's own news is on its way before the peer's: what that leads to comes behind it.
+/// The message for this side is posted before the chained frame: so it comes before the answer.
 void transfers::end(const transfer& t, bool well) noexcept {
   const bool noted = ends_.direct() || ends_.add(*t.of, t.cookie, well);
   frame_sink& asked_by = t.of->owner().frame_sink();

@@ -12,9 +12,9 @@ constexpr unsigned frames_per_pass = 64;
 constexpr unsigned vain_until_publish = 8;
 constexpr std::uint32_t publish_every = slot_count / 4;
 constexpr std::uint64_t publish_every_staged = stage_bytes / 8;
-// Whoever holds the queue up does so for longer.
+// A producer that holds the queue up does so for longer than that.
 constexpr std::uint32_t passes_until_care = 256;
-// Address space for memory that others can map.
+// Address space for memory that peers can map.
 constexpr std::size_t arena_bytes = std::size_t{64} << 20;
 
 template <class T>
@@ -90,7 +90,7 @@ void qdma_transport::forget(frame_sink& from) noexcept {
   pair& p = *it->second;
   if (p.outgoing()) ends_.tell_all_of(*p.outgoing());
   if (p.sender() != 0) {
-    // What the peer wrote before it went is still delivered.
+    // What the peer wrote before it died is still delivered.
     reader_.take_all_of(p.sender(), [&p](const queue_reader::view& v) {
       p.broken = p.broken || !p.deliver(v.bytes);
     });
@@ -116,7 +116,7 @@ std::string qdma_transport::describe(const frame_sink& peer) const {
   return it == pairs_.end() ? "qdma" : "qdma, " + it->second->describe();
 }
 
-/// \return false: it is not to be listened to any more, and its frame sink was told
+/// \return false: the pair is not read any more, and its frame sink must be told
 bool qdma_transport::deliver(pair& p, std::span<const std::byte> message) noexcept {
   if (p.broken) return true;
   p.broken = !p.deliver(message);
@@ -138,7 +138,7 @@ unsigned qdma_transport::take_frames() noexcept {
     const auto message = reader_.peek();
     if (!message) break;
     pair* const from = senders_.find(message->from);
-    // Nobody is told of what somebody sends who was never let in, or has been forgotten.
+    // Messages of a sender that was never admitted, or was dismissed, are dropped.
     const bool good = !from || deliver(*from, message->bytes);
     reader_.pop();
     if (!ends_.empty()) [[unlikely]]
@@ -180,7 +180,7 @@ unsigned qdma_transport::poll() noexcept {
     events += ends_.take();
   }
   events += take_frames();
-  // Also past slots in which there is no message any more.
+  // Also past slots that hold no message any more.
   if (!ends_.empty()) [[unlikely]]
     events += ends_.seen(reader_.head());
   if (events != 0)
@@ -209,7 +209,8 @@ bool qdma_transport::has_work() noexcept {
 bool qdma_transport::begin(const transfer& t) noexcept {
   if (!copies_.add(t)) return false;
   busy = true;
-  engine_.look_after();  // another thread's, while whoever would pass sleeps or computes
+  engine_.look_after();  // another thread begins it, while the thread that makes passes sleeps or
+                         // computes
   return true;
 }
 
@@ -219,7 +220,7 @@ std::uint64_t qdma_transport::bells_rung() const noexcept {
   return all;
 }
 
-/// Room that was made for a peer is something to be seen, too.
+/// Room that was made for a peer counts as unconsumed, too.
 bool qdma_transport::has_unconsumed() const noexcept {
   return !unconsumed_.empty() || reader_.is_wished();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames between processes of one host, as messages into receive queues.
+// The transport between processes of one host by messages into receive queues.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@
 namespace weft::transports::qdma {
 
 /// One queue takes the frames of all peers, so a pass costs the same however many there are, and a
-/// context has room for as many frames as a queue has slots, however many send
-/// (docs/adr/0017-qdma-transport.md). Nothing exists for peers never spoken to.
+/// context has room for as many frames as a queue has slots, however many peers send
+/// (docs/adr/0017-qdma-transport.md). Peers without any traffic have no state here.
 class qdma_transport final : public runtime::pollable, public transport {
  public:
   explicit qdma_transport(runtime::engine& e, copy_completion ends = copy_completion::direct);
@@ -51,10 +51,10 @@ class qdma_transport final : public runtime::pollable, public transport {
   void link_ended(queue_link& l) noexcept;
   transfers& copies() noexcept { return copies_; }
   bool begin(const transfer& t) noexcept;  ///< \return false: no memory for it
-  /// When this returns, nobody writes to that region any more, and who has read from it knows that
-  /// it was too late.
+  /// When this returns, no process writes to that region any more, and a process that has read from
+  /// it afterwards knows that it was too late.
   void take_back(std::uint64_t key) noexcept;
-  /// Counts passes, so that a link knows a burst: frames posted without a look in between.
+  /// Counts passes, so that a link recognizes a burst: frames posted without a pass in between.
   const std::uint32_t& passes() const noexcept { return passes_; }
 
  private:
@@ -74,9 +74,10 @@ class qdma_transport final : public runtime::pollable, public transport {
   std::map<const frame_sink*, std::unique_ptr<pair>> pairs_;
   blocked_links<queue_link> blocked_;
   std::vector<queue_link*>
-      unconsumed_;                   // sent something since their peer was seen to be up to date
-  std::vector<pair*> staged_;        // of whose stages something was read and not published
-  std::vector<std::uint64_t> held_;  // keys of regions that were taken back under somebody's hold
+      unconsumed_;  // links that sent something since their peer was last found to have read all
+  std::vector<pair*> staged_;  // pairs with read and unpublished bytes in their stages
+  std::vector<std::uint64_t>
+      held_;  // keys of regions that were taken back while a process held them
   std::uint32_t passes_ = 0;
   unsigned vain_ = 0;  // passes without a frame
 };

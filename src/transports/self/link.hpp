@@ -7,7 +7,7 @@
 
 namespace weft::transports::self {
 
-/// The way to oneself. Owned by the protocol layer's peer; the transport outlives it.
+/// The link of a context to itself. Owned by the protocol layer's peer; the transport outlives it.
 class self_link final : public link {
  public:
   explicit self_link(self_transport& t) noexcept : link(t.traits()), transport_(t) {}
@@ -15,7 +15,7 @@ class self_link final : public link {
   std::string opened(wireup_message) override { return {}; }
   post send(const frame_header& header, const frame_extension* extension,
             gather& data) noexcept override;
-  // The receiver's address space is the sender's: the data can be copied straight across.
+  // The receiver's address space is the sender's: the data can be copied directly.
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
   bool prefers_get(remote_address, std::size_t) const noexcept override { return true; }

@@ -30,7 +30,7 @@ std::unique_ptr<link> self_transport::open(frame_sink& from, const counterpart&,
 
 std::string self_transport::accept(frame_sink&, const counterpart&, wireup_message,
                                    wireup_message&) {
-  return reach(false);  // nobody but a hostile peer offers it
+  return reach(false);  // only a hostile peer offers it
 }
 
 void self_transport::forget(frame_sink& from) noexcept {
@@ -41,7 +41,7 @@ void self_transport::forget(frame_sink& from) noexcept {
 
 unsigned self_transport::poll() noexcept {
   unsigned events = 0;
-  // Frames that these cause wait for the next pass.
+  // Frames that the delivered ones cause wait for the next pass.
   for (std::size_t n = std::min<std::size_t>(frames_.size(), frames_per_pass); n != 0 && to_; --n) {
     const frame f = std::move(frames_.front());
     frames_.pop_front();
@@ -49,7 +49,8 @@ unsigned self_transport::poll() noexcept {
     if (!to_->on_frame(f.header, f.extended ? &f.extension : nullptr, f.payload.data()))
       to_->on_broken(errc::protocol_error);
   }
-  // Also with nothing queued: what was refused was memory for a frame, which there may be now.
+  // Also with an empty queue: a frame may have been refused for want of memory, which may be free
+  // now.
   if (std::exchange(refused_, false) && to_) {
     ++events;
     to_->on_writable();
@@ -78,13 +79,13 @@ post self_link::send(const frame_header& header, const frame_extension* extensio
     }
     transport_.frames_.push_back(std::move(f));
     transport_.worth_polling = true;
-    // Another thread's frame, while whoever would pass sleeps or computes.
+    // Another thread posted the frame, while the thread that makes passes sleeps or computes.
     runtime::engine& engine = transport_.engine_;
     if (engine.caller_sleeps_now() || !engine.passes_soon()) engine.look_after();
     data = from;
     return post::done;
   } catch (const std::bad_alloc&) {
-    // Perhaps no frame waits that would make room: the next pass tries again.
+    // The queue may be empty, so that no delivery would make room: the next pass tries again.
     transport_.refused_ = transport_.busy = transport_.worth_polling = true;
     transport_.engine_.look_after();
     return post::busy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process talking to itself.
+// The transport of a process to itself.
 #pragma once
 
 #include <cstring>
@@ -12,11 +12,11 @@
 
 namespace weft::transports::self {
 
-/// Frames wait in a bounded queue until the next pass, so that a frame's consequences never run
-/// inside the call that posted it. Progress lock held only.
+/// Frames wait in a bounded queue until the next pass, so that the receiver's reaction to a frame
+/// never runs inside the call that posted it. Progress lock held only.
 class self_transport final : public runtime::pollable, public transport {
  public:
-  /// \param engine of this context; outlives it
+  /// \param engine of this context; outlives the transport
   explicit self_transport(runtime::engine& engine) : engine_(engine) { worth_polling = false; }
   runtime::pollable* poll_hook() noexcept override { return this; }
   const transports::traits& traits() const noexcept override;

@@ -13,15 +13,15 @@
 
 namespace weft::transports::shm {
 
-/// Tries whether shared memory can be had at all.
+/// Tries whether shared memory is available at all.
 /// \return empty, or why not and what would cure it
 std::string probe();
 
-/// \param listener the context's doorbell, which peers are handed; must outlive the transport
+/// \param own_bell the context's doorbell, which peers are given; must outlive the transport
 /// \param large "auto", "pipeline", "cma" or "direct"
-/// \param reading how much is taken out of a ring at once
-/// \param looks_after the context's engine; null: somebody polls all the time
-/// \throws weft::error (invalid_argument) for another word
+/// \param reading how many frames are taken out of a ring at once
+/// \param looks_after the context's engine; null: a thread polls all the time
+/// \throws weft::error (invalid_argument) for another value of `large`
 std::unique_ptr<transport> make(runtime::doorbell& own_bell, const std::string& large,
                                 ring_read_policy reading = ring_read_policy::burst,
                                 runtime::engine* looks_after = nullptr);
@@ -33,12 +33,12 @@ struct copy_route {
   std::string why;
 };
 
-/// All cases, as that transport is set up.
+/// All cases, for the settings of that transport.
 /// \param cma whether process_vm_readv works between the two
 /// \param has_progress_thread whether the sender has one
 std::vector<copy_route> explain_copy(const transport& shm, bool cma, bool has_progress_thread);
 
-/// Where a frame without extension lies, in words.
+/// Where a frame without extension is stored, in words.
 std::string explain_frame(std::size_t payload);
 
 /// Memory that peers can map, of a transport that `make` returned.

@@ -11,11 +11,12 @@ namespace weft::transports::shm {
 
 namespace {
 
-// How far ahead of its writing a slot is fetched: beyond those that the receiver may look at now.
+// How far ahead of the write position a slot is fetched: beyond those that the receiver may be
+// reading.
 constexpr std::uint64_t slots_ahead = 2;
 
-/// Whether the bulk area up to `end` is free. What a sender waits for may lie behind what the
-/// receiver has read, when others have sent meanwhile.
+/// Whether the bulk area up to `end` is free. `end` may lie behind what the receiver has read, when
+/// other frames were sent since it was computed.
 bool fits(std::uint64_t end, std::uint64_t read) noexcept {
   return end <= read || end - read <= bulk_bytes;
 }
@@ -53,7 +54,7 @@ std::string ring_link::opened(wireup_message answer) {
   return trouble;
 }
 
-/// Refreshes what the receiver has read, believing it only within what was ever sent.
+/// Reads how far the receiver has read, and accepts only positions within what was sent.
 /// \return whether one more slot and the bulk area up to `bulk_end` are free
 bool ring_link::make_room(std::uint64_t bulk_end) noexcept {
   const std::uint64_t slots = ring_->slots_read.load(std::memory_order_acquire);
@@ -67,13 +68,13 @@ bool ring_link::make_room(std::uint64_t bulk_end) noexcept {
   return position_ - slots_read_ < slot_count && fits(bulk_end, bulk_read_);
 }
 
-/// Makes a slot whose body is written the receiver's.
+/// Hands a slot whose body is written to the receiver.
 inline void ring_link::publish(slot& s, frame_header header) noexcept {
   std::memcpy(&s.header, &header, sizeof header);
   s.sequence.store(sequence_of(position_), std::memory_order_release);
   ++position_;
   // The receiver read the next lines on its last lap. In a burst, fetching one early hides the
-  // transfer; for a single message it would only be in the way of the message itself.
+  // transfer; for a single message the fetch would only delay the message itself.
   if (last_pass_ == passes_)
     runtime::prefetch_for_write(&ring_->slots[(position_ + slots_ahead) % slot_count]);
   last_pass_ = passes_;
@@ -137,7 +138,7 @@ post ring_link::send(const frame_header& header, const frame_extension* extensio
     pair_.owner().wants_room(*this);
     ring_->room_wanted.store(1, std::memory_order_relaxed);
   }
-  // The next pass looks for room, and then tells the peer's frame sink.
+  // The next pass looks for room, and then calls the peer's frame sink.
   if (broken_) return post::failed;
   doorbell_->ring_if_computing();
   return post::busy;
@@ -171,8 +172,8 @@ std::optional<remote_address> ring_link::expose(const_buffer data) noexcept {
   return pair_.expose(data);
 }
 
-/// A reader that saw anything of what the application writes there from now on sees this word, too
-/// (ring_receiver::withdrawn).
+/// A receiver that has read anything that the application writes there from now on sees this word,
+/// too (ring_receiver::withdrawn).
 void ring_link::let_go() noexcept {
   pair_.owner().copies().end_all_of(pair_);
   ring_->withdrawn.store(1, std::memory_order_relaxed);

@@ -12,11 +12,11 @@ namespace weft::transports::shm {
 
 class pair;
 
-/// Writes one ring. Owned by the protocol layer's peer; its pair outlives it. Progress lock held
+/// Writes one ring. Owned by the protocol layer's peer; the pair outlives it. Progress lock held
 /// only.
 class ring_link final : public link {
  public:
-  /// Takes the segment that it will write.
+  /// Takes the mapping of the ring that it will write.
   ring_link(pair& with, runtime::mapping memory) noexcept;
   ~ring_link() override;
 
@@ -37,11 +37,12 @@ class ring_link final : public link {
   bool waits_for_room() const noexcept { return waits_writable_; }
   bool became_writable() noexcept;
 
-  /// The same, changing nothing: for the look before a sleep.
+  /// As became_writable, without a change of state: for the last poll before a sleep.
   bool would_have_room() const noexcept;
   bool broken() const noexcept { return broken_; }
 
-  /// The transport's list of links whose peers may have to be rung.
+  /// The peer has read everything; the link is no longer in the transport's list of unconsumed
+  /// links.
   void all_seen() noexcept { listed_unconsumed_ = false; }
   pair& owner() const noexcept { return pair_; }
 
@@ -58,13 +59,13 @@ class ring_link final : public link {
 
   pair& pair_;
   const std::uint32_t& passes_;                   // of the transport
-  std::uint32_t last_pass_ = 0;                   // when the last frame was posted
+  std::uint32_t last_pass_ = 0;                   // value of passes_ when the last frame was posted
   runtime::remote_doorbell* doorbell_ = nullptr;  // the pair's, once opened
   runtime::mapping memory_;
   ring* ring_;
   std::uint64_t position_ = 0;       // the next slot to write
   std::uint64_t bulk_position_ = 0;  // where the next payload may begin
-  std::uint64_t slots_read_ = 0;     // what the receiver published when last looked at
+  std::uint64_t slots_read_ = 0;     // the receiver's published position, as last read
   std::uint64_t bulk_read_ = 0;
   std::uint64_t wanted_bulk_end_ = 0;
   bool waits_writable_ = false;

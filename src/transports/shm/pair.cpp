@@ -103,7 +103,7 @@ post pair::get(scatter into, remote_address from, std::size_t size, std::uint64_
   return owner_.begin(t) ? post::posted : post::failed;
 }
 
-/// The peer may end its send, and use the memory anew, before it hears that this side read there.
+/// The peer may end its send, and use the memory anew, before it learns that this side read there.
 bool pair::copy_slice(transfer& t) noexcept {
   const std::size_t size = std::min(t.left, transfers::slice);
   return (t.from.region != 0 ? copy_region(t, size) : read_foreign(t, size)) && receiver_ &&
@@ -135,7 +135,7 @@ bool pair::read_foreign(transfer& t, std::size_t size) noexcept {
     iovec remote{reinterpret_cast<void*>(t.from.offset), bytes};
     const ssize_t got = ::process_vm_readv(who_.pid, parts, n, &remote, 1, 0);
     if (got != static_cast<ssize_t>(bytes)) {
-      // Refused in mid-life (a filter was loaded, the peer is going): ask for the data instead.
+      // Refused later on (a filter was loaded, the peer is exiting): ask for the data instead.
       try {
         no_cma_ =
             fmt::format("process_vm_readv: {}", got < 0 ? std::strerror(errno) : "short read");
@@ -158,7 +158,7 @@ std::optional<remote_address> pair::expose(const_buffer data) noexcept {
     try {
       if (const auto at = shown_regions_.expose(data, regions, who_.tell)) return at;
     } catch (const std::exception&) {
-      // No memory or descriptor for showing it.
+      // No memory or descriptor to show it.
     }
   }
   if (choose_exposure(way, false) == exposure::nothing) return {};
@@ -182,7 +182,7 @@ void pair::note(wireup_message p) noexcept {
   if (const auto count = peer_regions_.to_tell()) try {
       who_.tell(pack({note_kind::taken, 0, 0, *count}));
     } catch (const std::exception&) {
-      // The next one says it, too.
+      // The next note carries the count, too.
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that shared memory has to do with one peer.
+// The shared-memory state of one peer.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,11 @@ namespace weft::transports::shm {
 
 class shm_transport;
 
-/// What a link (this process to the peer) and a port (the peer to this process) share: the peer's
-/// doorbell, whether its memory can be read, the regions it has shown. Owned by the transport;
-/// progress lock held only. The two directions are connected independently, each by its sender on
-/// first use, so that two processes that begin at the same moment do not get in each other's way.
+/// The state that both directions share (the link to the peer and the ring receiver of the peer's
+/// frames): the peer's doorbell, whether its memory can be read, the regions that it has shown.
+/// Owned by the transport; progress lock held only. The two directions are connected independently,
+/// each by its sender on first use, so that two processes that begin at the same moment do not
+/// disturb each other.
 class pair {
  public:
   pair(shm_transport& owner, transports::frame_sink& peer, counterpart who) noexcept
@@ -30,13 +31,13 @@ class pair {
   std::string take_answer(wireup_message answer);
   void note(wireup_message p) noexcept;  // see transport::note
 
-  /// What is short is copied at once, the rest in passes to come.
+  /// A short range is copied at once, a longer one in later passes.
   post get(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept;
-  /// \return false: it cannot be had, or the peer's application may have had its memory back
+  /// \return false: the data cannot be read, or the peer's application may have its memory back
   bool copy_slice(transfer& t) noexcept;
   bool prefers_get(remote_address from, std::size_t size) const noexcept;
   std::optional<remote_address> expose(const_buffer data) noexcept;
-  /// A region of this process is no more.
+  /// A region of this process was freed.
   void hide(std::uint64_t place) noexcept { shown_regions_.hide(place, who_.tell); }
 
   runtime::remote_doorbell& peer_doorbell() noexcept { return *doorbell_; }
@@ -48,7 +49,7 @@ class pair {
   void lose_incoming() noexcept { receiver_.reset(); }
   shm_transport& owner() const noexcept { return owner_; }
 
-  /// Bookkeeping of the transport's polling order.
+  /// State of the transport's polling order.
   bool active = false;
   bool rest_due = false;  // read_policy_transport's
   std::uint32_t empty_polls = 0;

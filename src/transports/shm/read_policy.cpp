@@ -10,8 +10,8 @@ read_policy_transport::read_policy_transport(runtime::doorbell& own_bell, copy_m
                                              runtime::engine* looks_after)
     : shm_transport(own_bell, way, probe_value, looks_after), reading_(reading) {}
 
-/// What there is of a message that has begun, until it is complete or the ring is empty. The
-/// sender goes on filling the ring meanwhile, so there is an end to it all the same.
+/// Takes the frames of a message that has begun, until it is complete or the ring is empty. The
+/// sender goes on filling the ring meanwhile, so `most` bounds the number of frames.
 unsigned read_policy_transport::read_on(pair& p, unsigned most) noexcept {
   ring_receiver& in = *p.incoming();
   unsigned frames = 0;
@@ -22,11 +22,11 @@ unsigned read_policy_transport::read_on(pair& p, unsigned most) noexcept {
 
 unsigned read_policy_transport::look(pair& p) noexcept {
   ring_receiver& in = *p.incoming();
-  if (in.broken()) return 1;  // by take_rests, in the last pass: now it is reported
+  if (in.broken()) return 1;  // found by take_rests in the last pass; reported now
   if (reading_ == ring_read_policy::single || !in.ready()) return in.poll(1);
   if (p.frame_sink().under_way() != 0) return read_on(p, frames_per_pass);
   const unsigned frames = in.poll(1);
-  // Its sender fills the ring and waits: whoever goes elsewhere first keeps it waiting.
+  // The sender fills the ring and waits: leaving the ring now would keep it waiting.
   if (p.frame_sink().under_way() <= bulk_bytes) return frames;
   if (reading_ == ring_read_policy::immediate) return frames + read_on(p, frames_per_pass - 1);
   if (reading_ == ring_read_policy::post) p.rest_due = rests_due_ = true;

@@ -8,8 +8,8 @@
 
 namespace weft::transports::shm {
 
-/// Takes one frame of a ring in a look, and the rest of a long message when `ring_read_policy` says
-/// so. A kind of transport of its own, so that the default pays nothing for the choice.
+/// Takes one frame of a ring in a poll, and the rest of a long message when `ring_read_policy` says
+/// so. A separate class, so that the default pays nothing for the choice.
 class read_policy_transport final : public shm_transport {
  public:
   /// \param reading anything but `burst`
@@ -25,7 +25,7 @@ class read_policy_transport final : public shm_transport {
   unsigned take_rests() noexcept;
 
   const ring_read_policy reading_;
-  bool rests_due_ = false;  // of some pair
+  bool rests_due_ = false;  // of at least one pair
 };
 
 }  // namespace weft::transports::shm

@@ -76,7 +76,8 @@ std::optional<remote_address> shown_regions::expose(const_buffer data, const own
   if (!shown_.contains(place) &&
       !(make_room(region.memory.size(), tell) && show(place, region, tell)))
     return {};
-  // The others too, before they are needed: a first message out of each would come too early.
+  // Shows the others too, before they are needed: a region shown with its first message would come
+  // too late for it.
   for (auto it = all.all().upper_bound(seen_); it != all.all().end(); ++it) {
     const std::size_t size = it->second.memory.size();
     const bool room = shown_.size() < most_shown_regions && size <= most_shown_bytes - bytes_;
@@ -88,7 +89,7 @@ std::optional<remote_address> shown_regions::expose(const_buffer data, const own
   return region.name.at(static_cast<std::uint64_t>(data.data() - begin));
 }
 
-/// \return false: it takes no more notes for now
+/// \return false: the peer takes no more notes for now
 bool shown_regions::show(std::uint64_t place, const own_regions::region& r, const teller& tell) {
   if (!may_tell()) return false;
   wireup_message p = pack({note_kind::shown, r.name.generation, r.name.number, 0});
@@ -105,7 +106,7 @@ bool shown_regions::show(std::uint64_t place, const own_regions::region& r, cons
   return true;
 }
 
-/// Takes back what was not used for longest.
+/// Takes back the regions that were unused for longest.
 bool shown_regions::make_room(std::size_t bytes, const teller& tell) {
   while (shown_.size() >= most_shown_regions || bytes > most_shown_bytes - bytes_) {
     const auto oldest = std::min_element(
@@ -137,7 +138,7 @@ void shown_regions::hide(std::uint64_t place, const teller& tell) noexcept {
 }
 
 void shown_regions::taken(std::uint32_t count, const teller& tell) noexcept {
-  if (count - taken_ > told_ - taken_) return;  // more than there were
+  if (count - taken_ > told_ - taken_) return;  // more than were sent
   taken_ = count;
   if (!some_gone_) return;
   for (auto it = shown_.begin(); it != shown_.end();) {
@@ -167,10 +168,10 @@ void peer_regions::learn(const region_note& note, wireup_message p) noexcept {
     mapped_.insert_or_assign(note.number,
                              seen{note.generation, runtime::map_from_peer(p.fds[0], size, false)});
     bytes_ = others + size;
-    // What is mapped holds the memory: this gives nothing back and cannot block.
+    // The mapping holds the memory: closing the descriptor frees nothing and cannot block.
     ::close(p.fds[0].release());
   } catch (const std::exception&) {
-    // Not mapped: `find` will not find it, and the data comes through the ring.
+    // Not mapped: `find` does not find it, and the data comes through the ring.
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of weft's own allocator: both sides see it, so one copy is enough.
+// Regions from weft's own allocator: both sides map them, so one copy is enough.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace weft::transports::shm {
 
-/// Of one process at another, so that it cannot use up that one's mappings or address space. Its
-/// own side keeps to it: shown_regions.
+/// Limits for the regions of one process at another, so that a peer cannot use up the mappings or
+/// the address space of this process. The owner of the regions keeps to them: shown_regions.
 inline constexpr std::size_t most_shown_regions = 1024;
 inline constexpr std::size_t most_shown_bytes = std::size_t{1} << 40;
 
@@ -29,12 +29,12 @@ class own_regions {
     runtime::unique_fd file;
     runtime::mapping memory;
   };
-  /// In the order of their allocation, which no other has had.
+  /// By the number of their allocation (their place), which is never used again.
   using regions = std::map<std::uint64_t, region>;
 
   /// \throws weft::error when memory, descriptors or numbers (65535) run out
   std::span<std::byte> allocate(std::size_t size);
-  /// \return the region's place in that order; 0: it is none
+  /// \return the region's place; 0: that memory is not a region
   std::uint64_t free(std::span<std::byte> memory) noexcept;
 
   /// The region that holds all of `data`; null: none does.
@@ -48,8 +48,9 @@ class own_regions {
   std::uint64_t last_ = 0;
 };
 
-/// Which of this process's regions a peer has been shown, and what it has to be told of that. A
-/// peer that takes no notes is sent a few, and shown no more until it has. Progress lock held only.
+/// Which of this process's regions a peer has been shown, and which notes it has to be sent. A peer
+/// that takes no notes is sent at most `most_notes_ahead`, and shown no more until it takes some.
+/// Progress lock held only.
 class shown_regions {
  public:
   /// Notes, each with a descriptor at most, that the peer may not have taken yet.
@@ -57,13 +58,13 @@ class shown_regions {
 
   using teller = std::function<void(wireup_message)>;
 
-  /// Shows a region, and those that were made since, as far as that goes.
+  /// Shows a region, and those that were allocated since, as far as the limits allow.
   /// \return where `data` lies, for the peer; nothing: it has not been shown
   std::optional<remote_address> expose(const_buffer data, const own_regions& all,
                                        const teller& tell);
   /// A region is gone, or about to go.
   void hide(std::uint64_t place, const teller& tell) noexcept;
-  /// The peer has taken so many notes in all.
+  /// The peer has taken `count` notes in all.
   void taken(std::uint32_t count, const teller& tell) noexcept;
 
  private:
@@ -71,7 +72,7 @@ class shown_regions {
     region_name name;
     std::size_t bytes = 0;
     std::uint64_t last_use = 0;
-    bool gone = false;  // to be told
+    bool gone = false;  // the peer has to be told
   };
   using shown_map = std::map<std::uint64_t, shown>;  // by place
 
@@ -81,8 +82,8 @@ class shown_regions {
   bool may_tell() const noexcept { return told_ - taken_ < most_notes_ahead; }
 
   shown_map shown_;
-  std::size_t bytes_ = 0;   // of those
-  std::uint64_t seen_ = 0;  // places up to this were shown, or were no use showing
+  std::size_t bytes_ = 0;   // of the regions in shown_
+  std::uint64_t seen_ = 0;  // all places up to this have been shown
   std::uint64_t uses_ = 0;
   std::uint32_t told_ = 0, taken_ = 0;  // notes
   bool some_gone_ = false;
@@ -91,8 +92,9 @@ class shown_regions {
 /// The regions that a peer has shown. Progress lock held only.
 class peer_regions {
  public:
-  /// Takes a note that shows a region or takes one back; one that makes no sense or is one too many
-  /// is dropped (the peer will be asked for its data). A number that is known already is replaced.
+  /// Takes a note that shows a region or takes one back. A note that makes no sense or exceeds a
+  /// limit is dropped (the peer will be asked for its data). A number that is known already is
+  /// replaced.
   void learn(const region_note& note, wireup_message p) noexcept;
 
   /// How many notes have come, if the peer has to be told; else nothing.

@@ -18,7 +18,7 @@ ring_receiver::ring_receiver(runtime::mapping memory, frame_sink& to,
 
 inline bool ring_receiver::deliver_one(slot& s) noexcept {
   const frame_header header = s.header;
-  // The sender could change the slot while we look: use the copy, which nobody can.
+  // The sender could change the slot during the check: use the copy, which it cannot change.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::size_t beside = extension_size(header);
   const bool small = fits_slot(header);
@@ -26,7 +26,8 @@ inline bool ring_receiver::deliver_one(slot& s) noexcept {
     return to_.on_frame(header, nullptr, s.body);
   if (header.size > max_payload) return false;
   frame_extension x;
-  std::memcpy(&x, s.body, sizeof x);  // as much as there can be: no call for some of it
+  std::memcpy(&x, s.body,
+              sizeof x);  // the largest possible size: a constant size needs no call of memcpy
   if ((header.flags & has_immediate) == 0) x.immediate = 0;
   const frame_extension* const extension = extension_of(header, x);
   if (small) return to_.on_frame(header, extension, s.body + beside);

@@ -30,20 +30,21 @@ class ring_receiver {
            sequence_of(position_);
   }
 
-  /// Tells the sender how far this side has read, and rings it if it waits for that.
+  /// Publishes how far this side has read, and rings the sender if it waits for that.
   void publish() noexcept;
   void publish_rest() noexcept {
     if (unpublished_ != 0) publish();
   }
 
-  /// The sender has not taken up what it was told of, or went away before.
+  /// The sender waits for room: it has not found the published room yet, or went to compute before.
   bool room_wanted() const noexcept {
     return ring_->room_wanted.load(std::memory_order_relaxed) != 0;
   }
-  /// Rings a sender that wants room; once for each time that it sleeps or goes away.
+  /// Rings a sender that wants room; once for each time that it sleeps or computes.
   void notify_writable() noexcept;
 
-  /// After a read of the sender's memory: whether its application may have had it back meanwhile.
+  /// After a read of the sender's memory: whether its application may have got that memory back
+  /// meanwhile.
   bool withdrawn() const noexcept {
     std::atomic_thread_fence(std::memory_order_acquire);
     return ring_->withdrawn.load(std::memory_order_relaxed) != 0;
@@ -66,7 +67,7 @@ class ring_receiver {
   std::uint64_t position_ = 0;       // the next slot to read
   std::uint64_t bulk_position_ = 0;  // where the next payload may begin
   std::uint64_t published_bulk_ = 0;
-  std::uint32_t unpublished_ = 0;  // slots read since the sender was told
+  std::uint32_t unpublished_ = 0;  // slots read since the last publish
   unsigned vain_ = 0;
   bool broken_ = false;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the rest of a large message crosses: the choices, as functions of nothing but their
-// arguments.
+// How the rest of a large message crosses: the choices, as pure functions.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +14,31 @@ enum class copy_method : std::uint8_t {
   direct      ///< one copy out of memory from weft's allocator, else pipeline
 };
 
-/// What the sender tells about where its data is.
+/// How the sender describes where its data is.
 enum class exposure : std::uint8_t { nothing, region, address };
 
-/// The sender's part. \param in_region the data lies in memory of weft's allocator
+/// The sender's choice. \param in_region the data lies in memory of weft's allocator
 constexpr exposure choose_exposure(copy_method way, bool in_region) noexcept {
   if (way == copy_method::pipeline) return exposure::nothing;
   if (in_region && way != copy_method::cma) return exposure::region;
   return way == copy_method::direct ? exposure::nothing : exposure::address;
 }
 
-/// What the receiver does about the rest.
+/// How the receiver gets the rest.
 enum class fetch : std::uint8_t {
-  ask,   ///< asks for it: it comes through the ring, both sides copying
+  ask,   ///< asks for it: it comes through the ring, and both sides copy
   copy,  ///< copies it out of the sender's region
   read   ///< has the kernel read it out of the sender's address space
 };
 
-/// What the receiver knows.
+/// The facts that the receiver knows.
 struct fetch_facts {
   copy_method way = copy_method::automatic;  ///< of the receiver
   exposure told = exposure::nothing;         ///< by the sender
-  bool mapped = false;            ///< the region that was told is mapped here, and holds it all
+  bool mapped = false;  ///< the region that the sender named is mapped in this process, and holds
+                        ///< all the data
   bool cma_works = false;         ///< process_vm_readv reaches the sender
-  bool sender_computing = false;  ///< its application is busy elsewhere
+  bool sender_computing = false;  ///< its application computes
   bool sender_has_progress_thread = false;
 };
 
@@ -47,7 +47,7 @@ struct fetch_choice {
   const char* why;
 };
 
-/// The receiver's part.
+/// The receiver's choice.
 constexpr fetch_choice choose_fetch(const fetch_facts& f) noexcept {
   switch (f.told) {
     case exposure::nothing:
@@ -61,8 +61,8 @@ constexpr fetch_choice choose_fetch(const fetch_facts& f) noexcept {
   if (!f.cma_works) return {fetch::ask, "process_vm_readv does not reach the sender"};
   if (f.way == copy_method::cma) return {fetch::read, "WEFT_SHM_COPY=cma asks for it"};
   if (f.way != copy_method::automatic) return {fetch::ask, "WEFT_SHM_COPY asks for it"};
-  // Copying through the ring is three to four times faster, but takes both sides: a sender that is
-  // away and has nobody to copy for it would keep the receiver waiting.
+  // Copying through the ring is three to four times faster, but needs both sides: a sender that
+  // computes and has no progress thread would keep the receiver waiting.
   if (f.sender_computing && !f.sender_has_progress_thread)
     return {fetch::read, "nobody copies on the sender's side at the moment"};
   return {fetch::ask, "both sides copying at the same time is faster than the kernel's copy"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies out of peers' memory that take more than a moment.
+// Copies out of peers' memory that are spread over several passes.
 #pragma once
 
 #include <deque>
@@ -10,7 +10,7 @@ namespace weft::transports::shm {
 
 class pair;
 
-/// A `get`, as far as it has come. A value; the pieces belong to the operation.
+/// The rest of a `get`. A value; the pieces belong to the operation.
 struct transfer {
   pair* of = nullptr;
   scatter into;
@@ -19,9 +19,9 @@ struct transfer {
   std::uint64_t cookie = 0;
 };
 
-/// Those that are under way, of all peers, in turns: a pass copies one slice, whoever's it is, so
-/// that messages, timers and posting calls have their turn. Owned by the transport; progress lock
-/// held only.
+/// The copies under way, of all peers, in turns: each pass copies one slice of one of them, so that
+/// messages, timers and posting calls have their turn. Owned by the transport; progress lock held
+/// only.
 class transfers {
  public:
   static constexpr std::size_t slice = 256 * 1024;  ///< bytes; some tens of microseconds
@@ -29,9 +29,9 @@ class transfers {
   bool empty() const noexcept { return all_.empty(); }
   /// \return false: no memory for it
   bool add(const transfer& t) noexcept;
-  /// The next slice. \return events
+  /// Copies the next slice. \return events
   unsigned run() noexcept;
-  /// Ends those from a peer without a word.
+  /// Ends the copies from a peer without a call of its frame sink.
   void end_all_of(const pair& p) noexcept;
 
  private:

@@ -51,7 +51,7 @@ std::unique_ptr<link> shm_transport::open(frame_sink& from, const counterpart& w
 std::string shm_transport::accept(frame_sink& to, const counterpart& who, wireup_message offer,
                                   wireup_message& answer) {
   pair& p = pair_of(to, who);
-  // It will move between the two inside poll, where nothing may throw.
+  // The pair moves between the two lists inside poll, where nothing may throw.
   active_.reserve(pairs_.size());
   idle_.reserve(pairs_.size());
   std::string refusal = p.accept(std::move(offer), answer);
@@ -70,7 +70,8 @@ void shm_transport::forget(frame_sink& from) noexcept {
   const auto it = pairs_.find(&from);
   if (it == pairs_.end()) return;
   pair& p = *it->second;
-  // What the peer wrote before it went is still delivered: a ring full, however long it goes on.
+  // What the peer wrote before it died is still delivered: one ring full at most, however much more
+  // the peer writes.
   if (ring_receiver* in = p.incoming())
     for (unsigned left = slot_count / frames_per_pass; left != 0 && !in->broken(); --left)
       if (in->poll(frames_per_pass) == 0) break;
@@ -168,7 +169,8 @@ std::uint64_t shm_transport::bells_rung() const noexcept {
   return all;
 }
 
-/// Room that was made for a peer is something to be seen, too. Who has just filled a ring is hot.
+/// Room that was made for a peer counts as unconsumed, too. A ring that its sender has just filled
+/// is active.
 bool shm_transport::has_unconsumed() const noexcept {
   return !unconsumed_.empty() || std::any_of(active_.begin(), active_.end(),
                                              [](pair* p) { return p->incoming()->room_wanted(); });

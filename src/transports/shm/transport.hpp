@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory between processes of one host.
+// The shared-memory transport between processes of one host.
 #pragma once
 
 #include <map>
@@ -16,13 +16,14 @@
 
 namespace weft::transports::shm {
 
-/// All pairs of a context. Rings that carry traffic ("hot") are looked at in every pass; the
-/// others in turn, one every few passes, so that a pass costs the same however many peers are
-/// connected (docs/adr/0002). Nothing exists for peers never spoken to. Takes what is in a ring, up
-/// to `frames_per_pass`; read_policy_transport reads otherwise.
+/// All pairs of a context. Active rings are polled in every pass; the idle ones in turn, one every
+/// few passes, so that a pass costs the same however many peers are connected (docs/adr/0002).
+/// Peers without any traffic have no state here. A poll takes the frames in a ring, up to
+/// `frames_per_pass`; read_policy_transport reads otherwise.
 class shm_transport : public runtime::pollable, public transport {
  public:
-  /// \param looks_after told when there is something to copy; null (tests): somebody polls anyway
+  /// \param looks_after told when there is something to copy; null (tests): a thread polls all the
+  ///   time
   shm_transport(runtime::doorbell& own_bell, copy_method way, std::uint64_t probe_value,
                 runtime::engine* looks_after = nullptr);
   ~shm_transport() override;
@@ -58,14 +59,14 @@ class shm_transport : public runtime::pollable, public transport {
   bool begin(const transfer& t) noexcept;
   /// Frees memory that `regions` allocated, here and at the peers.
   void free_region(std::span<std::byte> memory) noexcept;
-  /// Counts passes, so that a link knows a burst: frames posted without a look in between.
+  /// Counts passes, so that a link recognizes a burst: frames posted without a pass in between.
   const std::uint32_t& passes() const noexcept { return passes_; }
 
  protected:
   // Frames from one peer in one pass: enough to amortise the pass, few enough to be fair.
   static constexpr unsigned frames_per_pass = 64;
 
-  /// A pass. `look` takes frames out of the ring of a hot pair and says how many.
+  /// One pass. `look` takes frames out of the ring of an active pair and returns how many.
   template <class Look>
   unsigned pass(Look look) noexcept {
     ++passes_;
@@ -83,8 +84,7 @@ class shm_transport : public runtime::pollable, public transport {
   const std::vector<pair*>& active() const noexcept { return active_; }
 
  private:
-  // A ring that brought nothing in this many looks goes to the quiet ones, if more than a few are
-  // hot.
+  // A ring that was empty in this many polls becomes idle, if more than a few are active.
   static constexpr std::uint32_t polls_until_idle = 2000;
   static constexpr std::size_t always_active = 2;
   static constexpr std::uint32_t passes_between_idle_polls = 4;
@@ -107,7 +107,7 @@ class shm_transport : public runtime::pollable, public transport {
   std::vector<pair*> idle_;
   blocked_links<ring_link> blocked_;
   std::vector<ring_link*>
-      unconsumed_;  // sent something since their peer was last seen to be up to date
+      unconsumed_;  // links that sent something since their peer was last found to have read all
   std::size_t next_idle_ = 0;
   std::uint32_t passes_ = 0;
 };

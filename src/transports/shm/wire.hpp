@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in shared memory between two processes. docs/wire-format.md, "Shared memory".
+// The layout of shared memory between two processes. docs/wire-format.md, "Shared memory".
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,8 @@ struct alignas(line) slot {
 static_assert(sizeof(slot) == line);
 
 /// One direction between two processes, made by the sender. Only the words named here are shared;
-/// both sides keep their positions to themselves and believe the other's word only within bounds.
-/// Model: tests/models/ring.pml. Its code in every order: tests/interleave/ring.cpp.
+/// both sides keep their positions in private memory and accept the other's word only within
+/// bounds. Model: tests/models/ring.pml. Its code in every order: tests/interleave/ring.cpp.
 struct ring {
   // Written once by the sender.
   std::uint32_t magic;
@@ -39,15 +39,15 @@ struct ring {
   std::uint32_t slots_in_ring;
   std::uint32_t bytes_in_bulk;
 
-  /// Sender's: it waits for room and wants its doorbell rung.
+  /// Written by the sender: it waits for room and wants its doorbell rung.
   alignas(line) std::atomic<std::uint32_t> room_wanted;
 
-  /// Sender's: it has given the memory that it exposed back to its application. Whoever has read
-  /// there looks at this afterwards.
+  /// Written by the sender: it has returned the memory that it exposed to its application. A
+  /// receiver that has read there checks this word afterwards.
   std::atomic<std::uint32_t> withdrawn;
 
-  /// Receiver's: how many slots and bytes of bulk it has read since the beginning. Published
-  /// now and then, not per frame.
+  /// Written by the receiver: how many slots and bytes of the bulk area it has read since the
+  /// beginning. Published now and then, not per frame.
   alignas(line) std::atomic<std::uint64_t> slots_read;
   std::atomic<std::uint64_t> bulk_read;
 
@@ -63,7 +63,7 @@ constexpr std::uint32_t sequence_of(std::uint64_t position) noexcept {
 /// middle: one that does not fit before the end starts at the beginning. Sender and receiver
 /// compute the same places from the same sizes.
 struct bulk_place {
-  std::uint64_t begin;  // position since the beginning of time
+  std::uint64_t begin;  // position since the ring was made
   std::uint64_t end;
   static constexpr bulk_place after(std::uint64_t position, std::uint32_t size) noexcept {
     const std::uint64_t room = bulk_bytes - position % bulk_bytes;
@@ -77,8 +77,8 @@ constexpr bool fits_slot(const frame_header& h) noexcept {
   return extension_size(h) + h.size <= inline_bytes;
 }
 
-/// What a shared region is called between two processes. Numbers are used again, and the generation
-/// tells one use from the next: who asks for a region that is gone does not find another one.
+/// The name of a shared region between two processes. Numbers are used again, and the generation
+/// distinguishes the uses: a name of a region that is gone does not match a later one.
 struct region_name {
   std::uint16_t number = 0;  // 0: none
   std::uint8_t generation = 0;
@@ -97,7 +97,7 @@ struct region_name {
 
 enum class note_kind : std::uint8_t {
   shown = 1,  ///< a region, with its memory
-  gone = 2,   ///< what was shown is not to be had any more
+  gone = 2,   ///< a region that was shown was freed or taken back
   taken = 3   ///< `count` notes of the kinds above have been taken in all
 };
 

@@ -12,11 +12,12 @@
 namespace weft::transports::tcp {
 
 namespace {
-// Who may be there without having proven who it is. When more come, of those who have said nothing
-// the one goes that has been there for longest: no clock is needed, and nobody can fill the place.
-// A peer that has to go tries again.
+// How many pending clients there may be. If more come, the oldest of those that have sent nothing
+// is dismissed: this needs no clock, and silent clients cannot fill the place. A dismissed peer
+// tries again.
 constexpr std::size_t most_visitors = 64;
-// Those who come faster than they can be let in must not keep the progress lock from messages.
+// Connections that come faster than they can be accepted must not keep the progress lock from
+// messages.
 constexpr int accepts_at_once = 32;
 // How long peers wait for descriptors.
 constexpr auto time_to_starve = std::chrono::seconds(2);
@@ -80,21 +81,21 @@ void acceptor::listening_socket::on_ready(std::uint32_t /*events*/) noexcept {
   }
 }
 
-/// Peers that are out of descriptors, too, may wait for this one. \return false: nobody has waited
-/// for long enough
+/// Peers that lack descriptors, too, may wait for this connection to be turned away. \return false:
+/// no client has waited long enough
 bool acceptor::turn_away_one(int listening) noexcept {
   const auto now = std::chrono::steady_clock::now();
   if (!starved_since_) starved_since_ = now;
   if (now - *starved_since_ < time_to_starve) return false;
   const bool done = spare_->turn_away(listening, [](int) {});
-  if (!done) starved_since_.reset();  // nobody is there any more
+  if (!done) starved_since_.reset();  // no client waits any more
   return done;
 }
 
 void acceptor::listening_socket::refused(int code) noexcept {
   if (code == EAGAIN) in->starved_since_.reset();
   if (code == EAGAIN || code == EINTR || code == ECONNABORTED) return;
-  // Out of descriptors: whoever stands there would keep this awake.
+  // Out of descriptors: the waiting client would make every poll of this socket return.
   in->sockets_.remove(fd.get());
   in->rests_ = true;
 }
@@ -111,8 +112,8 @@ void acceptor::resume() noexcept {
   }
 }
 
-/// Most strangers have said something wrong, or left, when they are accepted: they cost no more
-/// than a look at that. What a peer has said stays to be read.
+/// Most strangers have sent a wrong greeting, or left, when they are accepted: this check is all
+/// that they cost. The greeting of a peer stays to be read.
 bool acceptor::is_nobody(int fd) noexcept {
   client_hello said{};
   const ssize_t n = ::recv(fd, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT);
@@ -134,18 +135,18 @@ void acceptor::admit(runtime::unique_fd fd) noexcept {
     v.in = this;
     v.fd = std::move(fd);
     v.fork_guard.watch(v.fd.get());
-    v.self = fresh.begin();  // also in the list that it moves to
+    v.self = fresh.begin();  // still valid after the splice
     sockets_.add(v.fd.get(), EPOLLIN, v);
     pending_clients_.splice(pending_clients_.end(), fresh);
-    hear(v);  // as a rule a peer has spoken by now
+    hear(v);  // as a rule the peer has sent its greeting by now
   } catch (const std::exception&) {
-    // No memory: it is hung up on.
+    // No memory: the connection is closed.
   }
 }
 
 void acceptor::pending_client::on_ready(std::uint32_t /*events*/) noexcept { in->hear(*this); }
 
-/// Reads the greeting, and what confirms it, and not a byte more: frames may follow it.
+/// Reads the client hello and the confirmation, and not a byte more: frames may follow.
 void acceptor::hear(pending_client& v) noexcept {
   while (v.heard < sizeof v.said + sizeof v.shown) {
     const bool greets = v.heard < sizeof v.said;
@@ -155,14 +156,14 @@ void acceptor::hear(pending_client& v) noexcept {
     const std::size_t size = greets ? sizeof v.said : sizeof v.shown;
     const ssize_t n = ::recv(v.fd.get(), into + at, size - at, 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n <= 0) return dismiss(v, false);  // left before it said who it is
+    if (n <= 0) return dismiss(v, false);  // left before it was authenticated
     v.heard += static_cast<std::size_t>(n);
     if (v.heard == sizeof v.said && !answer(v)) return dismiss(v, true);
   }
   accept_client(v);
 }
 
-/// \return false: it has shown no token that was offered
+/// \return false: the client showed no token that was offered
 bool acceptor::answer(pending_client& v) noexcept {
   if (v.said.magic != magic || v.said.version != version) return false;
   const counterpart* const who = offers_.offered(v.said.token);
@@ -172,7 +173,7 @@ bool acceptor::answer(pending_client& v) noexcept {
   } catch (const std::exception&) {
     return false;
   }
-  // A socket that has sent nothing yet takes it whole.
+  // A socket that has sent nothing yet takes the whole answer.
   return ::send(v.fd.get(), &v.answer, sizeof v.answer, MSG_NOSIGNAL) == sizeof v.answer;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where peers connect to, and where strangers are turned away.
+// Accepts the connections of peers, and turns strangers away.
 #pragma once
 
 #include <chrono>
@@ -16,22 +16,21 @@
 
 namespace weft::transports::tcp {
 
-/// What has been offered, as whoever connects may ask for it. Progress lock held.
+/// The offers that the acceptor looks tokens up in. Progress lock held.
 class offers {
  public:
-  /// Null: nobody was offered that token.
+  /// Null: that token is in no offer.
   virtual const counterpart* offered(const token& shown) const noexcept = 0;
-  /// Takes the connection of the peer that was offered it, if it is wanted yet.
+  /// Takes the connection of the peer that the token was offered to, if it is still wanted.
   virtual void take(const token& shown, runtime::unique_fd& fd) noexcept = 0;
 
  protected:
   ~offers() = default;
 };
 
-/// Listens on this host's addresses, one port each, from the first time that somebody is offered to
-/// connect. Whoever connects shows the token that an offer carried, and proves that it was offered
-/// it. Owned by the transport; progress lock
-/// held only; its watchers are called from within transport::poll.
+/// Listens on this host's addresses, one port each, from the first offer on. A client shows the
+/// token that an offer carried, and proves that the offer was made to it. Owned by the transport;
+/// progress lock held only; its watchers are called from within transport::poll.
 class acceptor {
  public:
   /// \param sockets watched in; outlives this, as `made` does
@@ -40,18 +39,18 @@ class acceptor {
   acceptor(const acceptor&) = delete;
   acceptor& operator=(const acceptor&) = delete;
 
-  /// Where to connect to; opens the ports when asked for the first time.
+  /// The addresses to connect to; the first call opens the ports.
   /// \param interfaces see own_addresses \throws weft::error
   const std::vector<address>& open(const std::vector<std::string>& interfaces);
 
-  /// Whether descriptors ran out, so that nobody can come in until `resume`. Who has waited for
-  /// seconds is hung up on.
+  /// Whether descriptors ran out, so that no client can be accepted until `resume`. Clients that
+  /// have waited for seconds are disconnected.
   bool rests() const noexcept { return rests_; }
   void resume() noexcept;
 
-  /// Whether clients are here that have not proven who they are.
+  /// Whether there are pending clients.
   bool has_clients() const noexcept { return !pending_clients_.empty(); }
-  /// Hangs up on all of them: nothing is offered any more. Not from within a watcher.
+  /// Disconnects all pending clients: there is no offer any more. Not from within a watcher.
   void dismiss_clients() noexcept;
 
   std::string describe() const;
@@ -65,15 +64,15 @@ class acceptor {
     void on_ready(std::uint32_t events) noexcept override;
     void refused(int code) noexcept;
   };
-  /// Somebody who has connected and not shown everything yet.
+  /// A client that has connected and not shown everything yet.
   struct pending_client final : runtime::fd_watcher {
     acceptor* in = nullptr;
     runtime::unique_fd fd;
     runtime::close_on_fork fork_guard;
     client_hello said{};
-    welcome answer{};  // once all of that was heard
+    welcome answer{};  // once all of `said` was heard
     confirmation shown{};
-    std::size_t heard = 0;  // of both
+    std::size_t heard = 0;  // bytes of both
     std::list<pending_client>::iterator self;
     void on_ready(std::uint32_t events) noexcept override;
   };

@@ -59,7 +59,7 @@ std::optional<address> address::of_text(const std::string& host) noexcept {
 }
 
 bool address::is_host_of(const address& other) const noexcept {
-  // One of IPv4 as a socket of IPv6 calls it is the same.
+  // An IPv4 address mapped into IPv6 is the same host as the plain one.
   const auto plain = [](const address& a) {
     offered_address o = a.to_offer();
     const auto& ip = reinterpret_cast<const in6_addr&>(o.ip);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where sockets are.
+// Addresses of sockets.
 #pragma once
 
 #include <netinet/in.h>
@@ -19,19 +19,19 @@ class address {
   /// The address of an interface; port 0. Nothing for families other than the two, and for
   /// link-local ones, which mean nothing on another host.
   static std::optional<address> of_interface(const sockaddr* a) noexcept;
-  /// What an offer says; nothing if it makes no sense.
+  /// The address in an offer; nothing if it makes no sense.
   static std::optional<address> of_offer(const offered_address& o) noexcept;
-  /// Numeric, without a port; nothing if it is none.
+  /// A numeric address without a port; nothing if the text is none.
   static std::optional<address> of_text(const std::string& host) noexcept;
-  /// Of a socket: its own, or the other end's.
+  /// The address of a socket's own or other end.
   static std::optional<address> of_socket(int fd, bool other_end) noexcept;
 
   offered_address to_offer() const noexcept;
   std::string text() const;  ///< 192.0.2.1:80, [2001:db8::1]:80
 
-  /// Whether both are of one interface, whatever the ports.
+  /// Whether both are of one interface; the ports do not count.
   bool is_host_of(const address& other) const noexcept;
-  /// Whether it is this host's own, the loopback included. \throws weft::error
+  /// Whether it is an address of this host, the loopback included. \throws weft::error
   bool is_here() const;
 
   int family() const noexcept { return any_.ss_family; }
@@ -48,8 +48,8 @@ class address {
 };
 
 /// Addresses of this host that a peer may reach, at most max_addresses: of all interfaces that are
-/// up, the loopback only if there is no other; or of those named.
-/// \throws weft::error (invalid_argument) when a named one is not there, (unsupported) when there
+/// up, the loopback only if there is no other; or of the named interfaces.
+/// \throws weft::error (invalid_argument) when a named one does not exist, (unsupported) when there
 ///   is none at all
 std::vector<address> own_addresses(const std::vector<std::string>& interfaces);
 

@@ -14,9 +14,9 @@
 namespace weft::transports::tcp {
 
 struct settings {
-  /// Where to listen: names of interfaces; none: all that are up.
+  /// Interfaces to listen on, by name; none: all that are up.
   std::vector<std::string> interfaces;
-  /// After how much silence a host that should answer is lost.
+  /// The silence after which a host that should answer is lost.
   std::chrono::seconds peer_timeout{10};
   /// Connections to each peer, each preferably to another of its addresses.
   std::uint32_t links = 1;

@@ -24,7 +24,7 @@ void lingering_sockets::add(int fd, std::span<const std::byte> bytes) noexcept {
     if (all_.size() == most) all_.pop_front();
     all_.push_back(std::move(r));
   } catch (const std::exception&) {
-    // No descriptor or memory: they are lost, as they would be after that time.
+    // No descriptor or memory: the bytes are lost, as they would be after time_for_each.
   }
 }
 

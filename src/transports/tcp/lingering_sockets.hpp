@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What links had taken and not written when they ended.
+// Bytes that links had taken and not written when they ended.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,9 @@
 
 namespace weft::transports::tcp {
 
-/// Goes on writing what ended links left behind, each for half a second, without ever waiting: a
-/// peer that reads nothing holds nobody up. Owned by the transport; progress lock held only.
+/// Goes on writing the bytes that ended links left behind, each for half a second, without ever
+/// waiting: a peer that reads nothing blocks no other. Owned by the transport; progress lock held
+/// only.
 class lingering_sockets {
  public:
   using clock = std::chrono::steady_clock;
@@ -21,12 +22,12 @@ class lingering_sockets {
   static constexpr std::size_t most = 64;  ///< links; beyond it the oldest one's bytes are lost
   static constexpr std::chrono::milliseconds time_for_each{500};
 
-  /// \param fd of the connection, which stays open until they have left, or their time is over
+  /// \param fd of the connection, which stays open until the bytes have left, or their time is over
   void add(int fd, std::span<const std::byte> bytes) noexcept;
   bool empty() const noexcept { return all_.empty(); }
-  /// Writes as much as goes. \return events
+  /// Writes as much as the sockets take. \return events
   unsigned move() noexcept;
-  /// Waits until all have left or their time is over: when nobody polls any more.
+  /// Waits until all have left or their time is over: for the end, when no thread polls any more.
   void finish() noexcept;
 
  private:
@@ -36,7 +37,7 @@ class lingering_sockets {
     std::unique_ptr<std::byte[]> bytes;
     std::size_t begin = 0, end = 0;
     clock::time_point until;
-    bool move() noexcept;  // whether it is over
+    bool move() noexcept;  // \return whether it is over
   };
   std::list<rest> all_;
 };

@@ -15,7 +15,8 @@ namespace weft::transports::tcp {
 
 namespace {
 
-// A burst goes out whenever so much has gathered: the receiver works on it while more is gathered.
+// A burst is written whenever this many bytes have gathered: the receiver works on them while more
+// gather.
 constexpr std::size_t bytes_per_write = 16 * 1024;
 constexpr std::size_t pieces_per_write = 16;
 
@@ -30,7 +31,8 @@ void copy_out(std::byte* to, gather from, std::size_t n) noexcept {
   }
 }
 
-/// The kernel need not fetch a list for what lies together: 2 % of a small message's way.
+/// Contiguous bytes go by send: sendmsg makes the kernel fetch a list, 2 % of a small message's
+/// time.
 ssize_t send_parts(int fd, std::span<iovec> parts) noexcept {
   constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
   if (parts.size() == 1) [[likely]]
@@ -78,8 +80,8 @@ stream_link::~stream_link() {
   pair_.link_ended();
 }
 
-/// A connection that was there and broke meanwhile is the end of the peer, as at any other time:
-/// the pair reports it. No other transport is tried then.
+/// A connection that was made and broke meanwhile ends the peer, as at any other time: the pair
+/// reports it. No other transport is tried then.
 std::string stream_link::opened(wireup_message /*answer*/) {
   return pair_.never_came() ? "no connection came about" : "";
 }
@@ -92,16 +94,16 @@ post stream_link::not_now() noexcept {
   return post::busy;
 }
 
-/// Memory in the outbox; null: the frame has to wait.
+/// Memory in the send buffer; null: the frame has to wait.
 std::byte* stream_link::room_for(std::size_t n) noexcept {
   if (!ready() || held_left_ != 0) return nullptr;
   std::byte* at = send_buffer_.append(n);
   if (!at && !blocked_ && write()) at = send_buffer_.append(n);
-  if (!at && send_buffer_.size() == 0) pair_.starve();  // nothing leaves that could make room
+  if (!at && send_buffer_.size() == 0) pair_.starve();  // no write will make room
   return at;
 }
 
-/// After a frame was put into the outbox.
+/// Called after a frame was put into the send buffer.
 post stream_link::leave() noexcept {
   if (blocked_) return post::done;
   if (std::exchange(last_frame_, passes_) != passes_)
@@ -115,7 +117,8 @@ post stream_link::leave() noexcept {
   return write() || blocked_ ? post::done : post::failed;
 }
 
-/// Puts it into the outbox. \return where `room` bytes can follow; null: it has to wait
+/// Puts header and extension into the send buffer. \return where `room` bytes can follow; null: the
+/// frame has to wait
 inline std::byte* stream_link::append_head(const frame_header& header,
                                            const frame_extension* extension,
                                            std::size_t room) noexcept {
@@ -166,7 +169,7 @@ post stream_link::send(const frame_header& header, const frame_extension* extens
 post stream_link::send_large(const frame_header& header, const frame_extension* extension,
                              gather& data, std::uint64_t left) noexcept {
   if (header.size != 0 || left == 0) return append_frame(header, extension, data);
-  // It leaves with what it announces, which follows in the same call.
+  // The announcement leaves with the announced frame, which follows in the same call.
   return append_head(header, extension, 0) ? post::done : not_now();
 }
 
@@ -187,7 +190,8 @@ bool stream_link::write() noexcept {
     std::size_t count = 0, bytes = send_buffer_.size();
     const std::span<const std::byte> first = send_buffer_.waiting();
     if (!first.empty())
-      parts[count++] = {const_cast<std::byte*>(first.data()), first.size()};  // it only reads
+      parts[count++] = {const_cast<std::byte*>(first.data()),
+                        first.size()};  // sendmsg only reads it
     gather rest = held_;
     for (std::size_t left = held_left_; left != 0 && count != pieces_per_write;) {
       const const_buffer run = rest.run(left);
@@ -200,7 +204,7 @@ bool stream_link::write() noexcept {
     last_write_ = passes_;
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM) {
-      // Why it is gone, and whether in good order, shows on the receiving end.
+      // The receiving end finds the reason, and whether the end was orderly.
       send_buffer_.written(send_buffer_.size());
       held_left_ = 0;
       blocked_ = false;

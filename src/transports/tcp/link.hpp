@@ -12,25 +12,25 @@ namespace weft::transports::tcp {
 
 class pair;
 
-/// Payloads up to this are copied next to their header, which is cheaper than another piece to
-/// write.
+/// Payloads up to this size are copied next to their header, which is cheaper than a further piece
+/// in the write.
 inline constexpr std::size_t longest_copied = 8 * 1024;
 
-/// Bytes that have been taken and not written. Grows beyond what it was made for only when it is
-/// told to. A value of the link's.
+/// Bytes that were taken and not written. Grows beyond `usual` only when the caller demands it. A
+/// member of the link.
 class send_buffer {
  public:
   static constexpr std::size_t usual = 64 * 1024;
 
   std::size_t size() const noexcept { return end_ - begin_; }
   std::span<const std::byte> waiting() const noexcept { return {memory_.get() + begin_, size()}; }
-  /// Memory for n more bytes; null: none to be had, or more than `usual` and not `beyond`.
+  /// Memory for n more bytes; null: no memory, or more than `usual` and not `beyond`.
   std::byte* append(std::size_t n, bool beyond = false) noexcept;
   void written(std::size_t n) noexcept {
     begin_ += n;
     if (begin_ == end_) begin_ = end_ = 0;
   }
-  /// Gives the memory back if nothing waits.
+  /// Frees the memory if no bytes wait.
   void rest() noexcept {
     if (size() == 0) memory_.reset();
     if (!memory_) capacity_ = 0;
@@ -42,11 +42,11 @@ class send_buffer {
 };
 
 /// Writes to a connection. The first frame after a pass leaves at once; those that follow it before
-/// the next pass gather and leave together. So does the first one after a pass that was followed by
-/// several, if a progress thread sees to it that it leaves although the application may compute
-/// now. What announces a long payload leaves with it. Long payloads are written from where they
-/// are. Owned by the protocol layer's peer; its pair
-/// outlives it. Progress lock held only.
+/// the next pass gather and leave together. If several frames followed the last pass, the first one
+/// gathers, too, provided that a progress thread ensures that it leaves although the application
+/// may compute now. The announcement of a long payload leaves with it. Long payloads are written
+/// from the sender's memory. Owned by the protocol layer's peer; the pair outlives it. Progress
+/// lock held only.
 class stream_link final : public link {
  public:
   explicit stream_link(pair& with) noexcept;
@@ -62,31 +62,32 @@ class stream_link final : public link {
   bool holds() const noexcept override { return held_left_ != 0; }
   void let_go() noexcept override;
 
-  // Another host's memory is out of reach.
+  // The memory of another host cannot be reached.
   post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept override {
     return post::failed;
   }
   bool prefers_get(remote_address, std::size_t) const noexcept override { return false; }
   std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
 
-  // Its kernel has what was sent, and wakes whoever sleeps there.
+  // The peer's kernel has all that was sent, and wakes a sleeping thread there.
   bool unconsumed() const noexcept override { return false; }
   void wake_peer() noexcept override { flush(); }
   std::string trouble() const override;
 
-  /// Writes what has gathered, as far as the socket takes it.
+  /// Writes the gathered frames, as far as the socket takes them.
   void flush() noexcept;
   /// The socket takes no more for now; the pair tries again.
   bool blocked() const noexcept { return blocked_; }
-  /// Tries again. \return whether anything went
+  /// Tries again. \return whether anything was written
   bool retry() noexcept;
-  /// The connection is there, or gone.
+  /// The connection is made, or has ended.
   void connection_changed() noexcept;
-  /// Writes what there is, as far as the socket takes it. \return whether nothing is left
+  /// Writes the send buffer and the held bytes, as far as the socket takes them. \return whether
+  /// nothing is left
   bool write_rest() noexcept;
-  /// The same at the end; what is left then is the transport's.
+  /// As write_rest, at the link's end; the transport takes what is left.
   void leave_rest() noexcept;
-  /// Gives back memory that only traffic needs.
+  /// Frees memory that only traffic needs.
   void rest() noexcept { send_buffer_.rest(); }
 
   bool listed = false;  ///< the transport's: it waits for a flush
@@ -107,11 +108,11 @@ class stream_link final : public link {
   pair& pair_;
   const std::uint32_t& passes_;   // of the transport
   std::uint32_t last_write_ = 0;  // the pass in which something was written last
-  std::uint32_t last_frame_ = 0;  // and after which the last frame came
-  std::uint32_t frames_ = 0;      // that came after it
+  std::uint32_t last_frame_ = 0;  // the pass after which the last frame was posted
+  std::uint32_t frames_ = 0;      // frames posted after that pass
   bool expects_burst_ = false;
   send_buffer send_buffer_;
-  gather held_;  // behind what is in the outbox
+  gather held_;  // follows the bytes in the send buffer
   std::size_t held_left_ = 0;
   bool blocked_ = false;
   bool room_wanted_ = false;  // a frame was refused, or memory is held: on_writable will tell

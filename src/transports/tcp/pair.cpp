@@ -20,8 +20,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// All that a peer is told of where it offered to be. Whether a process listens there, or something
-// is in the way, stays hidden from it; a want of this side's does not.
+// The only reasons that a peer gets about the addresses in its offer. Whether a process listens
+// there, or a firewall is in the way, stays hidden from it; a lack of descriptors on this side does
+// not.
 constexpr std::string_view out_of_reach =
     "none of the addresses that it offers can be reached from here";
 constexpr std::string_view no_descriptor =
@@ -33,12 +34,13 @@ std::string_view reason_for_peer(const socket_connector& failed) noexcept {
 
 constexpr std::string_view no_connection = "no TCP connection came about";
 
-// A connection that was closed in good order is followed by a good-bye elsewhere, and one of a
-// process that died by the news of it. A peer that closes it and stays is lost after this.
+// The orderly end of a connection is followed by a good-bye over the control plane, the end of a
+// process by the news of its death. A peer that closes the connection and stays is lost after this
+// time.
 constexpr auto grace = std::chrono::milliseconds(500);
-// Of what a peer that goes has sent, at a time: so that others have their turn.
+// Reads of a leaving peer's bytes at a time, so that other peers have their turn.
 constexpr unsigned last_reads = 4;
-// Of a host, to a question of the kernel. Less than any peer timeout.
+// Time for a host to answer a probe of the kernel. Less than any peer timeout.
 constexpr auto time_to_answer = std::chrono::seconds(1);
 
 token random_token() {
@@ -84,7 +86,7 @@ std::unique_ptr<stream_link> pair::open(wireup_message& offer, const counterpart
   auto made = std::make_unique<stream_link>(*this);
   link_ = made.get();
   if (stage_ == stage::none) {
-    who_ = who;  // the two proofs are about the channel that the offer goes by
+    who_ = who;  // the two proofs are about the channel that carries the offer
     token_ = head.token;
     enter(stage::expecting);
   }
@@ -109,14 +111,16 @@ std::string pair::accept(const wireup_message& offer, const counterpart& who) {
       refusal = connect_to(offer, head, who);
       break;
     case stage::expecting:
-      if (head.addresses == 0) break;  // it joins the connection that it is about to make
+      if (head.addresses == 0)
+        break;  // the offer joins the connection that the peer is about to make
       // Both began at the same moment.
       if (head.token == token_) return nonsense;
       if (token_ < head.token) refusal = connect_to(offer, head, who);
       break;
     case stage::connecting:
     case stage::up:
-      // An offer that crossed ours may come after the connection that ours brought about.
+      // An offer that crossed this side's offer may come after the connection that the latter led
+      // to.
       if (head.addresses != 0 && !(has_offered() && head.token < token_))
         return "there is a TCP connection already";
       break;
@@ -128,8 +132,8 @@ std::string pair::accept(const wireup_message& offer, const counterpart& who) {
   return {};
 }
 
-/// Where the peer is, as far as others have said so; other addresses would let it find out about
-/// hosts that it cannot reach itself.
+/// Whether `at` is an address of the peer's host that this process knows from other sources; other
+/// addresses would let the peer learn about hosts that it cannot reach itself.
 bool pair::is_plausible(const address& at, const counterpart& who) {
   if (who.hosts.empty()) return at.is_here();
   return std::ranges::any_of(who.hosts, [&](const std::string& host) {
@@ -138,7 +142,7 @@ bool pair::is_plausible(const address& at, const counterpart& who) {
   });
 }
 
-/// \return why not, for the peer; empty: it is being tried
+/// \return why not, for the peer; empty: the connector tries the addresses
 std::string pair::connect_to(const wireup_message& offer, const offer_head& head,
                              const counterpart& who) {
   std::vector<address> there;
@@ -170,12 +174,12 @@ std::string pair::why_never() const { return how_.empty() ? std::string(no_conne
 
 void pair::note(const wireup_message& p) noexcept {
   if (stage_ != stage::expecting) return;
-  // The peer could not connect to where it was offered to.
+  // The peer could not connect to the offered addresses.
   try {
     how_ = fmt::format("{}: it could not connect to this process: {}", no_connection,
                        runtime::printable(p.bytes, max_reason));
   } catch (const std::bad_alloc&) {
-    // Then without its reasons.
+    // No memory: the text is left out.
   }
   end(errc::unreachable);
 }
@@ -189,7 +193,7 @@ void pair::not_connected(const std::string& why, std::string_view for_peer) noex
     p.bytes.assign(said.begin(), said.end());
     who_.tell(std::move(p));
   } catch (const std::exception&) {
-    // The peer learns of it when this side has given up.
+    // No memory: the peer learns of it when this side has given up.
   }
   end_soon(errc::unreachable);
 }
@@ -238,8 +242,7 @@ void pair::judge_port() noexcept {
   }
 }
 
-/// Why a peer is not there any more is first for the control plane to say: it left in good order,
-/// or has died.
+/// The control plane is first to say why a peer has ended: it left in good order, or has died.
 void pair::end_soon(errc why) noexcept {
   hang_up();
   enter(stage::ended);
@@ -271,7 +274,7 @@ void pair::link_blocked() noexcept {
   owner_.want_ticks();
 }
 
-/// The receiving end learns why, and delivers what came before.
+/// The receiving end finds the reason, and delivers the frames that arrived before.
 void pair::write_failed() noexcept {
   review();
   owner_.activate(*this);
@@ -284,10 +287,10 @@ void pair::link_ended() noexcept {
 }
 
 bool pair::drain_peer() noexcept {
-  // The peer may have been let in, have sent all that it had to say, and have left meanwhile.
+  // The peer may have been accepted, have sent all its frames, and have left meanwhile.
   if (stage_ == stage::connecting) owner_.sockets().poll();
   if (stage_ == stage::connecting) return false;
-  // A host that has fallen silent has no last words.
+  // Nothing more comes from a host that no longer answers.
   if (stage_ != stage::up || is_asked_in_vain(fd(), time_to_answer)) return true;
   const bool all_left = !link_ || link_->write_rest();
   if (all_left && !std::exchange(said_all_, true)) ::shutdown(socket_.get(), SHUT_WR);
@@ -296,10 +299,10 @@ bool pair::drain_peer() noexcept {
   return port_.now() != port::state::open && all_left;
 }
 
-/// However much the peer has sent, or sends: a few reads, without waiting.
+/// A few reads, without waiting, however much the peer has sent or still sends.
 void pair::forget() noexcept {
   accepted_ = spent_ = false;
-  reported_ = true;  // by who calls
+  reported_ = true;  // the caller reports it
   connector_.reset();
   if (stage_ == stage::up) {
     if (link_) link_->leave_rest();
@@ -324,12 +327,12 @@ bool pair::tick(clock::time_point now) noexcept {
   if (stage_ != stage::up) return false;
   const bool waits = unread();
   if (waits != std::exchange(patient_, waits)) {
-    // A peer that computes and reads nothing answers the kernel's questions all the same. The
-    // kernel's own timeout would not see that.
+    // A peer that computes and reads nothing still answers the kernel's probes. The kernel's own
+    // timeout would end the connection all the same.
     set_user_timeout(fd(), waits ? std::chrono::seconds(0) : owner_.peer_timeout());
   }
-  // An answer may be on its way when it is looked for: it is overdue when it has been missed again
-  // and again.
+  // An answer may be on its way when this looks for it: it is overdue when it is missing in several
+  // ticks in a row.
   const bool overdue = waits && silence(fd()) > owner_.peer_timeout() - time_to_answer;
   doubts_ = overdue ? doubts_ + 1 : 0;
   if (doubts_ * tcp_transport::tick_time >= time_to_answer) end(errc::peer_lost);

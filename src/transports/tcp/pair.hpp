@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that TCP has to do with one peer.
+// The TCP state of one peer.
 #pragma once
 
 #include <chrono>
@@ -18,16 +18,16 @@ namespace weft::transports::tcp {
 
 class tcp_transport;
 
-/// One connection, for both directions: answers carry acknowledgements along, and one look serves
-/// all. Each direction is still opened by its sender. Whoever opens first listens; the other side
-/// connects. If both begin at the same moment, the connection of the larger token is made and the
-/// other is not. Owned by the transport; progress lock held only. docs/adr/0007-tcp.md.
+/// One connection, for both directions: answers carry acknowledgements along, and one read serves
+/// both. Each direction is still opened by its sender. The side that opens first listens; the other
+/// side connects. If both begin at the same moment, the connection of the larger token is made and
+/// the other is not. Owned by the transport; progress lock held only. docs/adr/0007-tcp.md.
 class pair final : public runtime::fd_watcher {
  public:
   enum class stage : std::uint8_t {
     none,
     expecting,   ///< the peer was offered to connect
-    connecting,  ///< we do
+    connecting,  ///< this side connects
     up,
     ended  ///< for good
   };
@@ -36,50 +36,50 @@ class pair final : public runtime::fd_watcher {
       : owner_(owner), frame_sink_(peer), who_(std::move(who)) {}
   ~pair();
 
-  /// See transport::open. \param who by way of which the offer goes
+  /// See transport::open. \param who the counterpart that the offer goes to
   std::unique_ptr<stream_link> open(wireup_message& offer, const counterpart& who);
-  /// See transport::accept. \param who by way of which the offer came
+  /// See transport::accept. \param who the counterpart that the offer came from
   std::string accept(const wireup_message& offer, const counterpart& who);
   void note(const wireup_message& p) noexcept;  // see transport::note
 
-  /// The peer came, and has proven that it is the one that was offered the token.
+  /// The peer has connected, and has proven that the token was offered to it.
   void connected(runtime::unique_fd fd) noexcept;
   const token& offered() const noexcept { return token_; }
   bool has_offered() const noexcept { return token_ != token{}; }
   const counterpart& who() const noexcept { return who_; }
 
-  /// One look at the socket, both ways. \return events
+  /// One try to write and read the socket. \return events
   unsigned look() noexcept;
   bool drain_peer() noexcept;  // see transport::drain_peer
   void forget() noexcept;      // see transport::forget
-  /// Called now and then. \return whether there is something to wait for
+  /// Called by the transport's timer. \return whether the pair wants further ticks
   bool tick(std::chrono::steady_clock::time_point now) noexcept;
 
   // For the link:
   void link_ended() noexcept;
   void link_blocked() noexcept;
   void write_failed() noexcept;
-  /// There is no memory for what has to be sent.
+  /// There is no memory for bytes that have to be sent.
   void starve() noexcept { end_soon(errc::out_of_memory); }
-  /// What the link left behind is the last that is written.
+  /// The link has handed its last bytes to the transport; nothing is written after them.
   void fall_silent() noexcept { said_all_ = true; }
 
   stage now() const noexcept { return stage_; }
-  /// It has ended without having been a connection at any time.
+  /// It has ended without ever having been a connection.
   bool never_came() const noexcept { return ended_why_ == errc::unreachable; }
   const std::string& how_it_ended() const noexcept { return how_; }  ///< for people; may be empty
   int fd() const noexcept { return socket_.get(); }
   transports::frame_sink& frame_sink() const noexcept { return frame_sink_; }
   tcp_transport& owner() const noexcept { return owner_; }
-  /// Nobody has to do with it any more.
+  /// Neither a link nor an accepted offer uses the pair any more.
   bool idle() const noexcept { return !link_ && !accepted_ && !spent_; }
   std::uint32_t wanted_events() const noexcept;
   void rest() noexcept;
-  /// Whether the peer, or its host, has not taken all that was written: then it wants ticks.
+  /// Whether the peer, or its host, has not taken all that was written: then the pair wants ticks.
   bool unread() const noexcept;
   std::string describe() const;
 
-  // Bookkeeping of the transport's polling order.
+  // State of the transport's polling order.
   bool active = false;
   std::uint32_t empty_polls = 0;
 
@@ -101,7 +101,7 @@ class pair final : public runtime::fd_watcher {
   transports::frame_sink& frame_sink_;
   counterpart who_;
   stage stage_ = stage::none;
-  token token_{};  // of our offer
+  token token_{};  // of this side's offer
   std::unique_ptr<socket_connector> connector_;
   runtime::unique_fd socket_;
   runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
@@ -109,9 +109,9 @@ class pair final : public runtime::fd_watcher {
   port port_;
   bool accepted_ = false;    // the peer may send
   bool said_all_ = false;    // this side has shut its direction down
-  bool spent_ = false;       // it was tried at the addresses of an offer: that is done once
-  bool reported_ = false;    // the frame sink knows that it is broken
-  bool unfinished_ = false;  // counted by the transport: something goes on without an operation
+  bool spent_ = false;       // it has tried the addresses of an offer: that is done once
+  bool reported_ = false;    // the frame sink knows that the pair is broken
+  bool unfinished_ = false;  // counted by the transport: work goes on without an operation
   bool patient_ = false;  // the peer reads nothing: this side watches for silence, not the kernel
   unsigned doubts_ = 0;   // ticks in a row at which an answer was overdue
   std::optional<std::chrono::steady_clock::time_point> ended_at_;  // end_soon

@@ -12,13 +12,13 @@ namespace weft::transports::tcp {
 
 namespace {
 
-// Between long frames: the next header, and not much that would have to be copied.
+// Between long frames: the next header, and few bytes that would have to be copied.
 constexpr std::size_t bytes_per_read_in_bulk = 4 * 1024;
-// Shorter ones are as well copied as asked about.
+// For shorter rests copying costs no more than asking for a place.
 constexpr std::uint32_t shortest_placed = 2 * 1024;
 }  // namespace
 
-/// \return whether there are bytes
+/// \return whether bytes came
 bool port::heard(ssize_t n) noexcept {
   if (n > 0) return true;
   if (n == 0 || errno == ECONNRESET || errno == EPIPE || errno == ENOTCONN)
@@ -92,7 +92,7 @@ bool port::begin_placing(const frame_header& h, const frame_extension* x,
   return true;
 }
 
-/// Straight to where it belongs; what belongs nowhere any more is read and dropped.
+/// Reads directly to the destination; bytes that no longer have one are read and dropped.
 bool port::read_placed(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept {
   const frame_extension* const x = extension_of(header_, extension_);
   const std::size_t left = header_.size - placed_;

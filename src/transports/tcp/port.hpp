@@ -9,33 +9,34 @@
 
 namespace weft::transports::tcp {
 
-/// Cuts the bytes of a connection into frames. Keeps what is not a whole frame yet, and nothing
-/// else: bytes are read into memory that all connections share, or, those of long frames, where the
-/// receive wants them. Owned by a pair; progress lock held only.
+/// Cuts the bytes of a connection into frames. Keeps only the beginning of an incomplete frame:
+/// bytes are read into memory that all connections share, or, those of long frames, directly into
+/// the buffer of the receive. Owned by a pair; progress lock held only.
 class port {
  public:
   enum class state : std::uint8_t {
     open,
-    ended,   ///< the other side has closed it, or its process has died: other channels tell which
+    ended,   ///< the other side has closed it, or its process has died: the control plane tells
+             ///< which
     lost,    ///< the network, or the other host, does not answer
-    broken,  ///< what came makes no sense
-    starved  ///< there is no memory for what came
+    broken,  ///< the received bytes make no sense
+    starved  ///< there is no memory for the received bytes
   };
 
-  /// Memory that `read` wants: a whole frame that is not placed, and what is read beside it.
+  /// Memory that `read` needs: a whole frame that is not placed, and the bytes read beside it.
   static constexpr std::size_t scratch_bytes = max_payload + 64 * 1024;
 
-  /// Read at once: hundreds of small messages, few enough to be fair to other peers.
+  /// Bytes per read: hundreds of small messages, few enough to be fair to other peers.
   static constexpr std::size_t bytes_per_read = 32 * 1024;
 
-  /// Reads once and delivers what is whole.
+  /// Reads once and delivers the complete frames.
   /// \param scratch scratch_bytes; free again afterwards
   /// \return whether anything came, also an end
   bool read(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept;
 
   state now() const noexcept { return state_; }
 
-  /// Gives back memory that only traffic needs.
+  /// Frees memory that only traffic needs.
   void rest() noexcept;
 
  private:
@@ -49,7 +50,7 @@ class port {
   bool bulk_ = false;            // long frames follow each other: read little beyond the header
   std::vector<std::byte> kept_;  // the beginning of a frame
 
-  // A frame whose payload goes where the frame sink says.
+  // A frame whose payload is read to the place that the frame sink named.
   bool placing_ = false;
   frame_header header_;
   frame_extension extension_;

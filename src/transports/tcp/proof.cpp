@@ -12,7 +12,7 @@ namespace weft::transports::tcp {
 
 namespace {
 
-// Different words for the two directions, so that nobody can be answered with its own bytes.
+// Different words for the two directions, so that the bytes of one side are no proof for the other.
 constexpr char from_listener[24] = "weft tcp: I made it    ";
 constexpr char from_caller[24] = "weft tcp: I was told it";
 
@@ -37,7 +37,7 @@ signature prove(const counterpart& who, const char (&whose)[24], const client_he
   return who.sign(std::as_bytes(std::span(&all, 1)));
 }
 
-/// Takes as long wherever they differ.
+/// Takes the same time wherever the two differ.
 bool same(const signature& a, const signature& b) noexcept {
   std::byte differs{};
   for (std::size_t i = 0; i != a.size(); ++i) differs |= a[i] ^ b[i];

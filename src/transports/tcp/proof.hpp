@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the two ends of a connection show each other that they are the ends of a channel of the
+// How the two ends of a connection prove to each other that they are the ends of a channel of the
 // control plane. docs/wire-format.md, "TCP".
 #pragma once
 
@@ -7,14 +7,14 @@
 
 namespace weft::transports::tcp {
 
-/// \throws weft::error without random bytes
+/// \throws weft::error when no random bytes are available
 client_hello make_client_hello(const token& of_offer);
 
-/// Of the side that made the offer. \throws weft::error without random bytes
+/// For the side that made the offer. \throws weft::error when no random bytes are available
 welcome make_welcome(const counterpart& who, const client_hello& said);
 bool is_proven(const counterpart& who, const client_hello& said, const welcome& answer) noexcept;
 
-/// Of the side that connected.
+/// For the side that connected.
 confirmation confirm(const counterpart& who, const client_hello& said,
                      const welcome& answer) noexcept;
 bool is_confirmed(const counterpart& who, const client_hello& said, const welcome& answer,

@@ -28,7 +28,7 @@ runtime::unique_fd new_socket(int family) noexcept {
       ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
 }
 
-/// Zeros if it cannot be had.
+/// Zeros if the kernel does not tell.
 tcp_info info_of(int fd) noexcept {
   tcp_info now{};
   socklen_t size = sizeof now;
@@ -36,7 +36,7 @@ tcp_info info_of(int fd) noexcept {
   return now;
 }
 
-/// How many milliseconds ago anything came.
+/// How many milliseconds ago anything was received.
 std::uint32_t heard(const tcp_info& now) noexcept {
   return std::min(now.tcpi_last_ack_recv, now.tcpi_last_data_recv);
 }
@@ -78,14 +78,15 @@ void prepare(int fd, std::chrono::seconds timeout) noexcept {
   constexpr int probes = 3;
   const int seconds = static_cast<int>(timeout.count());
   set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // A quiet connection is asked after half of the time, and then so often that the rest suffices.
+  // A quiet connection is probed after half of the time, and then so often that the rest suffices.
   set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(fd, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds / 2));
   set(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, seconds / 2 / probes));
   set(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
   set_user_timeout(fd, timeout);
-  // The kernel asks a peer that reads nothing less and less often, at last every two minutes: then
-  // nobody could tell in time whether its host is still there. Without this the control plane does.
+  // The kernel probes a peer that reads nothing less and less often, in the end every two minutes:
+  // then the death of its host would be found too late. Where this option is missing, the control
+  // plane finds it.
   set(fd, IPPROTO_TCP, tcp_rto_max_ms, std::max(1000, seconds * 1000 / 4));
 }
 
@@ -101,7 +102,7 @@ std::size_t unacknowledged(int fd) noexcept {
 std::chrono::milliseconds silence(int fd) noexcept {
   const tcp_info now = info_of(fd);
   const bool owes_acknowledgement = now.tcpi_unacked != 0 && now.tcpi_last_data_sent < heard(now);
-  const bool was_probed = now.tcpi_probes != 0;  // zero again with its answer
+  const bool was_probed = now.tcpi_probes != 0;  // zero again after the answer
   return std::chrono::milliseconds(owes_acknowledgement || was_probed ? heard(now) : 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system calls that make sockets what this transport needs.
+// The system calls for this transport's sockets.
 #pragma once
 
 #include <chrono>
@@ -16,28 +16,28 @@ runtime::unique_fd listen_on(address& at);
 /// Accepts without waiting. \return none: `errno` tells why
 runtime::unique_fd accept_one(int listening) noexcept;
 
-/// Begins to connect; writable when it has ended, either way.
+/// Begins to connect; the socket becomes writable when that has ended, well or not.
 /// \return none: `errno` tells why
 runtime::unique_fd begin_connect(const address& to, std::chrono::seconds timeout) noexcept;
 
-/// How a connection that was begun has ended: 0, or an errno.
+/// The result of a connect that has ended: 0, or an errno.
 int connect_result(int fd) noexcept;
 
-/// For a connection that will carry frames: nothing is delayed, and a host that does not answer
-/// for `timeout` ends it.
+/// Sets options of a connection that will carry frames: nothing is delayed, and a host that does
+/// not answer for `timeout` ends it.
 void prepare(int fd, std::chrono::seconds timeout) noexcept;
 
-/// How long the kernel may wait for an answer to what was sent; zero: as long as it likes.
+/// How long the kernel may wait for an answer to sent bytes; zero: without limit.
 void set_user_timeout(int fd, std::chrono::milliseconds timeout) noexcept;
 
 /// Bytes that were written and that the other host has not acknowledged.
 std::size_t unacknowledged(int fd) noexcept;
 
-/// How long ago the other host was last heard of, if the kernel has asked something since; zero: it
-/// owes no answer. A question may have been asked a moment ago: ask twice.
+/// How long ago the other host was last heard, if the kernel has sent or probed since; zero: the
+/// host owes no answer. The probe may be only a moment old: a caller checks twice.
 std::chrono::milliseconds silence(int fd) noexcept;
 
-/// Whether the kernel has asked more than once, and nothing has been heard for `timeout`.
+/// Whether the kernel has probed more than once, and nothing has been received for `timeout`.
 bool is_asked_in_vain(int fd, std::chrono::milliseconds timeout) noexcept;
 
 }  // namespace weft::transports::tcp

@@ -29,7 +29,7 @@ socket_connector::socket_connector(
   try_next();
 }
 
-/// Begins with the next address that can be tried at all. \return false: there is none left
+/// Begins with the next address that can be tried. \return false: there is none left
 bool socket_connector::try_next() noexcept {
   while (next_ != to_.size()) {
     const target& next = to_[next_++];
@@ -45,7 +45,7 @@ bool socket_connector::try_next() noexcept {
       a.fd = std::move(fd);
       a.fork_guard.watch(a.fd.get());
       a.to = next;
-      a.self = fresh.begin();  // also in the list that it moves to
+      a.self = fresh.begin();  // still valid after the splice
       sockets_.add(a.fd.get(), EPOLLOUT, a);
       tried_.splice(tried_.end(), fresh);
       return true;
@@ -74,7 +74,7 @@ void socket_connector::note(const address& to, const char* why) noexcept {
   try {
     reasons_ += fmt::format("{}{}: {}", reasons_.empty() ? "" : "; ", to.text(), why);
   } catch (const std::bad_alloc&) {
-    // Then without that reason.
+    // No memory: that reason is left out.
   }
 }
 
@@ -94,7 +94,7 @@ void socket_connector::go_on(socket_attempt& a) noexcept {
   auto* const into = reinterpret_cast<std::byte*>(&a.heard);
   const ssize_t n = ::recv(a.fd.get(), into + a.heard_bytes, sizeof a.heard - a.heard_bytes, 0);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  // A reset: it has not even read the greeting.
+  // A reset: the other side has not even read the greeting.
   if (n < 0 && errno != ECONNRESET) return give_up(a, std::strerror(errno));
   if (n <= 0) return hung_up(a);
   a.heard_bytes += static_cast<std::size_t>(n);
@@ -105,11 +105,11 @@ void socket_connector::go_on(socket_attempt& a) noexcept {
     return give_up(a, std::strerror(errno));
   sockets_.remove(a.fd.get());
   a.fork_guard.drop();
-  const auto ended = std::move(ended_);  // this may be destroyed by the call
+  const auto ended = std::move(ended_);  // the call may destroy this object
   ended(std::move(a.fd), {});
 }
 
-/// Connected: shows the token. A socket that has sent nothing yet takes it whole.
+/// Connected: shows the token. A socket that has sent nothing yet takes the whole greeting.
 void socket_connector::greet(socket_attempt& a) {
   if (::send(a.fd.get(), &says_, sizeof says_, MSG_NOSIGNAL) != sizeof says_)
     throw error(errc::system, fmt::format("send: {}", std::strerror(errno)));
@@ -145,7 +145,7 @@ void socket_connector::hurry() noexcept {
 
 void socket_connector::end_if_over() noexcept {
   if (!tried_.empty() || !later_.empty()) return;
-  const auto ended = std::move(ended_);  // this may be destroyed by the call
+  const auto ended = std::move(ended_);  // the call may destroy this object
   ended({}, std::string(reasons_));
 }
 

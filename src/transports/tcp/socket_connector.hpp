@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connecting to a peer that may be reached in several ways.
+// Connects to a peer that has several addresses.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,18 @@
 
 namespace weft::transports::tcp {
 
-/// Tries the addresses of a peer, because nobody can tell which of them are reachable from here:
-/// the first one, the next when that fails, and all at once when it takes long. The first that
-/// answers the greeting counts; the peer takes one connection only. One that was hung up on may
-/// have had to make room for strangers, and is tried again a little later. Owned by a pair;
-/// progress lock held only; its watchers are called from within transport::poll.
+/// Tries the addresses of a peer, because it cannot be known which of them are reachable from this
+/// host: the first one, the next when that fails, and all at once when it takes long. The first
+/// address that answers the greeting counts; the peer takes one connection only. A connection that
+/// the other side closed may have had to make room for strangers, and is tried again a little
+/// later. Owned by a pair; progress lock held only; its watchers are called from within
+/// transport::poll.
 class socket_connector {
  public:
-  /// \param offered the token of its offer \param who by way of which that came
-  /// \param ended called once, as the last thing: with the connection, or with none and the
-  /// reasons.
-  ///   It may destroy this.
+  /// \param offered the token of the peer's offer \param who the counterpart that the offer came
+  ///   from
+  /// \param ended called once, as the last step: with the connection, or with none and the reasons.
+  ///   It may destroy this object.
   socket_connector(runtime::wait_set& sockets, std::vector<address> to, const token& offered,
                    counterpart who, std::chrono::seconds timeout,
                    std::function<void(runtime::unique_fd, const std::string& why_not)> ended);
@@ -32,18 +33,18 @@ class socket_connector {
   socket_connector(const socket_connector&) = delete;
   socket_connector& operator=(const socket_connector&) = delete;
 
-  /// False when no address can be tried at all. For the beginning, when `ended` is not called.
+  /// False when no address can be tried. For the constructor's caller: `ended` is not called then.
   bool is_under_way() const noexcept { return !tried_.empty(); }
   /// An address was not tried because this process, or the system, has no descriptor left.
   bool lacks_descriptors() const noexcept { return lacks_descriptors_; }
 
-  /// It takes long. Called every now and then, until it has ended.
+  /// Tries all remaining addresses. Called every now and then while no connection was made.
   void hurry() noexcept;
 
  private:
   struct target {
     address at;
-    unsigned tries = 0;  // that were hung up on
+    unsigned tries = 0;  // connections that the other side closed
   };
   struct socket_attempt final : runtime::fd_watcher {
     socket_connector* in = nullptr;
@@ -70,9 +71,9 @@ class socket_connector {
   const client_hello says_;
   const counterpart who_;
   const std::chrono::seconds timeout_;
-  std::vector<target> to_;  // has room for every further try
+  std::vector<target> to_;  // has capacity for all tries
   std::size_t next_ = 0;
-  std::vector<target> later_;  // as has this
+  std::vector<target> later_;  // has the same capacity
   std::function<void(runtime::unique_fd, const std::string&)> ended_;
   std::list<socket_attempt> tried_;
   std::string reasons_;

@@ -16,8 +16,8 @@ namespace weft::transports::tcp {
 
 namespace {
 
-// A look at a socket is a system call. One that brought nothing so often is looked at in every few
-// passes only, so that other transports do not wait for it, and then not at all.
+// Reading a socket is a system call. A socket that was empty this often is read only every few
+// passes, so that other transports do not wait for it, and then no more.
 constexpr std::uint32_t looks_in_every_pass = 32;
 constexpr std::uint32_t passes_between_looks = 8;  // a power of two
 constexpr std::uint32_t polls_until_idle = 512;
@@ -118,7 +118,8 @@ void tcp_transport::forget_if_idle(pair& p) noexcept {
   if (!p.idle()) return;
   pairs_.erase(&p.frame_sink());
   worth_watching = !pairs_.empty();
-  // Without a peer this is not watched, so clients would stay that can prove nothing any more.
+  // Without a peer the transport is not watched, so clients that can prove nothing any more would
+  // stay.
   if (pairs_.empty() && acceptor_.has_clients()) {
     worth_polling = busy = true;
     engine_.look_after();
@@ -136,7 +137,7 @@ const counterpart* tcp_transport::offered(const token& shown) const noexcept {
   return p ? &p->who() : nullptr;
 }
 
-/// A peer tries all addresses, and the first counts.
+/// A peer tries all addresses; the first connection counts.
 void tcp_transport::take(const token& shown, runtime::unique_fd& fd) noexcept {
   pair* const p = pair_offered(shown);
   if (p && p->now() == pair::stage::expecting) p->connected(std::move(fd));
@@ -163,7 +164,8 @@ void tcp_transport::activate(pair& p) noexcept {
   engine_.look_after();
 }
 
-/// Leaves the socket to the kernel. The caller takes it off the list. \return false: it refuses
+/// Leaves the socket to the epoll set. The caller takes it off the list. \return false: the kernel
+/// refuses
 bool tcp_transport::deactivate(pair& p) noexcept {
   try {
     sockets_->add(p.fd(), p.wanted_events(), p);
@@ -223,7 +225,7 @@ unsigned tcp_transport::poll_active() noexcept {
       active_.pop_back();
       continue;
     } else if (p.empty_polls == looks_in_every_pass && p.unread()) {
-      want_ticks();  // it may take long to become quiet
+      want_ticks();  // it may take long to become idle
     }
     ++i;
   }
@@ -240,7 +242,7 @@ void tcp_transport::arm() noexcept {
   active_.erase(
       std::remove_if(active_.begin(), active_.end(), [this](pair* p) { return deactivate(*p); }),
       active_.end());
-  // What the kernel would not watch is left to ticks.
+  // Sockets that the kernel would not watch are left to ticks.
   if (!active_.empty() || acceptor_.rests()) want_ticks();
 }
 
@@ -286,8 +288,8 @@ void tcp_transport::update_busy() noexcept {
 
 // --- time ----------------------------------------------------------------------------------------
 
-/// Before the first connection: once descriptors are short, ticks are what goes on with those that
-/// had to wait.
+/// Makes the timer before the first connection: when descriptors are short, ticks resume the
+/// connections that had to wait.
 void tcp_transport::make_clock() {
   if (clock_.fd) return;
   runtime::unique_fd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));

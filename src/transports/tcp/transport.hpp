@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP, between processes of any hosts.
+// The TCP transport, between processes of any hosts.
 #pragma once
 
 #include <chrono>
@@ -17,10 +17,10 @@
 
 namespace weft::transports::tcp {
 
-/// All pairs of a context. Sockets that carry traffic ("hot") are tried directly, in every pass or
-/// every few; the others are in an epoll set of the transport, whose one descriptor the engine's
-/// wait sets watch: a polling thread pays a memory load for all of them (docs/adr/0007-tcp.md).
-/// Nothing is opened before the first peer is offered to connect, or connected to.
+/// All pairs of a context. Active sockets are read directly, in every pass or every few; the others
+/// are in an epoll set of the transport, whose one descriptor the engine's wait sets watch: a
+/// polling thread pays a memory load for all of them (docs/adr/0007-tcp.md). No port is opened
+/// before the first offer to a peer, and no other socket before the first connection to one.
 class tcp_transport final : public runtime::pollable, public transport, private offers {
  public:
   tcp_transport(runtime::engine& e, settings s);
@@ -49,11 +49,11 @@ class tcp_transport final : public runtime::pollable, public transport, private 
 
   // For pairs and links:
   runtime::wait_set& sockets() noexcept { return *sockets_; }
-  /// Where that link's connection is to be made to, best first.
+  /// Addresses at which the peer is to connect for that link, best first.
   std::vector<address> listen(std::uint32_t link);
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   std::span<std::byte> scratch() noexcept { return {scratch_.get(), port::scratch_bytes}; }
-  /// Counts passes, so that a link knows a burst: frames posted without a look in between.
+  /// Counts passes, so that a link recognizes a burst: frames posted without a pass in between.
   const std::uint32_t& passes() const noexcept { return passes_; }
   bool passes_soon() const noexcept { return engine_.passes_soon(); }
   bool looked_after() const noexcept { return engine_.has_progress_thread(); }
@@ -63,7 +63,7 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   void count_unfinished(bool more) noexcept;
   void forget_if_idle(pair& p) noexcept;
   void drop_flush(stream_link& l) noexcept;
-  /// A link ends that has not written all.
+  /// For a link that ends and has not written all.
   void linger_on(int fd, std::span<const std::byte> bytes) noexcept;
   static constexpr std::chrono::milliseconds tick_time{250};
   /// Has pairs ticked, soon and for as long as one of them wants it.
@@ -90,8 +90,8 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   runtime::engine& engine_;
   const settings settings_;
   const transports::traits traits_;
-  const std::unique_ptr<runtime::wait_set> sockets_;  // quiet ones, and those being connected
-  std::unique_ptr<std::byte[]> scratch_;              // whatever is read, by one pair at a time
+  const std::unique_ptr<runtime::wait_set> sockets_;  // idle ones, and those being connected
+  std::unique_ptr<std::byte[]> scratch_;  // memory for reads, used by one pair at a time
   lingering_sockets lingering_sockets_;
   acceptor acceptor_;
   clock clock_;
@@ -100,7 +100,7 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   std::vector<stream_link*> to_flush_;
   std::uint32_t passes_ = 0;
   std::uint32_t unfinished_ = 0;  // pairs
-  bool ready_ = false;            // something is to be had from sockets_
+  bool ready_ = false;            // events wait in sockets_
 };
 
 }  // namespace weft::transports::tcp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What crosses a connection, and what offers say. docs/wire-format.md, "TCP".
+// The bytes on a connection, and the contents of offers. docs/wire-format.md, "TCP".
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace weft::transports::tcp {
 
-// Numbers cross as they lie in memory.
+// Numbers are sent in the byte order of memory.
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr std::uint32_t magic = 0x74666577;  // "weft"
@@ -21,13 +21,13 @@ inline constexpr std::uint32_t max_payload = 256 * 1024;  // of one frame
 inline constexpr std::size_t max_addresses = 8;           // in an offer
 inline constexpr std::size_t max_reason = 1024;           // bytes of text in a note that are shown
 
-/// Random, a name for an offer. It travels in the clear: who shows it has to prove more.
+/// Random, the name of an offer. It travels unencrypted: a client that shows it has to prove more.
 using token = std::array<std::uint64_t, 2>;
 
 /// Random bytes of one side, so that no proof fits twice.
 using nonce = std::array<std::byte, 32>;
 
-/// First bytes of whoever connects.
+/// First bytes of the connecting side.
 struct client_hello {
   std::uint32_t magic;
   std::uint16_t version;
@@ -37,7 +37,7 @@ struct client_hello {
 };
 static_assert(sizeof(client_hello) == 56);
 
-/// First bytes of the other side, if it made that offer; otherwise it hangs up.
+/// First bytes of the listening side, if it made that offer; otherwise it closes the connection.
 struct welcome {
   std::uint32_t magic;
   std::uint16_t version;
@@ -47,11 +47,11 @@ struct welcome {
 };
 static_assert(sizeof(welcome) == 72);
 
-/// Next bytes of whoever connected: its proof. Frames follow, in both directions.
+/// Next bytes of the connecting side: its proof. Frames follow, in both directions.
 using confirmation = signature;
 
-/// Bytes of an offer: where the sender listens. Without addresses: on the connection that the two
-/// have, or are making, already.
+/// Bytes of an offer: where the sender listens. Without addresses: the link uses the connection
+/// that the two have, or are making, already.
 struct offer_head {
   std::uint32_t magic;
   std::uint16_t version;

@@ -10,7 +10,7 @@ namespace weft::transports::verbs {
 
 namespace {
 
-/// Less is better.
+/// Lower ranks are tried first.
 int rank_of(const ibv_gid_entry& e) noexcept {
   if (e.gid_type != IBV_GID_TYPE_ROCE_V2) return e.gid_type == IBV_GID_TYPE_IB ? 3 : 4;
   in6_addr a;

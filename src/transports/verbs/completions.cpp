@@ -15,13 +15,13 @@ constexpr std::size_t at_once = 16;
 }  // namespace
 
 void completions::add(pair& p) {
-  // Whatever completes can be fetched where nothing may throw.
+  // So that all completions can be fetched where nothing may throw.
   waiting_.reserve(sizes{}.receives + (by_queue_pair_.size() + 1) * sizes{}.sends);
   by_queue_pair_[p.queue_pair_number()] = &p;
 }
 
-/// What was fetched of its sends is dropped, since they have ended with it: so there is room for
-/// those of a later one.
+/// Drops its fetched send completions, since its sends have ended with it: so there is room for
+/// those of a later pair.
 void completions::retire(pair& p) noexcept {
   const auto numbered = by_queue_pair_.find(p.queue_pair_number());
   if (numbered == by_queue_pair_.end() || numbered->second != &p) return;

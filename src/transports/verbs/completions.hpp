@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device has completed: for which pair, and until when.
+// The completions of the device, and their pairs.
 #pragma once
 
 #include <optional>
@@ -12,36 +12,36 @@ namespace weft::transports::verbs {
 
 class pair;
 
-/// One of them.
+/// A completion and its pair.
 struct completion {
   ibv_wc what;
-  pair* of;  ///< null: of one that has gone
+  pair* of;  ///< null: the pair has gone
 };
 
-/// All that the device has completed and nobody has acted upon yet, in its order. Nothing is taken
-/// from the device past this, so whoever ends a connection in the middle of a pass finds all that
-/// there is. The device tells pairs apart by the numbers of their queue pairs, which it uses again:
-/// whose a completion is is found out when it is fetched. Owned by the transport; progress lock
-/// held only.
+/// All completions that were fetched from the device and not yet handled, in the device's order.
+/// Every completion goes through this object, so code that ends a connection in the middle of a
+/// pass finds all of them. The device tells pairs apart by the numbers of their queue pairs, which
+/// it uses again: so the pair of a completion is looked up when it is fetched. Owned by the
+/// transport; progress lock held only.
 class completions {
  public:
   explicit completions(device& d) noexcept : device_(d) {}
 
-  /// Of its queue pair something may complete from now on.
+  /// From now on the pair's queue pair may have completions.
   void add(pair& p);
-  /// Its queue pair has gone. What it received and was fetched is still the pair's.
+  /// The pair's queue pair has gone. Its fetched receives still belong to the pair.
   void retire(pair& p) noexcept;
-  /// The pair goes, too: what was fetched for it is nobody's.
+  /// The pair goes, too: its fetched completions belong to no pair then.
   void forget(pair& p) noexcept;
 
-  /// Takes what the device has. \return whether there is something
+  /// Takes the completions of the device. \return whether there are any
   bool fetch() noexcept;
   bool any() const noexcept { return next_ != waiting_.size(); }
 
-  /// The first of what was fetched, which there is.
+  /// The first fetched completion; there must be one.
   completion next() noexcept { return waiting_[next_++]; }
-  /// The first that was fetched for that pair.
-  /// \param sends_only leave what was received
+  /// The first fetched completion of that pair.
+  /// \param sends_only leave the receives
   std::optional<completion> next_of(const pair& p, bool sends_only) noexcept;
 
  private:
@@ -53,7 +53,7 @@ class completions {
   device& device_;
   std::unordered_map<std::uint32_t, pair*> by_queue_pair_;
   std::vector<completion> waiting_;  // as large as it will ever be
-  std::size_t next_ = 0;             // those before have been acted upon
+  std::size_t next_ = 0;             // those before have been handled
 };
 
 }  // namespace weft::transports::verbs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the transport needs of an RDMA device: a dozen calls of libibverbs, so that tests can put
-// another one in its place.
+// The transport's interface to an RDMA device: a dozen calls of libibverbs, so that tests can use
+// another implementation.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -17,7 +17,7 @@
 
 namespace weft::transports::verbs {
 
-/// Where a device is to be found by others.
+/// Where peers reach a device.
 struct place {
   std::uint16_t lid = 0;
   std::uint8_t mtu = IBV_MTU_1024;  ///< an ibv_mtu
@@ -25,20 +25,20 @@ struct place {
   std::array<std::uint8_t, 16> gid{};
 };
 
-/// How many of what. All are counts but `inline_bytes`.
+/// The sizes of the queues. All are counts but `inline_bytes`.
 struct sizes {
   std::uint32_t receives = 512;      ///< of the shared receive queue
   std::uint32_t sends = 128;         ///< of each queue pair
   std::uint32_t inline_bytes = 128;  ///< a device may grant more or less
 };
 
-/// What a device can do with memory of others.
+/// What a device can do with memory of peers.
 struct abilities {
   std::uint8_t reads_at_once = 16;             ///< of one queue pair, and of its peer; 0: none
   std::uint32_t longest = 1024 * 1024 * 1024;  ///< bytes of one read or write
 };
 
-/// Memory that the device may use, until this goes.
+/// Memory that the device may use, until this object is destroyed.
 class registration {
  public:
   virtual ~registration() = default;
@@ -46,8 +46,8 @@ class registration {
   virtual std::uint32_t remote_key() const noexcept = 0;
 };
 
-/// One end of a reliable connection. The device writes its completions to its one queue. When this
-/// goes, the device touches none of the memory that was posted any more.
+/// One end of a reliable connection. The device writes its completions to its one queue. Once this
+/// object is destroyed, the device no longer touches any posted memory.
 class queue_pair {
  public:
   virtual ~queue_pair() = default;
@@ -55,9 +55,9 @@ class queue_pair {
   /// Bytes that a send may carry inline.
   virtual std::uint32_t inline_bytes() const noexcept = 0;
 
-  /// \param there     whom to, as it says itself (checked)
-  /// \param own_psn   of the first packet from here
-  /// \param patience  after how much silence the connection breaks
+  /// \param there     the peer's end, as the peer describes it (checked)
+  /// \param own_psn   of the first packet from this side
+  /// \param timeout   the silence after which the connection breaks
   /// \return empty, or why it does not work
   virtual std::string connect(const queue_pair_address& there, std::uint32_t own_psn,
                               std::chrono::seconds timeout) = 0;
@@ -65,20 +65,20 @@ class queue_pair {
   /// As ibv_post_send of one work request. \return 0 or an errno
   virtual int post(ibv_send_wr& work) noexcept = 0;
 
-  /// Breaks the connection: whatever is posted ends, with an error.
+  /// Breaks the connection: all posted work ends, with an error.
   virtual void fail() noexcept = 0;
 };
 
-/// Something that the device tells besides completions.
+/// An event of the device other than a completion.
 struct device_event {
   std::string what;                      ///< a sentence for people
   std::optional<std::uint32_t> on = {};  ///< the number of the queue pair that has broken
-  bool fatal = false;                    ///< every queue pair has
+  bool fatal = false;                    ///< every queue pair has broken
   bool port = false;                     ///< its port has gone down, or come up: port_is_up
 };
 
 /// An opened device, with one completion queue, one completion channel and one shared receive
-/// queue. One user at a time: whoever holds the progress lock. Outlives what it made.
+/// queue. Used with the progress lock held. Must outlive the objects that it made.
 class device {
  public:
   virtual ~device() = default;
@@ -88,13 +88,13 @@ class device {
   /// For people: its name, port, address and mtu.
   virtual std::string describe() const = 0;
 
-  /// \param first  what the device shall call its first byte; in work, such addresses go with its
-  ///   keys. The same as in memory, within a page.
+  /// \param first  the device's address for the first byte; work requests use such addresses
+  ///   together with its keys. The same as in memory, within a page.
   /// \param access IBV_ACCESS_*
   /// \throws weft::error with the cause and the cure
   virtual std::unique_ptr<registration> enroll(std::span<std::byte> memory, std::uint64_t first,
                                                int access) = 0;
-  /// \throws weft::error when the device has no more
+  /// \throws weft::error when the device can make no more
   virtual std::unique_ptr<queue_pair> make_queue_pair() = 0;
 
   /// As ibv_post_srq_recv. \return 0 or an errno; `first_refused` as there
@@ -105,16 +105,16 @@ class device {
 
   /// Readable after the first completion that followed `arm`.
   virtual int channel() const noexcept = 0;
-  /// Whatever completed before may not be told of: look once more afterwards. \return false:
+  /// Completions before this call may not be signalled: poll once more afterwards. \return false:
   /// refused
   virtual bool arm() noexcept = 0;
   /// The channel was readable: makes it unreadable.
   virtual void drain_channel() noexcept = 0;
 
-  /// Readable when next_event has something.
+  /// Readable when next_event has an event.
   virtual int events() const noexcept = 0;
   virtual std::optional<device_event> next_event() noexcept = 0;
-  /// Whether it reaches its network now. A system call.
+  /// Whether the port reaches its network now. A system call.
   virtual bool port_is_up() noexcept = 0;
 };
 

@@ -17,15 +17,15 @@ namespace weft::transports::verbs {
 struct settings {
   /// Name of the device, as ibv_devices shows it; empty: the first one that works.
   std::string device;
-  /// Which of its addresses; nothing: the first one that works.
+  /// Index of its address; nothing: the first one that works.
   std::optional<unsigned> gid_index;
-  /// After how much silence a host that should answer is lost.
+  /// The silence after which a host that should answer is lost.
   std::chrono::seconds peer_timeout{10};
   registration_cache_settings regions;
 };
 
-/// Opens a device, tries its addresses, and takes the first one that a queue pair can reach itself
-/// by.
+/// Opens a device, tries its addresses, and takes the first one by which a queue pair reaches
+/// itself.
 /// \param e of the context; must outlive the transport
 /// \param why empty, or why there is none and what would cure it
 /// \return null: none
@@ -34,7 +34,7 @@ std::unique_ptr<transport> make(runtime::engine& e, const settings& s, std::stri
 
 /// How a frame leaves, in words.
 std::string explain_frame(std::size_t payload);
-/// How the rest of a message of so many bytes crosses if nobody chose, and why.
+/// How the rest of a message of so many bytes crosses by default, and why.
 std::pair<std::string, std::string> explain_copy(std::size_t size);
 
 }  // namespace weft::transports::verbs

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_addresses = 1024;
 
-/// The first address that works, of those that are to be tried. \return whether one does
+/// Finds the first address in the order of trial that works. \return whether one does
 bool find_address(hardware& h, const settings& s, std::string& why) {
   std::vector<ibv_gid_entry> all(most_addresses);
   const ssize_t n = ibv_query_gid_table(&h.context(), all.data(), all.size(), 0);
@@ -56,9 +56,9 @@ std::unique_ptr<hardware> find_port(ibv_device& which, const settings& s, std::s
   return nullptr;
 }
 
-/// Without it a process that forks would lose what it has registered. Kernels from 5.12 on copy
-/// such pages when they fork, and nothing needs to be done. It is for the whole process, and
-/// libibverbs does not look whether two threads ask at once.
+/// Without ibv_fork_init a process that forks would lose its registered memory. Kernels from 5.12
+/// on copy such pages at the fork, and need no call. The call is for the whole process, and
+/// libibverbs does not guard against two threads that make it at once.
 bool fork_is_safe() {
   static const bool safe = ibv_is_fork_initialized() == IBV_FORK_UNNEEDED || ibv_fork_init() == 0;
   return safe;

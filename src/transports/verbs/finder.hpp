@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds a device, a port of it and an address of that, by trying.
+// Finds a device, a port of it and an address of that port, by trial.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace weft::transports::verbs {
 
-/// The first that a queue pair can reach itself by, of what the settings leave.
+/// The first device, of those that the settings allow, with an address by which a queue pair
+/// reaches itself.
 /// \param why empty, or why there is none and what would cure it
 /// \return null: none
 std::unique_ptr<device> find(const settings& s, std::string& why);

@@ -17,7 +17,7 @@ namespace weft::transports::verbs {
 
 namespace {
 
-// How long the answer to a trial may take, on a machine that has much else to do.
+// How long the answer to a trial may take, on a busy machine.
 constexpr auto trial_time = std::chrono::seconds(2);
 
 [[noreturn]] void refused(const std::string& who, const char* what) {
@@ -26,7 +26,7 @@ constexpr auto trial_time = std::chrono::seconds(2);
                                         memlock_hint(code)));
 }
 
-/// \throws weft::error when it is null
+/// \throws weft::error when `p` is null
 template <class T>
 T* made(T* p, const std::string& who, const char* what) {
   if (!p) refused(who, what);
@@ -114,7 +114,7 @@ class hardware::connection final : public queue_pair {
     wanted.cap.max_send_sge = 1;
     wanted.cap.max_inline_data = of.sizes_.inline_bytes;
     qp_.reset(ibv_create_qp(of.domain_.get(), &wanted));
-    if (!qp_) {  // some have no inline data at all
+    if (!qp_) {  // some devices have no inline data at all
       wanted.cap.max_inline_data = 0;
       qp_.reset(made(ibv_create_qp(of.domain_.get(), &wanted), of.name_, "ibv_create_qp"));
     }
@@ -158,7 +158,7 @@ class hardware::connection final : public queue_pair {
     a.sq_psn = own_psn;
     a.timeout = timeout_for(timeout);
     a.retry_cnt = retries;
-    a.rnr_retry = 7;  // for ever: a receiver that is behind is none that is gone
+    a.rnr_retry = 7;  // without limit: a slow receiver is not a dead one
     a.max_rd_atomic = std::min(of_.can_.reads_at_once, there.reads_at_once);
     change(a,
            IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
@@ -194,7 +194,7 @@ class hardware::connection final : public queue_pair {
   std::uint32_t inline_bytes_ = 0;
 };
 
-/// The completion queue must hold all that can complete at once, or the device breaks.
+/// The completion queue must have room for all possible completions at once, or the device breaks.
 void hardware::make_room(std::uint32_t queue_pairs) {
   const auto wanted = static_cast<int>(sizes_.receives + queue_pairs * sizes_.sends);
   if (wanted <= completions_->cqe) return;
@@ -227,7 +227,7 @@ std::string hardware::try_itself() {
   self.reads_at_once = can_.reads_at_once;
   self.gid = here_.gid;
   if (std::string why = both->connect(self, 0, std::chrono::seconds(1)); !why.empty()) return why;
-  // A write of nothing to nowhere: acknowledged if it arrives, and no memory is needed.
+  // A write of zero bytes to no place: acknowledged if it arrives, and needs no memory.
   ibv_send_wr nothing{};
   nothing.opcode = IBV_WR_RDMA_WRITE;
   nothing.send_flags = IBV_SEND_SIGNALED;
@@ -280,7 +280,7 @@ std::optional<device_event> hardware::next_event() noexcept {
   return {};
 }
 
-/// One that cannot be asked is not known to be down.
+/// A port that cannot be queried is not known to be down.
 bool hardware::port_is_up() noexcept {
   ibv_port_attr state{};
   return ibv_query_port(context_.get(), port_, &state) != 0 || state.state == IBV_PORT_ACTIVE;

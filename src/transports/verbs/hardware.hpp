@@ -9,7 +9,7 @@
 
 namespace weft::transports::verbs {
 
-/// Frees what libibverbs made.
+/// Frees an object of libibverbs.
 template <auto Free>
 struct freed_by {
   template <class T>
@@ -24,9 +24,9 @@ class hardware final : public device {
   /// \throws weft::error with the cause and the cure
   hardware(ibv_device& which, std::uint8_t port);
 
-  /// From now on this is its address.
+  /// Makes this the address of the port.
   void use(const ibv_gid_entry& address);
-  /// Reaches itself by the present address. \return empty, or why it does not
+  /// Connects a queue pair to itself by the present address. \return empty, or why it does not work
   std::string try_itself();
 
   ibv_context& context() const noexcept { return *context_; }

@@ -9,7 +9,7 @@ namespace weft::transports::verbs {
 
 namespace {
 
-/// Header and extension. \return where the payload begins
+/// Writes header and extension. \return where the payload begins
 std::byte* write_head(std::byte* at, const frame_header& h, const frame_extension* x) noexcept {
   std::memcpy(at, &h, sizeof h);
   if (x) std::memcpy(at + sizeof h, x, extension_size(h));
@@ -65,7 +65,7 @@ bool send_link::prefers_get(remote_address, std::size_t size) const noexcept {
 }
 
 std::optional<remote_address> send_link::expose(const_buffer data) noexcept {
-  // Nobody is given the right to write there.
+  // No peer gets the right to write there.
   return pair_.show({const_cast<std::byte*>(data.data()), data.size()}, memory_access::read);
 }
 
@@ -74,7 +74,7 @@ post send_link::put(gather data, remote_address to, std::size_t size,
   return pair_.write(data, to, size, cookie);
 }
 
-/// Rather than a read, since the news of its end goes right behind it.
+/// A put is better than a read, since the news of its end goes right behind it.
 bool send_link::prefers_put(std::size_t size) const noexcept {
   return size >= transfers::least && pair_.can_write();
 }

@@ -11,7 +11,7 @@ namespace weft::transports::verbs {
 class pair;
 
 /// Each frame is one send, and each piece of memory one read or write of the device. Owned by the
-/// protocol layer's peer; its pair outlives it. Progress lock held only.
+/// protocol layer's peer; the pair outlives it. Progress lock held only.
 class send_link final : public link {
  public:
   explicit send_link(pair& with) noexcept;
@@ -35,7 +35,7 @@ class send_link final : public link {
   void let_go() noexcept override;
   std::string trouble() const override;
 
-  // What arrives at a peer that sleeps wakes it, by an interrupt.
+  // A frame that arrives at a sleeping peer wakes it, by an interrupt.
   bool unconsumed() const noexcept override { return false; }
   void wake_peer() noexcept override {}
 

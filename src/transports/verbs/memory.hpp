@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that the device knows, cut into slots: those that it receives into, and those that frames
+// Registered memory, cut into slots: those that the device receives into, and those that frames
 // leave from. They belong to the context, not to a peer.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace weft::transports::verbs {
 
-/// So many slots of slot_bytes each. Progress lock held only; the device outlives it.
+/// `count` slots of slot_bytes each. Progress lock held only; the device outlives it.
 class slots {
  public:
   /// \throws weft::error when memory, or the right to lock it, runs out
@@ -44,23 +44,23 @@ class slots {
   std::vector<std::uint32_t> free_;  // as large as it will ever be
 };
 
-/// The shared receive queue: whatever peer sends next is received into the slot at its front.
+/// The shared receive queue: the next frame of any peer is received into the slot at its front.
 class receives {
  public:
   receives(device& d, std::uint32_t count) : device_(d), slots_(d, count) {}
 
   const std::byte* at(std::uint32_t slot) const noexcept { return slots_.at(slot); }
-  /// What was received there has been read.
+  /// The frame in that slot has been read.
   void release(std::uint32_t slot) noexcept { slots_.give(slot); }
-  /// Posts those that were read, if few are posted. Called after each batch of completions.
+  /// Posts the slots that were read, if few are posted. Called after each batch of completions.
   void refill() noexcept {
     if (slots_.free() >= batch) post_free();
   }
-  /// Posts whatever is free. \return whether all were taken
+  /// Posts all free slots. \return whether the device took all
   bool post_free() noexcept;
 
  private:
-  // Posted together: one lock of the device, and one doorbell of its, for so many.
+  // Posted together: one lock of the device, and one doorbell of the device, for so many.
   static constexpr std::size_t batch = 32;
 
   device& device_;

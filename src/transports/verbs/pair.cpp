@@ -21,13 +21,13 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 // A connection that broke because its process left or died is followed by the news of that. One
-// that breaks for other reasons is lost after this.
+// that breaks for other reasons is lost after this time.
 constexpr auto grace = std::chrono::milliseconds(500);
-// How long the end of a peer waits for what it sent last.
+// How many polls the end of a peer waits for its last frames.
 constexpr unsigned last_looks = 8;
 // How long the end of a link waits until its last frames have arrived.
 constexpr auto last_frames = std::chrono::milliseconds(500);
-// How long the end of a queue pair waits until the device says that it has broken it.
+// How long the end of a queue pair waits for the device to report its work as ended.
 constexpr auto last_work = std::chrono::milliseconds(50);
 
 constexpr std::uint32_t number_mask = (1u << 24) - 1;
@@ -78,7 +78,8 @@ wireup_message pair::own_address() const {
   return p;
 }
 
-/// The peer's card came, with its offer or its answer. \return empty, or why it is refused
+/// Takes the peer's queue pair address, from its offer or its answer. \return empty, or why it is
+/// refused
 std::string pair::meet(const wireup_message& p) {
   queue_pair_address there;
   if (p.bytes.size() != sizeof there || !p.fds.empty()) return "the verbs card makes no sense";
@@ -118,7 +119,7 @@ std::string pair::accept(const wireup_message& offer, wireup_message& answer) {
 }
 
 std::string pair::take_answer(const wireup_message& answer) {
-  // A connection that was there and broke meanwhile is the end of the peer: no other is tried then.
+  // A connection that was made and broke meanwhile ends the peer: no other transport is tried then.
   return stage_ == stage::ended && theirs_ ? "" : meet(answer);
 }
 
@@ -154,7 +155,7 @@ post pair::wait_for_room(std::size_t bytes, std::uint32_t places) noexcept {
 }
 
 bool pair::notify_writable() noexcept {
-  // A quarter of the window: not every frame that is read is worth a turn of its own.
+  // A quarter of the window: not every frame that is read is worth a call.
   if (stage_ == stage::up && link_ &&
       (ahead() > window - window / 4 || !has_room(room_for_) || queue_.places() < places_for_))
     return false;
@@ -163,7 +164,7 @@ bool pair::notify_writable() noexcept {
   return true;
 }
 
-/// Such frames are not counted: they hold up nobody, and there are few.
+/// Frames of the transport are not counted: they block no other frame, and there are few.
 bool pair::post_own(own_kind kind) noexcept {
   const frame_header h{0, 0, static_cast<std::uint8_t>(kind), 0, 0};
   if (!queue_.has_room(sizeof h)) return false;
@@ -213,14 +214,14 @@ void pair::sent(std::uint32_t place) noexcept {
   transfers_.done(place, frame_sink_);
 }
 
-/// It has ended all the same, and what it left from is free again.
+/// The work has ended with an error all the same, so its memory is free again.
 void pair::failed(std::uint32_t place, std::string_view what) noexcept {
   queue_.done(place);
   broke(what);
 }
 
-/// A peer that is in the middle of a read or a write of ours is stopped by the queue pair's end,
-/// and so is this side's device. What was sent before shall arrive all the same.
+/// The end of the queue pair stops a peer in the middle of a read or a write of this side's memory,
+/// and this side's device. Frames that were sent before must still arrive.
 void pair::let_go() noexcept {
   if (!transfers_.any()) return;
   const bool was_up = open_for_work();
@@ -237,7 +238,7 @@ void pair::hang_up() noexcept {
   try {
     who_.tell(own_address());
   } catch (const std::exception&) {
-    // It learns of it when it sends.
+    // No memory: the peer learns of it when it sends.
   }
 }
 
@@ -259,7 +260,7 @@ void pair::broke(std::string_view what) noexcept {
   try {
     trouble_ = what;
   } catch (const std::bad_alloc&) {
-    // Then it is lost without a reason.
+    // No memory: the connection is lost without a reason.
   }
   end_soon();
 }
@@ -268,8 +269,7 @@ void pair::give_up(std::string_view why) noexcept {
   if (open_for_work()) broke(why);
 }
 
-/// Why a peer is not there any more is first for the control plane to say: it left in good order,
-/// or has died.
+/// The control plane is first to say why a peer has ended: it left in good order, or has died.
 void pair::end_soon() noexcept {
   stage_ = stage::ended;
   queue_.on().fail();
@@ -300,12 +300,13 @@ void pair::send_disconnect() noexcept {
     owner_.look_for(*this, false);
   }
   sent_disconnect_ = true;
-  // Until everything has arrived: a queue pair that goes takes what was not acknowledged along.
+  // Waits until everything has arrived: a queue pair that is destroyed drops what was not
+  // acknowledged.
   while (stage_ == stage::up && !queue_.all_done() && queue_.mark() && clock::now() < until)
     owner_.look_for(*this, false);
 }
 
-/// Over TCP its process is unknown: then it does.
+/// For a peer known over TCP there is no process id: then it counts as alive.
 bool pair::peer_process_lives() const noexcept {
   if (who_.pid == 0) return true;
   const runtime::unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, who_.pid, 0)));
@@ -314,8 +315,8 @@ bool pair::peer_process_lives() const noexcept {
   return ::poll(&end, 1, 0) == 0;
 }
 
-/// \return whether the peer has all that was sent, this side's disconnect message among it, or will
-/// not
+/// \return whether the peer has all that was sent, this side's disconnect message included, or
+///   never will have
 bool pair::try_disconnect() noexcept {
   if (!link_ || !open_for_work()) return true;
   if (!sent_disconnect_ && !post_own(own_kind::disconnect)) return false;
@@ -331,20 +332,20 @@ bool pair::drain_peer() noexcept {
   return !any && (!lives || stage_ != stage::up);
 }
 
-/// However much the peer has sent, or sends: a few looks, without waiting.
+/// A few polls, without waiting, however much the peer has sent or still sends.
 void pair::forget() noexcept {
   if (peer_process_lives()) try_disconnect();
   for (unsigned n = 0; n != last_looks && accepted_ && !reported_ && !port_.heard_farewell(); ++n)
     if (!owner_.look_for(*this, true)) break;
-  reported_ = true;  // by who calls
+  reported_ = true;  // the caller reports it
   transfers_.fall_silent();
   shut();
   accepted_ = false;
 }
 
-/// What its queue pair has completed would go along with it, and so would the receive that half a
-/// frame lies in: that is ended by breaking the connection first. Not all devices say when they
-/// have done so (LAST_WQE_REACHED); what is posted on a broken connection is ended after it.
+/// The end of the queue pair would drop its completions, and the receive that holds half a frame:
+/// so the connection is broken first, which ends that receive. Not all devices report when this is
+/// done (LAST_WQE_REACHED); but work that is posted on a broken connection ends after it.
 void pair::shut() noexcept {
   if (!queue_.is_open()) return;
   stage_ = stage::ended;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that verbs has to do with one peer.
+// The verbs state of one peer.
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,14 @@ namespace weft::transports::verbs {
 
 class verbs_transport;
 
-/// One queue pair, for both directions. Offers and answers are the same: each side's calling card.
-/// Whichever comes first tells this side all that it needs to connect, also when both offered at
-/// the same moment. Each direction is still opened by its sender. Owned by the transport; progress
-/// lock held only. docs/adr/0015-verbs.md.
+/// One queue pair, for both directions. Offers and answers have the same contents: each side's
+/// queue pair address. The first of the peer's messages tells this side all that it needs to
+/// connect, also when both offered at the same moment. Each direction is still opened by its
+/// sender. Owned by the transport; progress lock held only. docs/adr/0015-verbs.md.
 class pair {
  public:
   enum class stage : std::uint8_t {
-    alone,  ///< the peer's card has not come
+    alone,  ///< the peer's address has not come
     up,
     ended  ///< for good
   };
@@ -41,42 +41,42 @@ class pair {
   /// Where to write a frame; null: not now. `end_frame` follows.
   std::byte* begin_frame(std::size_t bytes) noexcept;
   post end_frame(std::size_t bytes) noexcept;
-  /// Why not. Such a frame is told of when there is room.
+  /// The reason. For a frame that did not fit, on_writable follows when there is room.
   post not_now(std::size_t bytes) noexcept;
-  /// See link::get, link::put and those that follow.
+  /// See link::get, link::put and the functions after it.
   post read(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept;
   post write(gather data, remote_address to, std::size_t size, std::uint64_t cookie) noexcept;
   std::optional<remote_address> show(std::span<std::byte> memory, memory_access how) noexcept;
   void withdraw(remote_address what) noexcept { transfers_.withdraw(what); }
   void let_go() noexcept;
-  /// Whether the peer's device and this one's would do it.
+  /// Whether the devices of both sides support it.
   bool can_read() const noexcept;
   bool can_write() const noexcept { return open_for_work(); }
   void link_ended() noexcept;
 
   // For the transport:
-  /// A completion of this pair's, after the slot's bytes where it is a receive.
+  /// A completion of this pair; for a receive, with the bytes in the slot.
   void received(std::span<const std::byte> bytes, std::uint32_t peer_has_read) noexcept;
   void sent(std::uint32_t place) noexcept;
   void failed(std::uint32_t place, std::string_view what) noexcept;
-  /// Something that was posted has failed, or the device has. \param what for people
+  /// Posted work has failed, or the device has. \param what for people
   void broke(std::string_view what) noexcept;
-  /// The same, of one that is up.
+  /// As `broke`, only if the connection is up.
   void give_up(std::string_view why) noexcept;
-  /// The peer has destroyed its queue pair, to have its memory back.
+  /// The peer has destroyed its queue pair, to get its memory back.
   void hung_up() noexcept {
     if (stage_ != stage::ended) end_soon();
   }
-  /// After `not_now`: whether the link has room. Then it is told.
+  /// After `not_now`: whether the link has room. If so, it calls the frame sink.
   bool notify_writable() noexcept;
-  /// Tells the peer what was read, if it is owed much. \return false: not now
+  /// Tells the peer how many frames were read, if it is owed much. \return false: not possible now
   bool pay() noexcept;
   /// Delivers what has arrived and what follows at once, then receives no more.
   bool drain_peer() noexcept;  // see transport::drain_peer
   void forget() noexcept;
   /// The queue pair goes; what arrived before is delivered all the same.
   void shut() noexcept;
-  /// Called now and then. \return whether there is something to wait for
+  /// Called by the transport's timer. \return whether the pair wants further ticks
   bool tick(std::chrono::steady_clock::time_point now) noexcept;
 
   stage now() const noexcept { return stage_; }
@@ -84,13 +84,13 @@ class pair {
   std::uint32_t queue_pair_number() const noexcept { return card_.queue_pair; }
   transports::frame_sink& frame_sink() const noexcept { return frame_sink_; }
   verbs_transport& owner() const noexcept { return owner_; }
-  /// Nobody has to do with it any more.
+  /// Neither a link nor an accepted offer uses the pair any more.
   bool idle() const noexcept { return !link_ && !accepted_; }
   std::string describe() const;
   const std::string& trouble() const noexcept { return trouble_; }
 
-  bool waits_for_room = false;  ///< the transport's: it is in the list of those
-  bool owes = false;            ///< the same
+  bool waits_for_room = false;  ///< the transport's: the pair is in its list of waiting pairs
+  bool owes = false;            ///< the transport's: the pair is in its list of owing pairs
 
  private:
   std::string meet(const wireup_message& p);
@@ -121,9 +121,9 @@ class pair {
   port port_;
   std::uint32_t sent_ = 0, peer_read_ = 0;  // frames that count, modulo 2^32
   std::size_t room_for_ = 0;                // bytes of the frame that did not fit
-  std::uint32_t places_for_ = 1;            // of the queue, what did not fit wants
+  std::uint32_t places_for_ = 1;            // places in the queue that the refused work needs
   bool accepted_ = false;                   // the peer may send
-  bool reported_ = false;                   // the frame sink knows that it is broken
+  bool reported_ = false;                   // the frame sink knows that the pair is broken
   bool sent_disconnect_ = false;
   std::optional<std::chrono::steady_clock::time_point> ended_at_;  // end_soon
   std::string trouble_;

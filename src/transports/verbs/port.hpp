@@ -8,23 +8,23 @@
 
 namespace weft::transports::verbs {
 
-/// Checks what arrived, hands frames to the frame sink, and counts them: the sender may not be
-/// further ahead than it was allowed to. Owned by the pair; progress lock held only.
+/// Checks received frames, hands them to the frame sink, and counts them: the sender may not be
+/// further ahead than its window. Owned by the pair; progress lock held only.
 class port {
  public:
   enum class verdict : std::uint8_t {
     fine,
     disconnect,  ///< nothing will follow
-    nonsense     ///< what came makes no sense, or the frame sink thinks so
+    nonsense     ///< the received bytes make no sense, or the frame sink rejects them
   };
 
-  /// \param bytes a whole receive, as long as the device says that it is; free again afterwards
-  /// \param to    null: the peer may not send frames, only what is the transport's own
+  /// \param bytes a whole receive, of the length that the device reports; free again afterwards
+  /// \param to    null: the peer may send only frames of the transport
   verdict take(std::span<const std::byte> bytes, frame_sink* to) noexcept;
 
   /// How many frames were read, as the next send of this side tells the peer.
   std::uint32_t read() const noexcept { return read_; }
-  /// How many of them it has not been told of.
+  /// How many of them the peer has not been told of.
   std::uint32_t owed() const noexcept { return read_ - told_; }
   void told() noexcept { told_ = read_; }
 

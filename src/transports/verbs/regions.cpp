@@ -7,7 +7,7 @@ namespace weft::transports::verbs {
 
 namespace {
 
-/// The kernel wants addresses of a region to be the same within a page as those of its memory.
+/// The kernel requires that an address of a region equals the memory's address within a page.
 std::uint64_t first_address(const std::byte* memory) noexcept {
   constexpr std::uintptr_t page = 4096;
   return reinterpret_cast<std::uintptr_t>(memory) % page;
@@ -25,7 +25,7 @@ void* regions::enlist(std::span<std::byte> memory, memory_access how) noexcept {
     if (trouble_.empty()) try {
         trouble_ = e.what();
       } catch (const std::bad_alloc&) {
-        // Then people are not told why.
+        // No memory: the reason is left out.
       }
   } catch (const std::bad_alloc&) {
     // As if the device had no room.

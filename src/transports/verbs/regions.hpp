@@ -7,13 +7,13 @@
 
 namespace weft::transports::verbs {
 
-/// How much of one region can be named. Bytes.
+/// Bytes of one region that can be named.
 inline constexpr std::uint64_t most_named = std::uint64_t{1} << 32;
 
-/// A place in somebody's registered memory: what a read or a write of the device says. Travels in
-/// the 64 bits of a remote_address, the key above the address, so that offsets add up; that is why
-/// regions have addresses of their own that begin at 0, or rather at the place within a page where
-/// they begin.
+/// A place in registered memory of one side, as a read or a write of the device names it. Travels
+/// in the 64 bits of a remote_address, the key above the address, so that offsets add up. That is
+/// why regions have addresses of their own, which begin at the offset of their memory within its
+/// page.
 struct named_place {
   std::uint32_t key = 0;
   std::uint64_t address = 0;  ///< below most_named
@@ -26,7 +26,7 @@ struct named_place {
   }
 };
 
-/// Makes memory known to the device for a registration_cache. Owned by the transport; the device
+/// Registers memory with the device for a registration_cache. Owned by the transport; the device
 /// outlives it. Progress lock held only.
 class regions final : public memory_registrar {
  public:
@@ -35,7 +35,7 @@ class regions final : public memory_registrar {
   void* enlist(std::span<std::byte> memory, memory_access how) noexcept override;
   void dismiss(void* r) noexcept override { delete static_cast<registration*>(r); }
 
-  /// Why the device did not take some memory, and the cure; empty: it took all.
+  /// Why the device refused some memory, and the cure; empty: it took all.
   const std::string& trouble() const noexcept { return trouble_; }
 
  private:
@@ -43,7 +43,7 @@ class regions final : public memory_registrar {
   std::string trouble_;
 };
 
-/// What the device calls a byte of memory in use.
+/// The device's address for a byte of memory in use.
 std::uint64_t address_in(const registration_cache::use& u, const std::byte* at) noexcept;
 inline const registration& registration_of(const registration_cache::use& u) noexcept {
   return *static_cast<const registration*>(u.registration());

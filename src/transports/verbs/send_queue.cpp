@@ -48,8 +48,8 @@ int send_queue::post(std::size_t bytes, std::uint32_t read) noexcept {
 }
 
 bool send_queue::mark_anew() noexcept {
-  if (posted_ - done_ == depth) return true;  // among so many some are said
-  ibv_send_wr nothing{};                      // nowhere
+  if (posted_ - done_ == depth) return true;  // among so many some are signalled
+  ibv_send_wr nothing{};                      // to no place
   nothing.opcode = IBV_WR_RDMA_WRITE;
   return post(nothing, no_slot, true) == 0;
 }

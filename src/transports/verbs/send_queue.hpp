@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sending half of a queue pair: what was posted and is not known to be done.
+// The sending half of a queue pair: posted work that is not known to be done.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@
 
 namespace weft::transports::verbs {
 
-/// Posts frames and keeps the slots that they leave from until the device says that it has done
-/// with them, which it is asked to say now and then only: work of one queue ends in order. Owned by
-/// a pair; progress lock held only.
+/// Posts frames and keeps the slots that they leave from until the device reports them done. Only
+/// some of the work is signalled: work of one queue ends in order. Owned by a pair; progress lock
+/// held only.
 ///
-/// As long as more than half of the pool is free, a queue that falls silent may keep
-/// `slots_unsaid` slots that nothing will be said about. From then on all that take a slot are
-/// said, so that whoever waits for one waits for something that comes.
+/// As long as more than half of the pool is free, a queue that posts no more may keep
+/// `slots_unsaid` slots without a signalled work behind them. From then on every work that takes a
+/// slot is signalled, so that a sender that waits for a slot gets one.
 class send_queue {
  public:
   /// \param pool  of the transport, outlives this
@@ -32,7 +32,7 @@ class send_queue {
   bool has_room(std::size_t bytes) const noexcept {
     return posted_ - done_ != depth && (is_inline(bytes) || pool_.free() != 0);
   }
-  /// Where to write it; only if there is room, and `post` follows.
+  /// Where to write the frame; only if there is room, and `post` follows.
   std::byte* begin(std::size_t bytes) noexcept;
   /// \param read immediate data
   /// \return 0 or an errno: the queue pair has broken
@@ -40,24 +40,24 @@ class send_queue {
 
   /// How many works could be posted now.
   std::uint32_t places() const noexcept { return depth - (posted_ - done_); }
-  /// Posts a read or a write, only if there is a place; its memory is the caller's concern.
-  /// \param say whether the device says when it is done
+  /// Posts a read or a write, only if there is a place; the caller looks after its memory.
+  /// \param say whether the work is signalled
   /// \return as above
   int post(ibv_send_wr& work, bool say) noexcept {
     return post(work, no_slot, say || silent_ + 1 >= unsaid);
   }
-  /// The place of what was posted last.
+  /// The place of the work that was posted last.
   std::uint32_t last() const noexcept { return posted_ - 1; }
 
-  /// Makes the device say when all that was posted is done. \return whether that will be said
+  /// Makes sure that the end of all posted work is signalled. \return whether it will be
   bool mark() noexcept { return silent_ == 0 ? !all_done() : mark_anew(); }
-  /// The same, if that was said already, too: for a queue pair that was told to fail since.
+  /// The same, also if the last work is signalled already: for a queue pair that was broken since.
   bool mark_anew() noexcept;
   /// The work of that place, and all before it, is done.
   void done(std::uint32_t place) noexcept;
   bool all_done() const noexcept { return posted_ == done_; }
 
-  /// The queue pair goes; the memory is the pool's again.
+  /// The queue pair goes; its slots go back to the pool.
   void shut() noexcept;
 
   static constexpr std::uint32_t depth = sizes{}.sends;
@@ -76,8 +76,8 @@ class send_queue {
   slots& pool_;
   const std::uint32_t pair_;
   std::uint32_t posted_ = 0, done_ = 0;  // places, modulo 2^32
-  std::uint32_t silent_ = 0;             // posted since the last one that will be said
-  std::uint32_t silent_slots_ = 0;       // and slots among them
+  std::uint32_t silent_ = 0;             // posted since the last signalled one
+  std::uint32_t silent_slots_ = 0;       // slots among them
   std::uint32_t begun_ = no_slot;        // of the frame that is being written
   std::array<std::uint32_t, depth> slot_of_{};
   alignas(64) std::byte scratch_[256];

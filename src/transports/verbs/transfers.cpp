@@ -21,13 +21,13 @@ std::uint32_t transfers::works_for(cursor<Buffer> here, std::size_t size) const 
   return static_cast<std::uint32_t>(std::min<std::size_t>(works, most_works + 1));
 }
 
-/// Registers it. \return false: it cannot be
+/// Registers the memory. \return false: it cannot be registered
 template <class Buffer>
 bool transfers::enlist(cursor<Buffer> here, std::size_t size, memory_access how, transfer& t,
                        std::vector<ibv_sge>& works) {
   while (size != 0) {
     const Buffer run = here.run(size);
-    // What is only read there is registered for nothing else.
+    // Memory that the device only reads is registered for nothing else.
     const std::span<std::byte> memory(const_cast<std::byte*>(run.data()), run.size());
     t.memory.push_back(cache_.get(memory, how));
     if (!t.memory.back()) return false;
@@ -64,10 +64,11 @@ post transfers::move(ibv_wr_opcode what, cursor<Buffer> here, remote_address the
       work.num_sge = 1;
       work.opcode = what;
       work.wr.rdma = {at.address, at.key};
-      // If that breaks the queue pair, what was posted before is the device's until it has gone.
+      // If posting breaks the queue pair, work posted before belongs to the device until the pair
+      // ends.
       trouble = queue_.post(work, &piece == &works.back());
       if (trouble != 0) {
-        silent_ = true;  // it is not done when what was posted before it is
+        silent_ = true;  // the transfer is not done when the work posted before the failure is
         break;
       }
       at.address += piece.length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device moves between this process's memory and one peer's, without frames.
+// Transfers of a device between this process's memory and one peer's, without frames.
 #pragma once
 
 #include <deque>
@@ -11,14 +11,15 @@
 
 namespace weft::transports::verbs {
 
-/// Reads and writes of the peer's memory that are under way, and this side's memory that the peer
-/// may reach. All of one transfer is posted at once, so that what is sent behind a write arrives
-/// behind it. Owned by a pair; progress lock held only.
+/// Reads and writes of the peer's memory that are under way, and the memory of this side that the
+/// peer may reach. All work of one transfer is posted at once, so that frames sent after a write
+/// arrive after it. Owned by a pair; progress lock held only.
 class transfers {
  public:
-  /// What one transfer takes of the send queue, at most: frames have their turn beside it.
+  /// Places of the send queue that one transfer takes, at most: frames have their turn beside it.
   static constexpr std::uint32_t most_works = send_queue::depth / 4;
-  /// Shorter ones cost more than the frames that they would spare: registration, and a round trip.
+  /// Shorter transfers cost more than the frames that they would save: registration, and a round
+  /// trip.
   static constexpr std::size_t least = 16 * 1024;
 
   /// \param on, known, d outlive this
@@ -27,8 +28,8 @@ class transfers {
 
   /// As link::get and link::put, on a connection that is up; `busy`: not before the send queue has
   /// `most_works` places.
-  /// \param trouble an errno, if the queue pair has broken in the middle: what is `posted` ends
-  ///   when it goes
+  /// \param trouble an errno, if the queue pair has broken in the middle: `posted` work ends when
+  ///   the queue pair does
   post read(scatter into, remote_address from, std::size_t size, std::uint64_t cookie,
             int& trouble) noexcept;
   post write(gather data, remote_address to, std::size_t size, std::uint64_t cookie,
@@ -42,9 +43,9 @@ class transfers {
   /// \param in is told of transfers that have ended
   void done(std::uint32_t place, frame_sink& in) noexcept;
 
-  /// Whether the device, here or there, may touch memory of the application's.
+  /// Whether the device of either side may touch memory of the application.
   bool any() const noexcept { return !under_way_.empty() || !shown_.empty(); }
-  /// Nobody is told of ends from now on.
+  /// From now on the frame sink is not told of ends.
   void fall_silent() noexcept { silent_ = true; }
   /// Only when the queue pair has gone.
   void let_go() noexcept {

@@ -21,7 +21,7 @@ namespace weft::transports::verbs {
 namespace {
 
 constexpr std::uint32_t slots_to_send = 256;
-// What one pass takes, so that other transports have their turn.
+// Completions that one pass takes, so that other transports have their turn.
 constexpr std::size_t completions_per_pass = 64;
 constexpr std::chrono::milliseconds tick_time{250};
 
@@ -91,7 +91,7 @@ pair& verbs_transport::pair_of(frame_sink& peer, const counterpart& who) {
   if (const auto known = pairs_.find(&peer); known != pairs_.end()) return *known->second;
   if (port_given_up()) throw error(errc::unreachable, port_is_down);
   make_memory();
-  // Every pair can wait where nothing may throw.
+  // Every pair can be put into the lists where nothing may throw.
   waiting_.reserve(pairs_.size() + 1);
   owing_.reserve(pairs_.size() + 1);
   auto made = std::make_unique<pair>(*this, peer, who, next_number_++);
@@ -99,7 +99,7 @@ pair& verbs_transport::pair_of(frame_sink& peer, const counterpart& who) {
   pairs_.emplace(&peer, std::move(made));
   worth_watching = worth_polling = true;
   if (down_since_) want_ticks();
-  engine_.look_after();  // whoever sleeps does not watch yet
+  engine_.look_after();  // a sleeping thread does not watch this transport yet
   return p;
 }
 
@@ -186,7 +186,7 @@ void verbs_transport::take(const completion& c) noexcept {
       c.of->failed(id.number(), ibv_wc_status_str(c.what.status));
     return;
   }
-  // Whatever a device says about a receive, its memory is ours again.
+  // Whatever status a receive has, its memory belongs to this side again.
   if (c.of && well) {
     const std::size_t bytes = std::min<std::size_t>(c.what.byte_len, slot_bytes);
     const bool counts = (c.what.wc_flags & IBV_WC_WITH_IMM) != 0;
@@ -204,20 +204,20 @@ bool verbs_transport::look_for(pair& p, bool deliver) noexcept {
   }
   receives_->refill();
   if (completions_.any()) worth_polling = true;
-  if (!any) ::sched_yield();  // it is somebody else's turn to send
+  if (!any) ::sched_yield();  // lets another process run, which may send
   return any;
 }
 
 unsigned verbs_transport::take_some() noexcept {
   unsigned events = 0;
-  // The device is asked once: to ask until it has no more would hold up what has come.
+  // The device is polled once: polling until it has no more would delay the fetched completions.
   if (!completions_.any() && !completions_.fetch()) return 0;
   for (; completions_.any() && events != completions_per_pass; ++events) take(completions_.next());
   return events;
 }
 
-/// After completions: receives are posted again, peers are told what was read, and who waits has
-/// room.
+/// After completions: posts receives again, tells peers what was read, and tells waiting links that
+/// there is room.
 void verbs_transport::settle() noexcept {
   receives_->refill();
   std::erase_if(owing_, [](pair* p) {
@@ -251,7 +251,7 @@ bool verbs_transport::has_work() noexcept { return ready_ || (receives_ && compl
 
 void verbs_transport::on_ready() noexcept { ready_ = worth_polling = true; }
 
-/// What completed before the device was asked to tell is looked for afterwards, and tells itself.
+/// Completions from before the channel was armed are looked for afterwards, and ring the bell.
 void verbs_transport::arm() noexcept {
   if (!armed_) armed_ = device_->arm();
   if (!armed_ || completions_.fetch()) bell_.ring();
@@ -270,18 +270,18 @@ void verbs_transport::on_device_event() noexcept {
         if (event->fatal || event->on == p->queue_pair_number()) p->broke(event->what);
     }
   } catch (const std::bad_alloc&) {
-    // Connections that have broken are found to be so by what is posted on them.
+    // No memory: a later post on a broken connection finds it broken.
   }
 }
 
-/// A device may wait for ever for the answer to what it has sent before its port went down.
+/// A device may wait without limit for the answer to what it sent before its port went down.
 void verbs_transport::on_port() noexcept {
   if (device_->port_is_up()) return down_since_.reset();
   if (!down_since_) down_since_ = std::chrono::steady_clock::now();
   want_ticks();
 }
 
-/// Asks: that it has come back may be among what nobody has read yet.
+/// Queries the port: the event of its return may not have been read yet.
 bool verbs_transport::port_given_up() noexcept {
   if (down_since_ && device_->port_is_up()) down_since_.reset();
   return down_since_ && std::chrono::steady_clock::now() - *down_since_ > settings_.peer_timeout;

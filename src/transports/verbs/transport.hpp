@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InfiniBand and RoCE, between processes of any hosts.
+// The transport for InfiniBand and RoCE, between processes of any hosts.
 #pragma once
 
 #include <chrono>
@@ -17,10 +17,10 @@
 
 namespace weft::transports::verbs {
 
-/// All pairs of a context, on one completion queue. A polling thread looks there, which is a memory
-/// load. Before a thread sleeps the completion channel is armed; it lies in an epoll set of the
-/// transport, with the device's events and a timer, whose one descriptor the engine's wait sets
-/// watch. No memory is registered before the first peer.
+/// All pairs of a context, on one completion queue. A polling thread polls it, which is a memory
+/// load. Before a thread sleeps the completion channel is armed. The channel is in an epoll set of
+/// the transport, with the device's events and a timer; the engine's wait sets watch the set's one
+/// descriptor. No memory is registered before the first peer.
 class verbs_transport final : public runtime::pollable, public transport {
  public:
   /// \throws weft::error when descriptors run out
@@ -58,18 +58,18 @@ class verbs_transport final : public runtime::pollable, public transport {
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   void wants_room(pair& p) noexcept;
   void owes(pair& p) noexcept;
-  /// Acts upon what has completed, for that pair alone; the rest is put off until the next pass.
-  /// \param deliver false: also what that pair received
-  /// \return whether there was something for it
+  /// Handles the completions of that pair alone; the others are left for the next pass.
+  /// \param deliver true: also its receives
+  /// \return whether there was a completion for it
   bool look_for(pair& p, bool deliver) noexcept;
   completions& completed() noexcept { return completions_; }
   void forget_if_idle(pair& p) noexcept;
   /// Has pairs ticked, soon and for as long as one of them wants it.
   void want_ticks() noexcept;
-  void complain(const std::string& what) noexcept;  ///< to people, once
+  void complain(const std::string& what) noexcept;  ///< for people, once
 
  private:
-  /// One of the descriptors: does what it was made for.
+  /// Calls the handler of one of the descriptors.
   struct watcher final : runtime::fd_watcher {
     verbs_transport* in = nullptr;
     void (verbs_transport::*what)() noexcept = nullptr;
@@ -95,7 +95,7 @@ class verbs_transport final : public runtime::pollable, public transport {
   regions regions_;
   registration_cache cache_;
   const std::unique_ptr<runtime::wait_set> descriptors_;
-  runtime::event_fd bell_;  // something had completed before the channel was armed
+  runtime::event_fd bell_;  // rings for completions from before the channel was armed
   runtime::unique_fd clock_;
   watcher on_channel_, on_event_, on_clock_, on_bell_;
   std::unique_ptr<slots> pool_;
@@ -106,8 +106,8 @@ class verbs_transport final : public runtime::pollable, public transport {
   std::vector<pair*> owing_;
   std::optional<std::chrono::steady_clock::time_point> down_since_;  // the port
   std::uint32_t next_number_ = 1;                                    // of a pair
-  bool ready_ = false;  // something is to be had from descriptors_
-  bool armed_ = false;  // the channel, and it has not told
+  bool ready_ = false;                                               // events wait in descriptors_
+  bool armed_ = false;  // the channel is armed and has not become readable
   bool ticking_ = false;
   bool complained_ = false;
 };

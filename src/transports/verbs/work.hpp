@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device hands back with each completion: which work it was.
+// The identifier of work that the device returns with each completion.
 #pragma once
 
 #include <cstdint>
 
 namespace weft::transports::verbs {
 
-/// A slot that was received into, or a place in the order of what a pair has posted.
+/// The slot of a receive, or a place in the order of a pair's posted work.
 class work_id {
  public:
   static constexpr work_id receive(std::uint32_t slot) noexcept { return work_id(slot); }
-  /// \param pair of a pair, never 0: queue pairs' numbers are used again, those are not
+  /// \param pair number of a pair, never 0: queue pairs' numbers are used again, these are not
   static constexpr work_id send(std::uint32_t pair, std::uint32_t place) noexcept {
     return work_id(std::uint64_t{pair} << 32 | place);
   }

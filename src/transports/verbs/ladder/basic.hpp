@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lowest rung: a ring of bytes, and a write of its own for each change of a pointer.
+// The lowest rung: a ring of bytes, and a separate write for each change of a pointer.
 #pragma once
 
 #include "transports/verbs/ladder/connection.hpp"
 
 namespace weft::transports::verbs::ladder {
 
-/// Head and tail count bytes since the beginning. The writer has the head, the reader the tail, and
-/// each has a word in which the other one writes its own.
+/// Head and tail count bytes since the beginning. The writer has the head, the reader the tail;
+/// each has a word into which the other side writes its own count.
 class basic_pipe final : public pipe {
  public:
   basic_pipe(device& on, const settings& s) : line_(on, s) {}
@@ -23,8 +23,8 @@ class basic_pipe final : public pipe {
 
  private:
   connection line_;
-  std::uint64_t head_ = 0, peer_tail_ = 0;  // of what goes there
-  std::uint64_t peer_head_ = 0, tail_ = 0;  // of what comes here
+  std::uint64_t head_ = 0, peer_tail_ = 0;  // of the bytes to the peer
+  std::uint64_t peer_head_ = 0, tail_ = 0;  // of the bytes from the peer
 };
 
 }  // namespace weft::transports::verbs::ladder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two rungs in the middle: everything crosses in chunks.
+// The two rungs in the middle: all bytes cross in chunks.
 #pragma once
 
 #include "transports/verbs/ladder/chunks.hpp"
@@ -7,7 +7,7 @@
 
 namespace weft::transports::verbs::ladder {
 
-/// The rungs `piggyback`, which copies all that there is room for before it writes, and
+/// The rungs `piggyback`, which copies as much as there is room for before it writes, and
 /// `pipelined`, which writes each chunk before it copies the next one.
 class chunked_pipe : public pipe {
  public:
@@ -39,7 +39,7 @@ class chunked_pipe : public pipe {
  protected:
   /// \return how many of those bytes were taken
   std::size_t put_copied(gather& from, std::size_t size);
-  /// Until something comes that is no data. \return how many bytes
+  /// Stops at the first chunk that is no data. \return how many bytes
   std::size_t get_copied(scatter& to);
 
   connection line_;

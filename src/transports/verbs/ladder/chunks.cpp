@@ -9,7 +9,7 @@
 
 namespace weft::transports::verbs::ladder {
 
-/// News comes by two ways, of which one may be the older.
+/// The count comes by two ways, of which one may be the older.
 void chunks::learn(std::uint64_t read) {
   if (read > posted_)
     line_.lie(fmt::format("it has read {} chunks, of {} that were sent", read, posted_));
@@ -19,7 +19,7 @@ void chunks::learn(std::uint64_t read) {
 std::size_t chunks::room() {
   if (filled_ - peer_read_ == count_) {
     learn(line_.hear(&words::tail, 0, posted_));
-    // Who does nothing but put finds news in chunks that wait to be read, too.
+    // A side that only calls `put` also finds the count in chunks that wait to be read.
     trailer t;
     for (std::uint64_t n = read_; n != read_ + count_ && is_there(n, t); ++n) learn(t.read);
   }
@@ -45,7 +45,7 @@ void chunks::post() {
   }
 }
 
-/// \param into a copy: the peer may change it between two looks
+/// \param into a copy: the peer may change the trailer between two reads
 bool chunks::is_there(std::uint64_t number, trailer& into) const noexcept {
   auto* const there = reinterpret_cast<trailer*>(end_of(line_.inbox(), number)) - 1;
   if (std::atomic_ref(there->turn).load(std::memory_order_acquire) != number + 1) return false;

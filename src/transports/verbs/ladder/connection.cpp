@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 constexpr std::uint32_t number_mask = (1u << 24) - 1;
-// Of a word and what goes with it, while it leaves.
+// Bytes of a word and the values in front of it, while they leave.
 constexpr std::size_t slot = sizeof(invitation);
 
 constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -32,7 +32,7 @@ std::uint32_t random_psn() {
   return n & number_mask;
 }
 
-/// The device writes `value` first and `inverse` last, and this looks at them the other way round.
+/// The device writes `value` first and `inverse` last; this reads them in the opposite order.
 bool read(word& from, std::uint64_t& value) noexcept {
   const std::uint64_t inverse = std::atomic_ref(from.inverse).load(std::memory_order_acquire);
   value = std::atomic_ref(from.value).load(std::memory_order_acquire);
@@ -132,10 +132,10 @@ std::uint64_t connection::address_of(word words::*which) const noexcept {
                                                 reinterpret_cast<const std::byte*>(words_));
 }
 
-/// \param address of the first byte, there \param before what lies in front of the word
+/// \param address of the first byte, at the peer \param before the values in front of the word
 void connection::tell(std::uint64_t address, std::span<const std::uint64_t> before,
                       std::uint64_t value) {
-  // A slot for each place: a word that is on its way must not change.
+  // A slot for each place: a word must not change while it leaves.
   const std::size_t at = words_at_ + posted_ % depth * slot;
   std::array<std::uint64_t, slot / sizeof value> all{};
   std::copy(before.begin(), before.end(), all.begin());

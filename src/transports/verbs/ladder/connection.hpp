@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all rungs stand on: memory that the peer writes, a copy of the peer's to write from, and a
-// queue pair between the two.
+// The base of all rungs: memory that the peer writes, memory to write to the peer from, and a queue
+// pair between the two.
 #pragma once
 
 #include <cstdlib>
@@ -12,9 +12,9 @@
 
 namespace weft::transports::verbs::ladder {
 
-/// Posts writes and keeps count of them. What is written leaves from the same place in `outbox` at
-/// which it arrives in the peer's `inbox`. For one thread; every failure is thrown, and again by
-/// the next call.
+/// Posts writes and counts them. Bytes leave from the same place in `outbox` at which they arrive
+/// in the peer's `inbox`. For one thread; every failure is thrown, and thrown again by each later
+/// call.
 class connection {
  public:
   /// \param s checked; \param d outlives this
@@ -31,33 +31,34 @@ class connection {
   std::byte* outbox() const noexcept { return outbox_.at(0); }
   std::size_t ring() const noexcept { return card_.ring; }
 
-  /// How many works could be posted now; looks which are done when there are few.
+  /// How many works could be posted now; polls for ended works when there are few places.
   std::uint32_t places();
-  /// Writes bytes of the outbox, which stay as they are until the peer is known to have them.
+  /// Writes bytes of the outbox, which must not change until the peer is known to have them.
   void write(std::size_t at, std::size_t size) { write(at, size, at); }
   /// Writes one of the peer's words.
   void tell(word words::*which, std::uint64_t value) { tell(address_of(which), {}, value); }
   void invite(std::uint64_t place, std::uint64_t size, std::uint64_t number);
-  /// Moves memory of the application's. \return the place of that work, for `is_done`
+  /// Moves memory of the application. \return the place of that work, for `is_done`
   std::uint32_t move(ibv_wr_opcode what, ibv_sge here, std::uint64_t there);
   bool is_done(std::uint32_t place) const noexcept {
     return static_cast<std::int32_t>(place - done_) < 0;
   }
 
-  /// A word of this side's: what the peer wrote last. Between `least` and `most`, or the peer lies.
+  /// The value that the peer wrote last into a word of this side. It must lie between `least` and
+  /// `most`, or the peer lies.
   std::uint64_t hear(word words::*which, std::uint64_t least, std::uint64_t most);
-  /// An invitation of that number, if it is there.
+  /// An invitation of that number, if it has arrived.
   bool hear_invitation(std::uint64_t number, invitation& into);
 
-  /// Takes note of what is done. \throws weft::error if something failed
+  /// Polls for ended works. \throws weft::error if one failed
   void look();
-  /// The peer has broken a rule, or the connection has.
+  /// The peer has broken a rule, or the connection has broken.
   [[noreturn]] void fail(errc why, const std::string& what);
   [[noreturn]] void lie(const std::string& what);
   void check() const {
     if (trouble_) throw *trouble_;
   }
-  /// Destroys the queue pair: no device touches memory afterwards.
+  /// Destroys the queue pair: no device touches the memory afterwards.
   void shut() noexcept;
 
  private:
@@ -94,7 +95,7 @@ class connection {
   ladder::card card_{};
   std::uint32_t peer_key_ = 0;
   std::uint32_t posted_ = 0, done_ = 0;  // places, modulo 2^32
-  std::uint32_t silent_ = 0;             // posted since the last one that will be said
+  std::uint32_t silent_ = 0;             // posted since the last signalled one
   std::unique_ptr<error> trouble_;
 };
 

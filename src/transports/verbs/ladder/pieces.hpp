@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes between lists of buffers and one piece of memory.
+// Copies between lists of buffers and contiguous memory.
 #pragma once
 
 #include <cstring>
@@ -15,7 +15,7 @@ std::size_t bytes_of(std::span<const Buffer> list) noexcept {
                          [](std::size_t n, const Buffer& b) { return n + b.size(); });
 }
 
-/// The next bytes of the list, of which there are so many.
+/// Copies the next `size` bytes of the list, which has as many.
 inline void copy_out(gather& from, std::byte* to, std::size_t size) noexcept {
   while (size != 0) {
     const const_buffer run = from.run(size);
@@ -26,7 +26,7 @@ inline void copy_out(gather& from, std::byte* to, std::size_t size) noexcept {
   }
 }
 
-/// The same the other way.
+/// Copies in the opposite direction.
 inline void copy_in(scatter& to, const std::byte* from, std::size_t size) noexcept {
   while (size != 0) {
     const mutable_buffer run = to.run(size);

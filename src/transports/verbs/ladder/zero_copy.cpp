@@ -41,7 +41,7 @@ std::size_t zero_copy_pipe::put(std::span<const const_buffer> data) {
 /// \return false: the memory cannot be registered
 bool zero_copy_pipe::make_offer(const_buffer bytes) {
   if (chunks_.room() == 0) return true;  // later
-  // What is only read there is registered for nothing else.
+  // Memory that the peer only reads is registered for nothing else.
   run r{{const_cast<std::byte*>(bytes.data()), bytes.size()}, {}};
   r.known = cache_.get(r.memory, memory_access::read);
   if (!r.known) return false;
@@ -92,7 +92,7 @@ std::size_t zero_copy_pipe::get(std::span<const mutable_buffer> into) {
   scatter to(into);
   if (arriving_) return end_arrival(to.run(longest_));
   const std::size_t n = get_copied(to);
-  // What is long waits for a call of its own, which says 0. By now data may have come, too.
+  // A long run waits for a call of its own, which returns 0. By now data may have come, too.
   if (const mutable_buffer next = to.run(longest_); n == 0 && !next.empty()) {
     const chunks::arrived* const first = chunks_.front();
     if (first && first->kind == chunk_kind::offer) begin_arrival(next);

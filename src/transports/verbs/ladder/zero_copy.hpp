@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two highest rungs: what is long crosses from the caller's memory into the other caller's.
+// The two highest rungs: long runs cross from one caller's memory directly into the other's.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,9 @@
 
 namespace weft::transports::verbs::ladder {
 
-/// A run of bytes from the threshold on is offered in a chunk, so that it keeps its place among the
-/// others. What answers an offer lies in words and not in chunks: it passes what nobody has read.
+/// A run of bytes from the threshold on is offered in a chunk, so that it keeps its place in the
+/// order of bytes. The answer to an offer lies in words and not in chunks, so it overtakes chunks
+/// that have not been read.
 ///   rung read:    the reader's device reads there; then `moved` tells the writer
 ///   rung written: the reader invites; the writer's device writes, and `moved` right behind
 class zero_copy_pipe final : public chunked_pipe {
@@ -29,7 +30,7 @@ class zero_copy_pipe final : public chunked_pipe {
   void close() noexcept override;
 
  private:
-  /// Long memory of the application's, until it has crossed.
+  /// Long memory of the application, until it has crossed.
   struct run {
     std::span<std::byte> memory;
     registration_cache::use known;
