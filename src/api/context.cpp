@@ -19,7 +19,7 @@ using detail::oneshot;
 using endpoint_box = std::shared_ptr<oneshot<endpoint>>;
 
 /// Turns the connection manager's answer into an endpoint.
-wireup::connection_manager::connected into(detail::core& c, endpoint_box box) {
+wireup::channel_ready into(detail::core& c, endpoint_box box) {
   return
       [&c, box = std::move(box)](const wireup::channel_ptr& channel, const wireup::failure& why) {
         if (!channel) return box->fail(c.ended() ? errc::closed : why.kind, why.text);

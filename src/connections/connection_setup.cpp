@@ -135,11 +135,12 @@ void connection_setup::locate(peer_id rank, const std::string& gone,
   });
 }
 
-void connection_setup::connect(const std::string& locator, channel_ready done) {
+void connection_setup::connect(const std::string& locator, wireup::channel_ready done) {
   attached_->connect(locator, std::move(done));
 }
 
-void connection_setup::connect(const wireup::unpacked_address& address, channel_ready done) {
+void connection_setup::connect(const wireup::unpacked_address& address,
+                               wireup::channel_ready done) {
   attached_->connect(address.where, address.key, std::move(done));
 }
 

@@ -82,8 +82,8 @@ class connection_setup final : public proto::connector, private pending_connecti
   bool is_unmet(const proto::peer& p) const override;
   void locate(peer_id rank, const std::string& gone,
               std::function<void(std::string locator)> found) override;
-  void connect(const std::string& locator, channel_ready done) override;
-  void connect(const wireup::unpacked_address& address, channel_ready done) override;
+  void connect(const std::string& locator, wireup::channel_ready done) override;
+  void connect(const wireup::unpacked_address& address, wireup::channel_ready done) override;
   void connected(const std::shared_ptr<proto::peer>& p, const wireup::channel_ptr& c,
                  const wireup::failure& why, bool wanted) override;
 

@@ -21,7 +21,6 @@
 #include "proto/multi_rail_link.hpp"
 #include "proto/peer.hpp"
 #include "wireup/channel.hpp"
-#include "wireup/connection_manager.hpp"
 
 namespace weft::connections {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "proto/peer.hpp"
-#include "wireup/connection_manager.hpp"
+#include "wireup/channel.hpp"
 #include "wireup/context_address.hpp"
 #include "wireup/failure.hpp"
 
@@ -34,16 +34,14 @@ class pending_connection : public std::enable_shared_from_this<pending_connectio
   /// What a search asks, and tells. The connection set-up.
   class owner {
    public:
-    using channel_ready = wireup::connection_manager::connected;
-
     /// Whether a connection to the peer is still wanted.
     virtual bool is_wanted(const std::shared_ptr<proto::peer>& p) = 0;
     /// Whether a rank's next program is to be looked for after the one that was found has ended.
     virtual bool is_unmet(const proto::peer& p) const = 0;
     virtual void locate(peer_id rank, const std::string& gone,
                         std::function<void(std::string locator)> found) = 0;
-    virtual void connect(const std::string& locator, channel_ready done) = 0;
-    virtual void connect(const wireup::unpacked_address& address, channel_ready done) = 0;
+    virtual void connect(const std::string& locator, wireup::channel_ready done) = 0;
+    virtual void connect(const wireup::unpacked_address& address, wireup::channel_ready done) = 0;
     /// The end. `c` is null: none came about, for that reason. \param wanted as is_wanted
     virtual void connected(const std::shared_ptr<proto::peer>& p, const wireup::channel_ptr& c,
                            const wireup::failure& why, bool wanted) = 0;

@@ -14,7 +14,7 @@
 #include "connections/link_negotiation.hpp"
 #include "connections/services.hpp"
 #include "proto/peer.hpp"
-#include "wireup/connection_manager.hpp"
+#include "wireup/channel.hpp"
 #include "wireup/identity.hpp"
 
 namespace weft::connections {

@@ -23,8 +23,7 @@ constexpr int most_hang_ups = 3;
 }  // namespace
 
 connect_attempt::connect_attempt(std::shared_ptr<loop> on, peer_channel::owner& whose,
-                                 const tcp_settings& tcp, hello says,
-                                 connection_manager::connected done)
+                                 const tcp_settings& tcp, hello says, channel_ready done)
     : loop_(std::move(on)),
       owner_(whose),
       tcp_(tcp),
@@ -201,7 +200,7 @@ void connect_attempt::cancel() {
 }
 
 void connect_attempt::fail(failure why) {
-  connection_manager::connected done = std::exchange(done_, nullptr);
+  channel_ready done = std::exchange(done_, nullptr);
   cancel();
   if (done) done(nullptr, why);
 }

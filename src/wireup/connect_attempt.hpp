@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "wireup/address.hpp"
-#include "wireup/channel.hpp"
+#include "wireup/peer_channel.hpp"
 #include "wireup/tcp_asking.hpp"
+#include "wireup/tcp_settings.hpp"
 
 namespace weft::wireup {
 
@@ -18,7 +19,7 @@ class connect_attempt : public std::enable_shared_from_this<connect_attempt> {
  public:
   /// \param tcp the settings for TCP; outlives this
   connect_attempt(std::shared_ptr<loop> on, peer_channel::owner& whose, const tcp_settings& tcp,
-                  hello says, connection_manager::connected done);
+                  hello says, channel_ready done);
 
   /// \param key the job key of the listening context; empty: this side's
   void to_locator(const locator& where, job_key key = {});
@@ -45,7 +46,7 @@ class connect_attempt : public std::enable_shared_from_this<connect_attempt> {
   const tcp_settings& tcp_;
   job_key key_;
   hello says_;
-  connection_manager::connected done_;
+  channel_ready done_;
   asio::steady_timer retry_;
   std::chrono::steady_clock::time_point give_up_at_;
   std::shared_ptr<tcp_asking> asking_;

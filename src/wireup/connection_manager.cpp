@@ -21,11 +21,11 @@ void connection_manager::call_after(std::chrono::microseconds time, std::functio
 }
 void connection_manager::post(std::function<void()> f) { impl_->post(std::move(f)); }
 
-void connection_manager::connect(const std::string& locator, connected done) {
+void connection_manager::connect(const std::string& locator, channel_ready done) {
   impl_->connect(locator, std::move(done));
 }
 
-void connection_manager::connect(const locator& where, const job_key& key, connected done) {
+void connection_manager::connect(const locator& where, const job_key& key, channel_ready done) {
   impl_->connect(where, key, std::move(done));
 }
 
@@ -36,7 +36,8 @@ std::uint64_t connection_manager::open_listener(const std::string& address,
 }
 
 void connection_manager::connect_to_coordinator(const std::string& locator,
-                                                const std::string& private_data, connected done) {
+                                                const std::string& private_data,
+                                                channel_ready done) {
   impl_->connect_to_coordinator(locator, private_data, std::move(done));
 }
 
@@ -45,12 +46,12 @@ void connection_manager::close_listener(std::uint64_t listener_number) {
 }
 
 void connection_manager::request_connection(const std::string& address,
-                                            const std::string& private_data, connected done) {
+                                            const std::string& private_data, channel_ready done) {
   impl_->request_connection(address, private_data, std::move(done));
 }
 
 std::uint64_t connection_manager::meet(const std::string& own, const std::string& other,
-                                       const std::string& discriminator, connected done) {
+                                       const std::string& discriminator, channel_ready done) {
   return impl_->meet(own, other, discriminator, std::move(done));
 }
 

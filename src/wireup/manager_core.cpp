@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <weft/error.hpp>
@@ -19,14 +17,19 @@ namespace weft::wireup {
 using runtime::unique_fd;
 using transports::wireup_message;
 
-// Connections that were closed for a reason: so many are told of, one by one.
-static constexpr std::uint64_t closed_each_told = 16;
-
 connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
     : loop_(std::make_shared<loop>([this] { give_up(); })),
       self_(std::move(self)),
       handlers_(std::move(h)),
-      tcp_(std::move(tcp)) {
+      tcp_(std::move(tcp)),
+      notices_(handlers_.on_notice),
+      listeners_(
+          *loop_,
+          [this](unique_fd client, std::uint64_t number, bool is_unix) {
+            on_client(std::move(client), number, is_unix);
+          },
+          [this](int fault) { notices_.starved(fault); }),
+      meetings_(*this, loop_) {
   self_.pid = ::getpid();
   self_.id = key_.id();
   locator where{socket_name_of(self_.id), {}};
@@ -40,27 +43,14 @@ connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
     const std::vector<std::string> hosts = addresses_of_host(tcp_.interfaces);
     unique_fd fd = listen_tcp(hosts, port);
     for (const std::string& host : hosts) where.places.push_back({host, port});
-    tcp_front_ = new_front(std::move(fd), &impl::on_tcp_newcomer);
+    listeners_.add_own(std::move(fd), false);
   }
   self_.locator = to_text(where);
-  front_ = new_front(std::move(socket.fd), &impl::on_newcomer);
+  listeners_.add_own(std::move(socket.fd), true);
 }
 
 void connection_manager::impl::start_accepting() {
-  loop_->post([this] {
-    if (tcp_front_) tcp_front_->start();
-    front_->start();
-  });
-}
-
-/// While nothing runs on the thread yet, so that a failure reaches the caller.
-std::shared_ptr<listener> connection_manager::impl::new_front(unique_fd socket,
-                                                              void (impl::*take)(unique_fd,
-                                                                                 std::uint64_t)) {
-  return std::make_shared<listener>(
-      *loop_, std::move(socket), [this, take](unique_fd who) { (this->*take)(std::move(who), 0); },
-      [this](int fault) { notice_starved(fault); },
-      take == &impl::on_newcomer ? &impl::say_no_room : nullptr);
+  loop_->post([this] { listeners_.start(); });
 }
 
 connection_manager::impl::~impl() { end(); }
@@ -79,10 +69,8 @@ void connection_manager::impl::end() {
 void connection_manager::impl::shut_down() {
   closing_ = true;
   const failure why{errc::closed, "this context is closing"};
-  if (front_) front_->close();
-  if (tcp_front_) tcp_front_->close();
+  listeners_.close_all();
   end_what_is_under_way(why);
-  while (!listeners_.empty()) close_listener(listeners_.begin()->first);
   for (const auto& channel : std::vector(channels_.begin(), channels_.end())) channel->retire(why);
 }
 
@@ -90,28 +78,26 @@ void connection_manager::impl::end_what_is_under_way(const failure& why) {
   meetings_.cancel_all(why);
   for (const auto& weak : attempts_)
     if (const auto one = weak.lock()) one->fail(why);
-  for (const auto& weak : answering_)
-    if (const auto answering = weak.lock()) answering->close();
+  tcp_clients_.close_all();
 }
 
-/// Nobody can tell which of the things under way has lost its way. Channels that carry wire-up
-/// messages look after themselves.
+/// There was no memory for a handler, and it is not known for which: so all attempts end. Channels
+/// that are live end by themselves if they have to.
 void connection_manager::impl::give_up() {
   const failure why{errc::out_of_memory, "no memory for it"};
   end_what_is_under_way(why);
   for (const auto& channel : std::vector(channels_.begin(), channels_.end()))
     if (!channel->is_live()) channel->retire(why);
   if (closing_) return;
-  if (front_) front_->start();
-  if (tcp_front_) tcp_front_->start();
-  for (const auto& [number, open] : listeners_) open.socket->start();
-  balance();
+  listeners_.start();
+  update_pause();
   if (handlers_.on_exhausted) handlers_.on_exhausted();
 }
 
-// Connecting.
+// --- connecting ------------------------------------------------------------------------------
 
-std::shared_ptr<connect_attempt> connection_manager::impl::new_attempt(hello says, connected done) {
+std::shared_ptr<connect_attempt> connection_manager::impl::new_attempt(hello says,
+                                                                       channel_ready done) {
   std::erase_if(attempts_, [](const auto& weak) { return weak.expired(); });
   auto made =
       std::make_shared<connect_attempt>(loop_, *this, tcp_, std::move(says), std::move(done));
@@ -119,13 +105,13 @@ std::shared_ptr<connect_attempt> connection_manager::impl::new_attempt(hello say
   return made;
 }
 
-void connection_manager::impl::connect(std::string locator, connected done) {
+void connection_manager::impl::connect(std::string locator, channel_ready done) {
   hello says;
   says.who = self_;
-  go_to(std::move(says), std::move(locator), std::move(done));
+  connect_to(std::move(says), std::move(locator), std::move(done));
 }
 
-void connection_manager::impl::connect(locator where, job_key key, connected done) {
+void connection_manager::impl::connect(locator where, job_key key, channel_ready done) {
   loop_->post(
       [this, where = std::move(where), key = std::move(key), done = std::move(done)]() mutable {
         hello says;
@@ -135,16 +121,16 @@ void connection_manager::impl::connect(locator where, job_key key, connected don
 }
 
 void connection_manager::impl::connect_to_coordinator(std::string locator, std::string private_data,
-                                                      connected done) {
+                                                      channel_ready done) {
   hello says;
   says.why = purpose::request_connection;
   says.who = self_;
   says.listener_number = coordinator_listener;
   says.private_data = std::move(private_data);
-  go_to(std::move(says), std::move(locator), std::move(done));
+  connect_to(std::move(says), std::move(locator), std::move(done));
 }
 
-void connection_manager::impl::go_to(hello says, std::string locator, connected done) {
+void connection_manager::impl::connect_to(hello says, std::string locator, channel_ready done) {
   loop_->post([this, says = std::move(says), locator = std::move(locator),
                done = std::move(done)]() mutable {
     const auto where = parse_locator(locator);
@@ -156,7 +142,7 @@ void connection_manager::impl::go_to(hello says, std::string locator, connected 
 }
 
 void connection_manager::impl::request_connection(std::string address, std::string private_data,
-                                                  connected done) {
+                                                  channel_ready done) {
   loop_->post([this, address = std::move(address), private_data = std::move(private_data),
                done = std::move(done)]() mutable {
     hello says;
@@ -169,12 +155,12 @@ void connection_manager::impl::request_connection(std::string address, std::stri
 
 std::shared_ptr<connect_attempt> connection_manager::impl::start_attempt(hello says,
                                                                          const std::string& address,
-                                                                         connected done) {
+                                                                         channel_ready done) {
   listen_address where;
   try {
     if (says.private_data.size() > max_private_data)
       throw error(errc::invalid_argument,
-                  fmt::format("a greeting of {} bytes is too long: at most {}",
+                  fmt::format("private data of {} bytes is too long: at most {}",
                               says.private_data.size(), max_private_data));
     where = parse_address(address);
   } catch (const error& e) {
@@ -187,7 +173,7 @@ std::shared_ptr<connect_attempt> connection_manager::impl::start_attempt(hello s
 }
 
 std::uint64_t connection_manager::impl::meet(std::string own, std::string other,
-                                             std::string discriminator, connected done) {
+                                             std::string discriminator, channel_ready done) {
   const std::uint64_t ticket = next_number_.fetch_add(1, std::memory_order_relaxed);
   loop_->post([this, ticket, own = std::move(own), other = std::move(other),
                discriminator = std::move(discriminator), done = std::move(done)]() mutable {
@@ -196,19 +182,13 @@ std::uint64_t connection_manager::impl::meet(std::string own, std::string other,
   return ticket;
 }
 
-/// The thread that looks it up may outlive the manager, and must not call it.
-void connection_manager::impl::look_up(const std::string& host,
-                                       std::function<void(addresses_of_name)> done) {
-  wireup::look_up(loop_, host, 0, std::move(done));
-}
-
 void connection_manager::impl::cancel_meet(std::uint64_t meeting) {
   loop_->post([this, meeting] {
     meetings_.cancel(meeting, {errc::stopped, "the meeting was cancelled"});
   });
 }
 
-// Channels.
+// --- channels --------------------------------------------------------------------------------
 
 void connection_manager::impl::on_wireup_message(const std::shared_ptr<peer_channel>& who,
                                                  wireup_message p) {
@@ -218,47 +198,13 @@ void connection_manager::impl::on_wireup_message(const std::shared_ptr<peer_chan
 void connection_manager::impl::on_ended(const std::shared_ptr<peer_channel>& who,
                                         peer_channel::stage was, bool orderly,
                                         const std::string& why) {
-  if (channels_.erase(who) != 0 && !who->origin().empty()) {
-    const auto from = of_origin_.find(who->origin());
-    if (--from->second == 0) of_origin_.erase(from);
-  }
+  if (channels_.erase(who) != 0 && !who->origin().empty()) limits_.leave(who->origin());
   if (was == peer_channel::stage::expecting) {
-    --unknown_;
-    balance();
+    limits_.remove_unknown();
+    update_pause();
   }
-  if (!why.empty()) notice_closed(who->peer_name(), why);
+  if (!why.empty()) notices_.closed(who->peer_name(), why);
   if (was == peer_channel::stage::live && handlers_.on_gone) handlers_.on_gone(who, orderly);
-}
-
-/// Anybody who reaches a listener can bring this about, as often as they like.
-void connection_manager::impl::notice_closed(const std::string& whose, const std::string& why) {
-  ++closed_for_a_reason_;
-  if (closed_for_a_reason_ <= closed_each_told)
-    return notice(fmt::format("the connection of {} was closed: {}", whose, why));
-  if (std::has_single_bit(closed_for_a_reason_))
-    notice(fmt::format("the connection of {} was closed: {} (number {}; not each is told any more)",
-                       whose, why, closed_for_a_reason_));
-}
-
-void connection_manager::impl::notice(const std::string& text) {
-  if (handlers_.on_notice) return handlers_.on_notice(text);
-  std::fprintf(stderr, "weft: %s\n", text.c_str());
-}
-
-void connection_manager::impl::notice_starved(int fault) {
-  if (std::exchange(told_of_starving_, true)) return;
-  notice(
-      fmt::format("cannot accept a connection: {}. Others wait for some seconds, and are turned "
-                  "away then (said once)",
-                  runtime::describe_errno(fault)));
-}
-
-/// To somebody who came through a Unix socket. Over TCP nothing is said before the key is known.
-void connection_manager::impl::say_no_room(int socket) {
-  const frame no = encode_refusal(
-      "it has no file descriptor left for another connection; raise its limit on open files "
-      "(ulimit -n)");
-  static_cast<void>(send_packet(socket, frame_header::of(no), no.body, {}));
 }
 
 }  // namespace weft::wireup

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds longest_pause{1000};
 }
 
 void meetings::start(std::uint64_t ticket, const std::string& own, const std::string& other,
-                     const std::string& discriminator, connection_manager::connected done) {
+                     const std::string& discriminator, channel_ready done) {
   const bool twice = std::ranges::any_of(meetings_, [&](const auto& entry) {
     return entry.second.own == own && entry.second.discriminator == discriminator;
   });
@@ -34,7 +34,7 @@ void meetings::start(std::uint64_t ticket, const std::string& own, const std::st
   m.own = own;
   m.discriminator = discriminator;
   m.other = other;
-  m.request_timer = std::make_shared<asio::steady_timer>(host_.io());
+  m.request_timer = std::make_shared<asio::steady_timer>(loop_->io());
   listen_address at;
   try {
     at = parse_address(own);
@@ -49,8 +49,8 @@ void meetings::start(std::uint64_t ticket, const std::string& own, const std::st
   m.done = std::move(done);
   meetings_.emplace(ticket, std::move(m));
   if (at.is_unix() || numeric_endpoint(at.host, at.port)) return begin(ticket, own);
-  host_.look_up(at.host,
-                [this, ticket](const addresses_of_name& found) { on_looked_up(ticket, found); });
+  look_up(loop_, at.host, 0,
+          [this, ticket](const addresses_of_name& found) { on_looked_up(ticket, found); });
 }
 
 /// Called when the address of this side's host name is known.
@@ -149,13 +149,13 @@ void meetings::on_request(std::uint64_t listener_number, const std::shared_ptr<p
            entry.second.discriminator == h.private_data;
   });
   if (at == meetings_.end())
-    return who->refuse("nobody there waits to meet with that discriminator at the moment");
+    return who->refuse("no meeting with that discriminator is awaited there at the moment");
   const auto theirs = std::tie(h.who.id, h.ticket);
   const auto ours = std::tie(host_.self().id, at->first);
   if (theirs == ours) return who->refuse("a meeting cannot meet itself: its two addresses are one");
   if (theirs < ours || !at->second.requesting) return accept_request(at, who);
   if (at->second.held && !at->second.held->left())
-    return who->refuse("somebody else is being met there at the moment");
+    return who->refuse("another meeting is under way there");
   at->second.held = who;
 }
 

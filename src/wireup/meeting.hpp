@@ -22,12 +22,9 @@ class meeting_host {
   virtual const identity& self() const noexcept = 0;
   /// \throws weft::error as connection_manager::open_listener
   virtual std::uint64_t open_meeting_listener(const std::string& address) = 0;
-  virtual asio::io_context& io() noexcept = 0;
   virtual void close_listener(std::uint64_t listener_number) = 0;
-  /// As wireup::look_up.
-  virtual void look_up(const std::string& host, std::function<void(addresses_of_name)> done) = 0;
   virtual std::shared_ptr<connect_attempt> start_attempt(hello says, const std::string& address,
-                                                         connection_manager::connected done) = 0;
+                                                         channel_ready done) = 0;
 };
 
 /// All meetings of one manager. On the loop's thread.
@@ -39,10 +36,10 @@ class meeting_host {
 /// side holds the other request back for as long as its own can still succeed.
 class meetings {
  public:
-  explicit meetings(meeting_host& host) : host_(host) {}
+  meetings(meeting_host& host, std::shared_ptr<loop> on) : host_(host), loop_(std::move(on)) {}
 
   void start(std::uint64_t ticket, const std::string& own, const std::string& other,
-             const std::string& discriminator, connection_manager::connected done);
+             const std::string& discriminator, channel_ready done);
   void cancel(std::uint64_t ticket, const failure& why);
   void cancel_all(const failure& why);
 
@@ -54,7 +51,7 @@ class meetings {
   struct meeting {
     std::string own;
     std::string discriminator;
-    connection_manager::connected done;
+    channel_ready done;
     std::uint64_t listener_number = 0;  // 0: it is not open yet
     std::string other;
     bool requesting = false;              // false between two requests of ours
@@ -80,6 +77,7 @@ class meetings {
   void end(meeting_map::iterator at, const channel_ptr& got, const failure& why);
 
   meeting_host& host_;
+  const std::shared_ptr<loop> loop_;
   meeting_map meetings_;                              // by ticket
   std::map<std::string, shared_listener> listeners_;  // by address: meetings may share one
 };

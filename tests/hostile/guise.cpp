@@ -118,7 +118,7 @@ guise::~guise() {
 
 // --- the control plane ---------------------------------------------------------------------------
 
-wireup::connection_manager::connected guise::answer_to(std::shared_ptr<mailbox> box) {
+wireup::channel_ready guise::answer_to(std::shared_ptr<mailbox> box) {
   return [box = std::move(box)](wireup::channel_ptr c, const wireup::failure&) {
     const std::lock_guard lock(box->mutex);
     box->came.push_back(std::move(c));

@@ -96,7 +96,7 @@ class guise {
 
   template <class Start>
   bool wait(Start start);
-  weft::wireup::connection_manager::connected answer_to(std::shared_ptr<mailbox> box);
+  weft::wireup::channel_ready answer_to(std::shared_ptr<mailbox> box);
   bool post(tie& t, const frame_header& h, const frame_extension* x,
             std::span<const std::byte> payload);
   int socket_of(const tie& t) const;

@@ -21,11 +21,11 @@ class owner final : public pending_connection::owner {
     gone.push_back(where);
     found = std::move(then);
   }
-  void connect(const std::string& locator, channel_ready done) override {
+  void connect(const std::string& locator, wireup::channel_ready done) override {
     asked.push_back(locator);
     ready = std::move(done);
   }
-  void connect(const wireup::unpacked_address&, channel_ready done) override {
+  void connect(const wireup::unpacked_address&, wireup::channel_ready done) override {
     asked.emplace_back("an address");
     ready = std::move(done);
   }
@@ -40,7 +40,7 @@ class owner final : public pending_connection::owner {
   bool wanted = true, unmet = true, was_wanted = false;
   std::vector<std::string> gone, asked;
   std::function<void(std::string)> found;
-  channel_ready ready;
+  wireup::channel_ready ready;
   std::optional<errc> outcome;
   wireup::channel_ptr channel;
 };

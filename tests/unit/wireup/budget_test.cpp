@@ -139,7 +139,7 @@ TEST_CASE("budget: so many visitors wait at a door, also of those who have left"
     const unique_fd one_more = request_connection();
     const std::vector<frame> said = last_words(one_more);
     REQUIRE(said.size() == 1);
-    CHECK_THAT(decode_refusal(said[0]), Catch::Contains("too many wait"));
+    CHECK_THAT(decode_refusal(said[0]), Catch::Contains("too many connection requests wait"));
   }
   waiting.back().request->reject("go away");
   const unique_fd next = request_connection();

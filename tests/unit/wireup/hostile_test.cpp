@@ -207,7 +207,7 @@ TEST_CASE("a door that does not exist, and a door's number on the wrong way") {
       REQUIRE(send_raw(socket, bytes_of(hello_for(socket, h))) == 0);
       const std::vector<frame> said = last_words(socket);
       REQUIRE(said.size() == 1);
-      CHECK(decode_refusal(said[0]) == "that door is shut");
+      CHECK(decode_refusal(said[0]) == "that listener is closed");
     }
   }
   CHECK(host.arrived_requests.empty());

@@ -87,7 +87,7 @@ class node {
   }
 
   /// A callback that writes into `into`, which must outlive the manager.
-  static connection_manager::connected into(record<outcome>& into) {
+  static channel_ready into(record<outcome>& into) {
     return [&into](channel_ptr c, const failure& why) {
       into.add({std::move(c), why.text, why.kind});
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wireup/channel.hpp"
+#include "wireup/peer_channel.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ void peer_channel::expect(std::string origin) {
 }
 
 void peer_channel::ask(hello h, std::string where, std::optional<context_id> whom,
-                       connection_manager::connected done) {
+                       channel_ready done) {
   stage_ = stage::asking;
   greets_.emplace(owner_.key(), known_);
   why_ = h.why;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the connection manager tells people.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace weft::wireup {
+
+struct credentials;
+
+/// Clients can bring most of these events about as often as they like: so each kind is told of
+/// once, or ever more rarely. On the loop's thread.
+class manager_notices {
+ public:
+  /// \param sink gets a sentence; empty: lines on stderr
+  explicit manager_notices(std::function<void(const std::string&)> sink) : sink_(std::move(sink)) {}
+
+  /// A connection was closed because the peer did wrong.
+  void closed(const std::string& peer, const std::string& why);
+  /// A client of another user.
+  void refused_user(const credentials& client);
+  /// A TCP client that has not proven that it knows the job's key.
+  void refused_tcp_client(int socket, std::string_view what);
+  /// A host or process with too many connections.
+  void refused_crowd(const std::string& client, std::size_t connections);
+  /// Accepting fails for want of descriptors or memory.
+  void starved(int error);
+  /// A client that could not be served.
+  void dropped(const char* why);
+
+ private:
+  void tell(const std::string& sentence);
+
+  const std::function<void(const std::string&)> sink_;
+  bool told_of_user_ = false;
+  bool told_of_tcp_client_ = false;
+  bool told_of_crowd_ = false;
+  bool told_of_starving_ = false;
+  std::uint64_t closed_ = 0;
+};
+
+}  // namespace weft::wireup
