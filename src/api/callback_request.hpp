@@ -13,8 +13,8 @@
 
 namespace weft::detail {
 
-/// A one-shot mailbox between a callback and an operation; whichever comes second ends it. Shared
-/// by both. For the control plane, where a lock and an allocation do not matter.
+/// The meeting point of a callback and an operation; the later of the two ends the operation.
+/// Shared by both. For the control plane, where a lock and an allocation do not matter.
 template <class T>
 class oneshot {
  public:
@@ -30,20 +30,20 @@ class oneshot {
     std::optional<T> none;
     put(status, none, std::move(text));
   }
-  /// As deliver. \return false: nobody waits any more, and `value` is as it was
+  /// As deliver. \return false: the operation has ended, and `value` is unchanged
   bool offer(T& value) {
     std::optional<T> some(std::move(value));
     const bool taken = put(errc::ok, some, {});
     if (!taken) value = std::move(*some);
     return taken;
   }
-  /// Whether it has had what it gets; nobody may wait any more.
+  /// Whether a value or failure was delivered, or the operation has ended.
   bool over() {
     const std::lock_guard lock(mutex_);
     return full_;
   }
 
-  /// The operation's side. \return true if it is there already
+  /// The operation's side. \return true if the value is there already
   bool wait(operation& op) noexcept {
     const std::lock_guard lock(mutex_);
     if (full_) {
@@ -86,11 +86,10 @@ class oneshot {
 template <class T>
 class callback_operation;
 
-/// `begin` is called when the request is awaited, and sees to it that the mailbox gets something,
-/// once. Should all copies of the pointer that it gets be dropped before that, as the control plane
-/// does with what it is asked at the end of a context, or when it has no memory for it, the wait
-/// ends with errc::closed. `give_up` (may be empty) is called when the wait is stopped, on any
-/// thread.
+/// `begin` is called when the request is awaited, and delivers a value or a failure later, once. If
+/// it drops all copies of its pointer instead, as the control plane does with requests at the end
+/// of a context, or without memory, the wait ends with errc::closed. `give_up` (may be empty) is
+/// called when the wait is stopped, on any thread.
 template <class T>
 struct callback_request {
   using value_type = T;

@@ -24,14 +24,15 @@ wireup::channel_ready into(detail::core& c, endpoint_box box) {
       [&c, box = std::move(box)](const wireup::channel_ptr& channel, const wireup::failure& why) {
         if (!channel) return box->fail(c.ended() ? errc::closed : why.kind, why.text);
         auto peer = c.connections().peer_met(channel);
-        if (!peer) return box->fail(errc::protocol_error, "it is not who it says it is");
+        if (!peer)
+          return box->fail(errc::protocol_error, "it is not the process that it says it is");
         box->deliver(endpoint(std::move(peer)));
       };
 }
 
-/// In a child after fork nobody frees it: its end waits for threads, which only the parent has. Nor
-/// where the process exits out of the middle of it, of a coroutine for one: its end would wait for
-/// what is on this very stack. Peers then find the process gone.
+/// A child after fork does not destroy the context: its end waits for threads, which only the
+/// parent has. Nor does a process that exits from inside the context, such as from a coroutine: the
+/// end would wait for the frames of this very stack. Peers then find the process gone.
 void leave_if_in_use(std::unique_ptr<detail::core>& c) noexcept {
   if (!c) return;
   runtime::engine& e = c->engine();
@@ -60,11 +61,11 @@ group context::world() { return group(*this); }
 task<endpoint> context::connect(std::string address, std::string private_data) {
   detail::core& c = *core_;
   c.refuse_child();
-  callback_request<endpoint> knocked{&c.engine(), [&](const endpoint_box& box) {
-                                       c.manager().request_connection(address, private_data,
-                                                                      into(c, box));
-                                     }};
-  co_return co_await knocked;
+  callback_request<endpoint> connected{&c.engine(), [&](const endpoint_box& box) {
+                                         c.manager().request_connection(address, private_data,
+                                                                        into(c, box));
+                                       }};
+  co_return co_await connected;
 }
 
 task<endpoint> context::meet(std::string own, std::string other, std::string discriminator) {
@@ -90,7 +91,7 @@ detail::recv_request context::recv(std::span<const mutable_buffer> list, tag_mas
 
 detail::probe_request context::probe(tag_mask t) { return {where(t), nullptr, t}; }
 
-/// Nowhere for a tag of weft's own: what is started there ends with errc::invalid_argument.
+/// \return null for a tag that weft reserves: the operation ends with errc::invalid_argument
 proto::messenger* context::where(tag_mask t) const noexcept {
   return t.value < first_reserved_tag ? &core_->messenger() : nullptr;
 }

@@ -79,7 +79,7 @@ wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
 }
 
 core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
-           const std::vector<external_transport>& guests)
+           const std::vector<external_transport>& external)
     : options_(checked(std::move(chosen))),
       job_(job_of(options_, line)),
       engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
@@ -89,11 +89,11 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
       connections_(engine_, messenger_, transports_, *job_),
       members_(*job_, connections_.manager(), tcp_settings_of(options_, job_.get()),
                std::move(line)) {
-  messenger_.peers().reserve_ranks(wireup::first_stranger);
+  messenger_.peers().reserve_ranks(wireup::first_non_rank);
   messenger_.streams().know_self(job_->rank());
   messenger_.attach(connections_);
   engine_.poll_by(options_.experimental.polling);
-  make_transports(guests);
+  make_transports(external);
   engine_.add(messenger_.upkeep());
   if (!options_.trace_file.empty())
     engine_.trace().open(trace_file(options_.trace_file, job_.get()));
@@ -106,8 +106,8 @@ core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
   }
 }
 
-/// What was received here is told to its senders before this side leaves, or their sends would
-/// fail. A peer that does not look for so long has to take that.
+/// Acknowledgements of received messages leave before the context ends, or their sends would fail.
+/// A peer that does not poll for a second gets none.
 void core::drain_connections() {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   while (messenger_.unsent() && std::chrono::steady_clock::now() < limit)
@@ -117,7 +117,7 @@ void core::drain_connections() {
 core::~core() {
   engine_.go_on();
   drain_connections();
-  // The control plane first: its end tells peers and fails what waits for them.
+  // The control plane first: its end tells peers, and fails operations that wait for connections.
   ended_.store(true, std::memory_order_release);
   connections_.manager()->shut();
   members_.shut();
@@ -131,23 +131,24 @@ core::~core() {
     messenger_.close_all();
     engine_.close_timers();
   }
-  // Whatever has ended is completed, and what its coroutines start ends at once, too. Those that
-  // are on a pool now use all this until they have come to their end.
+  // All ended operations are completed, and operations that their coroutines start end at once.
+  // Coroutines on a pool use the members until they have ended.
   while (engine_.poll_once() != 0) {
   }
   spawned_.wait(engine_);
-  // A stream that outlives its handle learns of the end as an executor does, on any thread.
+  // A stream that outlives its handle ends on any thread.
   while (messenger_.streams_linger()) ::sched_yield();
   const runtime::engine::holder hold(engine_);
   messenger_.peers().clear();
 }
 
-/// \return null: it is not to be had here, for a reason
+/// \return null: it cannot be used here, and `missing` says why
 std::unique_ptr<transports::transport> core::make_transport(
-    const std::string& name, const std::vector<external_transport>& guests, std::string& missing) {
-  const auto guest = std::find_if(guests.begin(), guests.end(),
-                                  [&](const external_transport& g) { return g.name == name; });
-  if (guest != guests.end()) return guest->make(engine_);
+    const std::string& name, const std::vector<external_transport>& external,
+    std::string& missing) {
+  const auto found = std::find_if(external.begin(), external.end(),
+                                  [&](const external_transport& e) { return e.name == name; });
+  if (found != external.end()) return found->make(engine_);
   if (name == "self") return transports::self::make(engine_);
   if (name == "shm") {
     missing = transports::shm::probe();
@@ -177,14 +178,15 @@ std::unique_ptr<transports::transport> core::make_transport(
                           name));
 }
 
-/// One of the list: a transport, or several that are used together.
+/// One entry of the list: a transport, or several that are used together.
 std::unique_ptr<transports::transport> core::make_entry(
-    const std::string& name, const std::vector<external_transport>& guests, std::string& missing) {
+    const std::string& name, const std::vector<external_transport>& external,
+    std::string& missing) {
   std::vector<std::unique_ptr<transports::transport>> parts;
   for (std::size_t from = 0; from <= name.size();) {
     const std::string one = name.substr(from, name.find('+', from) - from);
     from += one.size() + 1;
-    auto made = make_transport(one, guests, missing);
+    auto made = make_transport(one, external, missing);
     if (!made) {
       if (one != name) missing = fmt::format("{} is not to be had: {}", one, missing);
       return {};
@@ -202,11 +204,11 @@ std::unique_ptr<transports::transport> core::make_entry(
                            : transports::composite::make(name, std::move(parts));
 }
 
-void core::make_transports(const std::vector<external_transport>& guests) {
+void core::make_transports(const std::vector<external_transport>& external) {
   for (std::size_t place = 0; place != options_.transports.size(); ++place) {
     const std::string& name = options_.transports[place];
     std::string missing;
-    if (auto made = make_entry(name, guests, missing)) {
+    if (auto made = make_entry(name, external, missing)) {
       transports_.add(std::move(made), name, static_cast<std::uint16_t>(place));
     } else {
       transports_.exclude(name, missing);
@@ -291,8 +293,8 @@ void core::remove_listener(std::uint64_t number) {
   listeners_.erase(number);
 }
 
-/// Whoever waits at a listener learns that it is shut, and a listener that is dropped later finds
-/// it so.
+/// Coroutines that wait at a listener end with errc::closed. A listener that is destroyed later
+/// finds itself closed.
 void core::close_listeners() {
   std::map<std::uint64_t, std::shared_ptr<listener_state>> all;
   {

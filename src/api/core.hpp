@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of a context, tied together.
+// A context: all layers, put together.
 #pragma once
 
 #include <atomic>
@@ -33,10 +33,10 @@ namespace weft::detail {
 
 struct listener_state;
 
-/// How a context with these options speaks TCP. \param j whose key counts; null: no job yet
+/// The TCP settings of a context with these options. \param j gives the key; null: no job yet
 wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j);
 
-/// A transport that users cannot name: a test brings it along.
+/// A transport of a test, which users cannot name.
 struct external_transport {
   std::string name;  ///< for options::transports
   std::function<std::unique_ptr<transports::transport>(runtime::engine&)> make;
@@ -46,10 +46,11 @@ struct external_transport {
 /// by the application's thread; members are thread-safe as their own classes say.
 class core {
  public:
-  /// \param line of a process that joins a job; null: the job that a launcher started it in, if any
-  /// \param guests what options::transports can name besides the built-in ones
+  /// \param line the coordinator connection of a process that joins a job; null: the context
+  /// belongs to the job that a launcher started the process in, if any \param external transports
+  /// that options::transports can name besides the built-in ones
   explicit core(options chosen, std::shared_ptr<wireup::coordinator_connection> line = nullptr,
-                const std::vector<external_transport>& guests = {});
+                const std::vector<external_transport>& external = {});
   ~core();
   core(const core&) = delete;
   core& operator=(const core&) = delete;
@@ -57,16 +58,16 @@ class core {
   const options& chosen() const noexcept { return options_; }
   runtime::engine& engine() noexcept { return engine_; }
   proto::messenger& messenger() noexcept { return messenger_; }
-  /// Drops what it is asked for once the context is on its way out.
+  /// Drops requests once the context ends.
   wireup::connection_manager& manager() noexcept { return *manager_; }
   /// \throws weft::error (invalid_argument) in a child of the process that made the context
   void refuse_child() const;
-  /// Whether the context is on its way out. Any thread.
+  /// Whether the context is ending. Any thread.
   bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
   wireup::job* job() noexcept { return job_.get(); }
   connections::connection_setup& connections() noexcept { return connections_; }
 
-  /// Tasks that nobody waits for but the context's end.
+  /// The spawned tasks. The context's end waits for them.
   task_count& spawned() noexcept { return spawned_; }
 
   detail::members& members() noexcept { return members_; }
@@ -97,17 +98,18 @@ class core {
   qdma::detail::port& open_qdma(transports::qdma::table t);
 
   // Listeners, by the connection manager's number. Any thread.
-  /// \throws weft::error (closed) once the context is on its way out
+  /// \throws weft::error (closed) once the context ends
   void add_listener(std::uint64_t number, std::shared_ptr<listener_state> d);
   void remove_listener(std::uint64_t number);
 
  private:
-  void make_transports(const std::vector<external_transport>& guests);
+  void make_transports(const std::vector<external_transport>& external);
   std::unique_ptr<transports::transport> make_entry(const std::string& name,
-                                                    const std::vector<external_transport>& guests,
+                                                    const std::vector<external_transport>& external,
                                                     std::string& missing);
   std::unique_ptr<transports::transport> make_transport(
-      const std::string& name, const std::vector<external_transport>& guests, std::string& missing);
+      const std::string& name, const std::vector<external_transport>& external,
+      std::string& missing);
   void start_control_plane();
   void close_listeners();
   void drain_connections();

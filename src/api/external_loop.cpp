@@ -11,7 +11,7 @@ namespace weft {
 using advice = runtime::wait_strategy::advice;
 using std::chrono::steady_clock;
 
-// How often a thread that waits for a moment reads the clock while other messages come and go.
+// A thread that waits with a time limit reads the clock once in so many passes that move messages.
 constexpr unsigned polls_between_clocks = 64;
 
 struct external_loop::wait_strategy {
@@ -27,7 +27,8 @@ external_loop::external_loop(context& of)
 }
 
 external_loop::~external_loop() {
-  const bool in_a_call = detail::run_loop::here() == &run_loop_;  // out of which the process exits
+  const bool in_a_call =
+      detail::run_loop::here() == &run_loop_;  // the process exits from inside it
   if (!core_.engine().is_inherited() && !in_a_call) core_.engine().external().end();
 }
 
@@ -48,7 +49,7 @@ unsigned external_loop::progress_guard::poll(unsigned passes) noexcept {
   runtime::idle_backoff& empty_polls = external_loop_.wait_strategy_->empty_polls;
   if (at_home) {
     empty_polls.before_poll();
-    // The process that has the message that is waited for may need this core.
+    // The sender of the awaited message may need this core.
     if (empty_polls.waits.crowded()) passes = 1;
   }
   runtime::engine& engine = external_loop_.core_.engine();

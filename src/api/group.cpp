@@ -19,8 +19,8 @@ endpoint group::operator[](peer_id rank) const {
   return owner_->peer(rank);
 }
 
-/// Dissemination: in step k everybody tells the one 2^k further on, so that after log2(n) steps
-/// each has heard, directly or not, from all.
+/// Dissemination barrier (Hensgen, Finkel, Manber 1988): in step k each rank signals the rank 2^k
+/// further on, so that after log2(n) steps each rank has heard from all, directly or not.
 std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc failed) const {
   const peer_id me = rank();
   const peer_id all = size();
@@ -49,7 +49,7 @@ void group::check_heard(const received& what) {
                           closed ? "has closed" : "is lost"));
 }
 
-/// Whoever fails tells those who would wait for it, and so, in as many steps, all learn of it.
+/// A rank that fails signals the ranks that would wait for it, so that all fail in as many steps.
 task<void> group::barrier() const {
   unsigned k = 0;
   std::optional<error> failure;

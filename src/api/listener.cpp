@@ -44,9 +44,11 @@ task<endpoint> listener::connection_request::accept() {
         owner.manager().post([&owner, request, box] {
           const wireup::channel_ptr c = request->accept();
           if (!c && owner.ended()) return box->fail(errc::closed, "the context has ended");
-          if (!c) return box->fail(errc::peer_lost, "the visitor left before it was accepted");
+          if (!c) return box->fail(errc::peer_lost, "the requester left before it was accepted");
           auto peer = owner.connections().peer_met(c);
-          if (!peer) return box->fail(errc::protocol_error, "the visitor is not who it says it is");
+          if (!peer)
+            return box->fail(errc::protocol_error,
+                             "the requester is not the process that it says it is");
           box->deliver(endpoint(std::move(peer)));
         });
       }};
@@ -70,8 +72,8 @@ task<listener::connection_request> listener::next() {
 
 task<endpoint> listener::accept() {
   for (;;) {
-    connection_request v = co_await next();
-    result<endpoint> in = co_await as_result(v.accept());
+    connection_request request = co_await next();
+    result<endpoint> in = co_await as_result(request.accept());
     if (in) co_return std::move(in).value();
     if (in.code() != errc::peer_lost) throw in.failure();
   }

@@ -6,28 +6,28 @@
 namespace weft::detail {
 
 namespace {
-constexpr std::size_t many_visitors = 64;
+constexpr std::size_t many_requests = 64;
 }
 
-void listener_state::arrive(request_ptr v) {
+void listener_state::arrive(request_ptr request) {
   std::shared_ptr<oneshot<request_ptr>> box;
   do {
     const std::lock_guard lock(mutex);
-    if (closed) return;  // dropping the visit rejects it
+    if (closed) return;  // dropping the request rejects it
     if (waiting.empty()) {
-      // Who has left is not to be kept for a listener that is busy elsewhere.
-      if (requests.size() >= many_visitors)
+      // Requesters that have left are not kept for a listener that accepts none.
+      if (requests.size() >= many_requests)
         std::erase_if(requests, [](const request_ptr& one) { return one->left(); });
-      requests.push_back(std::move(v));
+      requests.push_back(std::move(request));
       return;
     }
     box = std::move(waiting.front());
     waiting.pop_front();
-  } while (!box->offer(v));  // that wait was given up
+  } while (!box->offer(request));  // that wait was stopped
 }
 
 void listener_state::wait(const std::shared_ptr<oneshot<request_ptr>>& box) {
-  request_ptr v;
+  request_ptr request;
   {
     const std::lock_guard lock(mutex);
     std::erase_if(waiting, [](const auto& w) { return w->over(); });
@@ -36,28 +36,28 @@ void listener_state::wait(const std::shared_ptr<oneshot<request_ptr>>& box) {
       return;
     }
     if (!requests.empty()) {
-      v = std::move(requests.front());
+      request = std::move(requests.front());
       requests.pop_front();
     }
   }
-  if (!v) return box->fail(errc::closed, "the listener was closed");
-  if (!box->offer(v)) arrive(std::move(v));
+  if (!request) return box->fail(errc::closed, "the listener was closed");
+  if (!box->offer(request)) arrive(std::move(request));
 }
 
 void listener_state::close() {
-  std::deque<request_ptr> turned_away;
-  std::deque<std::shared_ptr<oneshot<request_ptr>>> disappointed;
-  if (owner->engine().is_inherited()) return;  // it is the parent's, as is the mutex
+  std::deque<request_ptr> refused;
+  std::deque<std::shared_ptr<oneshot<request_ptr>>> waiters;
+  if (owner->engine().is_inherited()) return;  // the socket and the mutex are the parent's
   {
     const std::lock_guard lock(mutex);
     if (closed) return;
     closed = true;
-    turned_away.swap(requests);
-    disappointed.swap(waiting);
+    refused.swap(requests);
+    waiters.swap(waiting);
   }
   owner->manager().close_listener(number);
   owner->remove_listener(number);
-  for (const auto& box : disappointed) box->fail(errc::closed, "the listener was closed");
+  for (const auto& box : waiters) box->fail(errc::closed, "the listener was closed");
 }
 
 }  // namespace weft::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Behind listener and visitor.
+// The state behind listener and listener::connection_request.
 #pragma once
 
 #include <deque>
@@ -11,8 +11,8 @@
 
 namespace weft::detail {
 
-/// Visitors that came and coroutines that wait for one. Shared by the listener and the control
-/// plane's thread.
+/// Connection requests that have come, and coroutines that wait for one. Shared by the listener and
+/// the control plane's thread.
 struct listener_state {
   using request_ptr = std::shared_ptr<wireup::incoming_request>;
 
@@ -24,7 +24,7 @@ struct listener_state {
   std::deque<std::shared_ptr<oneshot<request_ptr>>> waiting;  // guarded by mutex
   bool closed = false;                                        // guarded by mutex
 
-  void arrive(request_ptr v);
+  void arrive(request_ptr request);
   void wait(const std::shared_ptr<oneshot<request_ptr>>& box);
   void close();
 };

@@ -52,7 +52,7 @@ void members::shut() {
   if (line) line->end();  // the job holds it, too
 }
 
-/// The line to rank 0; null on rank 0 itself and when it is gone.
+/// \return the connection to rank 0; null on rank 0 itself, and when rank 0 has gone
 std::shared_ptr<coordinator_connection> members::follow() {
   if (rank() == 0) return nullptr;
   {
@@ -91,7 +91,7 @@ membership_view members::view() const {
   return {book_.epoch(), {book_.members().begin(), book_.members().end()}};
 }
 
-/// On the thread of the line, or on rank 0 of the manager.
+/// On the coordinator connection's thread; on rank 0 on the manager's.
 void members::apply(const changes& c) {
   std::vector<view_box> told;
   std::vector<change> applied;
@@ -126,7 +126,7 @@ void members::lose(errc why, std::string_view detail) noexcept {
     try {
       lost_detail_ = detail;
     } catch (const std::bad_alloc&) {
-      // The code tells most of it.
+      // Then the code has to do.
     }
     told.swap(waiters_);
     changed_.notify_all();
@@ -158,7 +158,7 @@ void members::wait(std::uint64_t since, const view_box& box) {
   {
     const std::lock_guard lock(mutex_);
     known = view();
-    std::erase_if(waiters_, [](const waiter& w) { return w.box->over(); });  // given up
+    std::erase_if(waiters_, [](const waiter& w) { return w.box->over(); });  // stopped
     if (known.epoch <= since && !lost_) return waiters_.push_back({since, box});
   }
   if (known.epoch > since) return box->deliver(std::move(known));
@@ -185,7 +185,7 @@ void members::find(peer_id rank, const std::string& gone,
   if (rank < job_.size())
     return gone.empty() ? job_.find(rank, std::move(found))
                         : job_.find_next(rank, gone, std::move(found));
-  if (!gone.empty()) return found({});  // nobody follows one that has joined
+  if (!gone.empty()) return found({});  // a process that has joined has no successor
   if (this->rank() != 0) {
     const auto line = follow();
     return line ? line->find(rank, std::move(found)) : found({});

@@ -244,7 +244,7 @@ std::string join(const std::vector<std::string>& all) {
 const std::vector<environment_variable>& environment_variables() {
   static const std::vector<environment_variable> all{
       {"WEFT_PROGRESS", "progress",
-       "who moves messages while the application computes: dedicated, polling, interrupt, "
+       "which thread moves messages while the application computes: dedicated, polling, interrupt, "
        "two_threads",
        set_progress, [](const options& o) { return name_of(o.progress); }},
       {"WEFT_SPIN", "spin", "microseconds that a waiting thread polls before it sleeps", set_spin,

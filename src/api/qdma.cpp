@@ -181,8 +181,8 @@ region& region::operator=(region&& o) noexcept {
   return *this;
 }
 
-/// Who copies does so for microseconds, unless it was stopped in the middle, or never copied. Then
-/// its place is not used again: neither the record nor memory of the device's own.
+/// A copy takes microseconds, unless its process was stopped in the middle, or never began. Then
+/// its slot is not used again: neither the record nor memory of the device.
 region::~region() {
   if (!port_ || port_->engine().is_inherited()) return;
   transports::qdma::device& d = port_->device();

@@ -19,12 +19,12 @@ using transports::qdma::vpid;
 
 namespace {
 
-// What goes over a connection: one packet in each direction. A card is the other kind.
+// Packets over a connection, one in each direction. A card is the other kind.
 constexpr std::uint32_t ask_magic = 0x61646471;     // "qdda": hand me the table
 constexpr std::uint32_t answer_magic = 0x74646471;  // "qddt": here it is
 constexpr std::uint32_t no_magic = 0x6e646471;      // "qddn", and why not
 constexpr std::size_t most_bytes = 512;
-constexpr unsigned newcomers_at_once = 16;
+constexpr unsigned clients_at_once = 16;
 
 std::string socket_name(const socket_id& id) {
   return wireup::socket_name_of(wireup::context_id{{id[0], id[1]}});
@@ -107,16 +107,16 @@ device_address port::where() const noexcept {
 void port::listen() {
   listener_watch_ =
       engine_.watch_once(runtime::duplicate(listener_.get()), [self = weak_from_this()] {
-        if (const auto here = self.lock()) here->on_newcomers();
+        if (const auto here = self.lock()) here->on_clients();
       });
 }
 
-/// Whoever finds the listener readable; without the progress lock. Without descriptors or memory
-/// they wait until the next one comes.
-void port::on_newcomers() {
+/// Called by the thread that finds the listener readable; progress lock not held. Without
+/// descriptors or memory clients wait until the next one comes.
+void port::on_clients() {
   std::vector<connection_ptr> fresh;
   try {
-    for (unsigned left = newcomers_at_once; left != 0; --left) {
+    for (unsigned left = clients_at_once; left != 0; --left) {
       wireup::opened in = wireup::accept_one(listener_.get());
       if (!in.fd) break;
       const wireup::credentials who = wireup::credentials_of(in.fd.get());
@@ -134,7 +134,7 @@ void port::on_newcomers() {
     for (const connection_ptr& c : fresh) watch(c);
     listen();
   } catch (const std::exception&) {
-    // A connection that is not watched is never answered: its other side ends it.
+    // A connection that is not watched gets no answer: the other side ends it.
   }
 }
 
@@ -206,7 +206,7 @@ void port::on_packets(const connection_ptr& c) {
   }
 }
 
-/// One packet. \return false: nothing more is wanted from there
+/// Reads one packet. \return false: the connection is not needed any more
 bool port::take(connection& c, wireup::packet p) {
   const arrival_box waits = std::exchange(c.waits, nullptr);
   const std::uint32_t magic = magic_of(p.bytes);
@@ -225,7 +225,7 @@ bool port::take(connection& c, wireup::packet p) {
   card.bytes.assign(p.bytes.begin(), p.bytes.end());
   card.fds = std::move(p.fds);
   try {
-    // Both may have connected to each other; then they have met already.
+    // Both nodes may have connected to each other; then they know each other already.
     transports::qdma::device_address_body body{};
     if (card.bytes.size() == sizeof body) std::memcpy(&body, card.bytes.data(), sizeof body);
     const bool known = body.who != 0 && body.who != device_->self() && device_->knows(body.who);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context keeps for its qdma device: the device, and the socket at which others meet it.
+// A context's qdma device, and the socket by which other nodes connect to it.
 #pragma once
 
 #include <list>
@@ -18,14 +18,14 @@ using arrival_box = std::shared_ptr<weft::detail::oneshot<process>>;
 using table_box = std::shared_ptr<weft::detail::oneshot<std::shared_ptr<runtime::unique_fd>>>;
 
 /// Asks the context behind that socket for its node's table.
-/// \return false: its queue of newcomers is full, try again later
+/// \return false: its queue of connections is full, try again later
 /// \throws weft::error (unreachable, refused)
 bool ask_for_table(runtime::engine& e, const transports::qdma::socket_id& where,
                    const table_box& box);
 
-/// Two that meet keep the connection over which they have exchanged cards: when it ends, the other
-/// one is lost, however it came to its end. Owned by the
-/// core; whoever watches a socket holds it weakly. docs/wire-format.md, "QDMA".
+/// Two nodes keep the connection over which they have exchanged cards: when it ends, for any
+/// reason, the other node is lost. Owned by the core; the watches of sockets hold it weakly.
+/// docs/wire-format.md, "QDMA".
 class port final : public std::enable_shared_from_this<port> {
  public:
   /// \throws weft::error (system)
@@ -33,24 +33,24 @@ class port final : public std::enable_shared_from_this<port> {
   ~port();
 
   runtime::engine& engine() noexcept { return engine_; }
-  /// With the progress lock held, but for self() and contexts().
+  /// Progress lock held, except for self() and contexts().
   transports::qdma::device& device() noexcept { return *device_; }
   device_address where() const noexcept;
 
-  /// Begins to meet somebody; `box` learns how that ended. Not with the progress lock held.
-  /// \return false: its queue of newcomers is full, try again later
+  /// Begins to connect to a node; `box` gets the result. Progress lock not held.
+  /// \return false: its queue of connections is full, try again later
   /// \throws weft::error (peer_lost, refused)
   bool meet(process who, const arrival_box& box);
 
-  /// The context ends. With the progress lock held.
+  /// The context ends. Progress lock held.
   void shut() noexcept;
 
  private:
   struct connection {
     runtime::unique_fd fd;
-    transports::qdma::vpid peer = 0;  // that is lost when this ends; 0: none
+    transports::qdma::vpid peer = 0;  // the node that is lost when the connection ends; 0: none
     pid_t pid = 0;
-    arrival_box waits;  // of whoever has connected
+    arrival_box waits;  // of the connecting side
     std::uint64_t watch = 0;
     std::uint64_t death_watch = 0;
   };
@@ -58,7 +58,7 @@ class port final : public std::enable_shared_from_this<port> {
 
   explicit port(runtime::engine& e) noexcept : engine_(e) {}
   void listen();
-  void on_newcomers();
+  void on_clients();
   void on_packets(const connection_ptr& c);
   bool take(connection& c, wireup::packet p);
   void watch(const connection_ptr& c);
@@ -66,7 +66,7 @@ class port final : public std::enable_shared_from_this<port> {
   void drop(const connection_ptr& c) noexcept;
 
   runtime::engine& engine_;
-  // Where the descriptors of others' cards end.
+  // Closes the descriptors of received cards.
   const std::shared_ptr<runtime::disposal> disposal_ = std::make_shared<runtime::disposal>();
   transports::qdma::socket_id name_{};
   runtime::unique_fd listener_;

@@ -10,7 +10,7 @@ namespace weft {
 
 namespace {
 
-/// A task that nobody waits for. Frees itself.
+/// A spawned task. Frees itself.
 class spawned final : detail::detached_task_owner, operation {
  public:
   spawned(detail::core& c, task<void> x, std::function<void(std::exception_ptr)> on_failure)

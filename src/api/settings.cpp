@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where settings come from: the environment, a file, and text.
+// The sources of settings: the environment, a file, and text.
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -55,7 +55,7 @@ void options::apply_file(const std::string& path) {
     if (!setting.empty() && setting.front() != '#')
       apply_at(*this, setting, fmt::format("{}:{}: ", path, number));
   }
-  // A directory opens, and fails when it is read.
+  // A directory can be opened, and fails when it is read.
   if (!file.eof())
     throw error(errc::system, fmt::format("the configuration file {} cannot be read: {}", path,
                                           std::generic_category().message(errno)));

@@ -17,7 +17,8 @@ proto::stream& opened(const std::shared_ptr<proto::stream>& s) {
   return *s;
 }
 
-/// Does what can be done at once, after a pass. \return how much, or why nothing ever will be
+/// Moves what can be moved at once, after a pass. \return the number of bytes, or why none ever
+/// will be moved
 template <class Half, class Do>
 result<std::size_t> at_once(proto::stream& s, Half& half, Do what) {
   s.engine().poll_once();

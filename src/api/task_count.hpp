@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the end of a context waits for tasks that nobody else waits for.
+// How the end of a context waits for spawned tasks.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace weft::detail {
 
-/// Counts tasks under way. `began` and `ended` by any thread; `wait` once, by the thread that ends
-/// the context, after everything that they could wait for there has been made to end.
+/// Counts running tasks. Any thread calls `began` and `ended`; the thread that ends the context
+/// calls `wait`, once, after all operations of the context have ended.
 class task_count final : operation {
  public:
   task_count() noexcept
@@ -19,18 +19,18 @@ class task_count final : operation {
 
   void began() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// The caller must touch nothing of the context any more.
+  /// The caller must not use the context any more.
   void ended(executor& home) noexcept {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) home.post(*this);
   }
 
-  /// Drives their coroutines until the last one has ended.
+  /// Runs the tasks until the last one has ended.
   void wait(run_loop& home) noexcept {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) != 1) home.run_until_done(none_left_);
   }
 
  private:
-  std::atomic<unsigned> count_{1};  // one for whoever will wait
+  std::atomic<unsigned> count_{1};  // one for the thread in `wait`
   std::atomic<bool> none_left_{false};
 };
 

@@ -63,7 +63,7 @@ void connection_setup::begin(const std::shared_ptr<peer>& p) {
   if (processes_.is_draining(*p)) return;  // the operations that wait for a link end with it
   if (use_channels(*p)) return;
   const auto search = search_for(p);
-  if (p->id() < wireup::first_stranger)
+  if (p->id() < wireup::first_non_rank)
     return search->locate({}, {errc::peer_lost, absent(p->id())});
   if (const auto address = non_ranks_.address_of(*p)) return search->connect(*address);
   fail(*p, errc::unreachable, "nothing is known about where it is");
@@ -125,7 +125,7 @@ bool connection_setup::is_wanted(const std::shared_ptr<peer>& p) {
 /// A rank that this side wants to send to, and neither side has had a link to the other.
 bool connection_setup::is_unmet(const peer& p) const {
   const engine::holder hold(engine_);
-  return p.id() < wireup::first_stranger && p.writer().unmet();
+  return p.id() < wireup::first_non_rank && p.writer().unmet();
 }
 
 void connection_setup::locate(peer_id rank, const std::string& gone,

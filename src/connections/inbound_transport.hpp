@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One peer, one way in.
+// The transport that a peer sends by.
 #pragma once
 
 #include <bitset>
@@ -11,20 +11,20 @@
 
 namespace weft::connections {
 
-/// From which transport this side takes what one peer sends, and what the peer has offered so far.
+/// The transport from which this side takes frames of one peer, and the offers of the peer so far.
 /// A correct peer offers the transports of the list in its order, each of a transport's links once,
 /// and goes on to the next one only where it can use none of them. So its frames come by one
 /// transport at a time, and its offers have an end. A value; on the control plane's thread.
 class inbound_transport {
  public:
   enum class verdict : std::uint8_t {
-    first,    ///< nothing has been accepted yet
-    further,  ///< another link of the transport that was
-    instead,  ///< of what was accepted, which has to be forgotten before
+    first,    ///< no offer has been accepted yet
+    further,  ///< another link of the accepted transport
+    instead,  ///< another transport than the accepted one, which has to be forgotten before
     nonsense  ///< no correct peer offers that
   };
 
-  /// What may be offered in all: more than any list of transports has links.
+  /// So many offers in all: more than any list of transports has links.
   static constexpr std::size_t most_offers = 256;
 
   /// The peer offers a link. \param place of its transport in the list that both sides share
@@ -39,18 +39,18 @@ class inbound_transport {
     return accepted_ == place ? verdict::further : verdict::instead;
   }
 
-  /// A link of the transport that was offered last is a way in from now on.
+  /// The last offer was accepted.
   void accepted() noexcept { accepted_ = place_; }
 
-  /// The transport whose frames are taken, by its place; nothing: none yet.
+  /// The place of the accepted transport; nothing: none yet.
   const std::optional<std::uint16_t>& way() const noexcept { return accepted_; }
-  /// It was forgotten.
+  /// The accepted transport was forgotten.
   void close() noexcept { accepted_.reset(); }
 
  private:
   std::size_t offers_ = 0;
-  std::optional<std::uint16_t> place_;      // of the transport that was offered last
-  std::bitset<proto::most_links> numbers_;  // its links that were
+  std::optional<std::uint16_t> place_;      // of the transport of the last offer
+  std::bitset<proto::most_links> numbers_;  // its links that were offered
   std::optional<std::uint16_t> accepted_;
 };
 

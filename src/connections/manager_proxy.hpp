@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to the control plane's thread for threads that may outlive it.
+// Posts to the control plane's thread, for threads that may outlive it.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace weft::connections {
 
 /// The job's directory and the progress thread report things to the connection manager's thread
-/// while the context may be on its way out. Shared by all of them; nothing passes once it is shut.
+/// while the context may be ending. Shared by all of them; drops everything once it is shut.
 class manager_proxy {
  public:
   void open(wireup::connection_manager& to) {
@@ -18,7 +18,7 @@ class manager_proxy {
     to_ = &to;
   }
 
-  /// Afterwards no call is under way and none will be.
+  /// Afterwards no call to the manager is under way, and none will be.
   void shut() {
     const std::lock_guard lock(mutex_);
     to_ = nullptr;

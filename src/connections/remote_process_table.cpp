@@ -34,7 +34,7 @@ bool remote_process_table::is_draining(const proto::peer& p) const noexcept {
 
 /// A rank of this job, which may grow.
 bool remote_process_table::is_ours(const identity& id) const noexcept {
-  return id.job == job_.id() && id.rank < wireup::first_stranger;
+  return id.job == job_.id() && id.rank < wireup::first_non_rank;
 }
 
 /// Whether that rank's peer is closed. A rank that is lost instead is let in, and then refused by

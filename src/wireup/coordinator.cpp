@@ -21,13 +21,14 @@ bool is_process_at(const identity& who, bool by_unix_socket, const std::string& 
 coordinator::coordinator(host h)
     : host_(std::move(h)), book_(host_.first_size), next_rank_(host_.first_size) {}
 
-void coordinator::on_request(std::unique_ptr<incoming_request> v) {
-  const auto said = rank_of_greeting(v->private_data());
-  if (!said) return v->reject("this door is for processes that join the job: use weft::join");
+void coordinator::on_request(std::unique_ptr<incoming_request> request) {
+  const auto said = rank_in(request->private_data());
+  if (!said)
+    return request->reject("this listener is for processes that join the job: use weft::join");
   if (*said == no_peer) {
-    if (!book_.has_room()) return v->reject("the job has as many members as a job can have");
-    if (next_rank_ == first_stranger) return v->reject("the job has run out of ranks");
-    const channel_ptr line = v->accept();
+    if (!book_.has_room()) return request->reject("the job has as many members as a job can have");
+    if (next_rank_ == first_non_rank) return request->reject("the job has run out of ranks");
+    const channel_ptr line = request->accept();
     if (!line) return;
     const peer_id rank = next_rank_++;
     lines_.emplace(line, member{rank, standing::joining});
@@ -35,11 +36,11 @@ void coordinator::on_request(std::unique_ptr<incoming_request> v) {
   }
   // A process that joined has its coordinator connection already.
   if (*said >= book_.first_size() || !book_.members().contains(*said))
-    return v->reject("that rank is not in the job any more");
-  if (v->peer().rank != *said || v->peer().job != host_.job)
-    return v->reject("only that rank itself may say so");
-  if (has_line(*said)) return v->reject("that rank is here already");
-  if (const channel_ptr line = v->accept()) {
+    return request->reject("that rank is not in the job any more");
+  if (request->peer().rank != *said || request->peer().job != host_.job)
+    return request->reject("only that rank itself may say so");
+  if (has_line(*said)) return request->reject("that rank is here already");
+  if (const channel_ptr line = request->accept()) {
     lines_.emplace(line, member{*said, standing::claimed});
     look_for(*said, line);
   }

@@ -38,7 +38,7 @@ class coordinator {
   explicit coordinator(host h);
 
   /// A connection request at a listener of the job, or at the coordinator's own.
-  void on_request(std::unique_ptr<incoming_request> v);
+  void on_request(std::unique_ptr<incoming_request> request);
   /// Whether that channel is a coordinator connection: its wire-up messages and end belong to this
   /// class.
   bool owns(const channel_ptr& c) const { return lines_.contains(c); }

@@ -26,9 +26,9 @@ opening encode_opening(approach a);
 /// Nothing, if the bytes are not of this version.
 std::optional<approach> decode_opening(std::span<const std::byte> bytes);
 
-// opening ->, <- challenge, proof ->, <- confirmation. All have a fixed size, so a stranger's bytes
-// never decide how much is read. Both sides put fresh random bytes in, so an old message never
-// fits.
+// opening ->, <- challenge, proof ->, <- confirmation. All have a fixed size, so an unauthenticated
+// client's bytes never decide how much is read. Both sides put fresh random bytes in, so an old
+// message never fits.
 inline constexpr std::size_t nonce_size = 32;
 inline constexpr std::size_t challenge_size = opening_size + nonce_size;
 inline constexpr std::size_t proof_size = nonce_size + sizeof(digest);

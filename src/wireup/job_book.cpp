@@ -10,7 +10,7 @@
 
 namespace weft::wireup {
 
-void job_book::on_newcomer(const client_ptr& c) {
+void job_book::on_client(const client_ptr& c) {
   if (unnamed_.size() == most_unnamed) drop(unnamed_.front());
   unnamed_.push_back(c);
 }

@@ -42,7 +42,7 @@ class job_book {
 
   job_book(const context_id& job, peer_id size) : job_(job), ranks_(size) {}
 
-  void on_newcomer(const client_ptr& c);
+  void on_client(const client_ptr& c);
   void on_frame(const client_ptr& c, const frame& f);
   /// The connection has ended or broken.
   void on_gone(const client_ptr& c);

@@ -37,7 +37,7 @@ class job_directory::server {
                               std::strerror(socket.error), runtime::errno_hint(socket.error)));
     loop_->post([this, fd = std::move(socket.fd)]() mutable {
       front_ = std::make_shared<listener>(
-          *loop_, std::move(fd), [this](unique_fd who) { on_newcomer(std::move(who)); },
+          *loop_, std::move(fd), [this](unique_fd who) { on_client(std::move(who)); },
           [this](int fault) { on_starving(fault); }, nullptr);
       front_->start();
     });
@@ -98,7 +98,7 @@ class job_directory::server {
     asio::steady_timer deadline_timer;
   };
 
-  void on_newcomer(unique_fd socket) try {
+  void on_client(unique_fd socket) try {
     const credentials who = credentials_of(socket.get());
     if (!who.same_user) {
       if (!std::exchange(told_, true))
@@ -107,7 +107,7 @@ class job_directory::server {
       return;
     }
     const auto c = std::make_shared<client>(*this, std::move(socket));
-    book_.on_newcomer(c);
+    book_.on_client(c);
     c->start();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "weft-run: a connection had to be dropped: %s\n", e.what());

@@ -144,7 +144,7 @@ void connection_manager::impl::on_hello(const std::shared_ptr<peer_channel>& who
   if (closing_ && h.why == purpose::connect) return who->retire({});
   if (closing_) return who->refuse("this context is closing");
   if (h.why != purpose::connect) {
-    // Through its own socket, or through the common one after asking over TCP.
+    // It came by the listener's own socket, or by the context's after a question over TCP.
     const std::uint64_t number =
         who->listener_number() != 0 ? who->listener_number() : h.listener_number;
     return on_request(who, number, std::move(h));

@@ -70,7 +70,7 @@ class roster {
 };
 
 /// A context numbers its peers without a rank from here on; ranks are smaller.
-inline constexpr peer_id first_stranger = peer_id{1} << 31;
+inline constexpr peer_id first_non_rank = peer_id{1} << 31;
 
 // The wire-up messages of a coordinator connection. The channel carries no others.
 // docs/wire-format.md has the tables.
@@ -112,6 +112,6 @@ bool is_roster_leave(const transports::wireup_message& p);
 /// The private data of a connection request at rank 0's listener; a request with any other text is
 /// not from a member. \param rank no_peer: wants to join
 std::string roster_private_data(peer_id rank);
-std::optional<peer_id> rank_of_greeting(const std::string& private_data);
+std::optional<peer_id> rank_in(const std::string& private_data);
 
 }  // namespace weft::wireup

@@ -35,9 +35,9 @@ class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
   tcp_answering(loop& on, runtime::unique_fd socket, terms t);
 
   /// Whether a newly accepted client has already sent bytes that are not weft's, or has left. Most
-  /// strangers have, and should cost no more than this check. A client that has not sent anything
-  /// yet may still be valid. \return what was wrong, for people; empty: it left without sending
-  /// anything
+  /// clients of other programs have, and should cost no more than this check. A client that has not
+  /// sent anything yet may still be valid. \return what was wrong, for people; empty: it left
+  /// without sending anything
   static std::optional<std::string_view> is_nobody(int socket) noexcept;
 
   void start();

@@ -19,7 +19,7 @@ namespace weft::wireup {
 
 /// Connects to a host, which may have several addresses. Then either asks where a listener's Unix
 /// socket is, or proves that it knows the job's key and checks that the other side does. If the
-/// other side hangs up in the middle, perhaps to make room for strangers, it tries again a few
+/// other side hangs up in the middle, perhaps to make room for other clients, it tries again a few
 /// times. Gives up after ten seconds. On the loop's thread; keeps itself alive until it has ended.
 class tcp_asking : public std::enable_shared_from_this<tcp_asking> {
  public:

@@ -56,7 +56,7 @@ class launcher {
     const auto action = in.get<std::uint8_t>();
     if (action % 8 == 0 || clients_.empty()) {
       clients_.push_back(std::make_shared<scripted_client>());
-      book_.on_newcomer(clients_.back());
+      book_.on_client(clients_.back());
       return;
     }
     const auto c = clients_[in.get<std::uint8_t>() % clients_.size()];

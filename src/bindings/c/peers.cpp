@@ -8,7 +8,7 @@ using namespace weft::c;
 
 namespace {
 
-constexpr peer_id first_stranger = peer_id{1} << 31;
+constexpr peer_id first_non_rank = peer_id{1} << 31;
 
 struct guest {
   endpoint peer;
@@ -72,7 +72,7 @@ int weft_peer_of(weft_context* ctx, uint32_t number, weft_peer** peer) {
   if (!ctx || !peer) return WEFT_INVALID_ARGUMENT;
   *peer = nullptr;
   return guarded(*ctx, [&] {
-    if (number >= first_stranger) {
+    if (number >= first_non_rank) {
       const std::lock_guard lock(ctx->mutex);
       const auto known = ctx->peers.find(number);
       if (known == ctx->peers.end())

@@ -27,7 +27,7 @@ std::unique_ptr<queue_link> pair::open(wireup_message& offer) {
 }
 
 /// Takes the peer's doorbell from a wire-up message, unless the other direction brought it already.
-void pair::learn_door(const wireup_message& p) {
+void pair::learn_doorbell(const wireup_message& p) {
   if (doorbell_) return;
   doorbell_ = std::make_shared<runtime::remote_doorbell>(p.fds.back());
   if (owner_.fences_for_itself()) doorbell_->fence_always();
@@ -40,7 +40,7 @@ std::string pair::accept(wireup_message offer, wireup_message& answer) {
     return "the offer is not of this version";
   if (sender_ != 0) return "frames come from that peer already";
   try {
-    learn_door(offer);
+    learn_doorbell(offer);
     if (body.fences_for_itself != 0) doorbell_->fence_always();
     stage_ = runtime::map_from_peer(offer.fds[0], stage_bytes, false);
     const vpid given = owner_.admit(*this, who_.pid);
@@ -62,7 +62,7 @@ std::string pair::take_answer(wireup_message answer) {
   try {
     const device_address_body body = body_of_card(answer, card_fds_of_answer);
     if (body.who == 0) return "the peer's card names nobody";
-    learn_door(answer);
+    learn_doorbell(answer);
     there_.emplace(body.who, body, answer.fds, doorbell_, who_.pid);
   } catch (const error& e) {
     return e.what();

@@ -52,7 +52,7 @@ class pair {
   std::string describe() const;
 
  private:
-  void learn_door(const wireup_message& p);
+  void learn_doorbell(const wireup_message& p);
 
   qdma_transport& owner_;
   transports::frame_sink& frame_sink_;

@@ -49,7 +49,7 @@ std::unique_ptr<ring_link> pair::open(wireup_message& offer) {
 }
 
 /// Takes the peer's doorbell from a wire-up message, unless the other direction brought it already.
-void pair::learn_door(const wireup_message& p, std::size_t page_fd) {
+void pair::learn_doorbell(const wireup_message& p, std::size_t page_fd) {
   if (p.fds.size() != page_fd + 1)
     throw error(errc::protocol_error, "the peer sent a wrong number of descriptors");
   if (doorbell_) return;
@@ -63,7 +63,7 @@ std::string pair::accept(wireup_message offer, wireup_message& answer) {
   std::memcpy(&body, offer.bytes.data(), sizeof body);
   if (receiver_) return "there is a ring from that peer already";
   try {
-    learn_door(offer, 1);
+    learn_doorbell(offer, 1);
     owner_.add_listener(answer);
     receiver_.emplace(runtime::map_from_peer(offer.fds[0], sizeof(ring), true), frame_sink_,
                       *doorbell_);
@@ -76,7 +76,7 @@ std::string pair::accept(wireup_message offer, wireup_message& answer) {
 
 std::string pair::take_answer(wireup_message answer) {
   try {
-    learn_door(answer, 0);
+    learn_doorbell(answer, 0);
   } catch (const error& e) {
     return e.what();
   }

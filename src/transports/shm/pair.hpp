@@ -57,7 +57,7 @@ class pair {
   std::string describe() const;
 
  private:
-  void learn_door(const wireup_message& p, std::size_t page_fd);
+  void learn_doorbell(const wireup_message& p, std::size_t page_fd);
   bool copy_region(transfer& t, std::size_t size) noexcept;
   bool read_foreign(transfer& t, std::size_t size) noexcept;
 

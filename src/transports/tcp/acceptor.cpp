@@ -15,7 +15,7 @@ namespace {
 // How many pending clients there may be. If more come, the oldest of those that have sent nothing
 // is dismissed: this needs no clock, and silent clients cannot fill the place. A dismissed peer
 // tries again.
-constexpr std::size_t most_visitors = 64;
+constexpr std::size_t most_pending_clients = 64;
 // Connections that come faster than they can be accepted must not keep the progress lock from
 // messages.
 constexpr int accepts_at_once = 32;
@@ -26,7 +26,7 @@ bool is_want(int code) noexcept { return code == EMFILE || code == ENFILE; }
 }  // namespace
 
 acceptor::~acceptor() {
-  for (pending_client& v : pending_clients_) sockets_.remove(v.fd.get());
+  for (pending_client& client : pending_clients_) sockets_.remove(client.fd.get());
   for (listening_socket& d : listening_sockets_) sockets_.remove(d.fd.get());
 }
 
@@ -64,7 +64,7 @@ std::string acceptor::describe() const {
   for (const address& a : addresses_) text += (text.empty() ? "listens on " : ", ") + a.text();
   if (listening_sockets_.empty()) text = "not listening: nobody was offered to connect";
   if (unauthenticated_ != 0)
-    text += fmt::format("; {} strangers were turned away", unauthenticated_);
+    text += fmt::format("; {} unauthenticated clients were turned away", unauthenticated_);
   return text;
 }
 
@@ -112,8 +112,8 @@ void acceptor::resume() noexcept {
   }
 }
 
-/// Most strangers have sent a wrong greeting, or left, when they are accepted: this check is all
-/// that they cost. The greeting of a peer stays to be read.
+/// Most unauthenticated clients have sent a wrong greeting, or left, when they are accepted: this
+/// check is all that they cost. The greeting of a peer stays to be read.
 bool acceptor::is_nobody(int fd) noexcept {
   client_hello said{};
   const ssize_t n = ::recv(fd, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT);
@@ -125,20 +125,20 @@ bool acceptor::is_nobody(int fd) noexcept {
 
 void acceptor::admit(runtime::unique_fd fd) noexcept {
   if (is_nobody(fd.get())) return;
-  if (pending_clients_.size() == most_visitors) {
+  if (pending_clients_.size() == most_pending_clients) {
     const auto silent = std::ranges::find(pending_clients_, std::size_t{0}, &pending_client::heard);
     dismiss(silent != pending_clients_.end() ? *silent : pending_clients_.front(), true);
   }
   try {
     std::list<pending_client> fresh(1);
-    pending_client& v = fresh.front();
-    v.in = this;
-    v.fd = std::move(fd);
-    v.fork_guard.watch(v.fd.get());
-    v.self = fresh.begin();  // still valid after the splice
-    sockets_.add(v.fd.get(), EPOLLIN, v);
+    pending_client& client = fresh.front();
+    client.in = this;
+    client.fd = std::move(fd);
+    client.fork_guard.watch(client.fd.get());
+    client.self = fresh.begin();  // still valid after the splice
+    sockets_.add(client.fd.get(), EPOLLIN, client);
     pending_clients_.splice(pending_clients_.end(), fresh);
-    hear(v);  // as a rule the peer has sent its greeting by now
+    hear(client);  // as a rule the peer has sent its greeting by now
   } catch (const std::exception&) {
     // No memory: the connection is closed.
   }
@@ -147,49 +147,51 @@ void acceptor::admit(runtime::unique_fd fd) noexcept {
 void acceptor::pending_client::on_ready(std::uint32_t /*events*/) noexcept { in->hear(*this); }
 
 /// Reads the client hello and the confirmation, and not a byte more: frames may follow.
-void acceptor::hear(pending_client& v) noexcept {
-  while (v.heard < sizeof v.said + sizeof v.shown) {
-    const bool greets = v.heard < sizeof v.said;
-    const std::size_t at = greets ? v.heard : v.heard - sizeof v.said;
-    auto* const into =
-        greets ? reinterpret_cast<std::byte*>(&v.said) : reinterpret_cast<std::byte*>(&v.shown);
-    const std::size_t size = greets ? sizeof v.said : sizeof v.shown;
-    const ssize_t n = ::recv(v.fd.get(), into + at, size - at, 0);
+void acceptor::hear(pending_client& client) noexcept {
+  while (client.heard < sizeof client.said + sizeof client.shown) {
+    const bool greets = client.heard < sizeof client.said;
+    const std::size_t at = greets ? client.heard : client.heard - sizeof client.said;
+    auto* const into = greets ? reinterpret_cast<std::byte*>(&client.said)
+                              : reinterpret_cast<std::byte*>(&client.shown);
+    const std::size_t size = greets ? sizeof client.said : sizeof client.shown;
+    const ssize_t n = ::recv(client.fd.get(), into + at, size - at, 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n <= 0) return dismiss(v, false);  // left before it was authenticated
-    v.heard += static_cast<std::size_t>(n);
-    if (v.heard == sizeof v.said && !answer(v)) return dismiss(v, true);
+    if (n <= 0) return dismiss(client, false);  // left before it was authenticated
+    client.heard += static_cast<std::size_t>(n);
+    if (client.heard == sizeof client.said && !answer(client)) return dismiss(client, true);
   }
-  accept_client(v);
+  accept_client(client);
 }
 
 /// \return false: the client showed no token that was offered
-bool acceptor::answer(pending_client& v) noexcept {
-  if (v.said.magic != magic || v.said.version != version) return false;
-  const counterpart* const who = offers_.offered(v.said.token);
+bool acceptor::answer(pending_client& client) noexcept {
+  if (client.said.magic != magic || client.said.version != version) return false;
+  const counterpart* const who = offers_.offered(client.said.token);
   if (!who) return false;
   try {
-    v.answer = make_welcome(*who, v.said);
+    client.answer = make_welcome(*who, client.said);
   } catch (const std::exception&) {
     return false;
   }
   // A socket that has sent nothing yet takes the whole answer.
-  return ::send(v.fd.get(), &v.answer, sizeof v.answer, MSG_NOSIGNAL) == sizeof v.answer;
+  return ::send(client.fd.get(), &client.answer, sizeof client.answer, MSG_NOSIGNAL) ==
+         sizeof client.answer;
 }
 
-void acceptor::accept_client(pending_client& v) noexcept {
-  const counterpart* const who = offers_.offered(v.said.token);
-  if (!who || !is_confirmed(*who, v.said, v.answer, v.shown)) return dismiss(v, true);
-  sockets_.remove(v.fd.get());
-  v.fork_guard.drop();
-  offers_.take(v.said.token, v.fd);
-  dismiss(v, false);
+void acceptor::accept_client(pending_client& client) noexcept {
+  const counterpart* const who = offers_.offered(client.said.token);
+  if (!who || !is_confirmed(*who, client.said, client.answer, client.shown))
+    return dismiss(client, true);
+  sockets_.remove(client.fd.get());
+  client.fork_guard.drop();
+  offers_.take(client.said.token, client.fd);
+  dismiss(client, false);
 }
 
-void acceptor::dismiss(pending_client& v, bool unauthenticated) noexcept {
-  if (v.fd) sockets_.remove(v.fd.get());
+void acceptor::dismiss(pending_client& client, bool unauthenticated) noexcept {
+  if (client.fd) sockets_.remove(client.fd.get());
   if (unauthenticated) count_unauthenticated();
-  pending_clients_.erase(v.self);
+  pending_clients_.erase(client.self);
 }
 
 void acceptor::dismiss_clients() noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepts the connections of peers, and turns strangers away.
+// Accepts the connections of peers, and refuses unauthenticated clients.
 #pragma once
 
 #include <chrono>
@@ -80,10 +80,10 @@ class acceptor {
   void admit(runtime::unique_fd fd) noexcept;
   bool is_nobody(int fd) noexcept;
   bool turn_away_one(int listening) noexcept;
-  void hear(pending_client& v) noexcept;
-  bool answer(pending_client& v) noexcept;
-  void accept_client(pending_client& v) noexcept;
-  void dismiss(pending_client& v, bool unauthenticated) noexcept;
+  void hear(pending_client& client) noexcept;
+  bool answer(pending_client& client) noexcept;
+  void accept_client(pending_client& client) noexcept;
+  void dismiss(pending_client& client, bool unauthenticated) noexcept;
   void count_unauthenticated() noexcept;
 
   runtime::wait_set& sockets_;

@@ -17,7 +17,7 @@ namespace weft::transports::tcp {
 /// Tries the addresses of a peer, because it cannot be known which of them are reachable from this
 /// host: the first one, the next when that fails, and all at once when it takes long. The first
 /// address that answers the greeting counts; the peer takes one connection only. A connection that
-/// the other side closed may have had to make room for strangers, and is tried again a little
+/// the other side closed may have had to make room for other clients, and is tried again a little
 /// later. Owned by a pair; progress lock held only; its watchers are called from within
 /// transport::poll.
 class socket_connector {

@@ -166,7 +166,7 @@ TEST_CASE("budget: a launcher remembers of each rank what it looks for, once, an
   job_book book(job, 3);
   const auto enter = [&](peer_id rank) {
     auto c = std::make_shared<paper_client>();
-    book.on_newcomer(c);
+    book.on_client(c);
     book.on_frame(c, encode(job_hello{job, rank}));
     REQUIRE(c->said.size() == 1);
     c->said.clear();
@@ -187,7 +187,7 @@ TEST_CASE("budget: a launcher remembers of each rank what it looks for, once, an
   std::vector<std::shared_ptr<paper_client>> silent;
   for (std::size_t i = 0; i != 1000; ++i) {
     silent.push_back(std::make_shared<paper_client>());
-    book.on_newcomer(silent.back());
+    book.on_client(silent.back());
   }
   CHECK(book.clients() == 2 + job_book::most_unnamed);
   CHECK(silent.front()->over);

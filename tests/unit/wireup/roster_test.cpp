@@ -28,7 +28,7 @@ TEST_CASE("a roster takes changes that make sense, and only those") {
   CHECK_FALSE(r.apply({change_kind::died, 1}));  // gone already
   CHECK_FALSE(r.apply({change_kind::left, 9}));  // never there
   CHECK(r.apply({change_kind::died, 3}));
-  CHECK_FALSE(r.apply({change_kind::joined, first_stranger}));
+  CHECK_FALSE(r.apply({change_kind::joined, first_non_rank}));
   CHECK(r.epoch() == 4);
   CHECK(r.members() == std::set<peer_id>{0, 2, 4});
 }
@@ -94,11 +94,11 @@ TEST_CASE("what rank 0 and members say, and back") {
   CHECK(decode_roster_publish(encode_roster_publish(where)) == where);
   CHECK(decode_roster_find(encode_roster_find(8)) == 8);
   CHECK(is_roster_leave(encode_roster_leave()));
-  CHECK(rank_of_greeting(roster_private_data(no_peer)) == no_peer);
-  CHECK(rank_of_greeting(roster_private_data(3)) == 3);
+  CHECK(rank_in(roster_private_data(no_peer)) == no_peer);
+  CHECK(rank_in(roster_private_data(3)) == 3);
   for (const char* bad : {"", "hello", "weft roster 2 ", "weft roster 2 x", "weft roster 2 -1",
                           "weft roster 2 4294967295", "weft roster 1 new"})
-    CHECK_FALSE(rank_of_greeting(bad));
+    CHECK_FALSE(rank_in(bad));
 }
 
 TEST_CASE("any one byte changed or cut in what is said never harms") {
@@ -112,7 +112,7 @@ TEST_CASE("any one byte changed or cut in what is said never harms") {
         p.kind = good.kind;
         p.bytes = good.bytes;
         p.bytes[i] ^= static_cast<std::byte>(flip);
-        if (const auto w = decode_roster_welcome(p)) CHECK(w->rank < first_stranger);
+        if (const auto w = decode_roster_welcome(p)) CHECK(w->rank < first_non_rank);
         if (const auto c = decode_changes(p))
           for (const change& one : c->all) roster(3).apply(one);
         decode_roster_found(p), decode_roster_publish(p), decode_roster_find(p);
