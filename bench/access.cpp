@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided access to the memory of a peer that waits in weft or computes, beside messages there
-// and back, by turns in the same pair of processes.
+// RMA on the memory of a peer that waits in weft or computes, compared with messages there and
+// back, in turns in the same pair of processes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct request {
   int rounds = 15;
 };
 
-/// Who takes turns. What rank 0 does, while rank 1 waits in weft or (computing) does not look.
+/// The ways in turns: rank 0's operation, while rank 1 waits in weft or (computing) makes no call.
 enum way : std::size_t {
   messages,
   put,
@@ -50,7 +50,7 @@ constexpr std::array<what_is_done, way_count> ways{{{"messages", "waits", messag
                                                     {"get", "computes", get},
                                                     {"fetch_add", "computes", fetch_add}}};
 
-/// Rank 1's memory: a word to count in, and room.
+/// Rank 1's memory: a counter word, and space for the data.
 struct board {
   alignas(64) std::uint64_t turns = 0;
   std::vector<std::byte> room;
@@ -85,8 +85,8 @@ task<double> ask(const side& me, way by, remote_region turns, remote_region room
   }
   const double each = us_between(start, now_ns()) / static_cast<double>(count);
   if (ways[by].like == get) verify(in, 1);
-  co_await me.peer.fetch_add(turns, 1);  // so that whoever computes knows that it is over
-  if (by == messages)                    // a word of no size ends that turn
+  co_await me.peer.fetch_add(turns, 1);  // ends the turn of a computing rank 1
+  if (by == messages)                    // an empty message ends that turn
     co_await me.peer.send(const_buffer{}, data_tag);
   co_return each;
 }
@@ -107,7 +107,7 @@ task<void> serve(const side& me, way by, board& mine, std::uint64_t turn) {
     }
 }
 
-/// Without a progress thread nobody would answer for an owner that computes.
+/// Without a progress thread no thread would answer for a computing owner.
 std::size_t ways_with(const std::string& progress) {
   return progress == "dedicated" || progress == "two_threads" ? way_count : computing_put;
 }

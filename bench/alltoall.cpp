@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everybody sends to everybody else: N ranks, usually more than cores.
+// Every rank sends to every other rank: N ranks, usually more than cores.
 #include <fmt/format.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A transport between two processes of a host and no protocol above it: a link, what comes in, and
-// an engine that looks at them as it looks at every transport.
+// A transport between two processes of a host without the protocols: a link, a frame sink, and an
+// engine that polls them like every transport.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace weft::bench {
 
-/// One process's end. One thread. Messages are single frames, one at a time: an answer is sent when
-/// its question has been received.
+/// One process's end. One thread. Messages are single frames, one at a time: each side sends after
+/// it has received.
 class bare_link final : transports::frame_sink {
  public:
-  /// Meets the other end, which is made at the same time.
+  /// Connects to the other end, which is made at the same time.
   /// \param transport "shm" or "qdma"
   /// \param line a connected socket, SOCK_SEQPACKET, to the other process
-  /// \throws weft::error, std::runtime_error when there is no shared memory to be had
+  /// \throws weft::error, std::runtime_error when no shared memory is available
   bare_link(const std::string& transport, progress_mode mode, int line);
   bare_link(const bare_link&) = delete;
   bare_link& operator=(const bare_link&) = delete;
@@ -38,7 +38,7 @@ class bare_link final : transports::frame_sink {
   void on_writable() noexcept override {}
   void on_broken(errc why) noexcept override { engine_.end(awaited_, why); }
 
-  /// The message that is waited for.
+  /// The awaited message.
   struct arrival final : operation {
     arrival() noexcept
         : operation([](operation& op) noexcept { static_cast<arrival&>(op).over = true; }) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers of whole jobs, by turns as weft has them (group::barrier) and as an application would
-// write the same algorithm with sends and receives.
+// Barriers of whole jobs, in turns by group::barrier and by the same algorithm with sends and
+// receives of the application.
 #include <fmt/format.h>
 
 #include <memory>
@@ -27,8 +27,8 @@ struct request {
   int rounds = 101;
 };
 
-/// Dissemination: in each step everybody tells the one twice as far ahead, and hears from the one
-/// as far behind. Each message says of which barrier it is.
+/// Dissemination: in each step every rank sends to the rank twice as far ahead, and receives from
+/// the rank as far behind. Each message has the number of its barrier.
 class by_messages {
  public:
   explicit by_messages(const group& world) {
@@ -59,7 +59,7 @@ class by_messages {
 /// \param way has a `barrier`. \return microseconds for each, on this rank
 template <class Way>
 task<double> some(const group& world, Way& way) {
-  co_await world.barrier();  // nobody is late for the first one
+  co_await world.barrier();  // all ranks begin the first one together
   const auto start = now_ns();
   for (int i = 0; i != at_a_time; ++i) co_await way.barrier();
   co_return us_between(start, now_ns()) / at_a_time;
@@ -70,7 +70,7 @@ task<void> act(context& ctx, const request& wanted) {
   by_messages messages(world);
   std::vector<double> of_weft, of_messages;
   for (int round = -warm_up; round < wanted.rounds; ++round) {
-    // Who comes first changes, so that neither is always the one after the other.
+    // The order changes, so that neither way always follows the other.
     for (const bool first : {true, false}) {
       const bool by_weft = first == (round % 2 == 0);
       const double us = by_weft ? co_await some(world, world) : co_await some(world, messages);

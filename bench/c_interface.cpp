@@ -22,7 +22,7 @@ void check(int code, const char* what) {
   if (code < 0) throw std::runtime_error(fmt::format("{}: {}", what, weft_strerror(code)));
 }
 
-/// Until what was posted with this result has ended.
+/// Waits until the operation posted with this result has ended.
 weft_completion end_of(weft_context* ctx, const weft_op& op, int posted) {
   check(posted, "posting");
   weft_completion done{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of weft's users in C: the same measurements through weft.h.
+// The measured loops through weft.h.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct c_side {
 void on_c_stage(const std::string& name, const settings& chosen,
                 const std::function<void(const c_side&)>& act);
 
-/// As half_round_trips: the receive is posted, and weft_poll called until it tells of it.
+/// As half_round_trips: posts the receive, and calls weft_poll until it reports the end.
 std::vector<double> half_round_trips_in_c(const c_side& me, std::size_t size, plan loops);
 
 }  // namespace weft::bench

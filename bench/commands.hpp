@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of weft alone and of no library, each in a namespace of its own: all of them have
-// a `request`, and several of them are compiled as one. Each runs in the callback that CLI11 calls
-// at the end of parsing; exceptions of measuring pass through. They fork, so no context may exist
-// yet.
+// The subcommands for weft alone and for no library, each in its own namespace: all have a
+// `request`, and several are compiled as one file. Each runs in the callback that CLI11 calls at
+// the end of parsing; exceptions of the measurement pass through. They fork, so no context may
+// exist yet.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process with a thousand connections holds for each: resident memory and descriptors, when
-// a peer has connected, when it has sent and got a message, and when all of them have gone.
+// The resident memory and the descriptors of a process for each of a thousand connections: after a
+// peer has connected, after it has sent and received a message, and after all have gone.
 #include <fmt/format.h>
 #include <unistd.h>
 

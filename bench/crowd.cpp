@@ -35,7 +35,7 @@ task<void> greet_all(const one& who) {
   }
 }
 
-/// The crowd's side of the line: a request is a packet, and so is its answer, empty words for
+/// The crowd's side of the socket: a request is a packet, and so is its answer; an empty text means
 /// "done".
 void serve(int line, std::size_t contexts, const settings& chosen) {
   std::vector<one> all(contexts);

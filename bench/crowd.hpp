@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process full of contexts that connect to somebody and are then silent: the many peers of scale.
+// A process with many contexts that connect and are then silent: the peers of scale.
 #pragma once
 
 #include <sys/types.h>
@@ -14,11 +14,11 @@ namespace weft::bench {
 /// Raises the limit of open files to what this process may have; each connection takes several.
 void allow_many_files() noexcept;
 
-/// The crowd's process, as the one that forked it sees it; ended with this object. One thread.
+/// The crowd's process, seen from its parent; ended with this object. One thread.
 class crowd {
  public:
-  /// Forks it; it stays on the core of this process. For one with one thread and no context.
-  /// \param contexts how many, each made when it connects
+  /// Forks it; it stays on the core of this process. For a process with one thread and no context.
+  /// \param contexts the number of contexts, each made when it connects
   crowd(std::size_t contexts, const settings& chosen);
   crowd(const crowd&) = delete;
   crowd& operator=(const crowd&) = delete;
@@ -28,8 +28,8 @@ class crowd {
   void connect(const std::string& address);
   /// Every context sends a message to each peer that it has, and takes the answer; returns at once.
   void greet();
-  /// Throws std::runtime_error, with the crowd's own words, unless the last thing asked for has
-  /// been done. Blocks until then.
+  /// Waits for the end of the last request. Throws std::runtime_error, with the crowd's text, if it
+  /// failed.
   void wait();
 
  private:

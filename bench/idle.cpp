@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context costs that has nothing to do: the CPU time of the whole process, every thread of
-// it, while a peer is connected and silent; and how quickly it is back when a message comes.
+// The cost of an idle context: the CPU time of all threads of the process while a peer is connected
+// and silent; and the latency of the first message afterwards.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -35,7 +35,7 @@ double cpu_us() {
   return us(used.ru_utime) + us(used.ru_stime);
 }
 
-/// Percent of a core between its construction and the call.
+/// Percent of a core between the construction of this object and the call.
 class cpu_meter {
  public:
   double percent() const { return 100 * (cpu_us() - cpu_) / us_between(start_, now_ns()); }
@@ -46,7 +46,7 @@ class cpu_meter {
 };
 
 struct idle_samples {
-  std::vector<double> connected;  ///< process 0: a connected context, the application elsewhere
+  std::vector<double> connected;  ///< process 0: a connected context, the application sleeps
   std::vector<double> receiving;  ///< process 1: a posted receive, the application waits for it
   std::vector<double> half_rtt;   ///< of the first message after the silence
 };
@@ -87,7 +87,7 @@ task<void> act(side& me, const request& wanted) {
               {"first half round trip µs", "half_rtt_us"}},
              wanted.chosen.as_json);
   const bool tells = me.rank == 0;
-  co_await barrier(me);  // so that they are connected, and it is known how
+  co_await barrier(me);  // so that both are connected, and the transport is known
   if (tells) out.title(me.peer.describe());
   const auto samples = co_await silence(me, wanted);
   if (!tells) co_return;

@@ -32,10 +32,10 @@ struct intruder::controls {
 
 namespace {
 
-// Silent ones stay until so many came after them: a listener has to bear with them.
+// A silent connection stays until this many later ones: the load of a listener.
 constexpr std::size_t stay = 32;
 
-/// Every third is silent, every third hangs up at once, every third says nonsense.
+/// In turns, connections are silent, close at once, or send invalid bytes.
 runtime::unique_fd visit(const sockaddr_in& place, std::uint64_t number, std::mt19937& random) {
   runtime::unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return fd;
@@ -67,7 +67,7 @@ intruder::intruder(double rate)
   std::mt19937 random(1);
   std::vector<runtime::unique_fd> there(stay);
   for (auto next = clock::now();;) {
-    // What it could not do in time is not made up for.
+    // Connections that are late are skipped.
     next = std::max(next + std::chrono::duration_cast<clock::duration>(interval), clock::now());
     std::this_thread::sleep_until(next);
     if (!shared_->loose) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that makes bad TCP connections at a steady rate when it is told to.
+// A process that makes bad TCP connections at a steady rate, on request.
 #pragma once
 
 #include <netinet/in.h>
@@ -9,8 +9,8 @@
 
 namespace weft::bench {
 
-/// Forked by the constructor and ended with this object. Its controls are in memory that is shared
-/// with processes that are forked later; each member function may be called by any of them.
+/// Forked by the constructor and ended with this object. Its controls are in memory shared with
+/// processes that are forked later; any of these may call the member functions.
 class intruder {
  public:
   /// For a process with one thread. \param rate connections a second
@@ -19,10 +19,10 @@ class intruder {
   intruder(const intruder&) = delete;
   intruder& operator=(const intruder&) = delete;
 
-  /// One more place to go to, in turns. At most eight, all before it is let loose.
+  /// Adds an address; the process uses all addresses in turns. At most eight, all before the start.
   void aim_at(const sockaddr_in& place);
   void let_loose(bool yes) noexcept;
-  /// How many connections it has made.
+  /// The number of connections made.
   std::uint64_t made() const noexcept;
 
  private:

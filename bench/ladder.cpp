@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ladder of the RDMA channel, rung by rung: there and back, and one way, through a pipe of each
-// kind and by bare writes between registered memory, in turns in the same two processes.
+// The ladder of the RDMA channel: latency and bandwidth of a pipe of each rung, and of bare writes
+// between registered memory, in turns in the same two processes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,8 +54,8 @@ std::unique_ptr<verbs::device> first_device() {
   return found;
 }
 
-/// How messages get from one process to the other. A message is written to where `out` says, and
-/// read where `in` says; there is a place for each message of a window, and one for the answer.
+/// A way for messages between two processes. A message is written at `out` and read at `in`; there
+/// is a place for each message of a window, and one for the answer.
 class way {
  public:
   way(std::string name, std::size_t chunk)
@@ -118,8 +118,8 @@ class by_pipe final : public way {
   heap_buffers out_, in_;
 };
 
-/// What the device does without a pipe: one write for a message, into memory where the other side
-/// looks at the last bytes.
+/// The device without a pipe: one write for a message, to memory where the other side polls the
+/// last bytes.
 class by_writes final : public way {
  public:
   explicit by_writes(const request& wanted)
@@ -146,7 +146,7 @@ class by_writes final : public way {
         message.data() + message.size() - stamp_size);
     std::size_t looks = 0;
     spin_until([&] {
-      if (++looks % 1024 == 0) line_.look();  // it may have broken
+      if (++looks % 1024 == 0) line_.look();  // the connection may have broken
       return *last == sequence;
     });
   }
@@ -156,7 +156,7 @@ class by_writes final : public way {
   ladder::connection line_;
 };
 
-/// \param sequence of the next message; goes on
+/// \param sequence of the next message; is advanced
 void round_trips(way& w, int rank, std::size_t size, std::size_t count, std::uint64_t& sequence) {
   const auto send = [&] {
     const auto message = w.out(0, size);
@@ -195,10 +195,10 @@ void windows(way& w, int rank, std::size_t size, std::size_t window, std::size_t
   }
 }
 
-/// The ways, and what each of them is to be set against.
+/// The ways, and the way that each is compared with.
 struct contestants {
   std::vector<std::unique_ptr<way>> all;
-  std::vector<std::size_t> below;  ///< the rung that it stands on; itself: none
+  std::vector<std::size_t> below;  ///< the rung below; itself: none
   std::size_t rungs;               ///< all others are chunk sizes
 
   explicit contestants(const request& wanted) {
@@ -251,7 +251,7 @@ std::vector<std::vector<double>> measure(contestants& them, std::size_t first, s
   std::vector<std::uint64_t> sequence(last - first);
   for (int round = 0; round != wanted.rounds; ++round)
     for (std::size_t turn = 0; turn != samples.size(); ++turn) {
-      // Who comes first changes, so that none is always the one after the other.
+      // The order changes, so that no way always follows the same other one.
       const std::size_t which = (turn + static_cast<std::size_t>(round)) % samples.size();
       way& w = *them.all[first + which];
       const auto go = [&](std::size_t count) {
@@ -278,7 +278,7 @@ std::vector<std::vector<double>> measure(contestants& them, std::size_t first, s
   return samples;
 }
 
-/// How many times better `a` is than `b`, in the middle of the pairs.
+/// The factor by which `a` is better than `b`, as the median of the pairs.
 double gain(const std::vector<double>& a, const std::vector<double>& b, bool more_is_better) {
   return median(more_is_better ? paired_ratios(a, b) : paired_ratios(b, a));
 }

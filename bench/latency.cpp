@@ -27,7 +27,7 @@ report table_of(const request& wanted) {
 task<void> act(side& me, const request& wanted) {
   report out = table_of(wanted);
   const bool tells = me.rank == 0;
-  co_await barrier(me);  // so that they are connected, and it is known how
+  co_await barrier(me);  // so that both are connected, and the transport is known
   if (tells) out.title(me.peer.describe());
   for (const auto size : wanted.what.sizes) {
     if (tells) out.measuring(size_text(size));

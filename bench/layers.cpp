@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each layer adds to a message of 8 bytes over shared memory or qdma: the transport by itself,
-// with the protocols above it, with coroutines above these. The paper on Open MPI over Elan4 asks
-// the same of its layers in section 6.3. All take turns, so that drift of the machine meets all of
-// them.
+// The time that each layer adds to a message of 8 bytes over shared memory or qdma: the transport
+// alone, with the protocols, with coroutines. The paper on Open MPI over Elan4 measures its layers
+// in section 6.3. All take turns, so that drift of the machine affects all of them.
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ struct request {
   double effort = 1;
 };
 
-/// Messages by operations of the protocol layer, started by hand.
+/// Messages by operations of the protocol layer, started without coroutines.
 class by_hand {
  public:
   explicit by_hand(place& at) : peer_(at.peer), external_loop_(at.ctx) {}
@@ -69,13 +68,13 @@ class by_hand {
   external_loop external_loop_;
 };
 
-/// The contestants: each builds on the one before.
+/// The contestants: each has one layer more than the one before.
 enum layer : std::size_t { transport, protocol, coroutines, layer_count };
 constexpr std::array<const char*, layer_count> names{"transport", "with protocol",
                                                      "with coroutines"};
 using figures = std::array<std::vector<double>, layer_count>;
 
-/// Nanoseconds that `a` takes longer than `b`, in the middle of the rounds.
+/// Nanoseconds that `a` takes longer than `b`, as the median of the rounds.
 double longer_by(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> all;
   for (std::size_t i = 0; i < a.size(); ++i) all.push_back((a[i] - b[i]) * 1000);
@@ -133,7 +132,7 @@ void act(pair_member& member, pid_t stage, int line, const request& wanted) {
   figures of;
   for (int round = 0; round < wanted.rounds; ++round)
     for (std::size_t turn = 0; turn < layer_count; ++turn) {
-      // Who comes first changes, so that none is always the one after the same other.
+      // The order changes, so that no way always follows the same other one.
       const std::size_t which = (turn + static_cast<std::size_t>(round)) % layer_count;
       if (tells) out.measuring(names[which]);
       const auto samples = measure(which);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measured loops, as an application would write them. Both sides call each; process 0 gets the
-// samples, the other none.
+// The measured loops, as in an application. Both sides call each; process 0 gets the samples, the
+// other none.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ task<std::vector<double>> windows(const side& me, std::size_t size, const job& w
 /// Fills buffer i so that verify_all finds it intact.
 void fill_all(heap_buffers& buffers);
 
-/// Throws std::runtime_error unless the first `used` buffers are as fill_all left those that were
-/// sent into them.
+/// Throws std::runtime_error unless the first `used` buffers have the contents that fill_all wrote
+/// at the sender.
 void verify_all(heap_buffers& buffers, std::size_t used);
 
 /// Throws std::runtime_error when a message of `size` bytes arrived with another length.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft-bench: what weft can do here, what the machine can do, and what others do. README.md.
+// weft-bench: measures weft, the limits of this machine, and other libraries. README.md.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,8 +12,8 @@
 
 namespace {
 
-/// What is wrong with the command line. For one without a command that is there, CLI11 would only
-/// say that one is required.
+/// The error in the command line. For an unknown command CLI11 would only report that a command is
+/// required.
 std::string complaint(const CLI::App* app, const CLI::Error& wrong) {
   if (!app->get_subcommands().empty()) return CLI::FailureMessage::simple(app, wrong);
   std::vector<std::string> names;

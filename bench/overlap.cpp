@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a message move while the application computes? Four patterns, as README.md tells them. The
-// clock is common to both processes, so a wait is counted from the moment when both had posted.
+// Measures whether a message moves while the application computes. README.md describes the four
+// patterns. Both processes use one clock, so a wait counts from the moment when both had posted.
 #include "support/overlap_line.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct request {
   job what{.bench = "overlap", .sizes = {8, 64 * kib, kib* kib, 8 * kib* kib}};
 };
 
-/// What one side has at hand: a message and a place for one.
+/// The buffers of one side: a message and a place for one.
 struct desk {
   const side& me;
   std::span<const std::byte> message;
@@ -54,8 +54,8 @@ task<T> from_process_0(const side& me, T value) {
 
 enum class blocked { receiver, sender };
 
-/// One repetition of a pattern in which one side computes and the other is blocked: how long the
-/// latter waited, counted from when both had begun; zero on the computing side.
+/// One repetition of a pattern in which one side computes and the other is blocked: the wait of the
+/// blocked side, counted from when both had begun; zero on the computing side.
 task<double> wait_once(const desk& at, blocked who, double compute_us) {
   const side& me = at.me;
   co_await barrier(me);
@@ -89,7 +89,7 @@ task<std::vector<double>> waits(const desk& at, blocked who, double compute_us,
   std::vector<double> samples;
   for (std::size_t i = 0; i < repetitions; ++i)
     samples.push_back(co_await wait_once(at, who, compute_us));
-  // In both patterns it is process 0 that tells; the receiver is process 1.
+  // In both patterns process 0 reports; the receiver is process 1.
   if (who == blocked::sender) co_return samples;
   const auto bytes = std::as_writable_bytes(std::span(samples));
   if (at.me.rank == 1)
@@ -138,8 +138,8 @@ task<json> both_compute(const desk& at, const job& what, const line_head& head) 
 }
 
 /// A step of the application, `slow_down_steps` times in a sample: post, compute a fifth of
-/// compute_us, wait. Told apart are the steps with messages, those without, and those with messages
-/// and nothing to compute.
+/// compute_us, wait. It measures steps with messages, without messages, and with messages but
+/// without computation separately.
 task<json> slow_down(const desk& at, const job& what, const line_head& head) {
   const auto units = co_await agreed_units(at.me, what.compute_us / slow_down_steps);
   slow_down_samples result;
@@ -201,7 +201,7 @@ task<void> act(side& me, const request& wanted) {
               {"pattern", "pattern"}},
              wanted.chosen.as_json);
   const bool tells = me.rank == 0;
-  co_await barrier(me);  // so that they are connected, and it is known how
+  co_await barrier(me);  // so that both are connected, and the transport is known
   if (tells) out.title(me.peer.describe());
   for (const auto& pattern : overlap_patterns) {
     if (what.pattern != "all" && what.pattern != pattern) continue;

@@ -14,13 +14,13 @@
 
 namespace weft::bench {
 
-/// How often a loop by calls looks under one holding of the progress lock, as run() does.
+/// The passes of an external loop under one holding of the progress lock, as in run().
 inline constexpr unsigned passes_in_turn = 64;
 
 /// Half round trips in microseconds: send, then receive. Both sides call it, after a barrier;
 /// process 0 gets the samples, the other none.
 /// \param way has `send(std::span<const std::byte>)`, and `receive(std::span<std::byte>)`, which
-///        says how many bytes came
+///        returns the number of bytes received
 template <class Way>
 std::vector<double> half_round_trips_by(Way& way, int rank, std::size_t size, plan loops) {
   heap_buffers out(1, size);

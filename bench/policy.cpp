@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order a receiver should look at its transports, and how much it should take out of a
-// ring at once, while several bring something: weft's own ways and those of SHIBA, in turns. The
-// receiver has one process and one core; all senders are threads of the other, with a context each,
-// those of `shm` on the receiver's host and those of `tcp` on another one (support/hosts.hpp).
+// Compares orders of polling transports, and read policies of rings, with several active senders:
+// weft's defaults and those of SHIBA, in turns. The receiver has one process and one core; all
+// senders are threads of the other process, each with its own context, those of `shm` on the
+// receiver's host and those of `tcp` on another one (support/hosts.hpp).
 #include <fmt/format.h>
 
 #include <array>
@@ -36,8 +36,8 @@ struct request {
   double milliseconds = 100;
 };
 
-/// One sender: a window of messages, an answer, and again. A quiet one sends a message now and
-/// then, and it is told how long the answer takes.
+/// One sender: a window of messages, an answer, and again. A quiet sender sends a message now and
+/// then, and measures the time of the answer.
 struct sender {
   const char* transport;
   bool quiet = false;
@@ -92,9 +92,9 @@ std::span<std::byte> bytes_of(T& value) {
 // --- the receiver --------------------------------------------------------------------------------
 
 struct arrivals {
-  std::int64_t begin = 0;  // what comes between these two counts
+  std::int64_t begin = 0;  // messages between these two times count
   std::int64_t end = 0;
-  double shm = 0;  // messages; bytes in a scenario of long ones
+  double shm = 0;  // messages; bytes in a scenario of large ones
   double tcp = 0;  // the same
 };
 
@@ -104,7 +104,7 @@ void check_way(const endpoint& from, const sender& other) {
         fmt::format("a sender should use {} and uses {}", other.transport, way));
 }
 
-/// Everything of one sender, until the time is over.
+/// Receives all messages of one sender, until the time is over.
 task<void> take(endpoint from, const scenario& what, arrivals& all) {
   std::uint32_t who = 0;
   co_await from.recv(bytes_of(who), ack_tag);
@@ -123,7 +123,7 @@ task<void> take(endpoint from, const scenario& what, arrivals& all) {
     if (time >= all.begin && time < all.end) count += static_cast<double>(worth);
     more = time < all.end;
     co_await from.send(bytes_of(more), ack_tag);
-    // Now this side has a link, too, and a sender that is to go on is still there.
+    // Now this side has a link, too, and a sender that continues is still there.
     if (n == window && more != 0) check_way(from, other);
   }
 }
@@ -189,9 +189,9 @@ void send_all(const options& mine, const std::string& address, const scenario& w
 
 // --- both ----------------------------------------------------------------------------------------
 
-/// What one policy did in one scenario; a value for each round.
+/// The results of one policy in one scenario; a value for each round.
 struct figures {
-  std::vector<double> shm;       // millions of messages a second; of long ones, megabytes
+  std::vector<double> shm;       // millions of messages a second; of large ones, megabytes
   std::vector<double> tcp;       // the same
   std::vector<double> all;       // both together
   std::vector<double> half_rtt;  // of the quiet sender, microseconds: medians
@@ -232,7 +232,7 @@ void measure(const request& wanted, const hosts& apart, const scenario& what, co
   if (!samples[1].empty()) into.half_rtt.push_back(median(samples[1]));
 }
 
-/// Nothing, if the order brought nothing in any round: the turns are too short for this machine.
+/// Nothing, if no round had a message: the turns are too short for this machine.
 void add_ratio(json& line, const char* key, const std::vector<double>& a,
                const std::vector<double>& b) {
   if (auto ratios = paired_ratios(a, b); !ratios.empty()) line[key] = median(std::move(ratios));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What asynchronous progress costs: half round trips with nobody's help (polling), with sleep in
+// The cost of asynchronous progress: half round trips without a thread (polling), with sleep in
 // every wait (interrupt), and with threads that make progress. The paper on Open MPI over Elan4
 // (Yu, Woodall, Graham, Panda: "Design and Implementation of Open MPI over Quadrics/Elan4") has the
 // same in its table 1. Both processes have a context for each way, and all ways take turns, so that
-// drift of the machine meets all of them.
+// drift of the machine affects all of them.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,17 +35,17 @@ struct request {
   double effort = 1;
 };
 
-/// Who gets the application thread out of its wait.
+/// The thread that ends the application thread's wait.
 enum class waiting : std::uint8_t {
-  in_weft,      ///< itself: it takes the progress lock
-  on_condition  ///< another thread that moves everything: the paper's way
+  in_weft,      ///< the application thread itself: it takes the progress lock
+  on_condition  ///< another thread, which makes all progress: the paper's way
 };
 
 struct way {
   const char* name;
   const char* progress;  ///< settings::progress
   waiting waits = waiting::in_weft;
-  std::array<double, sizes.size()> paper_us;  ///< what its table 1 says for 4 B and 4 KiB
+  std::array<double, sizes.size()> paper_us;  ///< the paper's table 1, for 4 B and 4 KiB
 };
 constexpr std::array<double, sizes.size()> paper_one_thread{22.76, 32.80};
 constexpr std::array<double, sizes.size()> paper_two_threads{27.50, 47.72};
@@ -62,19 +62,19 @@ options options_for(const request& wanted, const way& how) {
   settings chosen = wanted.chosen;
   chosen.progress = how.progress;
   options result = options_of(chosen);
-  // Nobody waits for what comes but a thread that is to sleep for it.
+  // Only a sleeping thread waits for messages.
   if (how.waits == waiting::on_condition) result.spin = std::chrono::microseconds{0};
   return result;
 }
 
-/// The application thread of the paper: asleep on a condition variable until another thread tells
-/// it that something has ended. What is posted runs on the thread inside work().
+/// The application thread of the paper: asleep on a condition variable until another thread signals
+/// the end of an operation. Posted work runs on the thread inside work().
 class sleeper final : public executor {
  public:
   void post(operation& ended) noexcept override {
     const std::lock_guard lock(mutex_);
     ended_.push(ended);
-    changed_.notify_one();  // with the lock: what ended may be the last thing before this object
+    changed_.notify_one();  // with the lock: after the last work this object may be destroyed
   }
 
   void close() noexcept {
@@ -83,7 +83,7 @@ class sleeper final : public executor {
     changed_.notify_one();
   }
 
-  /// Until somebody closes it.
+  /// Returns after close().
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -116,8 +116,8 @@ task<std::vector<double>> half_round_trips_on(sleeper& here, const side& me, std
 
 std::vector<double> measure(const way& how, const side& me, std::size_t size, plan loops) {
   if (how.waits == waiting::in_weft) return run(me.ctx, half_round_trips(me, size, loops));
-  // A thread that sleeps inside run() until something comes, moves it, and tells this one; in mode
-  // two_threads, it tells a second one, which does.
+  // A thread that sleeps inside run() until a message comes, makes progress, and signals this
+  // thread; in mode two_threads the completion thread signals it.
   sleeper here;
   auto samples = std::async(
       std::launch::async, [&] { return run(me.ctx, half_round_trips_on(here, me, size, loops)); });
@@ -173,7 +173,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
   for (std::size_t s = 0; s < sizes.size(); ++s)
     for (int round = 0; round < wanted.rounds; ++round)
       for (std::size_t turn = 0; turn < ways.size(); ++turn) {
-        // Who comes first changes, so that none is always the one after the same other.
+        // The order changes, so that no way always follows the same other one.
         const std::size_t w = (turn + static_cast<std::size_t>(round)) % ways.size();
         if (tells) out.measuring(fmt::format("{}, {}", size_text(sizes[s]), ways[w].name));
         const side me{places[w].ctx, places[w].peer, member.rank()};

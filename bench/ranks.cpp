@@ -22,14 +22,14 @@
 namespace weft::bench {
 namespace {
 
-/// Nothing: no launcher has started this process.
+/// Empty: no launcher has started this process.
 std::optional<int> own_rank() {
   const char* const rank = std::getenv("WEFT_RANK");
   if (!rank) return {};
   return std::atoi(rank);
 }
 
-/// Replaces this process with weft-run, which starts the same command line as so many ranks.
+/// Replaces this process with weft-run, which starts the same command line with that many ranks.
 [[noreturn]] void become_ranks(int count) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<std::string> words{(self.parent_path() / "weft-run").string(),
@@ -51,7 +51,7 @@ std::optional<int> own_rank() {
                                        words[0], std::strerror(errno)));
 }
 
-/// The same in a process of its own, to its end.
+/// The same in a child process, to its end.
 void start_ranks(int count) {
   const pid_t job = ::fork();
   if (job < 0) throw std::runtime_error(fmt::format("fork failed: {}", std::strerror(errno)));

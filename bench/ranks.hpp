@@ -9,15 +9,15 @@
 
 namespace weft::bench {
 
-/// How many processes a benchmark is for.
+/// The numbers of processes of a benchmark.
 struct ranks_wanted {
-  std::vector<int> counts;  ///< measured one after the other, each a job of its own
-  peer_id least = 2;        ///< with fewer of them there is nothing to measure
+  std::vector<int> counts;  ///< measured one after the other, each in its own job
+  peer_id least = 2;        ///< the smallest meaningful number
 };
 
-/// Runs `act` inside `run()` in each process of a job, placed round the cores. Called outside of a
-/// job, this process starts them, by weft-run, which lies beside it, with its own command line, and
-/// becomes the last of those; rank 0 has its stdout. For a process with one thread and no context.
+/// Runs `act` inside `run()` in each process of a job, placed round the cores. Outside of a job,
+/// this process starts the jobs by weft-run (in the same folder) with its own command line, and
+/// becomes the last weft-run; rank 0 has its stdout. For a process with one thread and no context.
 /// \throws std::runtime_error
 void on_ranks(const settings& chosen, const ranks_wanted& ranks,
               const std::function<task<void>(context&)>& act);

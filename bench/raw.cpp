@@ -28,8 +28,7 @@ struct request {
   bool as_json = false;
 };
 
-/// The jobs that make up the picture: small messages once, large ones as latency, warm and cold
-/// bandwidth.
+/// The default jobs: small messages once, large ones as latency, warm and cold bandwidth.
 std::vector<job> jobs_of(const request& wanted) {
   const auto make = [&](const char* bench, std::vector<std::size_t> sizes, std::size_t window,
                         const char* buffers) {
@@ -66,7 +65,7 @@ void run(const request& wanted) {
       try {
         lines = measure(limit, what, wanted.ring);
       } catch (const std::runtime_error&
-                   refused) {  // a limit the machine refuses must not hide the others
+                   refused) {  // a limit that the machine refuses must not hide the others
         fmt::print(stderr, "{}, {} left out: {}\n", limit, kind_of(what), refused.what());
       }
       for (const auto& line : lines) {

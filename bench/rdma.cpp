@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the rest of a long message had best cross by qdma: in frames, read by its receiver or written
-// by its sender, with the beginning along with the request and without; and how the end of a copy
-// is told: to the peer by a frame that is chained to it or by one that the protocol sends, and here
-// at once, by the queue of incoming messages, or by a second one. Figures 7 and 8 of the paper on
-// Open MPI over Elan4. Both processes have a context for each way, and these take turns, so that
-// drift of the machine meets all.
+// Compares the payload schemes of a rendezvous over qdma: frames, read by the receiver or written
+// by the sender, with and without eager data; and the ways to report the end of a copy: to the peer
+// by a chained frame or by one that the protocol sends, and to this side at once, by the queue of
+// incoming messages, or by a second queue. Figures 7 and 8 of the paper on Open MPI over Elan4.
+// Both processes have a context for each way, and these take turns, so that drift of the machine
+// affects all.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -39,8 +39,7 @@ struct contestant {
   copy_completion told = copy_completion::direct;
 };
 
-/// Frames first, against which the others are held; then, for reading and for writing, all that can
-/// be chosen.
+/// Frames first, the reference of the others; then, for get and for put, all options.
 std::vector<contestant> contestants() {
   std::vector<contestant> all{
       {"frames, inlined", rendezvous_scheme::frames, rendezvous_eager_data::yes}};
@@ -72,7 +71,7 @@ options with(const settings& chosen, const contestant& c) {
   result.experimental.eager_data = c.inlined;
   result.experimental.chained = c.chained;
   result.experimental.qdma_copy_completion = c.told;
-  // As in the paper: what a slot does not hold is a rendezvous.
+  // As in the paper: a message that does not fit in a slot is a rendezvous.
   result.eager_limit = kib;
   return result;
 }
@@ -103,7 +102,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
         .warm_up = 5, .batches = 5, .per_batch = size >= mib ? std::size_t{4} : std::size_t{40}};
     for (int round = 0; round < wanted.rounds; ++round)
       for (std::size_t turn = 0; turn != places.size(); ++turn) {
-        // Who comes first changes, so that none is always the one after the other.
+        // The order changes, so that no way always follows the same other one.
         const std::size_t which = (turn + static_cast<std::size_t>(round)) % places.size();
         place& at = places[which];
         const auto half_rtt = run(at.ctx, half_round_trips({at.ctx, at.peer, member.rank()}, size,
@@ -118,7 +117,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
       line["fin"] = all[i].fin;
       line["ends"] = all[i].ends;
       line["ratio"] = median(paired_ratios(samples[i], samples[0]));
-      // Of two that differ in nothing but the frame: what chaining it does.
+      // Of two ways that differ only in the frame: the effect of chaining it.
       if (all[i].chained == chained_fin::yes)
         line["to_apart"] = median(paired_ratios(samples[i], samples[i - 1]));
       out.add(line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What registered memory is worth that is kept: there and back with the cache off and on, from one
-// buffer, and from parts of memory that went as a whole before. Each process has a context for each
-// way, and these take turns, so that drift of the machine meets all.
+// The benefit of the registration cache: latency with the cache off and on, from one buffer, and
+// from parts of memory that was sent as a whole before. Each process has a context for each way,
+// and these take turns, so that drift of the machine affects all.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ constexpr contestant contestants[] = {
     {"on, parts", registration_caching::bounded, true},
 };
 
-/// Everything of a message crosses by one read or write.
+/// All bytes of a message cross by one get or put.
 options with(const settings& chosen, const contestant& c) {
   options result = options_of(chosen);
   result.regions.caching = c.caching;
@@ -48,7 +48,7 @@ options with(const settings& chosen, const contestant& c) {
   return result;
 }
 
-/// Memory of one message's size, or of several that begin at places of their own.
+/// Memory for one message, or for several at different offsets.
 class buffer_walk {
  public:
   buffer_walk(std::size_t size, bool in_parts)
@@ -59,7 +59,7 @@ class buffer_walk {
   std::span<std::byte> next() noexcept { return whole().subspan(now_++ % steps_ * step, size_); }
 
  private:
-  static constexpr std::size_t parts = 64, step = 1040;  // whatever page they begin in
+  static constexpr std::size_t parts = 64, step = 1040;  // any offset within a page
 
   std::size_t size_, steps_, now_ = 0;
   heap_buffers memory_;
@@ -89,7 +89,7 @@ task<void> round_trips(const side& me, buffer_walk& out, buffer_walk& in, std::s
 
 task<outcome> measure(const side& me, std::size_t size, bool in_parts, plan loops) {
   buffer_walk out(size, in_parts), in(size, in_parts);
-  // As a whole first: what comes later is part of it.
+  // The whole memory first: later messages are parts of it.
   if (me.rank == 0) co_await me.peer.send(out.whole(), sync_tag);
   co_await me.peer.recv(in.whole(), sync_tag);
   if (me.rank == 1) co_await me.peer.send(out.whole(), sync_tag);
@@ -110,7 +110,7 @@ task<outcome> measure(const side& me, std::size_t size, bool in_parts, plan loop
   result.registrations = each(&metrics::memory_registrations);
   result.hits = each(&metrics::registration_hits);
   result.sub_range_hits = each(&metrics::registration_sub_range_hits);
-  // The memory goes back; what is registered of it must not be found again.
+  // The memory is freed; its registrations must not be found again.
   me.ctx.invalidate_registrations(out.whole());
   me.ctx.invalidate_registrations(in.whole());
   co_return result;
@@ -142,7 +142,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
         .warm_up = 3, .batches = 5, .per_batch = size >= mib ? std::size_t{2} : std::size_t{8}};
     for (int round = 0; round < wanted.rounds; ++round)
       for (std::size_t turn = 0; turn != places.size(); ++turn) {
-        // Who comes first changes, so that none is always the one after the other.
+        // The order changes, so that no way always follows the same other one.
         const std::size_t which = (turn + static_cast<std::size_t>(round)) % places.size();
         place& at = places[which];
         last[which] =

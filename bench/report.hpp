@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as they come: JSON lines for programs, a table for people.
+// Output of results: JSON lines for programs, a table for users.
 #pragma once
 
 #include <string>
@@ -26,9 +26,9 @@ class report {
 
   /// A line above the table; nothing in JSON.
   void title(const std::string& text);
-  /// What is being measured now, for people at a terminal who wait.
+  /// Shows the present measurement on a terminal.
   void measuring(const std::string& what);
-  /// One result; with JSON it is out at once.
+  /// One result; as JSON it is written at once.
   void add(const json& line);
   /// Prints the table.
   void finish();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What connected but idle peers cost: time of an 8-byte half round trip, and memory. Both processes
-// have two contexts, one of them with the crowd, and the two take turns, so that drift of the
-// machine meets both.
+// The cost of connected but idle peers: time of an 8-byte half round trip, and memory. Both
+// processes have two contexts, one of them with the crowd, and the two take turns, so that drift of
+// the machine affects both.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -62,7 +62,7 @@ struct growth {
   process_memory active;     ///< the same after a message each way
 };
 
-/// Brings the crowd in and tells what it takes.
+/// Connects the crowd and reports its cost.
 growth fill_up(open_place& at, crowd& many, std::vector<endpoint>& guests,
                const std::string& address, const request& wanted) {
   const auto each = [&](const process_memory& before, const process_memory& after) {
@@ -108,7 +108,7 @@ void tell(const request& wanted, const growth& grown, const std::vector<double>&
 void act(pair_member& member, pid_t stage, const request& wanted) {
   const int rank = member.rank();
   allow_many_files();
-  // It shares the core of its process, and is asleep by the time that anything is measured.
+  // The crowd shares the core of its process, and is asleep during the measurements.
   settings silent = wanted.chosen;
   silent.progress = "interrupt";
   crowd many(wanted.peers, silent);

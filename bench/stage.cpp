@@ -76,7 +76,7 @@ void on_stage(const std::string& name, const settings& chosen, bool apart,
     const auto perform = [&](endpoint peer) {
       side self{ctx, std::move(peer), member.rank()};
       run(ctx, act(self));
-      // Neither context ends while the other one's coroutine still runs.
+      // Neither context ends while the other side's coroutine still runs.
       run(ctx, barrier(self));
       member.barrier();
     };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where weft is measured: two processes on two cores, a context in each, an endpoint between them.
+// The set-up of a measurement: two processes on two cores, a context in each, an endpoint between
+// them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +14,7 @@
 
 namespace weft::bench {
 
-/// How weft is to be set up, whatever is measured.
+/// The settings of weft for all measurements.
 struct settings {
   std::string transport = "shm";
   std::string progress = "dedicated";
@@ -21,17 +22,17 @@ struct settings {
   bool as_json = false;
 };
 
-/// What a benchmark does not choose itself.
+/// The settings that a benchmark does not choose itself.
 struct choices {
   bool transport = true;
   bool progress = true;
 };
 
-/// Adds --transport and --progress, where there is a choice, --no-pin and --json. `into` must
-/// outlive the parsing.
+/// Adds --transport and --progress, if there is a choice, --no-pin and --json. `into` must outlive
+/// the parsing.
 void add_settings(CLI::App& app, settings& into, choices open = {true, true});
 
-/// What a context is made with: the defaults and WEFT_* variables, with `chosen` on top.
+/// The options of a context: the defaults and WEFT_* variables, with `chosen` on top.
 options options_of(const settings& chosen);
 
 /// The head of a line about `bench` with messages of `size` bytes.
@@ -44,8 +45,8 @@ struct side {
   int rank;  ///< 0 (on the first core) or 1 (on the second)
 };
 
-/// One of several contexts of a process, and its peer in the other one: for what is measured by
-/// turns on contexts that differ.
+/// One of several contexts of a process, and its peer in the other process: for measurements in
+/// turns on different contexts.
 struct place {
   context ctx;
   endpoint peer = {};
@@ -57,7 +58,7 @@ struct place {
   void meet(pair_member& member, const std::string& address);
 };
 
-/// Bytes that two processes share, so that one tells the other the address of its listener.
+/// Memory that two processes share, by which one passes the address of its listener.
 inline constexpr std::size_t longest_address = 256;
 
 /// Tags of the benchmarks' own messages.
@@ -68,11 +69,11 @@ inline constexpr tag sync_tag{3};
 /// Forks the two processes, connects a context of each with the other's and runs `act` in both,
 /// inside `run()`. Process 0 has the parent's stdout, so it may print. Throws std::runtime_error
 /// when one of them fails. For a process with one thread and no context.
-/// \param apart on two hosts (support/hosts.hpp), where they meet over TCP with a job key
+/// \param apart on two hosts (support/hosts.hpp), where they connect over TCP with a job key
 void on_stage(const std::string& name, const settings& chosen, bool apart,
               const std::function<task<void>(side&)>& act);
 
-/// Ends when both sides have come here, by a message each way.
+/// Ends when both sides have called it, by a message each way.
 task<void> barrier(const side& me);
 
 }  // namespace weft::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bad connections to its ports cost a job that is at work: time of a half round trip over TCP
-// with and without strangers, in turns, so that drift of the machine meets both.
+// The cost of bad connections to the ports of a working job: time of a half round trip over TCP
+// with and without them, in turns, so that drift of the machine affects both.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
@@ -87,7 +87,7 @@ void act(pair_member& member, const request& wanted, const std::string& key, int
   const side me{ctx, peer, member.rank()};
   constexpr plan loops{.warm_up = 500, .batches = 5, .per_batch = 2000};
   const plan turn = loops.scaled(wanted.effort);
-  run(ctx, half_round_trips(me, message, turn));  // whoever connects has done so
+  run(ctx, half_round_trips(me, message, turn));  // both sides are connected
 
   // The control plane's port, and the transport's on the side that listens.
   stranger.aim_at(place_in(listening.address(), "tcp://").value());
@@ -96,7 +96,7 @@ void act(pair_member& member, const request& wanted, const std::string& key, int
   std::array<std::vector<double>, 2> samples;
   for (int round = 0; round < wanted.rounds; ++round)
     for (std::size_t i = 0; i < 2; ++i) {
-      // Who comes first changes, so that neither is always the one after the other.
+      // The order changes, so that neither way always follows the other.
       const std::size_t which = (i + static_cast<std::size_t>(round)) % 2;
       if (member.rank() == 0) stranger.let_loose(which == 1);
       member.barrier();

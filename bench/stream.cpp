@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream beside plain messages and a Unix socket, in the same pair of processes and by turns:
+// A stream compared with plain messages and a Unix socket, in turns in the same pair of processes:
 // bytes there and back, and bytes one way.
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -29,7 +29,7 @@ struct request {
   int rounds = 15;
 };
 
-/// Who takes turns.
+/// The ways in turns.
 enum way : std::size_t { messages, by_stream, by_socket, way_count };
 constexpr std::array<const char*, way_count> names{"messages", "stream", "Unix socket"};
 
@@ -91,7 +91,7 @@ task<double> measure(const ends& e, way by, bool there_and_back, std::size_t siz
 
 using figures = std::array<std::vector<double>, way_count>;
 
-/// The middle of the rounds' ratios.
+/// The median of the rounds' ratios.
 double times(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> all;
   for (std::size_t i = 0; i != a.size(); ++i) all.push_back(a[i] / b[i]);

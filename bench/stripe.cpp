@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stripe: two hosts joined by two cables that carry the same; one link against two.
+// stripe: two hosts joined by two equal cables; one link against two.
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -41,7 +41,7 @@ class told {
   double* at_;
 };
 
-/// Megabytes a second over so many links.
+/// Megabytes a second over that many links.
 double measure(const request& wanted, std::size_t size, unsigned links) {
   const told answer;
   ::setenv("WEFT_TCP_LINKS", std::to_string(links).c_str(), 1);
@@ -54,7 +54,7 @@ double measure(const request& wanted, std::size_t size, unsigned links) {
 }
 
 void compare(const request& wanted) {
-  const hosts both;  // those of on_stage, too
+  const hosts both;  // also those of on_stage
   both.add_cable();
   both.limit(wanted.megabits);
   ::setenv("WEFT_TCP_INTERFACES",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the other transports cost shared memory: 8-byte half round trips and rate on a context that
-// has `shm` alone, and on one that has every transport. Both processes have both, and the two take
-// turns, so that drift of the machine meets both.
+// The cost of the other transports for shared memory: 8-byte half round trips and rate on a context
+// with `shm` alone, and on one with every transport. Both processes have both, and the two take
+// turns, so that drift of the machine affects both.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -84,7 +84,7 @@ void act(pair_member& member, pid_t stage, const request& wanted) {
   std::array<figures, 2> of;
   for (int round = 0; round < wanted.rounds; ++round)
     for (std::size_t turn = 0; turn < 2; ++turn) {
-      // Who comes first changes, so that neither is always the one after the other.
+      // The order changes, so that neither way always follows the other.
       const std::size_t which = (turn + static_cast<std::size_t>(round)) % 2;
       place& at = places[which];
       const side me{at.ctx, at.peer, member.rank()};

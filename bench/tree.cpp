@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A broadcast down a binary tree, by turns as the sample `tree` has it, where chains of descriptors
-// hand the data on, and by messages, where each inner rank receives and sends. Inner ranks compute
-// meanwhile; the others wait. Measured is the time until the root knows that all have it.
+// A broadcast down a binary tree, in turns by chains of descriptors as in the sample `tree`, and by
+// messages, where each inner rank receives and sends. Inner ranks compute meanwhile; the others
+// wait. The result is the time until the root knows that all ranks have the data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct place_in_tree {
   bool inner() const { return me != 0 && 2 * me + 1 <= others; }
 };
 
-/// Hands on what comes without the application.
+/// Passes the data on without the application.
 class by_chains {
  public:
   by_chains(context& ctx, place_in_tree p) : world_(ctx.world()), at_(p) {}
@@ -108,7 +108,7 @@ class by_chains {
   std::optional<qdma::region> data_;
 };
 
-/// Hands on what comes when the application has received it.
+/// Passes the data on after the application has received it.
 class by_messages {
  public:
   by_messages(context& ctx, place_in_tree p) : world_(ctx.world()), at_(p), data_(1, size) {}
@@ -173,7 +173,7 @@ task<void> act(context& ctx, const request& wanted) {
     constexpr int warm_up = 5;
     std::vector<double> of_chains, of_messages;
     for (int round = -warm_up; round < wanted.rounds; ++round) {
-      // Who comes first changes, so that neither is always the one after the other.
+      // The order changes, so that neither way always follows the other.
       for (const bool first : {true, false}) {
         const bool by_chain = first == (round % 2 == 0);
         ++n;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# verbs.sh BIN [ROUNDS]: weft over verbs beside the bare device, on a machine that has one (./dev guest bench/verbs.sh
-# $PWD/build/release/bin): half a round trip of 8 bytes beside ib_send_lat, the bandwidth of 1 MiB beside ib_write_bw.
-# All poll, on the first two cores, with four messages of 1 MiB in flight. Short runs in turns; the ratio is taken in
-# each round, and its median counts.
+# verbs.sh BIN [ROUNDS]: weft over verbs compared with the bare device, on a machine that has one (./dev guest
+# bench/verbs.sh $PWD/build/release/bin): half a round trip of 8 bytes beside ib_send_lat, the bandwidth of 1 MiB beside
+# ib_write_bw. All poll, on the first two cores, with four messages of 1 MiB in flight. Short runs in turns; the ratio
+# is taken in each round, and its median counts.
 #
 #   WEFT_VERBS_DEVICE, WEFT_VERBS_GID_INDEX  for both (default: rxe0, and the address that weft finds)
 #   WEFT_VERBS_EFFORT                        how long each run is (default: 1)
@@ -30,7 +30,7 @@ perftest() {
   wait "$server" || true
   awk -v size="$2" '$1 == size' <<< "$line"
 }
-# weft BENCH SIZE CACHE EFFORT KEY ARGUMENTS...: the median that it tells.
+# weft BENCH SIZE CACHE EFFORT KEY ARGUMENTS...: the median that it prints.
 weft() {
   WEFT_REGISTRATION_CACHE=$3 "$bin/weft-bench" "$1" --transport verbs --progress polling --size "$2" --effort "$4" "${@:6}" --json |
     sed -n "s/.*\"$5\":\([0-9.e+-]*\).*/\1/p"
@@ -57,7 +57,7 @@ tell() {
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for ((round = 0; round != rounds; ++round)); do
-  # Who comes first changes, so that none is always the one after the other.
+  # The order changes, so that no way always follows the same other one.
   if ((round % 2)); then
     own=$(weft_lat) raw=$(send_lat)
     kept=$(weft_bw bounded) bare=$(write_bw) fresh=$(weft_bw off)

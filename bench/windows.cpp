@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rate and bandwidth: the same loop, told in messages or in bytes.
+// rate and bandwidth: the same loop, with results in messages or in bytes.
 #include <fmt/format.h>
 
 #include <memory>
@@ -27,7 +27,7 @@ task<void> act(side& me, const request& wanted) {
                  {{"size", "size"}, {counts_bytes ? "MB/s" : "M messages/s", std::string(metric)}}),
              wanted.chosen.as_json);
   const bool tells = me.rank == 0;
-  co_await barrier(me);  // so that they are connected, and it is known how
+  co_await barrier(me);  // so that both are connected, and the transport is known
   if (tells)
     out.title(
         fmt::format("{}\n{} in flight, {} buffers", me.peer.describe(), what.window, what.buffers));

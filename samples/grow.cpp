@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that grows while it runs: rank 0 lets others join, greets whoever comes, and sees them go.
+// A job that grows while it runs: rank 0 lets others join, prints the members that join and leave.
 //
-//   grow [N]                 starts a job of one, prints the address for joiners, ends after N of
-//   them grow ADDRESS             joins it, exchanges a message with every member, and leaves
+//   grow [N]        starts a job of one, prints the address for joiners, ends after N of them
+//   grow ADDRESS    joins it, exchanges a message with rank 0, and leaves
 //
-// With WEFT_JOB_KEY set, the same on all hosts, the first one listens for other hosts as well.
+// With the same WEFT_JOB_KEY on all hosts, the first process also listens for other hosts.
 #include <cstdio>
 #include <cstdlib>
 
@@ -18,7 +18,7 @@ constexpr tag hello{1};
 
 std::span<std::byte> bytes(int& value) { return std::as_writable_bytes(std::span(&value, 1)); }
 
-/// Answers everybody with the double of what it says.
+/// Answers every message with the double of its number.
 task<void> greet(context& ctx) {
   for (;;) {
     int said = 0;
@@ -29,7 +29,7 @@ task<void> greet(context& ctx) {
   }
 }
 
-/// Until as many have come and gone as were expected: each is two changes.
+/// Waits until the expected number of members has joined and left: two changes for each.
 task<void> host(context& ctx, std::uint64_t visitors) {
   membership job(ctx);
   const bool has_key = std::getenv("WEFT_JOB_KEY") || std::getenv("WEFT_JOB_KEY_FILE");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_device: what an MPI library's device does with weft, in C. Receives are posted ahead, a
- * progress loop gathers what has ended and says so to whoever posted it, and the application
- * computes in between. Each rank passes a growing sum around the ring.
+/* mpi_device: the device of an MPI library on weft, in C. It posts receives ahead, a progress loop
+ * reports ended operations to their requests, and the application computes in between. Each rank
+ * passes a growing sum around the ring.
  *
  *   weft-run -n 4 mpi_device */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum { posted_ahead = 4, laps = 1000, ring_tag = 1 };
 
-/* An MPI request: a weft_op in the memory of the library, and what it tells the application. */
+/* An MPI request: a weft_op in the memory of the library, and its result for the application. */
 struct request {
   weft_op op;
   uint64_t value;
@@ -37,7 +37,7 @@ static void post_receive(weft_context* ctx, struct request* r, weft_peer* from) 
   r->complete = code == WEFT_DONE;
 }
 
-/* The device's progress: whatever has ended is told to its request. */
+/* The device's progress: marks the requests of ended operations. */
 static void progress(weft_context* ctx) {
   weft_completion done[16];
   const int n = weft_poll(ctx, done, 16);

@@ -38,8 +38,8 @@ task<void> help(endpoint customer) {
 }
 
 struct times {
-  milliseconds all;     ///< until the answer was there and, if it computed, the result too
-  milliseconds waited;  ///< the part of it after computing
+  milliseconds all;     ///< until the answer and, if rank 0 computed, the result were there
+  milliseconds waited;  ///< the part of `all` after computing
 };
 
 /// Rank 0: fetches an answer, and computes meanwhile or not.

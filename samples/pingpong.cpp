@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// pingpong: a ball flies back and forth, and how long it flies.
+// pingpong: sends messages back and forth, and prints the half round trip.
 //
 //   weft-run -n 2 pingpong                  between two processes of a job
 //   pingpong --listen unix://table          between two terminals: this in the first,
 //   pingpong --connect unix://table         this in the second
-//   pingpong                                alone, against itself
+//   pingpong                                alone, with itself
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -22,7 +22,7 @@ using namespace weft;
 constexpr tag ping{1}, pong{2};
 constexpr std::size_t largest = std::size_t{1} << 20;
 
-/// Sends balls of four sizes and gets them back. An empty one ends the game.
+/// Sends messages of four sizes and receives them back. An empty message is the end.
 task<void> serve(endpoint peer, std::uint32_t rounds) {
   fmt::print("{:>10}  {:>14}\n", "bytes", "one way in us");
   for (const std::size_t size : {std::size_t{8}, std::size_t{1024}, std::size_t{65536}, largest}) {
@@ -41,7 +41,7 @@ task<void> serve(endpoint peer, std::uint32_t rounds) {
   co_await peer.send_synchronous(const_buffer{}, ping);
 }
 
-/// Sends every ball back where it came from.
+/// Sends every message back to its source.
 task<void> answer(endpoint peer) {
   std::vector<std::byte> ball(largest);
   for (;;) {
@@ -72,7 +72,7 @@ task<void> play(context& ctx, const settings& s) {
     co_await serve(world[1], s.rounds);
   else if (world.rank() == 1)
     co_await answer(world[0]);
-  co_await world.barrier();  // any others watch until the end
+  co_await world.barrier();  // further ranks wait for the end
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// share: processes count the primes below a number together. Nobody deals the work out: each takes
-// the next piece by adding to a word in rank 0's memory, and puts what it found there. Rank 0
+// share: processes count the primes below a number together. No process distributes the work: each
+// takes the next piece by adding to a word in rank 0's memory, and puts its result there. Rank 0
 // computes like the others; its progress thread serves them meanwhile.
 //
 //   weft-run -n 4 share 20000000
@@ -30,7 +30,7 @@ bool is_prime(std::uint64_t n) {
   return true;
 }
 
-/// Takes pieces until there are none. \param board the next piece's number, then what each had
+/// Takes pieces until there are none. \param board the next piece's number, then the results
 task<std::uint64_t> work(endpoint owner, remote_region board, std::uint64_t below) {
   std::uint64_t done = 0;
   for (;; ++done) {

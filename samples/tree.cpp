@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tree: broadcasts down a binary tree that run by chains alone. What comes to a rank is handed on
-// by its device; the application there sleeps meanwhile, and makes no call into weft.
+// tree: broadcasts down a binary tree by chains alone. Each rank's device passes the data on; the
+// application sleeps meanwhile, and makes no call into weft.
 //
 //   weft-run -n 7 tree
 #include <fmt/format.h>
@@ -33,13 +33,13 @@ mutable_buffer in(T& t) {
   return std::as_writable_bytes(std::span(&t, 1));
 }
 
-/// The root's device, and the event that counts those that have the data.
+/// The root's device, and the event that counts the ranks that have the data.
 struct root_names {
   qdma::device_address device;
   qdma::remote_event has_it;
 };
 
-/// Where a rank wants the data, and its event that is counted when they are there.
+/// A rank's region for the data, and its event, which is counted when the data is there.
 struct place {
   qdma::remote_region memory;
   qdma::remote_event arrived;
@@ -65,7 +65,7 @@ task<void> take_part(context& ctx) {
   const group world = ctx.world();
   const peer_id me = world.rank(), others = world.size() - 1;
 
-  // The first one makes the table of devices; the others get in by what it tells them.
+  // The first rank makes the table of devices; the others join by the address that it sends.
   std::optional<qdma::device> d;
   std::optional<qdma::event> all_have_it;
   root_names root;
@@ -90,7 +90,7 @@ task<void> take_part(context& ctx) {
         qdma::rdma_write(data, 0, there.memory, 0, size).then(qdma::signal(there.arrived)));
   }
   if (me != 0) arrived.on_trigger(qdma::signal(root.has_it));
-  co_await world.barrier();  // the tree stands
+  co_await world.barrier();  // the tree is complete
 
   if (me == 0)
     co_await lead(*d, data, arrived, *all_have_it, others);

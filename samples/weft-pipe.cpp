@@ -32,7 +32,7 @@ struct settings {
   bool progress = false;
 };
 
-/// Tells now and then on stderr how far it is.
+/// Prints the progress on stderr now and then.
 class progress_line {
  public:
   explicit progress_line(bool wanted) : wanted_(wanted) {}
@@ -60,7 +60,7 @@ std::size_t checked(ssize_t n, const char* what) {
   return static_cast<std::size_t>(n);
 }
 
-/// Puts standard input into the stream, and waits until the other side has all of it.
+/// Writes standard input to the stream, and waits until the other side has read all of it.
 task<void> send_input(endpoint to, bool tells) {
   stream out(to);
   progress_line line(tells);
@@ -81,7 +81,7 @@ void redirect_output(const std::string& file) {
   checked(::dup2(fd, STDOUT_FILENO), file.c_str());
 }
 
-/// Gets whatever comes, up to the end of the stream, and writes it to standard output.
+/// Reads up to the end of the stream, and writes the bytes to standard output.
 task<void> receive_output(endpoint from, const settings& s) {
   if (!s.output.empty()) redirect_output(s.output);
   stream in(from);
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  std::signal(SIGPIPE, SIG_IGN);  // a write tells
+  std::signal(SIGPIPE, SIG_IGN);  // the write then fails instead
   try {
     context ctx;
     run(ctx, act(ctx, s));

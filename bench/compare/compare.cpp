@@ -27,7 +27,7 @@ bool holds(const List& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-/// What the user left of the series, done where the user wants it.
+/// The series that the user selected, on the hosts that the user selected.
 void choose_series(const compare_options& options, lineup& who) {
   if (options.hosts)
     std::erase_if(who.all, [](const series& one) { return one.what.among_many(); });
@@ -67,7 +67,7 @@ std::filesystem::path compare_options::programs() const {
 }
 
 int compare(const compare_options& options, lineup who) {
-  pair_cores();  // says what is wrong before anything is started
+  pair_cores();  // reports errors before anything is started
   std::optional<hosts> apart;
   if (options.hosts) {
     hosts::check(options.transport);

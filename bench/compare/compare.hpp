@@ -12,29 +12,29 @@
 
 namespace weft::bench {
 
-/// What the user wants; the same for every comparison.
+/// The options of the user; the same for every comparison.
 struct compare_options {
   std::string transport = "shm";  ///< "shm" or "tcp": decides contestants, series and targets
-  std::filesystem::path bin;      ///< where the programs lie; empty: beside this program
+  std::filesystem::path bin;      ///< the folder of the programs; empty: that of this program
   std::vector<std::string> only;  ///< names of series; empty: all
   std::vector<std::string> skip;  ///< contestants to leave out, by name
   int rounds = 7;
   double effort = 1.0;  ///< factor on the samples of each round
-  bool hosts = false;   ///< everybody's two processes on two hosts (support/hosts.hpp)
+  bool hosts = false;   ///< each contestant's two processes on two hosts (support/hosts.hpp)
   bool as_json = false;
-  bool strict = false;  ///< a target that is not met makes the exit code 1
+  bool strict = false;  ///< a missed target makes the exit code 1
 
   /// `bin`, or the folder of this program.
   std::filesystem::path programs() const;
 };
 
-/// Who does what, and what is promised about it.
+/// The contestants, the series and the targets.
 struct lineup {
   std::string bench;  ///< as in the JSON lines: "compare" or "mpi"
   std::vector<series> all;
-  std::vector<contestant> contestants;  ///< the first of role::own is held against the targets
+  std::vector<contestant> contestants;  ///< the first of role::own is compared with the targets
   std::vector<target> targets;
-  bool shows_ratios = false;  ///< a table more: the first of role::own to each of the others
+  bool shows_ratios = false;  ///< one more table: the first of role::own to each of the others
 };
 
 /// Measures, prints, and returns the exit code: 0, or 1 when nothing could be measured, weft failed
@@ -50,7 +50,7 @@ void add_compare_options(CLI::App& app, compare_options& into);
 lineup everybody(const compare_options& options, const std::vector<std::string>& modes);
 
 /// Adds the subcommand `compare` to `app`. When it is parsed, its callback compares `modes` of this
-/// very program (the first is held against the targets) with the rest, and leaves the exit code in
+/// program (the first is compared with the targets) with the rest, and stores the exit code in
 /// `exit_code`, which must outlive parsing.
 void add_compare_command(CLI::App& app, std::vector<std::string> modes, int& exit_code);
 

@@ -27,7 +27,7 @@ std::vector<json> run_for_lines(const command& what) {
   return lines;
 }
 
-/// An MPI falls back to something else where it can: what was measured must be what was asked for.
+/// An MPI may fall back to another configuration: checks that the requested one was measured.
 void check_ranks(const std::vector<json>& lines, bool on_weft) {
   for (const auto& line : lines) {
     const int ranks = line.at("ranks").get<int>();
@@ -77,9 +77,9 @@ std::vector<contestant> make_peers(const std::string& transport, const std::file
 std::vector<contestant> make_mpi(const std::string& transport, const std::filesystem::path& bin) {
   std::vector<contestant> result{make_peer(openmpi_on_weft(transport), bin)};
   for (const auto& one : known_peers(transport)) {
-    if (!one.is_mpi() || one.name == "Open MPI UCX") continue;  // as they come, and no more
+    if (!one.is_mpi() || one.name == "Open MPI UCX") continue;  // with their defaults only
     auto who = make_peer(one, bin);
-    // Its own progress thread is what the overlap is compared to, and minutes for crowded ranks.
+    // Its own progress thread is the reference for overlap, and takes minutes with crowded ranks.
     if (one.progress == "async")
       who.takes_part = [](const job& what) { return what.bench == "overlap"; };
     result.push_back(std::move(who));

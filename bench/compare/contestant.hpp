@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody who takes part in the comparison: weft in one mode, another library, or a limit of the
-// machine.
+// A contestant of the comparison: weft in one mode, another library, or a limit of the machine.
 #pragma once
 
 #include <filesystem>
@@ -14,24 +13,24 @@
 namespace weft::bench {
 
 enum class role {
-  own,    ///< weft: the targets are about it
-  peer,   ///< another library: the best of them is what ratios are taken to
-  limit,  ///< what the machine can do
+  own,    ///< weft: the targets are for it
+  peer,   ///< another library: ratios are to the best of them
+  limit,  ///< a limit of the machine
 };
 
 struct contestant {
   std::string name;
   role part = role::peer;
-  std::string about;  ///< what it is, in a few words, for under the tables
-  /// Does the job once and returns its JSON lines. Throws std::runtime_error with cause and cure.
+  std::string about;  ///< a short description, for the text under the tables
+  /// Runs the job once and returns its JSON lines. Throws std::runtime_error with cause and cure.
   std::function<std::vector<json>(const job&)> run;
-  /// Whether it has anything to say about this benchmark.
+  /// Whether it supports this benchmark.
   std::function<bool(const job&)> takes_part = [](const job&) { return true; };
 };
 
 /// weft in one mode, as the program that runs the comparison describes it.
 struct own_contestant {
-  std::string name;  ///< "weft dedicated": targets find it by this
+  std::string name;  ///< "weft dedicated": the name in targets
   std::vector<std::string>
       program;        ///< {"/proc/self/exe"}, or a launcher and its arguments before it
   std::string about;  ///< as contestant::about
@@ -42,12 +41,12 @@ struct own_contestant {
 /// options.
 contestant make_own(const own_contestant& own);
 
-/// Every configuration of every other library for `transport`; their programs lie in `bin`.
+/// Every configuration of every other library for `transport`; their programs are in `bin`.
 std::vector<contestant> make_peers(const std::string& transport, const std::filesystem::path& bin);
 
 /// MPI alone, for `transport`: Open MPI on weft, which is role::own, Open MPI on its own
-/// transports, and MPICH. That the ranks of the first, and of no other, have weft's provider in
-/// them is checked each time.
+/// transports, and MPICH. Each run checks that the ranks of the first, and of no other, have loaded
+/// weft's provider.
 std::vector<contestant> make_mpi(const std::string& transport, const std::filesystem::path& bin);
 
 /// The raw limits of `transport`. They run in forks of this process, which must have one thread.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An unmodified MPI program over what its MPI comes with, and over weft.
+// An unmodified MPI program over its MPI's own transports, and over weft.
 #include <fmt/format.h>
 
 #include <memory>
@@ -20,7 +20,7 @@ std::vector<std::size_t> sizes_of(const std::string& bench) {
   return collective_sizes;
 }
 
-/// Messages that no MPI keeps for the receiver: MPI_Send lasts as long as MPI_Ssend.
+/// Messages that no MPI buffers: MPI_Send takes as long as MPI_Ssend.
 constexpr const char* overlap_of_send = "overlap MPI_Send";
 
 std::string among(const std::string& bench, int ranks) {
@@ -36,7 +36,7 @@ std::vector<series> mpi_series(int rounds, double effort) {
       {"rate", make_job("rate", {8}, 64, "warm", effort), rounds},
       {"bandwidth", make_job("bandwidth", rendezvous_sizes, 1, "warm", effort), rounds},
       {"bandwidth cold", make_job("bandwidth", rendezvous_sizes, 32, "cold", effort), rounds},
-      // Its samples take milliseconds each, whatever the library: fewer of them.
+      // Each of its samples takes milliseconds with any library: so fewer samples.
       {"overlap", make_job("overlap", overlap_sizes, 1, "warm", effort * 0.4), rounds}};
   // Open MPI's mtl acknowledges synchronous sends itself, inside the receiver's calls.
   auto standard = make_job("overlap", large_overlap_sizes, 1, "warm", effort * 0.4);

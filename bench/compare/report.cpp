@@ -62,8 +62,8 @@ const char* outcome_text(verdict::outcome outcome) {
   return "not measured";
 }
 
-/// A table for each series, because each has its own contestants: all limits do not speak about
-/// everything.
+/// A table for each series, because each has its own contestants: not every limit supports every
+/// series.
 void print_series(const results& measured, const std::vector<contestant>& contestants,
                   const std::string& series) {
   std::vector<cell> cells;
@@ -90,7 +90,7 @@ void print_series(const results& measured, const std::vector<contestant>& contes
   fmt::print("\n");
 }
 
-/// The figure that every line carries, whatever else it says.
+/// The figure that every line has.
 void add_carried_figure(json& line, const json& from) {
   for (const auto key : {half_rtt_us, mmsg_s, mb_s, us_per_call})
     if (from.is_object() && from.contains(key)) line[std::string(key)] = from[std::string(key)];

@@ -10,23 +10,24 @@
 
 namespace weft::bench {
 
-/// On stdout: a table of everybody's medians for each series, and what each contestant is.
+/// Prints on stdout a table of all contestants' medians for each series, and their descriptions.
 void print_figures(const results& measured, const std::vector<contestant>& contestants);
 
-/// A table of the ratios of `own` to each of the others, where a ratio says something: waits beyond
-/// the transfer are about nothing.
+/// A table of the ratios of `own` to each of the others, where a ratio has a meaning: waits beyond
+/// the transfer are near zero, so they have none.
 void print_ratios(const results& measured, const std::vector<contestant>& contestants,
                   const std::string& own);
 
 /// A table of weft's figures beside the targets, if there are any.
 void print_verdicts(const std::vector<verdict>& verdicts);
 
-/// Who was left out of what, and why; nothing if nobody was.
+/// The contestants that were left out of a series, with the reason; prints nothing if there are
+/// none.
 void print_failures(const results& measured);
 
 /// All of it as JSON lines of the benchmark `bench`: one for each contestant and cell (with the
 /// figure of every round in "rounds"), one for each verdict ("target", "ratio", "outcome"), and one
-/// for each that was left out ("left_out").
+/// for each contestant that was left out ("left_out").
 void print_json(const std::string& bench, const std::string& transport, const results& measured,
                 const std::vector<contestant>& contestants, const std::vector<verdict>& verdicts);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interleaved rounds: A B C, A B C, ... The machine drifts by factors within minutes; what was
-// measured within one round saw the same machine.
+// Interleaved rounds: A B C, A B C, ... The machine drifts by factors within minutes; figures of
+// one round were measured in the same state of the machine.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +30,11 @@ struct cell {
 /// A contestant that was left out, from the round on in which it failed.
 struct failure {
   std::string contestant;
-  std::string of;  ///< the series, or "the comparison": it never worked
+  std::string of;  ///< the series, or "the comparison" if it never worked
   std::string reason;
 };
 
-/// All that was measured: for each cell and contestant one JSON line a round, a null where there
-/// was none.
+/// All results: for each cell and contestant one JSON line a round, null if there was none.
 class results {
  public:
   void add(const cell& where, const std::string& contestant, std::size_t round, json line);
@@ -52,8 +51,8 @@ class results {
   std::optional<double> median_of(const cell& where, const std::string& contestant,
                                   const std::string& metric) const;
 
-  /// The first line of a contestant in a cell, for what does not change (progress, window); null if
-  /// there is none.
+  /// The first line of a contestant in a cell, for values that do not change (progress, window);
+  /// null if there is none.
   json sample_line(const cell& where, const std::string& contestant) const;
 
   void add_failure(failure what) { failures_.push_back(std::move(what)); }
@@ -65,7 +64,8 @@ class results {
   std::map<std::pair<cell, std::string>, std::vector<json>> lines_;
 };
 
-/// Median of a / b over the rounds that have both, with its spread; nothing when no round has.
+/// Median of a / b over the rounds that have both, with its spread; nothing if there is no such
+/// round.
 struct ratio {
   double median;
   double p10;
@@ -73,9 +73,9 @@ struct ratio {
 };
 std::optional<ratio> paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
 
-/// Runs all series with all contestants and says on stderr how far it is. A contestant that fails
+/// Runs all series with all contestants and shows the progress on stderr. A contestant that fails
 /// is left out of the rest of the series, with its reason on stderr; one that never worked is left
-/// out of everything.
+/// out of all series.
 results run_rounds(const std::vector<series>& all, const std::vector<contestant>& contestants);
 
 }  // namespace weft::bench

@@ -40,7 +40,7 @@ void add_overlap_targets(std::vector<target>& targets, const std::vector<std::si
 
 std::vector<series> series_for(const std::string& transport, int rounds, double effort) {
   const int fewer = std::max(1, rounds / 2);
-  // Overlap samples take milliseconds each, whatever the library: fewer of them.
+  // Each overlap sample takes milliseconds with any library: so fewer samples.
   const auto overlap = make_job("overlap", overlap_sizes, 1, "warm", effort * 0.4);
   if (transport == "tcp")
     return {{"latency", make_job("latency", {8, 64, 4 * kib}, 1, "warm", effort), rounds},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured, and what the design promises about it.
+// The measured series, and the targets of the design.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace weft::bench {
 inline constexpr std::size_t kib = 1024;
 inline constexpr std::size_t mib = kib * kib;
 
-/// Of messages that meet computing processes.
+/// The message sizes of overlap.
 inline const std::vector<std::size_t> overlap_sizes{8, 64 * kib, mib, 8 * mib};
 
 /// One benchmark with its sizes; every contestant does all of it once in each round.
@@ -30,8 +30,8 @@ job make_job(const char* bench, std::vector<std::size_t> sizes, std::size_t wind
 /// job.
 std::vector<series> series_for(const std::string& transport, int rounds, double effort);
 
-/// A promise of the design: a figure of weft against another figure of the same round, or against a
-/// bound of its own.
+/// A target of the design: a figure of weft against another figure of the same round, or against an
+/// absolute bound.
 struct target {
   enum class reference {
     best_peer,  ///< the library with the best median
@@ -53,12 +53,12 @@ struct target {
 /// The blocked side of every overlap pattern may wait this much longer than the transfer takes.
 constexpr double overlap_excess_us = 50;
 
-/// Adds what holds of every pattern of overlap: how long the blocked side may wait beyond the
-/// transfer, and how much longer an application may take beyond the copy, as a share.
+/// Adds the targets of every pattern of overlap: the wait of the blocked side beyond the transfer,
+/// and the slow-down of an application beyond the copy, as a share.
 void add_overlap_targets(std::vector<target>& targets, const std::vector<std::size_t>& sizes,
                          double slow_down);
 
-/// Names that targets know contestants by.
+/// The contestants' names in targets.
 inline constexpr const char* weft_dedicated = "weft dedicated";
 inline constexpr const char* weft_polling = "weft polling";
 
@@ -67,7 +67,7 @@ std::vector<target> targets_for(const std::string& transport);
 /// Whether more of this metric is better (rates), or less (times).
 bool more_is_better(const std::string& metric);
 
-/// The metric in which figures of a benchmark are shown; `pattern` matters for overlap.
+/// The metric of a benchmark's figures; `pattern` matters for overlap.
 std::string metric_of(const std::string& bench, const std::string& pattern);
 
 }  // namespace weft::bench

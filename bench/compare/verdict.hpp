@@ -10,19 +10,19 @@
 
 namespace weft::bench {
 
-/// A target at one size, judged.
+/// The result of a target at one size.
 struct verdict {
   target promise;
   cell where;
   std::optional<double> own;      ///< weft's median
-  std::string reference;          ///< who it was compared to; empty if nobody was there
-  std::optional<double> other;    ///< that one's median
+  std::string reference;          ///< the contestant compared to; empty if there was none
+  std::optional<double> other;    ///< the median of the reference
   std::optional<ratio> to_other;  ///< for targets that are ratios
   enum class outcome { met, falls_short, not_measured } result = outcome::not_measured;
 };
 
-/// Judges every target with the figures of `own`, the first of weft's contestants; `peers` are the
-/// libraries' names.
+/// Compares every target with the figures of `own`, the first of weft's contestants; `peers` are
+/// the libraries' names.
 std::vector<verdict> judge(const std::vector<target>& targets, const results& measured,
                            const std::string& own, const std::vector<std::string>& peers);
 

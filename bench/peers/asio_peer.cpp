@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages by Asio alone: coroutines over a socket, a length in front of each message. One thread,
-// which polls the io_context without ever sleeping. What can be batched is: a window leaves with
+// which polls the io_context without ever sleeping. It batches where possible: a window leaves with
 // one gathering write, and small messages are cut out of a buffer that one read has filled.
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ using asio::awaitable;
 using asio::use_awaitable;
 using asio::ip::tcp;
 
-/// What stands in front of each message.
+/// The header of each message.
 using length_word = std::uint64_t;
 
 class connection {
@@ -30,7 +30,7 @@ class connection {
     socket_.set_option(tcp::no_delay(true));
   }
 
-  /// All of them, in one go. They stay unchanged until it ends.
+  /// Sends all of them at once. They stay unchanged until the end.
   awaitable<void> send(const std::vector<std::span<std::byte>>& messages) {
     lengths_.resize(messages.size());
     pieces_.clear();

@@ -35,8 +35,7 @@ installation installed_as(family which) {
 }
 
 /// Debian's openmpi-mca-params.conf says `pml = ^ucx` and `btl = ^uct,openib,ofi`; the command line
-/// wins over it, so each configuration names the layers that it wants instead of hoping for a
-/// default.
+/// wins over it, so each configuration names its layers instead of relying on a default.
 std::vector<std::string> mca(std::initializer_list<std::pair<const char*, const char*>> settings) {
   std::vector<std::string> result;
   for (const auto& [name, value] : settings) {
@@ -155,8 +154,8 @@ std::vector<peer> known_peers(const std::string& transport) {
 
 namespace {
 
-/// Over which interface a peer talks TCP. The loopback belongs to each host alone, so the ranks of
-/// Open MPI reach the launcher through the other one, too.
+/// The interface of a peer's TCP. Each host has its own loopback, so the ranks of Open MPI reach
+/// the launcher through the other interface, too.
 void choose_interface(command& run, const peer& which, bool apart) {
   const char* const interface = apart ? hosts::interface : "lo";
   if (which.on_weft) run.environment["WEFT_TCP_INTERFACES"] = interface;
@@ -190,7 +189,7 @@ command peer_command(const peer& which, const job& what, const std::filesystem::
 
   command result;
   if (launcher) {
-    // --quiet: it becomes mpirun. Whether weft took effect the ranks tell.
+    // --quiet: it becomes mpirun. The ranks report whether they run on weft.
     if (weft) result.argv = {weft->string(), "--quiet", "--mpirun"};
     result.argv.push_back(launcher->string());
     const int ranks = what.among_many() ? what.ranks : 2;

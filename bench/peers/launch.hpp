@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each peer library is started: with which launcher, settings and environment, and what to tell
-// when it cannot be.
+// The start of each peer library: launcher, settings, environment, and the advice if it is missing.
 #pragma once
 
 #include <filesystem>
@@ -17,27 +16,27 @@ struct peer {
   std::string name;       ///< "Open MPI vader"
   std::string transport;  ///< as in the JSON lines: "shm" or "tcp"
   std::string progress;   ///< "polling", or "async" for a library's own progress thread
-  std::string about;      ///< what it is, in a few words
+  std::string about;      ///< a short description
   enum class family { openmpi, mpich, asio, zeromq } library = family::openmpi;
   std::vector<std::string> launcher_arguments;
   std::map<std::string, std::string> environment;
-  bool on_weft = false;  ///< its messages are weft's: started with weft-mpirun
+  bool on_weft = false;  ///< its messages use weft: started with weft-mpirun
 
   bool is_mpi() const { return library == family::openmpi || library == family::mpich; }
 
-  /// Those without a launcher have two processes, which take turns or not, but do not compute.
+  /// Peers without a launcher have two processes: no overlap, no collectives.
   bool takes_part(const job& what) const {
     return is_mpi() || what.bench == "latency" || what.bench == "rate" || what.bench == "bandwidth";
   }
 };
 
-/// The peers that speak `transport` ("shm" or "tcp"), in the order in which tables show them.
+/// The peers for `transport` ("shm" or "tcp"), in the order of the tables.
 std::vector<peer> known_peers(const std::string& transport);
 
 /// Open MPI with its messages on weft, over `transport` and nothing else.
 peer openmpi_on_weft(const std::string& transport);
 
-/// The command that makes `which` do `what`; the peer programs are looked for in `bin`. Throws
+/// The command that runs `what` with `which`; the peer programs are in `bin`. Throws
 /// std::runtime_error, with the cure, when its program or launcher is not installed.
 command peer_command(const peer& which, const job& what, const std::filesystem::path& bin);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all ranks do together. Payloads differ from call to call in a word that every rank checks;
-// the rest is verified when the clock no longer runs.
+// Collective calls. Payloads differ from call to call in a word that every rank checks; the rest is
+// verified outside of the measured time.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -27,7 +27,8 @@ class barrier {
  public:
   void call(std::uint64_t) { MPI_Barrier(MPI_COMM_WORLD); }
 
-  /// Nobody has left before the last one came, and that one comes late. The clock is common.
+  /// Checks that no rank leaves the barrier before the last one, which is late, has entered it. All
+  /// ranks use one clock.
   void verify(std::uint64_t) {
     if (rank() == number_of_ranks() - 1) compute_for_us(200);
     std::int64_t came = now_ns();

@@ -23,7 +23,7 @@ void send(std::span<const std::byte> message, int to, int tag) {
   MPI_Send(message.data(), count_of(message), MPI_BYTE, to, tag, MPI_COMM_WORLD);
 }
 
-/// MPI's own errors abort the job; what it may not notice is a message of another length.
+/// MPI's own errors abort the job; MPI may not report a message of another length.
 void check_length(const MPI_Status& status, std::size_t size) {
   int got = 0;
   MPI_Get_count(&status, MPI_BYTE, &got);

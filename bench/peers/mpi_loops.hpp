@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measured loops, spoken in MPI. Every rank calls each function; rank 0 gets the samples, the
-// others none.
+// The measured loops in MPI. Every rank calls each function; rank 0 gets the samples, the others
+// none.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,14 @@ std::vector<double> latency(std::size_t size, double effort);
 /// messages a second.
 std::vector<double> windows(std::size_t size, const job& what);
 
-/// Microseconds for each message of an all-to-all: everybody posts a receive from and a send to
-/// everybody else.
+/// Microseconds for each message of an all-to-all: every rank posts a receive from and a send to
+/// every other rank.
 std::vector<double> alltoall(std::size_t size, double effort);
 
 /// Microseconds for each call of one of mpi_collectives (support/job.hpp), one call right after the
-/// other. The root of a broadcast goes round, so that each has to wait for the one before.
-/// \param crowded whether ranks share cores: they wait for each other's turns, so fewer calls do
+/// other. The root of a broadcast rotates, so each call has to wait for the one before.
+/// \param crowded whether ranks share cores: they wait for each other's time slices, so fewer calls
+///        are enough
 std::vector<double> collective(const std::string& which, std::size_t size, double effort,
                                bool crowded);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a message move while the application computes? Four patterns, each told by how long somebody
-// waits. The clock is common to both processes, so a wait is counted from the moment when both
-// sides had posted.
+// Measures whether a message moves while the application computes: four patterns, each with the
+// wait of one side. Both processes use one clock, so a wait counts from the moment when both sides
+// had posted.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -37,16 +37,16 @@ MPI_Request post_send(std::span<const std::byte> message, int to) {
 
 void wait(MPI_Request& request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
 
-/// A pattern with one side that computes and one that is blocked. `computing` posts and gives the
-/// request to wait for after computing; `blocked` returns when the message has passed. Samples are
-/// on rank 0 whichever side it is.
+/// A pattern with one side that computes and one that is blocked. `computing` posts and returns the
+/// request to wait for after computing; `blocked` returns when the message has passed. Rank 0 gets
+/// the samples on either side.
 struct one_sided {
   int computing_rank;
   std::function<MPI_Request()> post;
   std::function<void()> block;
 };
 
-/// One repetition: how long the blocked side waited, counted from when both had begun; zero on the
+/// One repetition: the wait of the blocked side, counted from when both had begun; zero on the
 /// computing side.
 double wait_once(const one_sided& pattern, double compute_us) {
   const int me = rank();
@@ -67,7 +67,7 @@ double wait_once(const one_sided& pattern, double compute_us) {
   return us_between(std::max(start, posted), end);
 }
 
-/// Moves what rank 1 measured to rank 0.
+/// Sends the results of rank 1 to rank 0.
 std::vector<double> on_rank_0(std::vector<double> samples, int measured_by) {
   if (measured_by == 0) return samples;
   const int count = static_cast<int>(samples.size());
@@ -126,8 +126,8 @@ overlap_samples both_compute(std::span<std::byte> box, std::span<const std::byte
 }
 
 /// A step of the application, `slow_down_steps` times in a sample: post, compute a fifth of
-/// compute_us, wait. Told apart are the steps with messages, those without, and those with messages
-/// and nothing to compute.
+/// compute_us, wait. It measures steps with messages, without messages, and with messages but
+/// without computation separately.
 slow_down_samples slow_down(std::span<std::byte> box, std::span<const std::byte> message,
                             const job& what) {
   const auto units = agreed_units(what.compute_us / slow_down_steps);

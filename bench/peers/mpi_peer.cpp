@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of weft-bench, done by an MPI. Built once with each MPI; launch.hpp knows how to start
-// it.
+// The benchmarks of weft-bench with an MPI. Built once with each MPI; launch.hpp starts it.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <signal.h>
@@ -51,7 +50,7 @@ std::string library() {
   return first;
 }
 
-/// How many ranks have weft's provider in them; all call it.
+/// The number of ranks that have loaded weft's provider; all ranks call it.
 int ranks_with_weft() {
   int count = mpi::weft_is_loaded() ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -104,7 +103,7 @@ void run(const job& what, line_head head, bool crowded) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A launcher that was killed must not leave ranks that spin.
+  // If the launcher is killed, its ranks must not keep spinning.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 
   CLI::App app("The work of weft-bench, done by an MPI");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of weft-bench, done by a library that has no launcher: the program forks its two
-// processes itself, and tells one where the other listens.
+// The benchmarks of weft-bench with a library that has no launcher: the program forks its two
+// processes itself, and passes the listen address of one to the other.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@ struct pair_side {
   std::string host;  ///< rank 0 listens there: an IPv4 address in digits
 
   int rank() const noexcept { return me.rank(); }
-  /// How often to do it, as for everybody.
+  /// The number of samples, as for all contestants.
   plan loops() const {
     return what.bench == "latency" ? latency_plan(size, what.effort)
                                    : window_plan(size, what.window, what.effort);
   }
   /// Rank 0: the port that it listens at. Wakes rank 1.
   void tell(std::uint16_t port) const;
-  /// Rank 1: the same, as soon as it is known.
+  /// Rank 1: waits for that port.
   std::uint16_t told() const;
 };
 
-/// As loops.cpp of the benchmark means them; stamps are checked as messages come.
+/// The samples as in loops.cpp of the benchmark; stamps are checked as messages arrive.
 void fill_all(heap_buffers& buffers);
 void verify_all(heap_buffers& buffers, std::size_t used);
 

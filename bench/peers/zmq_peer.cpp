@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages by ZeroMQ: a pair of PAIR sockets over TCP. The application's thread and one I/O thread,
-// on one core as everybody's helper threads, so calls block: spinning would keep the I/O thread
-// from running. zmq_send and zmq_recv copy, as they do for everybody who owns his buffers.
+// on one core like the helper threads of all contestants, so calls block: spinning would keep the
+// I/O thread from running. zmq_send and zmq_recv copy, as for every application that owns its
+// buffers.
 #include <fmt/format.h>
 #include <zmq.h>
 
@@ -25,7 +26,7 @@ class connection {
   explicit connection(pair_side& side)
       : context_(zmq_ctx_new()), socket_(zmq_socket(context_, ZMQ_PAIR)) {
     if (!socket_) fail("zmq_socket");
-    // No limit on what is queued: the window is the limit. Nothing is kept back at the end.
+    // No limit on queued messages: the window is the limit. No message is kept back at the end.
     for (const int option : {ZMQ_SNDHWM, ZMQ_RCVHWM, ZMQ_LINGER}) {
       const int none = 0;
       zmq_setsockopt(socket_, option, &none, sizeof none);
@@ -136,7 +137,7 @@ void measure(pair_side& side) {
     latency(peer, side);
   else
     windows(peer, side);
-  side.me.barrier();  // both have all that was sent: nothing lingers
+  side.me.barrier();  // both sides have all messages: nothing lingers
 }
 
 }  // namespace

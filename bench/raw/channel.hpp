@@ -67,8 +67,8 @@ class pipelined_channel {
   std::size_t next_ = 0;
 };
 
-/// A ring of notes "message n lies at this address", and a counter of what the receiver has taken.
-/// The sender's buffer is free when the receiver has answered; send() itself only posts.
+/// A ring of notes "message n is at this address", and a counter of the messages that the receiver
+/// has taken. The sender's buffer is free when the receiver has answered; send() itself only posts.
 class note_channel {
  public:
   static std::size_t bytes(ring_shape) { return sizeof(state); }

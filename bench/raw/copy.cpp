@@ -45,7 +45,7 @@ class shared_buffers {
   std::size_t next_ = 0;
 };
 
-/// What one run of a pair needs to know.
+/// The parameters of one run of a pair.
 struct setting {
   std::size_t size;
   std::size_t window;
@@ -130,7 +130,7 @@ void latency_body(pair_member& self, const setting& s) {
     if (me == 0)
       self.report(us_between(start, now_ns()) / 2.0 / static_cast<double>(s.loops.per_batch));
   }
-  self.barrier();  // what rank 1 sent last may still be read out of its memory
+  self.barrier();  // rank 1's last message may still be read from its memory
   verify_all(in, n);
 }
 

@@ -8,7 +8,7 @@
 namespace weft::bench::raw {
 namespace {
 
-/// What fits beside the flag in one line.
+/// The bytes beside the flag in one line.
 constexpr std::size_t line_payload = 56;
 
 copy_way way_of(std::string_view limit) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of the machine: what two processes can do with shared memory, or with a TCP socket,
-// when no library stands between them. Each function forks a pair (support/pair.hpp), so call it
-// from a process with one thread.
+// The limits of the machine: two processes with shared memory, or with a TCP socket, without a
+// library. Each function forks a pair (support/pair.hpp), so call it from a process with one
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace weft::bench::raw {
 
-/// How a large message gets from one process's memory into the other's.
+/// The way of a large message from one process's memory to the other's.
 enum class copy_way {
   pipelined,  ///< sender copies into a ring of chunks while the receiver copies out of it: heap to
               ///< heap
@@ -60,16 +60,16 @@ inline constexpr std::string_view cma = "cma";
 inline constexpr std::string_view direct_copy = "direct_copy";
 inline constexpr std::string_view tcp_socket = "socket";
 
-/// What a limit is, in a few words.
+/// A short description of a limit.
 std::string_view about(std::string_view limit);
 
-/// The limits that say something about `bench` ("latency", "rate", "bandwidth").
+/// The limits that support `bench` ("latency", "rate", "bandwidth").
 std::vector<std::string_view> limits_of(std::string_view bench);
 
-/// Measures `limit` for every size of `what`; sizes that it has nothing to say about are left out
-/// (a cache line carries no more than 56 bytes). The lines are those of the same benchmark through
-/// a library, plus "limit". Throws std::runtime_error with cause and cure when the machine refuses
-/// it (process_vm_readv in some containers).
+/// Measures `limit` for every size of `what`; unsupported sizes are left out (a cache line carries
+/// at most 56 bytes). The lines are those of the same benchmark through a library, plus "limit".
+/// Throws std::runtime_error with cause and cure when the machine refuses it (process_vm_readv in
+/// some containers).
 std::vector<json> measure(std::string_view limit, const job& what, ring_shape ring = {});
 
 }  // namespace weft::bench::raw

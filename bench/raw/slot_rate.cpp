@@ -13,12 +13,13 @@ namespace weft::bench::raw {
 namespace {
 
 constexpr std::size_t slots = 256;
-/// The consumer tells how far it is this often: each telling costs the producer a cache miss.
+/// The interval at which the consumer publishes its position: each one costs the producer a cache
+/// miss.
 constexpr std::size_t tell_every = slots / 4;
 
 struct slot_ring {
   struct alignas(64) slot {
-    std::atomic<std::uint64_t> flag{0};  // 1 + the number of the message that lies here
+    std::atomic<std::uint64_t> flag{0};  // 1 + the number of the message in this slot
     std::uint64_t payload = 0;
   };
   slot ring[slots];
@@ -51,7 +52,7 @@ void consume(slot_ring& shared, std::uint64_t from, std::uint64_t to) {
 }  // namespace
 
 std::vector<double> slot_rate_mmsg_s(double effort) {
-  constexpr std::size_t window = 64;  // a sample covers as many messages as one of a library's does
+  constexpr std::size_t window = 64;  // a sample covers as many messages as that of a library
   const plan loops = window_plan(8, window, effort);
   const auto samples = run_pair(
       {.name = "raw slot_rate", .shared_bytes = sizeof(slot_ring), .max_samples = loops.batches},

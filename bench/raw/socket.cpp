@@ -65,7 +65,7 @@ std::array<unique_fd, 2> connected(const std::optional<hosts>& apart) {
   if (::bind(listening.get(), raw, size) != 0 || ::listen(listening.get(), 1) != 0 ||
       ::getsockname(listening.get(), raw, &size) != 0)
     fail("listening");
-  if (apart) apart->enter(1);  // where the next socket is opened
+  if (apart) apart->enter(1);  // the next socket is opened on that host
   std::array<unique_fd, 2> ends;
   ends[1] = new_socket(0);
   if (apart) apart->enter(0);

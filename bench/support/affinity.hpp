@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which core each measured process runs on. Every contestant places itself with these functions, so
-// that no launcher's own binding rules come into the comparison.
+// The core of each measured process. Every contestant places itself with these functions, so that
+// the binding rules of launchers do not affect the comparison.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ std::array<int, 2> pair_cores();
 /// std::system_error.
 void pin_to(int core);
 
-/// Binds rank `rank` of a job: rank 0 to the first allowed core, rank 1 to the second, and round
-/// again.
+/// Binds rank `rank` of a job: rank 0 to the first allowed core, rank 1 to the second, and so on,
+/// in turn.
 void pin_rank(int rank);
 
 }  // namespace weft::bench

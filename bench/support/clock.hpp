@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one clock of all measurements. CLOCK_MONOTONIC is common to every process of a host, so
-// instants that two processes took may be subtracted from each other.
+// The one clock of all measurements. CLOCK_MONOTONIC is common to all processes of a host, so times
+// of two processes may be subtracted from each other.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace weft::bench {
 
-/// Nanoseconds of the steady clock. Any thread; about 20 ns a call, so take it around batches, not
-/// around messages.
+/// Nanoseconds of the steady clock. Any thread; about 20 ns a call, so measure batches, not single
+/// messages.
 inline std::int64_t now_ns() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())

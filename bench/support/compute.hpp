@@ -10,24 +10,23 @@
 
 namespace weft::bench {
 
-/// Does `units` units of work: the same work each time, so the time it takes shows what else used
-/// the core.
+/// Does `units` units of work: the same work each time, so its time shows other uses of the core.
 inline void compute_units(std::uint64_t units) noexcept {
   std::uint64_t x = units | 1;
   for (std::uint64_t i = 0; i < units; ++i) {
     for (int step = 0; step < 64; ++step) x = x * 6364136223846793005ULL + 1442695040888963407ULL;
-    asm volatile("" : "+r"(x));  // the result is wanted, as far as the compiler knows
+    asm volatile("" : "+r"(x));  // keeps the compiler from removing the computation
   }
 }
 
-/// Computes until `us` microseconds have passed, however much work that makes.
+/// Computes until `us` microseconds have passed, with any amount of work.
 inline void compute_for_us(double us) noexcept {
   const auto end = now_ns() + static_cast<std::int64_t>(us * 1e3);
   while (now_ns() < end) compute_units(16);
 }
 
-/// Units of work that this core does in a microsecond while nothing disturbs it (the best of
-/// several tries).
+/// Units of work that this core does in a microsecond without disturbance (the best of several
+/// tries).
 inline double units_per_us() noexcept {
   constexpr std::uint64_t units = 20'000;
   double best = 0;

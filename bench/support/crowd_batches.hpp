@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long ranks that share cores go on with an all-to-all; the same for weft and its peers.
+// The duration of an all-to-all of ranks that share cores; the same for weft and its peers.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace weft::bench {
 
 /// Such ranks may take milliseconds for a round, so batches are short and there is a limit in time.
-/// What comes first does not count: each pair touches the memory between them for the first time
-/// until it has gone around its ring once. Each rank has one; what rank 0's says counts for all.
+/// The first batches do not count: each pair touches its ring for the first time until it has used
+/// the whole ring once. Each rank has one object; that of rank 0 decides for all.
 class crowd_batches {
  public:
   static constexpr std::size_t per_batch = 5;  ///< rounds
@@ -22,9 +22,9 @@ class crowd_batches {
   explicit crowd_batches(double effort)
       : wanted_(std::max<std::size_t>(5, static_cast<std::size_t>(20 * effort))) {}
 
-  /// A batch is over.
+  /// Ends a batch.
   /// \param messages in it, of all ranks
-  /// \return whether another one is to come
+  /// \return whether another batch follows
   bool add(std::int64_t start_ns, std::int64_t end_ns, double messages) {
     if (first_ == 0) first_ = start_ns;
     if (warm_up_left_ != 0) {

@@ -24,7 +24,7 @@
 namespace weft::bench {
 namespace {
 
-/// Tells programs that this one starts where the namespaces are: two paths with a comma.
+/// The variable for started programs: the paths of the two namespaces, with a comma.
 constexpr const char* variable = "WEFT_BENCH_HOSTS";
 
 constexpr std::chrono::seconds timeout{10};
@@ -58,7 +58,7 @@ void call(const char* program, std::vector<std::string> words) {
 
 void ip(std::vector<std::string> words) { call("ip", std::move(words)); }
 
-/// The kernel takes up to a second to declare a new cable fit for use; some libraries ask.
+/// The kernel takes up to a second to report a new cable as usable; some libraries check that.
 void wait_for_interface() {
   const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) throw std::system_error(errno, std::system_category(), "socket");
@@ -142,7 +142,7 @@ void hosts::make() {
   ::setenv(variable, fmt::format("{},{}", path(0), path(1)).c_str(), 1);
 }
 
-/// On that host.
+/// Runs on that host.
 void hosts::plug_in(int which) const {
   ip({"link", "set", "lo", "up"});
   ip({"address", "add", fmt::format("{}/24", addresses[which]), "dev", interface});

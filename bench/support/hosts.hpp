@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two hosts on one machine: network namespaces joined by a cable, which is a veth pair. What
-// processes there say to each other crosses it; they share neither the loopback nor any socket
-// name.
+// Two hosts on one machine: network namespaces joined by a cable, which is a veth pair. Messages
+// between their processes cross it; the hosts share neither the loopback nor any socket name.
 #pragma once
 
 #include <array>
@@ -9,41 +8,42 @@
 
 namespace weft::bench {
 
-/// The two hosts. Nothing of them has a name: the kernel removes them with the last process that is
-/// there or holds this object, however that one ends.
+/// The two hosts. They have no names: the kernel removes them with the last process that is there
+/// or holds this object, after any end of that process.
 class hosts {
  public:
-  /// Makes them, or finds those that a program made which started this one. The calling process,
-  /// and all that it starts, is on host 0 from then on. For a process with one thread.
+  /// Makes them, or finds those of the program that started this one. The calling process, and all
+  /// processes that it starts, is on host 0 from then on. For a process with one thread.
   /// \throws std::runtime_error with cause and cure
   hosts();
   ~hosts();
   hosts(const hosts&) = delete;
   hosts& operator=(const hosts&) = delete;
 
-  /// Joins the two by a second cable, `second_interface` on both. Once, by whoever made them. The
-  /// caller is on host 0 afterwards.
+  /// Joins the two by a second cable, `second_interface` on both. Once, by the process that made
+  /// the hosts. The caller is on host 0 afterwards.
   /// \throws std::runtime_error with cause and cure
   void add_cable() const;
 
-  /// From now on no cable carries more than so many megabits a second, in either direction.
+  /// Limits each cable to that many megabits a second, in each direction.
   void limit(unsigned megabits) const;
 
-  /// Whether a program that started this one has made them.
+  /// Whether the program that started this one has made them.
   static bool are_given() noexcept;
 
   /// \throws std::invalid_argument when `transport` cannot reach another host
   static void check(const std::string& transport);
 
-  /// The calling thread goes to host `which` (0 or 1); its sockets stay where they were opened.
+  /// Moves the calling thread to host `which` (0 or 1); its sockets stay on the host where they
+  /// were opened.
   /// \throws std::system_error
   void enter(int which) const;
 
-  /// /sys shows the host that the caller is on: UCX looks for network interfaces there. Without it,
-  /// where mounting is forbidden, only UCX is lost.
+  /// Makes /sys show the caller's host: UCX looks for network interfaces there. If mounting is
+  /// forbidden, only UCX does not work.
   static void show_in_sys() noexcept;
 
-  /// Where host `which` is reached from the other one: an IPv4 address in digits.
+  /// The address of host `which` for the other one: an IPv4 address in digits.
   static const char* address(int which) noexcept { return addresses[which]; }
 
   /// The end of the cable, on both.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One benchmark run as its command line describes it. Weft, the peers and the raw limits understand
-// the same options, so that the comparison can hand the same ones to each.
+// One benchmark run, from its command line. weft, the peers and the raw limits have the same
+// options, so that the comparison can pass the same ones to each.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,19 @@
 #include <vector>
 
 namespace CLI {
-class App;  // CLI/CLI.hpp takes seconds to compile, and what is measured has no use for it
+class App;  // CLI/CLI.hpp takes seconds to compile, and the measured code does not need it
 }
 
 namespace weft::bench {
 
-/// What to measure.
+/// The measurement.
 struct job {
   std::string bench;  ///< "latency", "rate", "bandwidth", "overlap", "alltoall" or, of MPI alone,
                       ///< one of mpi_collectives
   std::vector<std::size_t> sizes{8};  ///< bytes of a message; measured one after the other
   std::size_t window = 1;             ///< messages in flight
   std::string buffers =
-      "warm";  ///< "warm": `window` buffers, used again and again; "cold": see buffer_count()
+      "warm";  ///< "warm": `window` buffers, used repeatedly; "cold": see buffer_count()
   std::string pattern = "all";  ///< of overlap: one of overlap_patterns, or "all"
   double compute_us = 5000;     ///< of overlap: how long the application computes
   bool standard_send =
@@ -30,16 +30,15 @@ struct job {
   bool hosts = false;   ///< the two processes on two hosts (support/hosts.hpp)
   double effort = 1.0;  ///< factor on the number of samples
 
-  /// Whether any number of ranks can do it; the others are for two.
+  /// Whether the benchmark allows any number of ranks; the others are for two.
   bool among_many() const;
 
-  /// How many different buffers each side walks through. Cold ones are at least 32, whatever is in
-  /// flight.
+  /// The number of different buffers of each side. Cold ones are at least 32, for any window.
   std::size_t buffer_count() const {
     return buffers == "cold" ? std::max<std::size_t>(window, 32) : window;
   }
 
-  /// The options that make a contestant do this: "--size 8,1024 --window 64 ...", without the
+  /// The options of a contestant for this job: "--size 8,1024 --window 64 ...", without the
   /// subcommand.
   std::vector<std::string> arguments() const;
 };

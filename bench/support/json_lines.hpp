@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form in which every benchmark tells its result to programs: one JSON object on a line of its
-// own.
+// The output of every benchmark for programs: one JSON object on each line.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ namespace weft::bench {
 
 using json = nlohmann::ordered_json;
 
-/// What was measured, and how it was reached.
+/// The measurement, and its configuration.
 struct line_head {
   std::string bench;      ///< "latency", "rate", "bandwidth", "overlap", "alltoall", "raw"
   std::string transport;  ///< "shm", "tcp", ...
@@ -24,14 +23,14 @@ struct line_head {
   std::size_t size = 0;   ///< bytes of a message
 };
 
-/// The keys of the three figures, one of which every line carries.
+/// The keys of the three figures; every line has one of them.
 inline constexpr std::string_view half_rtt_us = "half_rtt_us";
 inline constexpr std::string_view mmsg_s = "mmsg_s";  ///< millions of messages in a second
 inline constexpr std::string_view mb_s = "mb_s";      ///< megabytes (10^6) in a second
 
 /// Of collective calls.
 inline constexpr std::string_view us_per_call = "us_per_call";
-/// In the lines of an MPI: how many of its ranks had weft's provider loaded.
+/// In the lines of an MPI: the number of its ranks that had weft's provider loaded.
 inline constexpr std::string_view ranks_on_weft = "ranks_on_weft";
 
 /// A line with `metric` as the median of `samples`, and their count, percentiles and mean in the
@@ -42,7 +41,7 @@ json make_line(const line_head& head, std::string_view metric, const std::vector
 void print_line(const json& line, std::FILE* out = stdout);
 
 /// The JSON objects among the lines of `text`. Launchers and libraries print warnings between them:
-/// others are skipped.
+/// other lines are skipped.
 std::vector<json> parse_lines(std::string_view text);
 
 }  // namespace weft::bench

@@ -4,7 +4,7 @@
 namespace weft::bench {
 namespace {
 
-/// The figure that every line carries: what the pattern moves when nobody computes.
+/// The figure of every line: the messages of the pattern without computation.
 double rate_of(std::size_t size, double us) {
   return us > 0 ? static_cast<double>(size) / us : 0.0;
 }

@@ -123,7 +123,7 @@ void keep_error(char (&text)[512], const char* message) noexcept {
   std::strncpy(text, message, sizeof text - 1);
 }
 
-/// In the child: never returns, so no destructor of the parent's runs twice.
+/// In the child: never returns, so no destructor of the parent runs twice.
 [[noreturn]] void run_child(pair_member::control& shared, std::span<std::byte> area, int rank,
                             int core, const pair_options& options,
                             const std::function<void(pair_member&)>& body) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes on two cores that share one block of memory: the stage of every measurement between
-// processes that brings no launcher of its own.
+// Two processes on two cores that share one block of memory: for all measurements between processes
+// without a launcher.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ namespace weft::bench {
 
 class hosts;
 
-/// A sense-reversing barrier for two, in shared memory. Spins; never enters the kernel. A partner
-/// that died does not leave it hanging, because run_pair then ends this process as well.
+/// A sense-reversing barrier for two, in shared memory. Spins; never enters the kernel. It does not
+/// hang if the other process dies, because run_pair then ends this process as well.
 class spin_barrier {
  public:
   /// `sense` is the caller's own, starts at 0 and lives as long as it uses the barrier.
@@ -29,7 +29,7 @@ class spin_barrier {
   alignas(64) std::atomic<std::uint32_t> sense_{0};
 };
 
-/// One of the two processes, as its body sees it. Used by the one thread that runs the body.
+/// One of the two processes, for its body. Used by the one thread that runs the body.
 class pair_member {
  public:
   struct control;  // the head of the shared block
@@ -41,7 +41,7 @@ class pair_member {
   int rank() const noexcept { return rank_; }
   /// Returns when both have called it.
   void barrier() noexcept;
-  /// The memory that both see, at the same address; zeroed, and page aligned.
+  /// The shared memory, at the same address in both; zeroed, and page aligned.
   std::span<std::byte> shared() const noexcept { return area_; }
   /// Keeps one measured value for the parent. Throws std::length_error beyond
   /// pair_options::max_samples.
@@ -63,13 +63,13 @@ struct pair_options {
   const hosts* apart = nullptr;          ///< rank 0 on the first of these, 1 on the second
 };
 
-/// What each rank reported, in the order of reporting.
+/// The values that each rank reported, in order.
 using pair_samples = std::array<std::vector<double>, 2>;
 
 /// Forks two processes, pins them on the first two allowed cores, runs `body` in each and waits for
 /// both. Throws std::runtime_error when one throws (with its message), dies (with its signal) or is
-/// late; the other is ended too. Call it from a process with one thread: only that one exists after
-/// a fork.
+/// late; the other is ended too. Call it from a process with one thread: only the calling thread
+/// exists after a fork.
 pair_samples run_pair(const pair_options& options, const std::function<void(pair_member&)>& body);
 
 }  // namespace weft::bench

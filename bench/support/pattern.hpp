@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the messages carry, and how the receiver makes sure of it. Every contestant uses these, so
-// all pay the same.
+// The payloads of messages, and their checks by the receiver. Every contestant uses these
+// functions, so the cost is equal.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace weft::bench {
 
-/// Ordinary heap memory, as an application has it: `count` different buffers of `size` bytes, every
+/// Ordinary heap memory, as in an application: `count` different buffers of `size` bytes, every
 /// page touched.
 class heap_buffers {
  public:
@@ -22,8 +22,7 @@ class heap_buffers {
   std::span<std::byte> operator[](std::size_t index) noexcept {
     return {memory_[index].get(), size_};
   }
-  /// The buffers in turn: one is used again only when all others had theirs. No division, so it may
-  /// be measured.
+  /// The buffers in turn. No division, so it may be within measured time.
   std::span<std::byte> next() noexcept {
     if (next_ == memory_.size()) next_ = 0;
     return (*this)[next_++];
@@ -44,10 +43,10 @@ void fill(std::span<std::byte> buffer, std::uint64_t seed) noexcept;
 /// everything: outside of measured time only.
 void verify(std::span<const std::byte> buffer, std::uint64_t seed);
 
-/// How much of either end of a message its stamp takes.
+/// The bytes of a stamp at each end of a message.
 constexpr std::size_t stamp_size = sizeof(std::uint64_t);
 
-/// Throws the std::runtime_error that check_stamp announces.
+/// Throws the std::runtime_error of check_stamp.
 [[noreturn]] void wrong_stamp(std::span<const std::byte> buffer, std::uint64_t expected);
 
 /// Writes `sequence` into the first and the last 8 bytes; a message too short for both carries it

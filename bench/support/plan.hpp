@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often each loop runs. Weft, its peers and the raw limits take it from here: equal work in
-// all.
+// The number of repetitions of each loop. weft, its peers and the raw limits use these numbers:
+// equal work for all.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace weft::bench {
 
 /// A measurement is `batches` samples of `per_batch` repetitions each, after `warm_up` repetitions
-/// that do not count. What a repetition is, the benchmark says: a round trip, or a window and its
+/// that do not count. The benchmark defines a repetition: a round trip, or a window and its
 /// acknowledgement.
 struct plan {
   std::size_t warm_up;

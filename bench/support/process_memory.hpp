@@ -3,12 +3,12 @@
 
 namespace weft::bench {
 
-/// KiB that this process holds: all of it, and with shared pages divided by who shares them.
+/// KiB of this process: resident memory, and the same with shared pages divided by their users.
 struct process_memory {
   double rss = 0;
   double pss = 0;
 
-  /// \throws std::runtime_error when the kernel does not tell
+  /// \throws std::runtime_error when the kernel does not report it
   static process_memory now();
 };
 

@@ -3,8 +3,7 @@
 
 namespace weft::bench {
 
-/// Returns when `done()` is true. For a pair, where each side has a core of its own: it never
-/// yields.
+/// Returns when `done()` is true. For a pair in which each side has its own core: it never yields.
 template <typename Condition>
 inline void spin_until(Condition&& done) noexcept(noexcept(done())) {
   while (!done()) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Medians and percentiles: one visit of the scheduler must not decide a figure. The mean is kept
-// beside them, since it alone shows a helper thread that takes the core away in slices longer than
-// a sample.
+// Medians and percentiles, so that one preemption does not decide a figure. The mean is kept, too,
+// because only it shows a helper thread that takes the core in slices longer than a sample.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace weft::bench {
 
-/// What is told of a set of samples. All zero when `count` is zero.
+/// The summary of a set of samples. All zero when `count` is zero.
 struct summary {
   std::size_t count = 0;
   double min = 0;

@@ -47,7 +47,7 @@ std::pair<unique_fd, unique_fd> make_pipe() {
   return {unique_fd(ends[0]), unique_fd(ends[1])};
 }
 
-/// Our environment with the changes of `what` in it.
+/// This process's environment with the changes of `what`.
 std::vector<std::string> environment_of(const command& what) {
   std::vector<std::string> merged;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -66,7 +66,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-/// Takes what can be read now; closes `from` at its end.
+/// Reads the available bytes; closes `from` at its end.
 void drain(unique_fd& from, std::string& into) {
   std::array<char, 16384> block;
   const auto n = ::read(from.get(), block.data(), block.size());
@@ -93,7 +93,7 @@ std::string command::text() const {
 
 std::string command_result::reason() const {
   if (ok()) return {};
-  // Launchers put two dozen lines of their own after those of the program.
+  // Launchers print two dozen lines after those of the program.
   const std::string said = last_lines(err.empty() ? out : err, 30);
   const std::string how = timed_out      ? std::string("did not finish in time")
                           : status > 128 ? fmt::format("died by signal {} ({})", status - 128,

@@ -10,12 +10,12 @@
 
 namespace weft::bench {
 
-/// A program, its arguments, and what its environment has beyond (or instead of) ours.
+/// A program, its arguments, and the changes to this process's environment.
 struct command {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
 
-  /// As one would type it, for messages.
+  /// The command as text, for messages.
   std::string text() const;
 };
 
@@ -27,7 +27,7 @@ struct command_result {
   std::string err;
 
   bool ok() const noexcept { return status == 0 && !timed_out; }
-  /// Exit code and the last lines of what it said, for a message; empty when ok().
+  /// Exit code and the last lines of its output, for a message; empty when ok().
   std::string reason() const;
 };
 
@@ -37,7 +37,7 @@ struct command_result {
 /// status 127.
 command_result run_command(const command& what, std::chrono::seconds limit);
 
-/// Where `program` is on PATH (or itself, when it names a path that can be executed).
+/// The path of `program` on PATH (or `program`, when it names a path that can be executed).
 std::optional<std::filesystem::path> find_program(const std::string& program);
 
 }  // namespace weft::bench

@@ -11,7 +11,7 @@
 namespace weft::bench {
 namespace {
 
-/// Code points, which is what fmt counts when it fills up to a width.
+/// The number of code points: fmt counts these for a width.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;

@@ -8,9 +8,9 @@
 
 namespace weft {
 
-/// A message that `try_claim` took out of matching: no other receive or probe sees it. It is
-/// received once, or discarded; to its sender it is received either way. Move-only; must not
-/// outlive the context. Used by one thread at a time.
+/// A message that `try_claim` took out of matching: no other receive or probe finds the message.
+/// The message is received once or discarded; for its sender, both count as received. Move-only;
+/// must not outlive the context. Used by one thread at a time.
 class claimed_message {
  public:
   claimed_message(proto::inbound_message& m, detail::peer_name from, const received& about) noexcept
@@ -27,17 +27,18 @@ class claimed_message {
   }
   ~claimed_message();
 
-  /// Who sent it, with which tag, how long it is.
+  /// The source, tag and size of the message.
   const received& about() const noexcept { return about_; }
 
-  /// Receives it, as `endpoint::recv`; all of it may not have arrived yet. This object lives until
-  /// that has been started, and is empty then: a second time ends with errc::invalid_argument.
+  /// Receives the message, as `endpoint::recv` does; parts of the message may still be on their
+  /// way. This object must live until the receive has been started, and is empty afterwards: a
+  /// second receive ends with errc::invalid_argument.
   detail::claimed_request recv(mutable_buffer into) noexcept { return {&message_, from_, into}; }
   detail::claimed_request recv(std::span<const mutable_buffer> list) noexcept {
     return {&message_, from_, list};
   }
 
-  /// Drops the message. Nothing happens if it was received or discarded.
+  /// Drops the message. Does nothing if the message was received or discarded already.
   void discard() noexcept;
 
   /// Neither received nor discarded yet.

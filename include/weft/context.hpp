@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// context: a process's weft state. Two in one process do not know of each other; in a job one of
-// them, at a time, has the process's rank.
+// context: all weft state of a process. Two contexts in one process are independent; in a job, one
+// context at a time has the process's rank.
 #pragma once
 
 #include <cstddef>
@@ -24,22 +24,22 @@ class core;
 class context;
 class group;
 
-/// All of a process's weft state: endpoints, transports, the completion queue and the engine that
-/// moves them. Construction starts the progress thread (in modes `dedicated` and `two_threads`) and
-/// joins the job that a launcher started this process in, if any; nothing is allocated for peers
-/// never spoken to. A rank of weft-run's is one context at a time: while it lives a second one is
-/// refused with errc::invalid_argument, unless options::standalone is set. When it has ended, the
-/// next one takes its place.
+/// All weft state of a process: endpoints, transports, the completion queue and the engine. The
+/// constructor starts the progress thread (in modes `dedicated` and `two_threads`) and joins the
+/// job that a launcher started this process in, if any. A peer costs no memory before its first
+/// use. Under weft-run, one context at a time has the process's rank: while that context lives, a
+/// second one fails with errc::invalid_argument, unless options::standalone is set. After that
+/// context has ended, the next one gets the rank.
 ///
-/// Member functions may be called from any thread. The destructor ends what is still in flight
-/// with errc::closed, waits until spawned tasks have ended, and must not run inside `run()`. Where
-/// `exit` calls it there, out of a coroutine, it does nothing, and peers find the process gone.
+/// Member functions may be called from any thread. The destructor ends operations in flight with
+/// errc::closed, waits until spawned tasks have ended, and must not run inside `run()`. If a
+/// coroutine calls `exit`, the destructor does nothing, and peers find the process gone.
 ///
-/// A context belongs to the process that made it. In a child that fork() made its destructor, and
-/// those of its handles, do nothing: peers hear nothing, and the memory is freed by the child's
-/// end. Nothing else may be done with them there; `run`, `listen`, `connect` and `meet` say so with
-/// errc::invalid_argument. The child may make a context of its own, with options::standalone in a
-/// job.
+/// A context belongs to the process that made it. In a child made by fork(), the destructors of the
+/// context and of its handles do nothing: peers receive nothing, and the memory is freed when the
+/// child ends. The child must not use them otherwise; `run`, `listen`, `connect` and `meet` fail
+/// with errc::invalid_argument. The child may make its own context, in a job with
+/// options::standalone.
 class context {
  public:
   explicit context(options chosen = options::from_environment());
@@ -50,33 +50,35 @@ class context {
   /// The job that this process belongs to; a group of one when no launcher started it.
   group world();
 
-  /// Opens a listener for peers that come by address.
+  /// Opens a listener for peers that connect by address.
   /// \param address "unix://name" (a name in the abstract socket namespace) or "any://host:port"
-  ///        (TCP for finding each other; the data takes the best transport that both can use)
+  ///        (TCP for the connection request; data uses the best transport that both sides have)
   /// \throws weft::error  invalid_argument, or system when the address is taken
   task<listener> listen(std::string address);
 
   /// Connects to another process's listener.
   /// \param address what the other side passed to `listen`
   /// \param private_data up to 1 KiB that the listener sees before it accepts or rejects
-  /// \return an endpoint with the next number; while there is one to that context, that one
+  /// \return an endpoint with the next number; the existing endpoint, if there is one to that
+  ///        context
   /// \throws weft::error  refused (rejected, or no listener there), unreachable, peer_lost,
   ///         invalid_argument
   task<endpoint> connect(std::string address, std::string private_data = {});
 
-  /// Meets a peer that does the same: both call `meet` with an address of their own and the
-  /// other's, in any order and at any time, and both get an endpoint.
-  /// \param own   an address as for `listen`; the listener is closed again when the two have met
+  /// Connects to a peer that calls `meet`, too (simultaneous connect). Both sides pass their own
+  /// address and the other side's, in any order and at any time, and both get an endpoint.
+  /// \param own   an address as for `listen`; the listener is closed when both sides have connected
   /// \param other what the other side passes as its own
   /// \param discriminator up to 1 KiB that must be equal on both sides
-  /// \throws weft::error  invalid_argument (no such address, both are one, or a discriminator that
-  ///         is too long or that this context uses for another meeting), system (`own` is
-  ///         taken), stopped, closed
+  /// \throws weft::error  invalid_argument (an address is not valid, both addresses are equal, the
+  ///        discriminator is too long, or this context uses it for another `meet`), system (`own`
+  ///        is taken), stopped, closed
   task<endpoint> meet(std::string own, std::string other, std::string discriminator);
 
-  /// Receives from any source: the first matching message. As `endpoint::recv` otherwise, but no
-  /// peer's death ends it: peers that come later, and this process, can still send. Only that of
-  /// the sender of a message that it has met already does, with peer_lost.
+  /// Receives the first matching message from any source. Otherwise as `endpoint::recv`, but the
+  /// loss of a peer does not end the receive: peers that connect later, and this process, can still
+  /// send. The receive ends with peer_lost only if the sender of a message that it has already
+  /// matched is lost.
   detail::recv_request recv(mutable_buffer into, tag_mask t);
   detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t);
 
@@ -85,27 +87,28 @@ class context {
   std::optional<received> try_probe(tag_mask t);
   std::optional<claimed_message> try_claim(tag_mask t);
 
-  /// The endpoint with that number: a rank, or the `source` of something received.
-  /// \throws weft::error (invalid_argument) for a number from 2^31 on that no peer has had here
+  /// The endpoint with that number: a rank, or the `source` of a received message.
+  /// \throws weft::error (invalid_argument) for a number of 2^31 or more that no peer of this
+  ///        context has had
   endpoint peer(peer_id id);
 
-  /// That memory is about to be unmapped, or to stand for something else (another mapping over it).
-  /// What transports keep about it, registrations with devices, is not used any more. Call it
-  /// before, with no operation in flight there; also before free(), where that gives memory back to
-  /// the kernel. Any thread.
-  /// \param memory any range; nothing needs to be known about it
+  /// Says that `memory` is about to be unmapped or remapped. Transports stop using their
+  /// registrations of this memory with devices. Call this function before the unmapping, with no
+  /// operation in flight on the memory; also before free(), if free() gives the memory back to the
+  /// kernel. Any thread.
+  /// \param memory any range, registered or not
   void invalidate_registrations(std::span<const std::byte> memory) noexcept;
 
   /// Counters since construction. A snapshot; cheap enough to call every second.
   metrics snapshot() const;
 
-  /// What this context chose and why, for people: wait set, transports, fall-backs.
+  /// The choices of this context and their reasons, as text: wait set, transports, fall-backs.
   std::string describe() const;
 
   /// Whether fork() made this process after its parent had made the context.
   bool is_inherited() const noexcept;
 
-  /// For the layers below.
+  /// For weft's own layers.
   detail::core& core() const noexcept { return *core_; }
   explicit context(std::unique_ptr<detail::core> core) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// context_address: how processes reach each other that no launcher of weft's has brought together.
+// context_address: connects processes that no launcher of weft's has started.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@ namespace weft {
 
 class context;
 
-/// Who a context is and where: bytes to be handed on by whatever brings the processes together,
-/// such as an MPI's own exchange of addresses, and not to be looked into. On one host it names a
-/// Unix socket; for other hosts it holds up to four IPv4 addresses, or one of IPv6, and a secret
-/// that only this context's peers may have: a process that has an address can connect, so pass it
-/// on as you would a key. docs/wire-format.md has the bytes. A value.
+/// The identity and the location of a context, as opaque bytes. The application passes them to the
+/// other processes, for example by an MPI's own exchange of addresses. For the same host the bytes
+/// name a Unix socket; for other hosts they hold up to four IPv4 addresses or one IPv6 address, and
+/// a secret. A process that has the bytes can connect, so treat them as a key. docs/wire-format.md
+/// has the format. A value.
 struct context_address {
   std::array<std::byte, 56> bytes{};
   friend bool operator==(const context_address&, const context_address&) = default;
@@ -25,17 +25,17 @@ struct context_address {
 /// Whether these bytes are an address of this version.
 bool is_context_address(const context_address& c) noexcept;
 
-/// One line for people, without the secret.
+/// One line of text, without the secret.
 std::string describe(const context_address& c);
 
-/// This context's. Any thread.
+/// The address of this context. Any thread.
 /// \throws weft::error (invalid_argument) for a context that is not options::standalone
 context_address context_address_of(const context& c);
 
-/// The context that has that address, with a number from 2^31 on; the context itself is its rank 0.
-/// Connects with the first message, in either direction: it is the same peer if the other side came
-/// first, and the same for equal contacts. Any thread; never blocks. \throws weft::error
-/// (invalid_argument) when these bytes are no address; std::bad_alloc
+/// The endpoint of the context that has that address, with a number of 2^31 or more; for the
+/// address of `c` itself, the endpoint of rank 0. The first message connects, in either direction.
+/// Equal addresses give the same peer, also if the other side connected first. Any thread; never
+/// blocks. \throws weft::error (invalid_argument) when these bytes are no address; std::bad_alloc
 endpoint peer_at(context& c, const context_address& where);
 
 }  // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can go wrong, as values and as one exception type.
+// The errors of weft, as values and as one exception type.
 #pragma once
 
 #include <exception>
@@ -33,7 +33,7 @@ enum class errc : int {
 /// The category of `errc`; its messages are complete sentences for people.
 const std::error_category& error_category() noexcept;
 
-/// What a value means, in a complete sentence: the category's, without an allocation.
+/// The category's message for a value, without an allocation.
 const char* sentence_of(errc e) noexcept;
 
 inline std::error_code make_error_code(errc e) noexcept {
@@ -52,11 +52,11 @@ class error : public std::system_error {
   errc kind() const noexcept { return static_cast<errc>(code().value()); }
 
  private:
-  std::runtime_error detail_;  // whose copies never throw
+  std::runtime_error detail_;  // its copies never throw
 };
 
-/// A value of T or the reason why there is none. What `co_await as_result(op)` yields.
-/// T may be void. Not thread-safe; a plain value.
+/// A value of T or an error: the result of `co_await as_result(op)`. T may be void. Not
+/// thread-safe; a plain value.
 template <class T>
 class [[nodiscard]] result {
   using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;

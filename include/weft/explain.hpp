@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which way a message takes, and why, in words for people.
+// The way that a message takes, and the reasons, as text.
 #pragma once
 
 #include <cstddef>
@@ -17,29 +17,29 @@ struct route {
   std::string why;   ///< the rule that chose it, with its numbers
 };
 
-/// The ways of a message to another process of this host over shared memory, as this context is set
-/// up, with a connection that is open and has credit left. The same functions answer that decide
+/// The ways of a message to another process of this host over shared memory, with this context's
+/// options, an open connection and credit left. The answer comes from the functions that decide
 /// when a message is sent. Any thread. \param bytes the message's size \param cma whether
-/// process_vm_readv works between the two (endpoint::describe tells of a peer) \throws weft::error
+/// process_vm_readv works between the two processes (endpoint::describe tells) \throws weft::error
 /// (unsupported) if the context has no shared memory
 std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cma);
 
-/// What came of one transport on the way to a peer.
+/// The result of the attempt to use one transport for a peer.
 struct candidate {
   enum class outcome {
-    chosen,     ///< it carries what is sent there
-    refused,    ///< it was tried
-    not_tried,  ///< one that is preferred works
-    not_used    ///< this context does without it
+    chosen,     ///< it carries the messages to the peer
+    refused,    ///< it was tried and cannot be used
+    not_tried,  ///< a preferred transport works
+    not_used    ///< this context does not use it
   };
   std::string transport;  ///< "shm"
   outcome result;
-  std::string why;  ///< for people
+  std::string why;  ///< as text
 };
 
-/// Which transports were tried for messages to a peer, and what came of each: what happened, not
-/// what might. Connects to the peer if nothing was sent there yet, but sends no message. Messages
-/// from there to here are that peer's choice.
+/// The transports that were tried for messages to a peer, with the result of each attempt. Connects
+/// to the peer if no message was sent to it yet, but sends none. The peer chooses the transport of
+/// its own messages.
 /// \param ctx the endpoint's context
 /// \return all transports of this library, the preferred ones first
 /// \throws weft::error (peer_lost, closed, unreachable) if none could be tried, because the peer

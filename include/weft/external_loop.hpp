@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// external loop: moves a context by calls, without coroutines, for loops of other
-// libraries. The C interface (weft.h) stands on it; MPI libraries and event loops can, too.
+// external_loop: drives a context by calls, without coroutines, for loops of other libraries: MPI
+// libraries, event loops. The C interface (weft.h) uses it.
 #pragma once
 
 #include <atomic>
@@ -15,43 +15,41 @@
 
 namespace weft {
 
-/// A context that is driven by calls. While an external loop exists, no thread is inside `run` or
-/// `sync_wait` of its context, and nothing is spawned there. It must not outlive the context; when
-/// it ends, no thread may be inside one of its calls.
+/// A context that the application drives by calls. While an external loop exists, no thread may be
+/// inside `run` or `sync_wait` of its context, and nothing may be spawned there. Must not outlive
+/// the context; during its destructor no thread may be inside one of its calls.
 ///
-/// Operations are those that `co_await` makes of a request, kept where the caller likes and neither
-/// copied nor moved while in flight:
+/// An operation is the one that `co_await` makes of a request. Its memory is the caller's; it is
+/// neither copied nor moved while in flight:
 ///
 ///     detail::recv_operation op(peer.recv(buffer, tag{1}), &has_ended);
-///     if (external loop.start(op)) ...              // it has ended already: op.status, op.take()
-///     { external_loop::progress_guard hold(external loop); hold.look(); }   // calls has_ended(op)
-///     when it has ended
+///     if (loop.start(op)) ...                       // it has ended already: op.status, op.take()
+///     { external_loop::progress_guard hold(loop); hold.poll(); }   // may call has_ended(op)
 ///
-/// `has_ended` is called with the context's progress lock held, so by one thread at a time, and
-/// only inside look(): it notes the end somewhere that is touched under `progress_guard` only, and
-/// calls nothing of weft but `start_held` of another operation, as progress_guard::start does.
-/// Leave `operation::on` null.
+/// progress_guard::poll calls `has_ended` with the context's progress lock held, so one thread at a
+/// time does. `has_ended` may record the end in data that only the holder of a `progress_guard`
+/// touches. Of weft, it may call only `start_held` of another operation, as progress_guard::start
+/// does. Leave `operation::on` null.
 ///
-/// Every function may be called from any thread, unless it says otherwise. The *home* thread is the
-/// fastest: it takes the progress lock with plain stores (docs/adr/0001); another one pays for
-/// locked instructions, and some microseconds for the first of a series.
+/// Every function may be called from any thread, unless it says otherwise. The home thread is the
+/// fastest: it takes the progress lock with plain stores (docs/adr/0001). Another thread pays for
+/// locked instructions, and some microseconds for the first call of a series.
 class external_loop {
  public:
-  /// The calling thread becomes home.
+  /// The calling thread becomes the home thread.
   /// \throws weft::error (invalid_argument) when a thread is inside `run`, or there is an external
-  /// loop;
-  ///         (system) when the kernel gives no descriptor
+  ///         loop; (system) when the kernel has no descriptor left
   explicit external_loop(context& of);
   external_loop(const external_loop&) = delete;
   external_loop& operator=(const external_loop&) = delete;
   ~external_loop();
 
-  /// The calling thread becomes home. The one that was it must not be inside a call.
+  /// The calling thread becomes the home thread. The former home thread must not be inside a call.
   void bind_to_this_thread() noexcept {
     home_.store(detail::run_loop::thread_token(), std::memory_order_relaxed);
   }
 
-  /// Held around whatever a thread does with the context.
+  /// Held by a thread during each of its calls on the context.
   class call {
    public:
     explicit call(external_loop& p) noexcept
@@ -62,33 +60,34 @@ class external_loop {
     detail::run_loop::inside inside_;
   };
 
-  /// Starts an operation. Not while holding.
-  /// \return true: it has ended, `status` tells how, and nothing is called for it
+  /// Starts an operation. Not while this thread holds a progress_guard.
+  /// \return true: it has ended with `status`, and its complete function is not called
   template <class Operation>
   bool start(Operation& op) noexcept {
     const call here(*this);
     return op.start();
   }
 
-  /// Asks an operation to end with errc::stopped. It ends by itself, in some look(). Not while
-  /// holding.
+  /// Asks an operation to end with errc::stopped. Its end comes in a later progress_guard::poll.
+  /// Not while this thread holds a progress_guard.
   template <class Operation>
   void cancel(Operation& op) noexcept {
     const call here(*this);
     op.cancel();
   }
 
-  /// Takes a receive or probe back that no message has met: it ends with errc::stopped, in some
-  /// look(). Unlike `cancel`, it never costs a message. Not while holding.
-  /// \return false: a message has met it, or it has ended
+  /// Stops a receive or probe that no message has matched: it ends with errc::stopped, in a later
+  /// progress_guard::poll. Unlike `cancel`, it never loses a message. Not while this thread holds a
+  /// progress_guard.
+  /// \return false: a message has matched it, or it has ended
   template <class Operation>
   bool withdraw(Operation& op) noexcept {
     const call here(*this);
     return op.withdraw();
   }
 
-  /// Holds the progress lock. Not twice by one thread, and not for long: nothing else moves
-  /// meanwhile.
+  /// Holds the progress lock. One thread must not hold two. Hold it briefly: no other thread makes
+  /// progress meanwhile.
   class progress_guard {
    public:
     explicit progress_guard(external_loop& p) noexcept;
@@ -96,25 +95,26 @@ class external_loop {
     progress_guard& operator=(const progress_guard&) = delete;
     ~progress_guard();
 
-    /// As external_loop::start, under the same holding as what is noted before and after: messages
+    /// As external_loop::start, without releasing the progress lock. For operations of messages
     /// only.
     template <class Operation>
     bool start(Operation& op) noexcept {
       return op.start_held();
     }
 
-    /// Sends a message without an operation, if it is so small and its way so free that it leaves
-    /// in this call. The bytes are the caller's again.
-    /// \param to of this external loop's context
-    /// \param immediate goes to the receiver beside the tag (received::immediate)
-    /// \return false: nothing has happened; an operation finds out why
+    /// Sends a small message without an operation, if it can leave within this call. Afterwards the
+    /// bytes are the caller's again.
+    /// \param to an endpoint of this external loop's context
+    /// \param immediate travels to the receiver beside the tag (received::immediate)
+    /// \return false: nothing was sent; a send operation tells the reason
     bool try_send(const endpoint& to, const_buffer data, tag t,
                   std::uint64_t immediate = 0) noexcept;
 
-    /// Moves messages and tells of the operations that have ended. Never blocks.
-    /// \param passes how often it looks at most until something has ended, if operations are in
-    ///   flight; a loop that does much between its looks finds messages earlier with a few. Where
-    ///   more threads than cores take part the thread that made the external loop looks once.
+    /// Makes progress, and calls the complete functions of the operations that have ended. Never
+    /// blocks.
+    /// \param passes the most passes until an operation has ended, if operations are in flight; a
+    ///        loop that does much between its polls finds messages earlier with a few passes. On a
+    ///        crowded host the thread that made the external loop makes one pass.
     /// \return how many have ended
     unsigned poll(unsigned passes = 1) noexcept;
 
@@ -123,29 +123,29 @@ class external_loop {
     call call_;
   };
 
-  /// After a look that brought nothing, not while holding: where processes are more than cores it
-  /// lets others have this one now and then. Without it a loop that looks stands in their way.
-  /// \param passes as they were given to look
+  /// Call after an empty poll, not while holding a progress_guard: on a crowded host it yields the
+  /// core to other threads now and then. Without it, a polling loop keeps the core from them.
+  /// \param passes the argument of the poll
   void back_off(unsigned passes = 1) noexcept;
 
   /// Whether the calling thread is the one that made this object. Any thread.
   bool is_owner_thread() const noexcept;
 
-  /// Waits until `over(argument)`, which is called while holding, is true. Polls for a while, then
-  /// sleeps.
-  /// \param until the steady clock's; time_point::max(): for ever
-  /// \return false: it was too late
+  /// Waits until `over(argument)` returns true; calls it with the progress lock held. Polls for a
+  /// while, then sleeps.
+  /// \param until a time of the steady clock; time_point::max(): no limit
+  /// \return false: `until` has passed
   bool wait(std::chrono::steady_clock::time_point until, bool (*over)(void*), void* argument);
 
-  /// Readable while an armed context has something to look for. The same as long as the external
-  /// loop lives.
+  /// A descriptor that is readable while the context is armed and has work for a poll. It does not
+  /// change while the external loop lives.
   int descriptor() const noexcept;
 
-  /// Before the thread sleeps on the descriptor, in poll() or epoll: whatever comes from now on
-  /// makes it readable. The next look() by this thread takes that back, so every sleep needs its
-  /// own; it costs some 15 microseconds. One thread at a time.
-  /// \return until when to sleep at most, whatever the descriptor says, and then to look; nothing:
-  ///         something came meanwhile, or another thread is armed, so look now
+  /// Arms the descriptor before the thread sleeps on it, in poll() or epoll: from now on every
+  /// event for this context makes it readable. The next progress_guard::poll by this thread disarms
+  /// it, so arm before every sleep; this costs some 15 microseconds. One thread at a time.
+  /// \return the time at which to poll at the latest, even if the descriptor is not readable;
+  ///        nothing: there is work already, or another thread is armed, so poll now
   std::optional<std::chrono::steady_clock::time_point> arm() noexcept;
 
  private:
@@ -156,8 +156,8 @@ class external_loop {
   const std::unique_ptr<wait_strategy> wait_strategy_;  // the home thread's
 };
 
-/// For a library on top of weft that is unloaded while contexts live whose owners are gone: their
-/// threads stand still until a context is used again. exit does that by itself. Any thread.
+/// For a library on top of weft that is unloaded while contexts still live: stops weft's threads at
+/// their exit gates until a context is used again. exit() does that by itself. Any thread.
 void park_threads() noexcept;
 
 }  // namespace weft

@@ -14,35 +14,36 @@ class group {
   explicit group(context& owner) noexcept : owner_(&owner) {}
 
   peer_id rank() const noexcept;  ///< this process
-  peer_id size() const noexcept;  ///< how many there are
+  peer_id size() const noexcept;  ///< the number of processes
 
-  /// The process of that rank; this process itself is a peer like any other.
+  /// The process of that rank; this process's own rank is allowed.
   /// \throws weft::error (invalid_argument) if rank >= size()
   endpoint operator[](peer_id rank) const;
 
-  /// Receives from any source, as `context::recv`. Does not end when
-  /// processes die; `endpoint::closed` tells that.
+  /// Receives from any source, as `context::recv`. Does not end when processes die;
+  /// `endpoint::closed` reports that.
   detail::recv_request recv_any(mutable_buffer into, tag_mask t) const {
     return owner_->recv(into, t);
   }
 
-  /// Ends when every process of the job has come here. Messages that have not been received yet do
-  /// not stand in its way, however many they are. Not to be stopped (`within`, a stop token): how
-  /// far it had come is not remembered, so the others may wait for ever, or go on without this one.
-  /// \throws weft::error  peer_lost when one of them died; closed when one has closed, or this side
-  ///         has; unsupported in a process that joined later
+  /// Ends when every process of the job has called barrier. Messages that are not received yet do
+  /// not block it, however many there are. Do not stop it (`within`, a stop token): its progress is
+  /// not kept, so other processes may wait for ever, or continue without this one.
+  /// \throws weft::error  peer_lost when a process died; closed when a process, or this one, has
+  ///        closed; unsupported in a process that joined later
   task<void> barrier() const;
 
-  // For bindings without coroutines, which do the same as `barrier`.
+  // The steps of `barrier`, for bindings without coroutines.
 
-  /// What this process does in step `k`, `tell` and then `hear`; nothing: the one before was the
-  /// last.
-  /// \param failed ok; or why the barrier fails, which is told in all steps that are left, and
-  ///   nothing is heard there
+  /// The requests of this process in step `k`: first `tell`, then `hear`; nothing: the barrier has
+  /// no step `k`.
+  /// \param failed ok, or the reason why the barrier fails. The reason is sent in all steps that
+  ///        are left, without `hear`
   /// \throws weft::error (unsupported)
   struct barrier_step;
   std::optional<barrier_step> step_of_barrier(unsigned k, errc failed = errc::ok) const;
-  /// What was heard. \throws weft::error with which the barrier fails elsewhere
+  /// Checks the message of `hear`. \throws weft::error the failure of the barrier in another
+  /// process
   static void check_heard(const received& what);
 
  private:

@@ -11,11 +11,12 @@
 
 namespace weft {
 
-/// A listener. Move-only; closing it (or its destructor) rejects requests that still wait in front
-/// of it.
+/// A listener. Move-only; `close` or the destructor rejects the connection requests that wait at
+/// it.
 class listener {
  public:
-  /// A connection request at the listener, neither accepted nor rejected yet. Dropping it rejects.
+  /// A connection request at the listener, neither accepted nor rejected yet. The destructor
+  /// rejects it.
   class connection_request {
    public:
     struct state;
@@ -24,8 +25,8 @@ class listener {
     connection_request& operator=(connection_request&&) noexcept;
     ~connection_request();
 
-    const std::string& private_data() const noexcept;  ///< what the peer passed to `connect`
-    task<endpoint> accept();                           ///< \throws weft::error if it left meanwhile
+    const std::string& private_data() const noexcept;  ///< the private data of the peer's `connect`
+    task<endpoint> accept();                           ///< \throws weft::error if the peer has gone
     void reject(std::string reason);  ///< the peer's `connect` ends with errc::refused
 
    private:

@@ -9,9 +9,9 @@
 
 namespace weft {
 
-/// Bytes from which a peer on the same host copies directly: a large message sent out of them
+/// Memory from which a peer on the same host copies directly: a large message out of this memory
 /// crosses in one copy instead of two. Zeroed; owned by this object; must not outlive the context.
-/// Peers can read it (all of it, once it has been sent from) and never write it. Move-only.
+/// After the first send from it, peers can read all of it; they can never write it. Move-only.
 class shared_memory {
  public:
   /// \param size bytes, not 0; rounded up to whole pages by the kernel
@@ -20,7 +20,7 @@ class shared_memory {
   shared_memory(context& owner, std::size_t size);
   shared_memory(shared_memory&& other) noexcept;
   shared_memory& operator=(shared_memory&& other) noexcept;
-  ~shared_memory();  ///< no send from it may be in flight
+  ~shared_memory();  ///< no send from this memory may be in flight
 
   std::span<std::byte> bytes() const noexcept { return bytes_; }
   template <class T>

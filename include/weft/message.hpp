@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for tagged messages: tags, masks, buffers, and what a receive tells.
+// Types of tagged messages: tags, masks, buffers, and the result of a receive.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace weft {
 
-/// What a receiver selects by, besides the source. 64 bits; see first_reserved_tag.
+/// The 64-bit value by which a receive selects messages, besides the source. See
+/// first_reserved_tag.
 struct tag {
   std::uint64_t value = 0;
   friend bool operator==(tag, tag) = default;
 };
 
-/// Tags from here on, whose top byte is 0xfe or 0xff, are weft's own: streams and barriers. An
-/// operation that names one ends with errc::invalid_argument, and no wildcard matches one.
+/// The tags from this one on (top byte 0xfe or 0xff) are weft's own, for streams and barriers. An
+/// operation with such a tag ends with errc::invalid_argument, and no wildcard matches such a tag.
 inline constexpr std::uint64_t first_reserved_tag = std::uint64_t{0xfe} << 56;
 
 /// A tag with wildcards: a message matches when its tag equals `value` in every bit that is set in
@@ -32,7 +33,7 @@ struct tag_mask {
   constexpr bool exact() const noexcept { return mask == ~std::uint64_t{0}; }
 };
 
-/// Matches every tag of the application's.
+/// Matches every tag of the application.
 inline constexpr tag_mask any_tag{0, 0};
 
 /// Number of an endpoint within its context: the peer's rank in a job, or the number that `connect`
@@ -40,12 +41,12 @@ inline constexpr tag_mask any_tag{0, 0};
 using peer_id = std::uint32_t;
 inline constexpr peer_id no_peer = std::numeric_limits<peer_id>::max();
 
-/// What a receive or a probe tells about a message.
+/// The result of a receive or a probe: facts about the message.
 struct received {
-  peer_id source = no_peer;     ///< who sent it
-  weft::tag tag = {};           ///< with which tag
+  peer_id source = no_peer;     ///< the sender
+  weft::tag tag = {};           ///< its tag
   std::size_t size = 0;         ///< bytes of the whole message, also when it was truncated
-  std::uint64_t immediate = 0;  ///< what its sender gave along; 0: nothing
+  std::uint64_t immediate = 0;  ///< the sender's immediate word; 0: none
 };
 
 /// Memory that a send reads from. Must stay unchanged until the send has ended.

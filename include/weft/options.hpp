@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// options: what can be chosen when a context is made.
+// options: the settings of a context, chosen when it is made.
 #pragma once
 
 #include <chrono>
@@ -18,91 +18,91 @@
 
 namespace weft {
 
-/// Everything that can be chosen, with the defaults that suit most. `from_environment` applies a
-/// configuration file and the WEFT_* variables on top (docs/environment.md lists them; `weft-info`
-/// prints them).
+/// All settings, with defaults that suit most programs. `from_environment` applies a configuration
+/// file and the WEFT_* variables on top (docs/environment.md lists them; `weft-info` prints them).
 struct options {
   progress_mode progress = progress_mode::dedicated;
 
-  /// How long a waiting thread polls before it sleeps. Shortened by itself where there are more
-  /// runnable threads than cores.
+  /// How long a waiting thread polls before it sleeps. weft shortens the time on a crowded host.
   std::chrono::microseconds spin{200};
 
-  /// Memory for messages that arrive before their receive, over all peers, in bytes. Beyond it only
-  /// headers travel and the data stays with the sender.
+  /// Memory for unexpected messages of all peers together, in bytes. When it is used up, only
+  /// headers are sent, and the data stays with the sender.
   std::size_t unexpected_budget = std::size_t{64} << 20;
 
-  /// Messages up to this many bytes are sent at once; longer ones after a handshake that hides
-  /// behind their first bytes.
+  /// Messages of up to this many bytes are sent at once. Longer messages need a handshake, which
+  /// overlaps with their first bytes.
   std::size_t eager_limit = std::size_t{64} << 10;
 
-  /// Memory that transports register with devices. docs/adr/0019-registration-cache.md
+  /// The registration cache. docs/adr/0019-registration-cache.md
   registration_cache_settings regions;
 
-  /// Bits of a tag by which receives from one source are found without a search. A receive that
-  /// ignores one of these is looked for among all that do, in the order of posting. A program with
-  /// bits that every receive ignores takes them out here; the top seven always count.
+  /// The tag bits by which matching hashes receives from one source. Receives that ignore one of
+  /// these bits are in one list, which is searched in the order of posting. A program in which
+  /// every receive ignores some bits clears them here; the top seven bits always count.
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};
 
-  /// No job, whatever started this process: a second context besides that which has the process's
-  /// rank, which only one has at a time; or a libfabric endpoint inside a process whose launcher is
-  /// another context's. Rank 0 of 1.
+  /// The context belongs to no job and is rank 0 of 1, even if a launcher started this process. For
+  /// a second context in a process (only one context at a time has the process's rank), or a
+  /// libfabric endpoint in a process with a launcher for another context.
   bool standalone = false;
 
-  /// How many processes that use weft share this host, where no launcher of weft's tells; 0: not
-  /// known. With more than there are cores, waiting threads give way to each other sooner.
+  /// The number of processes on this host that use weft, if no launcher of weft's tells; 0: not
+  /// known. With more processes than cores, waiting threads yield sooner.
   unsigned processes_per_host = 0;
 
-  /// Which transports, in order of preference: any of "self", "shm", "qdma", "verbs", "tcp".
+  /// The transports, in order of preference: any of "self", "shm", "qdma", "verbs", "tcp".
   std::vector<std::string> transports = {"self", "shm", "verbs", "tcp"};
 
-  /// The RDMA device that verbs uses, as ibv_devices shows it, and which of its port's addresses;
-  /// empty and nothing: the first that work, found by trying.
+  /// The RDMA device of the verbs transport, as ibv_devices shows it, and the index of its port's
+  /// address; empty and nothing: the first ones that work, found by trying.
   std::string verbs_device;
   std::optional<unsigned> verbs_gid_index;
 
-  /// Where weft listens over TCP: names of network interfaces; none: all that are up.
+  /// The network interfaces on which weft listens over TCP; empty: all that are up.
   std::vector<std::string> tcp_interfaces;
 
-  /// Connections to each peer over TCP, 1 to 8, each to another of its addresses where it has
-  /// several; all processes that talk to each other say the same. Large messages are striped over
-  /// them, and as long as one of them holds nothing is lost. docs/adr/0010-several-links.md
+  /// Connections to each peer over TCP, 1 to 8, to different addresses of the peer if it has
+  /// several. All processes that exchange messages need the same value. Large messages are striped
+  /// over the connections, and nothing is lost while one of them works.
+  /// docs/adr/0010-several-links.md
   unsigned tcp_links = 1;
 
-  /// After how much silence a host that should answer is lost, with all peers on it. Whole seconds,
-  /// 2 or more. A process that dies is noticed at once; this is for cables and machines.
+  /// The time without an answer after which a host counts as lost, with all peers on it. Whole
+  /// seconds, 2 or more. The death of a process is noticed at once; this is for failures of
+  /// machines and networks.
   std::chrono::seconds peer_timeout{10};
 
-  /// "auto", "uring" or "epoll": where the engine sleeps.
+  /// "auto", "uring" or "epoll": the kind of wait set.
   std::string wait_set = "auto";
 
-  /// "auto", "pipeline", "cma" or "direct": how large messages cross shared memory.
+  /// "auto", "pipeline", "cma" or "direct": the copy method for large messages in shared memory.
   std::string shm_copy = "auto";
 
-  /// The secret by which processes of a job know each other over TCP: 32 to 128 hexadecimal digits.
-  /// Empty: `job_key_file` names a file that holds them and that only its owner may read; empty
-  /// too: the launcher's key, or none, and then no process on another host finds this context.
+  /// The secret by which processes of a job authenticate each other over TCP: 32 to 128 hexadecimal
+  /// digits. Empty: `job_key_file` names a file with the digits that only its owner may read. Both
+  /// empty: the launcher's key, if any; without a key no process on another host can connect.
   std::string job_key;
   std::string job_key_file;
 
-  /// Where a trace for Perfetto is written when the context ends; empty: nowhere. In a job, the
-  /// rank is put in front of the extension. A second context with the same file replaces it.
+  /// The file for the trace (Perfetto), written when the context ends; empty: none. In a job, the
+  /// rank is put in front of the extension. A second context with the same name replaces the file.
   std::string trace_file;
 
-  /// Choices to measure by and to repeat experiments with. Any version may change them.
+  /// Settings for measurements and for the repetition of experiments. Any version may change them.
   struct experiments {
-    /// How threads that poll share their looks among transports.
+    /// The order in which a pass polls the transports.
     poll_policy polling = poll_policy::in_order;
 
-    /// How threads that poll read the rings of shared memory.
+    /// How much a poll takes out of a ring in shared memory.
     ring_read_policy reading = ring_read_policy::burst;
 
-    /// How the rest of a message above eager_limit crosses, and whether its beginning goes along
-    /// with the handshake. docs/adr/0018-one-sided-rendezvous.md
+    /// The payload scheme of messages above eager_limit, and whether their first bytes travel with
+    /// the handshake. docs/adr/0018-one-sided-rendezvous.md
     rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
     rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
 
-    /// How the end of a read or write is told, to the peer and here. docs/adr/0023-chained-fin.md
+    /// How the peer, and this side, learn of the end of a get or put. docs/adr/0023-chained-fin.md
     chained_fin chained = chained_fin::automatic;
     copy_completion qdma_copy_completion = copy_completion::direct;
   };
@@ -110,17 +110,17 @@ struct options {
 
   /// The defaults, changed by the file that WEFT_CONFIG names, if any, and then by the WEFT_*
   /// variables of the environment.
-  /// \throws weft::error (invalid_argument) naming the variable (and the line of the file), its
-  ///         value and what is allowed; system: the file cannot be read
+  /// \throws weft::error invalid_argument: names the variable (and the line of the file), its value
+  ///        and the allowed values; system: the file cannot be read
   static options from_environment();
-  /// The same, on top of other defaults.
+  /// The same, with `defaults` in place of weft's defaults.
   static options from_environment(options defaults);
 
-  /// Applies one setting, "WEFT_NAME=value", as a variable of the environment would.
+  /// Applies one setting, "WEFT_NAME=value", as a variable of the environment does.
   /// \throws weft::error (invalid_argument)
   void apply(std::string_view setting);
-  /// Applies a file of settings, one in a line. Blanks around names and values do not count, nor
-  /// do empty lines and those that begin with '#'. A later line wins.
+  /// Applies a file with one setting in each line. Blanks around names and values, empty lines, and
+  /// lines that begin with '#' are ignored. A later line wins.
   /// \throws weft::error  system: the file cannot be read; invalid_argument: names file and line
   void apply_file(const std::string& path);
 };

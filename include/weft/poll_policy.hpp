@@ -4,12 +4,12 @@
 
 namespace weft {
 
-/// How a thread that polls shares its looks among transports. Of use to measure (`weft-bench
-/// policy`); the default has the least to do.
+/// The order in which a pass polls the transports. For measurements (`weft-bench policy`); the
+/// default costs least.
 enum class poll_policy {
-  in_order,  ///< each once in every round, in the order of `options::transports` (the default)
-  adaptive,  ///< more often those that brought something in the last round that brought anything
-  toggle     ///< each once, and first those that were not the first to bring something last time
+  in_order,  ///< each once in a round, in the order of `options::transports` (the default)
+  adaptive,  ///< more often the transports that had frames in the last round that found any
+  toggle     ///< each once, beginning after the transport that had frames first last time
 };
 
 }  // namespace weft

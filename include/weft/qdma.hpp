@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdma: a network card in software, between the processes of one host: queues of small messages
-// that any process may post to, copies between registered memory, counted events, and chains of all
-// these that run without the application. After the Elan4 of Quadrics, as in Yu, Woodall, Graham
-// and Panda, "Design and Implementation of Open MPI over Quadrics/Elan4" (2005).
+// qdma: a network card in software for the processes of one host. It has queues of small messages
+// that any process may post to, copies between regions, counted events, and chains of these that
+// run without the application. Modelled on the Elan4 of Quadrics, as in Yu, Woodall, Graham and
+// Panda, "Design and Implementation of Open MPI over Quadrics/Elan4" (2005).
 #pragma once
 
 #include <array>
@@ -26,22 +26,22 @@ class context;
 namespace weft::qdma {
 
 namespace detail {
-class port;  // what a context keeps for its device (src/api/qdma_port.hpp)
+class port;  // a context's state of its device (src/api/qdma_port.hpp)
 }
 
-/// A virtual process id: whose queue, region or event something is. Not a rank. An id that was
-/// given back is never given again, so one that is out of date is refused. 0: no process.
+/// A virtual process id: the owner of a queue, region or event. Not a rank. An id is never used
+/// twice, so an operation with an outdated id is refused. 0: no process.
 enum class process : std::uint32_t { nobody = 0 };
 
-/// How a device is reached by those that do not know its node's table of contexts yet. Bytes to be
-/// handed on by an ordinary message. A value.
+/// The address of a device, for processes that do not have its node's table of contexts yet. Opaque
+/// bytes, which travel in an ordinary message. A value.
 struct device_address {
   std::array<std::byte, 32> bytes{};
 };
 
 using weft::rights;
 
-// Names of what belongs to some process, to be handed on by ordinary messages. Plain values.
+// Names of regions, events and queues, which travel in ordinary messages. Plain values.
 
 struct remote_region {
   process owner = process::nobody;
@@ -59,10 +59,10 @@ struct remote_queue {
   std::uint32_t number = 0;
 };
 
-/// Bytes of a message in a queue, at most.
+/// The most bytes of a message in a queue.
 inline constexpr std::size_t max_post = 2048;
 
-/// One descriptor. Applications make chains of them by the functions below.
+/// One descriptor. Applications make chains of descriptors by the functions below.
 struct descriptor {
   enum class what : std::uint8_t { post, write, read, signal };
   what kind = what::signal;
@@ -77,9 +77,9 @@ struct descriptor {
   std::vector<std::byte> payload;   ///< post
 };
 
-/// Descriptors that follow each other: each begins when the one before it has ended well. When one
-/// fails, those after it are left out, except that events that they would signal are told of the
-/// failure: the coroutine that waits there gets the error. A value; keeps nothing alive.
+/// Descriptors in order: each begins when the one before it has ended well. When one fails, the
+/// device skips the later ones, but fails the events that they would signal: the coroutine that
+/// waits for such an event gets the error. A value; keeps nothing alive.
 class chain {
  public:
   explicit chain(descriptor only) { steps_.push_back(std::move(only)); }
@@ -97,25 +97,26 @@ class chain {
 
 class region;
 
-/// A message to a queue, of this process or of another one that was met.
+/// Posts a message to a queue of this process, or of a process that was met.
 /// \param message at most max_post bytes, copied now \throws weft::error (invalid_argument)
 chain post(remote_queue to, const_buffer message);
 
-/// Copies out of this process's memory into another's.
+/// Copies from this process's memory to another process's.
 /// \param size bytes; both offsets are in bytes from the beginning of their region
 chain rdma_write(const region& from, std::uint64_t from_offset, remote_region to,
                  std::uint64_t to_offset, std::uint64_t size);
 
-/// Copies out of another process's memory into this one's.
+/// Copies from another process's memory to this process's.
 chain rdma_read(const region& into, std::uint64_t into_offset, remote_region from,
                 std::uint64_t from_offset, std::uint64_t size);
 
-/// Counts an event, of this process or of another one that was met.
+/// Counts an event of this process, or of a process that was met.
 chain signal(remote_event e);
 
 namespace detail {
 
-/// What waits for an event or a message. Progress lock held only, but for start and cancel.
+/// An operation that waits for an event or a message. Progress lock held, except for start and
+/// cancel.
 class waiting : public operation {
  public:
   waiting(port* p, complete_fn f) noexcept : operation(f), at(p) {}
@@ -152,9 +153,9 @@ class trigger_operation : public waiting {
 
 }  // namespace detail
 
-/// What came out of a queue.
+/// The result of a receive from a queue.
 struct posted_message {
-  process from = process::nobody;  ///< as its sender says
+  process from = process::nobody;  ///< as the sender says
   std::size_t size = 0;            ///< bytes
 };
 
@@ -182,29 +183,29 @@ class receive_operation : public waiting {
 
 }  // namespace detail
 
-/// A counted event: when as many completions have come as it was armed for, it triggers: chains
-/// that hang on it start, and one that waits resumes. Completions that come before it is armed
-/// (again) are kept and count then, so none can fall between a trigger and the next arming. Owned
-/// by its maker; ends with its destructor. Move-only. Any thread.
+/// A counted event. It triggers after the number of completions that it was armed for: its chains
+/// start, and a waiting coroutine resumes. Completions that come before it is armed (again) count
+/// then, so none is lost between a trigger and the next arming. The destructor ends it. Move-only.
+/// Any thread.
 class event {
  public:
   event(event&&) noexcept;
   event& operator=(event&&) noexcept;
-  ~event();  ///< no coroutine may wait for it
+  ~event();  ///< no coroutine may wait for the event
 
   remote_event id() const noexcept;
 
-  /// It triggers after that many more completions. Adds up while it is armed already.
+  /// Arms the event for `completions` more completions. Adds up if it is armed already.
   void arm(std::uint64_t completions);
 
-  /// From now on this starts at every trigger, after those that were hung on it before.
+  /// From now on the device starts `c` at every trigger, after the chains that were added before.
   void on_trigger(const chain& c);
 
-  /// When that process is lost, the event fails with errc::peer_lost.
+  /// The event fails with errc::peer_lost when that process is lost.
   void depends_on(process peer);
 
-  /// Waits for a trigger that has not been waited for yet. `co_await e` is the same.
-  /// \throws weft::error what a descriptor failed with, or peer_lost, stopped, closed
+  /// Waits for the next trigger that no coroutine has waited for. `co_await e` is the same.
+  /// \throws weft::error the error of a descriptor that failed, or peer_lost, stopped, closed
   detail::trigger_request triggered() const noexcept;
 
  private:
@@ -218,19 +219,19 @@ inline auto operator co_await(const event& e) {
   return weft::detail::request_awaiter<detail::trigger_request>(e.triggered());
 }
 
-/// A queue of up to 256 messages that any process may post to. What its owner does not receive
-/// stays there, and a process that posts to a full queue waits; nothing is overwritten. Move-only.
+/// A queue of up to 256 messages that any process may post to. Messages stay until the owner
+/// receives them; a post to a full queue waits; nothing is overwritten. Move-only.
 class queue {
  public:
   queue(queue&&) noexcept;
   queue& operator=(queue&&) noexcept;
-  ~queue();  ///< no coroutine may receive from it
+  ~queue();  ///< no coroutine may wait for a message of it
 
   remote_queue id() const noexcept;
 
-  /// Takes the oldest message. Messages of one process come in the order of their posting.
-  /// \param into at most max_post bytes are needed. A longer message ends it with errc::truncated
-  ///        and is gone; the buffer holds its beginning
+  /// Takes the oldest message. Messages of one process come in the order of their posts.
+  /// \param into the buffer; max_post bytes are always enough. A longer message ends the receive
+  ///        with errc::truncated and is lost; the buffer holds its beginning
   detail::receive_request receive(mutable_buffer into) const noexcept;
 
  private:
@@ -240,14 +241,14 @@ class queue {
   std::uint32_t number_;
 };
 
-/// Memory that others may read or write by descriptors, as far as its rights go. Move-only.
+/// Memory that other processes may read or write by descriptors, as its rights allow. Move-only.
 class region {
  public:
   region(region&&) noexcept;
   region& operator=(region&&) noexcept;
 
-  /// Takes it back: descriptors that come later fail. Waits for a process that copies at this
-  /// moment, a slice of at most 64 KiB each, unless it does not end within a second.
+  /// Ends the region: later descriptors fail. Waits at most a second for processes that copy at
+  /// this moment; each copies a slice of at most 64 KiB.
   ~region();
 
   remote_region id() const noexcept;
@@ -260,54 +261,55 @@ class region {
   detail::port* port_;
   std::uint64_t key_;
   std::span<std::byte> bytes_;
-  bool owned_;  // it was allocated with the region
+  bool owned_;  // the region allocated the memory
 };
 
-/// A context's card: the context has one at most, from open or join until its end. A handle; must
-/// not outlive the context. The context's engine runs its descriptors: the progress thread in
-/// `dedicated` mode while the application does something else, otherwise the thread that is inside
+/// The device of a context. A context has at most one, from open or join until the context ends. A
+/// handle; must not outlive the context. The context's engine runs the descriptors: in mode
+/// `dedicated` the progress thread while the application computes, otherwise the thread inside
 /// run().
 class device {
  public:
-  /// Makes the node's table of contexts and claims the first entry. Not inside a coroutine of
+  /// Makes the node's table of contexts and takes the first entry. Not inside a coroutine of
   /// another context.
-  /// \throws weft::error (invalid_argument) when the context has a device; (system)
+  /// \throws weft::error (invalid_argument) when the context has a device already; (system)
   static device open(context& of);
 
-  /// Takes part in the table of the one that handed that contact on, and meets it.
+  /// Joins the table of the device at address `who`, and meets that device.
   /// \throws weft::error  invalid_argument, unreachable, refused, peer_lost
   static task<device> join(context& of, device_address who);
 
   process self() const noexcept;
   device_address where() const;
 
-  /// From now on descriptors of either side can name the other. Meeting again does nothing.
+  /// From now on the descriptors of each side can name the other side. Meeting again does nothing.
   /// \throws weft::error  peer_lost (no process has that id now), unreachable, refused
   task<void> meet(process who);
 
-  /// \param completions armed for that many; 0: not armed
-  /// \param repeat armed again for as many at each trigger
+  /// \param completions the event is armed for that many; 0: not armed
+  /// \param repeat armed again for the same number at each trigger
   event make_event(std::uint64_t completions = 1, bool repeat = false);
 
-  /// \throws weft::error (out_of_memory) when three are open
+  /// \throws weft::error (out_of_memory) when three queues are open
   queue open_queue();
 
-  /// \param memory must live as long as the region. Others reach it if the kernel lets them (CMA)
+  /// \param memory must live as long as the region. Other processes reach it if the kernel permits
+  ///        CMA
   /// \throws weft::error (out_of_memory) after 1024 regions
   region register_memory(std::span<std::byte> memory, rights permissions);
 
-  /// Memory of the device's own, which others have mapped: needs no help of the kernel to copy.
+  /// Allocates memory of the device, which other processes have mapped: copies need no system call.
   /// \param size bytes, not 0; all regions of a device together at most 64 MiB
   /// \throws weft::error (invalid_argument, out_of_memory)
   region allocate(std::size_t size, rights permissions);
 
-  /// Begins a chain. Never blocks; what it needs is copied.
+  /// Starts a chain. Never blocks; copies the descriptors.
   void start(const chain& c);
 
-  /// Whether that process was met and is not lost.
+  /// Whether that process was met and has not been lost.
   bool knows(process who) const;
 
-  /// For people: how many it has met, how memory is reached, what failed last.
+  /// As text: the number of processes met, the way to their memory, the last failure.
   std::string describe() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long memory stays registered with devices that need that.
+// Settings of the registration cache.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +7,20 @@
 
 namespace weft {
 
-/// What becomes of a registration that is not in use any more.
+/// What the cache does with a registration that is no longer in use.
 enum class registration_caching : std::uint8_t {
   off,     ///< it ends at once
-  on,      ///< it stays for the next one who names that memory, or part of it
-  bounded  ///< the same within limits; what was not used for longest ends first
+  on,      ///< it stays for the next operation on that memory, or on a part of it
+  bounded  ///< the same within limits; the least recently used one ends first
 };
 
-/// Choices about registered memory. Where they forbid a registration, messages go another way.
+/// Settings of the registration cache. If they forbid a registration, messages go another way.
 struct registration_cache_settings {
-  /// Other than off is for programs that tell of memory that they give back:
-  /// context::invalidate_registrations.
+  /// Values other than off are for programs that call context::invalidate_registrations before they
+  /// unmap memory.
   registration_caching caching = registration_caching::off;
-  std::size_t most_bytes = std::size_t{1} << 30;  ///< in all, used or not; bounded only
-  std::size_t most_entries = 4096;                ///< the same
+  std::size_t most_bytes = std::size_t{1} << 30;  ///< for `bounded`: of all, used or not
+  std::size_t most_entries = 4096;                ///< for `bounded`: registrations, used or not
 };
 
 }  // namespace weft

@@ -4,15 +4,15 @@
 
 namespace weft {
 
-/// How much a thread that polls takes out of one peer's ring in shared memory before it looks
-/// elsewhere. For what arrives here; the peers may choose otherwise. Of use to measure (`weft-bench
-/// policy`). All but the first are of the SHIBA device (docs/adr/0011-reading-a-ring.md).
+/// How much a poll takes out of one peer's ring in shared memory. For incoming frames; peers may
+/// choose otherwise. For measurements (`weft-bench policy`). All but the first come from the SHIBA
+/// device (docs/adr/0011-reading-a-ring.md).
 enum class ring_read_policy {
-  burst,       ///< what is there, up to 64 frames (the default)
+  burst,       ///< all frames, up to 64 (the default)
   single,      ///< one frame
-  contiguous,  ///< one frame; all that is there of a message, if it had begun before this look
-  post,  ///< as contiguous; of a message longer than the ring also when all rings were looked at
-  immediate  ///< as contiguous; of a message longer than the ring also when it has just begun
+  contiguous,  ///< one frame; all frames of a message that had begun before this poll
+  post,      ///< as contiguous; for a message longer than the ring also after all rings were polled
+  immediate  ///< as contiguous; for a message longer than the ring also when it has just begun
 };
 
 }  // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that most programs need.
+// Includes the headers that most programs need.
 #pragma once
 
 #include <weft/context.hpp>

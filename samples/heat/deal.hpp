@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the plate's rows get from rank 0 to the workers and back.
+// Sends the plate's rows from rank 0 to the workers and back.
 #pragma once
 
 #include <weft/weft.hpp>
@@ -9,10 +9,10 @@
 
 namespace heat {
 
-/// Rank 0's side: each worker gets its rows in one message; rank 0's own are copied to `mine`.
+/// Rank 0's side: sends each worker its rows in one message; copies rank 0's own rows to `mine`.
 weft::task<void> deal_out(weft::group world, plan p, strip& plate, strip& mine);
 
-/// The way back: every worker's rows in their place in the plate.
+/// The way back: receives every worker's rows into their place in the plate.
 weft::task<void> collect(weft::group world, plan p, strip& plate, strip& mine);
 
 /// Rank 0 sends the same small value to all others.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the bytes of a file and a picture. Only picture.cpp and the tests need this.
+// Conversions between the bytes of a file and a picture. Only picture.cpp and the tests use them.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace heat {
 
-/// No picture has more samples than this (half a gigabyte of memory), whatever its header claims.
+/// The most samples of a picture (half a gigabyte of memory); a header with more is refused.
 inline constexpr std::uint64_t most_samples = std::uint64_t{1} << 28;
 
-/// These throw picture_error without the name of the file. They allocate no more than a small
-/// multiple of what the bytes can really hold.
+/// These throw picture_error without the name of the file. They allocate at most a small multiple
+/// of the size that the bytes can hold.
 picture decode_pnm(std::string_view bytes);
 picture decode_png(std::string_view bytes);
 

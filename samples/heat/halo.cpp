@@ -7,7 +7,7 @@ using namespace weft;
 
 namespace {
 
-/// The workers whose rows lie next to ours; empty where the plate ends.
+/// The neighbours: the workers with the adjacent rows; empty at the plate's edge.
 struct neighbours {
   endpoint above;
   endpoint below;
@@ -30,7 +30,7 @@ task<seconds> step(const neighbours& next_to_us, strip& mine, float rate) {
     mine.mirror_below();
   }
 
-  if (height > 2) mine.relax(1, height - 1, rate);  // all that needs nobody's rows but ours
+  if (height > 2) mine.relax(1, height - 1, rate);  // the rows that need no neighbour's rows
 
   const clock::time_point computed = clock::now();
   co_await under_way.join();

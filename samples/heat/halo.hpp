@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of the diffusion: rows travel between neighbours while the rest is computed.
+// One step of the diffusion: rows travel between neighbours while the inner rows are computed.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ using seconds = std::chrono::duration<double>;
 /// \param world  the job; our rank is one of the plan's workers
 /// \param p      the plan
 /// \param mine   the worker's rows; must live until the task has ended
-/// \param line   told after each step; must live as long
+/// \param line   updated after each step; must live as long
 /// \return the time in which the worker waited for its neighbours instead of computing
 weft::task<seconds> diffuse(weft::group world, plan p, strip& mine, progress_line& line);
 

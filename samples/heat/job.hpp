@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole job: rank 0 leads (reads, deals out, collects, writes), the others follow.
+// The whole job: rank 0 leads (reads, distributes, collects, writes), the others follow.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,18 @@
 
 namespace heat {
 
-/// What the command line says.
+/// The command line.
 struct settings {
   std::filesystem::path picture = {};
   std::filesystem::path out = {};
   std::uint32_t steps = 1000;
   float rate = 0.2f;
-  bool progress = false;  ///< also where standard error is no terminal
-  bool check = false;     ///< compare with what one process computes alone
+  bool progress = false;  ///< also if standard error is no terminal
+  bool check = false;     ///< compare with the result of one process alone
 };
 
-/// Rank 0's part, and everybody else's. Both return the exit status, the same on every rank.
+/// The part of rank 0, and that of the other ranks. Both return the exit status, the same on every
+/// rank.
 /// \param world the job
 /// \param s     must live until the task has ended
 weft::task<int> lead(weft::group world, const settings& s);

@@ -15,7 +15,7 @@ using namespace weft;
 
 namespace {
 
-/// The picture, or the problem that there is with it.
+/// The picture, or an error text.
 picture load(const settings& s, std::string& problem) {
   try {
     picture p = read_picture(s.picture);
@@ -27,7 +27,7 @@ picture load(const settings& s, std::string& problem) {
   }
 }
 
-/// Where two plates differ first, bit by bit; empty if nowhere.
+/// The first place where two plates differ, bit by bit; empty if they are equal.
 std::string difference(strip& ours, strip& expected, const plan& p) {
   const auto got = ours.rows(0, p.height), want = expected.rows(0, p.height);
   const auto bits = [](float f) { return std::bit_cast<std::uint32_t>(f); };
@@ -38,7 +38,7 @@ std::string difference(strip& ours, strip& expected, const plan& p) {
                      i / (got.size() / p.height), got[i], want[i]);
 }
 
-/// Checks and writes the result. Returns the problem with it, empty if there is none.
+/// Checks and writes the result. Returns an error text, or an empty text.
 std::string finish(picture p, const plan& all, strip& plate, const settings& s) {
   try {
     if (s.check) {

@@ -12,8 +12,8 @@
 
 namespace {
 
-/// Fills `s`, or returns the status to exit with. Every rank reads the same command line; rank 0
-/// alone talks about it.
+/// Fills `s`, or returns the exit status. Every rank reads the same command line; only rank 0
+/// prints.
 std::optional<int> parse(int argc, char** argv, bool talk, heat::settings& s) {
   CLI::App app("Lets the brightness of a picture flow like heat, on any number of processes.");
   app.add_option("picture", s.picture, "PGM, PPM (P2 P3 P5 P6) or PNG; each colour flows by itself")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all processes agree on before they start, and the messages that they exchange.
+// The plan that all processes get before they start, and the tags of their messages.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace heat {
 
-/// Rank 0 sends it to everybody, as it lies in memory. All zero: there is nothing to compute.
+/// Rank 0 sends it to all ranks, as it is in memory. All zero: there is nothing to compute.
 struct plan {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
@@ -21,10 +21,11 @@ struct plan {
   float rate = 0;
   std::uint32_t processes = 0;
 
-  /// The first so many ranks compute; more processes than rows would have nothing to do.
+  /// The number of ranks that compute, from rank 0 on; at most the number of rows.
   std::uint32_t workers() const noexcept { return std::min(processes, height); }
 
-  /// Worker w has the rows from first_row(w) to first_row(w + 1): equally many, give or take one.
+  /// Worker w has the rows from first_row(w) to first_row(w + 1); the numbers of rows differ by at
+  /// most one.
   std::size_t first_row(std::uint32_t worker) const noexcept {
     return std::size_t{height} * worker / workers();
   }
@@ -45,7 +46,7 @@ weft::const_buffer bytes_of(const T& value) noexcept {
   return std::as_bytes(std::span(&value, 1));
 }
 
-/// Where such a message is received.
+/// A value as the buffer of such a message.
 template <class T>
 weft::mutable_buffer room_for(T& value) noexcept {
   static_assert(std::is_trivially_copyable_v<T>);

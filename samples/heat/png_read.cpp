@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG through libpng, which reports errors by longjmp: each function here that calls setjmp keeps
-// its C++ objects in its caller, so that nothing with a destructor is ever jumped over.
+// its C++ objects in its caller, so that longjmp never skips a destructor.
 #include <fmt/format.h>
 #include <png.h>
 
@@ -18,7 +18,7 @@ struct source {
   char problem[128] = "";
 };
 
-/// What libpng says is kept, and control goes back to the last setjmp.
+/// Keeps libpng's message, and jumps back to the last setjmp.
 [[noreturn]] void on_read_error(png_structp png, png_const_charp text) {
   std::strncpy(static_cast<source*>(png_get_error_ptr(png))->problem, text,
                sizeof(source::problem) - 1);
@@ -34,7 +34,7 @@ void on_read(png_structp png, png_bytep into, std::size_t n) {
   in.at += n;
 }
 
-/// libpng's two structs, freed on every way out.
+/// libpng's two structs, freed by the destructor.
 struct decoder {
   explicit decoder(source& in)
       : png(png_create_read_struct(PNG_LIBPNG_VER_STRING, &in, on_read_error, on_read_warning)),
@@ -48,7 +48,7 @@ struct decoder {
 
   png_structp png;
   png_infop info;
-  std::uint64_t packed_row = 0;  ///< bytes of a row as the file packs it
+  std::uint64_t packed_row = 0;  ///< bytes of a row in the file
 };
 
 /// Reads what precedes the pixels, and asks for 8 or 16 bits of grey or colour, not transparent.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG through libpng; about errors and destructors see png_read.cpp.
+// PNG through libpng; png_read.cpp explains errors and destructors.
 #include <png.h>
 
 #include <cstring>

@@ -11,7 +11,7 @@ namespace {
 bool blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Walks through the bytes and knows where it is when something is wrong.
+/// Reads the bytes, and knows the position of an error.
 class reader {
  public:
   reader(std::string_view bytes, std::size_t at) : bytes_(bytes), at_(at) {}
@@ -63,7 +63,8 @@ class reader {
   std::size_t at_;
 };
 
-/// Refuses what the rest of the file cannot hold, so that no header makes us allocate for nothing.
+/// Refuses a size that the rest of the file cannot hold, so that no header causes a useless
+/// allocation.
 std::size_t checked_count(const reader& in, const picture& p, std::size_t bytes_per_sample) {
   const std::uint64_t pixels = std::uint64_t{p.width} * p.height;
   if (pixels > most_samples / p.channels)
@@ -91,7 +92,7 @@ picture decode_pnm(std::string_view bytes) {
   p.maximum = in.number("the maximum value", 1, 65535);
   if (!text) in.one_blank();
 
-  // Text has a digit or more for each sample; what is missing beyond that shows on the way.
+  // Text has at least one digit for each sample; the loop finds any further missing bytes.
   const std::size_t width = !text && p.maximum > 255 ? 2 : 1;
   p.samples.resize(checked_count(in, p, width));
   for (std::uint16_t& sample : p.samples) {

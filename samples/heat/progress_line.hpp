@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the computation is, for people who watch.
+// The progress of the computation, for display.
 #pragma once
 
 #include <cstdint>
 
 namespace heat {
 
-/// On a terminal a bar that grows, elsewhere a line for each tenth. Writes to standard error, so
-/// that it never mixes with results.
+/// On a terminal a growing bar, elsewhere a line for each tenth. Writes to standard error, so it
+/// does not mix with results.
 class progress_line {
  public:
   enum class when { never, on_a_terminal, always };
@@ -22,7 +22,7 @@ class progress_line {
 
  private:
   std::uint32_t steps_;
-  std::uint32_t next_ = 0;  ///< the number of steps at which there is something new to show
+  std::uint32_t next_ = 0;  ///< the number of steps at the next output
   bool terminal_;
   bool shown_;
   bool unfinished_ = false;  ///< the cursor is behind a bar

@@ -12,9 +12,9 @@
 namespace heat {
 
 /// Rows of the plate with a ghost row above the first and one below the last: copies of the
-/// neighbours' rows, or of our own where the plate ends, so that no heat crosses its rim. Each row
-/// has a ghost pixel at either end for the same purpose. Rows lie in memory one after the other, so
-/// that any number of them travels as one message. A plain value; one thread at a time.
+/// neighbours' rows, or of this strip's rows at the plate's edge, so that no heat crosses the edge.
+/// Each row has a ghost pixel at either end for the same purpose. Rows lie in memory one after the
+/// other, so that any number of them travels as one message. A plain value; one thread at a time.
 class strip {
  public:
   /// All zero.
@@ -36,8 +36,8 @@ class strip {
   void mirror_below() noexcept;  ///< the plate ends below the last row
 
   /// Computes rows `first` to `last` (not included) of the next step. Reads them, and one row more
-  /// on either side. What a cell becomes depends on its neighbourhood alone, never on the strip
-  /// that it is in: every cell takes the same instructions in the same order.
+  /// on either side. A cell's value depends only on its neighbourhood, not on its strip: every cell
+  /// takes the same instructions in the same order.
   /// \param rate the share of a difference that flows to a neighbour in a step; stable up to 0.25
   void relax(std::size_t first, std::size_t last, float rate) noexcept;
 
@@ -47,7 +47,7 @@ class strip {
   /// Rounds now to the samples of a picture.
   void store(picture& p) const;
 
-  /// The whole computation for one process: what all others must agree with.
+  /// The whole computation in one process: the reference for all other results.
   void diffuse_alone(std::size_t steps, float rate) noexcept;
 
  private:

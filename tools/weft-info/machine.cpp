@@ -78,7 +78,7 @@ finding pidfd() {
   return {"pidfd", "works", ""};
 }
 
-/// What sched_setattr takes; glibc of Debian 12 has no name for it.
+/// The argument of sched_setattr; glibc of Debian 12 has no declaration.
 struct scheduling {
   std::uint32_t size, policy;
   std::uint64_t flags;
@@ -123,8 +123,8 @@ finding limit(const char* name, int which, bool in_bytes, rlim_t enough, const c
 }  // namespace
 
 std::string try_reading_another_process() {
-  // The child reads the parent: a kernel may allow reading one's own descendants only, and peers
-  // are not descended from each other.
+  // The child reads the parent: a kernel may allow a process to read only its own descendants, and
+  // peers are not descendants of each other.
   static const std::uint64_t word = 0x77656674;
   const pid_t self = ::getpid();
   const pid_t child = ::fork();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine offers to weft, found by trying.
+// The features of this machine that weft uses, found by trying.
 #pragma once
 
 #include <string>
@@ -7,19 +7,19 @@
 
 namespace weft::info {
 
-/// One thing that weft can use. Plain values.
+/// One feature that weft can use. Plain values.
 struct finding {
   std::string name;   ///< of the feature
-  std::string value;  ///< what was found
-  std::string hint;   ///< what is lost without it and how to get it; empty: all is well
+  std::string value;  ///< the result
+  std::string hint;   ///< the effect without it and how to get it; empty: the feature works
 };
 
-/// Tries everything. Changes nothing that lasts: a descriptor, a thread or a child process lives
-/// for the moment of its test.
+/// Tries all features. Leaves no change: a descriptor, a thread or a child process lives only
+/// during its test.
 std::vector<finding> examine_machine();
 
-/// The same as `examine_machine` does for one word: whether a process may read another of the same
-/// user, which is no descendant of it. \return empty: yes; else why not
+/// Tests with one word whether a process may read the memory of another process of the same user
+/// that is not its descendant, as `examine_machine` does. \return empty: yes; else the reason
 std::string try_reading_another_process();
 
 }  // namespace weft::info

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft-info: the version, the variables, what this machine offers, and what a context makes of it.
+// weft-info: the version, the variables, the features of this machine, and the choices of a
+// context.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -27,7 +28,7 @@ namespace {
 using namespace weft;
 using nlohmann::ordered_json;
 
-/// Sizes at which something changes, or that people ask about.
+/// Sizes at which the way of a message changes, or that users ask about.
 const std::vector<std::size_t> usual_sizes{8,        44,       64,        1 << 10, 4 << 10,
                                            16 << 10, 64 << 10, 256 << 10, 1 << 20, 8 << 20};
 
@@ -39,7 +40,7 @@ struct request {
 
 std::string quoted(const std::string& s) { return s.empty() ? "(empty)" : s; }
 
-/// 4096, 4k, 64K, 1m; as the WEFT_* variables take it.
+/// 4096, 4k, 64K, 1m: the format of the WEFT_* variables.
 std::size_t bytes_of(const std::string& text) {
   options o;
   for (const environment_variable& v : environment_variables())
@@ -59,7 +60,7 @@ ordered_json variables(const options& now) {
   return all;
 }
 
-/// What looks like a variable of weft's and is none: misspelt, most likely.
+/// Variables with a name like weft's that weft does not have: probably misspelt.
 ordered_json unknown_variables() {
   std::set<std::string_view> known{"WEFT_RANK", "WEFT_SIZE",   "WEFT_LOCAL_SIZE",
                                    "WEFT_JOB",  "WEFT_CONFIG", "WEFT_OFI_ANNOUNCE"};
@@ -120,7 +121,7 @@ bool is_peer(const std::string& text) {
   return text.starts_with(rank_prefix) || text.find("://") != std::string::npos;
 }
 
-/// rank:N of the job that this process was started in, or an address where somebody listens.
+/// rank:N of the job that this process was started in, or the address of a listener.
 task<endpoint> find_peer(context& ctx, const std::string& text) {
   if (!text.starts_with(rank_prefix)) co_return co_await ctx.connect(text);
   const std::string number = text.substr(rank_prefix.size());
@@ -150,8 +151,8 @@ const char* text_of(candidate::outcome result) {
   return "not used";
 }
 
-/// Which transports were tried to reach a peer. In a job all ranks do this, so that nobody leaves
-/// before somebody else has reached it.
+/// The transports that were tried for a peer. In a job all ranks do this, so that no rank ends
+/// before the other ranks have connected to it.
 task<ordered_json> reach(context& ctx, std::string peer) {
   const endpoint to = co_await find_peer(ctx, peer);
   ordered_json all = ordered_json::array();
@@ -196,7 +197,7 @@ void show_routes(const ordered_json& all) {
 int answer(const request& wanted) {
   const options now = options::from_environment();
   options quiet = now;
-  quiet.trace_file.clear();  // nothing happens here that a trace could show
+  quiet.trace_file.clear();  // this context has no events for a trace
   if (wanted.why && wanted.about.size() == 1 && is_peer(wanted.about.front())) {
     context ctx(quiet);
     const ordered_json all = run(ctx, reach(ctx, wanted.about.front()));
@@ -220,7 +221,7 @@ int answer(const request& wanted) {
   report["variables"] = variables(now);
   report["unknown"] = unknown_variables();
   report["machine"] = machine();
-  // Where none can be made, what the machine lacks is all the more of interest.
+  // If no context can be made, the missing features are still of interest.
   int status = 0;
   try {
     report["context"] = lines_of(context(quiet).describe());

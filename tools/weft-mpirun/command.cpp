@@ -22,7 +22,7 @@ bool says(const std::vector<std::string>& arguments,
   });
 }
 
-/// Whether the user sets a parameter of Open MPI himself.
+/// Whether the user sets a parameter of Open MPI.
 bool sets(const options& chosen, const surroundings& here, std::string_view parameter) {
   const auto& words = chosen.rest;
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
@@ -67,7 +67,7 @@ std::vector<std::string> build_command(const options& chosen, const surroundings
   if (here.root && !says(chosen.rest, {"allow-run-as-root"})) add({"--allow-run-as-root"});
 
   const unsigned ranks = ranks_asked(chosen.rest).value_or(chosen.verify ? 2 : 1);
-  // Hosts that are named come with their own number of slots.
+  // Named hosts have their own number of slots.
   const bool hosts_named =
       says(chosen.rest, {"host", "H", "hostfile", "machinefile", "default-hostfile"});
   if (ranks > here.cores && !hosts_named &&
@@ -75,10 +75,10 @@ std::vector<std::string> build_command(const options& chosen, const surroundings
     add({"--oversubscribe"});
 
   if (!chosen.plain) {
-    // Debian's openmpi-mca-params.conf says `mtl = ^ofi`: it has to be named.
+    // Debian's openmpi-mca-params.conf has `mtl = ^ofi`: so name it.
     add({"--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "weft"});
-    // One-sided calls as messages: of Open MPI 4.1's ways only this one stands on weft, and Debian
-    // leaves it out. Between ranks of one host, memory that MPI has allocated is shared.
+    // One-sided calls as messages: of Open MPI 4.1's components only this one uses weft, and Debian
+    // excludes it. Ranks of one host share the memory that MPI has allocated.
     if (!sets(chosen, here, "osc")) add({"--mca", "osc", "sm,pt2pt"});
     add({"-x", "FI_PROVIDER_PATH=" + here.provider_path});
     if (!chosen.quiet) add({"-x", "WEFT_OFI_ANNOUNCE=1"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mpirun is called with. Nothing here looks at the machine: tests/tools tests it with made-up
-// ones.
+// The arguments for mpirun. This code does not examine the machine: tests/tools tests it with
+// invented machines.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace weft::mpirun {
 
-/// What of the machine and the environment decides.
+/// The facts of the machine and the environment that decide.
 struct surroundings {
   std::string mpirun;                  ///< the launcher's path
   std::string provider_path;           ///< for FI_PROVIDER_PATH
@@ -22,20 +22,20 @@ struct surroundings {
   std::string self;  ///< our own program, for --verify
 };
 
-/// How many ranks mpirun's arguments ask for, if they say so.
+/// The number of ranks in mpirun's arguments, if they have one.
 std::optional<unsigned> ranks_asked(const std::vector<std::string>& arguments);
 
-/// Whether a variable is passed on to all ranks: those that begin with WEFT_ and do not say which
-/// rank of which job a process is.
+/// Whether a variable is passed on to all ranks: those that begin with WEFT_, except the variables
+/// that name the rank and the job of a process.
 bool forwarded(std::string_view variable);
 
 /// The whole argument vector, mpirun first.
 std::vector<std::string> build_command(const options& chosen, const surroundings& here);
 
-/// FI_PROVIDER_PATH with `folder` in front of what the user had.
+/// FI_PROVIDER_PATH with `folder` in front of the user's value.
 std::string provider_path(const std::string& folder, std::string_view present);
 
-/// As one would type it into a shell.
+/// The command as text for a shell.
 std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace weft::mpirun

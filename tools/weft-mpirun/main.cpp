@@ -56,8 +56,8 @@ std::vector<std::string> variables() {
   return names;
 }
 
-/// What to say when mpirun has ended and nobody said that he runs on weft: what is known. A job
-/// that somebody ends because it takes long may be slow for any reason, and none of weft's.
+/// The message for the case that mpirun has ended and no rank reported that it runs on weft. It
+/// states only facts: a job that the user ends because it takes long may be slow for any reason.
 void explain(const outcome& ended) {
   if (ended.status == 0) {
     fmt::print(stderr,
@@ -84,7 +84,7 @@ int start(const options& chosen) {
   here.cores = cores();
   here.root = ::geteuid() == 0;
   if (!chosen.plain) {
-    weft::options::from_environment();  // what makes no sense is said now, and once
+    weft::options::from_environment();  // reports invalid values now, and once
     const char* set = std::getenv("FI_PROVIDER_PATH");
     const std::string_view present = set == nullptr ? "" : set;
     const auto folder = find_provider(chosen.provider.empty()

@@ -35,8 +35,8 @@ struct formatter final : CLI::Formatter {
   }
 };
 
-/// How many of the arguments are ours: up to the first word that is no option of `app`. mpirun's
-/// options look like ours, so CLI11 must not see them ("-np" is no "-n", "-host" no "-h").
+/// The number of weft-mpirun's own arguments: up to the first word that is no option of `app`.
+/// mpirun's options look similar, so CLI11 must not see them ("-np" is no "-n", "-host" no "-h").
 std::size_t count_own(const CLI::App& app, const std::vector<std::string>& all) {
   std::size_t at = 0;
   while (at < all.size()) {
@@ -75,7 +75,7 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
   into.rest.assign(all.begin() + static_cast<std::ptrdiff_t>(own), all.end());
   all.resize(own);
   try {
-    std::reverse(all.begin(), all.end());  // as CLI11 takes a vector
+    std::reverse(all.begin(), all.end());  // the order that CLI11 expects
     app.parse(all);
     if (into.rest.empty() && !into.verify) throw CLI::RequiredError("program");
   } catch (const CLI::ParseError& e) {

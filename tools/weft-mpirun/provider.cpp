@@ -29,7 +29,7 @@ void split(std::string_view list, std::vector<fs::path>& into) {
   }
 }
 
-/// Whether `fi_info -p weft` finds it; what it prints is of no interest.
+/// Whether `fi_info -p weft` finds the provider; its output is ignored.
 bool fi_info_finds_it(const std::string& program, const std::string& provider_path) {
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("no process for fi_info: the limit of them is reached");
@@ -46,7 +46,7 @@ bool fi_info_finds_it(const std::string& program, const std::string& provider_pa
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// libfabric says nothing of a library that it cannot load; the dynamic linker does.
+/// libfabric does not report a library that it cannot load; the dynamic linker does.
 void load(const fs::path& file) {
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)

@@ -30,7 +30,7 @@ class open_mpi {
     return found;
   }
 
-  /// Calls a function of MPI, whose errors end the program by themselves.
+  /// Calls a function of MPI; MPI's errors end the program.
   template <class... Args>
   void call(const char* name, Args... args) const {
     reinterpret_cast<int (*)(Args...)>(object(name))(args...);

@@ -18,10 +18,10 @@ namespace weft::mpirun {
 
 namespace {
 
-volatile sig_atomic_t child_to_tell = 0;  // a signal handler can reach nothing else
+volatile sig_atomic_t child_to_tell = 0;  // the only data that the signal handler uses
 
 void pass_on(int signal, siginfo_t* from, void*) {
-  // What a terminal sends goes to the whole group of processes, mpirun included.
+  // Signals of a terminal go to the whole group of processes, mpirun included.
   if (from->si_code <= 0 && child_to_tell > 0) ::kill(child_to_tell, signal);
 }
 
@@ -32,7 +32,7 @@ std::system_error failure(const char* what) { return {errno, std::system_categor
 void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n < 0 && errno != EINTR) return;  // nobody listens: mpirun's work goes on
+    if (n < 0 && errno != EINTR) return;  // no process reads the output: mpirun continues
     if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
   }
 }

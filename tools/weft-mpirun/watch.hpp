@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpirun as a child whose stderr is read along: that is how it is known whether the job ran on
-// weft.
+// Runs mpirun as a child and reads its stderr, to learn whether the job ran on weft.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace weft::mpirun {
 
-/// Finds a text in a stream that comes in pieces.
+/// Finds a text in a stream that arrives in pieces.
 class finder {
  public:
   explicit finder(std::string text) : text_(std::move(text)) {}
@@ -24,18 +23,20 @@ class finder {
 
 struct outcome {
   int status = 0;          ///< mpirun's, or 128 + the signal that killed it
-  bool announced = false;  ///< a rank said that it runs on weft
+  bool announced = false;  ///< a rank reported that it runs on weft
 };
 
-/// What rank 0 says with WEFT_OFI_ANNOUNCE=1.
+/// The text of rank 0 with WEFT_OFI_ANNOUNCE=1.
 constexpr const char* announcement = "weft: MPI runs on weft";
 
-/// Runs the command to its end. Its stderr is passed on as it comes; signals that somebody sends to
-/// us are passed on to it, those of a terminal reach it anyway; it dies with us.
-/// \throws std::system_error if there is no process to be had
+/// Runs the command to its end. Passes its stderr on at once, and passes signals to this process on
+/// to the command; signals of a terminal reach the command anyway. The command dies with this
+/// process.
+/// \throws std::system_error if no process can be made
 outcome watch(const std::vector<std::string>& command);
 
-/// Becomes the command. \returns only if that fails, with what a shell would: 126 or 127
+/// Executes the command in this process. \returns only if that fails, the status of a shell: 126 or
+/// 127
 int become(const std::vector<std::string>& command);
 
 }  // namespace weft::mpirun

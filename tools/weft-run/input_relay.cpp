@@ -19,7 +19,7 @@ void input_relay::start() {
 
 void input_relay::read() {
   if (::tcgetpgrp(terminal_.native_handle()) != ::getpgrp()) {
-    // What is typed now is for another program; reading it would stop this one.
+    // The terminal's input is for another program now; a read would stop this one.
     background_.expires_after(std::chrono::milliseconds(200));
     background_.async_wait([self = shared_from_this()](const asio::error_code& fault) {
       if (!fault) self->start();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typing for rank 0: it is in another process group than the terminal's, so it may not read itself.
+// Terminal input for rank 0: rank 0 is not in the terminal's process group, so it cannot read
+// itself.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 namespace weft::run {
 
 /// Copies the terminal's input into a pipe while this process is in the foreground. Ends when the
-/// input or the reader does, or with `stop`.
+/// input or the reader ends, or with `stop`.
 class input_relay : public std::enable_shared_from_this<input_relay> {
  public:
   input_relay(asio::io_context& io, runtime::unique_fd terminal, runtime::unique_fd to);

@@ -13,7 +13,7 @@
 
 namespace {
 
-/// Whoever starts us may have closed 0, 1 or 2: no pipe of ours may land there.
+/// The starting process may have closed 0, 1 or 2: no pipe of weft-run may get these numbers.
 void fill_standard_descriptors() {
   int fd = 0;
   do {
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   try {
     return weft::run::supervisor(chosen).run();
   } catch (const std::exception& e) {
-    const auto* call = dynamic_cast<const std::system_error*>(&e);  // perhaps one of Asio's
+    const auto* call = dynamic_cast<const std::system_error*>(&e);  // may come from Asio
     std::fprintf(stderr, "weft-run: %s%s%s\n", e.what(), call ? "; " : "",
                  call ? weft::runtime::errno_hint(call->code().value()) : "");
     return 1;

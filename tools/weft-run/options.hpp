@@ -17,8 +17,8 @@ struct options {
   std::vector<std::string> command;
 };
 
-/// Reads the command line. When there is nothing to run (--help, or a mistake) it has told so and
-/// sets `exit_status`. \returns whether to go on
+/// Reads the command line. If there is nothing to run (--help, or an error) it prints a text and
+/// sets `exit_status`. \returns whether to continue
 bool parse(int argc, char** argv, options& into, int& exit_status);
 
 }  // namespace weft::run

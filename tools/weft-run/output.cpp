@@ -48,7 +48,7 @@ void sink::flush() {
   watch_.async_wait(asio::posix::descriptor_base::wait_write, [this](const asio::error_code& e) {
     waiting_ = false;
     if (e) {
-      // A file or the like, which is always ready.
+      // A file or similar, which is always ready.
       asio::error_code ignored;
       watch_.close(ignored);
     } else {
@@ -60,7 +60,7 @@ void sink::flush() {
 }
 
 bool sink::write_some() {
-  // A pipe that is ready takes this much without blocking, and in one piece.
+  // A ready pipe takes this much without blocking, and in one piece.
   const std::size_t n = std::min(pending_.size() - done_, std::size_t{PIPE_BUF});
   const ssize_t written = ::write(fd_, pending_.data() + done_, n);
   if (written < 0 && (errno == EINTR || errno == EAGAIN)) return true;
@@ -69,7 +69,7 @@ bool sink::write_some() {
     pending_.clear();
     done_ = 0;
     if (fault == EPIPE) {
-      // Whoever read our output has left: so must the ranks hear of it, by SIGPIPE.
+      // The reader of weft-run's output has gone: close the pipes, so that the ranks get SIGPIPE.
       broken_ = true;
     } else if (!std::exchange(dropping_, true) && lost_) {
       lost_(fault);

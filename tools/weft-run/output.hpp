@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks write: whole lines, labelled, each stream kept apart.
+// The output of the ranks: whole lines, labelled, each stream separate.
 #pragma once
 
 #include <functional>
@@ -12,19 +12,20 @@
 
 namespace weft::run {
 
-/// The launcher's own standard output or error. Never blocks the launcher where the descriptor can
-/// be waited for: what cannot be written yet is kept, and `full` asks the ranks' readers to rest.
+/// The launcher's own standard output or error. Never blocks the launcher if the descriptor can be
+/// watched: keeps the bytes that cannot be written yet, and `full` asks the ranks' readers to
+/// pause.
 class sink {
  public:
   /// \param fd   stays the caller's
-  /// \param lost called once, with the errno, when what is written cannot be kept (a full disk);
-  ///             from then on it is dropped, and the ranks go on
+  /// \param lost called once, with the errno, when the output cannot be written (a full disk); from
+  ///        then on output is dropped, and the ranks continue
   sink(asio::io_context& io, int fd, std::function<void()> drained, std::function<void(int)> lost);
 
   void write(std::string_view text);
   bool full() const noexcept { return pending_.size() - done_ > most_pending; }
   bool idle() const noexcept { return pending_.empty(); }
-  bool broken() const noexcept { return broken_; }  ///< whoever read it has left
+  bool broken() const noexcept { return broken_; }  ///< the reader has gone
   bool coloured() const noexcept { return coloured_; }
 
  private:
@@ -48,14 +49,15 @@ class sink {
 /// Reads one stream of one rank. Owned by the supervisor.
 class line_reader : public std::enable_shared_from_this<line_reader> {
  public:
-  /// \param closed called once, when nothing more will come
+  /// \param closed called once, at the end of the stream
   line_reader(asio::io_context& io, runtime::unique_fd from, sink& to, std::string label,
               std::function<void()> closed);
 
   void start();
-  /// Called when the sink has room again.
+  /// Called when the sink has space again.
   void resume();
-  /// Takes what is there and ends: the rank is gone, though a child of it may hold the other end.
+  /// Reads the available bytes and ends: the rank is gone, but a child of it may hold the other
+  /// end.
   void finish();
 
  private:
@@ -74,7 +76,7 @@ class line_reader : public std::enable_shared_from_this<line_reader> {
   bool resting_ = false;
 };
 
-/// "[3] ", in the rank's colour if asked for.
+/// "[3] ", in the rank's colour if requested.
 std::string make_label(unsigned rank, bool coloured);
 
 }  // namespace weft::run

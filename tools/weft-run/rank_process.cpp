@@ -37,7 +37,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& on_t
   return result;
 }
 
-/// After fork: only calls that are safe when other threads held locks.
+/// After fork: only calls that are safe if other threads held locks.
 [[noreturn]] void become(const launch& what, char* const* arguments, char** environment,
                          pid_t launcher, int report) {
   const auto give_up = [report] {
@@ -77,7 +77,7 @@ pid_t start(const launch& what, int& failure) {
   const std::vector<char*> arguments = pointers(command);
   std::vector<char*> variables = pointers(environment);
 
-  // Closed by a successful exec; otherwise the errno comes through it.
+  // A successful exec closes it; otherwise it carries the errno.
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     failure = errno;
@@ -92,7 +92,7 @@ pid_t start(const launch& what, int& failure) {
     failure = errno;
     return -1;
   }
-  if (what.own_group) ::setpgid(pid, pid);  // whoever of the two is first
+  if (what.own_group) ::setpgid(pid, pid);  // parent and child both do this; the first call counts
   report = unique_fd();
   int fault = 0;
   ssize_t n = 0;

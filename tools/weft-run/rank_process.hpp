@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank: how it is started, and how it is told things.
+// One rank: its start, and its parameters.
 #pragma once
 
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 namespace weft::run {
 
-/// What a rank is started with.
+/// The parameters of a rank's start.
 struct launch {
   std::vector<std::string> command;
   std::vector<std::string> environment;  ///< "NAME=value", on top of this process's own
@@ -22,12 +22,13 @@ struct launch {
   int output = -1;
   int errors = -1;
   bool own_group = false;  ///< a process group of its own, so that its children get signals too
-  int core = -1;           ///< where to pin it; -1: anywhere
+  int core = -1;           ///< the core to pin it to; -1: none
   rlimit files{};          ///< the limit on open files that the program starts with
   sigset_t mask{};         ///< the signal mask that the program starts with
 };
 
-/// Starts a program; it is killed when this thread ends. Waits until it runs or has failed to.
+/// Starts a program; it is killed when this thread ends. Waits until it runs or the start has
+/// failed.
 /// \param failure errno, when the result is -1
 pid_t start(const launch& what, int& failure);
 

@@ -20,7 +20,7 @@ using runtime::unique_fd;
 
 namespace {
 
-// How long output may still come from children that a rank left behind.
+// The time for output of children that a rank left behind.
 constexpr auto time_for_orphans = std::chrono::milliseconds(500);
 
 unique_fd must(int fd, const char* what) {
@@ -43,13 +43,13 @@ supervisor::supervisor(const options& chosen)
           io_, STDOUT_FILENO, [this] { end_if_done(); }, [this](int fault) { on_lost(fault); }),
       err_(
           io_, STDERR_FILENO, [this] { end_if_done(); },
-          [this](int) { output_lost_ = true; }),  // and nowhere to say so
+          [this](int) { output_lost_ = true; }),  // and no place to report it
       directory_(chosen.ranks),
       ranks_(chosen.ranks),
       signals_(io_),
       grace_(io_) {
   if (chosen_.bind) cores_ = usable_cores();
-  // Two pipes and a connection for each rank; the ranks themselves start with what we had.
+  // Two pipes and a connection for each rank; the ranks start with weft-run's original limit.
   ::getrlimit(RLIMIT_NOFILE, &files_before_);
   rlimit files = files_before_;
   files.rlim_cur = files.rlim_max;
@@ -93,7 +93,7 @@ bool supervisor::start_one(std::uint32_t number) {
   what.input = input_of(number);
   rank& r = ranks_[number];
   unique_fd output, errors;
-  // A single rank without labels has the terminal to itself.
+  // A single rank without labels uses the terminal directly.
   if (chosen_.label || own_groups_) {
     output = make_reader(number, out_, r.output);
     errors = make_reader(number, err_, r.errors);
@@ -202,7 +202,7 @@ void supervisor::on_signal(int number, bool from_terminal) {
       break;
   }
   if (number != SIGCONT && number != SIGUSR1 && number != SIGUSR2) passed_on_ = number;
-  // Without a group of its own the rank has had it from the terminal already.
+  // A rank without its own process group has the signal from the terminal already.
   if (own_groups_ || !from_terminal) pass_on(number);
 }
 
@@ -222,8 +222,8 @@ void supervisor::reap() {
   for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
     rank& r = ranks_[i];
     if (!r.living || !has_ended(r.pid)) continue;
-    // What it left running goes with it. Before the pid is given back, so that it names nobody
-    // else.
+    // Kill the processes that it left running, before the pid is released, so that the pid names no
+    // other process.
     if (own_groups_) ::kill(-r.pid, SIGKILL);
     int status = 0;
     ::waitpid(r.pid, &status, 0);
@@ -239,7 +239,7 @@ void supervisor::on_rank_end(std::uint32_t number, int status) {
   const int exit_status = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   directory_.ended(number, exit_status != 0);
   if (exit_status == 0) return;
-  // What weft-run brought about itself is not news.
+  // An end that weft-run itself caused is not reported.
   const int signal = killed ? WTERMSIG(status) : 0;
   const bool ours = signal == passed_on_ ||
                     (killing_ && (signal == SIGTERM || signal == SIGKILL)) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the ranks, watches over them, and says how it went.
+// Starts the ranks, watches them, and reports the result.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace weft::run {
 
-/// Everything on the thread that calls `run`, which must be the one that lives as long as the
-/// program: the ranks die with it.
+/// All work runs on the thread that calls `run`. This thread must live as long as the program: the
+/// ranks die with it.
 class supervisor {
  public:
   /// \throws weft::error, std::system_error
@@ -61,7 +61,7 @@ class supervisor {
   std::vector<rank> ranks_;
   std::vector<int> cores_;
   runtime::unique_fd no_input_;
-  runtime::unique_fd relay_end_;  // where rank 0 reads what is typed
+  runtime::unique_fd relay_end_;  // rank 0 reads the terminal's input here
   std::shared_ptr<input_relay> relay_;
   rlimit files_before_{};
   sigset_t mask_before_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// co_await as_result(x): failures of weft as values.
+// co_await as_result(x): errors of weft as values.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where coroutines resume, and what all coroutines of one logical thread share.
+// Executors, and the task environment of a chain of coroutines.
 #pragma once
 
 #include <stop_token>
@@ -13,7 +13,7 @@ class timer_service;
 class run_loop;
 }  // namespace detail
 
-/// Runs work somewhere. Must outlive everything posted to it.
+/// Runs work on its threads. Must outlive all work posted to it.
 class executor {
  public:
   virtual ~executor() = default;
@@ -22,32 +22,34 @@ class executor {
   /// never runs the work inside the call, never throws.
   virtual void post(operation& work) noexcept = 0;
 
-  /// True for a context's own executor, whose work runs on the thread inside run(): a chain that
-  /// moves there has `task_environment::on` null again.
+  /// True for a context's own executor, which runs work on the thread inside run(). After a chain
+  /// has moved there, its `task_environment::on` is null again.
   virtual bool is_home() const noexcept { return false; }
 };
 
 /// A chain is one logical thread of coroutines: a task that was spawned, started in a scope or
-/// passed to `run`, together with every task that it awaits. Owned by its root; the coroutines hold
-/// pointers to it. Touched only by the chain's own coroutines, so it needs no lock.
+/// passed to `run`, together with every task that it awaits. The task environment belongs to the
+/// chain's root; the coroutines hold pointers to it. Only the chain's coroutines touch it, so it
+/// needs no lock.
 struct task_environment {
-  /// Where operations resume this chain. Null: the thread inside `run()` of the context that the
-  /// operation belongs to. Changed by `co_await resume_on(...)`.
+  /// The executor on which operations resume this chain. Null: the thread inside `run()` of the
+  /// operation's context. Changed by `co_await resume_on(...)`.
   executor* on = nullptr;
 
-  /// Asked by every operation that waits. Replaced for a while by `stoppable`, `within`, `scope`.
+  /// The stop token of every operation that waits. `stoppable`, `within` and `scope` replace it for
+  /// a while.
   std::stop_token stop = {};
 
-  /// Whose clock `within`, `until` and `sleep_for` use: the context that the chain was started in.
+  /// The clock of `within`, `until` and `sleep_for`: that of the context that started the chain.
   detail::timer_service* timers = nullptr;
 
-  /// What makes things end while a destructor of this chain must wait; null: nothing.
+  /// The run loop that ends operations while a destructor of this chain must wait; null: none.
   detail::run_loop* home = nullptr;
 };
 
 namespace detail {
 
-/// The chain of any coroutine: weft's own promises carry one, foreign promises have none.
+/// The task environment of any coroutine. Only weft's promises have one; others give null.
 template <class Promise>
 task_environment* task_environment_of(Promise& promise) noexcept {
   if constexpr (requires { promise.current_environment(); })

@@ -10,10 +10,10 @@
 
 namespace weft {
 
-/// What a context is to coroutines, without its messages: home of the chains that `run` starts,
-/// with the steady clock for `sleep_for` and `within`. Its thread is the one inside `run`, which
-/// sleeps while nothing is to be done; a second thread that calls `run` waits for the first to
-/// leave. Coroutines may go to a `pool` and come back by `resume_on(loop.home())`.
+/// A run loop for coroutines without messages. It is the home of the chains that `run` starts, and
+/// has the steady clock for `sleep_for` and `within`. The thread inside `run` sleeps while there is
+/// no work; a second thread that calls `run` waits until the first one leaves. Coroutines may move
+/// to a `pool`, and back by `resume_on(loop.home())`.
 ///
 ///     weft::local_loop loop;
 ///     int n = weft::run(loop, count_words(file));   // weft::task<int> count_words(...)
@@ -23,9 +23,9 @@ class local_loop {
   local_loop();
   local_loop(const local_loop&) = delete;
   local_loop& operator=(const local_loop&) = delete;
-  ~local_loop();  ///< outside of `run`, when no chain of this loop is left
+  ~local_loop();  ///< outside of `run`, after all chains of this loop have ended
 
-  /// The executor that stands for the thread inside `run`. Any thread.
+  /// The executor of the thread inside `run`. Any thread.
   executor& home() noexcept;
 
  private:
@@ -39,14 +39,14 @@ class local_loop {
   std::unique_ptr<impl> impl_;
 };
 
-/// Runs a task to its end on this thread, and with it every chain whose home is this thread. Not
-/// from within a coroutine. \return what the task returns \throws what the task throws
+/// Runs a task to its end on this thread, together with every chain of this loop. Not from within a
+/// coroutine. \return what the task returns \throws what the task throws
 template <class T>
 T run(local_loop& on, task<T> main) {
   return detail::awaited_task<task<T>>(on.parts(), std::move(main)).wait();
 }
 
-/// The same for any one thing that can be awaited: `sync_wait(loop, when_all(a(), b()))`.
+/// The same for any awaitable: `sync_wait(loop, when_all(a(), b()))`.
 template <class X>
 awaited_t<X> sync_wait(local_loop& on, X x) {
   return detail::awaited_task<X>(on.parts(), std::move(x)).wait();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one thing that is ever in flight: an intrusive node that lives in its owner.
+// operation: a piece of work in flight, an intrusive node that lives in its owner.
 #pragma once
 
 #include <weft/error.hpp>
@@ -8,10 +8,10 @@ namespace weft {
 
 class executor;
 
-/// Something in flight. It lives in its owner (a coroutine frame, a scope's node, a C caller's
-/// struct), is neither copied nor moved, and is linked into whichever queue holds it, so nothing
-/// is allocated for it. The code that ends it sets `status` and hands it to a completion queue,
-/// once; after `complete` has been called only its owner may touch it.
+/// A piece of work in flight. It lives in its owner (a coroutine frame, a scope's node, a C
+/// caller's struct), is neither copied nor moved, and is linked into the queue that holds it, so it
+/// needs no allocation. The code that ends it sets `status` and passes it to a completion queue,
+/// once. After the call of `complete` only its owner may touch it.
 class operation {
  public:
   /// Called exactly once, without the progress lock held, by the thread that drains the completion
@@ -24,16 +24,17 @@ class operation {
 
   void complete() noexcept { complete_(*this); }
 
-  operation* next = nullptr;  ///< the next one in the queue that holds it now
-  errc status = errc::ok;     ///< written by the code that ends it, before it is queued
+  operation* next = nullptr;  ///< the next operation in the same queue
+  errc status = errc::ok;     ///< set by the code that ends it, before it is queued
 
-  /// Who calls `complete`; null: the thread inside `run()`. Set by the owner before it starts.
+  /// The executor that calls `complete`; null: the thread inside `run()`. Set by the owner before
+  /// the start.
   executor* on = nullptr;
 
  protected:
   ~operation() = default;
 
-  /// For an owner that wants `complete` to do something else the next time. Not while in flight.
+  /// Sets another complete function for the next time. Not while in flight.
   void set_complete(complete_fn f) noexcept { complete_ = f; }
 
  private:
@@ -65,7 +66,7 @@ class operation_list {
     other.head_ = nullptr;
   }
 
-  /// Takes everything, leaving this list empty.
+  /// Moves all operations to the result; this list is empty afterwards.
   operation_list take() noexcept {
     operation_list all = *this;
     head_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool: threads to compute on.
+// pool: threads for computations.
 #pragma once
 
 #include <memory>
@@ -8,22 +8,23 @@
 
 namespace weft {
 
-/// Threads to compute on, an arena of oneTBB: `co_await resume_on(pool)` continues there, where
-/// parallel algorithms of oneTBB use the pool's threads too. `co_await resume_home()` leads back.
+/// An executor with the threads of a oneTBB arena: `co_await resume_on(pool)` continues there, and
+/// oneTBB's parallel algorithms use the pool's threads too. `co_await resume_home()` moves back.
 ///
-/// Any thread may post to it. Work runs in the order posted, on several threads at once; one
-/// chain's coroutines still run one after the other. The destructor waits for what was posted and
-/// must not run on a thread of the pool. Nor must `exit` be called there: oneTBB's own end crashes.
+/// Any thread may post to it. Work starts in the order posted, on several threads at once; the
+/// coroutines of one chain still run one after the other. The destructor waits for the posted work
+/// and must not run on a thread of the pool. Do not call `exit` on such a thread: oneTBB crashes.
 class pool final : public executor {
  public:
-  /// \param threads how many threads may compute at once; 0: as many as the process has cores
+  /// \param threads the number of threads that may compute at once; 0: the number of the process's
+  ///        cores
   /// \throws weft::error (invalid_argument) if negative
   explicit pool(int threads = 0);
   ~pool() override;
 
   void post(operation& work) noexcept override;
 
-  int threads() const noexcept;  ///< how many may compute at once
+  int threads() const noexcept;  ///< the number that may compute at once
 
  private:
   class arena;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving a coroutine to another executor, and home again.
+// resume_on, resume_home: move a coroutine to another executor, and back home.
 #pragma once
 
 #include <coroutine>
@@ -10,7 +10,7 @@
 namespace weft {
 namespace detail {
 
-/// Moves the awaiting chain. The operation that carries it lives in the awaiting frame.
+/// Moves the awaiting chain. This operation lives in the awaiting coroutine's frame.
 class move_awaiter final : public operation {
  public:
   /// \param to null: home
@@ -26,7 +26,7 @@ class move_awaiter final : public operation {
       to_ = home_of(c);
       if (!c->on && run_loop::here() == c->home) return false;
     }
-    // Before the post: afterwards the chain may run on, and move on, on another thread.
+    // Before the post: afterwards the chain may run, and move again, on another thread.
     if (c) c->on = to_->is_home() ? nullptr : to_;
     to_->post(*this);
     return true;
@@ -49,14 +49,14 @@ class move_awaiter final : public operation {
 
 /// `co_await resume_on(pool)` continues on one of the executor's threads, and so do, from then on,
 /// all awaits of this chain: of this task, of the tasks that it awaits, and of those that await it.
-/// \param where a `pool` or another executor; must outlive the chain's stay, and every `within` and
-///        `until` that was begun there
+/// \param where a `pool` or another executor; must outlive the chain's time on it, and every
+///        `within` and `until` that the chain began there
 inline detail::move_awaiter resume_on(executor& where) noexcept {
   return detail::move_awaiter(&where);
 }
 
-/// `co_await resume_home()` continues on the thread inside `run()` of the context that the chain
-/// began in. Costs nothing when it is there already.
+/// `co_await resume_home()` continues on the thread inside `run()` of the context that started the
+/// chain. Costs nothing if the chain is there already.
 /// \throws weft::error (invalid_argument) in a chain that no context started
 inline detail::move_awaiter resume_home() noexcept { return detail::move_awaiter(nullptr); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scope: several things at once, none of them forgotten.
+// scope: runs requests and tasks concurrently and waits for all of them.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class join_awaiter {
 template <request R, class Use>
 class scope_node;
 
-/// The `use` of `scope::start(x)`: the value is not wanted.
+/// The `use` of `scope::start(x)`: drops the value.
 struct drop_value {
   template <class... Value>
   void operator()(Value&&...) const noexcept {}
@@ -50,27 +50,28 @@ struct drop_value {
 /// Runs requests and tasks at the same time and waits for all of them.
 ///
 /// Belongs to the coroutine that makes it: only that coroutine starts and joins. `request_stop` may
-/// be called from any thread. A started request lives in memory that the scope recycles: once the
-/// scope has seen as many in flight as there will be, starting allocates nothing.
+/// be called from any thread. Started requests live in memory that the scope recycles: a start
+/// allocates nothing unless more requests are in flight than ever before in this scope.
 ///
-/// A scope made inside `run()` belongs to that context's thread and pays no lock for what is
-/// started and ends there; started from, or ending on, other threads works and takes a mutex.
+/// A scope made inside `run()` belongs to that context's thread. Requests that start and end on
+/// that thread need no lock; requests that start or end on another thread take a mutex.
 ///
-/// The destructor of a scope that was not joined (an exception unwinds past it) asks everything to
-/// stop and moves messages until all has ended, because buffers and locals of the coroutine may be
-/// in use until then. Failures are lost in that case. Its clock for this is the context: a scope
-/// that was made outside `run()` and never joined ends the program with a message if it must wait.
+/// The destructor of a scope that was not joined (an exception unwinds past it) asks all work to
+/// stop and makes progress until all work has ended, because buffers and locals of the coroutine
+/// may be in use until then. Failures are lost in that case. The destructor waits by the run loop
+/// of the context: a scope made outside `run()` and never joined ends the program with a message if
+/// it must wait.
 class scope final : private detail::detached_task_owner {
  public:
   /// Tasks started in it resume on the thread inside `run()`.
   scope() noexcept : scope(nullptr) {}
 
-  /// The same; `stop` ends everything started in it with errc::stopped.
+  /// The same; `stop` ends all work started in the scope with errc::stopped.
   explicit scope(std::stop_token stop) : scope(nullptr) {
     forward_stop(from_token_, std::move(stop));
   }
 
-  /// Tasks started in it resume where `here` does, and stop with it.
+  /// Tasks started in it resume on the executor of `here`, and stop with the stop token of `here`.
   /// \param here `co_await current_environment()`
   explicit scope(task_environment& here) : scope(&here) { forward_stop(from_token_, here.stop); }
 
@@ -78,8 +79,8 @@ class scope final : private detail::detached_task_owner {
   scope& operator=(const scope&) = delete;
   ~scope();
 
-  /// Starts `x` inside the call, up to its first suspension; its value is dropped, its failure is
-  /// kept for `join`. In a scope that was asked to stop, `x` starts with that request already made.
+  /// Starts `x` inside the call, up to its first suspension; drops its value, and keeps its failure
+  /// for `join`. In a scope that was asked to stop, `x` starts with the stop already requested.
   /// \param x a request, a task, or another awaitable; taken over
   /// \throws std::bad_alloc, and then `x` was not started
   template <class X>
@@ -87,10 +88,10 @@ class scope final : private detail::detached_task_owner {
     start(std::move(x), detail::drop_value{});
   }
 
-  /// The same with a use for the value.
-  /// \param use called with the value (with nothing for void) when `x` has ended well: of a request
-  ///        on the thread that ends it, possibly inside this call, of a task on the task's thread.
-  ///        What it throws counts as the failure of `x`.
+  /// The same, and passes the value to `use`.
+  /// \param use called with the value (with nothing for void) when `x` has ended well: for a
+  ///        request on the thread that ends it, possibly inside this call; for a task on the task's
+  ///        thread. An exception of `use` counts as the failure of `x`.
   template <class X, class Use>
   void start(X x, Use use) {
     if constexpr (!detail::request<X>)
@@ -101,15 +102,16 @@ class scope final : private detail::detached_task_owner {
       start_shared(x, std::move(use));
   }
 
-  /// `co_await fly.join()` waits until everything has ended, and throws the first failure, if any.
-  /// The first failure asks the others to stop; all of them have ended before it is thrown. A stop
-  /// of the joining coroutine (`within`, `stoppable`, its chain) reaches everything in the scope.
-  /// Afterwards the scope may be used again, unless something made it stop: that lasts.
+  /// `co_await fly.join()` waits until all work has ended, and throws the first failure, if any.
+  /// The first failure asks the other work to stop; all work has ended before the throw. A stop of
+  /// the joining coroutine (`within`, `stoppable`, its chain) reaches all work in the scope.
+  /// Afterwards the scope may be used again, unless it was stopped: a stop is permanent.
   detail::join_awaiter join() noexcept { return detail::join_awaiter(*this); }
 
-  /// Asks everything in the scope to stop. What then ends with errc::stopped is no failure. Any
-  /// thread. Requests started on the thread inside `run()` are asked when that thread comes by.
-  /// \return true if it was not asked before
+  /// Asks all work in the scope to stop. Work that then ends with errc::stopped is no failure. Any
+  /// thread. Requests started on the thread inside `run()` are stopped by posted work on that
+  /// thread.
+  /// \return true if the scope was not asked before
   bool request_stop() noexcept { return ask(asked::by_owner); }
 
  private:
@@ -117,11 +119,11 @@ class scope final : private detail::detached_task_owner {
   template <detail::request R, class Use>
   friend class detail::scope_node;
 
-  /// Who made the scope stop: the first one counts.
+  /// The reason of the stop: the first one counts.
   enum class asked : unsigned char {
     not_yet,
-    by_owner,      ///< request_stop: what ends with errc::stopped has not failed
-    by_failure,    ///< something in the scope failed
+    by_owner,      ///< request_stop: work that ends with errc::stopped has not failed
+    by_failure,    ///< work in the scope failed
     from_outside,  ///< a stop token: the scope as a whole ends with errc::stopped
   };
 
@@ -131,7 +133,7 @@ class scope final : private detail::detached_task_owner {
   };
   using outer_stop = std::optional<std::stop_callback<stop_forwarder>>;
 
-  /// Errands that the scope sends to the thread inside run(); each is one unit of open_.
+  /// Work that the scope posts to the thread inside run(); each is one unit of open_.
   class posted_work final : public operation {
    public:
     posted_work(scope& s, complete_fn f) noexcept : operation(f), whose(s) {}
@@ -172,35 +174,35 @@ class scope final : private detail::detached_task_owner {
   void joined();
 
   // Never changes.
-  task_environment* const parent_;  ///< what started tasks inherit; may be null
-  detail::run_loop* const home_;    ///< whose thread the local half belongs to; null: no local half
+  task_environment* const parent_;  ///< the environment that started tasks inherit; may be null
+  detail::run_loop* const home_;    ///< its thread owns the local half; null: no local half
 
   // The local half: the thread inside run() only.
   alignas(16) std::byte first_chunk_[1024];
   detail::node_pool local_{first_chunk_, sizeof(first_chunk_)};
   std::size_t local_in_flight_ = 0;
-  bool closing_ = false;  ///< the last local one drops a unit of open_
+  bool closing_ = false;  ///< the end of the last local request drops a unit of open_
 
-  // The owning coroutine only, on whichever thread.
+  // The owning coroutine only, on any thread.
   bool used_local_ = false;        ///< since the last join
-  detail::run_loop* last_resort_;  ///< who drives the destructor
+  detail::run_loop* last_resort_;  ///< runs during the destructor
   outer_stop from_token_;
   outer_stop from_joiner_;
 
   // Any thread.
-  /// Units: the owner (until it joins), each task, each request started elsewhere, each errand, and
-  /// the local half while the owner waits for it. The thread that drops the last one wakes the
-  /// owner.
+  /// Units: the owner (until it joins), each task, each request started elsewhere, each posted
+  /// work, and the local half while the owner waits for it. The thread that drops the last unit
+  /// wakes the owner.
   std::atomic<std::ptrdiff_t> open_{1};
   std::atomic<asked> asked_{asked::not_yet};
   std::mutex mutex_;  ///< guards what follows
   detail::node_pool shared_;
-  std::stop_source stop_{std::nostopstate};  ///< of started tasks; made for the first one
+  std::stop_source stop_{std::nostopstate};  ///< of started tasks; made for the first task
   std::exception_ptr failure_;               ///< the first
 
-  // The owner's wake-up: set before the owner drops its unit.
+  // The wake-up of the owner: set before the owner drops its unit.
   detail::scheduled_continuation joiner_;
-  std::atomic<bool>* done_ = nullptr;  ///< set instead, when the destructor waits
+  std::atomic<bool>* done_ = nullptr;  ///< set in place of joiner_ when the destructor waits
   posted_work close_work_;
   posted_work stop_work_;
   posted_work done_work_;
@@ -235,7 +237,8 @@ class detail::scope_node final : public R::operation_type {
     }
   }
 
-  /// After the end, when it was started on another thread than the scope's own. Destroys it.
+  /// After the end of a node that was started on another thread than the scope's own. Destroys the
+  /// node.
   void end_shared() noexcept {
     settle();
     scope& owner = owner_;
@@ -258,10 +261,11 @@ class detail::scope_node final : public R::operation_type {
     scope& owner = self.owner_;
     node_slot& place = self.place_;
     if (self.local_) {
-      // An operation of another context ends on that context's thread; the local half is not its.
+      // An operation of another context ends on that context's thread, which must not touch the
+      // local half.
       if (!owner.at_home()) [[unlikely]]
         return owner.home_->home()->post(self);
-      place.cancel = nullptr;  // what follows may ask the scope to stop
+      place.cancel = nullptr;  // settle may ask the scope to stop
       self.settle();
       self.~scope_node();
       owner.local_.give(place);
@@ -277,7 +281,8 @@ class detail::scope_node final : public R::operation_type {
   const bool local_;
 };
 
-/// On the thread inside run(): what starts and ends there is counted and recycled without a lock.
+/// On the thread inside run(): requests that start and end there are counted and recycled without a
+/// lock.
 template <detail::request R, class Use>
 void scope::start_local(const R& r, Use use) {
   using node = detail::scope_node<R, Use>;
@@ -296,8 +301,8 @@ void scope::start_local(const R& r, Use use) {
   }
 }
 
-/// Elsewhere. It may end on another thread while start() still returns: it is counted and can be
-/// cancelled before that, and is not touched after a false.
+/// On other threads. The node may end on another thread before start() has returned: so it is
+/// counted and can be cancelled before start(), and is not touched after start() returned false.
 template <detail::request R, class Use>
 void scope::start_shared(const R& r, Use use) {
   using node = detail::scope_node<R, Use>;

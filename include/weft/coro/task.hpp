@@ -16,11 +16,11 @@ class task;
 
 namespace detail {
 
-/// The task that a thread is starting. A task that ends inside `co_await` tells so here and its
-/// parent goes on by itself: resuming the parent from the child instead would need a tail call, and
-/// GCC makes none below -O2, so that a loop over ready tasks would exhaust the stack. A record
+/// The task that a thread is starting. A task that ends inside `co_await` sets `ended`, and its
+/// parent continues without a resume. To resume the parent from the child would need a tail call,
+/// and GCC makes none below -O2, so a loop over ready tasks would exhaust the stack. The record
 /// lives on the stack of the thread, never in a frame: once the task has suspended, another thread
-/// may resume and destroy it while this one still returns.
+/// may resume and destroy it before this thread has returned.
 struct task_start {
   const void* frame;
   task_start* outer;
@@ -28,7 +28,8 @@ struct task_start {
 };
 inline constinit thread_local task_start* innermost_start = nullptr;
 
-/// What every promise of weft has: whom to resume at the end, the exception, and the chain.
+/// The base of weft's promises: the coroutine to resume at the end, the exception, and the task
+/// environment.
 class promise_base {
  public:
   std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -94,8 +95,8 @@ class task_promise<void> : public promise_base {
 }  // namespace detail
 
 /// A coroutine that has not started. `co_await` starts it, on the awaiting coroutine's thread and
-/// chain, and yields its value or throws what it threw. Owns its frame: destroying a task that was
-/// never awaited frees it; destroying one in flight is an error of the program (use a `scope`).
+/// chain, and yields its value or throws its exception. Owns its frame: the destructor of a task
+/// that was never awaited frees the frame; a task in flight must not be destroyed (use a `scope`).
 /// Not thread-safe; move-only.
 template <class T>
 class [[nodiscard]] task {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// when_all, when_any: a fixed few things at once.
+// when_all, when_any: await a fixed number of awaitables concurrently.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace detail {
 template <class X>
 using slot_value_t = std::conditional_t<std::is_void_v<awaited_t<X>>, std::monostate, awaited_t<X>>;
 
-/// Puts what one of them yields into its place.
+/// Stores the value of one awaitable in its slot.
 template <class Value>
 struct keep_value {
   std::optional<Value>* where;
@@ -28,7 +28,7 @@ struct keep_value {
   }
 };
 
-/// What when_any's operations race for.
+/// The shared state of when_any: the value of the first operation that ends well.
 template <class Variant>
 struct first_value {
   explicit first_value(scope& s) noexcept : all(s) {}
@@ -48,7 +48,7 @@ struct keep_first {
   }
 };
 
-// Plain functions start the packs: GCC 12 is unsure about pack expansions with lambdas in
+// Plain functions start the packs: GCC 12 has trouble with pack expansions with lambdas in
 // coroutines.
 
 template <class Slots, std::size_t... I, class... X>
@@ -63,7 +63,7 @@ void start_any(first_value<Variant>& first, std::index_sequence<I...>, X&... xs)
 
 }  // namespace detail
 
-/// Awaits all of them at the same time; they are started in the order given.
+/// Awaits all awaitables concurrently; starts them in the order given.
 /// \param xs requests, tasks or other awaitables; taken over
 /// \return their values in that order, std::monostate for each void
 /// \throws the first failure, after the others were asked to stop and all have ended
@@ -79,12 +79,12 @@ task<std::tuple<detail::slot_value_t<X>...>> when_all(X... xs) {
       slots);
 }
 
-/// Awaits the first of them that ends well. The others are asked to stop, and all have ended before
-/// this does, so every buffer is the caller's again. One that ends well too, a little later, has
-/// done its work: a second receive then has taken its message. Where that matters, use a `scope`.
+/// Awaits the first awaitable that ends well. It asks the others to stop, and ends after all of
+/// them, so every buffer is the caller's again. Another one may also end well, a little later; then
+/// it has done its work: a second receive has taken its message. If that matters, use a `scope`.
 /// \param xs requests, tasks or other awaitables; taken over
-/// \return a variant: which one it was (`index()`) and its value, std::monostate for void
-/// \throws the first failure, when none of them ended well: a failure asks the others to stop
+/// \return a variant: the position of the first (`index()`) and its value, std::monostate for void
+/// \throws the first failure, when none ended well: a failure asks the others to stop
 template <detail::awaitable... X>
   requires(sizeof...(X) > 0)
 task<std::variant<detail::slot_value_t<X>...>> when_any(X... xs) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and operations of tagged messages. Applications see them only through `auto`.
+// Requests and operations of tagged messages. Applications do not name these types.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ struct inbound_message;
 
 namespace weft::detail {
 
-/// A peer, or (null) none in particular. The memory of a peer that has gone becomes another
-/// peer's one day, for operations and requests are not counted; its number is never given again.
-/// The holder of the progress lock compares the two before it goes by the address.
+/// A peer, or null: any peer. Operations and requests do not keep a peer alive, so the memory of a
+/// peer that has gone may become that of another peer. A peer's number is never used again. The
+/// holder of the progress lock compares both numbers before it uses the address.
 struct peer_name {
-  peer_name(proto::peer* p) noexcept;  // NOLINT: that peer, while it is known to be there
+  peer_name(proto::peer* p) noexcept;  // NOLINT: for a peer that is known to exist
   peer_name(proto::peer* p, peer_id its) noexcept : peer(p), id(its) {}
 
   proto::peer* peer;
@@ -57,8 +57,8 @@ class buffer_list {
 /// When a send counts as ended.
 enum class send_mode : std::uint8_t {
   standard,     ///< the buffer may be used again; the message may still be on its way
-  synchronous,  ///< besides, the receiver has matched it
-  signal        ///< weft's own messages, of no bytes: it goes ahead of all others, at no credit
+  synchronous,  ///< in addition, the receiver has matched the message
+  signal        ///< weft's own messages of no bytes: sent before all others, without credit
 };
 
 class send_operation;
@@ -79,7 +79,7 @@ struct send_request {
 struct recv_request {
   using value_type = received;
   using operation_type = recv_operation;
-  proto::messenger* messenger;  ///< null if `from` is given; both null: no peer, which is refused
+  proto::messenger* messenger;  ///< null if `from` is given; both null: no peer, an error
   peer_name from;               ///< null: any source
   tag_mask tag;
   buffer_list<mutable_buffer> into;
@@ -96,12 +96,13 @@ struct probe_request {
 struct claimed_request {
   using value_type = received;
   using operation_type = claimed_operation;
-  proto::inbound_message** message;  ///< the claimed_message's; null there once it has been started
+  proto::inbound_message**
+      message;  ///< in the claimed_message; set to null when the receive has been started
   peer_name from;
   buffer_list<mutable_buffer> into;
 };
 
-/// A send in flight. Everything below `request` is touched with the progress lock held only.
+/// A send in flight. The members after `request` are touched only with the progress lock held.
 class send_operation : public operation {
  public:
   send_operation(const send_request& r, complete_fn f) noexcept : operation(f), request(r) {}
@@ -114,14 +115,14 @@ class send_operation : public operation {
   const send_request request;
   std::size_t size = 0;       ///< bytes of the message
   std::size_t sent = 0;       ///< bytes that the transport has taken so far
-  std::size_t eager_end = 0;  ///< bytes that go without being asked for
-  std::uint16_t id = 0;       ///< how the peer names it in its answer; 0: needs none
+  std::size_t eager_end = 0;  ///< bytes that are sent before the CTS
+  std::uint16_t id = 0;       ///< names this send in the peer's answer; 0: needs no answer
   bool rendezvous = false;    ///< the bytes after eager_end wait for the answer
-  bool begun = false;         ///< its first frame has left: it cannot be taken back silently
+  bool begun = false;         ///< its first frame has left: a stop must tell the peer
   bool cancel_requested = false;
 };
 
-/// What recv_operation and probe_operation have in common: they wait in a matching queue.
+/// The base of recv_operation and probe_operation, which wait in a matching queue.
 class match_operation : public operation {
  public:
   match_operation(proto::messenger* m, peer_name p, tag_mask t, bool only_looks,
@@ -132,13 +133,13 @@ class match_operation : public operation {
   proto::peer* const from;            ///< null: any source
   const tag_mask tag;
   const peer_id from_id;
-  /// \return whether it was still waiting for a message
+  /// Stops it if no message has matched. \return whether it was still waiting for a message
   bool withdraw() noexcept;
 
-  const bool probe;   ///< looks at a message and leaves it there
+  const bool probe;   ///< leaves the message in the queue
   received got = {};  ///< filled when matched
 
-  // Progress lock held only: neighbours in the queue, order of posting among wildcards.
+  // Progress lock held: neighbours in the queue, order of posting among wildcards.
   match_operation* before = nullptr;
   match_operation* after = nullptr;
   std::uint64_t posted_at = 0;
@@ -160,10 +161,11 @@ class recv_operation : public match_operation {
   std::string explain() const;
 
   const buffer_list<mutable_buffer> into;
-  proto::inbound_message* message = nullptr;  ///< what fills it, once matched and not yet whole
+  proto::inbound_message* message =
+      nullptr;  ///< its message, from the match until all bytes have arrived
 };
 
-/// A receive that knows its message: it never waits in a queue.
+/// A receive of a claimed message: it never waits in a queue.
 class claimed_operation : public recv_operation {
  public:
   claimed_operation(const claimed_request& r, complete_fn f) noexcept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one-sided operations are made of.
+// Requests and operations of RMA.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace weft::detail {
 
 enum class rma_kind : std::uint8_t { put, get, fetch_add, compare_swap };
 
-/// What is asked of a peer. `data` or `into` is the operation's until its end.
+/// The parameters of an RMA operation. `data` or `into` belongs to the operation until its end.
 struct rma_request {
   peer_name to;
   rma_kind kind;
@@ -21,18 +21,18 @@ struct rma_request {
   const_buffer data = {};           ///< put
   mutable_buffer into = {};         ///< get
   std::optional<notify> then = {};  ///< put
-  std::uint64_t operand = 0;        ///< what is added; what is stored
+  std::uint64_t operand = 0;        ///< fetch_add: the addend; compare_swap: the desired value
   std::uint64_t expected = 0;       ///< compare_swap
 };
 
-/// Why a peer did not do it; travels in one byte.
+/// Why a target refused an operation; travels in one byte.
 enum class rma_refusal : std::uint8_t {
   none,
-  no_region,      ///< the target has no region with that key any more
-  out_of_bounds,  ///< it ends before that
-  no_right,       ///< it was not registered for that
-  misaligned,     ///< an atomic word that does not lie on a multiple of 8 bytes
-  unheard         ///< as many notifications as are kept have not been taken
+  no_region,      ///< the target has no region with that key
+  out_of_bounds,  ///< the region is too short
+  no_right,       ///< the region's rights do not allow it
+  misaligned,     ///< an atomic word that is not at a multiple of 8 bytes
+  unheard         ///< the region's queue of notifications is full
 };
 
 class transfer_operation;
@@ -47,7 +47,7 @@ struct transfer_request {
   rma_request order;
 };
 
-/// fetch_add and compare_swap: the word as it was before.
+/// fetch_add and compare_swap; yields the former word.
 struct update_request {
   using value_type = std::uint64_t;
   using operation_type = update_operation;
@@ -57,7 +57,7 @@ struct update_request {
 struct region_end_request {
   using value_type = void;
   using operation_type = region_end_operation;
-  proto::messenger* messenger;  ///< null: there was none
+  proto::messenger* messenger;  ///< null: no region
   std::uint64_t key;
 };
 
@@ -68,8 +68,8 @@ struct notified_request {
   std::uint64_t key;  ///< of the region
 };
 
-/// A put, get or atomic in flight. Everything below `order` is touched with the progress lock held
-/// only.
+/// A put, get or atomic in flight. The members after `order` are touched only with the progress
+/// lock held.
 class rma_operation : public operation {
  public:
   rma_operation(const rma_request& o, complete_fn f) noexcept : operation(f), order(o) {}
@@ -79,14 +79,14 @@ class rma_operation : public operation {
   std::string explain() const;
 
   const rma_request order;
-  std::size_t done = 0;       ///< bytes that have left, or come
-  std::uint64_t found = 0;    ///< the word as it was
-  std::uint16_t id = 0;       ///< how the peer names it in its answer; 0: it has not begun
-  bool asked = false;         ///< all of it has left: it ends by the answer
-  bool asks = false;          ///< it has asked whether the link may copy
-  bool granted = false;       ///< the peer lets the link copy by itself, and waits to hear of it
-  bool held_by_link = false;  ///< the link does: it ends when that has
-  bool by_frames = false;     ///< the bytes go in frames, whatever the link can do
+  std::size_t done = 0;       ///< bytes sent, or received
+  std::uint64_t found = 0;    ///< the former word
+  std::uint16_t id = 0;       ///< names this operation in the peer's answer; 0: it has not begun
+  bool asked = false;         ///< all frames have left: the answer ends it
+  bool asks = false;          ///< it has asked for a grant
+  bool granted = false;       ///< it has a grant, and the peer waits for its end
+  bool held_by_link = false;  ///< the link copies: the operation ends after the copy
+  bool by_frames = false;     ///< the bytes go in frames, even if the link can copy
   bool cancel_requested = false;
   rma_refusal refusal = rma_refusal::none;
 
@@ -107,7 +107,7 @@ class update_operation : public rma_operation {
   std::uint64_t take() const noexcept { return found; }
 };
 
-/// Takes a region back. It cannot be stopped; for one that has ended there is nothing to do.
+/// Ends a region. Cannot be stopped; does nothing for a region that has ended.
 class region_end_operation : public operation {
  public:
   region_end_operation(const region_end_request& r, complete_fn f) noexcept
@@ -121,7 +121,7 @@ class region_end_operation : public operation {
   const std::uint64_t key;
 };
 
-/// Waits for a notification. Progress lock held only, below `key`.
+/// Waits for a notification. The members after `key` are touched only with the progress lock held.
 class notified_operation : public operation {
  public:
   notified_operation(const notified_request& r, complete_fn f) noexcept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and operations of streams. Applications see them only through `auto`.
+// Requests and operations of streams. Applications do not name these types.
 #pragma once
 
 #include <array>
@@ -39,11 +39,11 @@ struct stream_closed_request {
   proto::stream* stream;
 };
 
-/// A read that waits, and the receive by which a message lands in the reader's memory. Everything
-/// below `into` is touched with the progress lock held only.
+/// A read that waits, and the receive by which a message arrives in the reader's memory. The
+/// members after `into` are touched only with the progress lock held.
 class stream_read_operation : public operation {
  public:
-  /// Pieces of the caller's list that a message can land in; what is for the others is copied.
+  /// Pieces of the caller's list that a receive fills directly; bytes for later pieces are copied.
   static constexpr std::size_t most_parts = 8;
 
   stream_read_operation(const stream_read_request& r, complete_fn f) noexcept
@@ -62,7 +62,7 @@ class stream_read_operation : public operation {
   bool cancel_requested = false;
 };
 
-/// A write that waits. The sends that carry it belong to the stream.
+/// A write that waits. The stream owns the sends that carry its bytes.
 class stream_write_operation : public operation {
  public:
   stream_write_operation(const stream_write_request& r, complete_fn f) noexcept
@@ -75,8 +75,8 @@ class stream_write_operation : public operation {
   proto::stream* const stream;
   const buffer_list<const_buffer> data;
   std::size_t size = 0;   ///< bytes of `data`
-  std::size_t begun = 0;  ///< of these, handed to the message layer
-  std::size_t taken = 0;  ///< of these, not needed any more
+  std::size_t begun = 0;  ///< of these, bytes passed to sends
+  std::size_t taken = 0;  ///< of these, bytes that the sends no longer need
   bool cancel_requested = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be awaited, and what comes out of it.
+// Awaitables, and the types of their results.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@
 namespace weft {
 namespace detail {
 
-/// What the compiler makes of the operand of co_await: request, task, or anything else.
+/// The awaiter that co_await makes of its operand: a request, a task, or another awaitable.
 template <class X>
 decltype(auto) awaiter_of(X&& x) {
   if constexpr (request<std::remove_cvref_t<X>>)
@@ -36,7 +36,7 @@ concept awaitable = requires(awaiter_t<X> a) {
   a.await_resume();
 };
 
-/// Yields the chain of the awaiting coroutine without suspending it.
+/// Yields the task environment of the awaiting coroutine without suspending it.
 class environment_awaiter {
  public:
   bool await_ready() const noexcept { return false; }
@@ -62,9 +62,9 @@ class environment_awaiter {
 template <detail::awaitable X>
 using awaited_t = decltype(std::declval<detail::awaiter_t<X>>().await_resume());
 
-/// `task_environment& here = co_await current_environment();` for whatever wants to know where it
-/// runs: a `scope` whose tasks shall resume where this coroutine does, or a new awaitable. \throws
-/// weft::error (invalid_argument) in a coroutine that weft did not start
+/// `task_environment& here = co_await current_environment();` gives the task environment of this
+/// coroutine, for example for a `scope` with tasks that resume on the same executor, or for a new
+/// awaitable. \throws weft::error (invalid_argument) in a coroutine that weft did not start
 inline detail::environment_awaiter current_environment() noexcept { return {}; }
 
 }  // namespace weft

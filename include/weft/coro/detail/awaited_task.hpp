@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that waits for a chain.
+// awaited_task: a thread waits for a chain.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace weft::detail {
 
-/// What a home offers to chains. A context's engine is all three, and so is a local_loop.
+/// The parts of a chain's home. A context's engine is all three, and so is a local_loop.
 struct home {
   run_loop& drives;
   executor& runs;
@@ -52,7 +52,8 @@ class awaited_task final : detached_task_owner, operation {
     }
   }
 
-  /// The waiting thread may be asleep in the engine: the end reaches it as an operation.
+  /// The waiting thread may be asleep in the engine: the end is posted as an operation, which wakes
+  /// it.
   void task_ended(std::exception_ptr failure) noexcept override {
     failure_ = std::move(failure);
     set_complete([](operation& op) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coroutine at the bottom of a chain.
+// detached_task: the root coroutine of a chain.
 #pragma once
 
 #include <coroutine>
@@ -10,19 +10,21 @@
 
 namespace weft::detail {
 
-/// Who wants to know that a chain has ended.
+/// The receiver of the end of a chain.
 class detached_task_owner {
  public:
-  /// Called once per root, by the thread on which it ended, after the frame and the chain are gone.
-  /// May resume others. \param failure what the chain threw, if it did
+  /// Called once for each root, by the thread on which it ended, after the frame and the task
+  /// environment have been destroyed. May resume other coroutines. \param failure the chain's
+  /// exception, or null
   virtual void task_ended(std::exception_ptr failure) noexcept = 0;
 
  protected:
   ~detached_task_owner() = default;
 };
 
-/// A coroutine without an owner: it runs at once inside the call that makes it, owns its chain,
-/// frees itself at the end and tells its owner. Made by `start_detached`.
+/// A coroutine that no handle owns: it runs at once inside the call that makes it, owns its task
+/// environment, and at the end frees itself and calls its detached_task_owner. Made by
+/// `start_detached`.
 class detached_task {
  public:
   class promise_type {
@@ -36,7 +38,7 @@ class detached_task {
 
     struct final_awaiter {
       bool await_ready() const noexcept { return false; }
-      /// The frame goes first: the owner may be what keeps alive what the frame refers to.
+      /// The frame is destroyed first: it may refer to objects that the owner keeps alive.
       void await_suspend(std::coroutine_handle<promise_type> self) const noexcept {
         detached_task_owner& owner = self.promise().owner_;
         std::exception_ptr failure = std::move(self.promise().failure_);
@@ -58,12 +60,12 @@ class detached_task {
   };
 };
 
-/// Runs `x` as a chain of its own, at once, up to its first suspension.
-/// \param owner told when it has ended; must live until then
-/// \param start what the chain starts with
+/// Runs `x` as a new chain, at once, up to its first suspension.
+/// \param owner called when the chain has ended; must live until then
+/// \param start the initial task environment of the chain
 /// \param x     a task, a request or another awaitable
-/// \param use   called with what `x` yields, on the chain
-/// \throws std::bad_alloc, and then the owner is not told
+/// \param use   called with the value of `x`, on the chain
+/// \throws std::bad_alloc, and then the owner is not called
 template <class X, class Use>
 detached_task start_detached(detached_task_owner& owner, task_environment start, X x, Use use) {
   static_cast<void>(owner);  // the promise has both

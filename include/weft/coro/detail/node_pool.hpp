@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for the nodes of a scope: taken in chunks, used again and again, freed with the scope.
+// Memory for the nodes of a scope: allocated in chunks, recycled, freed with the scope.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace weft::detail {
 
-/// One node's place. The node follows the header.
+/// The header of a slot. The node follows the header.
 struct alignas(16) node_slot {
   node_slot* next_free = nullptr;
-  void (*cancel)(node_slot&) noexcept = nullptr;  ///< set while the node in it is in flight
-  std::uint32_t units = 0;  ///< its size, header included, in units of 64 bytes
+  void (*cancel)(node_slot&) noexcept = nullptr;  ///< set while the slot's node is in flight
+  std::uint32_t units = 0;  ///< size of the slot, header included, in units of 64 bytes
 
   void* memory() noexcept { return this + 1; }
 };
@@ -53,7 +53,7 @@ class node_pool {
     return carve(units);
   }
 
-  /// Takes back a slot whose node has been destroyed.
+  /// Takes a slot back after its node has been destroyed.
   void give(node_slot& s) noexcept {
     s.cancel = nullptr;
     s.next_free = free_[s.units];
@@ -87,7 +87,7 @@ class node_pool {
     chunks_ = c;
   }
 
-  /// Chunks double, so that a million nodes in flight cost a dozen allocations, once.
+  /// The size of chunks doubles, so a million nodes in flight cost a dozen allocations, once.
   node_slot& carve(std::size_t units) {
     if (!chunks_ || static_cast<std::size_t>(chunks_->end - chunks_->unused) < units * unit) {
       adopt(static_cast<std::byte*>(::operator new(next_size_)), next_size_, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request (a small value that describes an operation) to something that can be awaited.
+// request, request_awaiter: from a small value that describes an operation to an awaitable.
 #pragma once
 
 #include <concepts>
@@ -42,7 +42,7 @@ class request_awaiter final : public R::operation_type {
   bool await_ready() const noexcept { return false; }
 
   /// Starting happens here and not in await_ready, because the operation may end on another thread
-  /// the moment it is started and must know by then whom to resume.
+  /// the moment it is started, and must know by then the coroutine to resume.
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> self) {
     self_ = self;
@@ -59,7 +59,7 @@ class request_awaiter final : public R::operation_type {
     return this->take();
   }
 
-  /// What `as_result` calls instead of await_resume.
+  /// `as_result` calls this instead of await_resume.
   result<value_type> resume_as_result() {
     on_stop_.reset();
     if (this->status != errc::ok) return error(this->status, this->explain());
@@ -81,8 +81,8 @@ class request_awaiter final : public R::operation_type {
   std::optional<std::stop_callback<canceller>> on_stop_;
 };
 
-/// Makes every request awaitable by `co_await` without a wrapper type. Here, next to the requests,
-/// it is found from any namespace.
+/// Makes every request awaitable by `co_await` without a wrapper type. In the namespace of the
+/// requests, argument-dependent lookup finds it from any namespace.
 template <request R>
 request_awaiter<R> operator co_await(const R& r) {
   return request_awaiter<R>(r);
@@ -92,7 +92,7 @@ request_awaiter<R> operator co_await(const R& r) {
 
 namespace weft {
 
-/// For requests that live elsewhere.
+/// For requests in other namespaces.
 using detail::operator co_await;
 
 }  // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can make operations end while this thread waits.
+// run_loop: ends operations while a thread waits.
 #pragma once
 
 #include <atomic>
@@ -8,30 +8,32 @@
 
 namespace weft::detail {
 
-/// A context's engine, for those that must wait without being a coroutine: `run`, and a scope that
-/// is left by an exception.
+/// A context's engine, for code that must wait without being a coroutine: `run`, and the destructor
+/// of a scope after an exception.
 class run_loop {
  public:
   virtual ~run_loop() = default;
 
-  /// Moves messages and resumes coroutines until `done`, which one of them sets. Not from within a
-  /// coroutine that others on this thread wait for, except as the last resort of a destructor.
+  /// Makes progress and resumes coroutines until `done` is set, by one of these coroutines. Not
+  /// from within a coroutine that other coroutines on this thread wait for, except as the last
+  /// resort of a destructor.
   virtual void run_until_done(const std::atomic<bool>& done) noexcept = 0;
 
-  /// The executor that stands for the thread inside `run()`; null: there is none.
+  /// The executor of the thread inside `run()`; null: there is none.
   virtual executor* home() noexcept { return nullptr; }
 
-  /// The clock of chains about which nothing else is known. May be null.
+  /// The clock of chains that have no other clock. May be null.
   virtual timer_service* timers() noexcept { return nullptr; }
 
-  /// The driver whose completions the calling thread runs at this moment; null: none. What runs
-  /// there needs no lock against those completions, since one thread at a time runs them.
+  /// The run loop whose completions the calling thread runs at this moment; null: none. Code on
+  /// this thread needs no lock against those completions, since one thread at a time runs them.
   static run_loop* here() noexcept { return inside_of; }
 
-  /// Names the calling thread among those that live.
+  /// The thread token of the calling thread: unique among live threads.
   static const void* thread_token() noexcept { return &inside_of; }
 
-  /// Held by the driver around completions, on the thread that runs them. Nests: the inner counts.
+  /// Held by the run loop around completions, on the thread that runs them. Nests: the inner one
+  /// counts.
   /// \param here false: does nothing
   class inside {
    public:
@@ -47,7 +49,7 @@ class run_loop {
   };
 
  private:
-  // Read in every call, also in a shared library, where the usual way would be a call of its own.
+  // Read in every call. In a shared library the default TLS model would cost a function call.
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local run_loop* inside_of =
       nullptr;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bringing a coroutine back to where its chain wants to be.
+// scheduled_continuation, one_shot_event: resume a coroutine on its chain's executor.
 #pragma once
 
 #include <atomic>
@@ -9,22 +9,23 @@
 
 namespace weft::detail {
 
-/// A suspended coroutine and its way back. Lives in whatever the coroutine waits for. `set` by the
-/// coroutine's thread before any thread can call `go`; `go` by any thread, once per `set`.
+/// A suspended coroutine with the executor where it resumes. Lives in the object that the coroutine
+/// waits for. The coroutine's thread calls `set` before any thread can call `go`; any thread calls
+/// `go`, once per `set`.
 class scheduled_continuation final : public operation {
  public:
   scheduled_continuation() noexcept : operation(&arrived) {}
 
   /// \param whom  the coroutine
-  /// \param where its chain; null for a foreign coroutine, which resumes on the thread that calls
-  /// go
+  /// \param where its task environment; null for a foreign coroutine, which resumes on the thread
+  ///        that calls go
   void set(std::coroutine_handle<> whom, task_environment* where) noexcept {
     whom_ = whom;
     where_ = where;
   }
 
-  /// Resumes the coroutine, here if this is its place, else through its executor. The caller must
-  /// not touch this object afterwards.
+  /// Resumes the coroutine: on this thread if it belongs here, otherwise through its executor. The
+  /// caller must not touch this object afterwards.
   void go() noexcept {
     if (executor* elsewhere = detour())
       elsewhere->post(*this);
@@ -47,8 +48,8 @@ class scheduled_continuation final : public operation {
   task_environment* where_ = nullptr;
 };
 
-/// Something that happens once, and one coroutine that may wait for it. `open` may be called by any
-/// thread, `await` by one; whichever comes second makes the coroutine go on. In every order:
+/// An event that is set once, and one coroutine that may wait for it. Any thread calls `open`, one
+/// thread awaits; the second of the two resumes the coroutine. All orders:
 /// tests/interleave/one_shot_event.cpp.
 class one_shot_event {
  public:
@@ -75,9 +76,9 @@ class one_shot_event {
 
  private:
   enum state : unsigned char {
-    closed,   ///< it has not happened, no coroutine waits
-    waiting,  ///< it has not happened, back_ waits
-    opened    ///< it has happened
+    closed,   ///< not set, no coroutine waits
+    waiting,  ///< not set, back_ waits
+    opened    ///< set
   };
   std::atomic<state> state_ = closed;
   scheduled_continuation back_;

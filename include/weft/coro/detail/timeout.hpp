@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sleeping and deadlines are made of.
+// The parts of sleeps and deadlines.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,14 @@
 
 namespace weft::detail {
 
-/// The clock of a chain. \throws weft::error (invalid_argument) if it has none
+/// The clock of a task environment. \throws weft::error (invalid_argument) if it has none
 timer_service& clock_of(const task_environment& c);
 
-/// When something is due, if it may take as long as that. Saturates: hours::max() is never.
+/// The point in time that is `from_now` ahead. Saturates: hours::max() gives time_point::max().
 time_point due(timer_service& clock, std::chrono::nanoseconds from_now) noexcept;
 inline time_point due(timer_service&, time_point t) noexcept { return t; }
 
-/// Any duration in nanoseconds, too long ones as the longest there is.
+/// A duration in nanoseconds, limited to the range of nanoseconds.
 template <class Rep, class Period>
 std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> d) noexcept {
   using std::chrono::nanoseconds;
@@ -31,9 +31,10 @@ std::chrono::nanoseconds saturated(std::chrono::duration<Rep, Period> d) noexcep
   return std::chrono::duration_cast<nanoseconds>(d);
 }
 
-/// A timer and the wait for its end. Lives in a coroutine's frame; that coroutine must await
-/// `ended` after `start` before the alarm may go, whatever else happens. It rings where its chain
-/// was when it was made, so that one on a pool need not wait for the thread inside run().
+/// A timer and the wait for its end. Lives in a coroutine's frame; after `start` that coroutine
+/// must await `ended` in every case before this object is destroyed. The timer completes on the
+/// executor that the chain had at construction, so a timer on a pool does not wait for the thread
+/// inside run().
 class timer_awaiter : private timer {
  public:
   explicit timer_awaiter(const task_environment& c)
@@ -48,7 +49,7 @@ class timer_awaiter : private timer {
   using timer::status;  ///< after the end: ok, stopped (cancelled in time), closed, out_of_memory
 
  protected:
-  /// Runs when the timer has ended, before the waiter goes on.
+  /// Runs when the timer has ended, before the waiting coroutine continues.
   using on_end = void (*)(timer_awaiter&) noexcept;
   timer_awaiter(const task_environment& c, on_end first)
       : timer(&rang), clock_(clock_of(c)), first_(first) {
@@ -67,8 +68,9 @@ class timer_awaiter : private timer {
   one_shot_event ended_;
 };
 
-/// While it lives, the chain obeys a stop source of its own, which obeys the chain's former token.
-/// Owned and used by a coroutine of that chain; `stop` may be called by any thread.
+/// While it lives, it replaces the chain's stop token by that of its own stop source, which the
+/// former token stops, too. Owned and used by a coroutine of that chain; any thread may call
+/// `stop`.
 class fused_stop_source {
  public:
   explicit fused_stop_source(task_environment& c)
@@ -79,10 +81,10 @@ class fused_stop_source {
   fused_stop_source& operator=(const fused_stop_source&) = delete;
   ~fused_stop_source() { environment_.stop = std::move(outer_); }
 
-  /// \return true if neither the inside nor the outside asked before
+  /// \return true if no stop was requested before, by `stop` or by the former token
   bool stop() noexcept { return source_.request_stop(); }
 
-  /// A stop callback that passes the request on to a layer.
+  /// A stop callback that passes the request on to a fused stop source.
   struct relay {
     fused_stop_source* to;
     void operator()() const noexcept { to->stop(); }
@@ -95,7 +97,7 @@ class fused_stop_source {
   std::stop_callback<relay> link_;
 };
 
-/// A stop layer that an alarm stops.
+/// A fused stop source that a timer stops.
 class timeout_scope final : private timer_awaiter {
  public:
   explicit timeout_scope(task_environment& c)
@@ -108,8 +110,8 @@ class timeout_scope final : private timer_awaiter {
   using timer_awaiter::cancel;
   using timer_awaiter::ended;
 
-  /// Throws what the limited operation threw, or errc::timed_out if the deadline is what stopped
-  /// it, or errc::closed if the context's end did. After `ended`.
+  /// Throws the exception of the limited operation; errc::timed_out if the deadline stopped the
+  /// operation, errc::closed if the context's end did. After `ended`.
   [[noreturn]] void rethrow(std::exception_ptr failure) const;
 
  private:
@@ -120,10 +122,10 @@ class timeout_scope final : private timer_awaiter {
 
   fused_stop_source stop_source_;
   timer_service& clock_;
-  bool was_first_ = false;  ///< the alarm's completion writes it, `ended` publishes it
+  bool was_first_ = false;  ///< written by the timer's completion, published by `ended`
 };
 
-/// Awaits `x` into a slot, so that what follows a failure is written once.
+/// The value or the failure of an awaited `X`, so that the code after a failure is written once.
 template <class X>
 class outcome {
   using value = awaited_t<X>;
@@ -138,7 +140,7 @@ class outcome {
   }
 };
 
-/// `x` under a deadline. `When` is a time_point or a duration from the moment it is awaited.
+/// Awaits `x` with a deadline. `When` is a time_point, or a duration from the moment of the await.
 template <class When, class X>
 task<awaited_t<X>> limited(When when, X x) {
   task_environment& here = co_await current_environment();

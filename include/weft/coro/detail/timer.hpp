@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers as operations, and where they run.
+// Timers as operations, and the service that ends them.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace weft::detail {
 
 using time_point = std::chrono::steady_clock::time_point;
 
-/// A point in time that is waited for. Lives in its owner until it has ended, like every operation.
+/// A wait for a point in time. Lives in its owner until it has ended, like every operation.
 class timer : public operation {
  public:
   static constexpr std::size_t not_waiting = ~std::size_t{0};
@@ -19,11 +19,11 @@ class timer : public operation {
   explicit timer(complete_fn f) noexcept : operation(f) {}
 
   time_point when{};                ///< set before start
-  std::size_t place = not_waiting;  ///< the service's own; its progress lock held only
+  std::size_t place = not_waiting;  ///< used by the service, with its progress lock held
 };
 
-/// Ends timers when their time has come. A context is one; a simulation has its own.
-/// All functions may be called from any thread.
+/// Ends timers at their time. A context is a timer service; a simulation has its own. All functions
+/// may be called from any thread.
 class timer_service {
  public:
   virtual ~timer_service() = default;
