@@ -30,7 +30,7 @@ task<void> greet(context& ctx) {
 }
 
 /// Waits until the expected number of members has joined and left: two changes for each.
-task<void> host(context& ctx, std::uint64_t visitors) {
+task<void> host(context& ctx, std::uint64_t requesters) {
   membership job(ctx);
   const bool has_key = std::getenv("WEFT_JOB_KEY") || std::getenv("WEFT_JOB_KEY_FILE");
   std::printf("%s\n", job.open(has_key ? "tcp://0.0.0.0:0" : "any://:0").c_str());
@@ -38,7 +38,7 @@ task<void> host(context& ctx, std::uint64_t visitors) {
   scope fly;
   fly.start(greet(ctx));
   membership_view members = job.now();
-  while (members.epoch < 2 * visitors) {
+  while (members.epoch < 2 * requesters) {
     members = co_await job.changed(members.epoch);
     std::printf("epoch %llu: %zu members\n", static_cast<unsigned long long>(members.epoch),
                 members.ranks.size());

@@ -125,7 +125,8 @@ task<void> act(context& ctx, const settings& s) {
 int main(int argc, char** argv) {
   settings s;
   CLI::App app("The standard input of one process becomes the standard output of another.");
-  auto* listen = app.add_option("--listen", s.listen_at, "write to stdout what comes to this door");
+  auto* listen =
+      app.add_option("--listen", s.listen_at, "write to stdout what is sent to this listener");
   app.add_option("--connect", s.connect_to, "send stdin to whoever listens there")
       ->excludes(listen);
   app.add_option("--output", s.output, "write to this file instead of stdout");

@@ -16,15 +16,16 @@ bool is_context_address(const context_address& c) noexcept {
 
 std::string describe(const context_address& c) {
   const auto place = wireup::unpack(c);
-  return place ? wireup::to_text(place->where) : "no contact";
+  return place ? wireup::to_text(place->where) : "no context address";
 }
 
 context_address context_address_of(const context& c) {
   detail::core& at = c.core();
   if (!at.chosen().standalone)
-    throw error(errc::invalid_argument,
-                "a context of a job has no contact: its peers know it by rank; open it with "
-                "options::standalone");
+    throw error(
+        errc::invalid_argument,
+        "a context of a job has no context address: its peers know it by rank; open it with "
+        "options::standalone");
   const wireup::identity& self = at.manager().self();
   return wireup::pack({self.id, *wireup::parse_locator(self.locator), at.job()->key()});
 }
@@ -32,7 +33,8 @@ context_address context_address_of(const context& c) {
 endpoint peer_at(context& c, const context_address& where) {
   const auto place = wireup::unpack(where);
   if (!place)
-    throw error(errc::invalid_argument, "these bytes are no contact, or one of another version");
+    throw error(errc::invalid_argument,
+                "these bytes are no context address, or one of another version");
   return endpoint(c.core().connections().peer_at(*place));
 }
 

@@ -216,7 +216,7 @@ task<device> device::join(context& of, device_address who) {
   std::memcpy(head, who.bytes.data(), sizeof head);
   std::memcpy(where.data(), who.bytes.data() + sizeof head, sizeof where);
   if (head[0] != 0x6d647177 || head[1] != 1)
-    throw error(errc::invalid_argument, "these bytes are no contact of a qdma device");
+    throw error(errc::invalid_argument, "these bytes are no address of a qdma device");
   weft::detail::core& core = of.core();
   std::shared_ptr<runtime::unique_fd> table;
   while (!table) {

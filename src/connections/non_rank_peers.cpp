@@ -11,8 +11,8 @@ bool is_over(const proto::messenger& m, const proto::peer& p, peer_counts counts
 }
 
 /// With the mutex held.
-non_rank_peers::known_peer& non_rank_peers::find(const wireup::context_id& id, peer_counts counts) {
-  known_peer& known = known_[id];
+non_rank_peers::entry& non_rank_peers::find(const wireup::context_id& id, peer_counts counts) {
+  entry& known = known_[id];
   if (!known.peer || is_over(messenger_, *known.peer, counts))
     known.peer = messenger_.peers().add();
   return known;
@@ -26,7 +26,7 @@ std::shared_ptr<proto::peer> non_rank_peers::with(const wireup::context_id& id,
 
 std::shared_ptr<proto::peer> non_rank_peers::at(const wireup::unpacked_address& address) {
   const std::lock_guard lock(mutex_);
-  known_peer& known = find(address.id, peer_counts::until_closing);
+  entry& known = find(address.id, peer_counts::until_closing);
   known.address = address;
   return known.peer;
 }

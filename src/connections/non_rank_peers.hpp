@@ -39,16 +39,16 @@ class non_rank_peers {
   void erase(const wireup::context_id& id, const proto::peer& p) noexcept;
 
  private:
-  struct known_peer {
+  struct entry {
     std::shared_ptr<proto::peer> peer;
     std::optional<wireup::unpacked_address> address;
   };
 
-  known_peer& find(const wireup::context_id& id, peer_counts counts);
+  entry& find(const wireup::context_id& id, peer_counts counts);
 
   proto::messenger& messenger_;
   mutable std::mutex mutex_;
-  std::map<wireup::context_id, known_peer> known_;  // guarded by mutex_
+  std::map<wireup::context_id, entry> known_;  // guarded by mutex_
 };
 
 }  // namespace weft::connections

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of a context address. docs/wire-format.md, "Contact".
+// The content of a context address. docs/wire-format.md, "Context address".
 #pragma once
 
 #include <optional>

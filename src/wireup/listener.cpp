@@ -11,9 +11,9 @@ namespace weft::wireup {
 
 namespace {
 constexpr int accepts_at_once = 32;
-// Long enough to cost nothing, short enough that a newcomer hardly notices the delay.
+// Long enough to cost nothing, short enough that a client hardly notices the delay.
 constexpr auto rest_time = std::chrono::milliseconds(50);
-// How long newcomers wait for descriptors.
+// How long clients wait for descriptors.
 constexpr auto time_to_starve = std::chrono::seconds(2);
 }  // namespace
 
@@ -62,7 +62,7 @@ void listener::accept() {
     if (next.error == EMFILE || next.error == ENFILE || next.error == ENOBUFS ||
         next.error == ENOMEM) {
       if (warn_) warn_(next.error);
-      if (turn_away_one()) continue;  // there may be a descriptor for the next newcomer
+      if (turn_away_one()) continue;  // there may be a descriptor for the next client
       // The connection stays in the queue and the socket readable: waiting at once would spin.
       return rest();
     }
@@ -71,7 +71,7 @@ void listener::accept() {
   wait();
 }
 
-/// \return false: no newcomer has waited for long enough
+/// \return false: no client has waited for long enough
 bool listener::turn_away_one() {
   const auto now = std::chrono::steady_clock::now();
   if (!starved_since_) starved_since_ = now;

@@ -20,17 +20,17 @@ class listener : public std::enable_shared_from_this<listener> {
   using accepted = std::function<void(runtime::unique_fd)>;
   /// Called with the errno when accepting fails for want of descriptors or memory.
   using starved = std::function<void(int error)>;
-  /// Sends something to a newcomer whose connection is closed afterwards. The callee does not own
+  /// Sends something to a client whose connection is closed afterwards. The callee does not own
   /// the socket.
   using sorry = std::function<void(int socket)>;
 
-  /// \param regret called for newcomers that have waited for descriptors for seconds; may be empty
+  /// \param regret called for clients that have waited for descriptors for seconds; may be empty
   /// \throws weft::error, std::system_error when the socket cannot be watched, or there is no
   ///   spare descriptor
   listener(loop& on, runtime::unique_fd socket, accepted take, starved warn, sorry regret);
 
   void start();
-  /// Leaves newcomers in the kernel's queue until `resume`.
+  /// Leaves clients in the kernel's queue until `resume`.
   void pause() { paused_ = true; }
   void resume();
   void close();

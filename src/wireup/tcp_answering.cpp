@@ -61,7 +61,7 @@ void tcp_answering::on_opening() {
   if (!wanted) return turn_away(std::string(not_ours));
   shown_ = standing::spoken;
   if (*wanted == approach::ask) {
-    if (!terms_.answer) return turn_away("it asked at a door that answers no questions");
+    if (!terms_.answer) return turn_away("it asked a listener that answers no questions");
     answer_ = encode(*terms_.answer);
     return asio::async_write(
         socket_, asio::buffer(answer_),

@@ -23,7 +23,8 @@ constexpr int most_tries_to_open = 5;
 // After the proof was sent, the other side may have hung up because the proof is wrong.
 constexpr int most_tries_to_prove = 3;
 constexpr const char* no_answer =
-    "it hung up without an answer; the door has just been shut, is not weft's, or has no file "
+    "it hung up without an answer; the listener has just been closed, is not weft's, or has no "
+    "file "
     "descriptor left (ulimit -n)";
 constexpr const char* not_admitted =
     "it hung up: this side's job key is not that job's (WEFT_JOB_KEY)";

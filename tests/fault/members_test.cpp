@@ -53,7 +53,7 @@ class growing_job {
   }
 
   /// The same for one of many processes; this object does not keep it.
-  std::unique_ptr<program> start_visitor() const {
+  std::unique_ptr<program> start_requester() const {
     return std::make_unique<program>(std::vector<std::string>{member_program, "join", address_},
                                      environment_);
   }
@@ -117,14 +117,14 @@ belongings belongings_of(pid_t pid) {
 }
 
 /// Processes join a job, exchange messages with all others in it, and leave, some of them together.
-void come_and_go(const std::string& transport, std::size_t visitors, std::size_t together) {
+void come_and_go(const std::string& transport, std::size_t requesters, std::size_t together) {
   enter_private_world();
   {
     growing_job job(transport, 1);
     const pid_t host = job.first().pid();
     const auto visit = [&](std::size_t how_many) {
       std::vector<std::unique_ptr<program>> there;
-      for (std::size_t i = 0; i != how_many; ++i) there.push_back(job.start_visitor());
+      for (std::size_t i = 0; i != how_many; ++i) there.push_back(job.start_requester());
       for (auto& one : there) {
         const bool met = job.said(*one, job.rank_of(*one) + " met all");
         const bool left = job.leaves(*one);
@@ -137,7 +137,7 @@ void come_and_go(const std::string& transport, std::size_t visitors, std::size_t
     program& good = job.start();
     CHECK(job.said(good, job.rank_of(good) + " met all"));
     const belongings before = belongings_of(host), before_good = belongings_of(good.pid());
-    for (std::size_t n = 0; n < visitors; n += together) visit(together);
+    for (std::size_t n = 0; n < requesters; n += together) visit(together);
     // Nor more than is made once: a rank's tcp listener opens when another rank first needs it,
     // which may be late.
     const auto has_no_more = [](pid_t pid, belongings than) {

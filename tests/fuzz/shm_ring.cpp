@@ -58,7 +58,7 @@ struct stage {
   shm_transport transport{own_bell, copy_method::pipeline, 1};
   listener in, out;
   false_bell theirs;
-  runtime::remote_doorbell their_door{theirs.page};
+  runtime::remote_doorbell their_doorbell{theirs.page};
   runtime::unique_fd ring_file = runtime::make_memory_file("ring", sizeof(ring));
   runtime::mapping their_ring = runtime::map_own(ring_file, sizeof(ring));
   ring& incoming = *static_cast<ring*>(their_ring.get());
@@ -75,7 +75,7 @@ struct stage {
     incoming.bytes_in_bulk = bulk_bytes;
     runtime::mapping mine = runtime::map_from_peer(ring_file, sizeof(ring), true);
     in.begin = static_cast<const std::byte*>(mine.get());
-    ours = std::make_unique<ring_receiver>(std::move(mine), in, their_door);
+    ours = std::make_unique<ring_receiver>(std::move(mine), in, their_doorbell);
 
     wireup_message offer, answer;
     sender = transport.open(out, {}, offer);

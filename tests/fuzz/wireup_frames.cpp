@@ -103,7 +103,7 @@ void run(input in) {
   if (const auto a = decode_listener_answer(packet)) {
     const auto again = decode_listener_answer(encode(*a));
     check(again && again->listener_number == a->listener_number && again->locator == a->locator,
-          "door answer");
+          "listener answer");
   }
   const auto f = frame_header::parse(packet, std::vector<runtime::unique_fd>(descriptors));
   if (!f) return;

@@ -33,7 +33,7 @@ const std::vector<act>& all_acts() {
       {"send-notes", 4, send_notes},
       {"send-any-message", 2, send_any_parcel},
       {"storm-of-offers", 2, storm_of_offers},
-      {"send-strangers", 2, send_strangers},
+      {"send-bad-clients", 2, send_bad_clients},
       {"offer-unheard", 2, offer_unheard},
       {"say-hello-as-another", 4, say_hello_as_another},
       {"request-and-leave", 2, request_and_leave},

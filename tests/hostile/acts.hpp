@@ -52,7 +52,7 @@ void request_and_leave(scene&, dice&);
 void visit_coordinator(scene&, dice&);
 
 // acts_raw.cpp
-void send_strangers(scene&, dice&);
+void send_bad_clients(scene&, dice&);
 void offer_unheard(scene&, dice&);
 void say_hello_as_another(scene&, dice&);
 

@@ -53,7 +53,7 @@ bool say_hello(scene& s, const wireup::opened& to, const wireup::hello& h) {
 }  // namespace
 
 /// Connections that say nothing, and hold a place at the listener.
-void send_strangers(scene& s, dice& d) {
+void send_bad_clients(scene& s, dice& d) {
   const std::string listening(s.on().listening.get());
   const std::string name = d.percent(50) || s.victim.locator.empty()
                                ? "weft-door:" + std::to_string(::geteuid()) + ":" +
@@ -132,11 +132,11 @@ void say_hello_as_another(scene& s, dice& d) {
   h.listener_number = d.percent(50) ? 0 : any_word(d);
   h.ticket = any_word(d);
   h.private_data = d.one_of(service_names);
-  const bool at_door = d.percent(30);
+  const bool at_listener = d.percent(30);
   const std::string listening(s.on().listening.get());
-  const std::string name = at_door ? "weft-door:" + std::to_string(::geteuid()) + ":" +
-                                         listening.substr(listening.find("//") + 2)
-                                   : s.victim.locator.substr(0, s.victim.locator.find(','));
+  const std::string name = at_listener ? "weft-door:" + std::to_string(::geteuid()) + ":" +
+                                             listening.substr(listening.find("//") + 2)
+                                       : s.victim.locator.substr(0, s.victim.locator.find(','));
   wireup::opened socket = wireup::connect_abstract(name);
   if (!socket.fd) return;
   s.say("  hello to {} as {}, rank {}", name, wireup::to_text(h.who.id), h.who.rank);

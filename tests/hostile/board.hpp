@@ -65,7 +65,7 @@ struct board {
   weft::remote_region open_region;  ///< for all peers, also the attacker
   std::atomic<std::uint32_t> ready{0};
   text trouble;
-  std::atomic<std::uint64_t> visitors{0};
+  std::atomic<std::uint64_t> requesters{0};
 
   // The victim's gauge: answers `asked` with `reading`, then `answered`.
   std::atomic<std::uint32_t> asked{0};

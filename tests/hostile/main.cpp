@@ -30,7 +30,7 @@ struct wishes {
 };
 
 struct totals {
-  std::uint64_t seeds = 0, failed = 0, rounds = 0, visitors = 0;
+  std::uint64_t seeds = 0, failed = 0, rounds = 0, requesters = 0;
   double slowest = 0;
   clock_type::time_point began = clock_type::now();
 
@@ -41,7 +41,7 @@ struct totals {
     return fmt::format(
         "{} seeds, {} failed; {} contexts of the attacker, {} round trips of honest peers, the "
         "slowest {:.1f} ms; {:.1f} s, {:.0f} seeds/s",
-        seeds, failed, visitors, rounds, slowest, seconds(),
+        seeds, failed, requesters, rounds, slowest, seconds(),
         static_cast<double>(seeds) / std::max(seconds(), 0.001));
   }
 };
@@ -96,7 +96,7 @@ int run_all(const wishes& w) {
     });
     t.seeds = before + s.seeds;
     t.rounds += v.rounds;
-    t.visitors += v.visitors;
+    t.requesters += v.requesters;
     t.slowest = std::max(t.slowest, v.slowest);
     if (v.good()) continue;
     line.clear();

@@ -124,7 +124,7 @@ class oracle {
     if (result_.good()) wind_up();
     if (!result_.good()) read_complaints();
     result_.rounds = board_.honest[0].rounds + board_.honest[1].rounds;
-    result_.visitors = board_.visitors;
+    result_.requesters = board_.requesters;
     for (const honest_notes& h : board_.honest)
       result_.slowest = std::max(result_.slowest, static_cast<double>(h.slowest) / 1e6);
     return std::move(result_);
@@ -137,7 +137,8 @@ class oracle {
       if (!settings_.trace) ::dup2(complaints_.get(), STDERR_FILENO);
       return be_victim(board_, settings_);
     });
-    if (!wait([&] { return board_.ready != 0; }, "the victim did not open its doors")) return false;
+    if (!wait([&] { return board_.ready != 0; }, "the victim did not open its listeners"))
+      return false;
     for (std::size_t i = 0; i != board_.honest.size(); ++i)
       honest_[i] = std::make_unique<process>(fmt::format("honest peer {}", i),
                                              [&, i] { return be_honest(board_, settings_, i); });
@@ -192,7 +193,7 @@ class oracle {
   }
 
   bool all_returned() {
-    const std::uint64_t heap = usual_.heap + noise + kept_of_each * board_.visitors;
+    const std::uint64_t heap = usual_.heap + noise + kept_of_each * board_.requesters;
     const auto returned = [&] {
       return fresh_ && held_.heap <= heap && held_.descriptors <= usual_.descriptors &&
              held_.threads <= usual_.threads &&

@@ -13,12 +13,12 @@ namespace hostile {
 
 struct verdict {
   std::vector<std::string> violations;
-  std::uint64_t played = 0;    ///< seeds
-  std::uint64_t at = 0;        ///< the seed in which the first violation was seen
-  std::uint64_t rounds = 0;    ///< round trips of honest peers
-  std::uint64_t visitors = 0;  ///< that the victim accepted
-  double slowest = 0;          ///< of these round trips, milliseconds that only the victim explains
-  bool only_slow = false;      ///< the only violation is a round trip that took too long
+  std::uint64_t played = 0;      ///< seeds
+  std::uint64_t at = 0;          ///< the seed in which the first violation was seen
+  std::uint64_t rounds = 0;      ///< round trips of honest peers
+  std::uint64_t requesters = 0;  ///< that the victim accepted
+  double slowest = 0;      ///< of these round trips, milliseconds that only the victim explains
+  bool only_slow = false;  ///< the only violation is a round trip that took too long
   bool good() const noexcept { return violations.empty(); }
 };
 

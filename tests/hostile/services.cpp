@@ -18,7 +18,7 @@ constexpr std::size_t longest_echo = 300'000;
 constexpr auto timeout = 20ms;  // for a peer that may never answer
 constexpr tag tag_service{9};
 
-/// Sends every message back, until the visitor has gone.
+/// Sends every message back, until the requester has gone.
 task<void> echo(endpoint to) {
   bytes in(longest_echo);
   for (;;) {
@@ -45,7 +45,7 @@ task<void> push(endpoint to) {
   }
 }
 
-/// Accesses the memory that the visitor says it has.
+/// Accesses the memory that the requester says it has.
 task<void> reach(endpoint to) {
   bytes in(64), memory(40'000);
   for (;;) {
@@ -87,7 +87,7 @@ task<void> pipes(endpoint to) {
   co_await all.join();
 }
 
-/// A region for this visitor, which ends before the visitor does.
+/// A region for this requester, which ends before the requester does.
 task<void> lend(context& ctx, endpoint to) {
   bytes memory(20'000);
   for (unsigned round = 0; round != 3; ++round) {
@@ -112,7 +112,7 @@ task<void> serve(context& ctx, endpoint who, std::string private_data) {
 
 }  // namespace
 
-task<void> serve_visitor(context& ctx, endpoint who, std::string private_data) {
+task<void> serve_requester(context& ctx, endpoint who, std::string private_data) {
   static_cast<void>(co_await as_result(serve(ctx, std::move(who), std::move(private_data))));
 }
 

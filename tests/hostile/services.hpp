@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The victim's services for visitors, so that it has operations of every kind with the attacker. No
-// service relies on an answer of the other side.
+// The victim's services for requesters, so that it has operations of every kind with the attacker.
+// No service relies on an answer of the other side.
 #pragma once
 
 #include <weft/weft.hpp>
@@ -11,9 +11,9 @@ namespace hostile {
 inline constexpr const char* service_names[] = {"echo",   "push",   "memory", "stream",
                                                 "rights", "ignore", "close",  "reject"};
 
-/// Serves one visitor as its private data says. Ends when the service has ended, well or not; never
-/// throws.
-weft::task<void> serve_visitor(weft::context& ctx, weft::endpoint who, std::string private_data);
+/// Serves one requester as its private data says. Ends when the service has ended, well or not;
+/// never throws.
+weft::task<void> serve_requester(weft::context& ctx, weft::endpoint who, std::string private_data);
 
 /// Receives from any source, and answers as the immediate word asks.
 weft::task<void> receive_from_anybody(weft::context& ctx, std::size_t size,

@@ -60,7 +60,7 @@ class house {
       }
       auto guest = co_await as_result(who.accept());
       if (!guest) continue;  // it has gone in the meantime
-      ++board_.visitors;
+      ++board_.requesters;
       if (plant_ == "leak") leaked_.emplace_back(100'000);
       if (plant_ == "descriptors") kept_.emplace_back(::dup(STDERR_FILENO));
       if (private_data == private_data_of_small) {
@@ -69,7 +69,7 @@ class house {
         numbered_source_ = guest.value().id();
         all.start(honest(serve_large(ctx_, guest.value())));
       } else {
-        all.start(serve_visitor(ctx_, guest.value(), private_data));
+        all.start(serve_requester(ctx_, guest.value(), private_data));
       }
     }
   }

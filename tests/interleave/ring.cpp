@@ -116,7 +116,7 @@ constexpr std::uint32_t sizes[] = {100, 120, 3, 8};
 constexpr unsigned messages = 4;
 
 /// No thread sleeps in this scenario: the doorbells are never rung.
-weft::runtime::remote_doorbell& silent_door() {
+weft::runtime::remote_doorbell& silent_doorbell() {
   static weft::runtime::doorbell own{false};
   static weft::runtime::remote_doorbell remote{weft::runtime::duplicate(own.page_fd())};
   return remote;
@@ -125,9 +125,9 @@ weft::runtime::remote_doorbell& silent_door() {
 weft::runtime::mapping borrowed(std::byte* at) { return {at, 0}; }
 
 struct state final : frame_sink {
-  shm::pair with{silent_door()};
+  shm::pair with{silent_doorbell()};
   ring_link out{with, borrowed(both().sender)};
-  ring_receiver in{borrowed(both().receiver), *this, silent_door()};
+  ring_receiver in{borrowed(both().receiver), *this, silent_doorbell()};
   unsigned sent = 0, received = 0;
   const char* wrong = nullptr;
 

@@ -5,12 +5,12 @@ weft-run -n 2 pingpong --rounds 20
 weft-run -n 3 pingpong --rounds 20
 
 # The first process waits at the listener; the second one tries until the listener is there.
-door=unix://pingpong-$$
+listener=unix://pingpong-$$
 : >listen.txt
-pingpong --listen $door >listen.txt &
+pingpong --listen $listener >listen.txt &
 listening=$!
 trap 'kill $listening 2>/dev/null || true' EXIT
 tail -f --pid=$listening listen.txt | grep -q -m 1 "waiting at"
-pingpong --connect $door --rounds 20
+pingpong --connect $listener --rounds 20
 wait $listening
 trap - EXIT

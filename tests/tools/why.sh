@@ -19,14 +19,14 @@ fails_with "the job has 1 ranks" weft-info --why rank:7
 fails_with "write rank:N" weft-info --why rank:one
 fails_with "refused|nobody" weft-info --why "unix://weft-nobody-$$"
 
-# By address: the process that listens there sees a visitor come and go.
+# By address: the process that listens there sees a requester come and go.
 command -v pingpong >/dev/null || exit 0
-door=unix://weft-why-$$
+address=unix://weft-why-$$
 listen=$(mktemp)
-pingpong --listen $door >"$listen" 2>&1 &
+pingpong --listen $address >"$listen" 2>&1 &
 listening=$!
 trap 'kill $listening 2>/dev/null || true; rm -f "$listen"' EXIT
 tail -f --pid=$listening "$listen" | grep -q -m 1 "waiting at"
-said=$(timeout -s KILL 50 weft-info --why $door --json 2>&1) || { echo "$said"; exit 1; }
-says '"peer": "'$door'"'
+said=$(timeout -s KILL 50 weft-info --why $address --json 2>&1) || { echo "$said"; exit 1; }
+says '"peer": "'$address'"'
 says '"outcome": "chosen"'

@@ -247,7 +247,7 @@ int main(int argc, char** argv) {
                      "explain which way messages of these sizes (bytes, also with k, m or g) take "
                      "over shared memory, and why; without a size: for a list. Or which transports "
                      "were tried to reach a peer, and what came of it: rank:N of the job, or an "
-                     "address where somebody listens, who then sees a visitor come and go");
+                     "address of a listener, which then sees a requester come and go");
   why->expected(0, -1);
   try {
     app.parse(argc, argv);

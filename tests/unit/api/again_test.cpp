@@ -92,7 +92,7 @@ TEST_CASE("again: after a close the next connection has the next number, and car
   const std::string transport = GENERATE("shm", "tcp");
   CAPTURE(transport);
   context host(only(transport)), guest(only(transport));
-  listener listening = run(host, host.listen(address_of("door")));
+  listener listening = run(host, host.listen(address_of("listener")));
   std::vector<peer_id> at_host, at_guest;
   reconnect(host, listening, guest, 3, false, at_host, at_guest);
   CHECK(at_host == std::vector<peer_id>{first_number, first_number + 1, first_number + 2});

@@ -43,7 +43,7 @@ task<void> serve(context& ctx, std::vector<errc>& ends) {
   }
 }
 
-task<void> hold_a_door(context& ctx, std::vector<errc>& ends) {
+task<void> hold_a_listener(context& ctx, std::vector<errc>& ends) {
   const listener listening = co_await ctx.listen("any://127.0.0.1:0");
   std::array<std::byte, 8> in{};
   try {
@@ -98,8 +98,8 @@ task<void> let_in(listener::connection_request v, std::vector<errc>& ends) {
   ends.push_back(co_await end_of(v.accept()));
 }
 
-task<void> keep_a_door(context& ctx, std::string& address, std::atomic<bool>& open,
-                       std::atomic<bool>& came, std::vector<errc>& ends) {
+task<void> keep_a_listener(context& ctx, std::string& address, std::atomic<bool>& open,
+                           std::atomic<bool>& came, std::vector<errc>& ends) {
   listener listening = co_await ctx.listen("any://127.0.0.1:0");
   address = listening.address();
   open = true;
@@ -119,7 +119,7 @@ TEST_CASE("a scope that is left by an exception waits for what has ended in the 
   CHECK_THROWS_AS(run(ctx, leave_by_exception(ctx.world()[0])), std::runtime_error);
 }
 
-TEST_CASE("the end of a context ends what waits at a door, and what it does next") {
+TEST_CASE("the end of a context ends coroutines that wait at a listener, and what they do next") {
   std::vector<errc> ends;
   {
     context ctx;
@@ -133,7 +133,7 @@ TEST_CASE("a listener may be dropped while its context ends") {
   std::vector<errc> ends;
   {
     context ctx;
-    spawn(ctx, hold_a_door(ctx, ends));
+    spawn(ctx, hold_a_listener(ctx, ends));
     run(ctx, nothing());
   }
   CHECK(ends == std::vector{errc::closed});
@@ -161,7 +161,7 @@ TEST_CASE("the end of a context waits for tasks on a pool, which find everything
   CHECK(ends == std::vector(802, errc::closed));
 }
 
-TEST_CASE("a visitor that is accepted while the context ends") {
+TEST_CASE("a requester that is accepted while the context ends") {
   std::vector<errc> mine, theirs;
   {
     context visiting;
@@ -169,7 +169,7 @@ TEST_CASE("a visitor that is accepted while the context ends") {
       context ctx;
       std::string address;
       std::atomic<bool> open = false, came = false;
-      spawn(ctx, keep_a_door(ctx, address, open, came, mine));
+      spawn(ctx, keep_a_listener(ctx, address, open, came, mine));
       run(ctx, wait_for(open));
       spawn(visiting, request_connection(visiting, address, theirs));
       run(visiting, nothing());

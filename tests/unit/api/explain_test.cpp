@@ -68,9 +68,9 @@ auto with_peer(const std::vector<std::string>& here, const std::vector<std::stri
   listener listening =
       run(ctx, ctx.listen("unix://weft-test-explain-" + std::to_string(::getpid())));
   // Both contexts live until this side has its answer.
-  std::thread visitor([&] { run(other, other.connect(listening.address())); });
+  std::thread requester([&] { run(other, other.connect(listening.address())); });
   const endpoint to = run(ctx, listening.accept());
-  visitor.join();
+  requester.join();
   return act(ctx, to);
 }
 

@@ -74,18 +74,18 @@ TEST_CASE("fork: the end of handles in a child concerns nobody") {
   std::optional<claimed_message> message;
   while (!message) message = both.guest_at_host.try_claim(tag{2});
   context late;
-  std::optional<listener::connection_request> visitor;
+  std::optional<listener::connection_request> requester;
   std::thread requesting([&] { run(late, late.connect(both.listening->address())); });
-  visitor = run(both.host, both.listening->next());
+  requester = run(both.host, both.listening->next());
   std::optional<external_loop> calls(std::in_place, both.guest);
   CHECK(in_child([&] {
           calls.reset();
-          visitor.reset();
+          requester.reset();
           message.reset();
           return 0;
         }) == 0);
   calls.reset();
-  run(both.host, visitor->accept());
+  run(both.host, requester->accept());
   requesting.join();
   sync_wait(both.host, message->recv({&in, 1}));
   CHECK(in == out);

@@ -17,7 +17,7 @@ namespace {
 /// The error with which `wait` ends. The endpoint, if any, is destroyed.
 task<errc> end_of(task<endpoint> wait) { co_return (co_await as_result(std::move(wait))).code(); }
 
-/// The error text for the visitor, once a listener is there. Empty: it was accepted.
+/// The error text for the requester, once a listener is there. Empty: it was accepted.
 task<std::string> answer_at(context& guest, std::string address) {
   for (;;) {
     const result<endpoint> in = co_await as_result(guest.connect(address));
@@ -29,9 +29,9 @@ task<std::string> answer_at(context& guest, std::string address) {
 
 }  // namespace
 
-TEST_CASE("door: a wait that was given up takes no visitor with it") {
+TEST_CASE("listener: a wait that was given up takes no requester with it") {
   context host, guest;
-  const std::string address = "unix://weft-door-" + std::to_string(::getpid());
+  const std::string address = "unix://weft-listener-" + std::to_string(::getpid());
   listener listening = run(host, host.listen(address));
   for (int i = 0; i != 3; ++i)
     REQUIRE(run(host, end_of(within(1ms, listening.accept()))) == errc::timed_out);
@@ -41,10 +41,10 @@ TEST_CASE("door: a wait that was given up takes no visitor with it") {
   CHECK(came.get() == errc::ok);
 }
 
-TEST_CASE("door: what cannot be asked for is said to be the caller's mistake, or the system's") {
+TEST_CASE("listener: a bad address is said to be the caller's mistake, or the system's") {
   context ctx;
-  const std::string here = "unix://weft-door-here-" + std::to_string(::getpid());
-  const std::string there = "unix://weft-door-there-" + std::to_string(::getpid());
+  const std::string here = "unix://weft-listener-here-" + std::to_string(::getpid());
+  const std::string there = "unix://weft-listener-there-" + std::to_string(::getpid());
   CHECK(run(ctx, end_of(ctx.connect(here))) == errc::refused);
   listener listening = run(ctx, ctx.listen(here));
   CHECK(run(ctx, end_of(ctx.connect("nonsense"))) == errc::invalid_argument);
@@ -54,11 +54,11 @@ TEST_CASE("door: what cannot be asked for is said to be the caller's mistake, or
   CHECK(run(ctx, end_of(ctx.meet(here, there, "x"))) == errc::system);
 }
 
-TEST_CASE("door: who comes while it is still being opened waits for its owner") {
+TEST_CASE("listener: a request that comes while it is still being opened waits for its owner") {
   context host, guest;
   for (int round = 0; round != 200; ++round) {
     const std::string address =
-        "unix://weft-door-early-" + std::to_string(::getpid()) + "-" + std::to_string(round);
+        "unix://weft-listener-early-" + std::to_string(::getpid()) + "-" + std::to_string(round);
     auto answer =
         std::async(std::launch::async, [&] { return run(guest, answer_at(guest, address)); });
     listener listening = run(host, host.listen(address));

@@ -28,7 +28,7 @@ std::size_t bytes_in_use() {
   return heap.uordblks + heap.hblkhd;
 }
 
-/// Accepts so many visitors; each sends a message, receives it again, and leaves.
+/// Accepts so many requesters; each sends a message, receives it again, and leaves.
 task<void> receive(listener& listening, int how_many) {
   std::byte word{};
   for (int i = 0; i != how_many; ++i) {

@@ -98,7 +98,8 @@ TEST_CASE("qdma: waiting can be stopped, by a deadline", "[qdma]") {
 TEST_CASE("qdma: what cannot be is said", "[qdma]") {
   card_pair p;
   CHECK_THROWS_WITH(qdma::device::open(p.first), Catch::Contains("already"));
-  CHECK_THROWS_WITH(run(p.first, qdma::device::join(p.first, {})), Catch::Contains("no contact"));
+  CHECK_THROWS_WITH(run(p.first, qdma::device::join(p.first, {})),
+                    Catch::Contains("no address of a qdma device"));
   CHECK_THROWS_WITH(run(p.first, p.one->meet(qdma::process{12345678})),
                     Catch::Contains("no process has the id"));
   const std::vector<std::byte> much(qdma::max_post + 1);

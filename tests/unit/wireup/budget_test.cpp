@@ -117,7 +117,7 @@ TEST_CASE("budget: one process has so many connections, and no more") {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-TEST_CASE("budget: so many visitors wait at a door, also of those who have left") {
+TEST_CASE("budget: so many requests wait at a listener, also of requesters that have left") {
   constexpr std::size_t most = 1024;
   node host;
   std::string actual;

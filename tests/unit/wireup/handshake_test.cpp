@@ -86,9 +86,9 @@ TEST_CASE("two who know the key convince each other") {
 
 TEST_CASE("another key convinces nobody") {
   const job_key key = job_key::random(), other = job_key::random();
-  prover stranger(other);
+  prover outsider(other);
   const challenger listens(key);
-  CHECK_FALSE(listens.judge(*stranger.answer(listens.question())));
+  CHECK_FALSE(listens.judge(*outsider.answer(listens.question())));
   prover connects(key);
   const challenger impostor(other);
   CHECK_FALSE(impostor.judge(*connects.answer(impostor.question())));

@@ -193,7 +193,7 @@ TEST_CASE("frames where none belong") {
   check_still_well(host);
 }
 
-TEST_CASE("a door that does not exist, and a door's number on the wrong way") {
+TEST_CASE("a listener that does not exist, and a listener's number by the wrong socket") {
   node host;
   std::string actual;
   const std::uint64_t number =

@@ -54,11 +54,11 @@ void check_admission(const std::string& address) {
 
 }  // namespace
 
-TEST_CASE("a unix door lets in") { check_admission(fresh_name()); }
-TEST_CASE("an any door lets in") { check_admission("any://:0"); }
-TEST_CASE("an any door with a host lets in") { check_admission("any://localhost:0"); }
+TEST_CASE("a unix listener accepts") { check_admission(fresh_name()); }
+TEST_CASE("an any listener accepts") { check_admission("any://:0"); }
+TEST_CASE("an any listener with a host accepts") { check_admission("any://localhost:0"); }
 
-TEST_CASE("a rejected visitor is told why") {
+TEST_CASE("a rejected requester is told why") {
   for (const std::string& address : {fresh_name(), std::string("any://:0")}) {
     node host, guest;
     const std::string actual = open(host, address);
@@ -90,7 +90,7 @@ TEST_CASE("where nobody listens, that is what is said") {
   CHECK_THAT(o.failure, Catch::Contains("nobody listens"));
 }
 
-TEST_CASE("a door that is being shut refuses, however far a connection has come") {
+TEST_CASE("a listener that is being closed refuses, however far a connection has come") {
   node host, guest;
   for (int i = 0; i < 200; ++i) {
     std::uint64_t listener_number = 0;
@@ -102,7 +102,7 @@ TEST_CASE("a door that is being shut refuses, however far a connection has come"
   }
 }
 
-TEST_CASE("a visitor that leaves before it is let in is not let in") {
+TEST_CASE("a requester that leaves before it is accepted is not accepted") {
   node host;
   const std::string actual = open(host, fresh_name());
   auto guest = std::make_unique<node>();
@@ -133,7 +133,7 @@ TEST_CASE("an address that is taken says by whom") {
   CHECK_THROWS_WITH(open(b, open(a, "any://:0")), Catch::Contains("another port"));
 }
 
-TEST_CASE("a door that was shut can be opened again at once") {
+TEST_CASE("a listener that was closed can be opened again at once") {
   node a;
   const std::string address = fresh_name();
   for (int i = 0; i < 50; ++i) {
@@ -171,13 +171,13 @@ TEST_CASE("addresses survive the way through text") {
   CHECK(parse_address("any://:7471").port == 7471);
 }
 
-TEST_CASE("a user's door is not another user's") {
+TEST_CASE("a user's listener is not another user's") {
   if (::geteuid() != 0) return tests::skip("only root can become somebody else");
   node host;
   const std::string locator = host->self().locator;
   const pid_t child = ::fork();
   if (child == 0) {
-    // No thread here: raw system calls are enough for a stranger.
+    // No thread here: raw system calls are enough for a client.
     if (::setuid(65534) != 0) ::_exit(1);
     const opened socket = connect_abstract(locator);
     char nothing = 0;

@@ -46,7 +46,7 @@ roster reader_of(const roster& book) {
   return r;
 }
 
-TEST_CASE("a newcomer is told what still counts, however much there was") {
+TEST_CASE("a new member is told what still counts, however much there was") {
   roster r(3);
   CHECK(r.digest().empty());
   for (peer_id joiner = 3; joiner != 5003; ++joiner) {
@@ -60,9 +60,9 @@ TEST_CASE("a newcomer is told what still counts, however much there was") {
   for (peer_id joiner = 6000; joiner != 8500; ++joiner) r.apply({change_kind::joined, joiner});
   CHECK(r.digest().size() == 3);
   CHECK(r.digest()[0].all[0] == change{change_kind::died, 1});
-  const roster newcomer = reader_of(r);
-  CHECK(newcomer.epoch() == r.epoch());
-  CHECK(newcomer.members() == r.members());
+  const roster new_member = reader_of(r);
+  CHECK(new_member.epoch() == r.epoch());
+  CHECK(new_member.members() == r.members());
 }
 
 TEST_CASE("budget: a roster has room for so many that joined", "[many]") {
@@ -327,12 +327,12 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
     identity self;
     self.job = job;
     self.rank = rank;
-    node visitor(self);
-    const outcome o = visitor.request_connection(host.listening, roster_private_data(1));
+    node requester(self);
+    const outcome o = requester.request_connection(host.listening, roster_private_data(1));
     if (!o.channel) return o.failure;
     o.channel->send(encode_roster_leave());
-    visitor.ends.next();
-    CHECK(visitor.wireup_messages.empty());  // and it was not told anything
+    requester.ends.next();
+    CHECK(requester.wireup_messages.empty());  // and it was not told anything
     return std::string("hung up on");
   };
   // As another rank, as a rank of another job, and as another process that claims the rank.
@@ -357,20 +357,20 @@ TEST_CASE("nobody can have a rank declared dead but that rank") {
   identity self;
   self.job = host.job;
   self.rank = rank;
-  node visitor(self);
-  CHECK(visitor.request_connection(host.listening, roster_private_data(rank)).kind ==
+  node requester(self);
+  CHECK(requester.request_connection(host.listening, roster_private_data(rank)).kind ==
         errc::refused);
   nobody_died();
 }
 
 TEST_CASE("rank 0 refuses who is no member, and drops who talks nonsense") {
   rank_zero host;
-  node stranger;
-  CHECK(stranger.request_connection(host.listening, "hello").kind == errc::refused);
-  const outcome line = stranger.request_connection(host.listening, roster_private_data(no_peer));
+  node outsider;
+  CHECK(outsider.request_connection(host.listening, "hello").kind == errc::refused);
+  const outcome line = outsider.request_connection(host.listening, roster_private_data(no_peer));
   REQUIRE(line.channel);
   line.channel->send(make_wireup_message(99, "nonsense"));
-  stranger.ends.next();
+  outsider.ends.next();
   // It never published, so it was never a member; the next one gets the next rank.
   member good;
   REQUIRE(good.join(host.listening) == "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Too many newcomers, and too few descriptors.
+// Too many clients, and too few descriptors.
 #include <netinet/in.h>
 
 #include "raw.hpp"
@@ -18,7 +18,7 @@ TEST_CASE("those who say nothing are dropped, and keep nobody out") {
   std::vector<unique_fd> silent;
   for (int i = 0; i < 70; ++i) silent.push_back(raw_connection(host->self().locator));
   // TCP, where any process may connect: the silent ones have to make room at once.
-  std::vector<unique_fd> strangers;
+  std::vector<unique_fd> clients;
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(parse_address(actual).port);
@@ -27,7 +27,7 @@ TEST_CASE("those who say nothing are dropped, and keep nobody out") {
     unique_fd s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     REQUIRE(::connect(s.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
     if (i % 2 == 0) CHECK(::send(s.get(), "GET / HTTP/1.1\r\n", 16, MSG_NOSIGNAL) > 0);
-    strangers.push_back(std::move(s));
+    clients.push_back(std::move(s));
   }
   node guest;
   guest->request_connection(actual, "", node::into(guest.outcomes));
@@ -35,14 +35,14 @@ TEST_CASE("those who say nothing are dropped, and keep nobody out") {
   CHECK(host.arrived_requests.next().request->accept());
   CHECK(guest.outcomes.next().channel);
   for (std::size_t i = 0; i < 64; ++i) CHECK(last_words(silent[i]).empty());
-  for (const unique_fd& s : strangers) {
+  for (const unique_fd& s : clients) {
     char c = 0;
     CHECK(::recv(s.get(), &c, 1, 0) <= 0);
   }
   check_still_well(host);
 }
 
-TEST_CASE("without descriptors to spare newcomers wait, are told of once, and get their turn") {
+TEST_CASE("without descriptors to spare clients wait, are told of once, and get their turn") {
   if (WEFT_TEST_SANITIZED) return tests::skip("the sanitizer needs descriptors of its own");
   node host;
   check_still_well(host);
@@ -64,7 +64,7 @@ TEST_CASE("without descriptors to spare newcomers wait, are told of once, and ge
   CHECK(host.notices.empty());
 }
 
-TEST_CASE("without descriptors for long newcomers are turned away, and told what to raise") {
+TEST_CASE("without descriptors for long clients are turned away, and told what to raise") {
   if (WEFT_TEST_SANITIZED) return tests::skip("the sanitizer needs descriptors of its own");
   node host;
   check_still_well(host);

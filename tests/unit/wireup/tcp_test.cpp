@@ -233,10 +233,10 @@ TEST_CASE("without a key there is no TCP, and the message says what to set") {
 
 TEST_CASE("another key comes in nowhere, is logged once, and harms nobody") {
   const job_key key = job_key::random();
-  node host({}, with(key)), stranger({}, with(job_key::random()));
+  node host({}, with(key)), outsider({}, with(job_key::random()));
   const std::string address = open(host);
   for (int i = 0; i < 3; ++i) {
-    const outcome o = stranger.request_connection(address);
+    const outcome o = outsider.request_connection(address);
     CHECK_FALSE(o.channel);
     CHECK(o.kind == errc::refused);
     CHECK_THAT(o.failure, Catch::Contains("job key"));
@@ -401,7 +401,7 @@ TEST_CASE("who is hung up on in the middle of the handshake tries again, and not
   }
 }
 
-TEST_CASE("nothing of what strangers did stays open") {
+TEST_CASE("bad clients leave nothing open") {
   const std::size_t before = tests::open_descriptors();
   {
     const job_key key = job_key::random();

@@ -88,12 +88,12 @@ TEST_CASE("qdma frames: what somebody wrote before it was forgotten comes, and n
   CHECK(t.at_right.frames.size() == 2);
 }
 
-TEST_CASE("qdma frames: messages of strangers are dropped", "[qdma]") {
+TEST_CASE("qdma frames: messages of unknown nodes are dropped", "[qdma]") {
   two t;
   const qd::vpid known = qd::vpid_of(1, 0);
-  for (const qd::vpid stranger :
+  for (const qd::vpid unknown :
        {qd::vpid{0}, known + qd::entry_count, known + 1, qd::vpid{4711}, ~qd::vpid{0}})
-    CHECK(forger(t, stranger).post(pattern(40, 1)));
+    CHECK(forger(t, unknown).post(pattern(40, 1)));
   t.right.poll();
   CHECK(t.at_right.frames.empty());
   CHECK(t.at_right.breaks == 0);
@@ -140,10 +140,10 @@ TEST_CASE("qdma frames: a receiver that has read what was never sent breaks the 
 
 TEST_CASE("qdma frames: offers and answers that are not what they say are refused", "[qdma]") {
   two t;
-  ear stranger;
+  ear unknown;
   const tr::counterpart who{::getpid(), {}, 0};
   tr::wireup_message offer, answer;
-  const std::unique_ptr<tr::link> made = t.left.open(stranger, who, offer);
+  const std::unique_ptr<tr::link> made = t.left.open(unknown, who, offer);
   std::string what = "nothing";
   SECTION("a descriptor too few") { offer.fds.pop_back(); }
   SECTION("another size") { offer.bytes.resize(3); }
@@ -152,9 +152,9 @@ TEST_CASE("qdma frames: offers and answers that are not what they say are refuse
   SECTION("a stage that is no memory file") {
     offer.fds[0] = weft::runtime::duplicate(STDIN_FILENO);
   }
-  CHECK_FALSE(t.right.accept(stranger, who, std::move(offer), answer).empty());
+  CHECK_FALSE(t.right.accept(unknown, who, std::move(offer), answer).empty());
   CHECK_FALSE(made->opened({}).empty());
-  t.right.forget(stranger);
+  t.right.forget(unknown);
 }
 
 }  // namespace

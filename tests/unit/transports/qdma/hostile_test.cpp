@@ -57,7 +57,8 @@ TEST_CASE("qdma hostile: cards that are not what they say are refused", "[qdma]"
   });
 }
 
-TEST_CASE("qdma hostile: signals of strangers, for no event, of no size are dropped", "[qdma]") {
+TEST_CASE("qdma hostile: signals of unknown nodes, for no event, of no size are dropped",
+          "[qdma]") {
   node n(2);
   std::uint64_t e = 0;
   {
@@ -70,9 +71,9 @@ TEST_CASE("qdma hostile: signals of strangers, for no event, of no size are drop
     n[0].start({signalling(n[1].id(), forged)});
   n[0].start({posting(n[1].id(), 0, "not a signal")});
   const qd::signal_body honest{e, 0, 0};
-  qd::queue_writer stranger(n[1].device.segment().queue[0], n[1].device.regions().progress_of(0),
-                            4711);  // with which no process has connected
-  REQUIRE(stranger.post(std::as_bytes(std::span(&honest, 1))));
+  qd::queue_writer unknown(n[1].device.segment().queue[0], n[1].device.regions().progress_of(0),
+                           4711);  // with which no process has connected
+  REQUIRE(unknown.post(std::as_bytes(std::span(&honest, 1))));
   n.settle();
   CHECK_FALSE(t.over);
   CHECK(n[1].device.refused_signals() == 6);

@@ -43,9 +43,9 @@ wireup_message offer_of(tcp::offer_head head, const std::vector<tcp::offered_add
 }
 
 /// A plain socket, as any process could connect.
-class stranger {
+class raw_client {
  public:
-  explicit stranger(const wireup_message& offer) {
+  explicit raw_client(const wireup_message& offer) {
     const auto to = tcp::address::of_offer(addresses_of(offer).front());
     REQUIRE(to);
     fd_ = runtime::unique_fd(::socket(to->family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -95,7 +95,7 @@ tcp::welcome welcome_in(const bytes& heard) {
 }
 
 /// Connects as the peer that was made that offer does, and may then misbehave.
-void come_in(stranger& peer, end& e, const wireup_message& offer) {
+void come_in(raw_client& peer, end& e, const wireup_message& offer) {
   const tcp::client_hello said = client_hello_with(head_of(offer).token);
   peer.say(said);
   const tcp::welcome answer = welcome_in(peer.hear(e, sizeof(tcp::welcome)));
@@ -319,7 +319,7 @@ TEST_CASE("tcp: an interface that is not there") {
   CHECK_THROWS_WITH(a.open(), Catch::Contains("no-such-interface"));
 }
 
-TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
+TEST_CASE("tcp: unauthenticated clients are turned away, and the peer still gets in") {
   end a, b;
   const wireup_message offer = a.open();
   const tcp::token token = head_of(offer).token;
@@ -328,7 +328,7 @@ TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
     t[1] ^= 1;
     return t;
   };
-  stranger wrong(offer), foreign(offer), early(offer), silent(offer), partial(offer);
+  raw_client wrong(offer), foreign(offer), early(offer), silent(offer), partial(offer);
   wrong.say(client_hello_with(tokens_off_by_one_bit()));
   CHECK(wrong.hung_up(a));
   foreign.say(pattern(sizeof(tcp::client_hello)));
@@ -338,7 +338,7 @@ TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
   early.say(future);
   CHECK(early.hung_up(a));
   partial.say(client_hello_with(token), sizeof(tcp::client_hello) - 1);
-  CHECK(a.tcp->describe().find("3 strangers") != std::string::npos);
+  CHECK(a.tcp->describe().find("3 unauthenticated") != std::string::npos);
 
   REQUIRE(b.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
   REQUIRE(a.link->opened({}).empty());
@@ -346,7 +346,7 @@ TEST_CASE("tcp: strangers are turned away, and the peer still gets in") {
   REQUIRE(eventually({&a, &b}, [&] { return b.in.frames.size() == 1; }));
 
   // The offer was good for one connection.
-  stranger late(offer);
+  raw_client late(offer);
   come_in(late, a, offer);
   CHECK(late.hung_up(a));
   CHECK(a.in.broken.empty());
@@ -359,7 +359,7 @@ TEST_CASE("tcp: what is read on the network lets nobody in, and leads nobody ast
   // With its own proof, and with a proof that the peer itself has sent to another process.
   REQUIRE(other.accept(offer_of(head_of(offer), addresses_of(offer))).empty());
   REQUIRE(eventually({&a, &other}, [&] { return !other.in.broken.empty(); }));
-  stranger first(offer), again(offer);
+  raw_client first(offer), again(offer);
   const tcp::client_hello said = client_hello_with(head_of(offer).token);
   first.say(said);
   const tcp::welcome answer = welcome_in(first.hear(a, sizeof(tcp::welcome)));
@@ -399,10 +399,10 @@ TEST_CASE("tcp: proofs cover every byte that was said") {
   }
 }
 
-TEST_CASE("tcp: a crowd of silent strangers does not keep the peer out") {
+TEST_CASE("tcp: a crowd of silent clients does not keep the peer out") {
   end a, b;
   const wireup_message offer = a.open();
-  std::vector<stranger> crowd;
+  std::vector<raw_client> crowd;
   for (int i = 0; i != 100; ++i) {
     crowd.emplace_back(offer);
     a.turns.poll_once();
@@ -416,7 +416,7 @@ TEST_CASE("tcp: a crowd of silent strangers does not keep the peer out") {
 TEST_CASE("tcp: a client that has not proven itself is hung up on when no peer is left") {
   end a;
   const wireup_message offer = a.open();
-  stranger half(offer);
+  raw_client half(offer);
   half.say(client_hello_with(head_of(offer).token));
   REQUIRE(half.hear(a, sizeof(tcp::welcome)).size() == sizeof(tcp::welcome));  // authenticated
   {
@@ -430,7 +430,7 @@ TEST_CASE("tcp: a client that has not proven itself is hung up on when no peer i
 TEST_CASE("tcp: a stream that makes no sense ends its own connection") {
   end a;
   const wireup_message offer = a.open();
-  stranger peer(offer);
+  raw_client peer(offer);
   come_in(peer, a, offer);
   const bool too_long = GENERATE(true, false);
   frame_header h{};
@@ -449,7 +449,7 @@ TEST_CASE("tcp: a stream that makes no sense ends its own connection") {
 TEST_CASE("tcp: a stream that ends in the middle is lost, unless a good-bye comes another way") {
   end a;
   const wireup_message offer = a.open();
-  stranger peer(offer);
+  raw_client peer(offer);
   come_in(peer, a, offer);
   frame_header h{};
   h.size = 100'000;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thousands of bad connections to all TCP ports of a job that is at work: the job goes on, the
-// strangers receive nothing, and they leave nothing behind.
+// Bad clients receive nothing, and they leave nothing behind.
 #include <iostream>
 #include <numeric>
 
 #include <catch2/catch.hpp>
 
+#include "bad_clients.hpp"
 #include "job.hpp"
-#include "strangers.hpp"
 #include "wireup/job_key.hpp"
 
 using namespace fault;
@@ -44,7 +44,7 @@ void withstand(int many, const std::string& mode) {
     // least one of the two.
     REQUIRE(places.size() > ranks);
 
-    strangers all(places, seed, 100);
+    bad_clients all(places, seed, 100);
     const auto descriptors = [&] {
       std::vector<std::size_t> of;
       for (const pid_t pid : pids) of.push_back(open_descriptors(pid));
@@ -64,11 +64,11 @@ void withstand(int many, const std::string& mode) {
     const std::uint64_t meanwhile = messages_of(j.notes()) - messages;
     all.go();
 
-    // Strangers cannot use up all places: 64 wait at each port, and one more makes the server close
-    // the oldest.
+    // Bad clients cannot use up all places: 64 wait at each port, and one more makes the server
+    // close the oldest.
     const std::vector<sockaddr_in> of_rank_0 = listening_places(pids[0]);
-    strangers silent(of_rank_0, seed, 500);
-    silent.come(400, strangers::manner::silent);
+    bad_clients silent(of_rank_0, seed, 500);
+    silent.come(400, bad_clients::manner::silent);
     CHECK(eventually([&] { return silent.present() <= 64 * of_rank_0.size(); }));
     CHECK(open_descriptors(pids[0]) <= before[0] + 64 * of_rank_0.size() + 1);
     silent.go();
@@ -93,7 +93,7 @@ void withstand(int many, const std::string& mode) {
       CHECK(count(said, line) <= ranks);  // said once by each
     }
     CHECK(count(said, "weft: ") <= 2 * ranks);
-    std::cout << all.came() << " strangers, " << meanwhile
+    std::cout << all.came() << " bad clients, " << meanwhile
               << " messages meanwhile; KiB of rank 0: " << kib_before[0] << ", then "
               << kib_after[0] << '\n';
   }
@@ -102,9 +102,9 @@ void withstand(int many, const std::string& mode) {
 
 }  // namespace
 
-TEST_CASE("strangers: 300 bad connections to a job that is at work") {
+TEST_CASE("bad clients: 300 bad connections to a job that is at work") {
   withstand(300, GENERATE("dedicated", "polling", "interrupt"));
 }
-TEST_CASE("strangers: 10000 bad connections to a job that is at work", "[.soak]") {
+TEST_CASE("bad clients: 10000 bad connections to a job that is at work", "[.soak]") {
   withstand(10'000, "dedicated");
 }

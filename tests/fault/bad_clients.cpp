@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "strangers.hpp"
+#include "bad_clients.hpp"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -78,11 +78,11 @@ std::vector<sockaddr_in> listening_places(pid_t pid) {
   return all;
 }
 
-std::vector<std::byte> strangers::garbage(std::size_t size) {
+std::vector<std::byte> bad_clients::garbage(std::size_t size) {
   return weft::tests::pattern(size, dice_());
 }
 
-void strangers::arrive(manner how) {
+void bad_clients::arrive(manner how) {
   one& s = there_.emplace_back();
   s.how = how != manner::count ? how : static_cast<manner>(came_ % static_cast<int>(manner::count));
   const sockaddr_in& to = places_[dice_() % places_.size()];
@@ -90,7 +90,7 @@ void strangers::arrive(manner how) {
   s.fd = weft::runtime::unique_fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!s.fd || (::connect(s.fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 &&
                 errno != EINPROGRESS))
-    throw std::runtime_error(std::string("a stranger cannot connect: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("a bad client cannot connect: ") + std::strerror(errno));
   const auto opening = wireup::encode_opening(wireup::approach::prove);
   tcp::client_hello client_hello{tcp::magic, tcp::version, 0, {dice_(), dice_()}, {}};
   switch (s.how) {
@@ -120,7 +120,7 @@ void strangers::arrive(manner how) {
 
 /// Answers as a client that knows the key would, with another key, and goes on as if it had been
 /// admitted.
-void strangers::answer_challenge(one& s) {
+void bad_clients::answer_challenge(one& s) {
   wireup::challenge asked;
   std::memcpy(asked.data(), s.heard.data(), asked.size());
   wireup::prover other(wireup::job_key::random());
@@ -137,7 +137,7 @@ void strangers::answer_challenge(one& s) {
   append(s.says, f.body);
 }
 
-void strangers::speak(one& s) {
+void bad_clients::speak(one& s) {
   while (s.said != s.says.size()) {
     const std::size_t left = s.says.size() - s.said;
     const ssize_t n =
@@ -151,7 +151,7 @@ void strangers::speak(one& s) {
   }
 }
 
-void strangers::listen(one& s) {
+void bad_clients::listen(one& s) {
   std::array<std::byte, 4096> part;
   const ssize_t n = ::recv(s.fd.get(), part.data(), part.size(), 0);
   if (n < 0 && errno == EAGAIN) return;
@@ -162,7 +162,7 @@ void strangers::listen(one& s) {
   append(s.heard, std::span(part).first(static_cast<std::size_t>(n)));
   const bool began_well = s.how == manner::wrong_key || s.how == manner::half_answered;
   if (s.heard.size() > (began_well ? wireup::challenge_size : 0)) {
-    complaints_ += "a stranger who came in manner " + std::to_string(static_cast<int>(s.how)) +
+    complaints_ += "a bad client of manner " + std::to_string(static_cast<int>(s.how)) +
                    " was sent " + std::to_string(s.heard.size()) + " bytes\n";
     s.over = true;
   } else if (s.how == manner::wrong_key && s.heard.size() == wireup::challenge_size) {
@@ -170,7 +170,7 @@ void strangers::listen(one& s) {
   }
 }
 
-void strangers::go_on(one& s) {
+void bad_clients::go_on(one& s) {
   if (s.how == manner::leaves || s.how == manner::resets) {
     const linger at_once{1, 0};
     if (s.how == manner::resets)
@@ -182,15 +182,15 @@ void strangers::go_on(one& s) {
   if (!s.over) listen(s);
 }
 
-/// Whether the stranger has sent nothing wrong, or not all of it, so that it may be tolerated for a
+/// Whether the client has sent nothing wrong, or not all of it, so that it may be tolerated for a
 /// while.
-bool strangers::waits(const one& s) const {
+bool bad_clients::waits(const one& s) const {
   const bool small = s.said < sizeof(tcp::client_hello);
   return !s.connected || s.how == manner::silent || s.how == manner::half ||
          s.how == manner::half_answered || small;
 }
 
-void strangers::serve() {
+void bad_clients::serve() {
   std::vector<pollfd> sockets;
   for (const one& s : there_)
     sockets.push_back({s.fd.get(),
@@ -208,7 +208,7 @@ void strangers::serve() {
   there_.remove_if([](const one& s) { return s.over; });
 }
 
-void strangers::come(int count, manner how) {
+void bad_clients::come(int count, manner how) {
   for (const int until = came_ + count; came_ < until; serve()) {
     if (there_.size() < at_once_) {
       arrive(how);
@@ -219,17 +219,17 @@ void strangers::come(int count, manner how) {
   }
 }
 
-std::size_t strangers::present() {
+std::size_t bad_clients::present() {
   serve();
   return there_.size();
 }
 
-void strangers::go() {
+void bad_clients::go() {
   const bool all = eventually([this] {
     serve();
     return std::ranges::all_of(there_, [this](const one& s) { return waits(s) && s.connected; });
   });
-  if (!all) complaints_ += "a stranger who was wrong was not hung up on\n";
+  if (!all) complaints_ += "a bad client was not disconnected\n";
   there_.clear();
 }
 

@@ -19,7 +19,7 @@ namespace fault {
 std::vector<sockaddr_in> listening_places(pid_t pid);
 
 /// Makes bad connections, again and again. One thread.
-class strangers {
+class bad_clients {
  public:
   enum class manner {
     leaves,         ///< connects and closes at once
@@ -36,7 +36,7 @@ class strangers {
   };
   /// \param places each is treated alike, independent of its protocol
   /// \param at_once when more connections are open, the silent and slow ones are closed
-  strangers(std::vector<sockaddr_in> places, unsigned seed, std::size_t at_once)
+  bad_clients(std::vector<sockaddr_in> places, unsigned seed, std::size_t at_once)
       : places_(std::move(places)), at_once_(at_once), dice_(seed) {}
 
   /// Makes so many bad connections. The silent ones are still open when it returns.
@@ -51,7 +51,7 @@ class strangers {
   std::size_t present();
   /// The number of connections made.
   int came() const noexcept { return came_; }
-  /// One line for each thing that a stranger should not have received. Empty: all is well.
+  /// One line for each thing that a bad client should not have received. Empty: all is well.
   const std::string& complaints() const noexcept { return complaints_; }
 
  private:

@@ -17,7 +17,7 @@
 #include "support/pair.hpp"
 #include "wireup/job_key.hpp"
 
-namespace weft::bench::strangers_command {
+namespace weft::bench::bad_clients_command {
 namespace {
 
 constexpr std::size_t message = 64;
@@ -45,7 +45,7 @@ std::optional<sockaddr_in> place_in(const std::string& text, const std::string& 
 }
 
 void tell(const request& wanted, std::uint64_t made, const std::array<std::vector<double>, 2>& of) {
-  report out({{"strangers a second", "strangers_s"},
+  report out({{"bad clients a second", "bad_clients_s"},
               {"connections", "connections"},
               {"half round trip µs", "half_rtt_us"},
               {"p10", "p10"},
@@ -56,8 +56,8 @@ void tell(const request& wanted, std::uint64_t made, const std::array<std::vecto
   out.title(fmt::format("tcp, {} bytes; {} rounds in turns; ratio: of the medians", message,
                         wanted.rounds));
   for (std::size_t i = 0; i != 2; ++i) {
-    auto line = make_line(head_of("strangers", wanted.chosen, message), half_rtt_us, of[i]);
-    line["strangers_s"] = i == 0 ? 0.0 : wanted.rate;
+    auto line = make_line(head_of("bad-clients", wanted.chosen, message), half_rtt_us, of[i]);
+    line["bad_clients_s"] = i == 0 ? 0.0 : wanted.rate;
     if (i == 1) {
       line["connections"] = made;
       line["ratio"] = median(of[1]) / median(of[0]);
@@ -69,7 +69,7 @@ void tell(const request& wanted, std::uint64_t made, const std::array<std::vecto
   out.finish();
 }
 
-void act(pair_member& member, const request& wanted, const std::string& key, intruder& stranger) {
+void act(pair_member& member, const request& wanted, const std::string& key, intruder& clients) {
   options chosen = options_of(wanted.chosen);
   chosen.job_key = key;
   context ctx(chosen);
@@ -90,22 +90,22 @@ void act(pair_member& member, const request& wanted, const std::string& key, int
   run(ctx, half_round_trips(me, message, turn));  // both sides are connected
 
   // The control plane's port, and the transport's on the side that listens.
-  stranger.aim_at(place_in(listening.address(), "tcp://").value());
-  if (const auto place = place_in(ctx.describe(), "listens on ")) stranger.aim_at(*place);
+  clients.aim_at(place_in(listening.address(), "tcp://").value());
+  if (const auto place = place_in(ctx.describe(), "listens on ")) clients.aim_at(*place);
   member.barrier();
   std::array<std::vector<double>, 2> samples;
   for (int round = 0; round < wanted.rounds; ++round)
     for (std::size_t i = 0; i < 2; ++i) {
       // The order changes, so that neither way always follows the other.
       const std::size_t which = (i + static_cast<std::size_t>(round)) % 2;
-      if (member.rank() == 0) stranger.let_loose(which == 1);
+      if (member.rank() == 0) clients.let_loose(which == 1);
       member.barrier();
       const auto one = run(ctx, half_round_trips(me, message, turn));
       if (member.rank() == 0) samples[which].push_back(median(one));
       member.barrier();
     }
-  if (member.rank() == 0) stranger.let_loose(false);
-  if (member.rank() == 0) tell(wanted, stranger.made(), samples);
+  if (member.rank() == 0) clients.let_loose(false);
+  if (member.rank() == 0) tell(wanted, clients.made(), samples);
   member.barrier();
 }
 
@@ -113,7 +113,7 @@ void act(pair_member& member, const request& wanted, const std::string& key, int
 
 void add(CLI::App& app) {
   auto wanted = std::make_shared<request>();
-  auto* sub = app.add_subcommand("strangers", "What bad connections cost a job over TCP");
+  auto* sub = app.add_subcommand("bad-clients", "What bad connections cost a job over TCP");
   sub->add_option("--rate", wanted->rate, "Bad connections a second")->check(CLI::PositiveNumber);
   sub->add_option("--rounds", wanted->rounds, "Turns of with and without")
       ->check(CLI::PositiveNumber);
@@ -122,13 +122,13 @@ void add(CLI::App& app) {
   add_settings(*sub, wanted->chosen, {.transport = false});
   sub->callback([wanted] {
     const std::string key = wireup::job_key::random().to_text();
-    intruder stranger(wanted->rate);
-    const pair_options stage{.name = "strangers",
+    intruder clients(wanted->rate);
+    const pair_options stage{.name = "bad-clients",
                              .shared_bytes = longest_address,
                              .time_limit = std::chrono::minutes(10),
                              .pin = wanted->chosen.pin};
-    run_pair(stage, [&](pair_member& member) { act(member, *wanted, key, stranger); });
+    run_pair(stage, [&](pair_member& member) { act(member, *wanted, key, clients); });
   });
 }
 
-}  // namespace weft::bench::strangers_command
+}  // namespace weft::bench::bad_clients_command
