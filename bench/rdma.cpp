@@ -58,10 +58,10 @@ std::vector<contestant> contestants() {
     }
   };
   using enum rendezvous_scheme;
-  add_ends({"read, inlined", read, rendezvous_eager_data::yes});
-  add_ends({"read", read, rendezvous_eager_data::no});
-  add_ends({"write, inlined", write, rendezvous_eager_data::yes});
-  add_ends({"write", write, rendezvous_eager_data::no});
+  add_ends({"get, inlined", get, rendezvous_eager_data::yes});
+  add_ends({"get", get, rendezvous_eager_data::no});
+  add_ends({"put, inlined", put, rendezvous_eager_data::yes});
+  add_ends({"put", put, rendezvous_eager_data::no});
   return all;
 }
 

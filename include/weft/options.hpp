@@ -23,7 +23,8 @@ namespace weft {
 struct options {
   progress_mode progress = progress_mode::dedicated;
 
-  /// How long a waiting thread polls before it sleeps. weft shortens the time on a crowded host.
+  /// How long a waiting thread polls before it sleeps. On a crowded host it yields its core between
+  /// polls, and sleeps after 2 ms.
   std::chrono::microseconds spin{200};
 
   /// Memory for unexpected messages of all peers together, in bytes. When it is used up, only

@@ -11,8 +11,8 @@ namespace weft {
 enum class rendezvous_scheme : std::uint8_t {
   automatic,  ///< as the transport has it best
   frames,     ///< the sender sends it in frames after a CTS; the receiver copies
-  read,       ///< the receiver reads it from the sender's memory
-  write       ///< the sender writes it to the receiver's memory after a CTS
+  get,        ///< the receiver reads it from the sender's memory
+  put         ///< the sender writes it to the receiver's memory after a CTS
 };
 
 /// Whether a rendezvous has eager data: whether the message's first bytes travel with the RTS.

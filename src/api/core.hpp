@@ -47,8 +47,8 @@ struct external_transport {
 class core {
  public:
   /// \param line the coordinator connection of a process that joins a job; null: the context
-  /// belongs to the job that a launcher started the process in, if any \param external transports
-  /// that options::transports can name besides the built-in ones
+  ///   belongs to the job that a launcher started the process in, if any
+  /// \param external transports that options::transports can name besides the built-in ones
   explicit core(options chosen, std::shared_ptr<wireup::coordinator_connection> line = nullptr,
                 const std::vector<external_transport>& external = {});
   ~core();

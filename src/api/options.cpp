@@ -133,8 +133,8 @@ void set_reading(options& o, const char* name, const std::string& value) {
 constexpr std::array<std::pair<const char*, rendezvous_scheme>, 4> ways{
     {{"auto", rendezvous_scheme::automatic},
      {"frames", rendezvous_scheme::frames},
-     {"read", rendezvous_scheme::read},
-     {"write", rendezvous_scheme::write}}};
+     {"get", rendezvous_scheme::get},
+     {"put", rendezvous_scheme::put}}};
 
 constexpr std::array<std::pair<const char*, registration_caching>, 3> cachings{
     {{"off", registration_caching::off},

@@ -31,7 +31,7 @@ class flow_control {
   std::uint32_t window() const noexcept { return credit_window_; }
   void set_window(std::uint32_t units) noexcept {
     credit_window_ = units;
-    return_at_ = std::clamp<std::uint32_t>(units / 2, 1, most_to_return);
+    return_at_ = std::clamp<std::uint32_t>(units / 2, 1, latest_return);
   }
   /// Units that the peer may know of and has not used.
   std::uint32_t usable() const noexcept { return credit_window_ - in_use_ - to_return_; }
@@ -45,8 +45,8 @@ class flow_control {
   /// Held units are not returned: the connection fails.
   void forget(std::uint32_t units) noexcept { in_use_ -= units; }
   /// Held units are matched. \return whether to return credit in a frame of its own: much is to be
-  /// returned, or the peer cannot begin another message. Otherwise the peer could wait without end,
-  /// and so could a receive on this side for the message that the peer cannot begin.
+  /// returned, or the peer cannot begin another message. Without that frame the peer could wait
+  /// forever, and so could a receive on this side for the message that the peer cannot begin.
   bool release(std::uint32_t units) noexcept {
     in_use_ -= units;
     to_return_ += units;
@@ -93,8 +93,9 @@ class flow_control {
   std::uint32_t take_released() noexcept { return std::exchange(to_return_, 0); }
 
  private:
-  // Credit is returned in a frame of its own from this much on: 256 KiB.
-  static constexpr std::uint32_t most_to_return = 4096;
+  // Credit is returned in a frame of its own from half the window on, and at the latest from this
+  // much on: 256 KiB.
+  static constexpr std::uint32_t latest_return = 4096;
   // 64 MiB.
   static constexpr std::uint32_t largest_window = 1u << 20;
 

@@ -15,9 +15,11 @@
 
 namespace weft::proto {
 
-/// Posts the frames of all protocols with one peer. Each carries credit to return. Control frames
-/// wait in this object in order while the link refuses them; protocols with payload wait in it for
-/// space or credit. Part of a peer. Progress lock held only.
+/// Posts the frames of all protocols with one peer, except for the messages of small_message.cpp,
+/// which post their one frame themselves, and chained FINs, which the link posts without credit.
+/// Each other frame carries credit to return. Control frames wait in this object in order while the
+/// link refuses them; protocols with payload wait in it for space or credit. Part of a peer.
+/// Progress lock held only.
 class frame_writer {
  public:
   /// \throws std::bad_alloc

@@ -15,8 +15,9 @@ using transports::remote_address;
 /// frame_header::kind. `eager` or `rts` begins a *message*; its next frames that follow directly
 /// are `more`; at most one message per link and direction is in that state.
 enum class frame_kind : std::uint8_t {
-  eager = 1,  ///< a message: whole if it has no extension, else its beginning, which may be empty
-              ///< (a = size, b = id if the sender wants `matched`, else 0)
+  eager = 1,  ///< a message: whole without an extension, or if a is the frame's payload; else its
+              ///< beginning, which may be empty (a = size, b = id if the sender wants `matched`,
+              ///< else 0)
   more,       ///< continues the message begun last on this link
   rts,   ///< request to send: begins a message whose rest waits for an answer (a = id << 48 | size,
          ///< b = where the data can be read, packed; 0: no place)
@@ -26,8 +27,8 @@ enum class frame_kind : std::uint8_t {
          ///< multi-rail link = its number)
   fin_ack,    ///< the receiver has read the data itself, or wants none (a = the sender's id)
   matched,    ///< a synchronous eager message met its receive (a = the sender's id)
-  cancel,     ///< the sender takes an rts back (a = the sender's id)
-  cancelled,  ///< the receiver had not matched the cancelled rts (a = the sender's id)
+  cancel,     ///< the sender takes a message back (a = the sender's id)
+  cancelled,  ///< the receiver had not matched the cancelled message (a = the sender's id)
   credit,     ///< only header.credit
   bye,        ///< nothing will follow (a = good_bye), or the answer to that (a = bye_answer)
   stop_data,  ///< the receiver wants no more of the requested data (a = the sender's id, b = the

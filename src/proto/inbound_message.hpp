@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include <weft/coro/detail/timer.hpp>
 #include <weft/detail/message_ops.hpp>
 
 #include "proto/frames.hpp"
@@ -44,7 +45,11 @@ struct inbound_payload {
   bool expected = false;       ///< the sender may write to `expected_at`
   bool stopping = false;       ///< the receive was stopped, but the link may be writing
   bool waits_for_link =
-      false;  ///< the rest will be requested, or read, when the link can take that
+      false;                  ///< the rest will be requested, or read, when the link can take that
+  bool measured = false;      ///< the cost of its payload scheme is to be noted
+  bool by_get = false;        ///< that scheme
+  std::uint64_t payload = 0;  ///< bytes that are not eager
+  detail::time_point fetched_at{};         ///< when the scheme was chosen
   inbound_message* next_to_ask = nullptr;  ///< in the list of messages that wait for the link
 
   /// The link may write to the receive's memory at any time.
@@ -125,8 +130,9 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     allocated.reset();
     eager_units = 0;
     sender_id = id = read_id = 0;
+    fetched_at = {};
     rendezvous = eager_done = waits_for_link = given_up = readable = false;
-    claimed = is_signal = expected = stopping = told = placing = false;
+    measured = claimed = is_signal = expected = stopping = told = placing = false;
   }
 
   /// Whether `n` bytes may come in this form: null exactly if they were to lie where `place` said.

@@ -47,8 +47,9 @@ std::string explain(errc status, detail::peer_name with, const received* got, st
       break;
   }
   if (!with.peer) return status == errc::closed ? context_ended : who;
-  const std::string detail = detail_of(with);
-  return detail.empty() ? who : fmt::format("{}: {}", who, detail);
+  std::string detail = detail_of(with);
+  if (detail.empty()) detail = make_error_code(status).message();  // there was no memory to keep it
+  return fmt::format("{}: {}", who, detail);
 }
 
 }  // namespace weft::proto

@@ -20,6 +20,7 @@
 #include "proto/peer_upkeep.hpp"
 #include "proto/pool.hpp"
 #include "proto/region_table.hpp"
+#include "proto/scheme_costs.hpp"
 #include "proto/secret.hpp"
 #include "proto/stream_table.hpp"
 #include "proto/unexpected_memory.hpp"
@@ -64,6 +65,7 @@ class messenger {
   unexpected_memory& memory() noexcept { return memory_; }
   region_table& regions() noexcept { return regions_; }
   stream_table& streams() noexcept { return streams_; }
+  scheme_cost_table& costs() noexcept { return costs_; }
   metrics& counts() noexcept { return counts_; }
 
   // --- receives and probes --------------------------------------------------------------------
@@ -112,6 +114,7 @@ class messenger {
   unexpected_memory memory_;
   stream_table streams_;
   region_table regions_;
+  scheme_cost_table costs_;
   peer_upkeep upkeep_;
   peer_registry peers_;
   bool closed_ = false;  // close_all was called

@@ -87,7 +87,9 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
                        std::uint64_t) noexcept override {
     return transports::post::failed;
   }
-  bool prefers_get(remote_address, std::size_t) const noexcept override { return false; }
+  transports::preference prefers_get(remote_address, std::size_t) const noexcept override {
+    return transports::preference::no;
+  }
   std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
   bool unconsumed() const noexcept override;
   void wake_peer() noexcept override;

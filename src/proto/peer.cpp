@@ -19,7 +19,8 @@ peer::peer(messenger& owner, peer_id id)
 
 peer::~peer() = default;
 
-/// Takes every frame that the short path (small_message.cpp) does not take.
+/// Takes every frame that the short path (small_message.cpp) does not take, except for fragments
+/// over several links (on_fragment).
 bool peer::dispatch(const frame_header& h, const frame_extension* x,
                     const std::byte* data) noexcept {
   const auto kind = static_cast<frame_kind>(h.kind);

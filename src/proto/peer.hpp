@@ -67,8 +67,9 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
 
   /// The requested link is ready. \param credit units that the peer grants at first
   void opened(std::unique_ptr<transports::link> link, std::uint32_t credit);
-  /// Ends all operations with this peer. Later operations end the same way at once. Unless the peer
-  /// is closed, its process is told that this side has given it up.
+  /// Ends all operations with this peer, in good order (errc::closed) or not (the peer is lost).
+  /// Later operations end the same way at once. Unless the peer is closed, its process is told that
+  /// this side has given it up.
   void fail(errc why, std::string_view detail) noexcept;
   /// As `fail`, but the peer's process is told nothing: it knows already, or has died.
   void lose(errc why, std::string_view detail) noexcept;
@@ -114,8 +115,8 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
 
  private:
   template <class Copy>
-  bool take_small(const frame_header& h, const frame_extension* x, const std::byte* data,
-                  Copy copy) noexcept;
+  bool take_posted(const frame_header& h, const frame_extension* x, const std::byte* data,
+                   Copy copy) noexcept;
   bool take_long(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
   bool dispatch(const frame_header& h, const frame_extension* x, const std::byte* data) noexcept;
   bool on_arrived(const frame_extension& x) noexcept;

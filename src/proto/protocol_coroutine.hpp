@@ -7,9 +7,9 @@
 
 namespace weft::proto {
 
-/// A detached coroutine. It runs with the progress lock held, on the polling thread, from its call
-/// to its first suspension and whenever the awaited event has come. It ends the operation that it
-/// serves and frees itself. No exception may leave it.
+/// A detached coroutine. It runs with the progress lock held, on the thread that holds it, from its
+/// call to its first suspension and whenever the awaited event has come. It ends the operation that
+/// it serves and frees itself. No exception may leave it.
 ///
 /// Do not write `while (a && co_await b)`: g++ 12 awaits b also when a is false.
 struct protocol_coroutine {

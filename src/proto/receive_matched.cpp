@@ -79,6 +79,7 @@ void receiver::count(std::uint64_t bytes) noexcept {
 
 void receiver::finish(inbound_message& m) noexcept {
   rendezvous_->withdraw(m);
+  rendezvous_->ended(m);
   runtime::engine& engine = connection_->owner().engine();
   if (m.rendezvous)
     engine.trace().end(trace::kind::receive_rendezvous, connection_->id(), m.sender_id);

@@ -2,6 +2,9 @@
 // The payload of a rendezvous message from its match on.
 #include "proto/rendezvous_receiver.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "proto/messenger.hpp"
 #include "proto/select.hpp"
 
@@ -22,7 +25,7 @@ void rendezvous_receiver::fetch(inbound_message& m) noexcept {
   // Fragments could overtake the beginning, and their place depends on the bytes before.
   if (connection_->several() && !m.eager_done) return;
   payload_scheme scheme = choose(m);
-  if (scheme == payload_scheme::read) {
+  if (scheme == payload_scheme::get) {
     if (!m.eager_done) return;  // the beginning is still coming; then this is called again
     if (get(m)) return;
     scheme = choose(m);
@@ -35,20 +38,46 @@ void rendezvous_receiver::fetch(inbound_message& m) noexcept {
   }
   ++connection_->owner().counts().rendezvous;
   writer_->send_control(frame_kind::cts, m.sender_id, m.id,
-                        scheme == payload_scheme::write ? expect(m) : 0);
+                        scheme == payload_scheme::put ? expect(m) : 0);
   if (m.whole() && m.eager_done) receiver_->finish(m);
 }
 
 /// The result of payload_scheme_for for a matched message.
-payload_scheme rendezvous_receiver::choose(const inbound_message& m) const noexcept {
+payload_scheme rendezvous_receiver::choose(inbound_message& m) noexcept {
   const transports::link& link = *connection_->link();
   payload_facts known;
   known.wanted = connection_->owner().settings().rendezvous;
   known.readable = m.readable;
-  known.prefers_get = m.readable && link.prefers_get(m.at, m.total);
+  const auto prefers = m.readable ? link.prefers_get(m.at, m.total) : transports::preference::no;
+  m.measured = prefers == transports::preference::measured && m.receive && m.total <= m.room &&
+               known.wanted == rendezvous_scheme::automatic;
+  known.prefers_get = prefers == transports::preference::yes;
+  if (m.measured) {
+    // Once: it is asked again while the eager data still comes.
+    if (m.fetched_at == detail::time_point{}) {
+      m.fetched_at = connection_->owner().engine().now();
+      m.payload = m.total - m.arrived;
+      scheme_costs& costs = connection_->owner().costs().of(link.traits().name);
+      m.by_get = costs.choose(m.payload) == payload_scheme::get;
+    }
+    known.prefers_get = m.by_get;
+  }
   known.writable = m.receive->into.single() && m.arrived < m.total && m.total <= m.room;
   known.prefers_put = known.writable && link.prefers_put(m.total - m.arrived);
   return payload_scheme_for(known);
+}
+
+/// Payloads that are under way together share the cores: so the time of one begins when the one
+/// before it has ended.
+void rendezvous_receiver::ended(inbound_message& m) noexcept {
+  if (!std::exchange(m.measured, false) || m.given_up || m.payload == 0 || !connection_->is_open())
+    return;
+  const detail::time_point now = connection_->owner().engine().now();
+  const auto began = std::max(m.fetched_at, std::exchange(last_end_, now));
+  connection_->owner()
+      .costs()
+      .of(connection_->link()->traits().name)
+      .note(m.by_get ? payload_scheme::get : payload_scheme::frames, m.payload, now - began);
 }
 
 void rendezvous_receiver::wait_for_link(inbound_message& m) noexcept {

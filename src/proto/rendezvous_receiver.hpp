@@ -32,6 +32,8 @@ class rendezvous_receiver {
     if (first_waiting_ && connection_->is_open()) fetch_all_waiting();
   }
 
+  /// The message has ended: notes the cost of its payload scheme, if that is measured.
+  void ended(inbound_message& m) noexcept;
   /// The message is finished: its number is free.
   void forget(inbound_message& m) noexcept {
     if (m.id != 0) asked_.erase(m.id);
@@ -68,7 +70,7 @@ class rendezvous_receiver {
   bool on_fragment(const frame_header& h, const frame_extension& x, const std::byte* data) noexcept;
 
  private:
-  payload_scheme choose(const inbound_message& m) const noexcept;
+  payload_scheme choose(inbound_message& m) noexcept;
   void wait_for_link(inbound_message& m) noexcept;
   void fetch_all_waiting() noexcept;
   bool get(inbound_message& m) noexcept;
@@ -82,6 +84,7 @@ class rendezvous_receiver {
   id_table<inbound_message> reads_;           // messages whose rest the link is reading
   inbound_message* first_waiting_ = nullptr;  // messages to request or read when the link can
   inbound_message* last_waiting_ = nullptr;
+  detail::time_point last_end_{};  // of a payload with a measured scheme
 };
 
 template <class Drop>

@@ -98,11 +98,12 @@ bool rma_initiator::asks_first(const rma_operation& op) const noexcept {
   const std::size_t size = size_of(op.order);
   if (op.by_frames || size <= chosen.eager_limit) return false;
   if (op.order.kind == rma_kind::get)
-    return chosen.rendezvous == rendezvous_scheme::read ||
+    return chosen.rendezvous == rendezvous_scheme::get ||
            (chosen.rendezvous == rendezvous_scheme::automatic &&
-            connection_->link()->prefers_get(remote_address{}, size));
+            connection_->link()->prefers_get(remote_address{}, size) ==
+                transports::preference::yes);
   return takes_write(chosen.rendezvous) &&
-         (chosen.rendezvous == rendezvous_scheme::write || connection_->link()->prefers_put(size));
+         (chosen.rendezvous == rendezvous_scheme::put || connection_->link()->prefers_put(size));
 }
 
 /// \return done: the access has left; posted: others have their turn now; busy, failed as with a
@@ -257,8 +258,9 @@ bool rma_initiator::on_granted(const frame_extension& x) noexcept {
   op->granted = x.b != 0;
   if (op->granted && o.kind == rma_kind::put)
     taken = connection_->link()->put(gather({&o.data, 1}), there, size, cookie);
-  else if (op->granted && (connection_->owner().settings().rendezvous == rendezvous_scheme::read ||
-                           connection_->link()->prefers_get(there, size)))
+  else if (op->granted &&
+           (connection_->owner().settings().rendezvous == rendezvous_scheme::get ||
+            connection_->link()->prefers_get(there, size) == transports::preference::yes))
     taken = connection_->link()->get(transports::scatter({&o.into, 1}), there, size, cookie);
   if (taken == post::done)
     copied(*op);

@@ -96,14 +96,14 @@ explanation explain_payload(rendezvous_scheme wanted) {
       break;
     case rendezvous_scheme::frames:
       return {"in frames, when the receiver asks for it", "WEFT_RENDEZVOUS=frames asks for it"};
-    case rendezvous_scheme::read:
+    case rendezvous_scheme::get:
       return {
           "read by the receiver out of the sender's memory; in frames where that cannot be done",
-          "WEFT_RENDEZVOUS=read asks for it"};
-    case rendezvous_scheme::write:
+          "WEFT_RENDEZVOUS=get asks for it"};
+    case rendezvous_scheme::put:
       return {
           "written by the sender into the receiver's memory; in frames where that cannot be done",
-          "WEFT_RENDEZVOUS=write asks for it"};
+          "WEFT_RENDEZVOUS=put asks for it"};
   }
   return {"as the transport has it best", "WEFT_RENDEZVOUS=auto"};
 }

@@ -72,18 +72,18 @@ constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit, std::in
 }
 
 /// How the rest of a message crosses once its receive has matched it.
-enum class payload_scheme : std::uint8_t { frames, read, write };
+enum class payload_scheme : std::uint8_t { frames, get, put };
 
 /// The sender's choice: whether its request says where the data can be read.
 /// \param prefers_put the link's preference
 constexpr bool offers_read(rendezvous_scheme wanted, bool prefers_put) noexcept {
-  return wanted == rendezvous_scheme::read ||
+  return wanted == rendezvous_scheme::get ||
          (wanted == rendezvous_scheme::automatic && !prefers_put);
 }
 
 /// The sender's choice: whether it writes to a place that the receiver names.
 constexpr bool takes_write(rendezvous_scheme wanted) noexcept {
-  return wanted == rendezvous_scheme::write || wanted == rendezvous_scheme::automatic;
+  return wanted == rendezvous_scheme::put || wanted == rendezvous_scheme::automatic;
 }
 
 /// The facts that the receiver knows.
@@ -98,10 +98,10 @@ struct payload_facts {
 /// The receiver's choice.
 constexpr payload_scheme payload_scheme_for(const payload_facts& f) noexcept {
   const bool asked_to = f.wanted != rendezvous_scheme::automatic;
-  if (f.readable && (asked_to ? f.wanted == rendezvous_scheme::read : f.prefers_get))
-    return payload_scheme::read;
-  if (f.writable && (asked_to ? f.wanted == rendezvous_scheme::write : f.prefers_put))
-    return payload_scheme::write;
+  if (f.readable && (asked_to ? f.wanted == rendezvous_scheme::get : f.prefers_get))
+    return payload_scheme::get;
+  if (f.writable && (asked_to ? f.wanted == rendezvous_scheme::put : f.prefers_put))
+    return payload_scheme::put;
   return payload_scheme::frames;
 }
 
@@ -116,8 +116,6 @@ constexpr std::size_t longest_in_one_frame(const transports::traits& t) noexcept
 /// Bytes of the next frame. Short messages cross in one. Longer ones go in pieces, so that the
 /// receiver copies one piece out while the sender copies the next one in; the first pieces are
 /// small, so that the receiver begins early.
-///
-/// \param t    its fragment and first piece are a unit of credit or more
 ///
 /// \param t    its fragment and first piece are a unit of credit or more
 /// \param sent bytes of the message that have left

@@ -63,11 +63,18 @@ bool sender::start(send_operation& op) noexcept {
 /// receiver's answer, the rest (rendezvous).
 /// \return whether there is too little credit for the part that should go at once
 bool sender::plan(send_operation& op) noexcept {
-  const send_plan chosen = plan_send(op.size, connection_->owner().settings().eager_limit,
-                                     writer_->flow().credit(), inlines_);
+  const std::size_t eager_limit = connection_->owner().settings().eager_limit;
+  const bool inlined = inlines_ && (op.size <= eager_limit || !receiver_gets(op.size));
+  const send_plan chosen = plan_send(op.size, eager_limit, writer_->flow().credit(), inlined);
   op.rendezvous = chosen.rendezvous;
   op.eager_end = chosen.eager_end;
   return chosen.starved;
+}
+
+/// Whether the payload of such a message will be read by its receiver, as things have been.
+bool sender::receiver_gets(std::size_t size) const noexcept {
+  return connection_->owner().settings().eager_data == rendezvous_eager_data::automatic &&
+         connection_->owner().costs().of(connection_->link()->traits().name).receivers_get(size);
 }
 
 /// Fills in what the first frame of a message says of the rest.

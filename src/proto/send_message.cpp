@@ -62,6 +62,7 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
   writer_->wake_peer();
   if (op.cancel_requested) writer_->send_control(frame_kind::cancel, op.id);
   const frame_kind answer = co_await rendezvous_.answer_to(m);
+  note_answer(m, answer);
   if (answer != frame_kind::cts || !op.rendezvous) co_return finish(m, status_of(answer));
 
   post put = rendezvous_.put(m);
@@ -83,6 +84,16 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
   rendezvous_.end_data(m);
   // If the connection has ended, it has made the link let go of the memory by then.
   finish(m, op.sent == op.size ? errc::ok : status_after(m));
+}
+
+/// For the choice whether the next message of that size has eager data.
+void sender::note_answer(const outbound_message& m, frame_kind answer) noexcept {
+  if (!m.op->rendezvous || !connection_->is_open()) return;
+  if (answer == frame_kind::fin_ack || answer == frame_kind::cts)
+    connection_->owner()
+        .costs()
+        .of(connection_->link()->traits().name)
+        .note_answer(m.op->size, answer == frame_kind::fin_ack);
 }
 
 /// A signal goes among the control frames, as soon as there is a link: messages that wait for

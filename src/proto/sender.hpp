@@ -41,6 +41,8 @@ class sender {
  private:
   bool may_begin(const detail::send_operation& op) const noexcept;
   bool plan(detail::send_operation& op) noexcept;
+  bool receiver_gets(std::size_t size) const noexcept;
+  void note_answer(const outbound_message& m, frame_kind answer) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;
   void fill_first(const detail::send_operation& op, frame_header& h,
                   frame_extension& x) const noexcept;

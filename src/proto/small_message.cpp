@@ -60,8 +60,8 @@ bool peer::start(detail::send_operation& op) noexcept {
 /// Takes a whole message whose receive waits, has room for it in one piece, and is completed by the
 /// thread inside run(), on no other executor. All others are dispatched.
 template <class Copy>
-inline bool peer::take_small(const frame_header& h, const frame_extension* x, const std::byte* data,
-                             Copy copy) noexcept {
+inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
+                              const std::byte* data, Copy copy) noexcept {
   match_operation* const m =
       owner().table().take_match_if(this, h.tag, [&](const match_operation& found) {
         if (found.probe || found.on) return false;
@@ -88,12 +88,12 @@ bool peer::on_frame(const frame_header& h, const frame_extension* x,
   if (!is_whole(h, x) || gone() || receiver_.is_amid_message() ||
       units_of(h.size) > writer_.flow().usable() || owner().engine().trace().on()) [[unlikely]]
     return dispatch(h, x, data);
-  return h.size <= 64 ? take_small(h, x, data, runtime::small_copy) : take_long(h, x, data);
+  return h.size <= 64 ? take_posted(h, x, data, runtime::small_copy) : take_long(h, x, data);
 }
 
 [[gnu::noinline]] bool peer::take_long(const frame_header& h, const frame_extension* x,
                                        const std::byte* data) noexcept {
-  return take_small(h, x, data, std::memcpy);
+  return take_posted(h, x, data, std::memcpy);
 }
 
 }  // namespace weft::proto

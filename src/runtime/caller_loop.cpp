@@ -26,7 +26,7 @@ void caller_loop::run_until(const std::atomic<bool>& done) noexcept {
     // A scope's destructor, deep inside a completion, may wait for the next operation of that
     // batch.
     if (!batch.empty() || !completing_.empty()) {
-      core_.go_to_user_code(core_.has_work());
+      core_.go_to_user_code(core_.needs_passes());
       core_.leave_as_caller();
       complete_all(batch);
       busy_again();
@@ -51,7 +51,7 @@ void caller_loop::run_until(const std::atomic<bool>& done) noexcept {
   const progress_core::holder hold(core_);
   core_.caller.polls = false;
   core_.pollables.flush();
-  core_.go_to_user_code(core_.has_work());
+  core_.go_to_user_code(core_.needs_passes());
 }
 
 void caller_loop::complete_all(operation_list batch) noexcept {

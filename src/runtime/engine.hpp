@@ -143,7 +143,8 @@ class engine final : public detail::timer_service, public executor, public detai
 
   // --- from any thread ---------------------------------------------------------------------
 
-  /// Calls `fire` once, without the progress lock, when the descriptor becomes readable.
+  /// Calls `fire` once, without the progress lock, when the descriptor becomes readable: on the
+  /// thread that polls or wakes next, the caller or the progress thread.
   /// \return a number for unwatch
   std::uint64_t watch_once(unique_fd fd, std::function<void()> fire);
   /// Closes the descriptor soon; `fire` may be under way.

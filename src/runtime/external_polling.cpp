@@ -92,10 +92,10 @@ unsigned external_polling::poll(unsigned passes) noexcept {
 
 void external_polling::end_poll(unsigned ended) noexcept {
   if (ended != 0 || moved_) empty_turns_ = 0;
-  if (ended != 0 || !core_.has_progress_thread) return core_.go_to_user_code(core_.has_work());
+  if (ended != 0 || !core_.has_progress_thread) return core_.go_to_user_code(core_.needs_passes());
   core_.caller.polls = false;
   core_.caller.polls_soon = true;
-  if (core_.phase.is_ticking() || !core_.has_work()) [[likely]]
+  if (core_.phase.is_ticking() || !core_.needs_passes()) [[likely]]
     return;
   core_.phase.set_ticking(true);
   core_.wake_progress_thread();

@@ -44,8 +44,8 @@ class external_polling {
 
   /// Announces that this thread is about to sleep until descriptor() is readable, and polls once
   /// more. Its next poll() takes the announcement back.
-  /// \param over the awaited condition, if not any end: called with the progress lock held; null:
-  ///   the caller checks it by itself, afterwards
+  /// \param over whether the awaited event has happened, called with the progress lock held; null:
+  ///   the caller checks that by itself, afterwards
   /// \return until when the thread may sleep at most; nothing: not at all, poll again
   std::optional<time_point> arm(sleep_gate::condition over = nullptr,
                                 void* argument = nullptr) noexcept;

@@ -38,7 +38,7 @@ class pollable {
   virtual void arm() noexcept {}
 
   /// Sends frames that wait to leave together with others. Called by a thread that leaves the
-  /// engine.
+  /// engine, while `busy` is set.
   virtual void flush() noexcept {}
 
   /// Work is under way for which no doorbell rings: connections being made, bytes not flushed, an

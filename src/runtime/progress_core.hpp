@@ -92,7 +92,7 @@ class progress_core {
     if (!timers.empty()) timers.end_due(now());
   }
   /// Whether a thread has to make passes.
-  bool has_work() const noexcept { return completions.pending() != 0 || pollables.any_busy(); }
+  bool needs_passes() const noexcept { return completions.pending() != 0 || pollables.any_busy(); }
 
   /// Any thread.
   time_point now() const noexcept {

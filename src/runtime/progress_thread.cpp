@@ -79,12 +79,12 @@ void progress_thread::loop() noexcept {
     core_.trace.slice(trace::kind::progress_sleeps, slept.began, slept.ended, slept.told);
     if (passes != 0) core_.trace.slice(trace::kind::progress_polls, slept.ended, done, passes);
     core_.dispatch_ready(own);
-    const bool listens = core_.caller.is_away() && core_.has_work();
-    const std::optional<time_point> deadline = sleep_gate_.arm_progress_thread(listens);
+    const bool computes = core_.caller.is_away() && core_.needs_passes();
+    const std::optional<time_point> deadline = sleep_gate_.arm_progress_thread(computes);
     // No work is left: the next operation counts as the beginning of a phase again. Peers that have
     // rung in this phase would not ring once more for the same value.
-    if (!listens && !core_.caller.polls) core_.bell.disarm_computing();
-    set_ticking(listens);
+    if (!computes && !core_.caller.polls) core_.bell.disarm_computing();
+    set_ticking(computes);
     core_.phase.set_progress_deadline(deadline.value_or(core_.timers.deadline()));
     core_.leave();
     slept.began = slept.ended = core_.now();
@@ -101,10 +101,10 @@ void progress_thread::loop() noexcept {
 
 /// Ticks also when no thread is needed for the moment: operations that are posted and end again and
 /// again, as reads of a stream do, would ring each time. Progress lock held.
-void progress_thread::set_ticking(bool listens) noexcept {
+void progress_thread::set_ticking(bool computes) noexcept {
   const caller_state& caller = core_.caller;
   const bool needed = core_.phase.has_needed_progress_thread();
-  core_.phase.set_ticking(!listens && !caller.is_asleep() &&
+  core_.phase.set_ticking(!computes && !caller.is_asleep() &&
                           (caller.by_calls ? has_polled_lately() || caller.polls_soon : needed));
 }
 
@@ -201,7 +201,7 @@ unsigned progress_thread::poll_for_caller() noexcept {
     ++passes;
     const unsigned events = core_.pass();
     core_.end_due_timers();
-    const bool idle = !core_.has_work();
+    const bool idle = !core_.needs_passes();
     if (empty % 64 == 63) core_.wake_peers();
     core_.leave();
     core_.counters.progress_iterations.fetch_add(1, std::memory_order_relaxed);

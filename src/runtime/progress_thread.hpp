@@ -38,7 +38,7 @@ class progress_thread {
 
  private:
   void loop() noexcept;
-  void set_ticking(bool listens) noexcept;
+  void set_ticking(bool computes) noexcept;
   unsigned sleep(time_point deadline) noexcept;
   unsigned wait(time_point deadline) noexcept;
   bool tick_finds_computing() noexcept;

@@ -4,8 +4,9 @@
 namespace weft::runtime {
 
 std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument) noexcept {
-  // Rings are read before the doorbell's `asleep` is made odd, never after: a peer rings once for
-  // each value, and a ring for the new value that was read here would be its only one.
+  // The bell's event is consumed before the doorbell's `asleep` is made odd, never after: a peer
+  // rings once for each value, and a wake-up for the new value that was consumed here would be its
+  // only one.
   reactor& own = *core_.caller_reactor;
   if (own.poll() != 0) until_wake_ = shortest_until_wake;
   core_.dispatch_ready(own);
@@ -37,8 +38,8 @@ void sleep_gate::disarm_caller(bool told) noexcept {
   core_.dispatch_ready(*core_.caller_reactor);
 }
 
-std::optional<time_point> sleep_gate::arm_progress_thread(bool listens) noexcept {
-  if (listens) {
+std::optional<time_point> sleep_gate::arm_progress_thread(bool computes) noexcept {
+  if (computes) {
     core_.phase.listen();
     const bool work = core_.pollables.any_has_work();
     if (!work) {

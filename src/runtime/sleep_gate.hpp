@@ -13,7 +13,7 @@ namespace weft::runtime {
 /// The caller and the progress thread go to sleep in the same four steps:
 ///
 ///   arm:     announce the sleep to senders, with a fence    (doorbell)
-///   poll:    all pollables once more; work is there: no sleep
+///   poll:    asks all pollables once more (pollable::has_work); work is there: no sleep
 ///   sleep:   without the progress lock                       (reactor)
 ///   disarm:  take the announcement back
 ///
@@ -24,8 +24,8 @@ class sleep_gate {
 
   explicit sleep_gate(progress_core& c) noexcept : core_(c) {}
 
-  /// The first two steps of the caller. \param over the awaited condition, if not any end; null:
-  /// any end
+  /// The first two steps of the caller. \param over whether the awaited event has happened; null:
+  /// the end of any operation is awaited
   /// \return until when it may sleep at most; nothing: work is there, and it is disarmed
   std::optional<time_point> arm_caller(condition over = nullptr, void* argument = nullptr) noexcept;
   /// The last step of the caller. \param told a bell or a descriptor ended the sleep
@@ -34,9 +34,9 @@ class sleep_gate {
   void poll_and_disarm_caller() noexcept { disarm_caller(core_.caller_reactor->poll() != 0); }
 
   /// The first two steps of the progress thread, which is disarmed when it or the caller polls
-  /// next. \param listens the caller computes: messages for it wake this thread
+  /// next. \param computes the caller does: messages for it wake this thread
   /// \return as above
-  std::optional<time_point> arm_progress_thread(bool listens) noexcept;
+  std::optional<time_point> arm_progress_thread(bool computes) noexcept;
 
  private:
   time_point wake_peers_and_deadline() noexcept;

@@ -14,7 +14,7 @@ namespace {
 constexpr auto used_yield = std::chrono::microseconds{3};
 // How long a yielding thread goes on before it sleeps. A yield costs others little, a sleep costs
 // this thread a wake-up; an all-to-all among many ranks has gaps of this order.
-constexpr auto yield_budget = std::chrono::microseconds{2000};
+constexpr auto crowded_spin = std::chrono::microseconds{2000};
 // Time of spinning before a yield tries whether others want the core.
 constexpr auto spin_before_yield = std::chrono::microseconds{20};
 constexpr std::uint32_t quiet_yields_until_alone = 256;
@@ -37,7 +37,7 @@ wait_strategy::advice wait_strategy::on_empty_polls(bool others_run) noexcept {
   const auto now = std::chrono::steady_clock::now();
   if (!std::exchange(idle_, true)) idle_since_ = now;
   waited_ = now - idle_since_;
-  if (!settings_.never_sleep && waited_ > (crowded_ ? yield_budget : settings_.spin))
+  if (!settings_.never_sleep && waited_ > (crowded_ ? crowded_spin : settings_.spin))
     return advice::sleep;
   if (!others_run && (crowded_ || waited_ > spin_before_yield)) yield();
   return advice::look_around;

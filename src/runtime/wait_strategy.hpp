@@ -9,9 +9,9 @@ namespace weft::runtime {
 
 /// Advises a thread whose polls are empty, and yields the core for it (sched_yield). Owned and used
 /// by that thread. Alone on its core the thread spins for 20 us, then yields between polls until
-/// the budget is used, and then sleeps. On a crowded host (noticed by yields that take long, or
-/// known from the number of processes) it yields at once, and sleeps when that has brought no event
-/// for a while: eight ranks on two cores are an ordinary case.
+/// settings::spin has passed, and then sleeps. On a crowded host (noticed by yields that take long,
+/// or known from the number of processes) it yields at once, and sleeps when that has brought no
+/// event for a while: eight ranks on two cores are an ordinary case.
 class wait_strategy {
  public:
   struct settings {

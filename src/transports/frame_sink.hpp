@@ -13,7 +13,7 @@ namespace weft::transports {
 
 /// The protocol layer's side of a peer: takes what the transport receives from the peer. Called
 /// with the progress lock held, from within pollable::poll, transport::drain_peer or
-/// transport::forget, and never after forget. Not called from within link::send, because the
+/// transport::forget, `on_broken` also from within transport::note, and never after forget. Not called from within link::send, because the
 /// sending code is in the middle of changing the peer's state.
 class frame_sink {
  public:

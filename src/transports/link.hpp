@@ -27,6 +27,13 @@ struct remote_address {
   }
 };
 
+/// Whether a transport had better do something.
+enum class preference : std::uint8_t {
+  no,
+  measured,  ///< it depends on the machine: the protocol measures, and decides
+  yes
+};
+
 /// How a posting call ended.
 enum class post : std::uint8_t {
   done,    ///< taken; its memory may be used again
@@ -104,7 +111,7 @@ class link {
                    std::uint64_t cookie) noexcept = 0;
 
   /// Whether `get` from there is better than asking for the data, in the present state.
-  virtual bool prefers_get(remote_address from, std::size_t size) const noexcept = 0;
+  virtual preference prefers_get(remote_address from, std::size_t size) const noexcept = 0;
 
   /// The place where the peer's `get` can find `data`; nothing: the link cannot make one. The
   /// memory stays as it is until `withdraw` or `let_go`. The peer may read any part of it: offsets

@@ -19,9 +19,9 @@
 
 namespace weft::transports {
 
-/// Moves frames between contexts. One object per context and transport, made explicitly by the
-/// context's factory list (no registry). Every function is called with the progress lock held
-/// unless it says otherwise.
+/// Moves frames between contexts. One object per context and transport, made by
+/// core::make_transport (src/api/core.cpp): there is no registry. Every function is called with the
+/// progress lock held unless it says otherwise.
 class transport {
  public:
   virtual ~transport() = default;
@@ -30,10 +30,11 @@ class transport {
   /// polled instead.
   virtual runtime::pollable* poll_hook() noexcept = 0;
 
+  /// Any thread: constant.
   virtual const transports::traits& traits() const noexcept = 0;
 
   /// Whether a peer may be reachable, as far as one can tell without trying.
-  /// \param is_self the peer is this context
+  /// Any thread: what is known without the progress lock. \param is_self the peer is this context
   /// \return empty: yes; else why not, for people
   virtual std::string reach(bool is_self) const = 0;
 

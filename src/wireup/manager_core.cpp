@@ -84,6 +84,8 @@ void connection_manager::impl::end_what_is_under_way(const failure& why) {
 /// There was no memory for a handler, and it is not known for which: so all attempts end. Channels
 /// that are live end by themselves if they have to.
 void connection_manager::impl::give_up() {
+  // First, because it needs no memory, and may free some for what follows.
+  if (!closing_ && handlers_.on_exhausted) handlers_.on_exhausted();
   const failure why{errc::out_of_memory, "no memory for it"};
   end_what_is_under_way(why);
   for (const auto& channel : std::vector(channels_.begin(), channels_.end()))
@@ -91,7 +93,6 @@ void connection_manager::impl::give_up() {
   if (closing_) return;
   listeners_.start();
   update_pause();
-  if (handlers_.on_exhausted) handlers_.on_exhausted();
 }
 
 // --- connecting ------------------------------------------------------------------------------

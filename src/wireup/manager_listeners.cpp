@@ -73,8 +73,8 @@ void connection_manager::impl::close_listener(std::uint64_t number) {
 
 void connection_manager::impl::on_client(unique_fd client, std::uint64_t listener_number,
                                          bool is_unix) try {
-  is_unix ? on_unix_client(std::move(client), listener_number)
-          : on_tcp_client(std::move(client), listener_number);
+  if (is_unix) return on_unix_client(std::move(client), listener_number);
+  on_tcp_client(std::move(client), listener_number);
 } catch (const std::bad_alloc&) {
   throw;
 } catch (const std::exception& e) {

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 bench rdma --rounds 1 --effort 0.02 --size 4,64K
-says "write, inlined"
+says "put, inlined"
 bench rdma --rounds 1 --effort 0.02 --size 256K --json
 says '"bench":"rdma"'
-says '"rest":"read","fin":"chained","ends":"two queues"'
+says '"rest":"get","fin":"chained","ends":"two queues"'

@@ -88,10 +88,10 @@ errc cut_off(weft::context& ctx, weft::listener& listening, const manner& m, boo
 
 TEST_CASE("kill: in the middle of a message that qdma reads or writes") {
   enter_private_world();
-  const auto [way, chained, ends] = GENERATE(values<manner>({{"read", "no", "direct"},
-                                                             {"write", "no", "direct"},
-                                                             {"read", "yes", "one_queue"},
-                                                             {"write", "yes", "two_queues"}}));
+  const auto [way, chained, ends] = GENERATE(values<manner>({{"get", "no", "direct"},
+                                                             {"put", "no", "direct"},
+                                                             {"get", "yes", "one_queue"},
+                                                             {"put", "yes", "two_queues"}}));
   const manner m{way, chained, ends};
   const bool it_sends = GENERATE(true, false);
   CAPTURE(way, chained, ends, it_sends);
@@ -101,7 +101,7 @@ TEST_CASE("kill: in the middle of a message that qdma reads or writes") {
     o.eager_limit = 1024;
     o.experimental.eager_data = weft::rendezvous_eager_data::no;
     o.experimental.rendezvous =
-        way == std::string("read") ? weft::rendezvous_scheme::read : weft::rendezvous_scheme::write;
+        way == std::string("get") ? weft::rendezvous_scheme::get : weft::rendezvous_scheme::put;
     o.experimental.chained =
         chained == std::string("yes") ? weft::chained_fin::yes : weft::chained_fin::no;
     o.experimental.qdma_copy_completion =
@@ -124,7 +124,7 @@ TEST_CASE("kill: in the middle of a message that qdma reads or writes") {
       CHECK(is_full(own, halfway::content));
     }
     const weft::metrics n = ctx.snapshot();
-    CHECK((way == std::string("read") ? n.rendezvous_gets : n.rendezvous_puts) != 0);
+    CHECK((way == std::string("get") ? n.rendezvous_gets : n.rendezvous_puts) != 0);
   }
   CHECK(leftovers() == "");
 }

@@ -36,7 +36,9 @@ class scripted_link final : public link {
   post get(scatter into, remote_address, std::size_t size, std::uint64_t cookie) noexcept override {
     return begin({cookie, false, into, {}, size, false});
   }
-  bool prefers_get(remote_address, std::size_t) const noexcept override { return mood_ & 8; }
+  preference prefers_get(remote_address, std::size_t) const noexcept override {
+    return mood_ & 8 ? preference::yes : preference::no;
+  }
   std::optional<remote_address> expose(const_buffer data) noexcept override {
     return show({const_cast<std::byte*>(data.data()), data.size()}, false);
   }

@@ -39,7 +39,7 @@ constexpr std::array<std::size_t, 3> transfers{1, 2, 64};
 constexpr std::array<unsigned, 3> failing{0, 0, 30};
 constexpr std::array<weft::rendezvous_scheme, 5> ways{
     weft::rendezvous_scheme::automatic, weft::rendezvous_scheme::automatic,
-    weft::rendezvous_scheme::frames, weft::rendezvous_scheme::read, weft::rendezvous_scheme::write};
+    weft::rendezvous_scheme::frames, weft::rendezvous_scheme::get, weft::rendezvous_scheme::put};
 constexpr std::array<const char*, 3> transport_names{"near", "far", "odd"};
 
 fake::manner throw_transport(dice d, const char* name) {

@@ -30,8 +30,8 @@ class fake_link final : public link {
   // All nodes share the test's address space, so a peer's memory can be copied directly.
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
-  bool prefers_get(remote_address, std::size_t) const noexcept override {
-    return transport_.manner_.memory != memory::hidden;
+  preference prefers_get(remote_address, std::size_t) const noexcept override {
+    return transport_.manner_.memory != memory::hidden ? preference::yes : preference::no;
   }
   std::optional<remote_address> expose(const_buffer data) noexcept override;
   post put(gather data, remote_address to, std::size_t size,

@@ -31,7 +31,7 @@ class queue_link final : public link {
                        const std::byte* data) noexcept override;
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
-  bool prefers_get(remote_address from, std::size_t size) const noexcept override;
+  preference prefers_get(remote_address from, std::size_t size) const noexcept override;
   std::optional<remote_address> expose(const_buffer data) noexcept override;
   post put(gather data, remote_address to, std::size_t size,
            std::uint64_t cookie) noexcept override;

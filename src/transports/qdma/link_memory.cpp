@@ -58,13 +58,14 @@ bool queue_link::send_chained(const transfer::frame& f) noexcept {
 
 /// One copy out of mapped memory beats two through the queue; the kernel's copy does not, unless no
 /// thread of the peer polls to do the other half.
-bool queue_link::prefers_get(remote_address from, std::size_t size) const noexcept {
-  if (!peer_) return false;
+preference queue_link::prefers_get(remote_address from, std::size_t size) const noexcept {
+  if (!peer_) return preference::no;
   const std::uint64_t key = peer_->key_named(from);
-  if (key == 0 || peer_->check(false, key, offset_of(from), size)) return false;
-  if (peer_->is_mapped(key)) return true;
-  return peer_->no_cma().empty() && peer_->peer_doorbell().computing() &&
-         !peer_->peer_doorbell().has_progress_thread();
+  if (key == 0 || peer_->check(false, key, offset_of(from), size)) return preference::no;
+  if (peer_->is_mapped(key)) return preference::yes;
+  const bool alone = peer_->no_cma().empty() && peer_->peer_doorbell().computing() &&
+                     !peer_->peer_doorbell().has_progress_thread();
+  return alone ? preference::yes : preference::no;
 }
 
 std::optional<remote_address> queue_link::show(std::span<std::byte> memory,

@@ -18,7 +18,9 @@ class self_link final : public link {
   // The receiver's address space is the sender's: the data can be copied directly.
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
-  bool prefers_get(remote_address, std::size_t) const noexcept override { return true; }
+  preference prefers_get(remote_address, std::size_t) const noexcept override {
+    return preference::yes;
+  }
   std::optional<remote_address> expose(const_buffer data) noexcept override {
     return remote_address{0, reinterpret_cast<std::uintptr_t>(data.data())};
   }

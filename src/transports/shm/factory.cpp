@@ -45,7 +45,8 @@ std::vector<copy_route> explain_copy(const transport& shm, bool cma, bool has_pr
   const std::string ways[] = {
       "pipelined copy: both sides copy through the ring, piece by piece",
       "direct copy: the receiver copies it out of the sender's shared memory, once",
-      "CMA: the receiver has the kernel copy it (process_vm_readv), once"};
+      "CMA: the kernel copies it once, between the receiver and a sender that polls",
+      "pipelined copy or CMA, whichever has measured faster"};
   const auto add = [&](std::string when, bool in_region, bool away) {
     fetch_facts known;
     known.way = way;

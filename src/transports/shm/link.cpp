@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/link.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "runtime/pause.hpp"
 #include "runtime/small_copy.hpp"
@@ -39,7 +41,8 @@ ring_link::ring_link(pair& with, runtime::mapping memory) noexcept
       pair_(with),
       passes_(with.owner().passes()),
       memory_(std::move(memory)),
-      ring_(static_cast<ring*>(memory_.get())) {
+      ring_(static_cast<ring*>(memory_.get())),
+      share_(ring_->share) {
   ring_->magic = ring_magic;
   ring_->version = ring_version;
   ring_->slots_in_ring = slot_count;
@@ -164,18 +167,66 @@ post ring_link::get(scatter into, remote_address from, std::size_t size,
   return pair_.get(into, from, size, cookie);
 }
 
-bool ring_link::prefers_get(remote_address from, std::size_t size) const noexcept {
+preference ring_link::prefers_get(remote_address from, std::size_t size) const noexcept {
   return pair_.prefers_get(from, size);
 }
 
 std::optional<remote_address> ring_link::expose(const_buffer data) noexcept {
-  return pair_.expose(data);
+  const std::optional<remote_address> at = pair_.expose(data);
+  if (at && at->region == 0) remember(data);
+  return at;
+}
+
+/// Without memory the peer reads alone.
+void ring_link::remember(const_buffer exposed) noexcept {
+  if (cannot_write_ || exposed.size() < 2 * shared_copy::smallest_chunk) return;
+  try {
+    exposed_.push_back(exposed);
+    if (exposed_.size() == 1) pair_.owner().exposes(*this);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void ring_link::withdraw(remote_address what) noexcept {
+  if (what.region != 0 || exposed_.empty()) return;
+  const auto known = std::find_if(exposed_.begin(), exposed_.end(), [&](const_buffer one) {
+    return reinterpret_cast<std::uintptr_t>(one.data()) == what.offset;
+  });
+  if (known == exposed_.end()) return;
+  exposed_.erase(known);
+  if (exposed_.empty()) pair_.owner().exposes_nothing(*this);
+}
+
+bool ring_link::is_exposed(std::uint64_t from, std::uint64_t size) const noexcept {
+  return std::any_of(exposed_.begin(), exposed_.end(), [&](const_buffer one) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(one.data());
+    return from >= begin && from - begin <= one.size() && size <= one.size() - (from - begin);
+  });
+}
+
+bool ring_link::can_help() const noexcept {
+  const auto offer = cannot_write_ ? std::nullopt : share_.offered();
+  return offer && is_exposed(offer->from, offer->size);
+}
+
+unsigned ring_link::help() noexcept {
+  const auto offer = cannot_write_ ? std::nullopt : share_.offered();
+  if (!offer || !is_exposed(offer->from, offer->size)) return 0;
+  const auto chunk = share_.claim(*offer);
+  if (!chunk) return 0;
+  const bool well = pair_.write(chunk->to, chunk->from, chunk->bytes);
+  share_.wrote(well);
+  cannot_write_ = !well;
+  return 1;
 }
 
 /// A receiver that has read anything that the application writes there from now on sees this word,
 /// too (ring_receiver::withdrawn).
 void ring_link::let_go() noexcept {
   pair_.owner().copies().end_all_of(pair_);
+  if (!exposed_.empty()) pair_.owner().exposes_nothing(*this);
+  exposed_.clear();
   ring_->withdrawn.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "runtime/doorbell.hpp"
 #include "runtime/memory_file.hpp"
@@ -27,8 +28,9 @@ class ring_link final : public link {
                        const std::byte* data) noexcept override;
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
-  bool prefers_get(remote_address from, std::size_t size) const noexcept override;
+  preference prefers_get(remote_address from, std::size_t size) const noexcept override;
   std::optional<remote_address> expose(const_buffer data) noexcept override;
+  void withdraw(remote_address what) noexcept override;
   void let_go() noexcept override;
   bool unconsumed() const noexcept override;
   void wake_peer() noexcept override;
@@ -36,6 +38,11 @@ class ring_link final : public link {
   /// Whether a send was refused for want of room and there is room again.
   bool waits_for_room() const noexcept { return waits_writable_; }
   bool became_writable() noexcept;
+
+  /// Writes a chunk of a payload that the peer offers to copy together. \return events
+  unsigned help() noexcept;
+  /// Whether `help` would find one.
+  bool can_help() const noexcept;
 
   /// As became_writable, without a change of state: for the last poll before a sleep.
   bool would_have_room() const noexcept;
@@ -56,6 +63,8 @@ class ring_link final : public link {
                  const std::byte* data) noexcept;
   post no_room(std::uint64_t bulk_end) noexcept;
   bool make_room(std::uint64_t bulk_end) noexcept;
+  void remember(const_buffer exposed) noexcept;
+  bool is_exposed(std::uint64_t from, std::uint64_t size) const noexcept;
 
   pair& pair_;
   const std::uint32_t& passes_;                   // of the transport
@@ -71,6 +80,11 @@ class ring_link final : public link {
   bool waits_writable_ = false;
   bool listed_unconsumed_ = false;
   bool broken_ = false;
+
+  // Memory that the peer may read, which this side may write to it as well.
+  shared_copy_sender share_;
+  std::vector<const_buffer> exposed_;
+  bool cannot_write_ = false;  // the kernel refuses to write to the peer
 };
 
 }  // namespace weft::transports::shm

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
 
 #include "runtime/foreign_memory.hpp"
 #include "runtime/membarrier.hpp"
+#include "runtime/pause.hpp"
 #include "transports/shm/transport.hpp"
 
 namespace weft::transports::shm {
@@ -18,6 +20,9 @@ namespace weft::transports::shm {
 namespace {
 
 constexpr std::size_t parts_at_once = 64;
+
+constexpr std::uint64_t largest_shared = std::uint64_t{1} << 46;
+constexpr auto longest_chunk_time = std::chrono::milliseconds(10);
 
 /// Splits a scatter list into iovecs, as many as one call takes.
 std::size_t next_parts(scatter& into, std::size_t size, iovec (&parts)[parts_at_once],
@@ -83,7 +88,7 @@ std::string pair::take_answer(wireup_message answer) {
   return {};
 }
 
-bool pair::prefers_get(remote_address from, std::size_t size) const noexcept {
+preference pair::prefers_get(remote_address from, std::size_t size) const noexcept {
   fetch_facts known;
   known.way = owner_.shm_copy();
   known.told = from.region != 0 ? exposure::region : exposure::address;
@@ -91,23 +96,34 @@ bool pair::prefers_get(remote_address from, std::size_t size) const noexcept {
   known.cma_works = no_cma_.empty();
   known.sender_computing = doorbell_->computing();
   known.sender_has_progress_thread = doorbell_->has_progress_thread();
-  return choose_fetch(known).how != fetch::ask;
+  switch (choose_fetch(known).how) {
+    case fetch::ask:
+      return preference::no;
+    case fetch::either:
+      return preference::measured;
+    default:
+      return preference::yes;
+  }
 }
 
 post pair::get(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept {
   transfer t{this, into, from, size, cookie};
   if (!receiver_) return post::failed;
   if (from.region != 0 ? !peer_regions_.find(from, size) : !no_cma_.empty()) return post::failed;
-  if (size <= transfers::slice && owner_.copies().empty())
+  if (!begin_share(t) && size <= transfers::slice && owner_.copies().empty())
     return copy_slice(t) ? post::done : post::failed;
-  return owner_.begin(t) ? post::posted : post::failed;
+  if (owner_.begin(t)) return post::posted;
+  if (t.shared) end_share();
+  return post::failed;
 }
 
 /// The peer may end its send, and use the memory anew, before it learns that this side read there.
 bool pair::copy_slice(transfer& t) noexcept {
   const std::size_t size = std::min(t.left, transfers::slice);
-  return (t.from.region != 0 ? copy_region(t, size) : read_foreign(t, size)) && receiver_ &&
-         !receiver_->withdrawn();
+  const bool well = t.from.region != 0           ? copy_region(t, size)
+                    : t.shared || begin_share(t) ? copy_shared(t)
+                                                 : read_foreign(t, size);
+  return well && receiver_ && !receiver_->withdrawn();
 }
 
 bool pair::copy_region(transfer& t, std::size_t size) noexcept {
@@ -134,21 +150,77 @@ bool pair::read_foreign(transfer& t, std::size_t size) noexcept {
     if (n == 0) return false;
     iovec remote{reinterpret_cast<void*>(t.from.offset), bytes};
     const ssize_t got = ::process_vm_readv(who_.pid, parts, n, &remote, 1, 0);
-    if (got != static_cast<ssize_t>(bytes)) {
-      // Refused later on (a filter was loaded, the peer is exiting): ask for the data instead.
-      try {
-        no_cma_ =
-            fmt::format("process_vm_readv: {}", got < 0 ? std::strerror(errno) : "short read");
-      } catch (const std::bad_alloc&) {
-        no_cma_ = "it failed";
-      }
-      return false;
-    }
+    if (got != static_cast<ssize_t>(bytes)) return lose_cma(got < 0 ? errno : EFAULT);
     t.from.offset += bytes;
     t.left -= bytes;
     size -= bytes;
   }
   return true;
+}
+
+/// Refused later on (a filter was loaded, the peer is exiting): the protocol asks for the data
+/// instead. \return false
+bool pair::lose_cma(int error) noexcept {
+  try {
+    no_cma_ = fmt::format("process_vm_readv: {}", std::strerror(error));
+  } catch (const std::bad_alloc&) {
+    no_cma_ = "it failed";
+  }
+  return false;
+}
+
+/// \return false: this side copies alone
+bool pair::begin_share(transfer& t) noexcept {
+  if (t.from.region != 0 || peer_cannot_share_ || t.left < 2 * shared_copy::smallest_chunk ||
+      t.left > largest_shared || receiver_->share().is_open())
+    return false;
+  const mutable_buffer into = t.into.run(t.left);
+  if (into.size() != t.left) return false;
+  receiver_->share().open(t.from.offset, reinterpret_cast<std::uintptr_t>(into.data()), t.left);
+  return t.shared = true;
+}
+
+/// Copies chunks of a shared copy, as many as fit a slice. \return false: the data cannot be read
+bool pair::copy_shared(transfer& t) noexcept {
+  shared_copy_receiver& share = receiver_->share();
+  std::byte* const into = t.into.run(t.left).data();
+  const std::uint64_t at_once = transfers::slice / shared_copy::chunk_bytes(t.left);
+  for (std::uint64_t n = 0; n != at_once; ++n) {
+    const auto chunk = share.claim();
+    if (!chunk) break;
+    const int error = runtime::read_foreign(who_.pid, into + chunk->offset,
+                                            t.from.offset + chunk->offset, chunk->bytes);
+    if (error != 0) {
+      end_share();
+      return lose_cma(error);
+    }
+  }
+  switch (share.now()) {
+    case shared_copy_receiver::progress::under_way:
+      break;
+    case shared_copy_receiver::progress::whole:
+      share.close();
+      t.left = 0;
+      break;
+    case shared_copy_receiver::progress::broken:
+      end_share();
+      peer_cannot_share_ = true;
+      t.shared = false;  // this side copies all of it, from the beginning
+  }
+  return true;
+}
+
+/// A chunk that the peer is writing takes microseconds, unless the peer was stopped in the middle
+/// of it, or has died.
+void pair::end_share() noexcept {
+  if (!receiver_ || !receiver_->share().is_open() || !receiver_->share().close()) return;
+  const auto limit = std::chrono::steady_clock::now() + longest_chunk_time;
+  while (receiver_->share().is_writing() && std::chrono::steady_clock::now() < limit)
+    runtime::cpu_pause();
+}
+
+bool pair::write(std::uint64_t to, std::uint64_t from, std::size_t size) const noexcept {
+  return runtime::write_foreign(who_.pid, to, reinterpret_cast<const void*>(from), size) == 0;
 }
 
 std::optional<remote_address> pair::expose(const_buffer data) noexcept {

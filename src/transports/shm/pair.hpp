@@ -35,7 +35,11 @@ class pair {
   post get(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept;
   /// \return false: the data cannot be read, or the peer's application may have its memory back
   bool copy_slice(transfer& t) noexcept;
-  bool prefers_get(remote_address from, std::size_t size) const noexcept;
+  /// Writes to memory of the peer, which it has named. \return false: the kernel refuses that
+  bool write(std::uint64_t to, std::uint64_t from, std::size_t size) const noexcept;
+  /// No chunk of a shared copy is written by the peer from now on.
+  void end_share() noexcept;
+  preference prefers_get(remote_address from, std::size_t size) const noexcept;
   std::optional<remote_address> expose(const_buffer data) noexcept;
   /// A region of this process was freed.
   void hide(std::uint64_t place) noexcept { shown_regions_.hide(place, who_.tell); }
@@ -60,6 +64,9 @@ class pair {
   void learn_doorbell(const wireup_message& p, std::size_t page_fd);
   bool copy_region(transfer& t, std::size_t size) noexcept;
   bool read_foreign(transfer& t, std::size_t size) noexcept;
+  bool begin_share(transfer& t) noexcept;
+  bool copy_shared(transfer& t) noexcept;
+  bool lose_cma(int error) noexcept;
 
   shm_transport& owner_;
   transports::frame_sink& frame_sink_;
@@ -68,6 +75,7 @@ class pair {
   std::optional<ring_receiver> receiver_;
   ring_link* link_ = nullptr;             // owned by the protocol layer
   std::string no_cma_ = "not tried yet";  // why process_vm_readv is not used; empty: it works
+  bool peer_cannot_share_ = false;
   peer_regions peer_regions_;
   shown_regions shown_regions_;
 };

@@ -9,6 +9,7 @@ ring_receiver::ring_receiver(runtime::mapping memory, frame_sink& to,
                              runtime::remote_doorbell& sender)
     : memory_(std::move(memory)),
       ring_(static_cast<ring*>(memory_.get())),
+      share_(ring_->share),
       to_(to),
       sender_(sender) {
   if (ring_->magic != ring_magic || ring_->version != ring_version ||

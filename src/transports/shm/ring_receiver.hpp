@@ -52,6 +52,8 @@ class ring_receiver {
 
   bool broken() const noexcept { return broken_; }
 
+  shared_copy_receiver& share() noexcept { return share_; }
+
  private:
   static constexpr unsigned vain_until_publish = 8;
   static constexpr std::uint32_t publish_every = slot_count / 4;
@@ -62,6 +64,7 @@ class ring_receiver {
 
   runtime::mapping memory_;
   ring* ring_;
+  shared_copy_receiver share_;
   frame_sink& to_;
   runtime::remote_doorbell& sender_;
   std::uint64_t position_ = 0;       // the next slot to read

@@ -8,7 +8,8 @@ namespace weft::transports::shm {
 
 /// How large messages cross.
 enum class copy_method : std::uint8_t {
-  automatic,  ///< direct where the memory allows it, else pipeline, cma when the sender is away
+  automatic,  ///< direct where the memory allows it, else pipeline or cma, whichever measures
+              ///< faster; cma when the sender is away
   pipeline,   ///< both sides copy through the ring
   cma,        ///< the receiver reads the sender's memory through the kernel
   direct      ///< one copy out of memory from weft's allocator, else pipeline
@@ -26,9 +27,11 @@ constexpr exposure choose_exposure(copy_method way, bool in_region) noexcept {
 
 /// How the receiver gets the rest.
 enum class fetch : std::uint8_t {
-  ask,   ///< asks for it: it comes through the ring, and both sides copy
-  copy,  ///< copies it out of the sender's region
-  read   ///< has the kernel read it out of the sender's address space
+  ask,    ///< asks for it: it comes through the ring, and both sides copy
+  copy,   ///< copies it out of the sender's region
+  read,   ///< has the kernel read it out of the sender's address space; a sender that polls writes
+          ///< a part of it
+  either  ///< asks or reads, whichever measures faster on this machine
 };
 
 /// The facts that the receiver knows.
@@ -61,11 +64,11 @@ constexpr fetch_choice choose_fetch(const fetch_facts& f) noexcept {
   if (!f.cma_works) return {fetch::ask, "process_vm_readv does not reach the sender"};
   if (f.way == copy_method::cma) return {fetch::read, "WEFT_SHM_COPY=cma asks for it"};
   if (f.way != copy_method::automatic) return {fetch::ask, "WEFT_SHM_COPY asks for it"};
-  // Copying through the ring is three to four times faster, but needs both sides: a sender that
-  // computes and has no progress thread would keep the receiver waiting.
+  // Copying through the ring needs both sides: a sender that computes and has no progress thread
+  // would keep the receiver waiting.
   if (f.sender_computing && !f.sender_has_progress_thread)
-    return {fetch::read, "nobody copies on the sender's side at the moment"};
-  return {fetch::ask, "both sides copying at the same time is faster than the kernel's copy"};
+    return {fetch::read, "no thread copies on the sender's side at the moment"};
+  return {fetch::either, "which one is faster depends on the machine: both are measured"};
 }
 
 }  // namespace weft::transports::shm

@@ -26,8 +26,9 @@ unsigned transfers::run() noexcept {
   return 1;
 }
 
-void transfers::end_all_of(const pair& p) noexcept {
+void transfers::end_all_of(pair& p) noexcept {
   std::erase_if(all_, [&p](const transfer& t) { return t.of == &p; });
+  p.end_share();
 }
 
 }  // namespace weft::transports::shm

@@ -17,6 +17,7 @@ struct transfer {
   remote_address from;
   std::size_t left = 0;  // bytes
   std::uint64_t cookie = 0;
+  bool shared = false;  // both sides copy it
 };
 
 /// The copies under way, of all peers, in turns: each pass copies one slice of one of them, so that
@@ -32,7 +33,7 @@ class transfers {
   /// Copies the next slice. \return events
   unsigned run() noexcept;
   /// Ends the copies from a peer without a call of its frame sink.
-  void end_all_of(const pair& p) noexcept;
+  void end_all_of(pair& p) noexcept;
 
  private:
   std::deque<transfer> all_;

@@ -86,6 +86,7 @@ void shm_transport::forget(frame_sink& from) noexcept {
 void shm_transport::link_ended(ring_link& l) noexcept {
   blocked_.remove(l);
   drop(unconsumed_, &l);
+  drop(exposing_, &l);
   pair& p = l.owner();
   copies_.end_all_of(p);
   p.lose_outgoing();
@@ -134,6 +135,8 @@ unsigned shm_transport::poll() noexcept {
   return pass([](pair& p) noexcept { return p.incoming()->poll(frames_per_pass); });
 }
 
+void shm_transport::exposes_nothing(ring_link& l) noexcept { drop(exposing_, &l); }
+
 bool shm_transport::begin(const transfer& t) noexcept {
   if (!copies_.add(t)) return false;
   busy = true;
@@ -160,6 +163,8 @@ bool shm_transport::has_work() noexcept {
       }
       p->incoming()->publish_rest();
     }
+  if (std::any_of(exposing_.begin(), exposing_.end(), [](ring_link* l) { return l->can_help(); }))
+    return true;
   return blocked_.any_writable();
 }
 

@@ -37,6 +37,7 @@ class shm_transport : public runtime::pollable, public transport {
                      wireup_message& answer) override;
   void note(frame_sink& from, wireup_message p) override;
   void forget(frame_sink& from) noexcept override;
+  void add_to(metrics& m) const noexcept override { m.shared_copy_chunks += chunks_written_; }
   std::string describe() const override;
   std::string describe(const frame_sink& peer) const override;
 
@@ -55,6 +56,9 @@ class shm_transport : public runtime::pollable, public transport {
   void wants_room(ring_link& l) { blocked_.add(l); }
   void has_unconsumed(ring_link& l) { unconsumed_.push_back(&l); }
   void link_ended(ring_link& l) noexcept;
+  /// The link has memory that its peer may read, and helps it to copy.
+  void exposes(ring_link& l) { exposing_.push_back(&l); }
+  void exposes_nothing(ring_link& l) noexcept;
   transfers& copies() noexcept { return copies_; }
   bool begin(const transfer& t) noexcept;
   /// Frees memory that `regions` allocated, here and at the peers.
@@ -75,6 +79,11 @@ class shm_transport : public runtime::pollable, public transport {
       events += blocked_.poll();
     if (!idle_.empty() && passes_ % passes_between_idle_polls == 0) [[unlikely]]
       events += poll_idle();
+    for (ring_link* l : exposing_) {
+      const unsigned written = l->help();
+      chunks_written_ += written;
+      events += written;
+    }
     if (busy) [[unlikely]] {
       events += copies_.run();
       busy = !copies_.empty();
@@ -108,6 +117,8 @@ class shm_transport : public runtime::pollable, public transport {
   blocked_links<ring_link> blocked_;
   std::vector<ring_link*>
       unconsumed_;  // links that sent something since their peer was last found to have read all
+  std::vector<ring_link*> exposing_;
+  std::uint64_t chunks_written_ = 0;  // for receivers
   std::size_t next_idle_ = 0;
   std::uint32_t passes_ = 0;
 };

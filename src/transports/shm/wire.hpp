@@ -6,12 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transports/shm/shared_copy.hpp"
 #include "transports/transport.hpp"
 
 namespace weft::transports::shm {
 
 inline constexpr std::uint32_t ring_magic = 0x676e6972;  // "ring"
-inline constexpr std::uint32_t ring_version = 5;
+inline constexpr std::uint32_t ring_version = 6;
 
 inline constexpr std::uint32_t slot_count = 256;         // a power of two
 inline constexpr std::uint32_t bulk_bytes = 128 * 1024;  // a power of two
@@ -50,6 +51,9 @@ struct ring {
   /// beginning. Published now and then, not per frame.
   alignas(line) std::atomic<std::uint64_t> slots_read;
   std::atomic<std::uint64_t> bulk_read;
+
+  /// A payload of the sender that both sides copy.
+  shared_copy share;
 
   alignas(line) slot slots[slot_count];
   alignas(line) std::byte bulk[bulk_bytes];

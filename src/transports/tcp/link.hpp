@@ -66,7 +66,9 @@ class stream_link final : public link {
   post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept override {
     return post::failed;
   }
-  bool prefers_get(remote_address, std::size_t) const noexcept override { return false; }
+  preference prefers_get(remote_address, std::size_t) const noexcept override {
+    return preference::no;
+  }
   std::optional<remote_address> expose(const_buffer) noexcept override { return {}; }
 
   // The peer's kernel has all that was sent, and wakes a sleeping thread there.

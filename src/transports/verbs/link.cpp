@@ -60,8 +60,8 @@ post send_link::get(scatter into, remote_address from, std::size_t size,
   return pair_.read(into, from, size, cookie);
 }
 
-bool send_link::prefers_get(remote_address, std::size_t size) const noexcept {
-  return size >= transfers::least && pair_.can_read();
+preference send_link::prefers_get(remote_address, std::size_t size) const noexcept {
+  return size >= transfers::least && pair_.can_read() ? preference::yes : preference::no;
 }
 
 std::optional<remote_address> send_link::expose(const_buffer data) noexcept {

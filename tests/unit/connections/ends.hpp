@@ -51,8 +51,9 @@ class scripted_link final : public transports::link {
                        std::uint64_t) noexcept override {
     return transports::post::failed;
   }
-  bool prefers_get(transports::remote_address, std::size_t) const noexcept override {
-    return false;
+  transports::preference prefers_get(transports::remote_address,
+                                     std::size_t) const noexcept override {
+    return transports::preference::no;
   }
   std::optional<transports::remote_address> expose(const_buffer) noexcept override { return {}; }
   bool unconsumed() const noexcept override { return false; }

@@ -29,8 +29,9 @@ class swallowing_link final : public weft::transports::link {
                              std::size_t, std::uint64_t) noexcept override {
     return weft::transports::post::failed;
   }
-  bool prefers_get(weft::transports::remote_address, std::size_t) const noexcept override {
-    return false;
+  weft::transports::preference prefers_get(weft::transports::remote_address,
+                                           std::size_t) const noexcept override {
+    return weft::transports::preference::no;
   }
   std::optional<weft::transports::remote_address> expose(weft::const_buffer) noexcept override {
     return {};

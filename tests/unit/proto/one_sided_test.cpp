@@ -44,7 +44,7 @@ struct way_there {
   fake::settings links;
 };
 way_there some_way() {
-  way_there w{GENERATE(rendezvous_scheme::read, rendezvous_scheme::write), one_sided()};
+  way_there w{GENERATE(rendezvous_scheme::get, rendezvous_scheme::put), one_sided()};
   w.links.later = GENERATE(true, false);
   w.links.chains = w.links.later && GENERATE(true, false);
   return w;
@@ -72,8 +72,8 @@ TEST_CASE("one-sided: read or written, with and without a beginning, whole and i
     REQUIRE(receive->ended_with(errc::ok));
     CHECK((in == out));
     const bool has_rest = size > 65'536;
-    CHECK(read_by(n[1]) == (has_rest && w.wanted == rendezvous_scheme::read));
-    CHECK(written_to(n[1]) == (has_rest && w.wanted == rendezvous_scheme::write));
+    CHECK(read_by(n[1]) == (has_rest && w.wanted == rendezvous_scheme::get));
+    CHECK(written_to(n[1]) == (has_rest && w.wanted == rendezvous_scheme::put));
     CHECK(at_rest(n));
   }
 }
@@ -86,16 +86,16 @@ TEST_CASE("one-sided: what both sides want is done, else it goes in frames") {
   };
   const pair p = GENERATE(values<pair>({{automatic, automatic, false, true, false},
                                         {automatic, automatic, true, false, true},
-                                        {read, automatic, true, true, false},
-                                        {automatic, read, true, false, false},
-                                        {automatic, write, false, false, true},
-                                        {write, automatic, false, false, false},
-                                        {write, automatic, true, false, true},
+                                        {get, automatic, true, true, false},
+                                        {automatic, get, true, false, false},
+                                        {automatic, put, false, false, true},
+                                        {put, automatic, false, false, false},
+                                        {put, automatic, true, false, true},
                                         {frames, automatic, false, false, false},
                                         {automatic, frames, false, false, false},
-                                        {frames, write, true, false, false},
-                                        {read, write, true, false, false},
-                                        {write, read, false, false, false}}));
+                                        {frames, put, true, false, false},
+                                        {get, put, true, false, false},
+                                        {put, get, false, false, false}}));
   CAPTURE(static_cast<int>(p.sender), static_cast<int>(p.receiver), p.prefers_put);
   fake::settings s = one_sided();
   s.prefers_put = p.prefers_put;
@@ -145,9 +145,9 @@ TEST_CASE("one-sided: lists of pieces on either side, and a receive that is too 
   const std::size_t filled = std::min(room, out.size());
   CHECK(std::equal(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(filled), out.begin()));
   // Memory is shown in one piece, and for writing only if all of the message fits.
-  CHECK(read_by(n[1]) == (w.wanted == rendezvous_scheme::read && !from_pieces));
+  CHECK(read_by(n[1]) == (w.wanted == rendezvous_scheme::get && !from_pieces));
   CHECK(written_to(n[1]) ==
-        (w.wanted == rendezvous_scheme::write && !to_pieces && room >= out.size()));
+        (w.wanted == rendezvous_scheme::put && !to_pieces && room >= out.size()));
   CHECK(at_rest(n));
 }
 
@@ -277,7 +277,7 @@ TEST_CASE("one-sided: what is told of a write in advance does not arrive if the 
   fake::settings s = one_sided();
   s.fails_in_order = true;
   s.failing = 100;
-  nodes n(2, s, by(rendezvous_scheme::write));
+  nodes n(2, s, by(rendezvous_scheme::put));
   const bytes out = pattern(200'000);
   bytes in(out.size()), other(10);
   const auto receive = n[1].recv(0, in, tag{1});

@@ -9,75 +9,12 @@
 
 #include <catch2/catch.hpp>
 
+#include "shm_two.hpp"
 #include "support/descriptors.hpp"
-#include "transports/shm/transport.hpp"
 
-using namespace weft::transports;
-using namespace weft::transports::shm;
-using weft::const_buffer;
-using weft::mutable_buffer;
 using weft::tests::open_descriptors;
-namespace runtime = weft::runtime;
 
 namespace {
-
-class hearer final : public frame_sink {
- public:
-  std::map<std::uint64_t, bool> transferred;
-  int frames = 0;
-  bool on_frame(const frame_header&, const frame_extension*, const std::byte*) noexcept override {
-    ++frames;
-    return true;
-  }
-  void on_transferred(std::uint64_t cookie, bool well) noexcept override {
-    transferred[cookie] = well;
-  }
-  void on_writable() noexcept override {}
-  void on_broken(weft::errc) noexcept override {}
-};
-
-/// One end, with the notes that were sent to it and not taken.
-struct side {
-  explicit side(copy_method way) : transport(own_bell, way, 7) {}
-  runtime::doorbell own_bell{false};
-  shm_transport transport;
-  hearer peer;
-  std::deque<wireup_message> notes;
-  std::unique_ptr<weft::transports::link> out;
-};
-
-struct two {
-  explicit two(copy_method way = copy_method::automatic) : a(way), b(way) {
-    connect(a, b);
-    connect(b, a);
-  }
-  ~two() {
-    for (side* s : {&a, &b}) {
-      s->transport.forget(s->peer);
-      s->out.reset();
-    }
-  }
-  static void connect(side& from, side& to) {
-    const auto who = [](side& other) {
-      return counterpart{::getpid(),
-                         [&other](wireup_message p) { other.notes.push_back(std::move(p)); }};
-    };
-    wireup_message offer, answer;
-    from.out = from.transport.open(from.peer, who(to), offer);
-    REQUIRE(to.transport.accept(to.peer, who(from), std::move(offer), answer).empty());
-    REQUIRE(from.out->opened(std::move(answer)).empty());
-  }
-  void take_notes() {
-    while (!a.notes.empty() || !b.notes.empty())
-      for (side* s : {&a, &b})
-        while (!s->notes.empty()) {
-          wireup_message p = std::move(s->notes.front());
-          s->notes.pop_front();
-          s->transport.note(s->peer, std::move(p));
-        }
-  }
-  side a, b;
-};
 
 std::size_t mappings() {
   std::FILE* const f = std::fopen("/proc/self/maps", "re");
@@ -86,8 +23,6 @@ std::size_t mappings() {
   std::fclose(f);
   return lines;
 }
-
-constexpr std::size_t page = 4096;
 
 }  // namespace
 
@@ -105,12 +40,12 @@ void check_for_ever(int times) {
     t.take_notes();
     std::byte seen{};
     const mutable_buffer into(&seen, 1);
-    REQUIRE(t.b.out->prefers_get(*at, 1));
+    REQUIRE(t.b.out->prefers_get(*at, 1) == preference::yes);
     REQUIRE(t.b.out->get(scatter({&into, 1}), *at, 1, 1) == post::done);
     REQUIRE(seen == static_cast<std::byte>(n));
     t.a.transport.free_region(memory);
     t.take_notes();
-    REQUIRE_FALSE(t.b.out->prefers_get(*at, 1));
+    REQUIRE(t.b.out->prefers_get(*at, 1) == preference::no);
     if (n == 100) fds = open_descriptors(), maps = mappings();
   }
   CHECK(open_descriptors() <= fds);
@@ -153,7 +88,7 @@ TEST_CASE("shm regions: more of them than a peer maps are shown in turns") {
       t.take_notes();
       REQUIRE(at);
       REQUIRE(at->region != 0);
-      REQUIRE(t.b.out->prefers_get(*at, page));
+      REQUIRE(t.b.out->prefers_get(*at, page) == preference::yes);
     }
 }
 
@@ -174,9 +109,9 @@ TEST_CASE("shm regions: a peer that takes no notes is sent a few, and goes witho
   const auto at = t.a.out->expose(fresh);
   REQUIRE(at);
   t.take_notes();
-  CHECK(t.b.out->prefers_get(*at, page));
+  CHECK(t.b.out->prefers_get(*at, page) == preference::yes);
   for (std::uint16_t number = 1; number != 501; ++number)
-    CHECK_FALSE(t.b.out->prefers_get(region_name{number, 0}.at(0), 1));
+    CHECK(t.b.out->prefers_get(region_name{number, 0}.at(0), 1) == preference::no);
 }
 
 TEST_CASE("shm regions: what a peer says that it took, and did not, changes nothing") {

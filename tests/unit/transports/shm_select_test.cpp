@@ -22,15 +22,15 @@ TEST_CASE("shared memory is copied directly, once it is mapped") {
   CHECK(choose_fetch(f).how == fetch::copy);
 }
 
-TEST_CASE("the kernel copies when nobody on the sender's side does, or when it was asked for") {
+TEST_CASE("the kernel copies when no thread on the sender's side does, or when it was asked for") {
   fetch_facts f;
   f.told = exposure::address;
   f.cma_works = true;
-  CHECK(choose_fetch(f).how == fetch::ask);
+  CHECK(choose_fetch(f).how == fetch::either);
   f.sender_computing = true;
   CHECK(choose_fetch(f).how == fetch::read);
   f.sender_has_progress_thread = true;
-  CHECK(choose_fetch(f).how == fetch::ask);
+  CHECK(choose_fetch(f).how == fetch::either);
   f.way = copy_method::cma;
   CHECK(choose_fetch(f).how == fetch::read);
   f.cma_works = false;

@@ -209,7 +209,7 @@ TEST_CASE("verbs: a device that answers no reads is not read from") {
   const auto at = b.expose(there);
   REQUIRE(at);
   const engine::holder hold(a.turns);
-  CHECK(!a.link->prefers_get(*at, 50'000));
+  CHECK(a.link->prefers_get(*at, 50'000) == preference::no);
   CHECK(a.link->prefers_put(50'000));
   const mutable_buffer one(here);
   CHECK(a.link->get(scatter({&one, 1}), *at, 50'000, 1) == post::failed);

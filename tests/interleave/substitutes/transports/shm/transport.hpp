@@ -22,6 +22,8 @@ class shm_transport {
   void wants_room(ring_link&) noexcept {}
   void has_unconsumed(ring_link&) noexcept {}
   void link_ended(ring_link&) noexcept {}
+  void exposes(ring_link&) noexcept {}
+  void exposes_nothing(ring_link&) noexcept {}
 
  private:
   std::uint32_t passes_ = 0;
@@ -37,7 +39,8 @@ class pair {
   runtime::remote_doorbell& peer_doorbell() noexcept { return doorbell_; }
   std::string take_answer(wireup_message) noexcept { return {}; }
   post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept { return post::failed; }
-  bool prefers_get(remote_address, std::size_t) const noexcept { return false; }
+  preference prefers_get(remote_address, std::size_t) const noexcept { return preference::no; }
+  bool write(std::uint64_t, std::uint64_t, std::size_t) const noexcept { return false; }
   std::optional<remote_address> expose(const_buffer) noexcept { return {}; }
 
  private:

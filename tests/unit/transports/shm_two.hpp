@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two shm transports of one process, on the test's thread.
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "transports/shm/transport.hpp"
+
+namespace weft::tests::shm_ends {
+
+using namespace weft::transports;
+using namespace weft::transports::shm;
+using weft::const_buffer;
+using weft::mutable_buffer;
+namespace runtime = weft::runtime;
+
+inline constexpr std::size_t page = 4096;
+
+class hearer final : public frame_sink {
+ public:
+  std::map<std::uint64_t, bool> transferred;
+  int frames = 0;
+  bool on_frame(const frame_header&, const frame_extension*, const std::byte*) noexcept override {
+    ++frames;
+    return true;
+  }
+  void on_transferred(std::uint64_t cookie, bool well) noexcept override {
+    transferred[cookie] = well;
+  }
+  void on_writable() noexcept override {}
+  void on_broken(weft::errc) noexcept override {}
+};
+
+/// One end, with the notes that were sent to it and not taken.
+struct side {
+  explicit side(copy_method way) : transport(own_bell, way, 7) {}
+  runtime::doorbell own_bell{false};
+  shm_transport transport;
+  hearer peer;
+  std::deque<wireup_message> notes;
+  std::unique_ptr<weft::transports::link> out;
+};
+
+struct two {
+  /// \param process_of_b its number, as `a` knows it
+  explicit two(copy_method way = copy_method::automatic, pid_t process_of_b = ::getpid())
+      : a(way), b(way) {
+    connect(a, b, process_of_b);
+    connect(b, a);
+  }
+  ~two() {
+    for (side* s : {&a, &b}) {
+      s->transport.forget(s->peer);
+      s->out.reset();
+    }
+  }
+  static void connect(side& from, side& to, pid_t process_of_to = ::getpid()) {
+    const auto who = [](side& other, pid_t process) {
+      return counterpart{process,
+                         [&other](wireup_message p) { other.notes.push_back(std::move(p)); }};
+    };
+    wireup_message offer, answer;
+    from.out = from.transport.open(from.peer, who(to, process_of_to), offer);
+    REQUIRE(to.transport.accept(to.peer, who(from, ::getpid()), std::move(offer), answer).empty());
+    REQUIRE(from.out->opened(std::move(answer)).empty());
+  }
+  void take_notes() {
+    while (!a.notes.empty() || !b.notes.empty())
+      for (side* s : {&a, &b})
+        while (!s->notes.empty()) {
+          wireup_message p = std::move(s->notes.front());
+          s->notes.pop_front();
+          s->transport.note(s->peer, std::move(p));
+        }
+  }
+  side a, b;
+};
+
+}  // namespace weft::tests::shm_ends
+
+using namespace weft::tests::shm_ends;
