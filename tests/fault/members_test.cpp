@@ -268,7 +268,10 @@ TEST_CASE("members: those that die while they join leave nothing") {
     CHECK(job.said(good, job.rank_of(good) + " met all"));
     const std::size_t before = open_descriptors(host);
     come_and_die(20);
-    CHECK(eventually([&] { return open_descriptors(host) <= before; }));
+    // The port of the transport tcp is opened with the first offer of this side, which may come
+    // only now: a process that connects itself needs none.
+    constexpr std::size_t of_a_port = 4;
+    CHECK(eventually([&] { return open_descriptors(host) <= before + of_a_port; }));
     CAPTURE(job.story());
     CHECK(job.leaves(good));
     program& last = job.start();
