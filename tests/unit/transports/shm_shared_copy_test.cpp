@@ -23,7 +23,8 @@ struct get {
   }
   post begin(std::uint64_t cookie = 1) {
     pieces[0] = mutable_buffer(in.data(), in.size());
-    return ends.b.out->get(scatter(std::span<const mutable_buffer>(pieces)), *at, in.size(), cookie);
+    return ends.b.out->get(scatter(std::span<const mutable_buffer>(pieces)), *at, in.size(),
+                           cookie);
   }
   bool ended(std::uint64_t cookie = 1) const {
     const auto found = ends.b.peer.transferred.find(cookie);
@@ -103,7 +104,8 @@ TEST_CASE("shared copy: of a receive of several pieces only the last one is shar
   get g(t, mib);
   mutable_buffer pieces[] = {{g.in.data(), mib / 4}, {g.in.data() + mib / 4, 3 * mib / 4}};
   CHECK_FALSE(t.a.transport.has_work());
-  REQUIRE(t.b.out->get(scatter(std::span<const mutable_buffer>(pieces)), *g.at, mib, 1) == post::posted);
+  REQUIRE(t.b.out->get(scatter(std::span<const mutable_buffer>(pieces)), *g.at, mib, 1) ==
+          post::posted);
   while (!g.ended()) {
     t.a.transport.poll();
     t.b.transport.poll();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A joint of two transports that move frames: each uses its own link, and the other stays when one
-// breaks.
+// A composite of two transports that move frames: each uses its own link, and the other stays when
+// one breaks.
 #include <array>
 #include <memory>
 #include <string>
@@ -39,7 +39,7 @@ struct lane final : frame_sink {
   int rooms = 0, breaks = 0;
 };
 
-/// A node with joint links.
+/// A node with composite links.
 struct end {
   end(fake::world& w, fake::node n) : turns(weft::progress_mode::polling, {}, "epoll", &w) {
     std::vector<std::unique_ptr<transport>> parts;
