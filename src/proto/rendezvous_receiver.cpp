@@ -58,7 +58,7 @@ payload_scheme rendezvous_receiver::choose(inbound_message& m) noexcept {
       m.fetched_at = connection_->owner().engine().now();
       m.payload = m.total - m.arrived;
       scheme_costs& costs = connection_->owner().costs().of(link.traits().name);
-      m.by_get = costs.choose(m.payload) == payload_scheme::get;
+      m.by_get = costs.choose(m.payload, asked_.size() + reads_.size()) == payload_scheme::get;
     }
     known.prefers_get = m.by_get;
   }

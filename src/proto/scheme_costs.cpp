@@ -28,6 +28,23 @@ bool scheme_costs::receivers_get(std::uint64_t bytes) const noexcept {
   return classes_[class_of(bytes)].answers > most_answers / 2;
 }
 
+bool scheme_costs::is_known(const size_class& c) noexcept {
+  return c.frames.per_kib != 0 && c.get.per_kib != 0;
+}
+
+/// The first choice of a class: as the nearest class that is known has it, of two the larger one.
+void scheme_costs::begin_as_neighbour(std::size_t index) noexcept {
+  size_class& c = classes_[index];
+  for (std::size_t distance = 1; distance != size_classes; ++distance)
+    for (const std::size_t other : {index + distance, index - distance}) {
+      if (other >= size_classes || !is_known(classes_[other])) continue;
+      c.frames.per_kib = classes_[other].frames.per_kib;
+      c.get.per_kib = classes_[other].get.per_kib;
+      c.frames.runs = c.get.runs = runs_before_use;
+      return;
+    }
+}
+
 bool scheme_costs::next_run_gets(const size_class& c) noexcept {
   const float frames = c.frames.per_kib, get = c.get.per_kib;
   if (std::min(c.frames.runs, c.get.runs) < runs_before_use) return c.get.runs < c.frames.runs;
@@ -37,13 +54,15 @@ bool scheme_costs::next_run_gets(const size_class& c) noexcept {
   return (get < frames) != (c.runs % between == 0);
 }
 
-payload_scheme scheme_costs::choose(std::uint64_t bytes) noexcept {
+payload_scheme scheme_costs::choose(std::uint64_t bytes, std::size_t under_way) noexcept {
   size_class& c = classes_[class_of(bytes)];
   if (c.left == 0) {
-    ++c.runs;
+    if (c.runs++ == 0) begin_as_neighbour(class_of(bytes));
     c.gets = next_run_gets(c);
     ++(c.gets ? c.get : c.frames).runs;
-    c.left = payloads_per_run;
+    // Long enough for payloads that have the machine to themselves.
+    c.mixed = static_cast<std::uint32_t>(std::min<std::size_t>(under_way, 64));
+    c.left = payloads_per_run + 2 * c.mixed;
   }
   --c.left;
   return c.gets ? payload_scheme::get : payload_scheme::frames;
@@ -52,7 +71,12 @@ payload_scheme scheme_costs::choose(std::uint64_t bytes) noexcept {
 void scheme_costs::note(payload_scheme how, std::uint64_t bytes,
                         std::chrono::nanoseconds took) noexcept {
   size_class& c = classes_[class_of(bytes)];
-  measured& m = how == payload_scheme::get ? c.get : c.frames;
+  if ((how == payload_scheme::get) != c.gets) return;
+  if (c.mixed != 0) {
+    --c.mixed;
+    return;
+  }
+  measured& m = c.gets ? c.get : c.frames;
   m.kib += static_cast<double>(bytes) / 1024;
   m.ns += static_cast<double>(took.count());
   if (++m.payloads != payloads_per_run) return;

@@ -23,8 +23,9 @@ namespace weft::proto {
 /// again now and then: the machine may have been busy.
 class scheme_costs {
  public:
-  /// \param bytes of the payload \return frames or get
-  payload_scheme choose(std::uint64_t bytes) noexcept;
+  /// \param bytes of the payload \param under_way payloads of the peer, this one not among them
+  /// \return frames or get
+  payload_scheme choose(std::uint64_t bytes, std::size_t under_way = 0) noexcept;
 
   /// A payload has crossed. \param took since its beginning, or since the end of the one before it
   /// if that came later
@@ -41,11 +42,11 @@ class scheme_costs {
   double cost(payload_scheme how, std::uint64_t bytes) const noexcept;
 
  private:
-  static constexpr std::uint32_t payloads_per_run = 8;
-  static constexpr std::uint32_t runs_before_use = 3;  // of each scheme
+  static constexpr std::uint32_t payloads_per_run = 4;
+  static constexpr std::uint32_t runs_before_use = 2;  // of each scheme
   // So many runs lie between two trials of the dearer scheme, if it is not much dearer, and if it
   // is.
-  static constexpr std::uint32_t runs_between_close = 8, runs_between_far = 48;
+  static constexpr std::uint32_t runs_between_close = 12, runs_between_far = 64;
 
   static constexpr std::size_t size_classes = 10;  // up to 32 KiB, 64 KiB ... 8 MiB, and all above
   static constexpr std::uint32_t most_answers = 8;
@@ -59,13 +60,18 @@ class scheme_costs {
   struct size_class {
     measured frames, get;
     std::uint32_t runs = 0;
-    std::uint32_t left = 0;     // choices of this run
-    bool gets = false;          // the scheme of this run
-    std::uint32_t answers = 0;  // of the last ones those by get, at most most_answers
+    std::uint32_t left = 0;   // choices of this run
+    std::uint32_t mixed = 0;  // payloads of the run before that may still be under way
+    bool gets = false;        // the scheme of this run
+    // Of the last answers those by get. At first as if all were: eager data would spoil the trials
+    // of get.
+    std::uint32_t answers = most_answers;
   };
 
   static std::size_t class_of(std::uint64_t bytes) noexcept;
   static bool next_run_gets(const size_class& c) noexcept;
+  static bool is_known(const size_class& c) noexcept;
+  void begin_as_neighbour(std::size_t index) noexcept;
 
   std::array<size_class, size_classes> classes_;
 };

@@ -19,6 +19,7 @@ void sender::opened() noexcept {
   const transports::traits& traits = connection_->link()->traits();
   small_limit_ = std::min(longest_in_one_frame(traits), settings.eager_limit);
   inlines_ = inlines(settings.eager_data, traits);
+  measures_ = traits.measures_payloads && settings.eager_data == rendezvous_eager_data::automatic;
 }
 
 bool sender::start(send_operation& op) noexcept {
@@ -73,7 +74,7 @@ bool sender::plan(send_operation& op) noexcept {
 
 /// Whether the payload of such a message will be read by its receiver, as things have been.
 bool sender::receiver_gets(std::size_t size) const noexcept {
-  return connection_->owner().settings().eager_data == rendezvous_eager_data::automatic &&
+  return measures_ &&
          connection_->owner().costs().of(connection_->link()->traits().name).receivers_get(size);
 }
 

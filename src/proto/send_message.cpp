@@ -88,7 +88,7 @@ protocol_coroutine sender::send_message(send_operation& op, bool has_turn) noexc
 
 /// For the choice whether the next message of that size has eager data.
 void sender::note_answer(const outbound_message& m, frame_kind answer) noexcept {
-  if (!m.op->rendezvous || !connection_->is_open()) return;
+  if (!measures_ || !m.op->rendezvous || !connection_->is_open()) return;
   if (answer == frame_kind::fin_ack || answer == frame_kind::cts)
     connection_->owner()
         .costs()

@@ -39,6 +39,9 @@ struct traits {
 
   /// By default, the frame that tells of a `get` or `put` is chained to it.
   bool chains_fin = false;
+
+  /// Whether link::prefers_get may leave the choice to measurement (preference::measured).
+  bool measures_payloads = false;
 };
 
 }  // namespace weft::transports

@@ -21,8 +21,11 @@ shm_transport::shm_transport(runtime::doorbell& own_bell, copy_method way,
 shm_transport::~shm_transport() = default;
 
 const transports::traits& shm_transport::traits() const noexcept {
-  static constexpr transports::traits shm{
-      .name = "shm", .max_payload = shm::max_payload, .fragment = 16 * 1024, .shares_memory = true};
+  static constexpr transports::traits shm{.name = "shm",
+                                          .max_payload = shm::max_payload,
+                                          .fragment = 16 * 1024,
+                                          .shares_memory = true,
+                                          .measures_payloads = true};
   return shm;
 }
 

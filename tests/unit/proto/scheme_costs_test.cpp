@@ -45,6 +45,13 @@ TEST_CASE("scheme costs: each size has its own") {
   CHECK(c.cost(payload_scheme::get, 32 * size) == 0);
 }
 
+TEST_CASE("scheme costs: a new size begins as the nearest one") {
+  scheme_costs c;
+  run(c, 100, 100us, 50us);
+  CHECK(run(c, 20, 400us, 200us, 4 * size) == 20);
+  CHECK(run(c, 20, 25us, 12us, size / 4) == 20);
+}
+
 TEST_CASE("scheme costs: a scheme that becomes the better one is found again") {
   scheme_costs c;
   run(c, 100, 50us, 70us);
@@ -74,16 +81,16 @@ TEST_CASE("scheme costs: payloads that end in bunches are measured by the run") 
 
 TEST_CASE("scheme costs: what receivers answer is known by size, after a few answers") {
   scheme_costs c;
+  CHECK(c.receivers_get(size));  // as long as nothing is known
+  for (int n = 0; n != 3; ++n) c.note_answer(size, false);
+  CHECK(c.receivers_get(size));
+  for (int n = 0; n != 20; ++n) c.note_answer(size, false);
   CHECK_FALSE(c.receivers_get(size));
+  CHECK(c.receivers_get(8 * size));
   for (int n = 0; n != 3; ++n) c.note_answer(size, true);
   CHECK_FALSE(c.receivers_get(size));
-  for (int n = 0; n != 20; ++n) c.note_answer(size, true);
+  for (int n = 0; n != 3; ++n) c.note_answer(size, true);
   CHECK(c.receivers_get(size));
-  CHECK_FALSE(c.receivers_get(8 * size));
-  for (int n = 0; n != 3; ++n) c.note_answer(size, false);
-  CHECK(c.receivers_get(size));
-  for (int n = 0; n != 3; ++n) c.note_answer(size, false);
-  CHECK_FALSE(c.receivers_get(size));
 }
 
 TEST_CASE("scheme costs: a table keeps each transport's") {
