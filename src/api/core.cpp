@@ -342,7 +342,7 @@ std::string core::describe() const {
   if (job_->launched())
     text += fmt::format("job: rank {} of {}, {} on this host\n", job_->rank(), job_->size(),
                         job_->local_size());
-  return text + missing();
+  return text + messenger_.costs().describe() + missing();
 }
 
 }  // namespace weft::detail

@@ -287,7 +287,7 @@ const std::vector<environment_variable>& environment_variables() {
        [](options& o, const char* n, const std::string& v) { o.eager_limit = bytes(n, v); },
        [](const options& o) { return std::to_string(o.eager_limit); }},
       {"WEFT_RENDEZVOUS", "experimental.rendezvous",
-       "how the rest of a longer one crosses: auto, frames, read, write", set_rendezvous,
+       "how the rest of a longer one crosses: auto, frames, get, put", set_rendezvous,
        [](const options& o) { return name_of(o.experimental.rendezvous); }},
       {"WEFT_RENDEZVOUS_EAGER_DATA", "experimental.eager_data",
        "whether its beginning goes with the handshake: auto, yes, no", set_eager_data,

@@ -106,8 +106,7 @@ void connection_setup::disconnected(peer& p) noexcept {
   }
 }
 
-// --- this side gives a peer up
-// --------------------------------------------------------------------
+// --- this side gives a peer up --------------------------------------------------------------
 
 void connection_setup::given_up(peer& p) {
   manager_->post([this, p = p.shared_from_this()] {

@@ -37,8 +37,7 @@ void connection_setup::attach(wireup::connection_manager& m, rank_finder finder)
   manager_->open(m);
 }
 
-// --- for the messenger
-// ----------------------------------------------------------------------------
+// --- for the messenger ----------------------------------------------------------------------
 
 void connection_setup::connect(peer& p) noexcept {
   try {
@@ -105,8 +104,7 @@ void connection_setup::fail(peer& p, errc why, const std::string& detail) {
   p.fail(why, detail);
 }
 
-// --- a pending connection
-// -------------------------------------------------------------------------
+// --- a pending connection -------------------------------------------------------------------
 
 /// A peer that the other side has closed meanwhile may owe an answer, which goes back the way that
 /// the good-bye came.
@@ -162,8 +160,7 @@ void connection_setup::connected(const std::shared_ptr<peer>& p, const channel_p
   advance(*process);
 }
 
-// --- channels
-// -------------------------------------------------------------------------------------
+// --- channels -------------------------------------------------------------------------------
 
 std::shared_ptr<peer> connection_setup::peer_at(const wireup::unpacked_address& address) {
   if (address.id == attached_->self().id) return messenger_.peers().at(job_.rank());

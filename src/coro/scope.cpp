@@ -62,8 +62,8 @@ bool scope::idle() const noexcept {
 }
 
 bool scope::ask(asked who) noexcept {
-  auto nobody = asked::not_yet;
-  if (!asked_.compare_exchange_strong(nobody, who, std::memory_order_acq_rel)) return false;
+  auto unasked = asked::not_yet;
+  if (!asked_.compare_exchange_strong(unasked, who, std::memory_order_acq_rel)) return false;
 
   std::stop_source tasks{std::nostopstate};
   {

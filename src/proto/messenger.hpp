@@ -66,6 +66,7 @@ class messenger {
   region_table& regions() noexcept { return regions_; }
   stream_table& streams() noexcept { return streams_; }
   scheme_cost_table& costs() noexcept { return costs_; }
+  const scheme_cost_table& costs() const noexcept { return costs_; }
   metrics& counts() noexcept { return counts_; }
 
   // --- receives and probes --------------------------------------------------------------------

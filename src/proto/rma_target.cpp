@@ -152,8 +152,7 @@ bool rma_target::on_update(const frame_header& h, const frame_extension& x) noex
   return true;
 }
 
-// --- what the peer's link may do by itself
-// --------------------------------------------------------
+// --- what the peer's link may do by itself --------------------------------------------------
 
 /// \return false: nothing was granted
 bool rma_target::grants(std::uint16_t id, std::uint64_t key,
@@ -196,8 +195,7 @@ bool rma_target::on_released(const frame_extension& x) noexcept {
   return x.a <= 0xffff && withdraw(static_cast<std::uint16_t>(x.a)) == withdrawn::well;
 }
 
-// --- what the peer reads
-// --------------------------------------------------------------------------
+// --- what the peer reads --------------------------------------------------------------------
 
 /// \return done: all of it has left, or a refusal; posted: others have their turn now
 post rma_target::send_got(reading& r) noexcept {

@@ -109,7 +109,7 @@ std::string scheme_cost_table::describe() const {
       const double frames = e.costs.cost(payload_scheme::frames, bytes);
       const double get = e.costs.cost(payload_scheme::get, bytes);
       if (frames == 0 || get == 0) continue;
-      text += fmt::format("{}, up to {} KiB: frames {:.0f} ns/KiB, get {:.0f} ns/KiB\n",
+      text += fmt::format("measured: {}, up to {} KiB: frames {:.0f} ns/KiB, get {:.0f} ns/KiB\n",
                           e.transport, bytes / 1024, frames, get);
     }
   return text;

@@ -41,8 +41,7 @@ class stream final : public std::enable_shared_from_this<stream> {
   /// One sentence, for people, about a failure of this stream.
   std::string explain(errc status, const char* cause) const;
 
-  // --- progress lock held
-  // -----------------------------------------------------------------------------
+  // --- progress lock held -------------------------------------------------------------------
 
   stream_reader& reader() noexcept { return reader_; }
   stream_writer& writer() noexcept { return writer_; }

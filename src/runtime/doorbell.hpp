@@ -23,7 +23,7 @@ struct doorbell_page {
   /// the progress thread in its place. Written when a thread goes to sleep in this way and when it
   /// wakes, so that a sender, which reads it per message, keeps it in its cache.
   alignas(64) std::atomic<std::uint32_t> asleep;
-  static constexpr std::uint32_t nobody = 0, caller_sleeps = 1, progress_listens = 3;
+  static constexpr std::uint32_t no_thread = 0, caller_sleeps = 1, progress_listens = 3;
 
   /// Odd: the application's thread computes with operations outstanding, and the progress thread
   /// sleeps. Only frames that need a reaction ring (handshakes, a full ring).
@@ -50,7 +50,7 @@ class doorbell {
   void arm_asleep() noexcept { arm(doorbell_page::caller_sleeps); }
   /// The same for the progress thread, on behalf of coroutines on other executors.
   void arm_listening() noexcept { arm(doorbell_page::progress_listens); }
-  void disarm_asleep() noexcept { raise(page_->asleep, doorbell_page::nobody); }
+  void disarm_asleep() noexcept { raise(page_->asleep, doorbell_page::no_thread); }
 
   /// Announces that the caller computes. `heavy` false: a hint without a fence, for a thread that
   /// goes on to user code and cannot afford one. Model: tests/models/computing.pml.

@@ -56,8 +56,7 @@ class engine final : public detail::timer_service, public executor, public detai
   /// pollables are destroyed. Not with the progress lock held.
   void stop() noexcept { progress_thread_.stop(); }
 
-  // --- the progress lock
-  // ---------------------------------------------------------------------------
+  // --- the progress lock --------------------------------------------------------------------
 
   void enter() noexcept { core_.enter(); }
   /// Releases the progress lock. Wakes each thread that operations ended for: the caller if it
@@ -82,8 +81,7 @@ class engine final : public detail::timer_service, public executor, public detai
     engine& engine_;
   };
 
-  // --- with the progress lock held
-  // -----------------------------------------------------------------
+  // --- with the progress lock held ----------------------------------------------------------
 
   /// An operation stays in flight after its posting call. Every pending operation is ended once.
   void pending(const operation& op) noexcept {

@@ -91,7 +91,7 @@ void connection_manager::impl::on_unix_client(unique_fd client, std::uint64_t li
 }
 
 void connection_manager::impl::on_tcp_client(unique_fd client, std::uint64_t listener_number) {
-  if (const auto wrong = tcp_answering::is_nobody(client.get())) {
+  if (const auto wrong = tcp_answering::is_unwanted(client.get())) {
     if (!wrong->empty()) notices_.refused_tcp_client(client.get(), *wrong);
     return;
   }

@@ -27,7 +27,7 @@ tcp_answering::tcp_answering(loop& on, unique_fd socket, terms t)
   socket.release();
 }
 
-std::optional<std::string_view> tcp_answering::is_nobody(int socket) noexcept {
+std::optional<std::string_view> tcp_answering::is_unwanted(int socket) noexcept {
   opening said{};
   const ssize_t n = ::recv(socket, said.data(), said.size(), MSG_PEEK | MSG_DONTWAIT);
   if (n == 0) return std::string_view{};

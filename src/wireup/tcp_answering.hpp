@@ -38,7 +38,7 @@ class tcp_answering : public std::enable_shared_from_this<tcp_answering> {
   /// clients of other programs have, and should cost no more than this check. A client that has not
   /// sent anything yet may still be valid. \return what was wrong, for people; empty: it left
   /// without sending anything
-  static std::optional<std::string_view> is_nobody(int socket) noexcept;
+  static std::optional<std::string_view> is_unwanted(int socket) noexcept;
 
   void start();
   /// How far the client has come. When room is needed, clients that have come less far are closed

@@ -35,8 +35,7 @@ task<remote_region> hear(endpoint other) {
 task<void> say_done(endpoint other) { co_await other.send(const_buffer{}, tag{2}); }
 task<void> hear_done(endpoint other) { co_await other.recv(mutable_buffer{}, tag{2}); }
 
-// --- bytes there and back
-// -------------------------------------------------------------------------
+// --- bytes there and back -------------------------------------------------------------------
 
 task<void> put_and_get(context&, endpoint other) {
   const remote_region all = co_await hear(other);
@@ -66,8 +65,7 @@ task<void> be_put_into(context& here, endpoint other) {
   }
 }
 
-// --- a window of slots, both ways at once
-// ---------------------------------------------------------
+// --- a window of slots, both ways at once ---------------------------------------------------
 
 constexpr std::uint64_t filled = 100;
 constexpr std::size_t depth = 4, slot_size = 10'000;
@@ -102,8 +100,7 @@ task<void> windows_both_ways(context& here, endpoint other) {
   co_await when_all(say_done(other), hear_done(other));
 }
 
-// --- counting
-// -------------------------------------------------------------------------------------
+// --- counting -------------------------------------------------------------------------------
 
 constexpr std::uint64_t counts = 100;
 
@@ -134,8 +131,7 @@ task<void> be_counted(context& here, endpoint other) {
   expect(memory[0] == 0 && memory[2] == 0, "and the words beside it are as they were");
 }
 
-// --- an owner that computes
-// -----------------------------------------------------------------------
+// --- an owner that computes -----------------------------------------------------------------
 
 task<void> reach_the_busy(context&, endpoint other) {
   const remote_region all = co_await hear(other);
@@ -155,8 +151,7 @@ task<void> be_busy(context& here, endpoint other) {
   while (word.load() == 0) std::this_thread::yield();
 }
 
-// --- under a name of the owner's choice
-// -----------------------------------------------------------
+// --- under a name of the owner's choice -----------------------------------------------------
 
 constexpr std::uint64_t chosen_key = 7;
 constexpr std::uint64_t counted_from = 1'000'000;
@@ -199,8 +194,7 @@ task<void> be_named(context& here, endpoint other) {
   expect(memory == pattern(memory.size(), 1), "it is there");
 }
 
-// --- what is refused
-// ------------------------------------------------------------------------------
+// --- what is refused ------------------------------------------------------------------------
 
 task<void> ask_for_too_much(context&, endpoint other) {
   const remote_region readable = co_await hear(other);
@@ -253,8 +247,7 @@ task<void> refuse(context& here, endpoint other) {
          "what was refused has written nothing");
 }
 
-// --- stopped
-// --------------------------------------------------------------------------------------
+// --- stopped --------------------------------------------------------------------------------
 
 task<void> stop_some(context&, endpoint other) {
   const remote_region all = co_await hear(other);
@@ -281,8 +274,7 @@ task<void> be_touched(context& here, endpoint other) {
   co_await hear_done(other);
 }
 
-// --- the end of a region
-// --------------------------------------------------------------------------
+// --- the end of a region --------------------------------------------------------------------
 
 task<void> read_until_refused(context&, endpoint other) {
   const remote_region all = co_await hear(other);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process dies while qdma reads or writes a long message between it and another process. The
-// other side's operation ends, whole or with peer_lost, and its memory belongs to it again.
+// A process dies while a link reads or writes a long message between it and another process: qdma,
+// or shm, where both sides copy. The other side's operation ends, whole or with peer_lost, and its
+// memory belongs to it again.
 #include <signal.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ constexpr std::byte mark{0x11};
 
 /// How long messages cross on both sides.
 struct manner {
+  const char* transport;
   const char* way;
   const char* chained;
   const char* ends;
@@ -32,8 +34,8 @@ struct manner {
 /// Starts the program, which connects to a listener and does what `what` says.
 program come(const manner& m, const weft::listener& listening, const std::string& what) {
   return program({bin + "/tests/halfway", listening.address(), what},
-                 {"WEFT_TRANSPORTS=qdma", "WEFT_EAGER_LIMIT=1k", "WEFT_RENDEZVOUS_EAGER_DATA=no",
-                  std::string("WEFT_RENDEZVOUS=") + m.way,
+                 {std::string("WEFT_TRANSPORTS=") + m.transport, "WEFT_EAGER_LIMIT=1k",
+                  "WEFT_RENDEZVOUS_EAGER_DATA=no", std::string("WEFT_RENDEZVOUS=") + m.way,
                   std::string("WEFT_RENDEZVOUS_CHAINED_FIN=") + m.chained,
                   std::string("WEFT_QDMA_COPY_COMPLETION=") + m.ends});
 }
@@ -86,28 +88,27 @@ errc cut_off(weft::context& ctx, weft::listener& listening, const manner& m, boo
 
 }  // namespace
 
-TEST_CASE("kill: in the middle of a message that qdma reads or writes") {
+TEST_CASE("kill: in the middle of a message that a link reads or writes") {
   enter_private_world();
-  const auto [way, chained, ends] = GENERATE(values<manner>({{"get", "no", "direct"},
-                                                             {"put", "no", "direct"},
-                                                             {"get", "yes", "one_queue"},
-                                                             {"put", "yes", "two_queues"}}));
-  const manner m{way, chained, ends};
+  const auto m = GENERATE(values<manner>({{"qdma", "get", "no", "direct"},
+                                          {"qdma", "put", "no", "direct"},
+                                          {"qdma", "get", "yes", "one_queue"},
+                                          {"qdma", "put", "yes", "two_queues"},
+                                          {"shm", "get", "no", "direct"}}));
+  const std::string way = m.way, chained = m.chained, ends = m.ends;
   const bool it_sends = GENERATE(true, false);
-  CAPTURE(way, chained, ends, it_sends);
+  CAPTURE(m.transport, way, chained, ends, it_sends);
   {
     weft::options o;
-    o.transports = {"qdma"};
+    o.transports = {m.transport};
     o.eager_limit = 1024;
     o.experimental.eager_data = weft::rendezvous_eager_data::no;
     o.experimental.rendezvous =
-        way == std::string("get") ? weft::rendezvous_scheme::get : weft::rendezvous_scheme::put;
-    o.experimental.chained =
-        chained == std::string("yes") ? weft::chained_fin::yes : weft::chained_fin::no;
-    o.experimental.qdma_copy_completion =
-        ends == std::string("direct")      ? weft::copy_completion::direct
-        : ends == std::string("one_queue") ? weft::copy_completion::one_queue
-                                           : weft::copy_completion::two_queues;
+        way == "get" ? weft::rendezvous_scheme::get : weft::rendezvous_scheme::put;
+    o.experimental.chained = chained == "yes" ? weft::chained_fin::yes : weft::chained_fin::no;
+    o.experimental.qdma_copy_completion = ends == "direct"      ? weft::copy_completion::direct
+                                          : ends == "one_queue" ? weft::copy_completion::one_queue
+                                                                : weft::copy_completion::two_queues;
     weft::context ctx(o);
     weft::listener listening =
         weft::run(ctx, ctx.listen("unix://weft-halfway-" + std::to_string(::getpid())));
@@ -124,7 +125,7 @@ TEST_CASE("kill: in the middle of a message that qdma reads or writes") {
       CHECK(is_full(own, halfway::content));
     }
     const weft::metrics n = ctx.snapshot();
-    CHECK((way == std::string("get") ? n.rendezvous_gets : n.rendezvous_puts) != 0);
+    CHECK((way == "get" ? n.rendezvous_gets : n.rendezvous_puts) != 0);
   }
   CHECK(leftovers() == "");
 }

@@ -67,6 +67,7 @@ struct stage {
   runtime::mapping sent_to;
   ring* outgoing = nullptr;
   std::uint64_t written = 0;  // by the counterpart
+  std::uint64_t shared_size = 0;
 
   stage() {
     incoming.magic = ring_magic;
@@ -106,8 +107,45 @@ struct stage {
     check(taken != post::posted, "a frame is taken at once or not");
   }
 
+  /// The receiver's side of a shared copy, whose words the counterpart writes as it likes (case 2).
+  void receive_together(input& with) {
+    shared_copy_receiver& share = ours->share();
+    const std::uint64_t size = 2 * shared_copy::smallest_chunk + with.get<std::uint32_t>();
+    if (!share.is_open()) {
+      share.open(1 << 20, 2 << 20, size);
+      shared_size = size;
+    }
+    if (const auto chunk = share.claim())
+      check(chunk->bytes != 0 && chunk->offset < shared_size &&
+                chunk->bytes <= shared_size - chunk->offset,
+            "a chunk lies within the payload");
+    if (share.now() != shared_copy_receiver::progress::under_way || with.get<std::uint8_t>() == 0) {
+      share.close();
+      share.is_writing();
+    }
+  }
+
+  /// The sender's side. What it accepts is limited by what it has exposed.
+  void send_together(input& with) {
+    shared_copy& words = outgoing->share;
+    words.from = with.get<std::uint64_t>();
+    words.size = with.get<std::uint64_t>();
+    words.next = with.get<std::uint64_t>();
+    constexpr std::uint64_t begin = 1 << 20, exposed = 64 << 20;
+    shared_copy_sender helps(words);
+    const auto offer = helps.offered();
+    if (!offer || offer->from < begin || offer->from - begin > exposed ||
+        offer->size > exposed - (offer->from - begin))
+      return;
+    const auto chunk = helps.claim(*offer);
+    check(chunk && chunk->from >= offer->from && chunk->bytes != 0 &&
+              chunk->bytes <= offer->size - (chunk->from - offer->from),
+          "a chunk lies within the payload");
+    helps.wrote(with.get<std::uint8_t>() != 0);
+  }
+
   void step(input& with) {
-    switch (with.get<std::uint8_t>() % 9) {
+    switch (with.get<std::uint8_t>() % 11) {
       case 0:
       case 1:
         return write_slot(with);
@@ -140,6 +178,10 @@ struct stage {
         theirs.words->computing.store(with.get<std::uint8_t>());
         incoming.room_wanted.store(with.get<std::uint8_t>());
         return;
+      case 8:
+        return receive_together(with);
+      case 9:
+        return send_together(with);
       default:
         transport.poll();
         transport.has_work();

@@ -54,8 +54,7 @@ struct report {
 /// that never ends, or by all of them waiting.
 report explore(const bounds& within, const std::function<void(run&)>& scenario);
 
-// --- what the substitutes of std::atomic and others call
-// ------------------------------------------
+// --- what the substitutes of std::atomic and others call ------------------------------------
 
 void point();  ///< another thread may go on here
 void load(const void* at, void* to, std::size_t n);

@@ -33,8 +33,7 @@ record about(const message_call& m, endpoint& of, record::kind what, std::uint64
 
 }  // namespace
 
-// --- ends, with the external loop held
-// ---------------------------------------------------------------
+// --- ends, with the external loop held ------------------------------------------------------
 
 void endpoint::note_end(record& r) noexcept {
   const bool receive = r.what == record::kind::receive;

@@ -130,8 +130,7 @@ void endpoint::start(slot& memory, scattered& whole, const transfer_request& r) 
   if (p.start_held()) note_end(p);
 }
 
-// --- ends, with the external loop held
-// ------------------------------------------------------------------
+// --- ends, with the external loop held ------------------------------------------------------
 
 void part::has_ended(operation& o) noexcept {
   auto& self = static_cast<part&>(o);

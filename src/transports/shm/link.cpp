@@ -181,8 +181,9 @@ std::optional<remote_address> ring_link::expose(const_buffer data) noexcept {
 void ring_link::remember(const_buffer exposed) noexcept {
   if (cannot_write_ || exposed.size() < 2 * shared_copy::smallest_chunk) return;
   try {
+    exposed_.reserve(exposed_.size() + 1);
+    if (exposed_.empty()) pair_.owner().exposes(*this);
     exposed_.push_back(exposed);
-    if (exposed_.size() == 1) pair_.owner().exposes(*this);
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -205,14 +206,18 @@ bool ring_link::is_exposed(std::uint64_t from, std::uint64_t size) const noexcep
   });
 }
 
-bool ring_link::can_help() const noexcept {
+/// \return a payload that this side may write; nothing: none is offered
+std::optional<shared_copy_sender::offer> ring_link::writable_offer() const noexcept {
   const auto offer = cannot_write_ ? std::nullopt : share_.offered();
-  return offer && is_exposed(offer->from, offer->size);
+  if (!offer || !is_exposed(offer->from, offer->size) || !pair_.may_write()) return {};
+  return offer;
 }
 
+bool ring_link::can_help() const noexcept { return writable_offer().has_value(); }
+
 unsigned ring_link::help() noexcept {
-  const auto offer = cannot_write_ ? std::nullopt : share_.offered();
-  if (!offer || !is_exposed(offer->from, offer->size)) return 0;
+  const auto offer = writable_offer();
+  if (!offer) return 0;
   const auto chunk = share_.claim(*offer);
   if (!chunk) return 0;
   const bool well = pair_.write(chunk->to, chunk->from, chunk->bytes);

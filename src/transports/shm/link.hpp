@@ -65,6 +65,7 @@ class ring_link final : public link {
   bool make_room(std::uint64_t bulk_end) noexcept;
   void remember(const_buffer exposed) noexcept;
   bool is_exposed(std::uint64_t from, std::uint64_t size) const noexcept;
+  std::optional<shared_copy_sender::offer> writable_offer() const noexcept;
 
   pair& pair_;
   const std::uint32_t& passes_;                   // of the transport

@@ -35,6 +35,9 @@ class pair {
   post get(scatter into, remote_address from, std::size_t size, std::uint64_t cookie) noexcept;
   /// \return false: the data cannot be read, or the peer's application may have its memory back
   bool copy_slice(transfer& t) noexcept;
+  /// Whether this side may write to the peer's memory: the process with its number is the peer, as
+  /// a probe of its memory has shown.
+  bool may_write() const noexcept { return receiver_ && no_cma_.empty(); }
   /// Writes to memory of the peer, which it has named. \return false: the kernel refuses that
   bool write(std::uint64_t to, std::uint64_t from, std::size_t size) const noexcept;
   /// No chunk of a shared copy is written by the peer from now on.

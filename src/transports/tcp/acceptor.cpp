@@ -114,7 +114,7 @@ void acceptor::resume() noexcept {
 
 /// Most unauthenticated clients have sent a wrong greeting, or left, when they are accepted: this
 /// check is all that they cost. The greeting of a peer stays to be read.
-bool acceptor::is_nobody(int fd) noexcept {
+bool acceptor::is_unwanted(int fd) noexcept {
   client_hello said{};
   const ssize_t n = ::recv(fd, &said, sizeof said, MSG_PEEK | MSG_DONTWAIT);
   if (n == 0) return true;
@@ -124,7 +124,7 @@ bool acceptor::is_nobody(int fd) noexcept {
 }
 
 void acceptor::admit(runtime::unique_fd fd) noexcept {
-  if (is_nobody(fd.get())) return;
+  if (is_unwanted(fd.get())) return;
   if (pending_clients_.size() == most_pending_clients) {
     const auto silent = std::ranges::find(pending_clients_, std::size_t{0}, &pending_client::heard);
     dismiss(silent != pending_clients_.end() ? *silent : pending_clients_.front(), true);

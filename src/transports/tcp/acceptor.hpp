@@ -78,7 +78,7 @@ class acceptor {
   };
 
   void admit(runtime::unique_fd fd) noexcept;
-  bool is_nobody(int fd) noexcept;
+  bool is_unwanted(int fd) noexcept;
   bool turn_away_one(int listening) noexcept;
   void hear(pending_client& client) noexcept;
   bool answer(pending_client& client) noexcept;

@@ -19,6 +19,7 @@
 #include <weft/weft.hpp>
 
 #include "api/core.hpp"
+#include "support/silent_link.hpp"
 #include "transports/transport.hpp"
 #include "unit/wireup/node.hpp"
 
@@ -46,28 +47,11 @@ class log {
   std::vector<std::string> lines_;
 };
 
-/// Takes frames and loses them.
-class stub_link final : public transports::link {
+/// Records its end.
+class stub_link final : public tests::silent_link {
  public:
-  stub_link(const transports::traits& t, log& to) : link(t), log_(to) {}
+  stub_link(const transports::traits& t, log& to) : silent_link(t), log_(to) {}
   ~stub_link() override { log_.add("end " + std::string(traits().name)); }
-  std::string opened(transports::wireup_message) override { return {}; }
-  transports::post send(const transports::frame_header& h, const transports::frame_extension*,
-                        transports::gather& data) noexcept override {
-    data.skip(h.size);
-    return transports::post::done;
-  }
-  transports::post get(transports::scatter, transports::remote_address, std::size_t,
-                       std::uint64_t) noexcept override {
-    return transports::post::failed;
-  }
-  transports::preference prefers_get(transports::remote_address,
-                                     std::size_t) const noexcept override {
-    return transports::preference::no;
-  }
-  std::optional<transports::remote_address> expose(const_buffer) noexcept override { return {}; }
-  bool unconsumed() const noexcept override { return false; }
-  void wake_peer() noexcept override {}
 
  private:
   log& log_;

@@ -15,6 +15,7 @@
 #include "connections/transport_list.hpp"
 #include "proto/messenger.hpp"
 #include "support/scripted_connector.hpp"
+#include "support/silent_link.hpp"
 
 namespace ends {
 
@@ -38,26 +39,10 @@ struct manner {
 
 using kinds = std::vector<manner>;
 
-class scripted_link final : public transports::link {
+class scripted_link final : public tests::silent_link {
  public:
-  scripted_link(const transports::traits& t, const manner& m) : link(t), manner_(m) {}
+  scripted_link(const transports::traits& t, const manner& m) : silent_link(t), manner_(m) {}
   std::string opened(wireup_message) override { return manner_.trouble; }
-  transports::post send(const transports::frame_header& h, const transports::frame_extension*,
-                        transports::gather& data) noexcept override {
-    data.skip(h.size);
-    return transports::post::done;
-  }
-  transports::post get(transports::scatter, transports::remote_address, std::size_t,
-                       std::uint64_t) noexcept override {
-    return transports::post::failed;
-  }
-  transports::preference prefers_get(transports::remote_address,
-                                     std::size_t) const noexcept override {
-    return transports::preference::no;
-  }
-  std::optional<transports::remote_address> expose(const_buffer) noexcept override { return {}; }
-  bool unconsumed() const noexcept override { return false; }
-  void wake_peer() noexcept override {}
 
  private:
   const manner& manner_;

@@ -4,6 +4,7 @@
 
 #include "net.hpp"
 #include "proto/select.hpp"
+#include "support/silent_link.hpp"
 
 namespace net {
 
@@ -13,31 +14,16 @@ constexpr std::uint64_t numbered(std::uint64_t id, std::uint64_t size = 1) {
 }
 
 /// A link to a peer that reads as many frames as the test permits, and answers nothing.
-class swallowing_link final : public weft::transports::link {
+class swallowing_link final : public weft::tests::silent_link {
  public:
-  explicit swallowing_link(std::size_t& room) noexcept : link(kind), room_(room) {}
-  std::string opened(weft::transports::wireup_message) override { return {}; }
+  explicit swallowing_link(std::size_t& room) noexcept : silent_link(kind), room_(room) {}
   weft::transports::post send(const weft::proto::frame_header& h,
-                              const weft::proto::frame_extension*,
+                              const weft::proto::frame_extension* x,
                               weft::transports::gather& data) noexcept override {
     if (room_ == 0) return weft::transports::post::busy;
     --room_;
-    data.skip(h.size);
-    return weft::transports::post::done;
+    return silent_link::send(h, x, data);
   }
-  weft::transports::post get(weft::transports::scatter, weft::transports::remote_address,
-                             std::size_t, std::uint64_t) noexcept override {
-    return weft::transports::post::failed;
-  }
-  weft::transports::preference prefers_get(weft::transports::remote_address,
-                                           std::size_t) const noexcept override {
-    return weft::transports::preference::no;
-  }
-  std::optional<weft::transports::remote_address> expose(weft::const_buffer) noexcept override {
-    return {};
-  }
-  bool unconsumed() const noexcept override { return false; }
-  void wake_peer() noexcept override {}
 
  private:
   static constexpr weft::transports::traits kind{

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Payloads that receiver and sender copy together, between two transports on the test's thread.
+#include <sys/mman.h>
+
 #include "shm_two.hpp"
 
 #include "support/pattern.hpp"
@@ -121,10 +123,7 @@ TEST_CASE("shared copy: only exposed memory is written, and only until it is wit
     t.a.out->withdraw(*g.at);
   } else {  // a peer that asks for more than was exposed
     g.at->offset += page;
-    g.in.resize(mib);
   }
-  bytes other = g.out;
-  if (!withdrawn) other.insert(other.end(), page, std::byte{});
   REQUIRE(g.begin() == post::posted);
   CHECK_FALSE(t.a.transport.has_work());
   for (int n = 0; n != 20; ++n) t.a.transport.poll();
@@ -132,11 +131,16 @@ TEST_CASE("shared copy: only exposed memory is written, and only until it is wit
   t.b.transport.forget(t.b.peer);
 }
 
-TEST_CASE("shared copy: a sender whose kernel refuses to write leaves all to the receiver") {
-  two t(copy_method::automatic, 1 << 22);  // no process has that number
+TEST_CASE("shared copy: a sender that cannot write leaves all to the receiver, from then on") {
+  two t;
   get g(t, mib);
+  // Only whole pages inside of the receive's memory.
+  const auto begin = (reinterpret_cast<std::uintptr_t>(g.in.data()) + page - 1) / page * page;
+  void* const inside = reinterpret_cast<void*>(begin);
   REQUIRE(g.begin() == post::posted);
+  REQUIRE(::mprotect(inside, mib - 2 * page, PROT_READ) == 0);
   CHECK(t.a.transport.poll() == 1);  // it tries
+  REQUIRE(::mprotect(inside, mib - 2 * page, PROT_READ | PROT_WRITE) == 0);
   while (!g.ended()) {
     t.b.transport.poll();
     t.a.transport.poll();
@@ -147,6 +151,35 @@ TEST_CASE("shared copy: a sender whose kernel refuses to write leaves all to the
   CHECK_FALSE(t.a.transport.has_work());
   while (!again.ended(2)) t.b.transport.poll();
   CHECK((again.in == again.out));
+}
+
+TEST_CASE("shared copy: a sender writes to no process that it has not probed") {
+  two t(copy_method::automatic, 1 << 22);  // the number of no process
+  get g(t, mib);
+  REQUIRE(g.begin() == post::posted);
+  CHECK_FALSE(t.a.transport.has_work());
+  for (int n = 0; n != 20; ++n) t.a.transport.poll();
+  CHECK(written_by(t.a) == 0);
+  while (!g.ended()) t.b.transport.poll();
+  CHECK((g.in == g.out));
+}
+
+TEST_CASE("shared copy: memory that is unmapped meanwhile ends this copy, and says so") {
+  two t;
+  void* const there =
+      ::mmap(nullptr, mib, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(there != MAP_FAILED);
+  const auto at = t.a.out->expose(const_buffer(static_cast<std::byte*>(there), mib));
+  REQUIRE(at);
+  bytes in(mib);
+  const mutable_buffer pieces[] = {mutable_buffer(in.data(), in.size())};
+  REQUIRE(t.b.out->get(scatter(std::span<const mutable_buffer>(pieces)), *at, mib, 1) ==
+          post::posted);
+  REQUIRE(::munmap(there, mib) == 0);
+  const bool sender_first = GENERATE(true, false);
+  if (sender_first) t.a.transport.poll();
+  while (t.b.peer.transferred.empty()) t.b.transport.poll();
+  CHECK_FALSE(t.b.peer.transferred.at(1));
 }
 
 TEST_CASE("shared copy: no chunk is written after the receiver has given the memory back") {

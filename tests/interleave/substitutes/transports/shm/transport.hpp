@@ -40,6 +40,7 @@ class pair {
   std::string take_answer(wireup_message) noexcept { return {}; }
   post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept { return post::failed; }
   preference prefers_get(remote_address, std::size_t) const noexcept { return preference::no; }
+  bool may_write() const noexcept { return false; }
   bool write(std::uint64_t, std::uint64_t, std::size_t) const noexcept { return false; }
   std::optional<remote_address> expose(const_buffer) noexcept { return {}; }
 
