@@ -20,18 +20,6 @@ namespace weft::proto {
 
 class peer;
 
-/// Copies `n` bytes to the place of the cursor and moves it on; bytes that do not fit are dropped.
-inline void copy_in(transports::scatter& into, const std::byte* data, std::uint64_t n) noexcept {
-  while (n != 0) {
-    const mutable_buffer run = into.run(n);
-    if (run.empty()) return;
-    std::memcpy(run.data(), data, run.size());
-    data += run.size();
-    n -= run.size();
-    into.skip(run.size());
-  }
-}
-
 struct inbound_message;
 
 /// What the payload of a rendezvous needs at its receiver.

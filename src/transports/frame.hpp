@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include <weft/message.hpp>
@@ -77,5 +78,29 @@ class cursor {
 
 using gather = cursor<const_buffer>;
 using scatter = cursor<mutable_buffer>;
+
+/// Copies the next `n` bytes of a message, or as many as there are, and moves the cursor on.
+inline void copy_out(std::byte* to, gather& from, std::size_t n) noexcept {
+  while (n != 0) {
+    const const_buffer run = from.run(n);
+    if (run.empty()) return;
+    std::memcpy(to, run.data(), run.size());
+    to += run.size();
+    n -= run.size();
+    from.skip(run.size());
+  }
+}
+
+/// Copies `n` bytes to the place of the cursor and moves it on; bytes that do not fit are dropped.
+inline void copy_in(scatter& into, const std::byte* data, std::uint64_t n) noexcept {
+  while (n != 0) {
+    const mutable_buffer run = into.run(n);
+    if (run.empty()) return;
+    std::memcpy(run.data(), data, run.size());
+    data += run.size();
+    n -= run.size();
+    into.skip(run.size());
+  }
+}
 
 }  // namespace weft::transports

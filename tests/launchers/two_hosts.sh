@@ -14,7 +14,7 @@ if weft-info | grep -q "transport: tcp"; then
   hosts -n 4 weft-info --why rank:3 >why.txt
   cat why.txt
   # The text of a line shows which rank printed it: mpirun mixes the output of several ranks.
-  grep -q "shm .*tried in vain .*no Unix socket reaches it" why.txt
+  grep -q "shm .*failed .*no Unix socket reaches it" why.txt
   grep -q "tcp .*chosen .*tcp, " why.txt
   grep -q "shm .*chosen" why.txt
 else

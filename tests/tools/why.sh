@@ -6,7 +6,7 @@ why() { said=$(timeout -s KILL 50 weft-run --no-label -n 2 weft-info --why "$1" 
 
 why rank:1
 says "^from rank 0 to rank:1"
-says "^  self +tried in vain +.self. reaches nobody else"
+says "^  self +failed +.self. reaches no other process"
 says "^  shm +chosen +shm"
 says "^  tcp +not tried +one works that comes before"
 says "^  self +chosen"  # rank 1, to itself

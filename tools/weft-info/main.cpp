@@ -142,7 +142,7 @@ const char* text_of(candidate::outcome result) {
     case candidate::outcome::chosen:
       return "chosen";
     case candidate::outcome::refused:
-      return "tried in vain";
+      return "failed";
     case candidate::outcome::not_tried:
       return "not tried";
     case candidate::outcome::not_used:
@@ -168,7 +168,7 @@ void show_reach(const ordered_json& all) {
   std::string text = fmt::format("from {} to {}\n", all["from"].get<std::string>(),
                                  all["peer"].get<std::string>());
   for (const auto& one : all["transports"])
-    text += fmt::format("  {:<6} {:<14} {}\n", one["transport"].get<std::string>(),
+    text += fmt::format("  {:<6} {:<9} {}\n", one["transport"].get<std::string>(),
                         one["outcome"].get<std::string>(), one["why"].get<std::string>());
   fmt::print("{}", text);
 }

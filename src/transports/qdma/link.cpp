@@ -24,18 +24,6 @@ std::size_t bytes_before_payload(const frame_header& h) noexcept {
   return sizeof h + extension_size(h);
 }
 
-/// Copies from a cursor without moving it.
-void copy_out(std::byte* to, gather from, std::size_t n) noexcept {
-  while (n != 0) {
-    const const_buffer run = from.run(n);
-    if (run.empty()) return;
-    std::memcpy(to, run.data(), run.size());
-    to += run.size();
-    n -= run.size();
-    from.skip(run.size());
-  }
-}
-
 }  // namespace
 
 queue_link::queue_link(pair& with, runtime::mapping stage) noexcept
@@ -90,9 +78,10 @@ post queue_link::send_contiguous(frame_header header, const frame_extension* ext
 
 post queue_link::send(const frame_header& header, const frame_extension* extension,
                       gather& data) noexcept {
+  gather rest = data;
   const post answer = send_frame(header, extension,
-                                 [&data](std::byte* to, std::size_t n) { copy_out(to, data, n); });
-  if (answer == post::done) data.skip(header.size);
+                                 [&rest](std::byte* to, std::size_t n) { copy_out(to, rest, n); });
+  if (answer == post::done) data = rest;
   return answer;
 }
 

@@ -20,7 +20,7 @@ const transports::traits& self_transport::traits() const noexcept {
 }
 
 std::string self_transport::reach(bool is_self) const {
-  return is_self ? "" : "`self` reaches nobody else";
+  return is_self ? "" : "`self` reaches no other process";
 }
 
 std::unique_ptr<link> self_transport::open(frame_sink& from, const counterpart&, wireup_message&) {

@@ -23,17 +23,6 @@ bool fits(std::uint64_t end, std::uint64_t read) noexcept {
   return end <= read || end - read <= bulk_bytes;
 }
 
-void copy_out(std::byte* to, gather& from, std::size_t n) noexcept {
-  while (n != 0) {
-    const const_buffer run = from.run(n);
-    if (run.empty()) return;
-    std::memcpy(to, run.data(), run.size());
-    to += run.size();
-    n -= run.size();
-    from.skip(run.size());
-  }
-}
-
 }  // namespace
 
 ring_link::ring_link(pair& with, runtime::mapping memory) noexcept

@@ -20,17 +20,6 @@ namespace {
 constexpr std::size_t bytes_per_write = 16 * 1024;
 constexpr std::size_t pieces_per_write = 16;
 
-void copy_out(std::byte* to, gather from, std::size_t n) noexcept {
-  while (n != 0) {
-    const const_buffer run = from.run(n);
-    if (run.empty()) return;
-    std::memcpy(to, run.data(), run.size());
-    to += run.size();
-    n -= run.size();
-    from.skip(run.size());
-  }
-}
-
 /// Contiguous bytes go by send: sendmsg makes the kernel fetch a list, 2 % of a small message's
 /// time.
 ssize_t send_parts(int fd, std::span<iovec> parts) noexcept {
@@ -146,7 +135,6 @@ post stream_link::append_frame(const frame_header& header, const frame_extension
   if (!at) return not_now();
   if (copied) {
     copy_out(at, data, header.size);
-    data.skip(header.size);
     return leave();
   }
   held_ = data;

@@ -32,7 +32,7 @@ int main(void) {
     char name[60];
     weft_op op;
     weft_completion about;
-    const int looks = round % 2 * 50; /* the last of them in vain */
+    const int looks = round % 2 * 50; /* the last of them empty */
     const int sends = round / 2 % 2 == (int)me;
     const int computes = round / 4 == (int)me;
     snprintf(name, sizeof name, "c-absent-%ld-%d", (long)getppid(), round);

@@ -36,7 +36,7 @@ struct look_counter final : pollable {
 
 }  // namespace
 
-TEST_CASE("engine: in mode interrupt one look in vain comes before sleep") {
+TEST_CASE("engine: in mode interrupt one empty poll comes before sleep") {
   std::atomic<bool> done = false;
   chore last([&] { done = true; });
   engine e(progress_mode::interrupt, {}, "epoll");

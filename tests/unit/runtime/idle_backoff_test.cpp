@@ -29,7 +29,7 @@ TEST_CASE("vain looks: whoever gives its core away between looks is found out, a
   CHECK_FALSE(looks.others_run);
 }
 
-TEST_CASE("vain looks: a look in vain is timed only where there is a crowd") {
+TEST_CASE("idle backoff: an empty poll is timed only on a crowded host") {
   for (const bool crowded : {false, true}) {
     engine e(progress_mode::polling, {.spin = 1h, .crowded = crowded}, "epoll");
     idle_backoff looks = e.external().backoff();

@@ -16,8 +16,8 @@ std::size_t basic_pipe::put(std::span<const const_buffer> data) {
   if (size == 0 || line_.places() < 3) return 0;  // two pieces and the head
   const std::size_t at = head_ % ring, until_end = std::min(size, ring - at);
   gather from(data);
-  copy_out(from, line_.outbox() + at, until_end);
-  copy_out(from, line_.outbox(), size - until_end);
+  copy_out(line_.outbox() + at, from, until_end);
+  copy_out(line_.outbox(), from, size - until_end);
   line_.write(at, until_end);
   if (size != until_end) line_.write(0, size - until_end);
   head_ += size;

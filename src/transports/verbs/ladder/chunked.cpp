@@ -10,7 +10,7 @@ std::size_t chunked_pipe::put_copied(gather& from, std::size_t size) {
   std::size_t n = 0;
   for (std::size_t room = chunks_.room(); room != 0 && n != size; room = chunks_.room()) {
     const std::size_t part = std::min(size - n, chunks_.payload());
-    copy_out(from, chunks_.place(part), part);
+    copy_out(chunks_.place(part), from, part);
     chunks_.fill(chunk_kind::data, part);
     if (!together_) chunks_.post();
     n += part;
