@@ -108,17 +108,17 @@ class messenger {
 
   runtime::engine& engine_;
   const messenger_settings settings_;
-  connector* connector_ = nullptr;
   metrics counts_;
   match_table table_;
   pool<inbound_message> messages_;
   unexpected_memory memory_;
   stream_table streams_;
   region_table regions_;
-  scheme_cost_table costs_;
   peer_upkeep upkeep_;
   peer_registry peers_;
   bool closed_ = false;  // close_all was called
+  connector* connector_ = nullptr;
+  scheme_cost_table costs_;
 };
 
 }  // namespace weft::proto

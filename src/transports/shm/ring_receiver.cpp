@@ -9,9 +9,9 @@ ring_receiver::ring_receiver(runtime::mapping memory, frame_sink& to,
                              runtime::remote_doorbell& sender)
     : memory_(std::move(memory)),
       ring_(static_cast<ring*>(memory_.get())),
-      share_(ring_->share),
       to_(to),
-      sender_(sender) {
+      sender_(sender),
+      share_(ring_->share) {
   if (ring_->magic != ring_magic || ring_->version != ring_version ||
       ring_->slots_in_ring != slot_count || ring_->bytes_in_bulk != bulk_bytes)
     throw error(errc::protocol_error, "the peer's shared memory is not a ring of this version");

@@ -64,7 +64,6 @@ class ring_receiver {
 
   runtime::mapping memory_;
   ring* ring_;
-  shared_copy_receiver share_;
   frame_sink& to_;
   runtime::remote_doorbell& sender_;
   std::uint64_t position_ = 0;       // the next slot to read
@@ -73,6 +72,7 @@ class ring_receiver {
   std::uint32_t unpublished_ = 0;  // slots read since the last publish
   unsigned vain_ = 0;
   bool broken_ = false;
+  shared_copy_receiver share_;  // last: the members above are read for each frame
 };
 
 }  // namespace weft::transports::shm

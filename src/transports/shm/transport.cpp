@@ -138,6 +138,14 @@ unsigned shm_transport::poll() noexcept {
   return pass([](pair& p) noexcept { return p.incoming()->poll(frames_per_pass); });
 }
 
+/// A chunk for each peer that copies out of this process's memory.
+unsigned shm_transport::write_for_peers() noexcept {
+  unsigned written = 0;
+  for (ring_link* l : exposing_) written += l->help();
+  chunks_written_ += written;
+  return written;
+}
+
 void shm_transport::exposes_nothing(ring_link& l) noexcept { drop(exposing_, &l); }
 
 bool shm_transport::begin(const transfer& t) noexcept {

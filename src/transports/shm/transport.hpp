@@ -79,11 +79,8 @@ class shm_transport : public runtime::pollable, public transport {
       events += blocked_.poll();
     if (!idle_.empty() && passes_ % passes_between_idle_polls == 0) [[unlikely]]
       events += poll_idle();
-    for (ring_link* l : exposing_) {
-      const unsigned written = l->help();
-      chunks_written_ += written;
-      events += written;
-    }
+    if (!exposing_.empty()) [[unlikely]]
+      events += write_for_peers();
     if (busy) [[unlikely]] {
       events += copies_.run();
       busy = !copies_.empty();
@@ -102,6 +99,7 @@ class shm_transport : public runtime::pollable, public transport {
   template <class Look>
   unsigned poll_active(Look look) noexcept;
   unsigned poll_idle() noexcept;
+  unsigned write_for_peers() noexcept;
   void deactivate(std::size_t index) noexcept;
   void report_broken(pair& p) noexcept;
 
@@ -117,10 +115,10 @@ class shm_transport : public runtime::pollable, public transport {
   blocked_links<ring_link> blocked_;
   std::vector<ring_link*>
       unconsumed_;  // links that sent something since their peer was last found to have read all
-  std::vector<ring_link*> exposing_;
-  std::uint64_t chunks_written_ = 0;  // for receivers
   std::size_t next_idle_ = 0;
   std::uint32_t passes_ = 0;
+  std::vector<ring_link*> exposing_;  // links that may have to write for their peers
+  std::uint64_t chunks_written_ = 0;  // for them
 };
 
 template <class Look>
