@@ -74,14 +74,17 @@ explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t
                   "sides copy at the same time",
                   eager_limit)};
   }
-  const std::string beginning = plan.eager_end == 0
-                                    ? "its header at once"
-                                    : fmt::format("its first {} bytes at once, {}", plan.eager_end,
-                                                  pieces(plan.eager_end, t));
+  std::string beginning = plan.eager_end == 0
+                              ? "its header at once"
+                              : fmt::format("its first {} bytes at once, {}", plan.eager_end,
+                                            pieces(plan.eager_end, t));
   const char* const why_so_much = with_beginning ? "the beginning hides the handshake"
                                   : inlined == rendezvous_eager_data::automatic
                                       ? "the transport had rather move all of it at once"
                                       : "WEFT_RENDEZVOUS_EAGER_DATA=no asks for it";
+  const bool by_measure = size > eager_limit && with_beginning && t.measures_payloads &&
+                          inlined == rendezvous_eager_data::automatic;
+  if (by_measure) beginning += " (only its header, while receivers get such messages themselves)";
   return {fmt::format("rendezvous: {}, the rest when the receiver has matched it", beginning),
           size > eager_limit
               ? fmt::format("it is above the eager limit of {} bytes (WEFT_EAGER_LIMIT); {}",

@@ -28,6 +28,7 @@ TEST_CASE("small messages share a cache line with their header, larger ones ask 
   CHECK(has(ways({}, 8), "share one cache line"));
   CHECK_FALSE(has(ways({}, 45), "share one cache line"));
   CHECK(has(ways({}, 1 << 20), "rendezvous"));
+  CHECK(has(ways({}, 1 << 20), "while receivers get such messages"));
 }
 
 TEST_CASE("the ways of large messages follow the options") {
