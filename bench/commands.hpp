@@ -28,6 +28,7 @@ namespace regcache_command { void add(CLI::App& app); }     ///< registered memo
 namespace ladder_command { void add(CLI::App& app); }       ///< the rungs of the RDMA channel
 namespace progress_command { void add(CLI::App& app); }     ///< what asynchronous progress costs
 namespace layers_command { void add(CLI::App& app); }       ///< what each layer adds to a message
+namespace instructions_command { void add(CLI::App& app); } ///< instructions of each step of a message
 namespace bad_clients_command { void add(CLI::App& app); }    ///< what bad connections cost
 namespace access_command { void add(CLI::App& app); }       ///< one-sided access to a peer's memory
 namespace stream_command { void add(CLI::App& app); }       ///< a stream against messages and a Unix socket
