@@ -114,6 +114,11 @@ class peer final : public transports::frame_sink, public std::enable_shared_from
   bool unreported = false;  ///< it was given up, and there was no memory to tell its process
 
  private:
+  friend bool detail::try_send_small(peer* to, peer_id id, std::uint64_t tag, const_buffer data,
+                                     std::uint64_t immediate) noexcept;
+
+  bool send_small(peer_id to, std::uint64_t tag, const_buffer data,
+                  std::uint64_t immediate) noexcept;
   template <class Copy>
   bool take_posted(const frame_header& h, const frame_extension* x, const std::byte* data,
                    Copy copy) noexcept;

@@ -20,38 +20,64 @@ namespace {
 // Enough for any message of one frame.
 constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserve;
 
-constexpr std::uint8_t eager_ends_immediate =
-    eager_ends | transports::has_extension | transports::has_immediate;
+[[gnu::noinline]] post post_immediate(transports::link& to, frame_header h, std::uint64_t immediate,
+                                      const std::byte* data) noexcept {
+  h.flags |= transports::has_extension | transports::has_immediate;
+  const frame_extension x{h.size, 0, immediate};
+  return to.send_contiguous(h, &x, data);
+}
 
 }  // namespace
 
-bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
-                           std::uint64_t immediate) noexcept {
+/// Part of its three callers, because a call costs a tenth of it.
+[[gnu::always_inline]] inline bool peer::send_small(peer_id to, std::uint64_t tag,
+                                                    const_buffer data,
+                                                    std::uint64_t immediate) noexcept {
   flow_control& flow = writer_.flow();
   if (to != id() || data.size() > sender_.small_limit() || now() != state::open ||
       sender_.order().held() || flow.credit() < most_units_of_small) [[unlikely]]
     return false;
   const std::uint16_t returned = flow.for_next_frame();
-  const std::uint8_t flags = immediate == 0 ? eager_ends : eager_ends_immediate;
   const frame_header h{tag, static_cast<std::uint32_t>(data.size()),
-                       static_cast<std::uint8_t>(frame_kind::eager), flags, returned};
-  const frame_extension x{data.size(), 0, immediate};
-  if (connection_.link()->send_contiguous(h, immediate == 0 ? nullptr : &x, data.data()) !=
-      post::done)
+                       static_cast<std::uint8_t>(frame_kind::eager), eager_ends, returned};
+  const post how = immediate == 0 ? connection_.link()->send_contiguous(h, nullptr, data.data())
+                                  : post_immediate(*connection_.link(), h, immediate, data.data());
+  if (how != post::done) [[unlikely]]
     return false;
-  flow.returned(returned);
+  if (returned != 0) flow.returned(returned);
   flow.spend(units_of(data.size()));
   metrics& n = owner().counts();
   ++n.messages_sent;
   n.bytes_sent += data.size();
-  owner().engine().trace().instant(trace::kind::sent, to, data.size());
+  owner().engine().trace().instant(trace::kind::sent, id(), data.size());
   return true;
 }
+
+bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
+                           std::uint64_t immediate) noexcept {
+  return send_small(to, tag, data, immediate);
+}
+
+}  // namespace weft::proto
+
+/// Only for the leader: others take the progress lock by locked instructions, and start an
+/// operation.
+bool weft::detail::try_send_small(proto::peer* to, peer_id id, std::uint64_t tag, const_buffer data,
+                                  std::uint64_t immediate) noexcept {
+  if (!to) [[unlikely]]
+    return false;
+  if (!to->owner().engine().try_enter_leading()) return false;
+  const bool sent = to->send_small(id, tag, data, immediate);
+  to->owner().engine().leave_leading();
+  return sent;
+}
+
+namespace weft::proto {
 
 bool peer::start(detail::send_operation& op) noexcept {
   const auto& request = op.request;
   if (request.data.single() && request.mode == send_mode::standard && !op.cancel_requested &&
-      try_send_inline(request.to.id, request.tag.value, request.data.front(), request.immediate))
+      send_small(request.to.id, request.tag.value, request.data.front(), request.immediate))
       [[likely]]
     return true;
   return sender_.start(op);

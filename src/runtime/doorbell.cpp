@@ -62,4 +62,11 @@ remote_doorbell::remote_doorbell(const unique_fd& page)
   progress_helps_ = page_->has_progress_thread != 0;
 }
 
+/// \param asleep the word for which it rings
+[[gnu::cold]] void remote_doorbell::ring_sleeper(std::uint32_t asleep) noexcept {
+  rung_asleep_ = asleep;
+  ((asleep & 2) != 0 ? progress_ : caller_).ring();
+  ++rung_;
+}
+
 }  // namespace weft::runtime

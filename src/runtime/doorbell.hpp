@@ -121,9 +121,7 @@ class remote_doorbell {
     const std::uint32_t now = page_->asleep.load(std::memory_order_relaxed);
     if ((now & 1) == 0 || now == rung_asleep_) [[likely]]
       return false;
-    rung_asleep_ = now;
-    ((now & 2) != 0 ? progress_ : caller_).ring();
-    ++rung_;
+    ring_sleeper(now);
     return true;
   }
 
@@ -152,6 +150,8 @@ class remote_doorbell {
   void fence_always() noexcept { must_fence_ = true; }
 
  private:
+  void ring_sleeper(std::uint32_t asleep) noexcept;
+
   mapping mapping_;
   const doorbell_page* page_ = nullptr;
   std::uint32_t rung_asleep_ = 0;

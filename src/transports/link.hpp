@@ -69,11 +69,7 @@ class link {
   /// A transport overrides it if it has a faster way. The header comes by value, in two registers:
   /// written to memory byte by byte and read as words it would cost a stall.
   virtual post send_contiguous(frame_header header, const frame_extension* extension,
-                               const std::byte* data) noexcept {
-    const const_buffer one(data, header.size);
-    gather pieces({&one, 1});
-    return send(header, extension, pieces);
-  }
+                               const std::byte* data) noexcept;
 
   /// As `send`, for memory that need not be free again at once.
   /// \param left bytes of the message that have not left yet, those of this frame included; for an

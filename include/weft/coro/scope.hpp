@@ -96,10 +96,10 @@ class scope final : private detail::detached_task_owner {
   void start(X x, Use use) {
     if constexpr (!detail::request<X>)
       start_task(std::move(x), std::move(use));
-    else if (at_home())
-      start_local(x, std::move(use));
-    else
-      start_shared(x, std::move(use));
+    else if constexpr (!detail::request_without_operation<X>)
+      start_operation(x, std::move(use));
+    else if (!end_at_once(x, use))
+      start_operation(X(x), std::move(use));  // a copy, so that `x` itself needs no memory
   }
 
   /// `co_await fly.join()` waits until all work has ended, and throws the first failure, if any.
@@ -153,6 +153,16 @@ class scope final : private detail::detached_task_owner {
   void failed(errc status, std::string (*explain)(const operation&), const operation& op) noexcept;
   void failed(std::exception_ptr failure) noexcept;
 
+  /// Ends a request without an operation. \return false: nothing has happened
+  template <detail::request_without_operation R, class Use>
+  bool end_at_once(const R& r, Use& use);
+  template <detail::request R, class Use>
+  void start_operation(const R& r, Use use) {
+    if (at_home())
+      start_local(r, std::move(use));
+    else
+      start_shared(r, std::move(use));
+  }
   template <detail::request R, class Use>
   void start_local(const R& r, Use use);
   template <detail::request R, class Use>
@@ -280,6 +290,17 @@ class detail::scope_node final : public R::operation_type {
   [[no_unique_address]] Use use_;
   const bool local_;
 };
+
+template <detail::request_without_operation R, class Use>
+bool scope::end_at_once(const R& r, Use& use) {
+  if (!at_home() || asked_to_stop() || !r.try_now()) return false;
+  try {
+    use();
+  } catch (...) {
+    failed(std::current_exception());
+  }
+  return true;
+}
 
 /// On the thread inside run(): requests that start and end there are counted and recycled without a
 /// lock.

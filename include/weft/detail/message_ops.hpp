@@ -61,6 +61,12 @@ enum class send_mode : std::uint8_t {
   signal        ///< weft's own messages of no bytes: sent before all others, without credit
 };
 
+/// Sends a message of one frame with contiguous payload that can leave within the call: no
+/// operation is needed. Any thread; only the thread inside `run()` has a chance. \return false:
+/// nothing has happened
+bool try_send_small(proto::peer* to, peer_id id, std::uint64_t tag, const_buffer data,
+                    std::uint64_t immediate) noexcept;
+
 class send_operation;
 class recv_operation;
 class probe_operation;
@@ -74,6 +80,12 @@ struct send_request {
   buffer_list<const_buffer> data;
   send_mode mode = send_mode::standard;
   std::uint64_t immediate = 0;
+
+  /// Sends a small message without an operation, on the thread inside `run()`.
+  bool try_now() const noexcept {
+    return data.single() && mode == send_mode::standard &&
+           try_send_small(to.peer, to.id, tag.value, data.front(), immediate);
+  }
 };
 
 struct recv_request {

@@ -13,9 +13,10 @@ namespace weft::transports::shm {
 
 namespace {
 
-// How far ahead of the write position a slot is fetched: beyond those that the receiver may be
-// reading.
-constexpr std::uint64_t slots_ahead = 2;
+// In a burst, slots are fetched for writing a group at a time: those behind the next group, which
+// the receiver may be reading. One prefetch for each message has no effect on some processors,
+// while stores to other slots wait for theirs (docs/performance.md).
+constexpr std::uint64_t group = 16;
 
 /// Whether the bulk area up to `end` is free. `end` may lie behind what the receiver has read, when
 /// other frames were sent since it was computed.
@@ -60,33 +61,48 @@ bool ring_link::make_room(std::uint64_t bulk_end) noexcept {
   return position_ - slots_read_ < slot_count && fits(bulk_end, bulk_read_);
 }
 
-/// Hands a slot whose body is written to the receiver.
-inline void ring_link::publish(slot& s, frame_header header) noexcept {
+/// Hands a slot whose body is written to the receiver. Calls no function in the common case, like
+/// its callers: saving registers would cost as much as the frame.
+inline post ring_link::publish(slot& s, frame_header header) noexcept {
   std::memcpy(&s.header, &header, sizeof header);
   s.sequence.store(sequence_of(position_), std::memory_order_release);
   ++position_;
-  // The receiver read the next lines on its last lap. In a burst, fetching one early hides the
-  // transfer; for a single message the fetch would only delay the message itself.
-  if (last_pass_ == passes_)
-    runtime::prefetch_for_write(&ring_->slots[(position_ + slots_ahead) % slot_count]);
-  last_pass_ = passes_;
+  // The receiver read the next lines on its last lap. In a burst, fetching them early hides the
+  // transfers; for a single message the fetch would only delay the message itself.
+  if (last_pass_ != passes_)
+    last_pass_ = passes_;
+  else if (position_ % group == 0)
+    for (std::uint64_t i = group; i < 2 * group; ++i)
+      runtime::prefetch_for_write(&ring_->slots[(position_ + i) % slot_count]);
+  if (!listed_unconsumed_) [[unlikely]]
+    list_unconsumed();
   doorbell_->ring_if_asleep();
-  if (!listed_unconsumed_) [[unlikely]] {
-    listed_unconsumed_ = true;
-    pair_.owner().has_unconsumed(*this);
-  }
+  return post::done;
+}
+
+[[gnu::noinline, gnu::cold]] void ring_link::list_unconsumed() noexcept {
+  listed_unconsumed_ = true;
+  pair_.owner().has_unconsumed(*this);
 }
 
 post ring_link::send_contiguous(frame_header header, const frame_extension* extension,
                                 const std::byte* data) noexcept {
+  if (extension || header.size > inline_bytes || !has_slot()) [[unlikely]]
+    return send_larger(header, extension, data);
+  slot& s = ring_->slots[position_ % slot_count];
+  runtime::small_copy(s.body, data, header.size);
+  return publish(s, header);
+}
+
+post ring_link::send_larger(frame_header header, const frame_extension* extension,
+                            const std::byte* data) noexcept {
   if (!fits_slot(header)) return send_bulk(header, extension, data);
   if (!has_room(bulk_position_)) [[unlikely]]
     return no_room(bulk_position_);
   slot& s = ring_->slots[position_ % slot_count];
   if (extension) std::memcpy(s.body, extension, sizeof *extension);
   runtime::small_copy(s.body + extension_size(header), data, header.size);
-  publish(s, header);
-  return post::done;
+  return publish(s, header);
 }
 
 post ring_link::send_bulk(frame_header header, const frame_extension* extension,
@@ -98,8 +114,7 @@ post ring_link::send_bulk(frame_header header, const frame_extension* extension,
   bulk_position_ = place.end;
   slot& s = ring_->slots[position_ % slot_count];
   if (extension) std::memcpy(s.body, extension, sizeof *extension);
-  publish(s, header);
-  return post::done;
+  return publish(s, header);
 }
 
 post ring_link::send(const frame_header& header, const frame_extension* extension,
@@ -119,8 +134,7 @@ post ring_link::send(const frame_header& header, const frame_extension* extensio
     copy_out(ring_->bulk + place.begin % bulk_bytes, data, header.size);
     bulk_position_ = place.end;
   }
-  publish(s, header);
-  return post::done;
+  return publish(s, header);
 }
 
 [[gnu::noinline, gnu::cold]] post ring_link::no_room(std::uint64_t bulk_end) noexcept {

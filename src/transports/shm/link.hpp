@@ -54,11 +54,15 @@ class ring_link final : public link {
   pair& owner() const noexcept { return pair_; }
 
  private:
+  /// Whether a slot is free, as far as this side knows.
+  bool has_slot() const noexcept { return position_ - slots_read_ < slot_count; }
   bool has_room(std::uint64_t bulk_end) noexcept {
-    return (position_ - slots_read_ < slot_count && bulk_end - bulk_read_ <= bulk_bytes) ||
-           make_room(bulk_end);
+    return (has_slot() && bulk_end - bulk_read_ <= bulk_bytes) || make_room(bulk_end);
   }
-  void publish(slot& s, frame_header header) noexcept;
+  post publish(slot& s, frame_header header) noexcept;
+  void list_unconsumed() noexcept;
+  post send_larger(frame_header header, const frame_extension* extension,
+                   const std::byte* data) noexcept;
   post send_bulk(frame_header header, const frame_extension* extension,
                  const std::byte* data) noexcept;
   post no_room(std::uint64_t bulk_end) noexcept;

@@ -29,6 +29,16 @@ concept request = requires(const R& r, typename R::operation_type& op) {
   { op.explain() } -> std::convertible_to<std::string>;
 };
 
+/// A request that may be done without an operation:
+///   bool try_now() const noexcept    true: it has ended well, and no operation is made;
+///                                    false: nothing has happened. Any thread.
+/// Its operation has a member `request` with a copy of it.
+template <class R>
+concept request_without_operation =
+    request<R> && std::is_void_v<typename R::value_type> && requires(const R& r) {
+      { r.try_now() } noexcept -> std::same_as<bool>;
+    };
+
 /// Awaits one request. Lives in the awaiting coroutine's frame.
 template <class R>
 class request_awaiter final : public R::operation_type {
@@ -45,8 +55,11 @@ class request_awaiter final : public R::operation_type {
   /// the moment it is started, and must know by then the coroutine to resume.
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> self) {
+    const task_environment* const c = task_environment_of(self.promise());
+    if constexpr (request_without_operation<R>)
+      if (!(c && c->stop.stop_requested()) && this->request.try_now()) return false;
     self_ = self;
-    if (const task_environment* c = task_environment_of(self.promise())) {
+    if (c) {
       this->on = c->on;
       if (c->stop.stop_possible()) on_stop_.emplace(c->stop, canceller{this});
     }
