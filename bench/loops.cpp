@@ -75,12 +75,13 @@ task<std::vector<double>> windows(const side& me, std::size_t size, const job& w
   const auto run_windows = [&](std::size_t count) -> task<void> {
     for (std::size_t w = 0; w < count; ++w) {
       for (std::size_t i = 0; i < what.window; ++i) {
-        const auto buffer = boxes[i] = buffers.next();
         if (me.rank == 0) {
+          const auto buffer = buffers.next();
           stamp(buffer, n + i);
           fly.start(peer.send(buffer, data_tag));
         } else {
-          fly.start(peer.recv(buffer, data_tag),
+          boxes[i] = buffers.next();
+          fly.start(peer.recv(boxes[i], data_tag),
                     [&arrival = arrivals[i]](const received& r) { arrival = r; });
         }
       }

@@ -112,13 +112,14 @@ std::vector<double> windows(std::size_t size, const job& what) {
   const auto run_windows = [&](std::size_t count) {
     for (std::size_t w = 0; w < count; ++w) {
       for (std::size_t i = 0; i < what.window; ++i) {
-        const auto buffer = boxes[i] = buffers.next();
         if (me == 0) {
+          const auto buffer = buffers.next();
           stamp(buffer, n + i);
           MPI_Isend(buffer.data(), count_of(buffer), MPI_BYTE, 1, data_tag, MPI_COMM_WORLD,
                     &requests[i]);
         } else {
-          MPI_Irecv(buffer.data(), count_of(buffer), MPI_BYTE, 0, data_tag, MPI_COMM_WORLD,
+          boxes[i] = buffers.next();
+          MPI_Irecv(boxes[i].data(), count_of(boxes[i]), MPI_BYTE, 0, data_tag, MPI_COMM_WORLD,
                     &requests[i]);
         }
       }

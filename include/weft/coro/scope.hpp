@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <weft/coro/detail/detached_task.hpp>
@@ -79,13 +80,16 @@ class scope final : private detail::detached_task_owner {
   scope& operator=(const scope&) = delete;
   ~scope();
 
+  // Both are always inlined: a request that is passed through memory would be copied by loads that
+  // are wider than the stores before them, and those wait until all earlier stores are done.
+
   /// Starts `x` inside the call, up to its first suspension; drops its value, and keeps its failure
   /// for `join`. In a scope that was asked to stop, `x` starts with the stop already requested.
   /// \param x a request, a task, or another awaitable; taken over
   /// \throws std::bad_alloc, and then `x` was not started
   template <class X>
-  void start(X x) {
-    start(std::move(x), detail::drop_value{});
+  [[gnu::always_inline]] void start(X&& x) {
+    start(std::forward<X>(x), detail::drop_value{});
   }
 
   /// The same, and passes the value to `use`.
@@ -93,13 +97,14 @@ class scope final : private detail::detached_task_owner {
   ///        request on the thread that ends it, possibly inside this call; for a task on the task's
   ///        thread. An exception of `use` counts as the failure of `x`.
   template <class X, class Use>
-  void start(X x, Use use) {
-    if constexpr (!detail::request<X>)
-      start_task(std::move(x), std::move(use));
-    else if constexpr (!detail::request_without_operation<X>)
+  [[gnu::always_inline]] void start(X&& x, Use use) {
+    using awaitable = std::remove_cvref_t<X>;
+    if constexpr (!detail::request<awaitable>)
+      start_task(awaitable(std::forward<X>(x)), std::move(use));
+    else if constexpr (!detail::request_without_operation<awaitable>)
       start_operation(x, std::move(use));
     else if (!end_at_once(x, use))
-      start_operation(X(x), std::move(use));  // a copy, so that `x` itself needs no memory
+      start_copy(awaitable(x), std::move(use));
   }
 
   /// `co_await fly.join()` waits until all work has ended, and throws the first failure, if any.
@@ -155,18 +160,22 @@ class scope final : private detail::detached_task_owner {
 
   /// Ends a request without an operation. \return false: nothing has happened
   template <detail::request_without_operation R, class Use>
-  bool end_at_once(const R& r, Use& use);
+  [[gnu::always_inline]] bool end_at_once(const R& r, Use& use);
   template <detail::request R, class Use>
-  void start_operation(const R& r, Use use) {
+  [[gnu::always_inline]] void start_operation(const R& r, Use use) {
     if (at_home())
       start_local(r, std::move(use));
     else
-      start_shared(r, std::move(use));
+      start_shared(R(r), std::move(use));
   }
   template <detail::request R, class Use>
-  void start_local(const R& r, Use use);
+  [[gnu::noinline]] void start_copy(R r, Use use) {
+    start_operation(r, std::move(use));
+  }
   template <detail::request R, class Use>
-  void start_shared(const R& r, Use use);
+  [[gnu::always_inline]] void start_local(const R& r, Use use);
+  template <detail::request R, class Use>
+  [[gnu::noinline]] void start_shared(R r, Use use);
   template <class X, class Use>
   void start_task(X x, Use use);
   task_environment child_environment();
@@ -292,7 +301,7 @@ class detail::scope_node final : public R::operation_type {
 };
 
 template <detail::request_without_operation R, class Use>
-bool scope::end_at_once(const R& r, Use& use) {
+inline bool scope::end_at_once(const R& r, Use& use) {
   if (!at_home() || asked_to_stop() || !r.try_now()) return false;
   try {
     use();
@@ -305,7 +314,7 @@ bool scope::end_at_once(const R& r, Use& use) {
 /// On the thread inside run(): requests that start and end there are counted and recycled without a
 /// lock.
 template <detail::request R, class Use>
-void scope::start_local(const R& r, Use use) {
+inline void scope::start_local(const R& r, Use use) {
   using node = detail::scope_node<R, Use>;
   detail::node_slot& place = local_.take(detail::units_of<node>());
   node& n = *new (place.memory()) node(r, *this, place, true, std::move(use));
@@ -325,7 +334,7 @@ void scope::start_local(const R& r, Use use) {
 /// On other threads. The node may end on another thread before start() has returned: so it is
 /// counted and can be cancelled before start(), and is not touched after start() returned false.
 template <detail::request R, class Use>
-void scope::start_shared(const R& r, Use use) {
+void scope::start_shared(R r, Use use) {
   using node = detail::scope_node<R, Use>;
   node* n;
   bool stop;
