@@ -16,8 +16,8 @@ namespace weft::connections {
 class remote_process_table {
  public:
   remote_process_table(const services& s, proto::messenger& m, non_rank_peers& n,
-                       const wireup::job& j)
-      : services_(s), messenger_(m), non_ranks_(n), job_(j) {}
+                       const wireup::job& j, proto::lane_number lane)
+      : services_(s), messenger_(m), non_ranks_(n), job_(j), lane_(lane) {}
 
   /// Once, before anything else. \param self of this context; outlives the table's use
   void attach(const wireup::identity& self) noexcept { self_ = &self; }
@@ -42,13 +42,14 @@ class remote_process_table {
   void stop_draining();
 
  private:
-  using map = std::multimap<wireup::context_id, remote_process>;
+  using map = std::multimap<wireup::lane_id, remote_process>;
 
   void stop_draining(const wireup::identity& of);
   map::iterator erase(map::iterator at);
   map::iterator stop_draining(map::iterator at);
   remote_process& process_of(const wireup::identity& id, peer_counts counts);
   bool is_ours(const wireup::identity& id) const noexcept;
+  peer_id number_of(const wireup::identity& id) const noexcept;
   bool has_closed(const wireup::identity& id) const;
   bool is_impostor(const wireup::identity& id) const;
   bool is_other_program(const wireup::identity& id) const;
@@ -57,8 +58,9 @@ class remote_process_table {
   proto::messenger& messenger_;
   non_rank_peers& non_ranks_;
   const wireup::job& job_;
+  const proto::lane_number lane_;  // this one
   const wireup::identity* self_ = nullptr;
-  // Several of one context where it has connected again after a close, and old channels still end.
+  // Several of one lane where it has connected again after a close, and old channels still end.
   map processes_;
 };
 

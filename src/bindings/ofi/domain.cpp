@@ -126,6 +126,7 @@ options domain::chosen() const {
   if (manual_progress_) o.progress = progress_mode::polling;
   o = options::from_environment(std::move(o));
   o.standalone = true;
+  o.lanes = 1;  // each endpoint is a context, and shares nothing with others
   o.hashed_tag_bits = hashed_tag_bits;
   o.processes_per_host = processes_of_the_job_here();
   return o;
