@@ -32,9 +32,10 @@ wireup::channel_ready into(detail::core& c, endpoint_box box) {
 
 /// A child after fork does not destroy the context: its end waits for threads, which only the
 /// parent has. Nor does a process that exits from inside the context, such as from a coroutine: the
-/// end would wait for the frames of this very stack. Peers then find the process gone.
+/// end would wait for the frames of this very stack. Peers then find the process gone. A further
+/// lane ends only as a part of its context, for which that was decided.
 void leave_if_in_use(std::unique_ptr<detail::core>& c) noexcept {
-  if (!c) return;
+  if (!c || c->lane() != 0) return;
   const bool inherited = c->engine().is_inherited();
   if (!inherited && !c->is_in_use()) return;
   if (!inherited) runtime::exit_gate::close_all();

@@ -20,6 +20,8 @@
 
 namespace weft::detail {
 
+static_assert(alignof(core) >= 64, "no two lanes write to one cache line");
+
 namespace {
 
 unsigned cores_of_this_process() noexcept {

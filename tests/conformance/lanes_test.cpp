@@ -131,6 +131,8 @@ std::string refusal(F f) {
   return "it was done";
 }
 
+task<void> until_closed(endpoint e) { co_await e.closed(); }
+
 task<void> ping(endpoint other, int count) {
   std::byte word{};
   for (int i = 0; i != count; ++i) {
@@ -337,8 +339,8 @@ TEST_CASE("lanes: the end of one connection leaves those of other lanes") {
   endpoint first = peer_at(a, at_b);
   first.close();
   crew all;
-  all.start(b, [&](context& lane) { return peer_at(lane, at_a).closed(); });
-  all.start(a, [&](context&) { return first.closed(); });
+  all.start(b, [&](context& lane) { return until_closed(peer_at(lane, at_a)); });
+  all.start(a, [&](context&) { return until_closed(first); });
   CHECK_NOTHROW(all.join());
   crew rest;
   rest.start(a.lane(1), [&](context& lane) { return ping(peer_at(lane, at_b).lane(1), 10); });
