@@ -32,10 +32,10 @@ bool within(T asked, T offered) noexcept {
 
 bool suits(const fi_ep_attr* e) noexcept {
   if (!e) return true;
-  const auto alone = [](std::size_t contexts) { return contexts <= 1; };
+  const auto few = [](std::size_t contexts) { return contexts <= most_contexts; };
   return (e->type == FI_EP_UNSPEC || e->type == FI_EP_RDM) && e->protocol == FI_PROTO_UNSPEC &&
-         e->max_msg_size <= longest_message && e->msg_prefix_size == 0 && alone(e->tx_ctx_cnt) &&
-         alone(e->rx_ctx_cnt) && e->auth_key_size == 0;
+         e->max_msg_size <= longest_message && e->msg_prefix_size == 0 && few(e->tx_ctx_cnt) &&
+         few(e->rx_ctx_cnt) && e->auth_key_size == 0;
 }
 
 bool suits(const fi_domain_attr* d) noexcept {
@@ -46,8 +46,8 @@ bool suits(const fi_domain_attr* d) noexcept {
   return is(provider_name, d->name) && d->threading <= FI_THREAD_ENDPOINT &&
          progress(d->control_progress) && progress(d->data_progress) &&
          (d->av_type == FI_AV_UNSPEC || d->av_type == FI_AV_MAP || d->av_type == FI_AV_TABLE) &&
-         d->cq_data_size <= cq_data_size && d->max_ep_tx_ctx <= 1 && d->max_ep_rx_ctx <= 1 &&
-         d->max_ep_stx_ctx == 0 && d->max_ep_srx_ctx == 0 &&
+         d->cq_data_size <= cq_data_size && d->max_ep_tx_ctx <= most_contexts &&
+         d->max_ep_rx_ctx <= most_contexts && d->max_ep_stx_ctx == 0 && d->max_ep_srx_ctx == 0 &&
          within<std::uint64_t>(d->caps, FI_LOCAL_COMM | FI_REMOTE_COMM) && d->auth_key_size == 0;
 }
 
@@ -127,7 +127,7 @@ void fill(fi_domain_attr& d, std::uint64_t caps, const fi_domain_attr* asked) no
   d.mr_key_size = sizeof(std::uint64_t);
   d.cq_data_size = cq_data_size;
   d.cq_cnt = d.ep_cnt = d.cntr_cnt = d.tx_ctx_cnt = d.rx_ctx_cnt = many;
-  d.max_ep_tx_ctx = d.max_ep_rx_ctx = 1;
+  d.max_ep_tx_ctx = d.max_ep_rx_ctx = most_contexts;
   d.mr_iov_limit = (caps & access_kinds) != 0 ? 1 : most_pieces;
   d.mr_cnt = many;
   d.caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
@@ -153,7 +153,9 @@ int get_info(std::uint32_t version, const char* /*node*/, const char* /*service*
   made->ep_attr->protocol_version = 1;
   made->ep_attr->max_msg_size = longest_message;
   made->ep_attr->mem_tag_format = ~untagged;
-  made->ep_attr->tx_ctx_cnt = made->ep_attr->rx_ctx_cnt = 1;
+  const fi_ep_attr* const asked = hints ? hints->ep_attr : nullptr;
+  made->ep_attr->tx_ctx_cnt = chosen(asked ? &asked->tx_ctx_cnt : nullptr, std::size_t{1});
+  made->ep_attr->rx_ctx_cnt = chosen(asked ? &asked->rx_ctx_cnt : nullptr, std::size_t{1});
   fill(*made->tx_attr, made->caps, hints ? hints->tx_attr : nullptr);
   fill(*made->rx_attr, made->caps, hints ? hints->rx_attr : nullptr);
   fill(*made->domain_attr, made->caps, hints ? hints->domain_attr : nullptr);
