@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "wireup/frame.hpp"
+#include "wireup/hello.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/ofi/peer_table.hpp"
 
+#include <weft/context.hpp>
+
 namespace weft::ofi {
 
 const weft::endpoint* peer_table::meet(fi_addr_t address) noexcept {
