@@ -64,11 +64,13 @@ void control_plane::start() {
   manager_ = std::make_unique<wireup::connection_manager>(
       std::move(self), handlers(), tcp_, static_cast<proto::lane_number>(lanes_.size()));
   mail_->open(*manager_);
-  for (core* lane : lanes_)
-    lane->connections().attach(*manager_, [this](peer_id rank, const std::string& gone,
+  std::vector<connections::connection_setup*> all;
+  for (core* lane : lanes_) all.push_back(&lane->connections());
+  const connections::rank_finder finder = [this](peer_id rank, const std::string& gone,
                                                  std::function<void(std::string)> found) {
-      members_.find(rank, gone, std::move(found));
-    });
+    members_.find(rank, gone, std::move(found));
+  };
+  for (connections::connection_setup* lane : all) lane->attach(*manager_, finder, all);
   members_.attach(*manager_, [this](peer_id rank, bool died) {
     for (core* lane : lanes_)
       died ? lane->connections().on_rank_end(rank, died) : lane->connections().on_leave(rank);

@@ -31,10 +31,13 @@ connection_setup::connection_setup(engine& e, proto::messenger& m, const transpo
       non_ranks_(m),
       processes_({e, t, attempts_}, m, non_ranks_, j, lane) {}
 
-void connection_setup::attach(wireup::connection_manager& m, rank_finder finder) {
+void connection_setup::attach(wireup::connection_manager& m, rank_finder finder,
+                              const std::vector<connection_setup*>& lanes) {
   attached_ = &m;
   finder_ = std::move(finder);
-  processes_.attach(m.self());
+  std::vector<const remote_process_table*> tables;
+  for (const connection_setup* lane : lanes) tables.push_back(&lane->processes_);
+  processes_.attach(m.self(), std::move(tables));
   manager_->open(m);
 }
 

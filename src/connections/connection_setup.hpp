@@ -40,7 +40,9 @@ class connection_setup final : public proto::connector, private pending_connecti
                    const wireup::job& j, proto::lane_number lane);
 
   /// Once, before anything else; the manager outlives the use of this.
-  void attach(wireup::connection_manager& m, rank_finder finder);
+  /// \param lanes all of the context, which this is one of; they live as long
+  void attach(wireup::connection_manager& m, rank_finder finder,
+              const std::vector<connection_setup*>& lanes);
 
   /// How other threads reach the manager's; shut before the manager ends.
   const std::shared_ptr<manager_proxy>& manager() const noexcept { return manager_; }

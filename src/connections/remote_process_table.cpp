@@ -71,13 +71,23 @@ bool remote_process_table::is_impostor(const identity& id) const {
 /// instead.
 bool remote_process_table::is_other_program(const identity& id) const {
   if (!is_ours(id)) return false;
-  const auto other = [&](const identity& known) {
-    return is_ours(known) && known.rank == id.rank && known.id != id.id;
-  };
-  return other(*self_) || std::any_of(processes_.begin(), processes_.end(), [&](const auto& one) {
-           return one.second.is_present() && !one.second.channels().empty() &&
-                  other(one.second.channels().front()->peer());
+  return is_other_rank(*self_, id) ||
+         std::any_of(all_.begin(), all_.end(), [&](const remote_process_table* lane) {
+           return lane->knows_other_program(id);
          });
+}
+
+/// Whether both claim the same rank, and are not one context.
+bool remote_process_table::is_other_rank(const identity& known, const identity& id) const noexcept {
+  return is_ours(known) && known.rank == id.rank && known.id != id.id;
+}
+
+bool remote_process_table::knows_other_program(const identity& id) const {
+  return std::any_of(processes_.begin(), processes_.end(), [&](const auto& one) {
+    const remote_process& process = one.second;
+    return process.is_present() && !process.channels().empty() &&
+           is_other_rank(process.channels().front()->peer(), id);
+  });
 }
 
 remote_process& remote_process_table::process_of(const identity& id, peer_counts counts) {

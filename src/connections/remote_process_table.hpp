@@ -4,6 +4,8 @@
 
 #include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "connections/non_rank_peers.hpp"
 #include "connections/remote_process.hpp"
@@ -20,7 +22,12 @@ class remote_process_table {
       : services_(s), messenger_(m), non_ranks_(n), job_(j), lane_(lane) {}
 
   /// Once, before anything else. \param self of this context; outlives the table's use
-  void attach(const wireup::identity& self) noexcept { self_ = &self; }
+  /// \param all those of the lanes of this context: a rank that one of them has met is the same
+  ///   context for all
+  void attach(const wireup::identity& self, std::vector<const remote_process_table*> all) {
+    self_ = &self;
+    all_ = std::move(all);
+  }
 
   /// \return the process with that channel; null: the channel has ended, or was never entered
   remote_process* with(const wireup::channel_ptr& c);
@@ -53,6 +60,8 @@ class remote_process_table {
   bool has_closed(const wireup::identity& id) const;
   bool is_impostor(const wireup::identity& id) const;
   bool is_other_program(const wireup::identity& id) const;
+  bool is_other_rank(const wireup::identity& known, const wireup::identity& id) const noexcept;
+  bool knows_other_program(const wireup::identity& id) const;
 
   const services services_;
   proto::messenger& messenger_;
@@ -60,6 +69,7 @@ class remote_process_table {
   const wireup::job& job_;
   const proto::lane_number lane_;  // this one
   const wireup::identity* self_ = nullptr;
+  std::vector<const remote_process_table*> all_;
   // Several of one lane where it has connected again after a close, and old channels still end.
   map processes_;
 };
