@@ -113,6 +113,7 @@ int talk(fid_ep* tx, fid_ep* rx, fid_cq* cq, fi_addr_t to, bool begins, int coun
 TEST_CASE("ofi: what threads may share is as they ask") {
   for (const auto asked : {FI_THREAD_SAFE, FI_THREAD_DOMAIN, FI_THREAD_COMPLETION}) {
     info_ptr h = hints();
+    h->caps = FI_MSG | FI_TAGGED;
     h->domain_attr->threading = asked;
     const info_ptr got = offered(*h);
     REQUIRE(got);
@@ -230,10 +231,14 @@ TEST_CASE("ofi: scalable endpoints: what cannot be") {
   CHECK(fi_enable(a.tx[0].get()) == -FI_EOPBADSTATE);
   CHECK(fi_close(&a.sep->fid) == -FI_EBUSY);
   CHECK(fi_tinject(a.tx[0].get(), "x", 1, 12345, 1) == -FI_EINVAL);
+  // A region belongs to one lane, and peers could not tell which.
   info_ptr accesses = access_hints();
   accesses->ep_attr->tx_ctx_cnt = 2;
-  const info_ptr got = offered(*accesses);
+  CHECK_FALSE(offered(*accesses));
+  const info_ptr got = offered(*access_hints());
   REQUIRE(got);
+  CHECK(got->domain_attr->max_ep_tx_ctx == 1);
+  CHECK(got->domain_attr->max_ep_rx_ctx == 1);
   const auto domain =
       made<fid_domain>([&](auto d) { return fi_domain(a.fabric.get(), got.get(), d, nullptr); });
   CHECK(fi_scalable_ep(domain.get(), got.get(), &never, nullptr) == -FI_EOPNOTSUPP);

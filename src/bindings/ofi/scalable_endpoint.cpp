@@ -71,7 +71,6 @@ int scalable_endpoint::open(fid_domain* of, fi_info* info, fid_ep** made, void* 
   const std::size_t wanted =
       info->ep_attr ? std::max(info->ep_attr->tx_ctx_cnt, info->ep_attr->rx_ctx_cnt) : 1;
   if (wanted > most_contexts) return -FI_EINVAL;
-  // A region belongs to one lane, and peers could not know which.
   if ((info->caps & (FI_RMA | FI_ATOMIC)) != 0) return -FI_EOPNOTSUPP;
   return guarded([&] {
     *made = new scalable_endpoint(object<domain>(of), *info, context);
