@@ -34,6 +34,7 @@ namespace access_command { void add(CLI::App& app); }       ///< one-sided acces
 namespace stream_command { void add(CLI::App& app); }       ///< a stream against messages and a Unix socket
 namespace policy_command { void add(CLI::App& app); }       ///< orders of looking at several transports
 namespace stripe_command { void add(CLI::App& app); }       ///< large messages over two links against one
+namespace threads_command { void add(CLI::App& app); }      ///< threads with a lane each, and with one lane
 namespace raw_command { void add(CLI::App& app); }          ///< the limits of this machine, without any library
 
 }  // namespace weft::bench

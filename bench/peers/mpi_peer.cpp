@@ -15,6 +15,7 @@
 
 #include "peers/mpi_loops.hpp"
 #include "peers/mpi_provider.hpp"
+#include "peers/mpi_threads.hpp"
 #include "support/affinity.hpp"
 #include "support/hosts.hpp"
 #include "support/job.hpp"
@@ -69,8 +70,31 @@ void tell(json line, const job& what, int on_weft) {
   print_line(line);
 }
 
+void run_threads(const job& what, line_head head, int on_weft) {
+  head.size = what.sizes.front();
+  for (const int threads : what.threads)
+    for (const bool apart : {true, false}) {
+      const auto done = mpi::threads(static_cast<std::size_t>(threads), apart, what);
+      if (done.mmsg_s.empty()) continue;
+      auto line = make_line(head, mmsg_s, done.mmsg_s);
+      line[std::string(half_rtt_us)] = median(done.half_rtt_us);
+      line["threads"] = threads;
+      line["way"] = apart ? "a communicator" : "the same communicator";
+      tell(std::move(line), what, on_weft);
+    }
+}
+
+/// Before any thread is started. \throws std::runtime_error
+void init(int& argc, char**& argv, bool by_threads) {
+  const int wanted = by_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  int got = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, wanted, &got);
+  if (got < wanted) throw std::runtime_error("this MPI does not offer MPI_THREAD_MULTIPLE");
+}
+
 void run(const job& what, line_head head, bool crowded) {
   const int on_weft = ranks_with_weft();
+  if (what.bench == "threads") return run_threads(what, head, on_weft);
   for (const auto size : what.sizes) {
     head.size = size;
     const auto tell_samples = [&](std::string_view metric, const std::vector<double>& samples) {
@@ -109,12 +133,12 @@ int main(int argc, char** argv) {
   CLI::App app("The work of weft-bench, done by an MPI");
   app.require_subcommand(1);
   line_head head{.bench = {}, .transport = "shm", .progress = "polling"};
-  std::vector<std::string> names{"latency", "rate", "bandwidth", "overlap", "alltoall"};
+  std::vector<std::string> names{"latency", "rate", "bandwidth", "overlap", "alltoall", "threads"};
   names.insert(names.end(), mpi_collectives.begin(), mpi_collectives.end());
   std::vector<job> jobs(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     jobs[i].bench = names[i];
-    if (jobs[i].bench == "rate") jobs[i].window = 64;
+    if (jobs[i].bench == "rate" || jobs[i].bench == "threads") jobs[i].window = 64;
     auto* sub = app.add_subcommand(names[i]);
     add_job_options(*sub, jobs[i]);
     if (jobs[i].bench == "overlap")
@@ -133,7 +157,7 @@ int main(int argc, char** argv) {
     const auto cores = allowed_cores().size();
     pin_rank(rank_from_launcher());
     if (what->hosts) go_to_host(rank_from_launcher());
-    MPI_Init(&argc, &argv);
+    init(argc, argv, what->bench == "threads");
     MPI_Comm_size(MPI_COMM_WORLD, &what->ranks);
     const bool pairwise = !what->among_many();
     if (what->ranks < 2 || (pairwise && what->ranks != 2))

@@ -28,6 +28,9 @@ std::vector<std::string> job::arguments() const {
     add("--pattern", pattern);
     add("--compute-us", fmt::format("{}", compute_us));
     if (standard_send) result.emplace_back("--standard-send");
+  } else if (bench == "threads") {
+    add("--window", fmt::format("{}", window));
+    add("--threads", fmt::format("{}", fmt::join(threads, ",")));
   } else if (among_many()) {
     add("--ranks", fmt::format("{}", ranks));
   }
@@ -60,11 +63,17 @@ void add_job_options(CLI::App& app, job& into) {
         ->check(CLI::IsMember(patterns));
     app.add_option("--compute-us", into.compute_us, "How long the application computes")
         ->check(CLI::NonNegativeNumber);
+  } else if (into.bench == "threads") {
+    app.add_option("--window", into.window, "Messages in flight before an acknowledgement")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--threads", into.threads, "Threads of each process; several with commas")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 16));
   } else if (into.among_many()) {
     app.add_option("--ranks", into.ranks, "Processes, shared out over the allowed cores")
         ->check(CLI::Range(2, 1024));
   }
-  if (!into.among_many()) add_hosts_option(app, into.hosts);
+  if (!into.among_many() && into.bench != "threads") add_hosts_option(app, into.hosts);
 }
 
 }  // namespace weft::bench

@@ -25,10 +25,12 @@ struct job {
   std::string pattern = "all";  ///< of overlap: one of overlap_patterns, or "all"
   double compute_us = 5000;     ///< of overlap: how long the application computes
   bool standard_send =
-      false;            ///< of overlap, for MPI: a blocked sender is in MPI_Send, not MPI_Ssend
-  int ranks = 2;        ///< of those that among_many()
-  bool hosts = false;   ///< the two processes on two hosts (support/hosts.hpp)
-  double effort = 1.0;  ///< factor on the number of samples
+      false;      ///< of overlap, for MPI: a blocked sender is in MPI_Send, not MPI_Ssend
+  int ranks = 2;  ///< of those that among_many()
+  std::vector<int> threads{1, 2,
+                           4};  ///< of threads: how many each process has, one after the other
+  bool hosts = false;           ///< the two processes on two hosts (support/hosts.hpp)
+  double effort = 1.0;          ///< factor on the number of samples
 
   /// Whether the benchmark allows any number of ranks; the others are for two.
   bool among_many() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// context: all weft state of a process. Two contexts in one process are independent; in a job, one
-// context at a time has the process's rank.
+// context: all weft state of a process, or one lane of it. Two contexts in one process are
+// independent; in a job, one context at a time has the process's rank.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,20 @@ class context {
   context(context&&) noexcept;
   context& operator=(context&&) noexcept;
 
-  /// The job that this process belongs to; a group of one when no launcher started it.
+  /// A lane: a context of its own for a thread of this process, with the same rank. It has its own
+  /// engine, matching and wildcards, so threads with a lane each share no lock; endpoint::lane
+  /// reaches the lanes of peers. Everything that is made from it (endpoints, regions, streams,
+  /// tasks) belongs to it. docs/threading.md has an example.
+  /// \param number below lanes(); 0: this context itself
+  /// \return owned by this context, and ends with it; not to be moved from
+  /// \throws weft::error (invalid_argument) if there is no such lane; or on a lane, for another
+  ///        lane: the context tells
+  context& lane(unsigned number);
+  unsigned lanes() const noexcept;        ///< how many it has: options::lanes
+  unsigned lane_number() const noexcept;  ///< 0: a context itself, which is its first lane
+
+  /// The job that this process belongs to; a group of one when no launcher started it. Of a lane:
+  /// the lanes of all ranks with the same number.
   group world();
 
   /// Opens a listener for peers that connect by address.
@@ -88,18 +101,19 @@ class context {
   std::optional<claimed_message> try_claim(tag_mask t);
 
   /// The endpoint with that number: a rank, or the `source` of a received message.
-  /// \throws weft::error (invalid_argument) for a number of 2^31 or more that no peer of this
-  ///        context has had
+  /// \throws weft::error (invalid_argument) for a number that no rank and no lane can have, or one
+  /// of
+  ///        2^31 or more that no peer of this context has had
   endpoint peer(peer_id id);
 
   /// Says that `memory` is about to be unmapped or remapped. Transports stop using their
   /// registrations of this memory with devices. Call this function before the unmapping, with no
   /// operation in flight on the memory; also before free(), if free() gives the memory back to the
-  /// kernel. Any thread.
+  /// kernel. Any thread; reaches all lanes.
   /// \param memory any range, registered or not
   void invalidate_registrations(std::span<const std::byte> memory) noexcept;
 
-  /// Counters since construction. A snapshot; cheap enough to call every second.
+  /// Counters since construction, of this lane. A snapshot; cheap enough to call every second.
   metrics snapshot() const;
 
   /// The choices of this context and their reasons, as text: wait set, transports, fall-backs.

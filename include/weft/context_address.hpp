@@ -28,14 +28,15 @@ bool is_context_address(const context_address& c) noexcept;
 /// One line of text, without the secret.
 std::string describe(const context_address& c);
 
-/// The address of this context. Any thread.
+/// The address of this context, also of a lane of it. Any thread.
 /// \throws weft::error (invalid_argument) for a context that is not options::standalone
 context_address context_address_of(const context& c);
 
-/// The endpoint of the context that has that address, with a number of 2^31 or more; for the
-/// address of `c` itself, the endpoint of rank 0. The first message connects, in either direction.
-/// Equal addresses give the same peer, also if the other side connected first. Any thread; never
-/// blocks. \throws weft::error (invalid_argument) when these bytes are no address; std::bad_alloc
+/// The endpoint of the context that has that address, of its lane 0, with a number of 2^31 or more;
+/// for the address of `c` itself, the endpoint of rank 0. The first message connects, in either
+/// direction. Equal addresses give the same peer, also if the other side connected first. Any
+/// thread; never blocks. \throws weft::error (invalid_argument) when these bytes are no address;
+/// std::bad_alloc
 endpoint peer_at(context& c, const context_address& where);
 
 }  // namespace weft

@@ -127,8 +127,18 @@ class endpoint {
   /// Ends when the peer has agreed or is lost.
   task<void> closed();
 
-  /// Number within the context: the rank in a job.
+  /// Number within the lane: the rank in a job, for the lane with the same number as this one.
   peer_id id() const noexcept { return id_; }
+
+  /// That lane of the same process, which may be this one. Equal lanes are equal endpoints. If the
+  /// process has no such lane, requests fail with invalid_argument.
+  /// \param number from 0 up; what options::lanes says over there is not known here
+  /// \throws weft::error  invalid_argument: this process has no such lane, or no context can have
+  ///        it; closed: a peer that is no rank has gone
+  endpoint lane(unsigned number) const;
+
+  unsigned lane_number() const;  ///< of the lane that it names, in its process
+  peer_id rank() const;          ///< of its process; no_peer: it is no rank
 
   /// One line of text: the transport, and why no better one is used.
   std::string describe() const;

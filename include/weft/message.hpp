@@ -36,8 +36,9 @@ struct tag_mask {
 /// Matches every tag of the application.
 inline constexpr tag_mask any_tag{0, 0};
 
-/// Number of an endpoint within its context: the peer's rank in a job, or the number that `connect`
-/// and `accept` assign in turn, from 2^31 on.
+/// Number of an endpoint within its context, or its lane: the peer's rank in a job, which is below
+/// 2^25; more for another lane of a rank (endpoint::rank and endpoint::lane_number tell them); or
+/// the number that `connect` and `accept` assign in turn, from 2^31 on.
 using peer_id = std::uint32_t;
 inline constexpr peer_id no_peer = std::numeric_limits<peer_id>::max();
 

@@ -23,12 +23,17 @@ namespace weft {
 struct options {
   progress_mode progress = progress_mode::dedicated;
 
+  /// The number of lanes, 1 to 32: engines of this context that share nothing on a message's path,
+  /// for as many threads (context::lane). Each has memory and threads of its own. Ranks may differ
+  /// in this number. docs/adr/0028-lanes.md
+  unsigned lanes = 1;
+
   /// How long a waiting thread polls before it sleeps. On a crowded host it yields its core between
   /// polls, and sleeps after 2 ms.
   std::chrono::microseconds spin{200};
 
-  /// Memory for unexpected messages of all peers together, in bytes. When it is used up, only
-  /// headers are sent, and the data stays with the sender.
+  /// Memory for unexpected messages of all peers of a lane together, in bytes. When it is used up,
+  /// only headers are sent, and the data stays with the sender.
   std::size_t unexpected_budget = std::size_t{64} << 20;
 
   /// Messages of up to this many bytes are sent at once. Longer messages need a handshake, which

@@ -32,12 +32,13 @@ wireup::channel_ready into(detail::core& c, endpoint_box box) {
 
 /// A child after fork does not destroy the context: its end waits for threads, which only the
 /// parent has. Nor does a process that exits from inside the context, such as from a coroutine: the
-/// end would wait for the frames of this very stack. Peers then find the process gone.
+/// end would wait for the frames of this very stack. Peers then find the process gone. A further
+/// lane ends only as a part of its context, for which that was decided.
 void leave_if_in_use(std::unique_ptr<detail::core>& c) noexcept {
-  if (!c) return;
-  runtime::engine& e = c->engine();
-  if (!e.is_inherited() && !e.is_in_use()) return;
-  if (!e.is_inherited()) runtime::exit_gate::close_all();
+  if (!c || c->lane() != 0) return;
+  const bool inherited = c->engine().is_inherited();
+  if (!inherited && !c->is_in_use()) return;
+  if (!inherited) runtime::exit_gate::close_all();
   static_cast<void>(c.release());
 }
 
@@ -56,6 +57,14 @@ context& context::operator=(context&& other) noexcept {
 
 bool context::is_inherited() const noexcept { return core_->engine().is_inherited(); }
 
+context& context::lane(unsigned number) {
+  return number == core_->lane() ? *this : core_->further_lane(number);
+}
+
+unsigned context::lanes() const noexcept { return core_->chosen().lanes; }
+
+unsigned context::lane_number() const noexcept { return core_->lane(); }
+
 group context::world() { return group(*this); }
 
 task<endpoint> context::connect(std::string address, std::string private_data) {
@@ -63,7 +72,7 @@ task<endpoint> context::connect(std::string address, std::string private_data) {
   c.refuse_child();
   callback_request<endpoint> connected{&c.engine(), [&](const endpoint_box& box) {
                                          c.manager().request_connection(address, private_data,
-                                                                        into(c, box));
+                                                                        into(c, box), c.lane());
                                        }};
   co_return co_await connected;
 }
@@ -75,7 +84,7 @@ task<endpoint> context::meet(std::string own, std::string other, std::string dis
   callback_request<endpoint> met{
       &c.engine(),
       [&](const endpoint_box& box) {
-        meeting->store(c.manager().meet(own, other, discriminator, into(c, box)));
+        meeting->store(c.manager().meet(own, other, discriminator, into(c, box), c.lane()));
       },
       [&c, meeting] { c.manager().cancel_meet(meeting->load()); }};
   co_return co_await met;
@@ -107,11 +116,13 @@ std::optional<claimed_message> context::try_claim(tag_mask t) {
 }
 
 endpoint context::peer(peer_id id) {
-  if (!core_->messenger().peers().has_given(id))
+  const bool can_be =
+      id < proto::first_non_rank ? proto::names_rank(id) : core_->messenger().peers().has_given(id);
+  if (!can_be)
     throw error(
         errc::invalid_argument,
-        fmt::format("there is no peer with the number {}; below 2^31 numbers are ranks, and "
-                    "others come from connect, accept, meet and what was received",
+        fmt::format("there is no peer with the number {}; below 2^25 numbers are ranks, and "
+                    "others come from endpoint::lane, connect, accept, meet and what was received",
                     id));
   return endpoint(core_->messenger().peers().at(id));
 }

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
-#include "api/listener_state.hpp"
 #include "api/options.hpp"
 #include "api/qdma_port.hpp"
 #include "transports/composite/factory.hpp"
@@ -17,11 +17,10 @@
 #include "transports/shm/factory.hpp"
 #include "transports/tcp/factory.hpp"
 #include "transports/verbs/factory.hpp"
-#include "wireup/context_address.hpp"
-#include "wireup/retry_on_bad_alloc.hpp"
-#include "wireup/unix_socket.hpp"
 
 namespace weft::detail {
+
+static_assert(alignof(core) >= 64, "no two lanes write to one cache line");
 
 namespace {
 
@@ -35,111 +34,135 @@ unsigned cores_of_the_host() noexcept {
   return n > 0 ? static_cast<unsigned>(n) : cores_of_this_process();
 }
 
-runtime::wait_strategy::settings waiting(const options& o, const wireup::job* j) {
+/// Each lane may have a thread that polls.
+runtime::wait_strategy::settings waiting(const options& o, const wireup::job& j) {
   runtime::wait_strategy::settings s;
   s.spin = o.spin;
-  s.crowded = std::max<std::size_t>(j->local_size(), o.processes_per_host) > cores_of_the_host();
+  const std::size_t processes = std::max<std::size_t>(j.local_size(), o.processes_per_host);
+  s.crowded = std::max<std::size_t>(processes, 1) * o.lanes > cores_of_the_host();
   return s;
 }
 
-wireup::job_key key_of(const options& o) {
-  if (!o.job_key.empty())
-    return wireup::job_key::from_text(o.job_key, "options::job_key (WEFT_JOB_KEY)");
-  if (!o.job_key_file.empty()) return wireup::job_key::from_file(o.job_key_file);
-  return {};
-}
-
-/// Each rank of a job has a trace of its own: trace.json becomes trace.3.json.
-std::string trace_file(const std::string& chosen, const wireup::job* j) {
-  if (!j->launched()) return chosen;
+/// Each rank of a job, and each further lane, has a trace of its own: trace.json becomes
+/// trace.3.json, trace.3.lane1.json and so on.
+std::string trace_file(const std::string& chosen, const wireup::job& j, proto::lane_number lane) {
   std::filesystem::path file(chosen);
-  return file.replace_extension(fmt::format(".{}{}", j->rank(), file.extension().string()))
-      .string();
-}
-
-/// Never null.
-std::unique_ptr<wireup::job> job_of(const options& o,
-                                    const std::shared_ptr<wireup::coordinator_connection>& line) {
-  if (line) return wireup::joined_job(line);
-  if (o.standalone)
-    return wireup::lone_job(wireup::job_key::random(wireup::context_address_key_bytes));
-  std::unique_ptr<wireup::job> launched = wireup::launched_job(key_of(o));
-  return launched ? std::move(launched) : wireup::lone_job();
+  std::string extension = file.extension().string();
+  if (lane != 0) extension = fmt::format(".lane{}{}", lane, extension);
+  if (j.launched()) extension = fmt::format(".{}{}", j.rank(), extension);
+  return file.replace_extension(extension).string();
 }
 
 }  // namespace
 
-wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j) {
-  wireup::tcp_settings tcp;
-  if (j) tcp.key = j->key();
-  if (tcp.key.empty()) tcp.key = key_of(o);
-  tcp.interfaces = o.tcp_interfaces;
-  tcp.peer_timeout = o.peer_timeout;
-  return tcp;
-}
-
-core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
+core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_number lane,
            const std::vector<external_transport>& external)
-    : options_(checked(std::move(chosen))),
-      job_(job_of(options_, line)),
-      engine_(options_.progress, waiting(options_, job_.get()), options_.wait_set),
+    : options_(std::move(chosen)),
+      plane_(std::move(plane)),
+      lane_(lane),
+      engine_(options_.progress, waiting(options_, plane_->job()), options_.wait_set),
       messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
                            options_.hashed_tag_bits, options_.experimental.rendezvous,
                            options_.experimental.eager_data, options_.experimental.chained}),
-      connections_(engine_, messenger_, transports_, *job_),
-      members_(*job_, connections_.manager(), tcp_settings_of(options_, job_.get()),
-               std::move(line)) {
-  messenger_.peers().reserve_ranks(wireup::first_non_rank);
-  messenger_.streams().know_self(job_->rank());
+      connections_(engine_, messenger_, transports_, plane_->job(), lane) {
+  messenger_.peers().reserve_ranks(proto::first_non_rank);
+  messenger_.streams().know_self(rank());
   messenger_.attach(connections_);
   engine_.poll_by(options_.experimental.polling);
   make_transports(external);
   engine_.add(messenger_.upkeep());
   if (!options_.trace_file.empty())
-    engine_.trace().open(trace_file(options_.trace_file, job_.get()));
-  try {
-    start_control_plane();
-    engine_.start();
-  } catch (...) {
-    connections_.manager()->shut();  // the job outlives the manager
-    throw;
-  }
+    engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane));
+  plane_->add(*this);
+}
+
+/// Once the first lane is made, the destructor runs also if this fails.
+core::core(options chosen, std::shared_ptr<wireup::coordinator_connection> line,
+           const std::vector<external_transport>& external)
+    : core(checked(chosen), std::make_shared<control_plane>(checked(chosen), std::move(line)), 0,
+           external) {
+  further_lanes_.reserve(options_.lanes - 1);
+  for (unsigned n = 1; n != options_.lanes; ++n)
+    further_lanes_.emplace_back(std::unique_ptr<core>(
+        new core(options_, plane_, static_cast<proto::lane_number>(n), external)));
+  plane_->start();
+  for (core* one : plane_->lanes()) one->engine_.start();
+}
+
+context& core::further_lane(unsigned number) {
+  if (lane_ != 0)
+    throw error(errc::invalid_argument,
+                fmt::format("lane {} was asked of lane {}; ask the context", number, lane_));
+  if (number > further_lanes_.size())
+    throw error(
+        errc::invalid_argument,
+        fmt::format("this context has {} lane{} (options::lanes, WEFT_LANES), numbered from "
+                    "0: there is no lane {}",
+                    options_.lanes, options_.lanes == 1 ? "" : "s", number));
+  return further_lanes_[number - 1];
+}
+
+bool core::is_in_use() const noexcept {
+  const auto& all = plane_->lanes();
+  return std::any_of(all.begin(), all.end(), [](core* one) { return one->engine_.is_in_use(); });
+}
+
+/// One pass of each lane. \return how many events were handled
+unsigned core::poll_lanes() noexcept {
+  unsigned handled = 0;
+  for (core* one : plane_->lanes()) handled += one->engine_.poll_once();
+  return handled;
 }
 
 /// Acknowledgements of received messages leave before the context ends, or their sends would fail.
 /// A peer that does not poll for a second gets none.
 void core::drain_connections() {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  while (messenger_.unsent() && std::chrono::steady_clock::now() < limit)
-    if (engine_.poll_once() == 0) ::sched_yield();
+  const auto& all = plane_->lanes();
+  while (std::any_of(all.begin(), all.end(), [](core* one) { return one->messenger_.unsent(); }) &&
+         std::chrono::steady_clock::now() < limit)
+    if (poll_lanes() == 0) ::sched_yield();
 }
 
-core::~core() {
-  engine_.go_on();
-  drain_connections();
-  // The control plane first: its end tells peers, and fails operations that wait for connections.
-  ended_.store(true, std::memory_order_release);
-  connections_.manager()->shut();
-  members_.shut();
-  close_listeners();
-  manager_->end();
+void core::end_operations() {
   connections_.stop_draining();
   engine_.stop();
-  {
-    const runtime::engine::holder hold(engine_);
-    if (qdma_) qdma_->shut();
-    messenger_.close_all();
-    engine_.close_timers();
-  }
-  // All ended operations are completed, and operations that their coroutines start end at once.
-  // Coroutines on a pool use the members until they have ended.
-  while (engine_.poll_once() != 0) {
-  }
-  spawned_.wait(engine_);
-  // A stream that outlives its handle ends on any thread.
-  while (messenger_.streams_linger()) ::sched_yield();
   const runtime::engine::holder hold(engine_);
-  messenger_.peers().clear();
+  if (qdma_) qdma_->shut();
+  messenger_.close_all();
+  engine_.close_timers();
+}
+
+/// All ended operations are completed, and operations that their coroutines start end at once.
+/// Coroutines on a pool use the members until they have ended. A task of one lane may wait for
+/// another lane, so that no lane is waited for alone.
+void core::run_out() {
+  while (poll_lanes() != 0) {
+  }
+  const auto& all = plane_->lanes();
+  if (all.size() == 1) return spawned_.wait(engine_);
+  for (core* one : all) one->spawned_.expect_end();
+  while (!std::all_of(all.begin(), all.end(), [](core* one) { return one->spawned_.none_left(); }))
+    if (poll_lanes() == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+/// The first lane ends all lanes, in step.
+core::~core() {
+  if (lane_ != 0) return;
+  const auto& all = plane_->lanes();
+  for (core* one : all) one->engine_.go_on();
+  drain_connections();
+  // The control plane first: its end tells peers, and fails operations that wait for connections.
+  for (core* one : all) one->ended_.store(true, std::memory_order_release);
+  plane_->end();
+  for (core* one : all) one->end_operations();
+  run_out();
+  for (core* one : all) {
+    // A stream that outlives its handle ends on any thread.
+    while (one->messenger_.streams_linger()) ::sched_yield();
+    const runtime::engine::holder hold(one->engine_);
+    one->messenger_.peers().clear();
+  }
 }
 
 /// \return null: it cannot be used here, and `missing` says why
@@ -216,51 +239,6 @@ void core::make_transports(const std::vector<external_transport>& external) {
   }
 }
 
-void core::start_control_plane() {
-  wireup::identity self;
-  self.job = job_->id();
-  self.rank = job_->rank();
-  wireup::connection_manager::handlers h;
-  h.on_exhausted = [this] { connections_.on_exhausted(); };
-  h.on_wireup_message = [this](const wireup::channel_ptr& c, transports::wireup_message p) {
-    if (!members_.on_wireup_message(c, p)) connections_.on_wireup_message(c, std::move(p));
-  };
-  h.on_gone = [this](const wireup::channel_ptr& c, bool orderly) {
-    wireup::retry_on_bad_alloc([&] {
-      if (!members_.on_gone(c, orderly)) connections_.on_gone(c, orderly);
-    });
-  };
-  h.on_connection_request = [this](std::uint64_t number,
-                                   std::unique_ptr<wireup::incoming_request> v) {
-    if (members_.on_request(number, v)) return;
-    std::shared_ptr<listener_state> d;
-    {
-      const std::lock_guard lock(listeners_mutex_);
-      if (const auto it = listeners_.find(number); it != listeners_.end()) d = it->second;
-    }
-    if (d) d->arrive(std::move(v));
-  };
-  manager_ = std::make_unique<wireup::connection_manager>(std::move(self), std::move(h),
-                                                          tcp_settings_of(options_, job_.get()));
-  connections_.attach(*manager_, [this](peer_id rank, const std::string& gone,
-                                        std::function<void(std::string)> found) {
-    members_.find(rank, gone, std::move(found));
-  });
-  members_.attach(*manager_, [this](peer_id rank, bool died) {
-    died ? connections_.on_rank_end(rank, died) : connections_.on_leave(rank);
-  });
-  manager_->start_accepting();
-  job_->publish(manager_->self().locator);
-  job_->on_end([this, mail = connections_.manager()](peer_id rank, bool died) {
-    wireup::retry_on_bad_alloc([&] {
-      mail->post([this, rank, died] {
-        connections_.on_rank_end(rank, died);
-        members_.on_rank_end(rank, died);
-      });
-    });
-  });
-}
-
 void core::refuse_child() const {
   if (!engine_.is_inherited()) return;
   throw error(errc::invalid_argument,
@@ -282,29 +260,6 @@ qdma::detail::port& core::open_qdma(transports::qdma::table t) {
   return *qdma_;
 }
 
-void core::add_listener(std::uint64_t number, std::shared_ptr<listener_state> d) {
-  const std::lock_guard lock(listeners_mutex_);
-  if (listeners_closed_) throw error(errc::closed, "the context has ended");
-  listeners_[number] = std::move(d);
-}
-
-void core::remove_listener(std::uint64_t number) {
-  const std::lock_guard lock(listeners_mutex_);
-  listeners_.erase(number);
-}
-
-/// Coroutines that wait at a listener end with errc::closed. A listener that is destroyed later
-/// finds itself closed.
-void core::close_listeners() {
-  std::map<std::uint64_t, std::shared_ptr<listener_state>> all;
-  {
-    const std::lock_guard lock(listeners_mutex_);
-    listeners_closed_ = true;
-    all.swap(listeners_);
-  }
-  for (const auto& [number, listening] : all) listening->close();
-}
-
 std::span<std::byte> core::allocate_shared(std::size_t size) {
   if (size == 0)
     throw error(errc::invalid_argument, "shared memory of 0 bytes; ask for at least one");
@@ -323,8 +278,10 @@ void core::free_shared(std::span<std::byte> memory) noexcept {
 }
 
 void core::forget(std::span<const std::byte> memory) noexcept {
-  const runtime::engine::holder hold(engine_);
-  for (const auto& one : transports_) one.transport->invalidate_registrations(memory);
+  for (core* lane : plane_->lanes()) {
+    const runtime::engine::holder hold(lane->engine_);
+    for (const auto& one : lane->transports_) one.transport->invalidate_registrations(memory);
+  }
 }
 
 metrics core::snapshot() const {
@@ -339,9 +296,11 @@ std::string core::describe() const {
   std::string text = fmt::format("progress: {}\n", engine_.describe());
   for (const auto& one : transports_)
     text += fmt::format("transport: {}\n", one.transport->describe());
-  if (job_->launched())
-    text += fmt::format("job: rank {} of {}, {} on this host\n", job_->rank(), job_->size(),
-                        job_->local_size());
+  const wireup::job& job = plane_->job();
+  if (job.launched())
+    text += fmt::format("job: rank {} of {}, {} on this host\n", job.rank(), job.size(),
+                        job.local_size());
+  if (options_.lanes != 1) text += fmt::format("lane: {} of {}\n", lane_, options_.lanes);
   return text + messenger_.costs().describe() + missing();
 }
 

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context: all layers, put together.
+// A lane of a context: all layers, put together.
 #pragma once
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <weft/context.hpp>
 
-#include "api/members.hpp"
+#include "api/control_plane.hpp"
 #include "api/task_count.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
 #include "proto/messenger.hpp"
 #include "runtime/engine.hpp"
-#include "wireup/connection_manager.hpp"
-#include "wireup/job.hpp"
 
 namespace weft::transports::qdma {
 class table;
@@ -31,21 +27,18 @@ class port;
 
 namespace weft::detail {
 
-struct listener_state;
-
-/// The TCP settings of a context with these options. \param j gives the key; null: no job yet
-wireup::tcp_settings tcp_settings_of(const options& o, const wireup::job* j);
-
 /// A transport of a test, which users cannot name.
 struct external_transport {
   std::string name;  ///< for options::transports
   std::function<std::unique_ptr<transports::transport>(runtime::engine&)> make;
 };
 
-/// The layers of one context, in the order in which they depend on each other. Made and destroyed
-/// by the application's thread; members are thread-safe as their own classes say.
+/// The layers of one lane, in the order in which they depend on each other. The first lane is the
+/// context itself: it makes, owns and ends the further ones. Made and destroyed by the
+/// application's thread; members are thread-safe as their own classes say.
 class core {
  public:
+  /// A context with all its lanes.
   /// \param line the coordinator connection of a process that joins a job; null: the context
   ///   belongs to the job that a launcher started the process in, if any
   /// \param external transports that options::transports can name besides the built-in ones
@@ -58,22 +51,29 @@ class core {
   const options& chosen() const noexcept { return options_; }
   runtime::engine& engine() noexcept { return engine_; }
   proto::messenger& messenger() noexcept { return messenger_; }
+  /// What the lanes share.
+  control_plane& plane() noexcept { return *plane_; }
   /// Drops requests once the context ends.
-  wireup::connection_manager& manager() noexcept { return *manager_; }
+  wireup::connection_manager& manager() noexcept { return plane_->manager(); }
   /// \throws weft::error (invalid_argument) in a child of the process that made the context
   void refuse_child() const;
   /// Whether the context is ending. Any thread.
   bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
-  wireup::job* job() noexcept { return job_.get(); }
+  /// As engine::is_in_use, for all lanes.
+  bool is_in_use() const noexcept;
+  wireup::job* job() noexcept { return &plane_->job(); }
   connections::connection_setup& connections() noexcept { return connections_; }
 
   /// The spawned tasks. The context's end waits for them.
   task_count& spawned() noexcept { return spawned_; }
 
-  detail::members& members() noexcept { return members_; }
+  detail::members& members() noexcept { return plane_->members(); }
 
-  peer_id rank() const noexcept { return job_->rank(); }
-  peer_id size() const noexcept { return job_->size(); }
+  peer_id rank() const noexcept { return plane_->job().rank(); }
+  peer_id size() const noexcept { return plane_->job().size(); }
+  proto::lane_number lane() const noexcept { return lane_; }
+  /// Another lane, of the first one. \throws weft::error (invalid_argument)
+  context& further_lane(unsigned number);
 
   std::string describe() const;
 
@@ -97,12 +97,11 @@ class core {
   /// The context's qdma device, which lives until its end. \throws weft::error
   qdma::detail::port& open_qdma(transports::qdma::table t);
 
-  // Listeners, by the connection manager's number. Any thread.
-  /// \throws weft::error (closed) once the context ends
-  void add_listener(std::uint64_t number, std::shared_ptr<listener_state> d);
-  void remove_listener(std::uint64_t number);
-
  private:
+  /// One lane.
+  core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_number lane,
+       const std::vector<external_transport>& external);
+
   void make_transports(const std::vector<external_transport>& external);
   std::unique_ptr<transports::transport> make_entry(const std::string& name,
                                                     const std::vector<external_transport>& external,
@@ -110,12 +109,14 @@ class core {
   std::unique_ptr<transports::transport> make_transport(
       const std::string& name, const std::vector<external_transport>& external,
       std::string& missing);
-  void start_control_plane();
-  void close_listeners();
+  unsigned poll_lanes() noexcept;
   void drain_connections();
+  void end_operations();
+  void run_out();
 
   const options options_;
-  std::unique_ptr<wireup::job> job_;
+  const std::shared_ptr<control_plane> plane_;
+  const proto::lane_number lane_;
   runtime::engine engine_;
   connections::transport_list transports_;
   transports::transport* shm_ = nullptr;
@@ -123,16 +124,11 @@ class core {
   transports::transport* verbs_ = nullptr;
   proto::messenger messenger_;
   connections::connection_setup connections_;
-  detail::members members_;
   task_count spawned_;
   std::atomic<bool> ended_{false};
-  std::mutex listeners_mutex_;
-  std::map<std::uint64_t, std::shared_ptr<listener_state>>
-      listeners_;                  // guarded by listeners_mutex_
-  bool listeners_closed_ = false;  // guarded by listeners_mutex_
-  std::unique_ptr<wireup::connection_manager> manager_;
   std::shared_ptr<qdma::detail::port>
-      qdma_;  // null: none was opened; set with the progress lock held
+      qdma_;                            // null: none was opened; set with the progress lock held
+  std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
 };
 
 }  // namespace weft::detail

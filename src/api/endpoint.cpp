@@ -36,6 +36,17 @@ task<void> endpoint::closed() {
   co_await proto::closed(*p);
 }
 
+endpoint endpoint::lane(unsigned number) const {
+  proto::peer& of = peer();
+  return endpoint(of.owner().connections().lane_of(of, number));
+}
+
+unsigned endpoint::lane_number() const {
+  return peer().owner().connections().place_of(peer()).lane;
+}
+
+peer_id endpoint::rank() const { return peer().owner().connections().place_of(peer()).rank; }
+
 std::string endpoint::describe() const { return peer().owner().describe(peer()); }
 
 }  // namespace weft

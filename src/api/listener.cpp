@@ -87,10 +87,13 @@ task<listener> context::listen(std::string address) {
   core_->refuse_child();
   auto listening = std::make_shared<listener_state>();
   listening->owner = core_.get();
-  core_->manager().open_listener(address, listening->address, [&](std::uint64_t number) {
-    listening->number = number;
-    core_->add_listener(number, listening);
-  });
+  core_->manager().open_listener(
+      address, listening->address,
+      [&](std::uint64_t number) {
+        listening->number = number;
+        core_->plane().add_listener(number, listening);
+      },
+      core_->lane());
   co_return listener(std::make_shared<listener::state>(std::move(listening)));
 }
 

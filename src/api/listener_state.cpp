@@ -56,7 +56,7 @@ void listener_state::close() {
     waiters.swap(waiting);
   }
   owner->manager().close_listener(number);
-  owner->remove_listener(number);
+  owner->plane().remove_listener(number);
   for (const auto& box : waiters) box->fail(errc::closed, "the listener was closed");
 }
 

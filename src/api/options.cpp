@@ -12,6 +12,7 @@
 #include <weft/error.hpp>
 
 #include "api/options.hpp"
+#include "proto/peer_number.hpp"
 
 namespace weft {
 
@@ -208,6 +209,15 @@ void set_tcp_links(options& o, const char* name, const std::string& value) {
   o.tcp_links = n;
 }
 
+void set_lanes(options& o, const char* name, const std::string& value) {
+  unsigned n = 0;
+  const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), n);
+  if (failure != std::errc{} || rest != value.data() + value.size() || n < 1 ||
+      n > proto::most_lanes)
+    bad(name, value, fmt::format("a number from 1 to {}", proto::most_lanes));
+  o.lanes = n;
+}
+
 void set_verbs_gid_index(options& o, const char* name, const std::string& value) {
   if (value.empty()) return o.verbs_gid_index.reset();
   unsigned n = 0;
@@ -247,6 +257,9 @@ const std::vector<environment_variable>& environment_variables() {
        "which thread moves messages while the application computes: dedicated, polling, interrupt, "
        "two_threads",
        set_progress, [](const options& o) { return name_of(o.progress); }},
+      {"WEFT_LANES", "lanes",
+       "engines of each process that share nothing on a message's path, for its threads: 1 to 32",
+       set_lanes, [](const options& o) { return std::to_string(o.lanes); }},
       {"WEFT_SPIN", "spin", "microseconds that a waiting thread polls before it sleeps", set_spin,
        [](const options& o) { return std::to_string(o.spin.count()); }},
       {"WEFT_POLL_POLICY", "experimental.polling",

@@ -76,22 +76,38 @@ void connection_setup::on_exhausted() {
   messenger_.fail_unconnected();
 }
 
+/// The peers of a rank's lanes: the one that is reached by the rank's own number, and those of the
+/// others that there are. Later ones find out when they look for the rank.
+std::vector<std::shared_ptr<peer>> connection_setup::peers_of(peer_id rank) const {
+  std::vector<std::shared_ptr<peer>> all{messenger_.peers().at(rank)};
+  for (proto::lane_number lane = 0; lane != proto::most_lanes; ++lane) {
+    if (lane == lane_) continue;
+    if (auto p = messenger_.peers().find(proto::number_of({rank, lane}, lane_)))
+      all.push_back(std::move(p));
+  }
+  return all;
+}
+
 void connection_setup::on_rank_end(peer_id rank, bool died) {
   if (rank == job_.rank()) return;
-  const std::shared_ptr<peer> p = messenger_.peers().at(rank);
   const errc how = died ? errc::peer_lost : errc::closed;
   const std::string_view what = died ? std::string_view("its process died") : has_left;
-  if (remote_process* const process = processes_.present(*p)) return end(*process, how, what);
-  if (processes_.is_draining(*p)) return;
-  const engine::holder hold(engine_);
-  p->lose(how, what);
+  for (const std::shared_ptr<peer>& p : peers_of(rank)) {
+    if (remote_process* const process = processes_.present(*p)) {
+      end(*process, how, what);
+    } else if (!processes_.is_draining(*p)) {
+      const engine::holder hold(engine_);
+      p->lose(how, what);
+    }
+  }
 }
 
 void connection_setup::on_leave(peer_id rank) {
-  const std::shared_ptr<peer> p = messenger_.peers().at(rank);
-  if (processes_.is_draining(*p)) return;
-  const engine::holder hold(engine_);
-  if (p->now() == peer::state::idle) p->fail(errc::closed, has_left);
+  for (const std::shared_ptr<peer>& p : peers_of(rank)) {
+    if (processes_.is_draining(*p)) continue;
+    const engine::holder hold(engine_);
+    if (p->now() == peer::state::idle) p->fail(errc::closed, has_left);
+  }
 }
 
 /// A closed peer needs no channel, and the number of closed ones would grow with each reconnection.

@@ -22,18 +22,22 @@ using wireup::channel_ptr;
 using wireup::failure;
 
 connection_setup::connection_setup(engine& e, proto::messenger& m, const transport_list& t,
-                                   const wireup::job& j)
+                                   const wireup::job& j, proto::lane_number lane)
     : engine_(e),
       messenger_(m),
       transports_(t),
       job_(j),
+      lane_(lane),
       non_ranks_(m),
-      processes_({e, t, attempts_}, m, non_ranks_, j) {}
+      processes_({e, t, attempts_}, m, non_ranks_, j, lane) {}
 
-void connection_setup::attach(wireup::connection_manager& m, rank_finder finder) {
+void connection_setup::attach(wireup::connection_manager& m, rank_finder finder,
+                              const std::vector<connection_setup*>& lanes) {
   attached_ = &m;
   finder_ = std::move(finder);
-  processes_.attach(m.self());
+  std::vector<const remote_process_table*> tables;
+  for (const connection_setup* lane : lanes) tables.push_back(&lane->processes_);
+  processes_.attach(m.self(), std::move(tables));
   manager_->open(m);
 }
 
@@ -62,10 +66,42 @@ void connection_setup::begin(const std::shared_ptr<peer>& p) {
   if (processes_.is_draining(*p)) return;  // the operations that wait for a link end with it
   if (use_channels(*p)) return;
   const auto search = search_for(p);
-  if (p->id() < wireup::first_non_rank)
-    return search->locate({}, {errc::peer_lost, absent(p->id())});
-  if (const auto address = non_ranks_.address_of(*p)) return search->connect(*address);
+  const wireup::identity& self = attached_->self();
+  if (proto::names_rank(p->id())) {
+    const peer_id rank = proto::place_of(p->id(), lane_).rank;
+    if (rank != job_.rank()) return search->locate({}, {errc::peer_lost, absent(rank)});
+    return search->connect({self.id, *wireup::parse_locator(self.locator), {}});
+  }
+  const auto place = non_ranks_.place_of(*p);
+  if (place && place->address) return search->connect(*place->address);
   fail(*p, errc::unreachable, "nothing is known about where it is");
+}
+
+// --- lanes ----------------------------------------------------------------------------------
+
+std::shared_ptr<peer> connection_setup::lane_of(const peer& p, unsigned lane) {
+  const bool own = p.id() < proto::first_non_rank && place_of(p).rank == job_.rank();
+  if (const unsigned all = own ? attached_->lanes() : proto::most_lanes; lane >= all)
+    throw error(errc::invalid_argument,
+                fmt::format("{} {} lane{} (options::lanes, WEFT_LANES), numbered from 0: there is "
+                            "no lane {}",
+                            own ? "this process has" : "a context can have", all,
+                            all == 1 ? "" : "s", lane));
+  const auto wanted = static_cast<proto::lane_number>(lane);
+  if (p.id() < proto::first_non_rank)
+    return messenger_.peers().at(proto::number_of({place_of(p).rank, wanted}, lane_));
+  if (std::shared_ptr<peer> other = non_ranks_.lane_of(p, wanted)) return other;
+  throw error(errc::closed, "that peer has gone, and its lanes with it");
+}
+
+proto::peer_place connection_setup::place_of(const peer& p) const {
+  if (p.id() < proto::first_non_rank) return proto::place_of(p.id(), lane_);
+  const auto place = non_ranks_.place_of(p);
+  return {no_peer, place ? place->lane : proto::lane_number{0}};
+}
+
+wireup::lane_pair connection_setup::lanes_to(const peer& p) const {
+  return {lane_, place_of(p).lane};
 }
 
 /// The transport `self` needs no channel.
@@ -123,23 +159,25 @@ bool connection_setup::is_wanted(const std::shared_ptr<peer>& p) {
 /// A rank that this side wants to send to, and neither side has had a link to the other.
 bool connection_setup::is_unmet(const peer& p) const {
   const engine::holder hold(engine_);
-  return p.id() < wireup::first_non_rank && p.writer().unmet();
+  return p.id() < proto::first_non_rank && p.writer().unmet();
 }
 
-void connection_setup::locate(peer_id rank, const std::string& gone,
+void connection_setup::locate(const peer& p, const std::string& gone,
                               std::function<void(std::string locator)> found) {
-  finder_(rank, gone, [manager = manager_, found = std::move(found)](const std::string& locator) {
-    manager->post([found, locator] { found(locator); });
-  });
+  finder_(place_of(p).rank, gone,
+          [manager = manager_, found = std::move(found)](const std::string& locator) {
+            manager->post([found, locator] { found(locator); });
+          });
 }
 
-void connection_setup::connect(const std::string& locator, wireup::channel_ready done) {
-  attached_->connect(locator, std::move(done));
-}
-
-void connection_setup::connect(const wireup::unpacked_address& address,
+void connection_setup::connect(const peer& p, const std::string& locator,
                                wireup::channel_ready done) {
-  attached_->connect(address.where, address.key, std::move(done));
+  attached_->connect(locator, std::move(done), lanes_to(p));
+}
+
+void connection_setup::connect(const peer& p, const wireup::unpacked_address& address,
+                               wireup::channel_ready done) {
+  attached_->connect(address.where, address.key, std::move(done), lanes_to(p));
 }
 
 void connection_setup::connected(const std::shared_ptr<peer>& p, const channel_ptr& c,
@@ -163,8 +201,9 @@ void connection_setup::connected(const std::shared_ptr<peer>& p, const channel_p
 // --- channels -------------------------------------------------------------------------------
 
 std::shared_ptr<peer> connection_setup::peer_at(const wireup::unpacked_address& address) {
-  if (address.id == attached_->self().id) return messenger_.peers().at(job_.rank());
-  return non_ranks_.at(address);
+  if (address.id == attached_->self().id)
+    return messenger_.peers().at(proto::number_of({job_.rank(), 0}, lane_));
+  return non_ranks_.at(address, 0);
 }
 
 std::shared_ptr<peer> connection_setup::peer_met(const channel_ptr& c) {
@@ -210,7 +249,7 @@ void connection_setup::find_socket(remote_process& process) {
           if (c) c->close();
           return;
         }
-        if (c && c->peer().id == found->id()) {
+        if (c && c->peer().id_of_lane() == found->id()) {
           found->add(c);
           found->links().socket_tried({});
         } else {
@@ -218,7 +257,8 @@ void connection_setup::find_socket(remote_process& process) {
           if (c) leave(c);
         }
         advance(*found);
-      });
+      },
+      {lane_, process.id().lane});
 }
 
 namespace {

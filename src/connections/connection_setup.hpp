@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections of a context: finds peers, agrees with them on a transport, and ends them.
+// Connections of a lane: finds peers, agrees with them on a transport, and ends them.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@
 namespace weft::connections {
 
 /// Between the messenger, which wants links to peers, and the connection manager, which has
-/// channels to processes. Owned by the context. Every function runs on the connection manager's
+/// channels to processes. Owned by the lane. Every function runs on the connection manager's
 /// thread unless it says otherwise, and takes the progress lock where it touches peers or
 /// transports.
 ///
@@ -35,11 +35,14 @@ namespace weft::connections {
 class connection_setup final : public proto::connector, private pending_connection::owner {
  public:
   /// \param t filled before the first connection
+  /// \param lane of the context, that the engine and the messenger are of
   connection_setup(runtime::engine& e, proto::messenger& m, const transport_list& t,
-                   const wireup::job& j);
+                   const wireup::job& j, proto::lane_number lane);
 
   /// Once, before anything else; the manager outlives the use of this.
-  void attach(wireup::connection_manager& m, rank_finder finder);
+  /// \param lanes all of the context, which this is one of; they live as long
+  void attach(wireup::connection_manager& m, rank_finder finder,
+              const std::vector<connection_setup*>& lanes);
 
   /// How other threads reach the manager's; shut before the manager ends.
   const std::shared_ptr<manager_proxy>& manager() const noexcept { return manager_; }
@@ -49,6 +52,9 @@ class connection_setup final : public proto::connector, private pending_connecti
   void disconnected(proto::peer& p) noexcept override;
   void given_up(proto::peer& p) override;
   std::string describe(const proto::peer& p) const override;
+  // proto::connector: any thread, progress lock not held.
+  std::shared_ptr<proto::peer> lane_of(const proto::peer& p, unsigned lane) override;
+  proto::peer_place place_of(const proto::peer& p) const override;
 
   /// Any thread, progress lock held. The transports that were tried on the way to a peer.
   std::vector<transport_attempt> attempts(const proto::peer& p) const { return attempts_.of(p); }
@@ -80,10 +86,12 @@ class connection_setup final : public proto::connector, private pending_connecti
   // pending_connection::owner
   bool is_wanted(const std::shared_ptr<proto::peer>& p) override;
   bool is_unmet(const proto::peer& p) const override;
-  void locate(peer_id rank, const std::string& gone,
+  void locate(const proto::peer& p, const std::string& gone,
               std::function<void(std::string locator)> found) override;
-  void connect(const std::string& locator, wireup::channel_ready done) override;
-  void connect(const wireup::unpacked_address& address, wireup::channel_ready done) override;
+  void connect(const proto::peer& p, const std::string& locator,
+               wireup::channel_ready done) override;
+  void connect(const proto::peer& p, const wireup::unpacked_address& address,
+               wireup::channel_ready done) override;
   void connected(const std::shared_ptr<proto::peer>& p, const wireup::channel_ptr& c,
                  const wireup::failure& why, bool wanted) override;
 
@@ -102,11 +110,14 @@ class connection_setup final : public proto::connector, private pending_connecti
   void leave(const wireup::channel_ptr& c);
   void fail(proto::peer& p, errc why, const std::string& detail);
   std::string absent(peer_id rank) const;
+  wireup::lane_pair lanes_to(const proto::peer& p) const;
+  std::vector<std::shared_ptr<proto::peer>> peers_of(peer_id rank) const;
 
   runtime::engine& engine_;
   proto::messenger& messenger_;
   const transport_list& transports_;
   const wireup::job& job_;
+  const proto::lane_number lane_;
   const std::shared_ptr<manager_proxy> manager_ = std::make_shared<manager_proxy>();
   wireup::connection_manager* attached_ = nullptr;
   rank_finder finder_;

@@ -11,35 +11,56 @@ bool is_over(const proto::messenger& m, const proto::peer& p, peer_counts counts
 }
 
 /// With the mutex held.
-non_rank_peers::entry& non_rank_peers::find(const wireup::context_id& id, peer_counts counts) {
+non_rank_peers::entry& non_rank_peers::find(const wireup::lane_id& id, peer_counts counts) {
   entry& known = known_[id];
   if (!known.peer || is_over(messenger_, *known.peer, counts))
     known.peer = messenger_.peers().add();
   return known;
 }
 
-std::shared_ptr<proto::peer> non_rank_peers::with(const wireup::context_id& id,
-                                                  peer_counts counts) {
-  const std::lock_guard lock(mutex_);
-  return find(id, counts).peer;
+/// With the mutex held.
+non_rank_peers::map::const_iterator non_rank_peers::find(const proto::peer& p) const {
+  return std::find_if(known_.begin(), known_.end(),
+                      [&](const auto& one) { return one.second.peer.get() == &p; });
 }
 
-std::shared_ptr<proto::peer> non_rank_peers::at(const wireup::unpacked_address& address) {
+std::shared_ptr<proto::peer> non_rank_peers::with(const wireup::identity& id, peer_counts counts) {
   const std::lock_guard lock(mutex_);
-  entry& known = find(address.id, peer_counts::until_closing);
+  entry& known = find(id.id_of_lane(), counts);
+  known.locator = id.locator;
+  return known.peer;
+}
+
+std::shared_ptr<proto::peer> non_rank_peers::at(const wireup::unpacked_address& address,
+                                                proto::lane_number lane) {
+  const std::lock_guard lock(mutex_);
+  entry& known = find({address.id, lane}, peer_counts::until_closing);
   known.address = address;
   return known.peer;
 }
 
-std::optional<wireup::unpacked_address> non_rank_peers::address_of(const proto::peer& p) const {
-  const std::lock_guard lock(mutex_);
-  const auto known = std::find_if(known_.begin(), known_.end(),
-                                  [&](const auto& one) { return one.second.peer.get() == &p; });
-  if (known == known_.end()) return {};
-  return known->second.address;
+std::shared_ptr<proto::peer> non_rank_peers::lane_of(const proto::peer& p,
+                                                     proto::lane_number lane) {
+  std::optional<wireup::unpacked_address> address;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = find(p);
+    if (known == known_.end()) return nullptr;
+    address = known->second.address;
+    if (const auto where = wireup::parse_locator(known->second.locator); where && !address)
+      address = wireup::unpacked_address{known->first.context, *where, {}};
+  }
+  return address ? at(*address, lane) : nullptr;
 }
 
-void non_rank_peers::erase(const wireup::context_id& id, const proto::peer& p) noexcept {
+std::optional<non_rank_peers::place> non_rank_peers::place_of(const proto::peer& p) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = find(p);
+  if (known == known_.end()) return {};
+  return place{known->first.lane, known->second.address};
+}
+
+void non_rank_peers::erase(const wireup::lane_id& id, const proto::peer& p) noexcept {
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(id);
   if (known != known_.end() && known->second.peer.get() == &p) known_.erase(known);

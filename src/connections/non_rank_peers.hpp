@@ -6,10 +6,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "proto/messenger.hpp"
 #include "wireup/context_address.hpp"
 #include "wireup/identity.hpp"
+#include "wireup/locator.hpp"
 
 namespace weft::connections {
 
@@ -28,27 +30,38 @@ class non_rank_peers {
  public:
   explicit non_rank_peers(proto::messenger& m) noexcept : messenger_(m) {}
 
-  /// \return the peer that stands for the context with that id; made if there is none that counts
+  /// \return the peer that stands for that lane of a context; made if there is none that counts
   /// \throws std::bad_alloc
-  std::shared_ptr<proto::peer> with(const wireup::context_id& id, peer_counts counts);
+  std::shared_ptr<proto::peer> with(const wireup::identity& id, peer_counts counts);
   /// The same for a context whose address is known, which is remembered. \throws std::bad_alloc
-  std::shared_ptr<proto::peer> at(const wireup::unpacked_address& address);
-  /// \return where a peer is; nothing: its address is not known \throws std::bad_alloc
-  std::optional<wireup::unpacked_address> address_of(const proto::peer& p) const;
-  /// The peer does not stand for that context any more.
-  void erase(const wireup::context_id& id, const proto::peer& p) noexcept;
+  std::shared_ptr<proto::peer> at(const wireup::unpacked_address& address, proto::lane_number lane);
+  /// \return another lane of the same context; null: it is not known where that context is
+  /// \throws std::bad_alloc
+  std::shared_ptr<proto::peer> lane_of(const proto::peer& p, proto::lane_number lane);
+
+  struct place {
+    proto::lane_number lane = 0;
+    std::optional<wireup::unpacked_address> address;  ///< nothing: its address is not known
+  };
+  /// \return where a peer is; nothing: it stands for no context \throws std::bad_alloc
+  std::optional<place> place_of(const proto::peer& p) const;
+  /// The peer does not stand for that lane any more.
+  void erase(const wireup::lane_id& id, const proto::peer& p) noexcept;
 
  private:
   struct entry {
     std::shared_ptr<proto::peer> peer;
     std::optional<wireup::unpacked_address> address;
+    std::string locator;  // where it listens, if it has come by itself
   };
+  using map = std::map<wireup::lane_id, entry>;
 
-  entry& find(const wireup::context_id& id, peer_counts counts);
+  entry& find(const wireup::lane_id& id, peer_counts counts);
+  map::const_iterator find(const proto::peer& p) const;
 
   proto::messenger& messenger_;
   mutable std::mutex mutex_;
-  std::map<wireup::context_id, entry> known_;  // guarded by mutex_
+  map known_;  // guarded by mutex_
 };
 
 }  // namespace weft::connections

@@ -11,7 +11,7 @@ using wireup::failure;
 void pending_connection::locate(const std::string& gone, failure unfound) {
   state_ = state::locating;
   unfound_ = std::move(unfound);
-  owner_.locate(peer_->id(), gone, [self = shared_from_this()](const std::string& locator) {
+  owner_.locate(*peer_, gone, [self = shared_from_this()](const std::string& locator) {
     self->on_located(locator);
   });
 }
@@ -21,16 +21,18 @@ void pending_connection::on_located(const std::string& locator) {
   if (locator.empty()) return end(nullptr, unfound_, true);
   state_ = state::connecting;
   locator_ = locator;
-  owner_.connect(locator, [self = shared_from_this()](const channel_ptr& c, const failure& why) {
-    self->on_connected(c, why);
-  });
+  owner_.connect(*peer_, locator,
+                 [self = shared_from_this()](const channel_ptr& c, const failure& why) {
+                   self->on_connected(c, why);
+                 });
 }
 
 void pending_connection::connect(const wireup::unpacked_address& address) {
   state_ = state::connecting;
-  owner_.connect(address, [self = shared_from_this()](const channel_ptr& c, const failure& why) {
-    self->on_connected(c, why);
-  });
+  owner_.connect(*peer_, address,
+                 [self = shared_from_this()](const channel_ptr& c, const failure& why) {
+                   self->on_connected(c, why);
+                 });
 }
 
 void pending_connection::on_connected(const channel_ptr& c, const failure& why) {

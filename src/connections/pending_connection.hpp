@@ -38,10 +38,14 @@ class pending_connection : public std::enable_shared_from_this<pending_connectio
     virtual bool is_wanted(const std::shared_ptr<proto::peer>& p) = 0;
     /// Whether a rank's next program is to be looked for after the one that was found has ended.
     virtual bool is_unmet(const proto::peer& p) const = 0;
-    virtual void locate(peer_id rank, const std::string& gone,
+    /// \param p the peer whose rank is looked for
+    virtual void locate(const proto::peer& p, const std::string& gone,
                         std::function<void(std::string locator)> found) = 0;
-    virtual void connect(const std::string& locator, wireup::channel_ready done) = 0;
-    virtual void connect(const wireup::unpacked_address& address, wireup::channel_ready done) = 0;
+    /// \param p the peer whose lane is wanted there
+    virtual void connect(const proto::peer& p, const std::string& locator,
+                         wireup::channel_ready done) = 0;
+    virtual void connect(const proto::peer& p, const wireup::unpacked_address& address,
+                         wireup::channel_ready done) = 0;
     /// The end. `c` is null: none came about, for that reason. \param wanted as is_wanted
     virtual void connected(const std::shared_ptr<proto::peer>& p, const wireup::channel_ptr& c,
                            const wireup::failure& why, bool wanted) = 0;

@@ -20,7 +20,7 @@ constexpr auto drain_limit = std::chrono::seconds(1);
 
 }  // namespace
 
-remote_process::remote_process(const services& s, const wireup::context_id& id,
+remote_process::remote_process(const services& s, const wireup::lane_id& id,
                                std::shared_ptr<proto::peer> p)
     : services_(s), id_(id), peer_(std::move(p)), links_(s, peer_) {}
 

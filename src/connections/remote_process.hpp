@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another process with a context, as connection set-up sees it.
+// A lane of another process, or of this one, as connection set-up sees it.
 #pragma once
 
 #include <chrono>
@@ -31,11 +31,11 @@ class remote_process {
     gone       ///< its peer has ended; channels may end later
   };
 
-  remote_process(const services& s, const wireup::context_id& id, std::shared_ptr<proto::peer> p);
+  remote_process(const services& s, const wireup::lane_id& id, std::shared_ptr<proto::peer> p);
   remote_process(const remote_process&) = delete;
   remote_process& operator=(const remote_process&) = delete;
 
-  const wireup::context_id& id() const noexcept { return id_; }
+  const wireup::lane_id& id() const noexcept { return id_; }
   const std::shared_ptr<proto::peer>& peer() const noexcept { return peer_; }
   state now() const noexcept { return state_; }
   bool is_present() const noexcept { return state_ == state::present; }
@@ -70,7 +70,7 @@ class remote_process {
   void finish(errc why, std::string_view detail, bool keeps_peer);
 
   const services services_;
-  const wireup::context_id id_;
+  const wireup::lane_id id_;
   const std::shared_ptr<proto::peer> peer_;
   state state_ = state::present;
   std::vector<wireup::channel_ptr> channels_;

@@ -15,7 +15,7 @@ using wireup::channel_ptr;
 using wireup::identity;
 
 remote_process* remote_process_table::with(const channel_ptr& c) {
-  const auto [begin, end] = processes_.equal_range(c->peer().id);
+  const auto [begin, end] = processes_.equal_range(c->peer().id_of_lane());
   const auto found = std::find_if(begin, end, [&](const auto& one) { return one.second.has(c); });
   return found == end ? nullptr : &found->second;
 }
@@ -34,14 +34,19 @@ bool remote_process_table::is_draining(const proto::peer& p) const noexcept {
 
 /// A rank of this job, which may grow.
 bool remote_process_table::is_ours(const identity& id) const noexcept {
-  return id.job == job_.id() && id.rank < wireup::first_non_rank;
+  return id.job == job_.id() && id.rank < proto::most_ranks;
+}
+
+/// Of a rank's peer.
+peer_id remote_process_table::number_of(const identity& id) const noexcept {
+  return proto::number_of({id.rank, id.lane}, lane_);
 }
 
 /// Whether that rank's peer is closed. A rank that is lost instead is let in, and then refused by
 /// name. The progress lock is not held.
 bool remote_process_table::has_closed(const identity& id) const {
-  if (!is_ours(id) || processes_.contains(id.id)) return false;
-  const std::shared_ptr<proto::peer> p = messenger_.peers().at(id.rank);
+  if (!is_ours(id) || processes_.contains(id.id_of_lane())) return false;
+  const std::shared_ptr<proto::peer> p = messenger_.peers().at(number_of(id));
   const runtime::engine::holder hold(services_.engine);
   return p->now() == proto::peer::state::closed;
 }
@@ -51,7 +56,7 @@ bool remote_process_table::has_closed(const identity& id) const {
 /// on this host, and not always (pid 0).
 bool remote_process_table::is_impostor(const identity& id) const {
   if (id.id == self_->id) return id.pid != ::getpid();
-  const auto [begin, end] = processes_.equal_range(id.id);
+  const auto [begin, end] = processes_.equal_range(id.id_of_lane());
   return std::any_of(begin, end, [&](const auto& known) {
     const remote_process& other = known.second;
     return other.is_present() &&
@@ -66,29 +71,39 @@ bool remote_process_table::is_impostor(const identity& id) const {
 /// instead.
 bool remote_process_table::is_other_program(const identity& id) const {
   if (!is_ours(id)) return false;
-  const auto other = [&](const identity& known) {
-    return is_ours(known) && known.rank == id.rank && known.id != id.id;
-  };
-  return other(*self_) || std::any_of(processes_.begin(), processes_.end(), [&](const auto& one) {
-           return one.second.is_present() && !one.second.channels().empty() &&
-                  other(one.second.channels().front()->peer());
+  return is_other_rank(*self_, id) ||
+         std::any_of(all_.begin(), all_.end(), [&](const remote_process_table* lane) {
+           return lane->knows_other_program(id);
          });
 }
 
+/// Whether both claim the same rank, and are not one context.
+bool remote_process_table::is_other_rank(const identity& known, const identity& id) const noexcept {
+  return is_ours(known) && known.rank == id.rank && known.id != id.id;
+}
+
+bool remote_process_table::knows_other_program(const identity& id) const {
+  return std::any_of(processes_.begin(), processes_.end(), [&](const auto& one) {
+    const remote_process& process = one.second;
+    return process.is_present() && !process.channels().empty() &&
+           is_other_rank(process.channels().front()->peer(), id);
+  });
+}
+
 remote_process& remote_process_table::process_of(const identity& id, peer_counts counts) {
-  const auto [begin, end] = processes_.equal_range(id.id);
+  const auto [begin, end] = processes_.equal_range(id.id_of_lane());
   const auto known = std::find_if(begin, end, [&](const auto& one) {
     return one.second.is_present() && !is_over(messenger_, *one.second.peer(), counts);
   });
   if (known != end) return known->second;
   std::shared_ptr<proto::peer> p;
-  if (is_ours(id)) p = messenger_.peers().at(id.rank);
-  const bool fresh = p && counts == peer_counts::until_closing && id.rank != job_.rank() &&
+  if (is_ours(id)) p = messenger_.peers().at(number_of(id));
+  const bool fresh = p && counts == peer_counts::until_closing && p->id() != job_.rank() &&
                      is_over(messenger_, *p, counts);
-  if (!p || fresh) p = non_ranks_.with(id.id, counts);
+  if (!p || fresh) p = non_ranks_.with(id, counts);
   return processes_
-      .emplace(std::piecewise_construct, std::forward_as_tuple(id.id),
-               std::forward_as_tuple(services_, id.id, std::move(p)))
+      .emplace(std::piecewise_construct, std::forward_as_tuple(id.id_of_lane()),
+               std::forward_as_tuple(services_, id.id_of_lane(), std::move(p)))
       ->second;
 }
 
@@ -143,7 +158,8 @@ bool remote_process_table::drain() {
 /// had to.
 void remote_process_table::stop_draining(const identity& of) {
   for (auto at = processes_.begin(); at != processes_.end();) {
-    const bool same = at->first == of.id || (is_ours(of) && at->second.peer()->id() == of.rank);
+    const bool same =
+        at->first == of.id_of_lane() || (is_ours(of) && at->second.peer()->id() == number_of(of));
     if (!same || at->second.now() != remote_process::state::draining) {
       ++at;
       continue;

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "connections/non_rank_peers.hpp"
 #include "connections/remote_process.hpp"
@@ -16,11 +18,16 @@ namespace weft::connections {
 class remote_process_table {
  public:
   remote_process_table(const services& s, proto::messenger& m, non_rank_peers& n,
-                       const wireup::job& j)
-      : services_(s), messenger_(m), non_ranks_(n), job_(j) {}
+                       const wireup::job& j, proto::lane_number lane)
+      : services_(s), messenger_(m), non_ranks_(n), job_(j), lane_(lane) {}
 
   /// Once, before anything else. \param self of this context; outlives the table's use
-  void attach(const wireup::identity& self) noexcept { self_ = &self; }
+  /// \param all those of the lanes of this context: a rank that one of them has met is the same
+  ///   context for all
+  void attach(const wireup::identity& self, std::vector<const remote_process_table*> all) {
+    self_ = &self;
+    all_ = std::move(all);
+  }
 
   /// \return the process with that channel; null: the channel has ended, or was never entered
   remote_process* with(const wireup::channel_ptr& c);
@@ -42,23 +49,28 @@ class remote_process_table {
   void stop_draining();
 
  private:
-  using map = std::multimap<wireup::context_id, remote_process>;
+  using map = std::multimap<wireup::lane_id, remote_process>;
 
   void stop_draining(const wireup::identity& of);
   map::iterator erase(map::iterator at);
   map::iterator stop_draining(map::iterator at);
   remote_process& process_of(const wireup::identity& id, peer_counts counts);
   bool is_ours(const wireup::identity& id) const noexcept;
+  peer_id number_of(const wireup::identity& id) const noexcept;
   bool has_closed(const wireup::identity& id) const;
   bool is_impostor(const wireup::identity& id) const;
   bool is_other_program(const wireup::identity& id) const;
+  bool is_other_rank(const wireup::identity& known, const wireup::identity& id) const noexcept;
+  bool knows_other_program(const wireup::identity& id) const;
 
   const services services_;
   proto::messenger& messenger_;
   non_rank_peers& non_ranks_;
   const wireup::job& job_;
+  const proto::lane_number lane_;  // this one
   const wireup::identity* self_ = nullptr;
-  // Several of one context where it has connected again after a close, and old channels still end.
+  std::vector<const remote_process_table*> all_;
+  // Several of one lane where it has connected again after a close, and old channels still end.
   map processes_;
 };
 

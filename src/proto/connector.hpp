@@ -2,15 +2,20 @@
 // The interface of messaging to connection set-up.
 #pragma once
 
+#include <memory>
 #include <string>
+
+#include <weft/error.hpp>
+
+#include "proto/peer_number.hpp"
 
 namespace weft::proto {
 
 class peer;
 
 /// The only interface between the messenger and the layer that makes connections (src/connections).
-/// Outlives the messenger's use of it. Every function is called with the progress lock held, by any
-/// thread, and does not block.
+/// Outlives the messenger's use of it. Functions are called by any thread, with the progress lock
+/// held unless they say otherwise, and do not block.
 class connector {
  public:
   /// Requests a link to that peer. The answer is a call of peer::opened or peer::fail, at any time
@@ -27,6 +32,16 @@ class connector {
 
   /// \return one line about the connection, for people
   virtual std::string describe(const peer&) const { return {}; }
+
+  /// Without the progress lock.
+  /// \return the peer that is another lane of the same process
+  /// \throws weft::error (invalid_argument) if there can be none, (closed) if that peer has gone;
+  ///         std::bad_alloc
+  virtual std::shared_ptr<peer> lane_of(const peer&, unsigned) {
+    throw error(errc::unsupported, "peers have no lanes here");
+  }
+  /// Without the progress lock.
+  virtual peer_place place_of(const peer&) const { return {}; }
 
  protected:
   ~connector() = default;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "proto/messenger.hpp"
+#include "proto/peer_number.hpp"
 
 namespace weft::proto {
 
@@ -27,21 +28,36 @@ tag_mask checked(tag_mask t) {
   return t;
 }
 
+std::string name_of(peer_id number) {
+  const peer_place where = place_of(number, 0);
+  return number < most_ranks || !names_rank(number)
+             ? fmt::format("peer {}", number)
+             : fmt::format("peer {}, lane {}", where.rank, where.lane);
+}
+
+bool has_ended_so(detail::peer_name with, errc status) {
+  const messenger& owner = with.peer->owner();
+  const runtime::engine::holder hold(owner.engine());
+  const bool same = with.peer->id() == with.id;
+  return (same ? with.peer->why() : owner.peers().why_gone(with.id)) == status;
+}
+
 std::string explain(errc status, detail::peer_name with, const received* got, std::size_t room) {
-  const std::string who = with.peer ? fmt::format("peer {}", with.id) : std::string("any peer");
+  const std::string who = with.peer ? name_of(with.id) : std::string("any peer");
   switch (status) {
     case errc::truncated:
       return fmt::format(
-          "a message of {} bytes from peer {} did not fit into {}; receive into more, "
+          "a message of {} bytes from {} did not fit into {}; receive into more, "
           "or probe first",
-          got->size, got->source, room);
+          got->size, name_of(got->source), room);
     case errc::stopped:
       if (got && got->source != no_peer)
         return fmt::format(
-            "stopped on request while a message of {} bytes from peer {} arrived, which is lost",
-            got->size, got->source);
+            "stopped on request while a message of {} bytes from {} arrived, which is lost",
+            got->size, name_of(got->source));
       return fmt::format("stopped on request, with {}", who);
     case errc::invalid_argument:
+      if (with.peer && has_ended_so(with, status)) break;
       return fmt::format("a message can have at most {} bytes", max_message);
     default:
       break;

@@ -21,6 +21,13 @@ const char* explain_no_peer(std::uint64_t tag) noexcept;
 /// Returns the mask. \throws weft::error (invalid_argument) if it names a reserved tag
 tag_mask checked(tag_mask t);
 
+/// A peer, as people know it: "peer 3", "peer 3, lane 1".
+std::string name_of(peer_id number);
+
+/// Whether that peer has ended with that status, so that operations end with it for no fault of
+/// their own. Any thread.
+bool has_ended_so(detail::peer_name with, errc status);
+
 /// One sentence about an operation with that peer (null: any) that failed. Any thread.
 /// \param got of a receive; else null
 /// \param room bytes that the receive had room for

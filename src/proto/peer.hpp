@@ -28,8 +28,10 @@ struct rma;
 /// the connection for all parts. Owned by the messenger and by endpoints. Progress lock held only
 /// unless a function says otherwise. When the peer has gone and only the messenger owns the object,
 /// the object becomes another peer: requests and operations may still hold its address
-/// (detail::peer_name).
-class peer final : public transports::frame_sink, public std::enable_shared_from_this<peer> {
+/// (detail::peer_name). It begins at a cache line of its own, as everything large on a message's
+/// path does: the control plane makes the peers of all lanes, one after the other.
+class alignas(64) peer final : public transports::frame_sink,
+                               public std::enable_shared_from_this<peer> {
  public:
   using state = peer_connection::state;
 

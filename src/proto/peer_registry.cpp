@@ -13,6 +13,12 @@ std::shared_ptr<peer> peer_registry::at(peer_id id) {
   return known_or_new(id);
 }
 
+std::shared_ptr<peer> peer_registry::find(peer_id id) const {
+  const runtime::engine::holder hold(engine_);
+  const auto known = peers_.find(id);
+  return known == peers_.end() ? nullptr : known->second;
+}
+
 std::array<peer*, 2> peer_registry::at(peer_id a, peer_id b) {
   const runtime::engine::holder hold(engine_);
   return {known_or_new(a).get(), known_or_new(b).get()};

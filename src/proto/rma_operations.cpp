@@ -70,8 +70,8 @@ void rma_operation::cancel() noexcept {
 std::string rma_operation::explain() const {
   if (!order.to.peer) return proto::explain_no_peer(0);
   if (refusal != rma_refusal::none)
-    return fmt::format("peer {} refused: {}", order.to.id, proto::words_for(refusal));
-  if (status == errc::invalid_argument)
+    return fmt::format("{} refused: {}", proto::name_of(order.to.id), proto::words_for(refusal));
+  if (status == errc::invalid_argument && !proto::has_ended_so(order.to, status))
     return order.where.key == 0
                ? "this remote_region names no memory; it comes from region::remote of a peer"
                : fmt::format("{} bytes, but the remote_region names {}", proto::size_of(order),

@@ -30,6 +30,9 @@ class channel {
   /// is 0.
   virtual const identity& peer() const noexcept = 0;
 
+  /// The lane of this side that the channel belongs to. Once it is live; the manager's thread.
+  virtual lane_number lane() const noexcept { return 0; }
+
   /// Whether it is a Unix socket: then both run on one kernel and can share memory.
   virtual bool carries_descriptors() const noexcept = 0;
 

@@ -46,8 +46,9 @@ class connection_manager {
   /// name with that id, with a job's key also over TCP, and starts the thread. Clients wait for
   /// start_accepting().
   /// \param self job and rank of this context; id, pid and locator are filled in
+  /// \param lanes how many it has; a peer that asks for another one is refused
   /// \throws weft::error (system) when no socket can be had
-  connection_manager(identity self, handlers h, tcp_settings tcp = {});
+  connection_manager(identity self, handlers h, tcp_settings tcp = {}, lane_number lanes = 1);
   ~connection_manager();  ///< does what end() does
 
   /// From now on clients are answered, and handlers are called. Once, when all that the handlers
@@ -59,7 +60,9 @@ class connection_manager {
   /// not read. Not from a handler. Later requests are dropped, and their `done` is not called.
   void end();
 
+  /// As lane 0 speaks.
   const identity& self() const noexcept;
+  lane_number lanes() const noexcept;
 
   /// Runs `f` on the manager's thread, in the order of the calls; drops it once the manager ends.
   /// Any thread; never blocks.
@@ -70,10 +73,11 @@ class connection_manager {
 
   /// Opens a channel to a context whose locator is known: over its Unix socket if that can be
   /// reached, else over TCP. `done` is called on the manager's thread; with errc::peer_lost
-  /// when that context has ended, before or while it was asked.
-  void connect(const std::string& locator, channel_ready done);
+  /// when that context has ended, before or while it was asked; with errc::invalid_argument when it
+  /// has no such lane.
+  void connect(const std::string& locator, channel_ready done, lane_pair lanes = {});
   /// The same for a context with a key of its own. \param key empty: this side's
-  void connect(const locator& where, const job_key& key, channel_ready done);
+  void connect(const locator& where, const job_key& key, channel_ready done, lane_pair lanes = {});
 
   /// Opens a listener. \param address "unix://name", "any://host:port" or "tcp://host:port" (port
   /// 0: any free one;
@@ -81,9 +85,11 @@ class connection_manager {
   /// \param actual_address set to the address with the port that the system chose
   /// \param known called on this thread with the listener's number, before a connection request can
   ///        come there. If it throws, the listener is not opened
+  /// \param lane to which its clients come
   /// \throws weft::error invalid_argument (bad address) or system (taken; says by whom if known)
   std::uint64_t open_listener(const std::string& address, std::string& actual_address,
-                              const std::function<void(std::uint64_t)>& known = {});
+                              const std::function<void(std::uint64_t)>& known = {},
+                              lane_number lane = 0);
   /// The number of a listener that every context has, without an address of its own:
   /// on_connection_request decides.
   static constexpr std::uint64_t coordinator_listener = ~std::uint64_t{0};
@@ -98,8 +104,9 @@ class connection_manager {
 
   /// Requests a connection. `done` gets errc::refused if the listener rejected it, or there is
   /// none. \param private_data at most 1024 bytes, or it is told errc::invalid_argument
+  /// \param lane of this context, that the connection is for
   void request_connection(const std::string& address, const std::string& private_data,
-                          channel_ready done);
+                          channel_ready done, lane_number lane = 0);
 
   /// VIA's peer-to-peer form: both sides call it. Opens the listener `own`, requests a connection
   /// at `other`, and ends when either request has met a peer with an equal discriminator; one
@@ -108,8 +115,9 @@ class connection_manager {
   /// \param own, other two addresses: `done` is told what is wrong with them, or with opening a
   ///   listener, as open_listener throws it
   /// \param discriminator at most 1024 bytes
+  /// \param lane as request_connection
   std::uint64_t meet(const std::string& own, const std::string& other,
-                     const std::string& discriminator, channel_ready done);
+                     const std::string& discriminator, channel_ready done, lane_number lane = 0);
   void cancel_meet(std::uint64_t meeting);
 
  private:

@@ -27,7 +27,7 @@ void coordinator::on_request(std::unique_ptr<incoming_request> request) {
     return request->reject("this listener is for processes that join the job: use weft::join");
   if (*said == no_peer) {
     if (!book_.has_room()) return request->reject("the job has as many members as a job can have");
-    if (next_rank_ == first_non_rank) return request->reject("the job has run out of ranks");
+    if (next_rank_ == proto::most_ranks) return request->reject("the job has run out of ranks");
     const channel_ptr line = request->accept();
     if (!line) return;
     const peer_id rank = next_rank_++;

@@ -7,6 +7,17 @@
 
 namespace weft::wireup {
 
+namespace {
+
+/// Only wire-up messages have descriptors, and only they and refusals have a detail.
+bool makes_sense(const frame& f, std::size_t fd_count) {
+  if (f.kind == frame_kind::wireup_message) return true;
+  const auto most = f.kind == frame_kind::refusal ? refusal_kind::no_such_lane : refusal_kind::any;
+  return fd_count == 0 && f.detail <= static_cast<std::uint8_t>(most);
+}
+
+}  // namespace
+
 std::array<std::byte, frame_header::size> frame_header::of(const frame& f) {
   byte_writer out;
   out.put(static_cast<std::uint8_t>(f.kind))
@@ -30,8 +41,7 @@ std::optional<frame> frame_header::parse(std::span<const std::byte> bytes,
   const std::span<const std::byte> body = bytes.subspan(size);
   if (fd_count != fds.size() || length != body.size() || length > max_frame_body)
     return std::nullopt;
-  // Only wire-up messages have descriptors or a detail.
-  if (f.kind != frame_kind::wireup_message && (fd_count != 0 || f.detail != 0)) return std::nullopt;
+  if (!makes_sense(f, fd_count)) return std::nullopt;
   f.body.assign(body.begin(), body.end());
   f.fds = std::move(fds);
   return f;

@@ -30,6 +30,12 @@ enum class frame_kind : std::uint8_t {
   job_ended = 21       ///< the launcher tells that a rank ended
 };
 
+/// The `detail` of a refusal: what the requester can tell its user.
+enum class refusal_kind : std::uint8_t {
+  any = 0,          ///< the text of the refusal says it
+  no_such_lane = 1  ///< the context does not have the lane that was asked for
+};
+
 inline constexpr std::size_t max_frame_body = transports::wireup_message::max_bytes;
 
 /// A frame in memory. Move-only.

@@ -13,13 +13,14 @@ namespace weft::wireup {
 namespace {
 
 void put_claims(byte_writer& out, const identity& who) {
-  out.put(who.job).put(std::uint32_t{who.rank}).put(std::string_view(who.locator));
+  out.put(who.job).put(std::uint32_t{who.rank}).put(who.lane).put(std::string_view(who.locator));
 }
 
 identity get_claims(byte_reader& in) {
   identity who;
   who.job = in.get_id();
   who.rank = in.get<std::uint32_t>();
+  who.lane = in.get<lane_number>();
   who.locator = in.get_text(max_locator);
   return who;
 }
@@ -37,9 +38,11 @@ std::string preamble_fault(byte_reader& in) {
 }
 
 template <class T>
-decoded<T> judge(const byte_reader& in, const std::string& locator, T value) {
+decoded<T> judge(const byte_reader& in, T value) {
+  const identity& who = value.who;
   if (!in.complete()) return {std::nullopt, "its first frame has the wrong length"};
-  if (!parse_locator(locator)) return {std::nullopt, "its first frame does not say who it is"};
+  if (!parse_locator(who.locator) || who.lane >= proto::most_lanes)
+    return {std::nullopt, "its first frame does not say who it is"};
   return {std::move(value), {}};
 }
 
@@ -55,7 +58,7 @@ frame encode(const invitation& i) {
 frame encode(const hello& h) {
   byte_writer out;
   put_preamble(out);
-  out.put(static_cast<std::uint8_t>(h.why)).put(std::uint8_t{0}).put(h.key).put(h.fresh);
+  out.put(static_cast<std::uint8_t>(h.why)).put(h.lane).put(h.key).put(h.fresh);
   put_claims(out, h.who);
   out.put(h.listener_number).put(h.ticket).put(std::string_view(h.private_data)).put(h.proof);
   return {frame_kind::hello, 0, out.take(), {}};
@@ -70,10 +73,10 @@ frame encode_welcome(const welcome& w) {
   return {frame_kind::welcome, 0, out.take(), {}};
 }
 
-frame encode_refusal(const std::string& reason) {
+frame encode_refusal(const std::string& reason, refusal_kind kind) {
   byte_writer out;
   out.put(std::string_view(reason).substr(0, max_reason));
-  return {frame_kind::refusal, 0, out.take(), {}};
+  return {frame_kind::refusal, static_cast<std::uint8_t>(kind), out.take(), {}};
 }
 
 decoded<invitation> decode_invitation(const frame& f) {
@@ -95,7 +98,7 @@ decoded<hello> decode_hello(const frame& f) {
   if (why > static_cast<std::uint8_t>(purpose::meet))
     return {std::nullopt, "it wants something that this version does not know"};
   h.why = static_cast<purpose>(why);
-  in.get<std::uint8_t>();
+  h.lane = in.get<lane_number>();
   h.key = in.get_bytes<32>();
   h.fresh = in.get_bytes<32>();
   h.who = get_claims(in);
@@ -104,8 +107,7 @@ decoded<hello> decode_hello(const frame& f) {
   h.ticket = in.get<std::uint64_t>();
   h.private_data = in.get_text(max_private_data);
   h.proof = in.get_bytes<32>();
-  const std::string locator = h.who.locator;
-  return judge(in, locator, std::move(h));
+  return judge(in, std::move(h));
 }
 
 decoded<welcome> decode_welcome(const frame& f) {
@@ -115,8 +117,7 @@ decoded<welcome> decode_welcome(const frame& f) {
   welcome w;
   w.who = get_claims(in);
   w.proof = in.get_bytes<32>();
-  const std::string locator = w.who.locator;
-  return judge(in, locator, std::move(w));
+  return judge(in, std::move(w));
 }
 
 std::string decode_refusal(const frame& f) {

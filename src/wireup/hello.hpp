@@ -15,7 +15,7 @@
 namespace weft::wireup {
 
 inline constexpr std::uint32_t wire_magic = 0x54464557;  // "WEFT"
-inline constexpr std::uint16_t wire_version = 3;
+inline constexpr std::uint16_t wire_version = 4;
 
 /// Longest private data or discriminator, and longest reason of a refusal, in bytes.
 inline constexpr std::size_t max_private_data = 1024;
@@ -42,6 +42,7 @@ struct hello {
   purpose why = purpose::connect;
   public_key key{};
   nonce fresh{};
+  lane_number lane = 0;               ///< of the other side, that is wanted; not at a listener
   identity who;                       ///< the id follows from the key; the kernel tells the pid
   std::uint64_t listener_number = 0;  ///< the listener; 0: the one that owns this socket
   std::uint64_t ticket = 0;  ///< the number of the sender's meeting; orders meetings of one context
@@ -57,7 +58,7 @@ struct welcome {
 frame encode(const invitation& i);
 frame encode(const hello& h);
 frame encode_welcome(const welcome& w);
-frame encode_refusal(const std::string& reason);
+frame encode_refusal(const std::string& reason, refusal_kind kind = refusal_kind::any);
 
 /// A decoded frame, or one sentence that says what is wrong with the frame.
 template <class T>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "wireup/frame.hpp"
+#include "wireup/hello.hpp"
 #include "wireup/unix_socket.hpp"
 
 namespace weft::wireup {
@@ -35,9 +36,9 @@ void listener_table::add_own(unique_fd socket, bool is_unix) {
 }
 
 void listener_table::add(std::uint64_t number, const listen_address& address, unique_fd socket,
-                         bool for_meetings) {
+                         bool for_meetings, lane_number lane) {
   const auto made = make(number, std::move(socket), address.is_unix());
-  entries_.emplace(number, entry{made, address.is_unix(), for_meetings,
+  entries_.emplace(number, entry{made, address.is_unix(), for_meetings, lane,
                                  address.how == listen_address::scheme::any});
   if (paused_ && address.is_unix()) made->pause();
   made->start();

@@ -10,6 +10,7 @@
 
 #include "runtime/fd.hpp"
 #include "wireup/address.hpp"
+#include "wireup/identity.hpp"
 #include "wireup/listener.hpp"
 #include "wireup/loop.hpp"
 
@@ -23,6 +24,7 @@ class listener_table {
     std::shared_ptr<listener> socket;
     bool is_unix = true;
     bool for_meetings = false;
+    lane_number lane = 0;            // to which its clients come
     bool tells_unix_socket = false;  // "any://": tells clients over TCP where the Unix socket is
   };
 
@@ -37,7 +39,7 @@ class listener_table {
   void add_own(runtime::unique_fd socket, bool is_unix);
   /// Accepts from now on.
   void add(std::uint64_t number, const listen_address& address, runtime::unique_fd socket,
-           bool for_meetings);
+           bool for_meetings, lane_number lane);
   /// \return a listener of the application; null: it is closed, or never was
   const entry* find(std::uint64_t number) const;
   void close(std::uint64_t number);

@@ -17,9 +17,10 @@ namespace weft::wireup {
 using runtime::unique_fd;
 using transports::wireup_message;
 
-connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp)
+connection_manager::impl::impl(identity self, handlers h, tcp_settings tcp, lane_number lanes)
     : loop_(std::make_shared<loop>([this] { give_up(); })),
       self_(std::move(self)),
+      lanes_(lanes),
       handlers_(std::move(h)),
       tcp_(std::move(tcp)),
       notices_(handlers_.on_notice),
@@ -106,19 +107,29 @@ std::shared_ptr<connect_attempt> connection_manager::impl::new_attempt(hello say
   return made;
 }
 
-void connection_manager::impl::connect(std::string locator, channel_ready done) {
-  hello says;
-  says.who = self_;
-  connect_to(std::move(says), std::move(locator), std::move(done));
+identity connection_manager::impl::speaker(lane_number lane) const {
+  identity one = self_;
+  one.lane = lane;
+  return one;
 }
 
-void connection_manager::impl::connect(locator where, job_key key, channel_ready done) {
-  loop_->post(
-      [this, where = std::move(where), key = std::move(key), done = std::move(done)]() mutable {
-        hello says;
-        says.who = self_;
-        new_attempt(std::move(says), std::move(done))->to_locator(where, std::move(key));
-      });
+hello connection_manager::impl::greeting(lane_pair lanes) const {
+  hello says;
+  says.who = speaker(lanes.own);
+  says.lane = lanes.other;
+  return says;
+}
+
+void connection_manager::impl::connect(std::string locator, channel_ready done, lane_pair lanes) {
+  connect_to(greeting(lanes), std::move(locator), std::move(done));
+}
+
+void connection_manager::impl::connect(locator where, job_key key, channel_ready done,
+                                       lane_pair lanes) {
+  loop_->post([this, where = std::move(where), key = std::move(key), done = std::move(done),
+               lanes]() mutable {
+    new_attempt(greeting(lanes), std::move(done))->to_locator(where, std::move(key));
+  });
 }
 
 void connection_manager::impl::connect_to_coordinator(std::string locator, std::string private_data,
@@ -143,12 +154,11 @@ void connection_manager::impl::connect_to(hello says, std::string locator, chann
 }
 
 void connection_manager::impl::request_connection(std::string address, std::string private_data,
-                                                  channel_ready done) {
+                                                  channel_ready done, lane_number lane) {
   loop_->post([this, address = std::move(address), private_data = std::move(private_data),
-               done = std::move(done)]() mutable {
-    hello says;
+               done = std::move(done), lane]() mutable {
+    hello says = greeting({lane, 0});
     says.why = purpose::request_connection;
-    says.who = self_;
     says.private_data = std::move(private_data);
     start_attempt(std::move(says), address, std::move(done));
   });
@@ -174,11 +184,12 @@ std::shared_ptr<connect_attempt> connection_manager::impl::start_attempt(hello s
 }
 
 std::uint64_t connection_manager::impl::meet(std::string own, std::string other,
-                                             std::string discriminator, channel_ready done) {
+                                             std::string discriminator, channel_ready done,
+                                             lane_number lane) {
   const std::uint64_t ticket = next_number_.fetch_add(1, std::memory_order_relaxed);
   loop_->post([this, ticket, own = std::move(own), other = std::move(other),
-               discriminator = std::move(discriminator), done = std::move(done)]() mutable {
-    meetings_.start(ticket, own, other, discriminator, std::move(done));
+               discriminator = std::move(discriminator), done = std::move(done), lane]() mutable {
+    meetings_.start(ticket, own, other, discriminator, std::move(done), lane);
   });
   return ticket;
 }

@@ -29,7 +29,7 @@ unique_fd connection_manager::impl::open_socket(listen_address& address) {
 
 std::uint64_t connection_manager::impl::open_listener(
     const std::string& address, std::string& actual_address,
-    const std::function<void(std::uint64_t)>& known) {
+    const std::function<void(std::uint64_t)>& known, lane_number lane) {
   listen_address where = parse_address(address);
   unique_fd socket;
   try {
@@ -46,17 +46,18 @@ std::uint64_t connection_manager::impl::open_listener(
   const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
   actual_address = to_text(where);
   if (known) known(number);
-  loop_->post([this, number, where, fd = std::move(socket)]() mutable {
-    listeners_.add(number, where, std::move(fd), false);
+  loop_->post([this, number, where, lane, fd = std::move(socket)]() mutable {
+    listeners_.add(number, where, std::move(fd), false, lane);
   });
   return number;
 }
 
-std::uint64_t connection_manager::impl::open_meeting_listener(const std::string& address) {
+std::uint64_t connection_manager::impl::open_meeting_listener(const std::string& address,
+                                                              lane_number lane) {
   listen_address where = parse_address(address);
   unique_fd socket = open_socket(where);
   const std::uint64_t number = next_number_.fetch_add(1, std::memory_order_relaxed);
-  listeners_.add(number, where, std::move(socket), true);
+  listeners_.add(number, where, std::move(socket), true, lane);
   return number;
 }
 
@@ -150,14 +151,24 @@ void connection_manager::impl::on_hello(const std::shared_ptr<peer_channel>& who
     return on_request(who, number, std::move(h));
   }
   if (who->listener_number() != 0) return who->refuse("this is a listener: connect by its address");
-  who->admit(self_);
+  admit_to_lane(who, h.lane);
+}
+
+void connection_manager::impl::admit_to_lane(const std::shared_ptr<peer_channel>& who,
+                                             lane_number lane) {
+  if (lane < lanes_) return who->admit(speaker(lane));
+  who->refuse(
+      fmt::format("it has {} lane{} (options::lanes, WEFT_LANES), numbered from 0: there is no "
+                  "lane {}",
+                  lanes_, lanes_ == 1 ? "" : "s", lane),
+      refusal_kind::no_such_lane);
 }
 
 void connection_manager::impl::on_request(const std::shared_ptr<peer_channel>& who,
                                           std::uint64_t listener_number, hello h) {
   const auto* const at = listeners_.find(listener_number);
   if (listener_number == coordinator_listener && h.why == purpose::request_connection)
-    return announce(listener_number, who, std::move(h));
+    return announce(listener_number, 0, who, std::move(h));
   if (!at || (who->listener_number() == 0 && at->is_unix))
     return who->refuse("that listener is closed");
   if (h.why == purpose::meet) {
@@ -165,17 +176,18 @@ void connection_manager::impl::on_request(const std::shared_ptr<peer_channel>& w
     return meetings_.on_request(listener_number, who, h);
   }
   if (at->for_meetings) return who->refuse("a meeting is awaited there: use meet, not connect");
-  announce(listener_number, who, std::move(h));
+  announce(listener_number, at->lane, who, std::move(h));
 }
 
-void connection_manager::impl::announce(std::uint64_t listener_number,
+void connection_manager::impl::announce(std::uint64_t listener_number, lane_number lane,
                                         const std::shared_ptr<peer_channel>& who, hello h) {
   if (!handlers_.on_connection_request) return who->refuse("it accepts no connection requests");
   std::shared_ptr<void> counted = limits_.hold_request(listener_number);
   if (!counted) return who->refuse("too many connection requests wait there; try again later");
   handlers_.on_connection_request(
-      listener_number, std::make_unique<pending_request>(
-                           loop_, who, self_, std::move(h.private_data), std::move(counted)));
+      listener_number,
+      std::make_unique<pending_request>(loop_, who, speaker(lane), std::move(h.private_data),
+                                        std::move(counted)));
 }
 
 }  // namespace weft::wireup

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds longest_pause{1000};
 }
 
 void meetings::start(std::uint64_t ticket, const std::string& own, const std::string& other,
-                     const std::string& discriminator, channel_ready done) {
+                     const std::string& discriminator, channel_ready done, lane_number lane) {
   const bool twice = std::ranges::any_of(meetings_, [&](const auto& entry) {
     return entry.second.own == own && entry.second.discriminator == discriminator;
   });
@@ -32,6 +32,7 @@ void meetings::start(std::uint64_t ticket, const std::string& own, const std::st
                                       discriminator.size(), max_private_data)});
   meeting m;
   m.own = own;
+  m.lane = lane;
   m.discriminator = discriminator;
   m.other = other;
   m.request_timer = std::make_shared<asio::steady_timer>(loop_->io());
@@ -72,7 +73,7 @@ void meetings::begin(std::uint64_t ticket, const std::string& listens_at) {
   const auto at = meetings_.find(ticket);
   failure why;
   try {
-    at->second.listener_number = enter(at->second.own, listens_at);
+    at->second.listener_number = enter(at->second.own, listens_at, at->second.lane);
     return request_connection(ticket);
   } catch (const error& e) {
     why = {e.kind(), e.what()};
@@ -89,7 +90,7 @@ void meetings::request_connection(std::uint64_t ticket) {
   m.requesting = true;
   hello says;
   says.why = purpose::meet;
-  says.who = host_.self();
+  says.who = host_.speaker(m.lane);
   says.ticket = ticket;
   says.private_data = m.discriminator;
   auto started = host_.start_attempt(
@@ -101,13 +102,14 @@ void meetings::request_connection(std::uint64_t ticket) {
     at->second.request_connection = std::move(started);
 }
 
-std::uint64_t meetings::enter(const std::string& own, const std::string& listens_at) {
+std::uint64_t meetings::enter(const std::string& own, const std::string& listens_at,
+                              lane_number lane) {
   const auto at = listeners_.find(own);
   if (at != listeners_.end()) {
     ++at->second.users;
     return at->second.number;
   }
-  const std::uint64_t number = host_.open_meeting_listener(listens_at);
+  const std::uint64_t number = host_.open_meeting_listener(listens_at, lane);
   listeners_.emplace(own, shared_listener{number, 1});
   return number;
 }
@@ -150,8 +152,9 @@ void meetings::on_request(std::uint64_t listener_number, const std::shared_ptr<p
   });
   if (at == meetings_.end())
     return who->refuse("no meeting with that discriminator is awaited there at the moment");
+  const identity self = host_.speaker(at->second.lane);
   const auto theirs = std::tie(h.who.id, h.ticket);
-  const auto ours = std::tie(host_.self().id, at->first);
+  const auto ours = std::tie(self.id, at->first);
   if (theirs == ours) return who->refuse("a meeting cannot meet itself: its two addresses are one");
   if (theirs < ours || !at->second.requesting) return accept_request(at, who);
   if (at->second.held && !at->second.held->left())
@@ -160,7 +163,7 @@ void meetings::on_request(std::uint64_t listener_number, const std::shared_ptr<p
 }
 
 void meetings::accept_request(meeting_map::iterator at, const std::shared_ptr<peer_channel>& who) {
-  who->admit(host_.self());
+  who->admit(host_.speaker(at->second.lane));
   end(at, who, {});
 }
 

@@ -19,9 +19,10 @@ namespace weft::wireup {
 class meeting_host {
  public:
   virtual ~meeting_host() = default;
-  virtual const identity& self() const noexcept = 0;
+  /// This context, as one of its lanes speaks.
+  virtual identity speaker(lane_number lane) const = 0;
   /// \throws weft::error as connection_manager::open_listener
-  virtual std::uint64_t open_meeting_listener(const std::string& address) = 0;
+  virtual std::uint64_t open_meeting_listener(const std::string& address, lane_number lane) = 0;
   virtual void close_listener(std::uint64_t listener_number) = 0;
   virtual std::shared_ptr<connect_attempt> start_attempt(hello says, const std::string& address,
                                                          channel_ready done) = 0;
@@ -39,7 +40,7 @@ class meetings {
   meetings(meeting_host& host, std::shared_ptr<loop> on) : host_(host), loop_(std::move(on)) {}
 
   void start(std::uint64_t ticket, const std::string& own, const std::string& other,
-             const std::string& discriminator, channel_ready done);
+             const std::string& discriminator, channel_ready done, lane_number lane);
   void cancel(std::uint64_t ticket, const failure& why);
   void cancel_all(const failure& why);
 
@@ -52,6 +53,7 @@ class meetings {
     std::string own;
     std::string discriminator;
     channel_ready done;
+    lane_number lane = 0;
     std::uint64_t listener_number = 0;  // 0: it is not open yet
     std::string other;
     bool requesting = false;              // false between two requests of ours
@@ -68,7 +70,7 @@ class meetings {
 
   void begin(std::uint64_t ticket, const std::string& listens_at);
   void on_looked_up(std::uint64_t ticket, const addresses_of_name& found);
-  std::uint64_t enter(const std::string& own, const std::string& listens_at);
+  std::uint64_t enter(const std::string& own, const std::string& listens_at, lane_number lane);
   void leave(const std::string& own);
   void request_connection(std::uint64_t ticket);
   void request_later(std::uint64_t ticket, meeting& m);

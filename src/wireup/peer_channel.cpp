@@ -51,6 +51,7 @@ void peer_channel::ask(hello h, std::string where, std::optional<context_id> who
   stage_ = stage::asking;
   greets_.emplace(owner_.key(), known_);
   why_ = h.why;
+  lane_ = h.who.lane;
   says_ = std::move(h);
   whom_ = whom;
   where_ = std::move(where);
@@ -60,6 +61,7 @@ void peer_channel::ask(hello h, std::string where, std::optional<context_id> who
 }
 
 void peer_channel::admit(const identity& self) {
+  lane_ = self.lane;
   if (stage_ == stage::waiting) {
     stage_ = stage::live;
     connection_->send(invites_->welcome(self));
@@ -69,11 +71,11 @@ void peer_channel::admit(const identity& self) {
   }
 }
 
-void peer_channel::refuse(const std::string& reason) {
+void peer_channel::refuse(const std::string& reason, refusal_kind kind) {
   if (stage_ != stage::expecting && stage_ != stage::waiting) return;
   closing_ = true;
   deadline_timer_.cancel();
-  connection_->send(encode_refusal(reason));
+  connection_->send(encode_refusal(reason, kind));
   connection_->finish();
 }
 
@@ -212,7 +214,8 @@ void peer_channel::know(identity who) {
 void peer_channel::on_answer(const frame& f) {
   if (f.kind == frame_kind::refusal) {
     connection_->close();
-    return end_asking(errc::refused, decode_refusal(f));
+    const bool no_lane = f.detail == static_cast<std::uint8_t>(refusal_kind::no_such_lane);
+    return end_asking(no_lane ? errc::invalid_argument : errc::refused, decode_refusal(f));
   }
   if (f.kind != frame_kind::welcome) return wrong("it answered with something else than yes or no");
   decoded<identity> who = greets_->judge(f);

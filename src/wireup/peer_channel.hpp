@@ -55,9 +55,10 @@ class peer_channel final : public channel,
   /// \param where what we connected to, for messages
   /// \param whom the context that is to answer; nothing: any context
   void ask(hello h, std::string where, std::optional<context_id> whom, channel_ready done);
-  /// Admits a waiting peer. If the peer left in the meantime, the owner is told of the end now.
+  /// Admits a waiting peer, to the lane of `self`. If the peer left in the meantime, the owner is
+  /// told of the end now.
   void admit(const identity& self);
-  void refuse(const std::string& reason);
+  void refuse(const std::string& reason, refusal_kind kind = refusal_kind::any);
   /// Ends at once; no handler is called.
   void abandon();
   /// The manager ends, or cannot go on with the channel: ends it in the way that fits the stage.
@@ -72,6 +73,7 @@ class peer_channel final : public channel,
 
   // Any thread.
   const identity& peer() const noexcept override { return peer_; }
+  lane_number lane() const noexcept override { return lane_; }
   bool carries_descriptors() const noexcept override { return connection_->carries_descriptors(); }
   std::vector<std::string> hosts() const override;
   void send(transports::wireup_message p) override;
@@ -123,6 +125,7 @@ class peer_channel final : public channel,
   purpose why_ = purpose::connect;
   std::optional<context_id> whom_;
   stage stage_ = stage::expecting;
+  lane_number lane_ = 0;
   bool greeted_ = false;
   bool met_another_ = false;
   bool closing_ = false;

@@ -21,7 +21,7 @@ bool roster::apply(const change& c) {
     // Joins need not come in the order of the ranks: the process that was given its rank first may
     // be ready last. Rank 0 never assigns a rank twice, so an old message about a rank cannot mean
     // another process.
-    if (c.rank < first_size_ || c.rank >= first_non_rank || !has_room() ||
+    if (c.rank < first_size_ || c.rank >= proto::most_ranks || !has_room() ||
         !members_.insert(c.rank).second)
       return false;
   } else if (members_.erase(c.rank) == 0) {
@@ -113,7 +113,7 @@ std::optional<roster_welcome> decode_roster_welcome(const wireup_message& p) {
   w.first_size = in.get<std::uint32_t>();
   // A bound, because roster's constructor lists each of these ranks.
   constexpr peer_id most = 1u << 22;
-  if (!in.complete() || w.rank >= first_non_rank || w.first_size == 0 || w.first_size > most)
+  if (!in.complete() || w.rank >= proto::most_ranks || w.first_size == 0 || w.first_size > most)
     return std::nullopt;
   return w;
 }
@@ -175,7 +175,7 @@ std::optional<peer_id> rank_in(const std::string& private_data) {
   if (rest == wants_to_join) return no_peer;
   peer_id rank = 0;
   const auto [end, fault] = std::from_chars(rest.data(), rest.data() + rest.size(), rank);
-  if (fault != std::errc{} || end != rest.data() + rest.size() || rank >= first_non_rank)
+  if (fault != std::errc{} || end != rest.data() + rest.size() || rank >= proto::most_ranks)
     return std::nullopt;
   return rank;
 }

@@ -69,9 +69,6 @@ class roster {
   std::uint64_t epoch_ = 0;
 };
 
-/// A context numbers its peers without a rank from here on; ranks are smaller.
-inline constexpr peer_id first_non_rank = peer_id{1} << 31;
-
 // The wire-up messages of a coordinator connection. The channel carries no others.
 // docs/wire-format.md has the tables.
 enum class roster_message : std::uint8_t {

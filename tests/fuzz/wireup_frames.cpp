@@ -17,7 +17,8 @@ namespace {
 using namespace wireup;
 
 bool same(const identity& a, const identity& b) {
-  return a.id == b.id && a.job == b.job && a.rank == b.rank && a.locator == b.locator;
+  return a.id == b.id && a.job == b.job && a.rank == b.rank && a.lane == b.lane &&
+         a.locator == b.locator;
 }
 
 /// A handshake with this context, in which no made-up proof may be accepted.
@@ -40,13 +41,14 @@ void introductions(const frame& f) {
 void first_words(const frame& f) {
   if (const auto h = decode_hello(f); h.value) {
     check(parse_locator(h.value->who.locator).has_value(), "a hello names a locator");
+    check(h.value->who.lane < proto::most_lanes, "a hello names a lane that can be");
     check(h.value->private_data.size() <= max_private_data, "a greeting has its limit");
     const auto again = decode_hello(encode(*h.value));
     check(again.value && same(again.value->who, h.value->who) && again.value->key == h.value->key &&
               again.value->fresh == h.value->fresh && again.value->proof == h.value->proof &&
               again.value->why == h.value->why &&
               again.value->listener_number == h.value->listener_number &&
-              again.value->ticket == h.value->ticket &&
+              again.value->ticket == h.value->ticket && again.value->lane == h.value->lane &&
               again.value->private_data == h.value->private_data,
           "a hello survives being encoded");
   } else {

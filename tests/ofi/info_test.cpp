@@ -68,7 +68,7 @@ TEST_CASE("ofi: what is not supported is refused before anything is made") {
   const std::vector<std::function<void(fi_info&)>> wishes{
       [](fi_info& i) { i.ep_attr->type = FI_EP_MSG; },
       [](fi_info& i) { i.ep_attr->type = FI_EP_DGRAM; },
-      [](fi_info& i) { i.ep_attr->tx_ctx_cnt = 2; },
+      [](fi_info& i) { i.ep_attr->tx_ctx_cnt = 33; },
       [](fi_info& i) { i.caps = FI_RMA | FI_RMA_EVENT; },
       [](fi_info& i) { i.tx_attr->rma_iov_limit = 100; },
       [](fi_info& i) { i.caps = FI_TAGGED | FI_HMEM; },

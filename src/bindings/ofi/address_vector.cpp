@@ -10,6 +10,9 @@ namespace weft::ofi {
 
 namespace {
 
+// Enough for most_contexts, by whichever way an application counts them.
+constexpr int most_context_bits = 8;
+
 context_address contact_at(const void* address) noexcept {
   context_address c;
   std::memcpy(c.bytes.data(), address, c.bytes.size());
@@ -29,8 +32,10 @@ fi_ops_av address_vector::av_ops{
     .av_set = no,
 };
 
-address_vector::address_vector(domain& of, fi_av_type type, void* context)
-    : fid_av{{FI_CLASS_AV, context, &only_closes<address_vector, fid_av>}, &av_ops}, domain_(of) {
+address_vector::address_vector(domain& of, fi_av_type type, unsigned context_bits, void* context)
+    : fid_av{{FI_CLASS_AV, context, &only_closes<address_vector, fid_av>}, &av_ops},
+      domain_(of),
+      context_bits_(context_bits) {
   static_cast<void>(type);  // an index serves as either
   domain_.used.add();
 }
@@ -39,9 +44,11 @@ address_vector::~address_vector() { domain_.used.remove(); }
 
 int address_vector::open(fid_domain* of, fi_av_attr* attr, fid_av** made, void* context) noexcept {
   // Named vectors would be shared between processes, and asynchronous ones need an event queue.
-  if (attr && (attr->name || attr->flags != 0 || attr->rx_ctx_bits != 0)) return -FI_ENOSYS;
+  if (attr && (attr->name || attr->flags != 0)) return -FI_ENOSYS;
+  if (attr && (attr->rx_ctx_bits < 0 || attr->rx_ctx_bits > most_context_bits)) return -FI_EINVAL;
   return guarded([&] {
-    *made = new address_vector(object<domain>(of), attr ? attr->type : FI_AV_UNSPEC, context);
+    *made = new address_vector(object<domain>(of), attr ? attr->type : FI_AV_UNSPEC,
+                               attr ? static_cast<unsigned>(attr->rx_ctx_bits) : 0, context);
     if (attr && attr->type == FI_AV_UNSPEC) attr->type = FI_AV_TABLE;
     return 0;
   });

@@ -17,7 +17,8 @@ class domain;
 
 class address_vector final : public fid_av {
  public:
-  address_vector(domain& of, fi_av_type type, void* context);
+  /// \param context_bits of an fi_addr_t that name a receive context (fi_rx_addr)
+  address_vector(domain& of, fi_av_type type, unsigned context_bits, void* context);
   ~address_vector();
 
   /// fi_ops_domain::av_open
@@ -26,6 +27,7 @@ class address_vector final : public fid_av {
   /// Nothing: there is no such address, or it was removed.
   std::optional<context_address> at(fi_addr_t address) const;
   std::size_t size() const;
+  unsigned context_bits() const noexcept { return context_bits_; }
 
   users used;  // endpoints
 
@@ -39,6 +41,7 @@ class address_vector final : public fid_av {
   static fi_ops_av av_ops;
 
   domain& domain_;
+  const unsigned context_bits_;
   mutable std::mutex mutex_;
   std::vector<std::optional<context_address>> contacts_;
 };

@@ -21,6 +21,15 @@ constexpr std::size_t queue_size = 1 << 16;  // memory is the only limit
 constexpr std::size_t many = 1 << 10;
 constexpr std::uint64_t order = FI_ORDER_SAS;
 
+constexpr std::uint64_t access_kinds = FI_RMA | FI_ATOMIC;
+
+/// How many contexts a scalable endpoint can have. A region belongs to one lane, and peers could
+/// not tell which: with access there is none. Open MPI's btl ofi takes a scalable endpoint where
+/// one is offered.
+std::size_t contexts_for(std::uint64_t caps) noexcept {
+  return (caps & access_kinds) != 0 ? 1 : most_contexts;
+}
+
 bool is(const char* name, const char* wanted) noexcept {
   return !wanted || std::string_view(name) == wanted;
 }
@@ -30,15 +39,15 @@ bool within(T asked, T offered) noexcept {
   return (asked & ~offered) == 0;
 }
 
-bool suits(const fi_ep_attr* e) noexcept {
+bool suits(const fi_ep_attr* e, std::uint64_t caps) noexcept {
   if (!e) return true;
-  const auto alone = [](std::size_t contexts) { return contexts <= 1; };
+  const auto few = [caps](std::size_t contexts) { return contexts <= contexts_for(caps); };
   return (e->type == FI_EP_UNSPEC || e->type == FI_EP_RDM) && e->protocol == FI_PROTO_UNSPEC &&
-         e->max_msg_size <= longest_message && e->msg_prefix_size == 0 && alone(e->tx_ctx_cnt) &&
-         alone(e->rx_ctx_cnt) && e->auth_key_size == 0;
+         e->max_msg_size <= longest_message && e->msg_prefix_size == 0 && few(e->tx_ctx_cnt) &&
+         few(e->rx_ctx_cnt) && e->auth_key_size == 0;
 }
 
-bool suits(const fi_domain_attr* d) noexcept {
+bool suits(const fi_domain_attr* d, std::uint64_t caps) noexcept {
   if (!d) return true;
   const auto progress = [](fi_progress p) {
     return p == FI_PROGRESS_UNSPEC || p == FI_PROGRESS_AUTO || p == FI_PROGRESS_MANUAL;
@@ -46,9 +55,10 @@ bool suits(const fi_domain_attr* d) noexcept {
   return is(provider_name, d->name) && d->threading <= FI_THREAD_ENDPOINT &&
          progress(d->control_progress) && progress(d->data_progress) &&
          (d->av_type == FI_AV_UNSPEC || d->av_type == FI_AV_MAP || d->av_type == FI_AV_TABLE) &&
-         d->cq_data_size <= cq_data_size && d->max_ep_tx_ctx <= 1 && d->max_ep_rx_ctx <= 1 &&
-         d->max_ep_stx_ctx == 0 && d->max_ep_srx_ctx == 0 &&
-         within<std::uint64_t>(d->caps, FI_LOCAL_COMM | FI_REMOTE_COMM) && d->auth_key_size == 0;
+         d->cq_data_size <= cq_data_size && d->max_ep_tx_ctx <= contexts_for(caps) &&
+         d->max_ep_rx_ctx <= contexts_for(caps) && d->max_ep_stx_ctx == 0 &&
+         d->max_ep_srx_ctx == 0 && within<std::uint64_t>(d->caps, FI_LOCAL_COMM | FI_REMOTE_COMM) &&
+         d->auth_key_size == 0;
 }
 
 bool suits(const fi_tx_attr* t) noexcept {
@@ -69,11 +79,9 @@ bool suits(const fi_info& hints) noexcept {
   return within(hints.caps, all_caps) &&
          (hints.addr_format == FI_FORMAT_UNSPEC || hints.addr_format == own_address_format) &&
          (!hints.fabric_attr || is(provider_name, hints.fabric_attr->name)) &&
-         suits(hints.ep_attr) && suits(hints.domain_attr) && suits(hints.tx_attr) &&
-         suits(hints.rx_attr);
+         suits(hints.ep_attr, hints.caps) && suits(hints.domain_attr, hints.caps) &&
+         suits(hints.tx_attr) && suits(hints.rx_attr);
 }
-
-constexpr std::uint64_t access_kinds = FI_RMA | FI_ATOMIC;
 
 /// Kinds of messages, or of access, without a direction mean all directions.
 std::uint64_t caps_for(std::uint64_t asked) noexcept {
@@ -127,7 +135,7 @@ void fill(fi_domain_attr& d, std::uint64_t caps, const fi_domain_attr* asked) no
   d.mr_key_size = sizeof(std::uint64_t);
   d.cq_data_size = cq_data_size;
   d.cq_cnt = d.ep_cnt = d.cntr_cnt = d.tx_ctx_cnt = d.rx_ctx_cnt = many;
-  d.max_ep_tx_ctx = d.max_ep_rx_ctx = 1;
+  d.max_ep_tx_ctx = d.max_ep_rx_ctx = contexts_for(caps);
   d.mr_iov_limit = (caps & access_kinds) != 0 ? 1 : most_pieces;
   d.mr_cnt = many;
   d.caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
@@ -153,7 +161,9 @@ int get_info(std::uint32_t version, const char* /*node*/, const char* /*service*
   made->ep_attr->protocol_version = 1;
   made->ep_attr->max_msg_size = longest_message;
   made->ep_attr->mem_tag_format = ~untagged;
-  made->ep_attr->tx_ctx_cnt = made->ep_attr->rx_ctx_cnt = 1;
+  const fi_ep_attr* const asked = hints ? hints->ep_attr : nullptr;
+  made->ep_attr->tx_ctx_cnt = chosen(asked ? &asked->tx_ctx_cnt : nullptr, std::size_t{1});
+  made->ep_attr->rx_ctx_cnt = chosen(asked ? &asked->rx_ctx_cnt : nullptr, std::size_t{1});
   fill(*made->tx_attr, made->caps, hints ? hints->tx_attr : nullptr);
   fill(*made->rx_attr, made->caps, hints ? hints->rx_attr : nullptr);
   fill(*made->domain_attr, made->caps, hints ? hints->domain_attr : nullptr);

@@ -28,6 +28,10 @@ inline constexpr std::uint64_t has_cq_data = std::uint64_t{1} << 32;
 /// Messages up to this many bytes are copied by fi_inject, and the caller's memory is free at once.
 inline constexpr std::size_t inject_size = 256;
 
+/// Transmit or receive contexts of a scalable endpoint: as many as a context of weft can have
+/// lanes.
+inline constexpr std::size_t most_contexts = 32;
+
 /// The largest number of pieces of one message.
 inline constexpr std::size_t most_pieces = 4;
 
@@ -36,7 +40,7 @@ inline constexpr std::uint64_t message_caps =
 inline constexpr std::uint64_t access_caps =
     FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 inline constexpr std::uint64_t all_caps =
-    message_caps | access_caps | FI_SOURCE | FI_LOCAL_COMM | FI_REMOTE_COMM;
+    message_caps | access_caps | FI_SOURCE | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_NAMED_RX_CTX;
 
 /// The flags that an operation or an endpoint may have.
 inline constexpr std::uint64_t operation_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |

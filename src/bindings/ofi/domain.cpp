@@ -11,6 +11,7 @@
 #include "bindings/ofi/counter.hpp"
 #include "bindings/ofi/endpoint.hpp"
 #include "bindings/ofi/memory_region.hpp"
+#include "bindings/ofi/scalable_endpoint.hpp"
 
 namespace weft::ofi {
 
@@ -31,7 +32,7 @@ fi_ops_domain domain::domain_ops{
     .av_open = &address_vector::open,
     .cq_open = &completion_queue::open,
     .endpoint = &endpoint::open,
-    .scalable_ep = no,
+    .scalable_ep = &scalable_endpoint::open,
     .cntr_open = &counter::open,
     .poll_open = no,
     .stx_ctx = no,
@@ -126,6 +127,8 @@ options domain::chosen() const {
   if (manual_progress_) o.progress = progress_mode::polling;
   o = options::from_environment(std::move(o));
   o.standalone = true;
+  o.lanes =
+      1;  // each endpoint is a context, and shares nothing with others; a scalable one has lanes
   o.hashed_tag_bits = hashed_tag_bits;
   o.processes_per_host = processes_of_the_job_here();
   return o;

@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
+
+#include "bindings/ofi/scalable_endpoint.hpp"
 
 namespace weft::ofi {
 
@@ -46,8 +49,8 @@ fi_ops_cm endpoint::cm_ops{
     .join = no,
 };
 
-endpoint::endpoint(domain& of, const fi_info& info, void* context)
-    : fid_ep{{FI_CLASS_EP, context, &object_ops},
+endpoint::endpoint(domain& of, const endpoint_facts& facts, void* context, const sep_context& its)
+    : fid_ep{{its.fid_class, context, &object_ops},
              &ep_ops,
              &cm_ops,
              &msg_ops,
@@ -56,15 +59,27 @@ endpoint::endpoint(domain& of, const fi_info& info, void* context)
              &atomic_ops,
              nullptr},
       domain_(of),
-      caps_(info.caps),
-      directed_((info.caps & FI_DIRECTED_RECV) != 0),
-      send_flags_(info.tx_attr ? info.tx_attr->op_flags : 0),
-      receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0) {
+      caps_(facts.caps),
+      directed_((facts.caps & FI_DIRECTED_RECV) != 0),
+      send_flags_(facts.send_flags),
+      receive_flags_(facts.receive_flags),
+      part_(its) {
   ended_[0].owner = ended_[1].owner = this;
   domain_.used.add();
+  if (part_.whole) part_.whole->used.add();
 }
 
 endpoint::~endpoint() {
+  if (!part_.whole) detach();
+  claims_.clear();
+  own_lane_.reset();
+  own_context_.reset();  // ends operations in flight; no thread reads their ends any more
+  for (completions& c : ended_)
+    for (const record* r = c.waiting.first(); r; r = r->after) delete r->multi;
+}
+
+/// Leaves the objects that it was bound to: no end is reported any more.
+void endpoint::detach() noexcept {
   for (direction* d : {&sends_, &receives_}) {
     if (d->queue && d->ended && external_loop_ && (d != &receives_ || d->ended != sends_.ended))
       d->queue->remove(*d->ended);
@@ -76,31 +91,56 @@ endpoint::~endpoint() {
     d->counted->used.remove();
   }
   if (names_) names_->used.remove();
-  if (context_) domain_.remove(*this);
+  if (own_context_) domain_.remove(*this);
   domain_.used.remove();
-  claims_.clear();
-  external_loop_.reset();
-  peers_.reset();
-  context_.reset();  // ends operations in flight; no thread reads their ends any more
-  for (completions& c : ended_)
-    for (const record* r = c.waiting.first(); r; r = r->after) delete r->multi;
 }
 
 int endpoint::open(fid_domain* of, fi_info* info, fid_ep** made, void* context) noexcept {
   return guarded([&] {
-    *made = new endpoint(object<domain>(of), *info, context);
+    *made = new endpoint(object<domain>(of), endpoint_facts::of(*info), context);
     return 0;
   });
 }
 
-int endpoint::close(fid_t f) noexcept { return ofi::close(object_of<endpoint, fid_ep>(f)); }
+/// A part of a scalable endpoint has operations in flight in a context that goes on.
+int endpoint::close(fid_t f) noexcept {
+  endpoint& self = object_of<endpoint, fid_ep>(f);
+  scalable_endpoint* const whole = self.part_.whole;
+  if (!whole) return ofi::close(self);
+  if (self.used.any()) return -FI_EBUSY;
+  self.withdraw_receives();
+  self.detach();
+  if (self.external_loop_) {
+    const external_loop::progress_guard hold(*self.external_loop_);
+    self.sends_ = self.receives_ = self.reads_ = self.writes_ = {};
+  }
+  whole->keep(std::unique_ptr<endpoint>(&self));
+  whole->used.remove();
+  return 0;
+}
+
+/// Those that no message has matched take none from receives that are posted later.
+void endpoint::withdraw_receives() noexcept {
+  if (!external_loop_) return;
+  guarded([&] {
+    std::vector<record*> all;
+    {
+      const external_loop::progress_guard hold(*external_loop_);
+      for (record* r = in_flight_.first(); r; r = r->after) all.push_back(r);
+    }
+    for (record* r : all) external_loop_->withdraw(receive_record::of(*r));
+    external_loop::progress_guard hold(*external_loop_);
+    hold.poll();
+    return 0;
+  });
+}
 
 int endpoint::bind(fid_t f, fid_t to, std::uint64_t flags) noexcept {
   endpoint& self = object_of<endpoint, fid_ep>(f);
   if (self.context_) return -FI_EOPBADSTATE;
   switch (to->fclass) {
     case FI_CLASS_AV:
-      if (self.names_) return -FI_EINVAL;
+      if (self.names_ || self.part_.whole) return -FI_EINVAL;
       self.names_ = &object_of<address_vector, fid_av>(to);
       self.names_->used.add();
       return 0;
@@ -143,11 +183,12 @@ int endpoint::control(fid_t f, int command, void* /*argument*/) noexcept {
 /// that uses it most.
 int endpoint::enable() {
   if (context_) return -FI_EOPBADSTATE;
-  if (!names_) return -FI_ENOAV;
+  if (!names_ && !part_.whole) return -FI_ENOAV;
   if (!sends_.queue && !receives_.queue && !sends_.counted && !receives_.counted) return -FI_ENOCQ;
-  context_.emplace(domain_.chosen());
-  peers_.emplace(*context_, *names_);
-  external_loop_.emplace(*context_);
+  lane& at = part_.whole ? part_.whole->at(part_.number) : own_lane();
+  context_ = &at.context;
+  peers_ = &at.peers;
+  external_loop_ = &at.loop;
   // One queue for both directions reports operations in the order in which they ended.
   sends_.ended = &ended_[0];
   receives_.ended = sends_.queue == receives_.queue ? &ended_[0] : &ended_[1];
@@ -160,9 +201,14 @@ int endpoint::enable() {
   }
   for (const direction* d : {&sends_, &receives_, &reads_, &writes_})
     if (d->counted) d->counted->add(*external_loop_);
-  domain_.add(*this);
-  announce();
+  if (own_context_) domain_.add(*this);
+  if (part_.number == 0 && fid.fclass != FI_CLASS_TX_CTX) announce();
   return 0;
+}
+
+lane& endpoint::own_lane() {
+  own_context_.emplace(domain_.chosen());
+  return own_lane_.emplace(*own_context_, *names_);
 }
 
 /// Tells people that weft is in use: once in a job, on request.
@@ -183,9 +229,12 @@ void endpoint::announce() const {
 
 int endpoint::get_name(fid_t f, void* address, std::size_t* size) noexcept {
   endpoint& self = object_of<endpoint, fid_ep>(f);
-  if (!self.context_) return -FI_EOPBADSTATE;
+  return self.context_ ? name_of(*self.context_, address, size) : -FI_EOPBADSTATE;
+}
+
+int name_of(weft::context& c, void* address, std::size_t* size) noexcept {
   return guarded([&] {
-    const context_address own = context_address_of(*self.context_);
+    const context_address own = context_address_of(c);
     const std::size_t room = std::exchange(*size, own.bytes.size());
     if (address) std::memcpy(address, own.bytes.data(), std::min(room, own.bytes.size()));
     return room < own.bytes.size() ? -FI_ETOOSMALL : 0;

@@ -17,6 +17,7 @@
 
 #include "bindings/ofi/completion_queue.hpp"
 #include "bindings/ofi/counter.hpp"
+#include "bindings/ofi/lane.hpp"
 #include "bindings/ofi/peer_table.hpp"
 
 namespace weft::ofi {
@@ -66,9 +67,32 @@ struct atomic_call {
   bool silent;  // as in a message_call
 };
 
+class scalable_endpoint;
+
+/// What fi_getinfo and the application agreed on.
+struct endpoint_facts {
+  std::uint64_t caps = 0;
+  std::uint64_t send_flags = 0, receive_flags = 0;
+
+  static endpoint_facts of(const fi_info& info) noexcept {
+    return {info.caps, info.tx_attr ? info.tx_attr->op_flags : 0,
+            info.rx_attr ? info.rx_attr->op_flags : 0};
+  }
+};
+
+/// A transmit or receive context of a scalable endpoint.
+struct sep_context {
+  scalable_endpoint* whole = nullptr;  ///< null: an endpoint by itself
+  unsigned number = 0;
+  std::size_t fid_class = FI_CLASS_EP;
+};
+
+/// fi_getname of an endpoint with that context.
+int name_of(weft::context& c, void* address, std::size_t* size) noexcept;
+
 class endpoint final : public fid_ep {
  public:
-  endpoint(domain& of, const fi_info& info, void* context);
+  endpoint(domain& of, const endpoint_facts& facts, void* context, const sep_context& its = {});
   ~endpoint();
 
   /// fi_ops_domain::endpoint
@@ -104,6 +128,7 @@ class endpoint final : public fid_ep {
   void renew(multi_buffer& b) noexcept;
 
   users used;
+  std::unique_ptr<endpoint> closed_before;  // of the same scalable endpoint, which owns the chain
 
  private:
   /// One direction, as fi_ep_bind set it.
@@ -130,6 +155,9 @@ class endpoint final : public fid_ep {
   static fi_ops_atomic atomic_ops;
 
   int enable();
+  lane& own_lane();
+  void detach() noexcept;
+  void withdraw_receives() noexcept;
   void bind_queue(completion_queue& q, std::uint64_t flags);
   void announce() const;
   const direction& direction_of(const record& r) const noexcept {
@@ -178,10 +206,14 @@ class endpoint final : public fid_ep {
       writes_;  // of memory of peers: reported where sends are, with counters of their own
   std::size_t least_room_ = 64;  // FI_OPT_MIN_MULTI_RECV
 
-  // Once the endpoint is enabled.
-  std::optional<weft::context> context_;
-  std::optional<peer_table> peers_;
-  std::optional<external_loop> external_loop_;
+  const sep_context part_;
+  std::optional<weft::context> own_context_;
+  std::optional<lane> own_lane_;
+
+  // Once the endpoint is enabled: of its own lane, or of the scalable endpoint's.
+  weft::context* context_ = nullptr;
+  peer_table* peers_ = nullptr;
+  external_loop* external_loop_ = nullptr;
 
   // With the external loop held.
   slots slots_;

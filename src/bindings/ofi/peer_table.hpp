@@ -18,14 +18,16 @@ namespace weft::ofi {
 /// after that, finding the peer costs two loads. Any thread.
 class peer_table {
  public:
-  peer_table(context& of, const address_vector& names) noexcept : context_(of), names_(names) {}
+  peer_table(context& of, const address_vector& names) noexcept
+      : context_(of), names_(names), bits_(names.context_bits()) {}
 
   /// Null: there is no such address, or no memory for it.
   const weft::endpoint* find(fi_addr_t address) noexcept {
-    if (address < blocks * per_block) [[likely]] {
-      const block* const b = blocks_[address / per_block].load(std::memory_order_acquire);
+    const std::size_t at = bits_ == 0 ? address : place_of(address);
+    if (at < blocks * per_block) [[likely]] {
+      const block* const b = blocks_[at / per_block].load(std::memory_order_acquire);
       const weft::endpoint* const known =
-          b ? b->peers[address % per_block].load(std::memory_order_acquire) : nullptr;
+          b ? b->peers[at % per_block].load(std::memory_order_acquire) : nullptr;
       if (known) [[likely]]
         return known;
     }
@@ -44,9 +46,22 @@ class peer_table {
   };
 
   const weft::endpoint* meet(fi_addr_t address) noexcept;
+  fi_addr_t known(peer_id id);
+
+  // The two parts of an address with a receive context (fi_rx_addr).
+  std::uint64_t index_of(fi_addr_t a) const noexcept { return a & (~std::uint64_t{0} >> bits_); }
+  unsigned context_of(fi_addr_t a) const noexcept {
+    return bits_ == 0 ? 0 : static_cast<unsigned>(a >> (64 - bits_));
+  }
+  /// Its place in the table, which is divided among the receive contexts; none: too large.
+  std::size_t place_of(fi_addr_t a) const noexcept {
+    const std::size_t room = blocks * per_block >> bits_;
+    return index_of(a) < room ? context_of(a) * room + index_of(a) : blocks * per_block;
+  }
 
   context& context_;
   const address_vector& names_;
+  const unsigned bits_;
   std::mutex mutex_;  // guards the members below; `blocks_` is written under it
   std::array<std::atomic<block*>, blocks> blocks_{};
   std::array<std::unique_ptr<block>, blocks> owned_;

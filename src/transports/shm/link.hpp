@@ -15,7 +15,7 @@ class pair;
 
 /// Writes one ring. Owned by the protocol layer's peer; the pair outlives it. Progress lock held
 /// only.
-class ring_link final : public link {
+class alignas(line) ring_link final : public link {
  public:
   /// Takes the mapping of the ring that it will write.
   ring_link(pair& with, runtime::mapping memory) noexcept;

@@ -21,7 +21,7 @@ class shm_transport;
 /// Owned by the transport; progress lock held only. The two directions are connected independently,
 /// each by its sender on first use, so that two processes that begin at the same moment do not
 /// disturb each other.
-class pair {
+class alignas(line) pair {
  public:
   pair(shm_transport& owner, transports::frame_sink& peer, counterpart who) noexcept
       : owner_(owner), frame_sink_(peer), who_(std::move(who)) {}

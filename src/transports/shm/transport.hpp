@@ -20,7 +20,7 @@ namespace weft::transports::shm {
 /// few passes, so that a pass costs the same however many peers are connected (docs/adr/0002).
 /// Peers without any traffic have no state here. A poll takes the frames in a ring, up to
 /// `frames_per_pass`; read_policy_transport reads otherwise.
-class shm_transport : public runtime::pollable, public transport {
+class alignas(line) shm_transport : public runtime::pollable, public transport {
  public:
   /// \param looks_after told when there is something to copy; null (tests): a thread polls all the
   ///   time

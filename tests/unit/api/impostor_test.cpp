@@ -11,6 +11,7 @@
 
 #include <weft/weft.hpp>
 
+#include "api/core.hpp"
 #include "wireup/connection_manager.hpp"
 
 using namespace weft;
@@ -68,7 +69,30 @@ task<void> receive(context& ctx, const std::string& listening) {
   CHECK(end.code() == errc::timed_out);
 }
 
+task<endpoint> let_in_at(context& lane, std::string listening, claimant& who) {
+  listener at = co_await lane.listen(std::move(listening));
+  co_return co_await let_in(at, who);
+}
+
 }  // namespace
+
+TEST_CASE("impostor: a rank that one lane has met is nobody else's in the other lanes") {
+  const std::string name = "unix://weft-impostor-" + std::to_string(::getpid());
+  options o;
+  o.lanes = 2;
+  context ctx(o);
+  wireup::identity claimed;
+  claimed.job = ctx.core().job()->id();
+  claimed.rank = 5;
+  claimant honest(claimed), late(claimed);
+  const endpoint first = run(ctx, let_in_at(ctx, name + "-0", honest));
+  const auto second = [&]() -> task<errc> {
+    co_return (co_await as_result(let_in_at(ctx.lane(1), name + "-1", late))).code();
+  };
+  CHECK(run(ctx.lane(1), second()) == errc::protocol_error);
+  const endpoint other = run(ctx.lane(1), let_in_at(ctx.lane(1), name + "-2", honest));
+  CHECK(other.rank() == 5);
+}
 
 TEST_CASE("impostor: a rank that somebody has is nobody else's") {
   for (const std::string& listening :

@@ -15,17 +15,19 @@ class owner final : public pending_connection::owner {
  public:
   bool is_wanted(const std::shared_ptr<proto::peer>&) override { return wanted; }
   bool is_unmet(const proto::peer&) const override { return unmet; }
-  void locate(peer_id rank, const std::string& where,
+  void locate(const proto::peer& p, const std::string& where,
               std::function<void(std::string)> then) override {
-    CHECK(rank == 1);
+    CHECK(p.id() == 1);
     gone.push_back(where);
     found = std::move(then);
   }
-  void connect(const std::string& locator, wireup::channel_ready done) override {
+  void connect(const proto::peer&, const std::string& locator,
+               wireup::channel_ready done) override {
     asked.push_back(locator);
     ready = std::move(done);
   }
-  void connect(const wireup::unpacked_address&, wireup::channel_ready done) override {
+  void connect(const proto::peer&, const wireup::unpacked_address&,
+               wireup::channel_ready done) override {
     asked.emplace_back("an address");
     ready = std::move(done);
   }

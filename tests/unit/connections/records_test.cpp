@@ -3,6 +3,7 @@
 #include "connections/inbound_transport.hpp"
 #include "connections/non_rank_peers.hpp"
 #include "ends.hpp"
+#include "wireup/unix_socket.hpp"
 
 using namespace ends;
 using Catch::Contains;
@@ -26,39 +27,61 @@ TEST_CASE("attempts: those of a peer that nothing reached are kept, of the last 
   CHECK(here.record.of(*here.peer).empty());
 }
 
-TEST_CASE("non-rank peers: one peer for each context, until it is closed") {
+TEST_CASE("non-rank peers: one peer for each lane of a context, until it is closed") {
   end here(kinds{{"one"}});
   connections::non_rank_peers known(here.messages);
-  wireup::context_id id;
-  id.words = {1, 2};
+  wireup::identity who;
+  who.id.words = {1, 2};
   const auto counts = connections::peer_counts::until_gone;
-  const auto first = known.with(id, counts);
-  CHECK(known.with(id, counts) == first);
-  wireup::context_id other;
-  other.words = {1, 3};
+  const auto first = known.with(who, counts);
+  CHECK(known.with(who, counts) == first);
+  wireup::identity other = who;
+  other.id.words = {1, 3};
+  CHECK(known.with(other, counts) != first);
+  other = who;
+  other.lane = 1;
   CHECK(known.with(other, counts) != first);
   {
     const runtime::engine::holder hold(here.engine);
     first->fail(errc::closed, "it has left");
   }
-  const auto second = known.with(id, counts);
+  const auto second = known.with(who, counts);
   CHECK(second != first);
-  known.erase(id, *first);  // it does not stand for the context any more
-  CHECK(known.with(id, counts) == second);
-  known.erase(id, *second);
-  CHECK(known.with(id, counts) != second);
+  known.erase(who.id_of_lane(), *first);  // it does not stand for the lane any more
+  CHECK(known.with(who, counts) == second);
+  known.erase(who.id_of_lane(), *second);
+  CHECK(known.with(who, counts) != second);
 }
 
-TEST_CASE("non-rank peers: the address of a peer is kept") {
+TEST_CASE("non-rank peers: the address and the lane of a peer are kept") {
   end here(kinds{{"one"}});
   connections::non_rank_peers known(here.messages);
   wireup::unpacked_address where;
   where.id.words = {7, 7};
   where.where.socket_name = "there";
-  const auto p = known.at(where);
-  REQUIRE(known.address_of(*p));
-  CHECK(known.address_of(*p)->where.socket_name == "there");
-  CHECK_FALSE(known.address_of(*here.peer));
+  const auto p = known.at(where, 2);
+  REQUIRE(known.place_of(*p));
+  CHECK(known.place_of(*p)->lane == 2);
+  CHECK(known.place_of(*p)->address->where.socket_name == "there");
+  CHECK_FALSE(known.place_of(*here.peer));
+}
+
+TEST_CASE("non-rank peers: one that has come by itself leads to its other lanes") {
+  end here(kinds{{"one"}});
+  connections::non_rank_peers known(here.messages);
+  wireup::identity who;
+  who.id.words = {7, 7};
+  who.locator = wireup::socket_name_of(who.id);
+  const auto p = known.with(who, connections::peer_counts::until_gone);
+  CHECK_FALSE(known.place_of(*p)->address);
+  const auto other = known.lane_of(*p, 3);
+  REQUIRE(other);
+  CHECK(other != p);
+  CHECK(known.lane_of(*p, 3) == other);
+  CHECK(known.lane_of(*other, 0) == p);
+  CHECK(known.place_of(*other)->lane == 3);
+  CHECK(known.place_of(*other)->address->where.socket_name == who.locator);
+  CHECK_FALSE(known.lane_of(*here.peer, 1));  // not known here
 }
 
 TEST_CASE("inbound transport: the order of offers") {

@@ -62,6 +62,47 @@ TEST_CASE("two contexts connect and know each other") {
   CHECK(got.channel->peer().pid == ::getpid());
 }
 
+TEST_CASE("a channel connects two lanes, which both sides know") {
+  node a({}, {}, true, 3), b({}, {}, true, 2);
+  b->connect(a->self().locator, node::into(b.outcomes), {1, 2});
+  const outcome o = b.outcomes.next();
+  REQUIRE(o.channel);
+  CHECK(o.channel->peer().lane == 2);
+  CHECK(o.channel->lane() == 1);
+  o.channel->send(make_wireup_message(7, "hello"));
+  const arrived got = a.wireup_messages.next();
+  CHECK(got.channel->peer().lane == 1);
+  CHECK(got.channel->lane() == 2);
+}
+
+TEST_CASE("a lane that the other side does not have is refused, with the number that it has") {
+  node a({}, {}, true, 3), b;
+  b->connect(a->self().locator, node::into(b.outcomes), {0, 3});
+  const outcome o = b.outcomes.next();
+  CHECK_FALSE(o.channel);
+  CHECK(o.kind == errc::invalid_argument);
+  CHECK_THAT(o.failure, Catch::Contains("3 lanes") && Catch::Contains("no lane 3"));
+  // By the locator of a context with a key of its own, too.
+  b->connect(*parse_locator(a->self().locator), {}, node::into(b.outcomes), {0, 200});
+  CHECK(b.outcomes.next().kind == errc::invalid_argument);
+}
+
+TEST_CASE("a listener's clients come to its lane") {
+  node a({}, {}, true, 3), b({}, {}, true, 2);
+  std::string actual;
+  const std::uint64_t number = a->open_listener("unix://" + to_text(random_id()), actual, {}, 2);
+  b->request_connection(actual, "hi", node::into(b.outcomes), 1);
+  arrived_request r = a.arrived_requests.next();
+  CHECK(r.listener_number == number);
+  const channel_ptr here = r.request->accept();
+  REQUIRE(here);
+  const outcome o = b.outcomes.next();
+  REQUIRE(o.channel);
+  CHECK(o.channel->peer().lane == 2);
+  CHECK(o.channel->lane() == 1);
+  CHECK(here->peer().lane == 1);
+}
+
 TEST_CASE("who comes before others are let in waits") {
   node a({}, {}, false), b;
   b->connect(a->self().locator, node::into(b.outcomes));

@@ -70,9 +70,10 @@ struct arrived_request {
 /// Members are destroyed after the manager, which is last.
 class node {
  public:
-  explicit node(identity self = {}, tcp_settings tcp = {}, bool lets_in = true)
-      : manager(
-            std::make_unique<connection_manager>(std::move(self), write_down(), std::move(tcp))) {
+  explicit node(identity self = {}, tcp_settings tcp = {}, bool lets_in = true,
+                lane_number lanes = 1)
+      : manager(std::make_unique<connection_manager>(std::move(self), write_down(), std::move(tcp),
+                                                     lanes)) {
     if (lets_in) manager->start_accepting();
   }
 

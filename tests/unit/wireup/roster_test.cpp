@@ -28,7 +28,7 @@ TEST_CASE("a roster takes changes that make sense, and only those") {
   CHECK_FALSE(r.apply({change_kind::died, 1}));  // gone already
   CHECK_FALSE(r.apply({change_kind::left, 9}));  // never there
   CHECK(r.apply({change_kind::died, 3}));
-  CHECK_FALSE(r.apply({change_kind::joined, first_non_rank}));
+  CHECK_FALSE(r.apply({change_kind::joined, weft::proto::most_ranks}));
   CHECK(r.epoch() == 4);
   CHECK(r.members() == std::set<peer_id>{0, 2, 4});
 }
@@ -112,7 +112,7 @@ TEST_CASE("any one byte changed or cut in what is said never harms") {
         p.kind = good.kind;
         p.bytes = good.bytes;
         p.bytes[i] ^= static_cast<std::byte>(flip);
-        if (const auto w = decode_roster_welcome(p)) CHECK(w->rank < first_non_rank);
+        if (const auto w = decode_roster_welcome(p)) CHECK(w->rank < weft::proto::most_ranks);
         if (const auto c = decode_changes(p))
           for (const change& one : c->all) roster(3).apply(one);
         decode_roster_found(p), decode_roster_publish(p), decode_roster_find(p);

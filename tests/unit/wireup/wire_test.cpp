@@ -17,6 +17,7 @@ identity sample() {
   identity who;
   who.job.words = {0x1817161514131211, 0x201f1e1d1c1b1a19};
   who.rank = 0x24232221;
+  who.lane = 0x1f;
   who.locator = name;
   return who;
 }
@@ -49,6 +50,7 @@ std::string repeated(const std::string& two_digits, int times = 32) {
 const std::string sample_hex =
     "1112131415161718191a1b1c1d1e1f20"
     "21222324"
+    "1f"
     "2500";
 
 }  // namespace
@@ -60,10 +62,24 @@ TEST_CASE("a frame's header, byte by byte") {
   CHECK(hex(frame_header::of(f)) == "0407030034120000");
 }
 
+TEST_CASE("a frame's detail: of a wire-up message, and of a refusal for want of a lane") {
+  const auto parses = [](frame_kind kind, std::uint8_t detail) {
+    const auto head = frame_header::of({kind, detail, {}, {}});
+    const auto back = frame_header::parse(head, {});
+    return back && back->detail == detail;
+  };
+  CHECK(parses(frame_kind::wireup_message, 255));
+  CHECK(parses(frame_kind::refusal, 0));
+  CHECK(parses(frame_kind::refusal, 1));
+  CHECK_FALSE(parses(frame_kind::refusal, 2));
+  CHECK_FALSE(parses(frame_kind::welcome, 1));
+  CHECK_FALSE(parses(frame_kind::bye, 1));
+}
+
 TEST_CASE("invitation, byte by byte, and back") {
   const frame f = encode(invitation{sample_key(), sample_nonce()});
   CHECK(f.kind == frame_kind::invitation);
-  CHECK(hex(f.body) == "5745465403000000" + repeated("aa") + repeated("bb"));
+  CHECK(hex(f.body) == "5745465404000000" + repeated("aa") + repeated("bb"));
   const decoded<invitation> back = decode_invitation(f);
   REQUIRE(back.value);
   CHECK(back.value->key == sample_key());
@@ -77,12 +93,13 @@ TEST_CASE("hello, byte by byte, and back") {
   h.proof = sample_proof();
   h.why = purpose::meet;
   h.who = sample();
+  h.lane = 0x61;
   h.listener_number = 0x3132;
   h.ticket = 0x4142;
   h.private_data = "hi";
   const frame f = encode(h);
   CHECK(f.kind == frame_kind::hello);
-  CHECK(hex(f.body) == "5745465403000200" + repeated("aa") + repeated("bb") + sample_hex +
+  CHECK(hex(f.body) == "5745465404000261" + repeated("aa") + repeated("bb") + sample_hex +
                            hex_of(name) +
                            "3231000000000000"
                            "4241000000000000"
@@ -97,15 +114,28 @@ TEST_CASE("hello, byte by byte, and back") {
   CHECK(back.value->who.id == id_of(h.key));
   CHECK(back.value->who.job == h.who.job);
   CHECK(back.value->who.rank == h.who.rank);
+  CHECK(back.value->who.lane == h.who.lane);
+  CHECK(back.value->lane == h.lane);
   CHECK(back.value->who.locator == name);
   CHECK(back.value->listener_number == h.listener_number);
   CHECK(back.value->ticket == h.ticket);
   CHECK(back.value->private_data == "hi");
 }
 
+TEST_CASE("a lane that no context can have is no identity") {
+  hello h;
+  h.who = sample();
+  h.who.lane = proto::most_lanes;
+  CHECK_FALSE(decode_hello(encode(h)).value);
+  CHECK_FALSE(decode_welcome(encode_welcome({h.who, {}})).value);
+  h.who.lane = 0;
+  h.lane = 255;  // asked for, and refused later
+  CHECK(decode_hello(encode(h)).value);
+}
+
 TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
   const frame yes = encode_welcome({sample(), sample_proof()});
-  CHECK(hex(yes.body) == "5745465403000000" + sample_hex + hex_of(name) + repeated("cc"));
+  CHECK(hex(yes.body) == "5745465404000000" + sample_hex + hex_of(name) + repeated("cc"));
   REQUIRE(decode_welcome(yes).value);
   CHECK(decode_welcome(yes).value->who.rank == sample().rank);
   CHECK(decode_welcome(yes).value->proof == sample_proof());
@@ -113,14 +143,16 @@ TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
   const frame refusal = encode_refusal("no");
   CHECK(hex(refusal.body) == "0200" + hex_of("no"));
   CHECK(decode_refusal(refusal) == "no");
+  CHECK(refusal.detail == 0);
+  CHECK(encode_refusal("no", refusal_kind::no_such_lane).detail == 1);
 
   const auto question = encode_listener_question();
-  CHECK(hex(question) == "5745465403000000");
+  CHECK(hex(question) == "5745465404000000");
   CHECK(question.size() == listener_question_size);
   CHECK(is_listener_question(question));
   const auto answer = encode(listener_answer{0x5152, name});
   CHECK(hex(answer) ==
-        "574546540300"
+        "574546540400"
         "5251000000000000"
         "2500" +
             hex_of(name));
@@ -133,13 +165,13 @@ TEST_CASE("welcome, refusal and the TCP side, byte by byte, and back") {
 TEST_CASE("what launcher and ranks say, byte by byte, and back") {
   const frame job_says = encode(job_hello{sample().job, 5});
   CHECK(hex(job_says.body) ==
-        "5745465403000000"
+        "5745465404000000"
         "1112131415161718191a1b1c1d1e1f20"
         "05000000");
   CHECK(decode_job_hello(job_says)->rank == 5);
   const frame answer = encode(job_welcome{sample().job, 9});
   CHECK(hex(answer.body) ==
-        "5745465403000000"
+        "5745465404000000"
         "1112131415161718191a1b1c1d1e1f20"
         "09000000");
   CHECK(decode_job_welcome(answer)->size == 9);
