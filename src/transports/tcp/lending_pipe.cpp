@@ -17,33 +17,21 @@ namespace {
 constexpr int capacity = 1024 * 1024;
 
 /// splice has no MSG_NOSIGNAL: a broken connection would end a process that does not ignore
-/// SIGPIPE.
-class without_sigpipe {
- public:
-  without_sigpipe() noexcept {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~without_sigpipe() {
-    const int saved = errno;
-    if (saved == EPIPE && sigismember(&before_, SIGPIPE) == 0) {
-      constexpr timespec now{};
-      ::sigtimedwait(&pipe_, nullptr, &now);
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = saved;
-  }
-  without_sigpipe(const without_sigpipe&) = delete;
-  without_sigpipe& operator=(const without_sigpipe&) = delete;
-
- private:
-  sigset_t pipe_{}, before_{};
-};
-
+/// SIGPIPE. The signal also comes when a part was taken before.
 ssize_t move_into(int socket, int pipe, std::size_t n, unsigned flags) noexcept {
-  const without_sigpipe quiet;
-  return ::splice(pipe, nullptr, socket, nullptr, n, flags);
+  sigset_t broken, before;
+  sigemptyset(&broken);
+  sigaddset(&broken, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &broken, &before);
+  const ssize_t moved = ::splice(pipe, nullptr, socket, nullptr, n, flags);
+  const int why = errno;
+  if (moved != static_cast<ssize_t>(n) && sigismember(&before, SIGPIPE) == 0) {
+    constexpr timespec now{};
+    ::sigtimedwait(&broken, nullptr, &now);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = why;
+  return moved;
 }
 
 }  // namespace

@@ -18,11 +18,10 @@ class pair;
 inline constexpr std::size_t longest_copied = 8 * 1024;
 
 /// A rest of a message of this size or more goes by put, as far as that is possible: in few, long
-/// writes. docs/performance.md.
-inline constexpr std::size_t shortest_put = 128 * 1024;
-
-/// And one of this size or more is lent to a receiver on the same host, rather than copied.
-inline constexpr std::size_t shortest_lent = 128 * 1024;
+/// writes, and lent if the receiver is on the same host. docs/performance.md, "The limits of TCP".
+inline constexpr std::size_t shortest_put = 192 * 1024;
+/// So much of a message that will be lent goes with its request: it hides the handshake.
+inline constexpr std::size_t beginning_of_lent = 16 * 1024;
 
 /// Bytes that were taken and not written. Grows beyond `usual` only when the caller demands it. A
 /// member of the link.
@@ -74,6 +73,7 @@ class stream_link final : public link {
   post put(gather data, remote_address to, std::size_t size,
            std::uint64_t cookie) noexcept override;
   bool prefers_put(std::size_t size) const noexcept override { return size >= shortest_put; }
+  std::size_t longest_beginning(std::size_t size) const noexcept override;
   std::optional<remote_address> expect(mutable_buffer into) noexcept override;
   void withdraw(remote_address what) noexcept override;
   post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept override {
@@ -107,10 +107,10 @@ class stream_link final : public link {
 
   /// So many writes that the peer lends have been read: it is to be told so.
   void owe_answers(std::uint32_t n) noexcept;
-  /// The peer has read the oldest put that was lent to it. \return false: there is none
+  /// The peer has read the oldest put that was lent to it. \return false: it cannot have
   bool was_read() noexcept;
   /// Whether the peer may still read memory of the application.
-  bool has_lent() const noexcept { return !lent_.empty() || (putting_ && put_.lent); }
+  bool has_lent() const noexcept { return !lent_.empty(); }
 
   bool listed = false;  ///< the transport's: it waits for a flush
 
@@ -125,6 +125,7 @@ class stream_link final : public link {
   };
 
   bool ready() const noexcept;
+  bool may_lend() const noexcept;
   bool can_lend(std::size_t size) noexcept;
   bool next_piece_of_put() noexcept;
   void end_put() noexcept {
@@ -157,7 +158,7 @@ class stream_link final : public link {
   std::size_t held_left_ = 0;
   rest_of_put put_;
   bool putting_ = false;
-  std::vector<std::uint64_t> lent_;  // cookies of puts that are written and not read, oldest first
+  std::vector<std::uint64_t> lent_;  // cookies of lent puts that are not read, oldest first
   std::uint32_t owed_ = 0;           // of the peer's writes, which it lends, so many have been read
   std::uint64_t written_ = 0;        // bytes
   bool let_go_ = false;              // of what was lent, too: answers to that count no more

@@ -8,6 +8,10 @@
 
 namespace weft::transports::tcp {
 
+namespace {
+constexpr std::size_t page_size = 4096;
+}
+
 post stream_link::put(gather data, remote_address to, std::size_t size,
                       std::uint64_t cookie) noexcept {
   if (!ready() || held_left_ != 0 || putting_) return not_now();
@@ -17,10 +21,10 @@ post stream_link::put(gather data, remote_address to, std::size_t size,
     end_put();
     return not_now();
   }
+  const bool lent = put_.lent;
+  if (lent) lent_.push_back(cookie);  // there is room
   if (blocked_) return post::posted;
   if (write()) {
-    const bool lent = put_.lent;
-    if (lent) lent_.push_back(cookie);
     end_put();
     return lent ? post::posted : post::done;
   }
@@ -29,7 +33,7 @@ post stream_link::put(gather data, remote_address to, std::size_t size,
 
 /// The link remembers what it has lent until it is read: without memory for that it copies.
 bool stream_link::can_lend(std::size_t size) noexcept {
-  if (size < shortest_lent || !pair_.stays_here() || !pair_.owner().pipe().usable()) return false;
+  if (size < shortest_put || !may_lend()) return false;
   try {
     lent_.reserve(lent_.size() + 1);
   } catch (const std::bad_alloc&) {
@@ -38,13 +42,24 @@ bool stream_link::can_lend(std::size_t size) noexcept {
   return true;
 }
 
+/// More would only delay what is lent, which moves faster.
+std::size_t stream_link::longest_beginning(std::size_t size) const noexcept {
+  return size >= shortest_put && may_lend() ? beginning_of_lent : link::longest_beginning(size);
+}
+
+bool stream_link::may_lend() const noexcept {
+  return pair_.stays_here() && pair_.owner().pipe().usable();
+}
+
 /// Begins the next piece: its header into the send buffer, its bytes to be written behind that.
 /// \return false: there is none, or no memory
 bool stream_link::next_piece_of_put() noexcept {
   if (put_.left == 0) return false;
   frame_header h;
   h.tag = put_.to.packed();
-  h.size = static_cast<std::uint32_t>(std::min<std::size_t>(put_.left, max_write));
+  // A piece that is lent fits into the pipe, wherever its first page begins.
+  const std::size_t most = put_.lent ? max_write - page_size : max_write;
+  h.size = static_cast<std::uint32_t>(std::min(put_.left, most));
   h.kind = static_cast<std::uint8_t>(own_kind::write);
   if (put_.lent && h.size == put_.left) h.flags = asks_when_read;
   std::byte* const at = send_buffer_.append(sizeof h);
@@ -61,19 +76,19 @@ bool stream_link::next_piece_of_put() noexcept {
   return true;
 }
 
-/// All of it is written: tells the protocol layer. Not from within a call of its own.
+/// All of it is written: tells the protocol layer, unless the peer still has to read it. Not from
+/// within a call of its own.
 void stream_link::tell_of_put() noexcept {
   if (!putting_ || put_.left != 0) return;
   const rest_of_put ended = put_;
   end_put();
-  if (ended.lent)
-    lent_.push_back(ended.cookie);  // there is room
-  else
-    pair_.frame_sink().on_transferred(ended.cookie, true);
+  if (!ended.lent) pair_.frame_sink().on_transferred(ended.cookie, true);
 }
 
 bool stream_link::was_read() noexcept {
   if (lent_.empty()) return let_go_;
+  const bool whole = !putting_ || (put_.left == 0 && held_left_ == 0);
+  if (lent_.size() == 1 && put_.lent && !whole) return false;
   const std::uint64_t cookie = lent_.front();
   lent_.erase(lent_.begin());
   pair_.frame_sink().on_transferred(cookie, true);
