@@ -45,7 +45,7 @@ std::vector<series> series_for(const std::string& transport, int rounds, double 
   if (transport == "tcp")
     return {{"latency", make_job("latency", {8, 64, 4 * kib}, 1, "warm", effort), rounds},
             {"rate", make_job("rate", {64}, 64, "warm", effort), rounds},
-            {"bandwidth", make_job("bandwidth", {mib}, 1, "warm", effort), rounds},
+            {"bandwidth", make_job("bandwidth", {mib, 4 * mib}, 1, "warm", effort), rounds},
             {"overlap", overlap, fewer}};
   if (transport != "shm")
     throw std::invalid_argument("no comparison is defined for the transport " + transport +
@@ -81,11 +81,12 @@ std::vector<target> targets_for(const std::string& transport) {
     };
   } else {
     targets = {
-        {"latency", {64}, "", "half_rtt_us", to::named, "raw socket", sense::at_most, 1.1},
+        {"latency", {64}, "", "half_rtt_us", to::named, "raw socket", sense::at_most, 1.05},
         {"latency", {64}, "", "half_rtt_us", to::best_peer, "", sense::at_most, 0.9},
         {"rate", {64}, "", "mmsg_s", to::named, "ZeroMQ tcp", sense::at_least, 2},
         {"rate", {64}, "", "mmsg_s", to::named, "Open MPI tcp", sense::at_least, 20},
-        {"bandwidth", {mib}, "", "mb_s", to::best_peer, "", sense::at_least, 1.1},
+        {"bandwidth", {mib, 4 * mib}, "", "mb_s", to::best_peer, "", sense::at_least, 1.05},
+        {"bandwidth", {mib, 4 * mib}, "", "mb_s", to::named, "raw socket", sense::at_least, 1.05},
     };
   }
   // The mean too: a progress thread that takes the core in whole time slices does not show in the

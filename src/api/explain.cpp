@@ -77,8 +77,8 @@ std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cm
     return all;
   }
   if (!shm) {
-    all.push_back({"the rest", "by TCP, in frames of " + std::to_string(t.fragment) + " bytes",
-                   "sent from where it is, and read to where the receive wants it"});
+    auto [way, why] = transports::tcp::explain_rest(bytes);
+    all.push_back({"the rest", std::move(way), std::move(why)});
     return all;
   }
   const bool thread =

@@ -63,7 +63,7 @@ std::size_t pick_link(std::span<const link_load> links, std::uint64_t size,
 explanation explain_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
                          const transports::traits& t, rendezvous_eager_data inlined) {
   const bool with_beginning = inlines(inlined, t);
-  const send_plan plan = plan_send(size, eager_limit, credit, with_beginning);
+  const send_plan plan = plan_send(size, eager_limit, credit, with_beginning ? eager_limit : 0);
   if (!plan.rendezvous) {
     return {
         fmt::format("at once, {}", pieces(size, t)),

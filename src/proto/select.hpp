@@ -60,12 +60,12 @@ constexpr bool chains(chained_fin wanted, const transports::traits& t) noexcept 
 /// \param size        of the message
 /// \param eager_limit messages up to this size go whole, if there is credit
 /// \param credit      units that the receiver has granted and this side has not used
-/// \param inlined     whether the beginning of a longer message goes at once
+/// \param beginning   so many bytes of a longer message go at once, up to the eager limit
 constexpr send_plan plan_send(std::size_t size, std::size_t eager_limit, std::int64_t credit,
-                              bool inlined = true) noexcept {
+                              std::size_t beginning = ~std::size_t{0}) noexcept {
   const std::int64_t for_payload = credit - credit_reserve;
   if (size <= eager_limit && units_of(size) <= for_payload) return {false, size};
-  const std::size_t wanted = size <= eager_limit ? size : inlined ? eager_limit : 0;
+  const std::size_t wanted = std::min(size <= eager_limit ? size : beginning, eager_limit);
   const std::int64_t most = std::max<std::int64_t>(0, for_payload - message_units) * credit_unit;
   const std::size_t eager_end = std::min(wanted, static_cast<std::size_t>(most));
   return {true, eager_end, size <= eager_limit || eager_end < wanted};

@@ -65,11 +65,18 @@ bool sender::start(send_operation& op) noexcept {
 /// \return whether there is too little credit for the part that should go at once
 bool sender::plan(send_operation& op) noexcept {
   const std::size_t eager_limit = connection_->owner().settings().eager_limit;
-  const bool inlined = inlines_ && (op.size <= eager_limit || !receiver_gets(op.size));
-  const send_plan chosen = plan_send(op.size, eager_limit, writer_->flow().credit(), inlined);
+  const std::size_t beginning = op.size <= eager_limit ? op.size : longest_beginning(op.size);
+  const send_plan chosen = plan_send(op.size, eager_limit, writer_->flow().credit(), beginning);
   op.rendezvous = chosen.rendezvous;
   op.eager_end = chosen.eager_end;
   return chosen.starved;
+}
+
+/// Of a message above the eager limit.
+std::size_t sender::longest_beginning(std::size_t size) const noexcept {
+  if (!inlines_ || receiver_gets(size)) return 0;
+  if (connection_->owner().settings().eager_data == rendezvous_eager_data::yes) return size;
+  return connection_->link()->longest_beginning(size);
 }
 
 /// Whether the payload of such a message will be read by its receiver, as things have been.

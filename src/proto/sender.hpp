@@ -41,6 +41,7 @@ class sender {
  private:
   bool may_begin(const detail::send_operation& op) const noexcept;
   bool plan(detail::send_operation& op) noexcept;
+  std::size_t longest_beginning(std::size_t size) const noexcept;
   bool receiver_gets(std::size_t size) const noexcept;
   void note_answer(const outbound_message& m, frame_kind answer) noexcept;
   transports::post push_eager(detail::send_operation& op) noexcept;

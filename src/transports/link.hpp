@@ -134,6 +134,12 @@ class link {
   /// it.
   virtual bool prefers_put([[maybe_unused]] std::size_t size) const noexcept { return false; }
 
+  /// How many bytes of a message of that size, above the eager limit, go with its request at most,
+  /// if the user has not chosen: fewer where the link moves the rest better than frames do.
+  virtual std::size_t longest_beginning([[maybe_unused]] std::size_t size) const noexcept {
+    return ~std::size_t{0};
+  }
+
   /// For a `get` or `put` that was `posted` just now: sends that frame, which has no payload, as
   /// soon as the copy has ended well, without a step of this process in between.
   /// frame_sink::on_chained tells that it has left; if there was no room for it, only

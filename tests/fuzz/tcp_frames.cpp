@@ -50,7 +50,7 @@ class listener final : public frame_sink {
     } else {
       check(own_.size() == h.size, "a placed frame is the one that was asked about");
     }
-    refused = h.kind == 0xff;
+    refused = h.kind == 0xef;
     return !refused;
   }
   void on_writable() noexcept override { check(false, "a port knows of no room"); }
@@ -60,6 +60,7 @@ class listener final : public frame_sink {
   void look(const frame_header& h, const frame_extension* x) {
     check(!refused, "nothing comes after a frame that was refused");
     check(h.size <= max_payload, "a frame has its limit");
+    check(!is_own(h), "the protocol layer gets no frames of the transport's own");
     check((x != nullptr) == ((h.flags & has_extension) != 0), "an extension comes when announced");
   }
 
@@ -74,12 +75,17 @@ struct stage {
   std::vector<std::byte> scratch = std::vector<std::byte>(port::scratch_bytes);
   listener to;
   port in;
+  // What the other end may write to: a write beyond its end would be found.
+  std::vector<std::byte> expected = std::vector<std::byte>(70'000);
 
   explicit stage(std::uint8_t manner) : to(scratch, manner) {
     int both[2];
     check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, both) == 0, "there are sockets");
     ours = runtime::unique_fd(both[0]);
     theirs = runtime::unique_fd(both[1]);
+    in.expected().add(expected);
+    in.expected().add(std::span(expected).first(manner));
+    if ((manner & 4) != 0) in.expected().withdraw({2, 0});
   }
   void read() {
     while (in.now() == port::state::open && in.read(ours.get(), to, scratch)) continue;
@@ -108,6 +114,11 @@ void run(input in) {
       case 1: {  // a frame that makes sense, so that others come behind it
         frame_header h = in.get<frame_header>();
         h.size %= max_payload + 1;
+        if (is_own(h) && (h.tag & 1) != 0) {  // a write that is allowed, mostly
+          h.tag =
+              remote_address{static_cast<std::uint16_t>(1 + h.credit % 3), h.size % 128}.packed();
+          h.flags &= asks_when_read;
+        }
         s.write(std::as_bytes(std::span(&h, 1)));
         if ((h.flags & has_extension) != 0) s.write(in.bytes(sizeof(frame_extension)));
         break;
@@ -117,6 +128,8 @@ void run(input in) {
         break;
       case 3:
         s.in.rest();
+        s.in.take_owed();
+        s.in.take_answers();
         break;
       default:
         s.read();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/engine.hpp"
@@ -29,6 +30,9 @@ std::string probe();
 /// \param e of the context; must outlive the transport
 /// \throws weft::error when the kernel gives no epoll descriptor
 std::unique_ptr<transport> make(runtime::engine& e, settings s);
+
+/// How the rest of a message of that size crosses, in words. \return the way, and why
+std::pair<std::string, std::string> explain_rest(std::size_t size);
 
 /// How a frame leaves, in words.
 std::string explain_frame(std::size_t payload);

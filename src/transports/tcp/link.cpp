@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
+#include "transports/tcp/peer_backlog.hpp"
 #include "transports/tcp/transport.hpp"
 
 namespace weft::transports::tcp {
@@ -19,11 +21,15 @@ namespace {
 // gather.
 constexpr std::size_t bytes_per_write = 16 * 1024;
 constexpr std::size_t pieces_per_write = 16;
+// Of a put, until other peers have their turn.
+constexpr std::uint64_t bytes_per_turn = 2 * 1024 * 1024;
+// For a peer to read what is lent to it when this side ends.
+constexpr std::chrono::milliseconds time_to_read{200};
 
 /// Contiguous bytes go by send: sendmsg makes the kernel fetch a list, 2 % of a small message's
 /// time.
-ssize_t send_parts(int fd, std::span<iovec> parts) noexcept {
-  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+ssize_t send_parts(int fd, std::span<iovec> parts, int more) noexcept {
+  const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | more;
   if (parts.size() == 1) [[likely]]
     return ::send(fd, parts[0].iov_base, parts[0].iov_len, flags);
   msghdr message{};
@@ -85,7 +91,7 @@ post stream_link::not_now() noexcept {
 
 /// Memory in the send buffer; null: the frame has to wait.
 std::byte* stream_link::room_for(std::size_t n) noexcept {
-  if (!ready() || held_left_ != 0) return nullptr;
+  if (!ready() || held_left_ != 0 || putting_) return nullptr;
   std::byte* at = send_buffer_.append(n);
   if (!at && !blocked_ && write()) at = send_buffer_.append(n);
   if (!at && send_buffer_.size() == 0) pair_.starve();  // no write will make room
@@ -150,7 +156,7 @@ post stream_link::send(const frame_header& header, const frame_extension* extens
                        gather& data) noexcept {
   const post answer = append_frame(header, extension, data);
   if (answer != post::posted) return answer;
-  let_go();
+  copy_held();
   return ready() ? post::done : post::failed;
 }
 
@@ -161,7 +167,24 @@ post stream_link::send_large(const frame_header& header, const frame_extension* 
   return append_head(header, extension, 0) ? post::done : not_now();
 }
 
+/// The peer may not know that this side ends. It gets a piece that has begun, and no others. What
+/// is lent cannot be copied any more: a peer that polls reads it in microseconds. From one that
+/// does not the connection is broken off, so that it takes nothing for the message that it reads
+/// later.
 void stream_link::let_go() noexcept {
+  pair_.expected().clear();
+  if (has_lent()) {
+    pair_.owner().pipe().drop(this);
+    if (!ready() || !await_read_by_peer(pair_.fd(), time_to_read)) return pair_.break_off();
+    lent_.clear();
+    let_go_ = true;
+  }
+  end_put();
+  copy_held();
+}
+
+/// The memory of what is held is free again.
+void stream_link::copy_held() noexcept {
   if (held_left_ == 0) return;
   if (std::byte* const at = send_buffer_.append(held_left_, true))
     copy_out(at, held_, held_left_);
@@ -170,31 +193,53 @@ void stream_link::let_go() noexcept {
   held_left_ = 0;
 }
 
+/// One system call.
+/// \param wanted set to what it should take \return as send(2)
+ssize_t stream_link::write_once(std::size_t& wanted) noexcept {
+  const std::span<const std::byte> first = send_buffer_.waiting();
+  if (putting_ && put_.lent && first.empty()) {
+    const const_buffer run = held_.run(held_left_);
+    const bool more = run.size() != held_left_ || put_.left != 0;
+    const ssize_t n = pair_.owner().pipe().send(pair_.fd(), this, run, more);
+    wanted = n > 0 ? static_cast<std::size_t>(n) : 1;
+    if (n != 0) return n;
+  }
+  iovec parts[pieces_per_write];
+  std::size_t count = 0;
+  wanted = first.size();
+  // The parts are only read.
+  if (!first.empty()) parts[count++] = {const_cast<std::byte*>(first.data()), first.size()};
+  const bool header_only = putting_ && put_.lent && !first.empty();
+  gather rest = held_;
+  for (std::size_t left = header_only ? 0 : held_left_; left != 0 && count != pieces_per_write;) {
+    const const_buffer run = rest.run(left);
+    parts[count++] = {const_cast<std::byte*>(run.data()), run.size()};
+    rest.skip(run.size());
+    left -= run.size();
+    wanted += run.size();
+  }
+  return send_parts(pair_.fd(), {parts, count}, header_only ? MSG_MORE : 0);
+}
+
 /// Writes everything. \return false: not everything, because the socket is full (blocked_) or the
 /// connection is gone
 bool stream_link::write() noexcept {
-  while (send_buffer_.size() != 0 || held_left_ != 0) {
-    iovec parts[pieces_per_write];
-    std::size_t count = 0, bytes = send_buffer_.size();
-    const std::span<const std::byte> first = send_buffer_.waiting();
-    if (!first.empty())
-      parts[count++] = {const_cast<std::byte*>(first.data()),
-                        first.size()};  // sendmsg only reads it
-    gather rest = held_;
-    for (std::size_t left = held_left_; left != 0 && count != pieces_per_write;) {
-      const const_buffer run = rest.run(left);
-      parts[count++] = {const_cast<std::byte*>(run.data()), run.size()};
-      rest.skip(run.size());
-      left -= run.size();
-      bytes += run.size();
+  const std::uint64_t before = written_;
+  while (send_buffer_.size() != 0 || held_left_ != 0 || add_answers() || next_piece_of_put()) {
+    if (putting_ && written_ - before >= bytes_per_turn) {  // others have their turn
+      blocked_ = true;
+      pair_.link_blocked();
+      return false;
     }
-    const ssize_t n = send_parts(pair_.fd(), {parts, count});
+    std::size_t bytes = 0;
+    const ssize_t n = write_once(bytes);
     last_write_ = passes_;
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM) {
       // The receiving end finds the reason, and whether the end was orderly.
       send_buffer_.written(send_buffer_.size());
       held_left_ = 0;
+      end_put();
       blocked_ = false;
       pair_.write_failed();
       return false;
@@ -211,6 +256,7 @@ bool stream_link::write() noexcept {
 }
 
 void stream_link::took(std::size_t n) noexcept {
+  written_ += n;
   const std::size_t from_outbox = std::min(n, send_buffer_.size());
   send_buffer_.written(from_outbox);
   if (n == from_outbox) return;  // held_ may belong to a message that has ended
@@ -224,23 +270,27 @@ void stream_link::flush() noexcept {
 }
 
 bool stream_link::retry() noexcept {
-  const std::size_t before = send_buffer_.size() + held_left_;
+  const std::uint64_t before = written_;
   blocked_ = false;
-  write();
-  const bool moved = send_buffer_.size() + held_left_ != before;
+  if (write()) tell_of_put();
+  const bool moved = written_ != before;
   if (moved) notify_writable();
   return moved;
 }
 
 void stream_link::notify_writable() noexcept {
-  if (!room_wanted_ || held_left_ != 0 || send_buffer_.size() > send_buffer::usual / 2) return;
+  if (!room_wanted_ || held_left_ != 0 || putting_ || send_buffer_.size() > send_buffer::usual / 2)
+    return;
   room_wanted_ = false;
   pair_.frame_sink().on_writable();
 }
 
 void stream_link::connection_changed() noexcept {
   if (pair_.now() == pair::stage::ended) {
+    pair_.owner().pipe().drop(this);
+    lent_.clear();
     held_left_ = 0;
+    end_put();
     blocked_ = false;
     return;
   }
@@ -248,7 +298,10 @@ void stream_link::connection_changed() noexcept {
 }
 
 bool stream_link::write_rest() noexcept {
-  return !ready() || (send_buffer_.size() == 0 && held_left_ == 0) || write();
+  if (!ready() || (send_buffer_.size() == 0 && held_left_ == 0 && !putting_)) return true;
+  if (!write()) return false;
+  tell_of_put();
+  return true;
 }
 
 void stream_link::leave_rest() noexcept {

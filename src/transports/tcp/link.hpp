@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "transports/tcp/wire.hpp"
 
@@ -15,6 +16,12 @@ class pair;
 /// Payloads up to this size are copied next to their header, which is cheaper than a further piece
 /// in the write.
 inline constexpr std::size_t longest_copied = 8 * 1024;
+
+/// A rest of a message of this size or more goes by put, as far as that is possible: in few, long
+/// writes, and lent if the receiver is on the same host. docs/performance.md, "The limits of TCP".
+inline constexpr std::size_t shortest_put = 192 * 1024;
+/// So much of a message that will be lent goes with its request: it hides the handshake.
+inline constexpr std::size_t beginning_of_lent = 16 * 1024;
 
 /// Bytes that were taken and not written. Grows beyond `usual` only when the caller demands it. A
 /// member of the link.
@@ -59,10 +66,16 @@ class stream_link final : public link {
                        const std::byte* data) noexcept override;
   post send_large(const frame_header& header, const frame_extension* extension, gather& data,
                   std::uint64_t left) noexcept override;
-  bool holds() const noexcept override { return held_left_ != 0; }
+  bool holds() const noexcept override { return held_left_ != 0 && !putting_; }
   void let_go() noexcept override;
 
-  // The memory of another host cannot be reached.
+  // A write is a part of the stream, in pieces with a header each. Nothing can be read.
+  post put(gather data, remote_address to, std::size_t size,
+           std::uint64_t cookie) noexcept override;
+  bool prefers_put(std::size_t size) const noexcept override { return size >= shortest_put; }
+  std::size_t longest_beginning(std::size_t size) const noexcept override;
+  std::optional<remote_address> expect(mutable_buffer into) noexcept override;
+  void withdraw(remote_address what) noexcept override;
   post get(scatter, remote_address, std::size_t, std::uint64_t) noexcept override {
     return post::failed;
   }
@@ -92,15 +105,42 @@ class stream_link final : public link {
   /// Frees memory that only traffic needs.
   void rest() noexcept { send_buffer_.rest(); }
 
+  /// So many writes that the peer lends have been read: it is to be told so.
+  void owe_answers(std::uint32_t n) noexcept;
+  /// The peer has read the oldest put that was lent to it. \return false: it cannot have
+  bool was_read() noexcept;
+  /// Whether the peer may still read memory of the application.
+  bool has_lent() const noexcept { return !lent_.empty(); }
+
   bool listed = false;  ///< the transport's: it waits for a flush
 
  private:
+  /// A put: what has not been cut into pieces yet. The piece that is being written is in held_.
+  struct rest_of_put {
+    gather data;
+    remote_address to;
+    std::size_t left = 0;
+    std::uint64_t cookie = 0;
+    bool lent = false;
+  };
+
   bool ready() const noexcept;
+  bool may_lend() const noexcept;
+  bool can_lend(std::size_t size) noexcept;
+  bool next_piece_of_put() noexcept;
+  void end_put() noexcept {
+    put_ = {};
+    putting_ = false;
+  }
+  void tell_of_put() noexcept;
+  bool add_answers() noexcept;
+  ssize_t write_once(std::size_t& wanted) noexcept;
   post not_now() noexcept;
   std::byte* room_for(std::size_t n) noexcept;
   std::byte* append_head(const frame_header& header, const frame_extension* extension,
                          std::size_t room) noexcept;
   post leave() noexcept;
+  void copy_held() noexcept;
   bool write() noexcept;
   void took(std::size_t n) noexcept;
   post append_frame(const frame_header& header, const frame_extension* extension,
@@ -116,6 +156,12 @@ class stream_link final : public link {
   send_buffer send_buffer_;
   gather held_;  // follows the bytes in the send buffer
   std::size_t held_left_ = 0;
+  rest_of_put put_;
+  bool putting_ = false;
+  std::vector<std::uint64_t> lent_;  // cookies of lent puts that are not read, oldest first
+  std::uint32_t owed_ = 0;           // of the peer's writes, which it lends, so many have been read
+  std::uint64_t written_ = 0;        // bytes
+  bool let_go_ = false;              // of what was lent, too: answers to that count no more
   bool blocked_ = false;
   bool room_wanted_ = false;  // a frame was refused, or memory is held: on_writable will tell
 };

@@ -200,6 +200,8 @@ void pair::not_connected(const std::string& why, std::string_view for_peer) noex
 
 void pair::connected(runtime::unique_fd fd) noexcept {
   prepare(fd.get(), owner_.peer_timeout());
+  stays_here_ = tcp::stays_here(fd.get());
+  if (stays_here_) use_plain_congestion_control(fd.get());
   socket_ = std::move(fd);
   fork_guard_.watch(socket_.get());
   enter(stage::up);
@@ -220,11 +222,23 @@ unsigned pair::look() noexcept {
     review();
   }
   if (stage_ != stage::up) return events + 1;
-  if (port_.read(socket_.get(), frame_sink_, owner_.scratch())) {
+  if (read()) {
     ++events;
     judge_port();
   }
   return events;
+}
+
+/// Reads once, and tells the peer of writes that have been read, and the link of its own.
+bool pair::read() noexcept {
+  const bool came = port_.read(socket_.get(), frame_sink_, owner_.scratch());
+  if (const std::uint32_t n = port_.take_owed(); n != 0 && link_) link_->owe_answers(n);
+  for (std::uint32_t n = port_.take_answers(); n != 0 && stage_ == stage::up && link_; --n)
+    if (!link_->was_read()) {
+      end(errc::protocol_error);
+      break;
+    }
+  return came;
 }
 
 void pair::judge_port() noexcept {
@@ -240,6 +254,10 @@ void pair::judge_port() noexcept {
     case port::state::starved:
       return end(errc::out_of_memory);
   }
+}
+
+void pair::break_off() noexcept {
+  if (socket_) end_soon(errc::peer_lost);
 }
 
 /// The control plane is first to say why a peer has ended: it left in good order, or has died.
@@ -263,6 +281,7 @@ void pair::end(errc why) noexcept {
 
 void pair::hang_up() noexcept {
   if (!socket_) return;
+  if (link_ && link_->has_lent()) reset_on_close(socket_.get());
   owner_.unwatch(*this);
   fork_guard_.drop();
   socket_ = {};
@@ -295,7 +314,7 @@ bool pair::drain_peer() noexcept {
   const bool all_left = !link_ || link_->write_rest();
   if (all_left && !std::exchange(said_all_, true)) ::shutdown(socket_.get(), SHUT_WR);
   for (unsigned n = 0; n != last_reads && port_.now() == port::state::open; ++n)
-    if (!port_.read(socket_.get(), frame_sink_, owner_.scratch())) break;
+    if (!read()) break;
   return port_.now() != port::state::open && all_left;
 }
 
@@ -308,7 +327,7 @@ void pair::forget() noexcept {
     if (link_) link_->leave_rest();
     enter(stage::ended);
     for (unsigned n = 0; n != last_reads && port_.now() == port::state::open; ++n)
-      if (!port_.read(socket_.get(), frame_sink_, owner_.scratch())) break;
+      if (!read()) break;
   }
   hang_up();
   enter(stage::ended);

@@ -59,6 +59,8 @@ class pair final : public runtime::fd_watcher {
   void link_ended() noexcept;
   void link_blocked() noexcept;
   void write_failed() noexcept;
+  /// Lent memory has to go back to the application although the peer has not read it.
+  void break_off() noexcept;
   /// There is no memory for bytes that have to be sent.
   void starve() noexcept { end_soon(errc::out_of_memory); }
   /// The link has handed its last bytes to the transport; nothing is written after them.
@@ -69,7 +71,10 @@ class pair final : public runtime::fd_watcher {
   bool never_came() const noexcept { return ended_why_ == errc::unreachable; }
   const std::string& how_it_ended() const noexcept { return how_; }  ///< for people; may be empty
   int fd() const noexcept { return socket_.get(); }
+  /// Both ends are on this host: memory may be lent.
+  bool stays_here() const noexcept { return stays_here_; }
   transports::frame_sink& frame_sink() const noexcept { return frame_sink_; }
+  expected_memory& expected() noexcept { return port_.expected(); }
   tcp_transport& owner() const noexcept { return owner_; }
   /// Neither a link nor an accepted offer uses the pair any more.
   bool idle() const noexcept { return !link_ && !accepted_ && !spent_; }
@@ -88,6 +93,7 @@ class pair final : public runtime::fd_watcher {
   static bool is_plausible(const address& at, const counterpart& who);
   std::string connect_to(const wireup_message& offer, const offer_head& head,
                          const counterpart& who);
+  bool read() noexcept;
   void hang_up() noexcept;
   void end(errc why) noexcept;
   void end_soon(errc why) noexcept;
@@ -107,10 +113,11 @@ class pair final : public runtime::fd_watcher {
   runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
   stream_link* link_ = nullptr;        // owned by the protocol layer
   port port_;
-  bool accepted_ = false;    // the peer may send
-  bool said_all_ = false;    // this side has shut its direction down
-  bool spent_ = false;       // it has tried the addresses of an offer: that is done once
-  bool reported_ = false;    // the frame sink knows that the pair is broken
+  bool accepted_ = false;  // the peer may send
+  bool said_all_ = false;  // this side has shut its direction down
+  bool spent_ = false;     // it has tried the addresses of an offer: that is done once
+  bool reported_ = false;  // the frame sink knows that the pair is broken
+  bool stays_here_ = false;
   bool unfinished_ = false;  // counted by the transport: work goes on without an operation
   bool patient_ = false;  // the peer reads nothing: this side watches for silence, not the kernel
   unsigned doubts_ = 0;   // ticks in a row at which an answer was overdue

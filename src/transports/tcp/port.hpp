@@ -3,15 +3,18 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "transports/tcp/expected_memory.hpp"
 #include "transports/tcp/wire.hpp"
 
 namespace weft::transports::tcp {
 
 /// Cuts the bytes of a connection into frames. Keeps only the beginning of an incomplete frame:
 /// bytes are read into memory that all connections share, or, those of long frames, directly into
-/// the buffer of the receive. Owned by a pair; progress lock held only.
+/// the buffer of the receive, or to the memory that the peer's writes are for. Owned by a pair;
+/// progress lock held only.
 class port {
  public:
   enum class state : std::uint8_t {
@@ -36,21 +39,35 @@ class port {
 
   state now() const noexcept { return state_; }
 
+  /// What the peer may write to.
+  expected_memory& expected() noexcept { return expected_; }
+
+  /// How many writes have been read, since the last call, whose sender wants to know that.
+  std::uint32_t take_owed() noexcept { return std::exchange(owed_, 0u); }
+  /// How many of this side's writes the peer has read, as it has said since the last call.
+  std::uint32_t take_answers() noexcept { return std::exchange(answers_, 0u); }
+
   /// Frees memory that only traffic needs.
   void rest() noexcept;
 
  private:
   bool heard(ssize_t n) noexcept;
-  void parse(std::span<const std::byte> bytes, frame_sink& to) noexcept;
+  void parse(int fd, std::span<const std::byte> bytes, frame_sink& to) noexcept;
   bool begin_placing(const frame_header& h, const frame_extension* x,
                      std::span<const std::byte> there, frame_sink& to) noexcept;
+  bool take_own(int fd, const frame_header& h, std::span<const std::byte>& there) noexcept;
+  bool end_write(int fd) noexcept;
+  mutable_buffer next_place(frame_sink& to) noexcept;
   bool read_placed(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept;
 
   state state_ = state::open;
   bool bulk_ = false;            // long frames follow each other: read little beyond the header
   std::vector<std::byte> kept_;  // the beginning of a frame
 
-  // A frame whose payload is read to the place that the frame sink named.
+  expected_memory expected_;
+  std::uint32_t owed_ = 0, answers_ = 0;
+
+  // A frame whose payload is read to the place that the frame sink named, or a `write`.
   bool placing_ = false;
   frame_header header_;
   frame_extension extension_;

@@ -90,6 +90,24 @@ void prepare(int fd, std::chrono::seconds timeout) noexcept {
   set(fd, IPPROTO_TCP, tcp_rto_max_ms, std::max(1000, seconds * 1000 / 4));
 }
 
+bool stays_here(int fd) noexcept {
+  const auto here = address::of_socket(fd, false), there = address::of_socket(fd, true);
+  return here && there && here->is_host_of(*there);
+}
+
+/// Every process may choose reno, on every kernel. Where a kernel refuses, nothing is lost.
+void use_plain_congestion_control(int fd) noexcept {
+  constexpr std::string_view plain = "reno";
+  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, plain.data(), plain.size());
+}
+
+bool is_reset(int fd) noexcept { return info_of(fd).tcpi_state == TCP_CLOSE; }
+
+void reset_on_close(int fd) noexcept {
+  const linger at_once{1, 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 void set_user_timeout(int fd, std::chrono::milliseconds timeout) noexcept {
   set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout.count()));
 }

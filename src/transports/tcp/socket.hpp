@@ -28,6 +28,20 @@ int connect_result(int fd) noexcept;
 void prepare(int fd, std::chrono::seconds timeout) noexcept;
 
 /// How long the kernel may wait for an answer to sent bytes; zero: without limit.
+/// Whether both ends are on this host.
+bool stays_here(int fd) noexcept;
+
+/// For a connection that stays on this host: it has no congestion, and an algorithm that paces what
+/// it sends (BBR) only adds pauses and work.
+void use_plain_congestion_control(int fd) noexcept;
+
+/// Whether the other side has broken the connection off.
+bool is_reset(int fd) noexcept;
+
+/// Has the connection broken off when its last descriptor is closed: what the other side has not
+/// read by then counts no more.
+void reset_on_close(int fd) noexcept;
+
 void set_user_timeout(int fd, std::chrono::milliseconds timeout) noexcept;
 
 /// Bytes that were written and that the other host has not acknowledged.

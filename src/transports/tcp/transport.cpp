@@ -37,7 +37,8 @@ tcp_transport::tcp_transport(runtime::engine& e, settings s)
               .fragment = max_payload,
               .first_piece = 64 * 1024,
               .announced_beyond = port::bytes_per_read,
-              .links = settings_.links},
+              .links = settings_.links,
+              .fails_in_order = true},
       sockets_(runtime::make_epoll_wait_set()),
       acceptor_(*sockets_, *this) {
   worth_polling = false;

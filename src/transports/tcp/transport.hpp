@@ -12,6 +12,7 @@
 #include "runtime/engine.hpp"
 #include "transports/tcp/acceptor.hpp"
 #include "transports/tcp/factory.hpp"
+#include "transports/tcp/lending_pipe.hpp"
 #include "transports/tcp/lingering_sockets.hpp"
 #include "transports/tcp/pair.hpp"
 
@@ -53,6 +54,7 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   std::vector<address> listen(std::uint32_t link);
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   std::span<std::byte> scratch() noexcept { return {scratch_.get(), port::scratch_bytes}; }
+  lending_pipe& pipe() noexcept { return pipe_; }
   /// Counts passes, so that a link recognizes a burst: frames posted without a pass in between.
   const std::uint32_t& passes() const noexcept { return passes_; }
   bool passes_soon() const noexcept { return engine_.passes_soon(); }
@@ -92,6 +94,7 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   const transports::traits traits_;
   const std::unique_ptr<runtime::wait_set> sockets_;  // idle ones, and those being connected
   std::unique_ptr<std::byte[]> scratch_;  // memory for reads, used by one pair at a time
+  lending_pipe pipe_;
   lingering_sockets lingering_sockets_;
   acceptor acceptor_;
   clock clock_;

@@ -15,11 +15,27 @@ namespace weft::transports::tcp {
 static_assert(std::endian::native == std::endian::little);
 
 inline constexpr std::uint32_t magic = 0x74666577;  // "weft"
-inline constexpr std::uint16_t version = 4;
+inline constexpr std::uint16_t version = 5;
 
 inline constexpr std::uint32_t max_payload = 256 * 1024;  // of one frame
+inline constexpr std::uint32_t max_write = 1024 * 1024;   // of one `write`
 inline constexpr std::size_t max_addresses = 8;           // in an offer
 inline constexpr std::size_t max_reason = 1024;           // bytes of text in a note that are shown
+
+/// frame_header::kind of what this transport itself sends between the frames of the protocol layer,
+/// which uses smaller numbers.
+enum class own_kind : std::uint8_t {
+  write = 0xf0,     ///< its payload is for memory that the receiver expects (tag = where, packed)
+  have_read = 0xf1  ///< so many writes that ask for it have been read (tag)
+};
+
+/// In frame_header::flags of a write: this one and those since the last one with this flag are
+/// lent: their sender waits for `have_read`.
+inline constexpr std::uint8_t asks_when_read = 0x01;
+
+constexpr bool is_own(const frame_header& h) noexcept {
+  return h.kind >= static_cast<std::uint8_t>(own_kind::write);
+}
 
 /// Random, the name of an offer. It travels unencrypted: a client that shows it has to prove more.
 using token = std::array<std::uint64_t, 2>;

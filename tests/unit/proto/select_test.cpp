@@ -34,6 +34,10 @@ TEST_CASE("a message up to the eager limit goes whole, a longer one asks") {
   CHECK(plan_send(eager_most, eager_most, plenty).eager_end == eager_most);
   CHECK(plan_send(eager_most + 1, eager_most, plenty).rendezvous);
   CHECK(plan_send(eager_most + 1, eager_most, plenty).eager_end == eager_most);
+  CHECK(plan_send(eager_most + 1, eager_most, plenty, 100).eager_end == 100);
+  CHECK(plan_send(eager_most + 1, eager_most, plenty, 0).eager_end == 0);
+  CHECK(plan_send(eager_most + 1, eager_most, plenty, eager_most + 1).eager_end == eager_most);
+  CHECK(plan_send(eager_most, eager_most, plenty, eager_most).eager_end == eager_most);
 }
 
 TEST_CASE("no plan spends more credit than there is") {

@@ -49,10 +49,14 @@ class recorder final : public frame_sink {
     frames.push_back(std::move(f));
     return sensible;
   }
+  void on_transferred(std::uint64_t cookie, bool well) noexcept override {
+    if (well) transferred.push_back(cookie);
+  }
   void on_writable() noexcept override { ++rooms; }
   void on_broken(errc why) noexcept override { broken.push_back(why); }
 
   std::vector<frame> frames;
+  std::vector<std::uint64_t> transferred;  // cookies of puts
   std::vector<errc> broken;
   int rooms = 0;
   bool sensible = true;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/peer_backlog.hpp"
+
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+
+#include "runtime/fd.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace weft::transports::tcp {
+
+namespace {
+
+struct request {
+  nlmsghdr head{};
+  inet_diag_req_v2 what{};
+};
+
+bool put_end(int fd, bool other_end, std::uint16_t& port, void* ip, std::uint8_t& family) noexcept {
+  sockaddr_storage at{};
+  socklen_t size = sizeof at;
+  auto* const raw = reinterpret_cast<sockaddr*>(&at);
+  if ((other_end ? ::getpeername(fd, raw, &size) : ::getsockname(fd, raw, &size)) != 0)
+    return false;
+  family = static_cast<std::uint8_t>(at.ss_family);
+  if (at.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(at);
+    port = v4.sin_port;
+    std::memcpy(ip, &v4.sin_addr, sizeof v4.sin_addr);
+  } else {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(at);
+    port = v6.sin6_port;
+    std::memcpy(ip, &v6.sin6_addr, sizeof v6.sin6_addr);
+  }
+  return true;
+}
+
+/// The question about the socket at the other end.
+std::optional<request> ask_about_other_end(int fd) noexcept {
+  request r;
+  r.head.nlmsg_len = sizeof r;
+  r.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  r.head.nlmsg_flags = NLM_F_REQUEST;
+  r.what.sdiag_protocol = IPPROTO_TCP;
+  r.what.idiag_states = ~0u;
+  inet_diag_sockid& id = r.what.id;
+  id.idiag_cookie[0] = id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+  if (!put_end(fd, true, id.idiag_sport, id.idiag_src, r.what.sdiag_family) ||
+      !put_end(fd, false, id.idiag_dport, id.idiag_dst, r.what.sdiag_family))
+    return {};
+  return r;
+}
+
+/// Bytes in that socket that its process has not read; nothing: the kernel does not tell.
+std::optional<std::uint32_t> unread(int netlink, const request& r) noexcept {
+  if (::send(netlink, &r, sizeof r, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof r)) return {};
+  alignas(nlmsghdr) std::array<std::byte, 4096> answer;
+  const ssize_t n = ::recv(netlink, answer.data(), answer.size(), 0);
+  nlmsghdr head;
+  if (n < static_cast<ssize_t>(sizeof head)) return {};
+  std::memcpy(&head, answer.data(), sizeof head);
+  if (head.nlmsg_type == NLMSG_ERROR && n >= static_cast<ssize_t>(sizeof head + sizeof(nlmsgerr))) {
+    nlmsgerr why;
+    std::memcpy(&why, answer.data() + NLMSG_HDRLEN, sizeof why);
+    if (why.error == -ENOENT) return 0;  // it is closed: nobody reads from it any more
+    return {};
+  }
+  inet_diag_msg told;
+  if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+      n < static_cast<ssize_t>(NLMSG_HDRLEN + sizeof told))
+    return {};
+  std::memcpy(&told, answer.data() + NLMSG_HDRLEN, sizeof told);
+  return told.idiag_rqueue;
+}
+
+}  // namespace
+
+bool await_read_by_peer(int fd, std::chrono::milliseconds limit) noexcept {
+  const runtime::unique_fd netlink(
+      ::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  const std::optional<request> question = ask_about_other_end(fd);
+  if (!netlink || !question) return false;
+  using clock = std::chrono::steady_clock;
+  for (const auto end = clock::now() + limit; clock::now() < end; ::sched_yield()) {
+    if (unacknowledged(fd) != 0) continue;
+    const std::optional<std::uint32_t> left = unread(netlink.get(), *question);
+    if (!left || *left == 0) return left.has_value();
+  }
+  return false;
+}
+
+}  // namespace weft::transports::tcp
