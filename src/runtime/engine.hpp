@@ -139,6 +139,9 @@ class engine final : public detail::timer_service, public executor, public detai
   /// Ends every timer with errc::closed, present and later ones: the context ends.
   void close_timers() noexcept { core_.timers.close(); }
 
+  /// Whether the job has more processes here than there are cores.
+  bool is_crowded() const noexcept { return core_.waiting.crowded; }
+
   // --- from any thread ---------------------------------------------------------------------
 
   /// Calls `fire` once, without the progress lock, when the descriptor becomes readable: on the
