@@ -29,6 +29,17 @@ TEST_CASE("vain looks: whoever gives its core away between looks is found out, a
   CHECK_FALSE(looks.others_run);
 }
 
+TEST_CASE("only a loop by calls, on a crowded host, leaves peers that compute to themselves") {
+  for (const bool crowded : {false, true}) {
+    engine e(progress_mode::polling, {.spin = 1h, .crowded = crowded}, "epoll");
+    CHECK_FALSE(e.peers_find_out());
+    e.external().begin();
+    CHECK(e.peers_find_out() == crowded);
+    e.external().end();
+    CHECK_FALSE(e.peers_find_out());
+  }
+}
+
 TEST_CASE("idle backoff: a loop that yields is timed now and then") {
   engine e(progress_mode::polling, {.spin = 1h, .crowded = true}, "epoll");
   idle_backoff looks = e.external().backoff();
