@@ -16,6 +16,7 @@ install(TARGETS weft_c EXPORT weft LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
 # Where a libfabric of the same prefix looks by itself, and weft-mpirun in any case.
 if(TARGET weft_fi)
   install(TARGETS weft_fi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/libfabric")
+  install(TARGETS weft_slim_libfabric LIBRARY NAMELINK_SKIP DESTINATION "${CMAKE_INSTALL_LIBDIR}/libfabric/slim")
 endif()
 install(EXPORT weft FILE weftTargets.cmake NAMESPACE weft:: DESTINATION "${WEFT_CMAKE_DIR}")
 

@@ -12,11 +12,11 @@ namespace {
 
 const std::vector<std::size_t> rendezvous_sizes{64 * kib, 256 * kib, mib, 4 * mib};
 const std::vector<std::size_t> large_overlap_sizes{256 * kib, mib, 8 * mib};
-const std::vector<std::size_t> collective_sizes{8, 4 * kib, mib};
+const std::vector<std::size_t> collective_sizes{8, 4 * kib, 64 * kib, mib};
 
 std::vector<std::size_t> sizes_of(const std::string& bench) {
-  if (bench == "barrier") return {0};
-  if (bench == "alltoall") return {kib};
+  if (bench == "barrier" || bench == start_of_job) return {0};
+  if (bench == "alltoall") return {8, kib, 64 * kib, mib};
   return collective_sizes;
 }
 
@@ -49,6 +49,9 @@ std::vector<series> mpi_series(int rounds, double effort) {
       what.ranks = ranks;
       all.push_back({among(bench, ranks), std::move(what), rounds});
     }
+  auto start = make_job(start_of_job, sizes_of(start_of_job), 1, "warm", effort);
+  start.ranks = 8;
+  all.push_back({among(start_of_job, start.ranks), std::move(start), rounds});
   return all;
 }
 
@@ -65,6 +68,8 @@ std::vector<target> mpi_targets(const std::string& transport) {
     for (const char* bench : {"barrier", "bcast", "allreduce", "alltoall"})
       targets.push_back({among(bench, 8), sizes_of(bench), "", metric_of(bench, ""), to::named,
                          vader, sense::at_most, 1});
+    targets.push_back({among(start_of_job, 8), sizes_of(start_of_job), "", std::string(ms_per_job),
+                       to::named, vader, sense::at_most, 1.2});
   }
   add_overlap_targets(targets, overlap_sizes, 0.03);
   targets.push_back({overlap_of_send, large_overlap_sizes, "sender_blocked", "excess_us",

@@ -21,6 +21,7 @@ std::string unit_of(const std::string& metric) {
   if (metric == "beyond_copy") return "slow-down beyond the copy";
   if (metric == "us_per_message") return "µs a message";
   if (metric == us_per_call) return "µs a call";
+  if (metric == ms_per_job) return "ms a job";
   return metric;
 }
 
@@ -92,7 +93,7 @@ void print_series(const results& measured, const std::vector<contestant>& contes
 
 /// The figure that every line has.
 void add_carried_figure(json& line, const json& from) {
-  for (const auto key : {half_rtt_us, mmsg_s, mb_s, us_per_call})
+  for (const auto key : {half_rtt_us, mmsg_s, mb_s, us_per_call, ms_per_job})
     if (from.is_object() && from.contains(key)) line[std::string(key)] = from[std::string(key)];
 }
 

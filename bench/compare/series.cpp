@@ -105,6 +105,7 @@ std::string metric_of(const std::string& bench, const std::string& pattern) {
   if (bench == "rate") return "mmsg_s";
   if (bench == "bandwidth") return "mb_s";
   if (bench == "alltoall") return "us_per_message";
+  if (bench == start_of_job) return std::string(ms_per_job);
   if (bench != "overlap") return std::string(us_per_call);
   return pattern == "slow_down" ? "beyond_copy" : "excess_us";
 }

@@ -100,7 +100,15 @@ void run(const job& what, line_head head, bool crowded) {
     const auto tell_samples = [&](std::string_view metric, const std::vector<double>& samples) {
       if (!samples.empty()) tell(make_line(head, metric, samples), what, on_weft);
     };
-    if (what.bench == "latency") {
+    if (what.bench == start_of_job) {
+      // The count of ranks on weft was a call of all ranks: they are connected.
+      if (mpi::rank() == 0)
+        tell(json{{"bench", head.bench},
+                  {"transport", head.transport},
+                  {"progress", head.progress},
+                  {"size", 0}},
+             what, on_weft);
+    } else if (what.bench == "latency") {
       tell_samples(half_rtt_us, mpi::latency(size, what.effort));
     } else if (what.bench == "rate") {
       tell_samples(mmsg_s, mpi::windows(size, what));
@@ -133,7 +141,8 @@ int main(int argc, char** argv) {
   CLI::App app("The work of weft-bench, done by an MPI");
   app.require_subcommand(1);
   line_head head{.bench = {}, .transport = "shm", .progress = "polling"};
-  std::vector<std::string> names{"latency", "rate", "bandwidth", "overlap", "alltoall", "threads"};
+  std::vector<std::string> names{"latency",  "rate",    "bandwidth", "overlap",
+                                 "alltoall", "threads", start_of_job};
   names.insert(names.end(), mpi_collectives.begin(), mpi_collectives.end());
   std::vector<job> jobs(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {

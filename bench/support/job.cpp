@@ -10,7 +10,7 @@
 namespace weft::bench {
 
 bool job::among_many() const {
-  return bench == "alltoall" ||
+  return bench == "alltoall" || bench == start_of_job ||
          std::find(mpi_collectives.begin(), mpi_collectives.end(), bench) != mpi_collectives.end();
 }
 

@@ -17,7 +17,7 @@ namespace weft::bench {
 /// The measurement.
 struct job {
   std::string bench;  ///< "latency", "rate", "bandwidth", "overlap", "alltoall" or, of MPI alone,
-                      ///< one of mpi_collectives
+                      ///< one of mpi_collectives, or start_of_job
   std::vector<std::size_t> sizes{8};  ///< bytes of a message; measured one after the other
   std::size_t window = 1;             ///< messages in flight
   std::string buffers =
@@ -51,6 +51,9 @@ inline const std::vector<std::string> overlap_patterns{"both_compute", "receiver
 
 /// Calls of MPI that all ranks make together.
 inline const std::vector<std::string> mpi_collectives{"barrier", "bcast", "allreduce"};
+
+/// A job of MPI ranks that only begins and ends; whoever launches it measures.
+inline constexpr const char* start_of_job = "start";
 
 /// Adds the options of a job to a (sub)command: --size (a list; 8, 64K, 1M), --window, --buffers,
 /// --pattern,

@@ -30,6 +30,8 @@ inline constexpr std::string_view mb_s = "mb_s";      ///< megabytes (10^6) in a
 
 /// Of collective calls.
 inline constexpr std::string_view us_per_call = "us_per_call";
+/// Of the start of a job.
+inline constexpr std::string_view ms_per_job = "ms_per_job";
 /// In the lines of an MPI: the number of its ranks that had weft's provider loaded.
 inline constexpr std::string_view ranks_on_weft = "ranks_on_weft";
 

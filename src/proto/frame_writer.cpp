@@ -65,7 +65,7 @@ bool frame_writer::flush() noexcept {
 
 void frame_writer::wake_peer() noexcept {
   runtime::engine& engine = connection_->owner().engine();
-  if (engine.in_pass())
+  if (engine.in_pass() || engine.peers_find_out())
     engine.defer_wakeup();
   else
     connection_->link()->wake_peer();

@@ -13,7 +13,9 @@ void compute_phase::begin() noexcept {
   core_.bell.arm_computing(false);
   if (!core_.has_progress_thread) return;
   if (!needs_progress_thread()) return tell_of_timers();
-  if (predictor_.predicts_long()) {
+  // On a crowded host a phase is also long because another process has the core, or the progress
+  // thread that was woken for it.
+  if (predictor_.predicts_long() && !core_.waiting.crowded) {
     predictor_.begin(core_.now());
     core_.wake_progress_thread();
   } else if (!is_ticking()) {

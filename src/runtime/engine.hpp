@@ -111,6 +111,8 @@ class engine final : public detail::timer_service, public executor, public detai
   /// A frame that needs a reaction was sent from inside a pass. The thread that makes the pass
   /// rings for it unless it polls again at once.
   void defer_wakeup() noexcept { core_.wakeup_deferred = true; }
+  /// Whether a frame outside of a pass waits for that, too.
+  bool peers_find_out() const noexcept { return core_.peers_find_out(); }
   /// Whether a pass is under way: its thread polls again soon, and rings then if need be.
   bool in_pass() const noexcept { return core_.pollables.in_pass(); }
   /// Whether the thread that runs the engine polls again soon: then a frame may wait, to leave
@@ -138,6 +140,9 @@ class engine final : public detail::timer_service, public executor, public detai
 
   /// Ends every timer with errc::closed, present and later ones: the context ends.
   void close_timers() noexcept { core_.timers.close(); }
+
+  /// Whether the job has more processes here than there are cores.
+  bool is_crowded() const noexcept { return core_.waiting.crowded; }
 
   // --- from any thread ---------------------------------------------------------------------
 

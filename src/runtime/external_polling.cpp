@@ -102,12 +102,13 @@ void external_polling::end_poll(unsigned ended) noexcept {
 }
 
 wait_strategy::advice external_polling::back_off(idle_backoff& so_far, unsigned passes) noexcept {
-  if ((so_far.count += passes) < so_far.waits.passes_in_turn())
-    return wait_strategy::advice::look_around;
+  // A loop that yields makes one pass in a turn, and its next poll is microseconds away.
+  so_far.count += so_far.others_run ? 1 : passes;
+  if (so_far.waits.crowded()) so_far.after_poll();
+  if (so_far.count < so_far.waits.passes_in_turn()) return wait_strategy::advice::look_around;
   so_far.count = 0;
   const wait_strategy::advice next = so_far.waits.on_empty_polls(so_far.others_run);
   poll_slow_sources(so_far.waits.others_had_a_turn());
-  if (so_far.waits.crowded()) so_far.left = std::chrono::steady_clock::now();
   return next;
 }
 

@@ -25,14 +25,26 @@ struct idle_backoff {
       return;
     others_run = std::chrono::steady_clock::now() - left > longest_alone;
     left = {};
+    untimed = others_run ? polls_between_clocks : 0;
+  }
+  /// Called after an empty poll on a crowded host. A loop that was seen to yield is timed now and
+  /// then only.
+  void after_poll() noexcept {
+    if (untimed != 0) [[likely]]
+      --untimed;
+    else
+      left = std::chrono::steady_clock::now();
   }
 
   /// A loop spends less time than this between two empty polls, unless it yields the core.
   static constexpr std::chrono::nanoseconds longest_alone = std::chrono::microseconds{1};
 
+  static constexpr unsigned polls_between_clocks = 16;
+
   wait_strategy waits;
   unsigned count = 0;       ///< empty polls since the last call of `waits`
   time_point left{};        ///< when the last empty poll ended; on a crowded host only
+  unsigned untimed = 0;     ///< polls until the next one that is timed
   bool others_run = false;  ///< the loop yields the core, as last measured
 };
 

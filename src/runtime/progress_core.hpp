@@ -121,9 +121,14 @@ class progress_core {
     else if (!timers.empty())
       phase.tell_of_timers();
     note_state();
-    if (wakeup_deferred) [[unlikely]]
+    if (wakeup_deferred && !peers_find_out()) [[unlikely]]
       wake_peers();
   }
+  /// Whether peers that compute are not rung at once. On a crowded host a peer is seldom computing
+  /// and often between two calls, and its progress thread would take the core from it, or wait for
+  /// its progress lock. This side rings when it has waited for a while, or when its own progress
+  /// thread finds it computing; loops by calls look for themselves, too.
+  bool peers_find_out() const noexcept { return waiting.crowded && caller.by_calls; }
 
   /// Called after a poll of a reactor, or a sleep in it: tells pollables of their readable handles,
   /// and calls the watches that fired once the progress lock is released.

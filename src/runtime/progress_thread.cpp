@@ -49,7 +49,10 @@ void ask_for_the_processor() noexcept {
 // The time between two ticks, at first and at most; and the time to the next tick when the caller
 // has just gone to compute.
 constexpr std::chrono::nanoseconds shortest_tick = std::chrono::microseconds{100};
-constexpr std::chrono::nanoseconds longest_tick = std::chrono::milliseconds{1};
+constexpr std::chrono::nanoseconds longest_tick_alone = std::chrono::milliseconds{1};
+// On a crowded host a caller that does not poll may just wait for its core, and each tick takes the
+// core from a process in the middle of its turn.
+constexpr std::chrono::nanoseconds tick_when_crowded = std::chrono::milliseconds{4};
 constexpr std::chrono::nanoseconds second_tick = std::chrono::microseconds{20};
 
 }  // namespace
@@ -108,10 +111,14 @@ void progress_thread::set_ticking(bool computes) noexcept {
                           (caller.by_calls ? has_polled_lately() || caller.polls_soon : needed));
 }
 
+std::chrono::nanoseconds progress_thread::longest_tick() const noexcept {
+  return core_.waiting.crowded ? tick_when_crowded : longest_tick_alone;
+}
+
 /// Sleeps until a bell or a descriptor wakes it, or until the caller seems to have gone to compute
 /// without a ring.
 unsigned progress_thread::sleep(time_point deadline) noexcept {
-  tick_ = shortest_tick;
+  tick_ = core_.waiting.crowded ? tick_when_crowded : shortest_tick;
   computing_at_last_tick_ = core_.bell.computing_word();
   std::chrono::nanoseconds next = tick_;
   for (;;) {
@@ -140,7 +147,7 @@ bool progress_thread::tick_finds_computing() noexcept {
   const std::uint32_t word = core_.bell.computing_word();
   if (word != computing_at_last_tick_) {
     computing_at_last_tick_ = word;
-    tick_ = std::min(2 * tick_, longest_tick);
+    tick_ = std::min(2 * tick_, longest_tick());
     return false;
   }
   if ((word & 1) != 0) {
@@ -151,7 +158,7 @@ bool progress_thread::tick_finds_computing() noexcept {
   // Either the caller sees this change, or this thread sees that the caller went to compute. Where
   // the fence for both is refused, it goes on ticking.
   if (!heavy_fence() || core_.bell.computing_word() != word) core_.phase.set_ticking(true);
-  tick_ = longest_tick;
+  tick_ = longest_tick();
   return false;
 }
 
@@ -165,13 +172,15 @@ bool progress_thread::has_polled_lately() noexcept {
 /// Without the progress lock while there are polls, so that they are not disturbed.
 bool progress_thread::tick_finds_no_polls() noexcept {
   if (has_polled_lately()) {
-    tick_ = std::min(2 * tick_, longest_tick);
+    tick_ = std::min(2 * tick_, longest_tick());
     return false;
   }
-  const progress_core::holder hold(core_);
+  // The holder of the lock makes progress: perhaps a long copy, in one poll.
+  if (!core_.lock.try_take()) return false;
   core_.caller.polls_soon = false;
   // A sleeping thread does not poll either, and is rung for messages: that is no sign of computing.
   if (!core_.caller.is_asleep()) core_.phase.saw_long();
+  core_.leave();
   return true;
 }
 

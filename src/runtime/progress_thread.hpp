@@ -44,6 +44,7 @@ class progress_thread {
   bool tick_finds_computing() noexcept;
   bool tick_finds_no_polls() noexcept;
   bool has_polled_lately() noexcept;
+  std::chrono::nanoseconds longest_tick() const noexcept;
   unsigned poll_for_caller() noexcept;
 
   progress_core& core_;

@@ -11,9 +11,10 @@ never() { ! grep -q -- "$1" <<<"$said" || { echo "unexpected: $1"; exit 1; }; }
 skipped="MPICH async"
 weft-mpirun --print -n 2 true >/dev/null 2>&1 || skipped="$skipped,Open MPI on weft"
 command -v mpirun.mpich >/dev/null || skipped="$skipped,MPICH"
-bench mpi --rounds 1 --effort 0.01 --only "latency,allreduce 2 ranks,barrier 4 ranks" --skip "$skipped" --json
+bench mpi --rounds 1 --effort 0.01 --only "latency,allreduce 2 ranks,barrier 4 ranks,start 8 ranks" --skip "$skipped" --json
 says '"contestant":"Open MPI vader"'
 says '"series":"barrier 4 ranks"'
+says '"ms_per_job":'
 never '"left_out"'
 case $skipped in *"Open MPI on weft"*) ;; *) says '"contestant":"Open MPI on weft"' ;; esac
 ! command -v weft-peer-mpich >/dev/null || ! command -v mpirun.mpich >/dev/null || says '"contestant":"MPICH"'

@@ -15,6 +15,9 @@ says "MPI runs on weft"
 says "verified: 2 ranks"
 ends 0 --verify -n 3
 says "verified: 3 ranks"
+ends 0 --system-libfabric --verify
+says "MPI runs on weft"
+says "verified: 2 ranks"
 ends 0 --default --verify
 silent "MPI runs on weft"
 
@@ -23,6 +26,7 @@ silent "MPI runs on weft"
 says "^self +ok"
 
 ends 0 --print -n 2 ./a.out "two words"
+says "LD_LIBRARY_PATH=[^ ]*/slim"
 says "^/.*mpirun.* --mca mtl_ofi_provider_include weft .* -n 2 ./a.out 'two words'$"
 
 # A program that does not use Open MPI, and one that fails by itself on weft.

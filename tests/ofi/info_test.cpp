@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The features that the provider offers, and those that it refuses at once.
+#include <cstring>
 #include <functional>
+#include <string>
+#include <utility>
 
 #include "side.hpp"
 
@@ -152,4 +155,49 @@ TEST_CASE("ofi: addresses: a wrong one is told, a removed one is none any more")
   CHECK(fi_av_lookup(s.av.get(), gone, looked_up.data(), &size) == -FI_EINVAL);
   CHECK(fi_send(s.ep.get(), nullptr, 0, nullptr, gone, nullptr) == -FI_EINVAL);
   CHECK(fi_send(s.ep.get(), nullptr, 0, nullptr, 4711, nullptr) == -FI_EINVAL);
+}
+
+TEST_CASE("ofi: a copy of an info has its own parts") {
+  const info_ptr found = offered(*hints());
+  REQUIRE(found);
+  found->domain_attr->auth_key_size = 3;
+  found->domain_attr->auth_key = static_cast<std::uint8_t*>(::calloc(1, 3));
+  const info_ptr copy(fi_dupinfo(found.get()));
+  REQUIRE(copy);
+  CHECK(copy->caps == found->caps);
+  CHECK(copy->tx_attr->inject_size == found->tx_attr->inject_size);
+  CHECK(std::string(copy->fabric_attr->prov_name) == "weft");
+  CHECK(copy->domain_attr->name != found->domain_attr->name);
+  CHECK(copy->domain_attr->auth_key != found->domain_attr->auth_key);
+  const info_ptr empty(fi_allocinfo());
+  REQUIRE(empty);
+  CHECK(empty->fabric_attr->prov_name == nullptr);
+  CHECK(empty->nic == nullptr);
+}
+
+TEST_CASE("ofi: a version that libfabric does not have yet is refused") {
+  fi_info* none = nullptr;
+  CHECK(fi_getinfo(FI_VERSION(99, 0), nullptr, nullptr, 0, hints().get(), &none) != 0);
+}
+
+TEST_CASE("ofi: programs reach other providers beside weft, and libfabric's texts") {
+  info_ptr h = hints();
+  ::free(std::exchange(h->fabric_attr->prov_name, ::strdup("udp")));
+  const info_ptr found = offered(*h);
+  REQUIRE(found);
+  CHECK(std::string(found->fabric_attr->prov_name).starts_with("udp"));
+  const info_ptr copy(fi_dupinfo(found.get()));
+  REQUIRE(copy);
+  CHECK(copy->ep_attr->type == found->ep_attr->type);
+  fid_fabric* fabric = nullptr;
+  REQUIRE(fi_fabric(copy->fabric_attr, &fabric, nullptr) == 0);
+  CHECK(fi_close(&fabric->fid) == 0);
+
+  CHECK(std::string(fi_strerror(ENOENT)) == ::strerror(ENOENT));
+  CHECK_FALSE(std::string(fi_strerror(FI_EAVAIL)).empty());
+  const std::uint64_t caps = FI_TAGGED;
+  CHECK(std::string(fi_tostr(&caps, FI_TYPE_CAPS)).find("TAGGED") != std::string::npos);
+  char text[100];
+  fi_tostr_r(text, sizeof text, &caps, FI_TYPE_CAPS);
+  CHECK(std::string(text).find("TAGGED") != std::string::npos);
 }

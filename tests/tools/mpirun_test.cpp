@@ -32,7 +32,7 @@ surroundings here() {
   surroundings all;
   all.mpirun = "/usr/bin/mpirun.openmpi";
   all.provider_path = "/opt/weft/lib";
-  all.cores = 2;
+  all.cores = [] { return 2U; };
   all.self = "/opt/weft/bin/weft-mpirun";
   return all;
 }
@@ -69,6 +69,16 @@ TEST_CASE("weft is selected in front of what mpirun was given") {
   CHECK_FALSE(has(all, {"--oversubscribe"}));
   CHECK_FALSE(has(all, {"--allow-run-as-root"}));
   CHECK_FALSE(has(command({"--quiet", "p"}), {"WEFT_OFI_ANNOUNCE=1"}));
+}
+
+TEST_CASE("the slim libfabric comes first among the libraries of all ranks") {
+  CHECK_FALSE(has(command({"-n", "2", "p"}), {"LD_LIBRARY_PATH="}));
+  surroundings all = here();
+  all.library_path = in_front("/opt/weft/lib/slim", "/mine");
+  CHECK(has(build_command(parsed({"-n", "2", "p"}), all),
+            {"-x", "LD_LIBRARY_PATH=/opt/weft/lib/slim:/mine"}));
+  CHECK_FALSE(has(build_command(parsed({"--default", "p"}), all), {"-x"}));
+  CHECK(parsed({"--system-libfabric", "p"}).system_libfabric);
 }
 
 TEST_CASE("the way of one-sided calls is the user's, if he says it") {
@@ -121,8 +131,8 @@ TEST_CASE("what is shown can be typed") {
 }
 
 TEST_CASE("a user's other providers stay") {
-  CHECK(provider_path("/w", "") == "/w");
-  CHECK(provider_path("/w", "/a:/b") == "/w:/a:/b");
+  CHECK(in_front("/w", "") == "/w");
+  CHECK(in_front("/w", "/a:/b") == "/w:/a:/b");
 }
 
 TEST_CASE("the provider is looked for in the own tree, then where the user says") {

@@ -70,8 +70,8 @@ std::vector<std::string> build_command(const options& chosen, const surroundings
   // Named hosts have their own number of slots.
   const bool hosts_named =
       says(chosen.rest, {"host", "H", "hostfile", "machinefile", "default-hostfile"});
-  if (ranks > here.cores && !hosts_named &&
-      !says(chosen.rest, {"oversubscribe", "nooversubscribe"}))
+  if (ranks > 1 && !hosts_named && !says(chosen.rest, {"oversubscribe", "nooversubscribe"}) &&
+      ranks > here.cores())
     add({"--oversubscribe"});
 
   if (!chosen.plain) {
@@ -81,6 +81,7 @@ std::vector<std::string> build_command(const options& chosen, const surroundings
     // excludes it. Ranks of one host share the memory that MPI has allocated.
     if (!sets(chosen, here, "osc")) add({"--mca", "osc", "sm,pt2pt"});
     add({"-x", "FI_PROVIDER_PATH=" + here.provider_path});
+    if (!here.library_path.empty()) add({"-x", "LD_LIBRARY_PATH=" + here.library_path});
     if (!chosen.quiet) add({"-x", "WEFT_OFI_ANNOUNCE=1"});
     for (const std::string& name : here.variables)
       if (forwarded(name)) add({"-x", name});
@@ -92,7 +93,7 @@ std::vector<std::string> build_command(const options& chosen, const surroundings
   return all;
 }
 
-std::string provider_path(const std::string& folder, std::string_view present) {
+std::string in_front(const std::string& folder, std::string_view present) {
   if (present.empty()) return folder;
   return folder + ":" + std::string(present);
 }

@@ -3,6 +3,7 @@
 // invented machines.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +17,9 @@ namespace weft::mpirun {
 struct surroundings {
   std::string mpirun;                  ///< the launcher's path
   std::string provider_path;           ///< for FI_PROVIDER_PATH
+  std::string library_path;            ///< for LD_LIBRARY_PATH; empty: leave it
   std::vector<std::string> variables;  ///< names of all variables of the environment
-  unsigned cores = 1;                  ///< cores of this machine, as Open MPI counts slots
+  std::function<unsigned()> cores;     ///< counts this machine's cores, as Open MPI counts slots
   bool root = false;
   std::string self;  ///< our own program, for --verify
 };
@@ -32,8 +34,8 @@ bool forwarded(std::string_view variable);
 /// The whole argument vector, mpirun first.
 std::vector<std::string> build_command(const options& chosen, const surroundings& here);
 
-/// FI_PROVIDER_PATH with `folder` in front of the user's value.
-std::string provider_path(const std::string& folder, std::string_view present);
+/// A list of folders with `folder` in front of the user's value.
+std::string in_front(const std::string& folder, std::string_view present);
 
 /// The command as text for a shell.
 std::string shell_line(const std::vector<std::string>& words);

@@ -81,7 +81,7 @@ int start(const options& chosen) {
   here.self = std::filesystem::read_symlink("/proc/self/exe").string();
   here.mpirun = find_mpirun(chosen.mpirun);
   here.variables = variables();
-  here.cores = cores();
+  here.cores = cores;  // it takes as long as everything else together
   here.root = ::geteuid() == 0;
   if (!chosen.plain) {
     weft::options::from_environment();  // reports invalid values now, and once
@@ -90,8 +90,15 @@ int start(const options& chosen) {
     const auto folder = find_provider(chosen.provider.empty()
                                           ? provider_folders(here.self, present)
                                           : std::vector<std::filesystem::path>{chosen.provider});
-    here.provider_path = provider_path(folder.string(), present);
-    check_provider(folder, here.provider_path);
+    here.provider_path = in_front(folder.string(), present);
+    const auto slim = chosen.system_libfabric ? std::filesystem::path() : slim_libfabric_of(folder);
+    if (slim.empty()) {
+      check_provider(folder, here.provider_path);
+    } else {
+      check_provider_by(slim, folder, here.provider_path);
+      const char* const libraries = std::getenv("LD_LIBRARY_PATH");
+      here.library_path = in_front(slim.string(), libraries == nullptr ? "" : libraries);
+    }
   }
   const auto command = build_command(chosen, here);
   if (chosen.print) {

@@ -61,6 +61,10 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
                  "Open MPI's launcher, instead of mpirun.openmpi or mpirun on PATH");
   app.add_option("--provider", into.provider,
                  "The folder of libweft-fi.so, instead of the one that belongs to weft-mpirun");
+  app.add_flag(
+      "--system-libfabric", into.system_libfabric,
+      "Ranks load the system's libfabric with all its providers, instead of weft's slim one: "
+      "for programs that call libfabric themselves. A job starts about a second later");
   app.add_flag("--print", into.print, "Show the command instead of running it");
   app.add_flag("--default", into.plain, "Run the same on Open MPI's own transports, to compare");
   auto* verify = app.add_flag("--verify", into.verify,

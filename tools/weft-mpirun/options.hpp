@@ -13,7 +13,8 @@ struct options {
   bool print = false;    ///< show the command instead of running it
   bool plain = false;    ///< --default: on Open MPI's own transports
   bool verify = false;   ///< run weft-mpirun's own test program instead of the user's
-  bool quiet = false;    ///< print no messages, neither weft-mpirun nor rank 0
+  bool system_libfabric = false;  ///< ranks use the system's libfabric instead of the slim one
+  bool quiet = false;             ///< print no messages, neither weft-mpirun nor rank 0
   std::vector<std::string> rest;  ///< for mpirun, unchanged
 };
 

@@ -18,9 +18,18 @@ std::vector<std::filesystem::path> provider_folders(const std::filesystem::path&
 /// The first of these folders that holds it. \throws std::runtime_error that names them all
 std::filesystem::path find_provider(const std::vector<std::filesystem::path>& folders);
 
-/// Tests that libfabric accepts the provider in `folder`: by `fi_info -p weft` if that is
-/// installed, else by loading the provider. \throws std::runtime_error with cause and cure
+/// The folder of the slim libfabric that belongs to the provider in `folder`.
+/// \returns empty if there is none
+std::filesystem::path slim_libfabric_of(const std::filesystem::path& folder);
+
+/// Tests that the system's libfabric accepts the provider in `folder`: by `fi_info -p weft` if that
+/// is installed, else by loading the provider. \throws std::runtime_error with cause and cure
 void check_provider(const std::filesystem::path& folder, const std::string& provider_path);
+
+/// Tests the same of the slim libfabric in folder `slim`, in this process, which keeps it loaded.
+/// \throws std::runtime_error with cause and cure
+void check_provider_by(const std::filesystem::path& slim, const std::filesystem::path& folder,
+                       const std::string& provider_path);
 
 /// The program called `name` on PATH. \returns empty if there is none
 std::string find_on_path(const std::string& name);

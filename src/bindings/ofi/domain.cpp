@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/ofi/domain.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <random>
 #include <stdexcept>
@@ -23,6 +25,14 @@ unsigned processes_of_the_job_here() {
     if (const char* text = std::getenv(name))
       return static_cast<unsigned>(std::strtoul(text, nullptr, 10));
   return 0;
+}
+
+/// Where all cores are busy, the handshake costs no waiting, and eager data is copied twice.
+constexpr std::size_t eager_limit_when_crowded = 32 * 1024;
+
+bool is_crowded(unsigned processes) noexcept {
+  const long cores = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 && processes > static_cast<unsigned long>(cores);
 }
 
 }  // namespace
@@ -124,13 +134,15 @@ options domain::chosen() const {
   // would interrupt system calls that were never interrupted before (those of sockets with a
   // time-out are not restarted).
   o.wait_set = "epoll";
+  const unsigned processes = processes_of_the_job_here();
+  if (is_crowded(processes)) o.eager_limit = eager_limit_when_crowded;
   if (manual_progress_) o.progress = progress_mode::polling;
   o = options::from_environment(std::move(o));
   o.standalone = true;
   o.lanes =
       1;  // each endpoint is a context, and shares nothing with others; a scalable one has lanes
   o.hashed_tag_bits = hashed_tag_bits;
-  o.processes_per_host = processes_of_the_job_here();
+  o.processes_per_host = processes;
   return o;
 }
 

@@ -94,6 +94,7 @@ preference pair::prefers_get(remote_address from, std::size_t size) const noexce
   known.told = from.region != 0 ? exposure::region : exposure::address;
   known.mapped = from.region != 0 && peer_regions_.find(from, size) != nullptr;
   known.cma_works = no_cma_.empty();
+  known.crowded = owner_.crowded();
   known.sender_computing = doorbell_->computing();
   known.sender_has_progress_thread = doorbell_->has_progress_thread();
   switch (choose_fetch(known).how) {
@@ -110,16 +111,21 @@ post pair::get(scatter into, remote_address from, std::size_t size, std::uint64_
   transfer t{this, into, from, size, cookie};
   if (!receiver_) return post::failed;
   if (from.region != 0 ? !peer_regions_.find(from, size) : !no_cma_.empty()) return post::failed;
-  if (!begin_share(t) && size <= transfers::slice && owner_.copies().empty())
+  if (!begin_share(t) && size <= slice() && owner_.copies().empty())
     return copy_slice(t) ? post::done : post::failed;
   if (owner_.begin(t)) return post::posted;
   if (t.shared) end_share();
   return post::failed;
 }
 
+/// A turn on a crowded host is longer than this copy, and ends when there is nothing more to do.
+std::size_t pair::slice() const noexcept {
+  return owner_.crowded() ? transfers::slice_when_crowded : transfers::slice;
+}
+
 /// The peer may end its send, and use the memory anew, before it learns that this side read there.
 bool pair::copy_slice(transfer& t) noexcept {
-  const std::size_t size = std::min(t.left, transfers::slice);
+  const std::size_t size = std::min(t.left, slice());
   const bool well = t.from.region != 0           ? copy_region(t, size)
                     : t.shared || begin_share(t) ? copy_shared(t)
                                                  : read_foreign(t, size);
@@ -171,8 +177,9 @@ bool pair::lose_cma(int error) noexcept {
 
 /// \return false: this side copies alone
 bool pair::begin_share(transfer& t) noexcept {
-  if (t.from.region != 0 || peer_cannot_share_ || t.left < 2 * shared_copy::smallest_chunk ||
-      t.left > largest_shared || receiver_->share().is_open())
+  if (t.from.region != 0 || peer_cannot_share_ || owner_.crowded() ||
+      t.left < 2 * shared_copy::smallest_chunk || t.left > largest_shared ||
+      receiver_->share().is_open())
     return false;
   const mutable_buffer into = t.into.run(t.left);
   if (into.size() != t.left) return false;

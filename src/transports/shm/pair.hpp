@@ -67,6 +67,7 @@ class alignas(line) pair {
   void learn_doorbell(const wireup_message& p, std::size_t page_fd);
   bool copy_region(transfer& t, std::size_t size) noexcept;
   bool read_foreign(transfer& t, std::size_t size) noexcept;
+  std::size_t slice() const noexcept;
   bool begin_share(transfer& t) noexcept;
   bool copy_shared(transfer& t) noexcept;
   bool lose_cma(int error) noexcept;

@@ -41,6 +41,7 @@ struct fetch_facts {
   bool mapped = false;  ///< the region that the sender named is mapped in this process, and holds
                         ///< all the data
   bool cma_works = false;         ///< process_vm_readv reaches the sender
+  bool crowded = false;           ///< more processes than cores
   bool sender_computing = false;  ///< its application computes
   bool sender_has_progress_thread = false;
 };
@@ -64,6 +65,7 @@ constexpr fetch_choice choose_fetch(const fetch_facts& f) noexcept {
   if (!f.cma_works) return {fetch::ask, "process_vm_readv does not reach the sender"};
   if (f.way == copy_method::cma) return {fetch::read, "WEFT_SHM_COPY=cma asks for it"};
   if (f.way != copy_method::automatic) return {fetch::ask, "WEFT_SHM_COPY asks for it"};
+  if (f.crowded) return {fetch::read, "all cores are busy: one copy takes less of them than two"};
   // Copying through the ring needs both sides: a sender that computes and has no progress thread
   // would keep the receiver waiting.
   if (f.sender_computing && !f.sender_has_progress_thread)

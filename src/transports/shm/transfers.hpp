@@ -26,6 +26,7 @@ struct transfer {
 class transfers {
  public:
   static constexpr std::size_t slice = 256 * 1024;  ///< bytes; some tens of microseconds
+  static constexpr std::size_t slice_when_crowded = 1024 * 1024;
 
   bool empty() const noexcept { return all_.empty(); }
   /// \return false: no memory for it

@@ -51,6 +51,8 @@ class alignas(line) shm_transport : public runtime::pollable, public transport {
   const std::uint64_t& probe_word() const noexcept { return probe_word_; }
   bool fences_for_itself() const noexcept { return !doorbell_.fences_senders(); }
   copy_method shm_copy() const noexcept { return way_; }
+  /// No core is idle: whatever the other side copies, a process that shares its core copies later.
+  bool crowded() const noexcept { return looks_after_ && looks_after_->is_crowded(); }
   own_regions& regions() noexcept { return regions_; }
   void add_listener(wireup_message& p) const;  ///< \throws weft::error when descriptors run out
   void wants_room(ring_link& l) { blocked_.add(l); }

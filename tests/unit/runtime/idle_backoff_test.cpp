@@ -29,6 +29,45 @@ TEST_CASE("vain looks: whoever gives its core away between looks is found out, a
   CHECK_FALSE(looks.others_run);
 }
 
+TEST_CASE("only a loop by calls, on a crowded host, leaves peers that compute to themselves") {
+  for (const bool crowded : {false, true}) {
+    engine e(progress_mode::polling, {.spin = 1h, .crowded = crowded}, "epoll");
+    CHECK_FALSE(e.peers_find_out());
+    e.external().begin();
+    CHECK(e.peers_find_out() == crowded);
+    e.external().end();
+    CHECK_FALSE(e.peers_find_out());
+  }
+}
+
+TEST_CASE("idle backoff: a loop that yields is timed now and then") {
+  engine e(progress_mode::polling, {.spin = 1h, .crowded = true}, "epoll");
+  idle_backoff looks = e.external().backoff();
+  const auto timed_in = [&](unsigned polls) {
+    unsigned timed = 0;
+    for (unsigned i = 0; i != polls; ++i) {
+      looks.after_poll();
+      if (looks.left == time_point{}) continue;
+      ++timed;
+      looks.left -= 1ms;  // as if the loop had yielded
+      looks.before_poll();
+    }
+    return timed;
+  };
+  CHECK(timed_in(1) == 1);
+  CHECK(looks.others_run);
+  constexpr unsigned between = idle_backoff::polls_between_clocks;
+  CHECK(timed_in(10 * (between + 1)) == 10);
+
+  // It does not yield any more: each poll is timed again.
+  while (looks.left == time_point{}) looks.after_poll();
+  looks.left += 1h;
+  looks.before_poll();
+  CHECK_FALSE(looks.others_run);
+  looks.after_poll();
+  CHECK(looks.left != time_point{});
+}
+
 TEST_CASE("idle backoff: an empty poll is timed only on a crowded host") {
   for (const bool crowded : {false, true}) {
     engine e(progress_mode::polling, {.spin = 1h, .crowded = crowded}, "epoll");

@@ -37,6 +37,18 @@ TEST_CASE("the kernel copies when no thread on the sender's side does, or when i
   CHECK(choose_fetch(f).how == fetch::ask);
 }
 
+TEST_CASE("on a crowded host the kernel copies, and nothing is measured") {
+  fetch_facts f;
+  f.told = exposure::address;
+  f.crowded = f.cma_works = true;
+  CHECK(choose_fetch(f).how == fetch::read);
+  f.way = copy_method::pipeline;
+  CHECK(choose_fetch(f).how == fetch::ask);
+  f.way = copy_method::automatic;
+  f.cma_works = false;
+  CHECK(choose_fetch(f).how == fetch::ask);
+}
+
 TEST_CASE("a receiver that wants no kernel copy makes none, whatever the sender told") {
   fetch_facts f;
   f.told = exposure::address;
