@@ -42,7 +42,8 @@ struct step_counts {
   std::array<double, step_count> each{};
 };
 
-/// The most instructions above the ring for a message in that loop; 0: not limited.
-double ceiling_of(std::string_view loop) noexcept;
+/// The most instructions of each step for a message in that loop, also in a build with assertions;
+/// 0: not limited, as are all steps of an unknown loop.
+std::array<double, step_count> ceilings_of(std::string_view loop) noexcept;
 
 }  // namespace weft::bench

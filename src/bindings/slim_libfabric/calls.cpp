@@ -14,8 +14,6 @@ using weft::slim::means_weft;
 using weft::slim::system_call;
 using weft::slim::weft_provider;
 
-#define extern "C" __attribute__((visibility("default")))
-
 std::uint32_t fi_version() { return FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION); }
 
 int fi_getinfo(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# The instructions of each step of a small message, under their ceilings: they do not depend on the
+# machine's load.
+. "$(dirname "$0")/common.sh"
+
+bench instructions --strict
+for loop in "window, send" "window, receive" "single, receive and send" "weft.h window, send"; do
+  says "$loop"
+done
+bench instructions --loop send --files
+says "src/proto/small_message.cpp"
+bench instructions --loop receive --json
+says '"bench":"instructions"'
