@@ -137,10 +137,7 @@ class remote_doorbell {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const std::uint32_t now = page_->computing.load(std::memory_order_relaxed);
     if ((now & 1) == 0 || now == rung_computing_) return false;
-    rung_computing_ = now;
-    progress_.ring();
-    ++rung_;
-    return true;
+    return ring_computing(now);
   }
 
   /// How often this process has rung the peer.
@@ -151,6 +148,7 @@ class remote_doorbell {
 
  private:
   void ring_sleeper(std::uint32_t asleep) noexcept;
+  bool ring_computing(std::uint32_t computing) noexcept;
 
   mapping mapping_;
   const doorbell_page* page_ = nullptr;
