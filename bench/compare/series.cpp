@@ -14,7 +14,7 @@ using to = target::reference;
 using sense = target::sense;
 
 const std::vector<std::size_t> middle_sizes{kib, 4 * kib, 8 * kib, 16 * kib, 64 * kib};
-const std::vector<std::size_t> large_sizes{256 * kib, mib, 4 * mib};
+const std::vector<std::size_t> large_sizes{64 * kib, 256 * kib, mib, 4 * mib};
 
 }  // namespace
 
@@ -58,6 +58,7 @@ std::vector<series> series_for(const std::string& transport, int rounds, double 
   return {{"latency", make_job("latency", small_and_middle, 1, "warm", effort), rounds},
           {"rate", make_job("rate", {8}, 64, "warm", effort), rounds},
           {"bandwidth", make_job("bandwidth", large_sizes, 1, "warm", effort), rounds},
+          {"bandwidth window", make_job("bandwidth", large_sizes, 8, "warm", effort), rounds},
           {"bandwidth cold", make_job("bandwidth", large_sizes, 32, "cold", effort), rounds},
           {"overlap", overlap, fewer},
           {"alltoall", alltoall, fewer}};
@@ -67,14 +68,15 @@ std::vector<target> targets_for(const std::string& transport) {
   std::vector<target> targets;
   if (transport == "shm") {
     targets = {
-        {"latency", {8}, "", "half_rtt_us", to::best_peer, "", sense::at_most, 0.75},
+        {"latency", {8}, "", "half_rtt_us", to::best_peer, "", sense::at_most, 0.65},
         {"latency", {8}, "", "half_rtt_us", to::named, "raw cache_line", sense::at_most, 1.4},
-        {"rate", {8}, "", "mmsg_s", to::best_peer, "", sense::at_least, 3},
+        {"rate", {8}, "", "mmsg_s", to::best_peer, "", sense::at_least, 2.5},
         {"latency", middle_sizes, "", "half_rtt_us", to::best_peer, "", sense::at_most, 0.85},
-        {"bandwidth", large_sizes, "", "mb_s", to::best_peer, "", sense::at_least, 3},
+        {"bandwidth", large_sizes, "", "mb_s", to::best_peer, "", sense::at_least, 1.5},
+        {"bandwidth window", large_sizes, "", "mb_s", to::best_peer, "", sense::at_least, 1.5},
         {"bandwidth", large_sizes, "", "mb_s", to::named, "raw pipelined_copy", sense::at_least,
          0.85},
-        {"bandwidth cold", large_sizes, "", "mb_s", to::best_peer, "", sense::at_least, 1.4},
+        {"bandwidth cold", large_sizes, "", "mb_s", to::best_peer, "", sense::at_least, 1.5},
         {"bandwidth cold", large_sizes, "", "mb_s", to::named, "raw pipelined_copy",
          sense::at_least, 0.85},
         {"alltoall", {kib}, "", "us_per_message", to::named, "Open MPI vader", sense::at_most, 1},
