@@ -2,7 +2,7 @@
 // Computing (src/runtime/compute_phase.cpp, progress_thread.cpp, caller_loop.cpp; docs/threading.md): the
 // caller goes to user code with operations outstanding, the progress thread takes over when it is rung or when its tick
 // finds that the caller computes, and the caller comes back. Frames that need a reaction come through a ring: its sender
-// rings once per odd value of `computing` and wakes the peer as long as the frames are not seen. Or they come on a socket,
+// rings once per odd value of `computing`, unless it changes within a moment, and wakes the peer as long as the frames are not seen. Or they come on a socket,
 // which no sender rings (SOCKETS). IDLE_SOCKETS: through the ring while sockets are in use, so that there are ticks.
 // ELSEWHERE: the last operation is for a coroutine on another executor, and no frame needs a reaction: no sender wakes the
 // peer, so that the progress thread has to listen.
@@ -28,6 +28,7 @@
 // mutation: -DARM_WHILE_ASLEEP
 // mutation: -DCOME_BACK_ODD
 // mutation: -DNEVER_NUDGE
+// mutation: -DNEVER_RING
 // mutation: -DPOLL_BESIDE_THE_CALLER
 // mutation: -DSLEEP_WITH_THE_BATON
 // mutation: -DMEMBARRIER_REFUSED -DRING_UNFENCED
@@ -46,7 +47,7 @@
 #define SENDER 2
 
 #define VARIABLES 4
-#define AWAY 0     // doorbell_page::away
+#define AWAY 0     // doorbell_page::computing
 #define TICKS 1    // compute_phase::ticks_
 #define SLOTS 2    // how many frames have come
 #define LISTENS 3  // doorbell_page::asleep, as far as it is the progress thread's
@@ -377,7 +378,16 @@ inline ring_if_computing() {
   d_step { passes_fence(me) }
 #endif
   if
-  :: atomic { load(AWAY) % 2 == 1 && load(AWAY) != rung_away -> rung_away = load(AWAY) }; ring_progress()
+  :: atomic { load(AWAY) % 2 == 1 && load(AWAY) != rung_away -> seen = load(AWAY) };
+    if  // it waits for a moment, and does not ring for a caller that has come back meanwhile
+#ifndef NEVER_RING
+    :: atomic { load(AWAY) == seen -> rung_away = seen }; ring_progress()
+#else
+    :: load(AWAY) == seen
+#endif
+    :: load(AWAY) != seen
+    fi;
+    seen = 0
   :: atomic { load(AWAY) % 2 == 0 || load(AWAY) == rung_away }
   fi
 }
@@ -411,7 +421,7 @@ proctype sender(byte me) {
 }
 #else
 proctype sender(byte me) {
-  byte before, rung_away, position;
+  byte before, rung_away, seen, position;
   do
   :: position < FRAMES -> position++; store(SLOTS, position); ring_if_computing()
   :: break
