@@ -52,7 +52,7 @@ inline const std::vector<std::string> overlap_patterns{"both_compute", "receiver
 /// Calls of MPI that all ranks make together.
 inline const std::vector<std::string> mpi_collectives{"barrier", "bcast", "allreduce"};
 
-/// A job of MPI ranks that only begins and ends; whoever launches it measures.
+/// A job of MPI ranks that only begins and ends; the process that launches it measures.
 inline constexpr const char* start_of_job = "start";
 
 /// Adds the options of a job to a (sub)command: --size (a list; 8, 64K, 1M), --window, --buffers,

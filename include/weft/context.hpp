@@ -54,7 +54,7 @@ class context {
   /// \param number below lanes(); 0: this context itself
   /// \return owned by this context, and ends with it; not to be moved from
   /// \throws weft::error (invalid_argument) if there is no such lane; or on a lane, for another
-  ///        lane: the context tells
+  ///        lane: only the context itself knows them
   context& lane(unsigned number);
   unsigned lanes() const noexcept;        ///< how many it has: options::lanes
   unsigned lane_number() const noexcept;  ///< 0: a context itself, which is its first lane
@@ -101,9 +101,8 @@ class context {
   std::optional<claimed_message> try_claim(tag_mask t);
 
   /// The endpoint with that number: a rank, or the `source` of a received message.
-  /// \throws weft::error (invalid_argument) for a number that no rank and no lane can have, or one
-  /// of
-  ///        2^31 or more that no peer of this context has had
+  /// \throws weft::error (invalid_argument) for a number that no rank and no lane can have, and for
+  ///        one of 2^31 or more that no peer of this context has had
   endpoint peer(peer_id id);
 
   /// Says that `memory` is about to be unmapped or remapped. Transports stop using their

@@ -58,22 +58,6 @@ bool peer::try_send_inline(peer_id to, std::uint64_t tag, const_buffer data,
   return send_small(to, tag, data, immediate);
 }
 
-}  // namespace weft::proto
-
-/// Only for the leader: others take the progress lock by locked instructions, and start an
-/// operation.
-bool weft::detail::try_send_small(proto::peer* to, peer_id id, std::uint64_t tag, const_buffer data,
-                                  std::uint64_t immediate) noexcept {
-  if (!to) [[unlikely]]
-    return false;
-  if (!to->owner().engine().try_enter_leading()) return false;
-  const bool sent = to->send_small(id, tag, data, immediate);
-  to->owner().engine().leave_leading();
-  return sent;
-}
-
-namespace weft::proto {
-
 bool peer::start(detail::send_operation& op) noexcept {
   const auto& request = op.request;
   if (request.data.single() && request.mode == send_mode::standard && !op.cancel_requested &&
@@ -123,3 +107,15 @@ bool peer::on_frame(const frame_header& h, const frame_extension* x,
 }
 
 }  // namespace weft::proto
+
+/// Only for the leader: others take the progress lock by locked instructions, and start an
+/// operation.
+bool weft::detail::try_send_small(proto::peer* to, peer_id id, std::uint64_t tag, const_buffer data,
+                                  std::uint64_t immediate) noexcept {
+  if (!to) [[unlikely]]
+    return false;
+  if (!to->owner().engine().try_enter_leading()) return false;
+  const bool sent = to->send_small(id, tag, data, immediate);
+  to->owner().engine().leave_leading();
+  return sent;
+}

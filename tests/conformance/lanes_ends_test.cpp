@@ -26,6 +26,9 @@ task<void> count_closed(std::atomic<int>& closed, Request r) {
   closed += co_await outcome(r) == errc::closed;
 }
 
+/// Tasks that were spawned before have run up to their first wait.
+task<void> behind_what_was_spawned(context& lane) { co_await resume_on(home(lane)); }
+
 task<void> until_closed(endpoint e) { co_await e.closed(); }
 
 }  // namespace
@@ -34,7 +37,7 @@ TEST_CASE("lanes: what is pending in a lane when the context ends, ends with err
   const std::string transport = GENERATE(from_range(weft::tests::transports()));
   CAPTURE(transport);
   std::atomic<int> closed{0};
-  std::array<std::atomic<int>, 2> told{};
+  std::array<std::atomic<int>, 2> closed_there{};
   context other(with_lanes(2, transport));
   std::optional<context> ctx(with_lanes(3, transport));
   const context_address here = context_address_of(*ctx), there = context_address_of(other);
@@ -50,7 +53,7 @@ TEST_CASE("lanes: what is pending in a lane when the context ends, ends with err
     sync_wait(lane, far.send(const_buffer(&word, 1), tag{1}));
     sync_wait(other.lane(i % 2), other.lane(i % 2).recv(in, tag{1}));
     const endpoint back = peer_at(other.lane(i % 2), here).lane(i);
-    spawn(other.lane(i % 2), count_closed(told[i % 2], back.recv(in, tag{2})));
+    spawn(other.lane(i % 2), count_closed(closed_there[i % 2], back.recv(in, tag{2})));
   }
   // The lanes talk to each other, and to the other context, while the end begins.
   for (unsigned i = 0; i != 3; ++i) {
@@ -67,16 +70,16 @@ TEST_CASE("lanes: what is pending in a lane when the context ends, ends with err
     };
     spawn(lane, talk(lane.world()[0].lane((i + 1) % 3)));
     spawn(lane, hear(lane.world()[0].lane((i + 2) % 3)));
-    sync_wait(lane, sleep_for(1ms));
+    run(lane, behind_what_was_spawned(lane));
   }
   CHECK(closed == 0);
   ctx.reset();
   CHECK(closed == 9);
-  const auto until_told = [](std::atomic<int>& told, int all) -> task<void> {
-    while (told != all) co_await sleep_for(1ms);
+  const auto until = [](std::atomic<int>& count, int all) -> task<void> {
+    while (count != all) co_await sleep_for(1ms);
   };
-  run(other.lane(0), until_told(told[0], 2));
-  run(other.lane(1), until_told(told[1], 1));
+  run(other.lane(0), until(closed_there[0], 2));
+  run(other.lane(1), until(closed_there[1], 1));
 }
 
 TEST_CASE("lanes: a task of one lane waits for another lane while the context ends") {

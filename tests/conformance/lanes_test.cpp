@@ -11,11 +11,13 @@
 
 #include "conversation.hpp"
 #include "lanes.hpp"
+#include "support/refusal.hpp"
 #include "support/transports.hpp"
 
 using namespace conformance;
 using namespace weft;
 using Catch::Contains;
+using weft::tests::refusal;
 
 namespace {
 
@@ -65,17 +67,6 @@ task<void> exchange_with_all(context& lane, endpoint other, unsigned lanes) {
 
 task<std::uint64_t> next_of_any(context& lane) {
   co_return (co_await lane.recv(mutable_buffer{}, any_tag)).tag.value;
-}
-
-template <class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const error& e) {
-    CHECK(e.kind() == errc::invalid_argument);
-    return e.what();
-  }
-  return "it was done";
 }
 
 }  // namespace

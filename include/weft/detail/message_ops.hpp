@@ -62,8 +62,11 @@ enum class send_mode : std::uint8_t {
 };
 
 /// Sends a message of one frame with contiguous payload that can leave within the call: no
-/// operation is needed. Any thread; only the thread inside `run()` has a chance. \return false:
-/// nothing has happened
+/// operation is needed. Any thread, but it succeeds only on the thread inside `run()`.
+/// \param to,id the peer, by its address and its number (peer_name): as numbers, not as a structure
+///        that would be copied through memory
+/// \param immediate travels beside the tag; 0: none
+/// \return false: nothing has happened
 bool try_send_small(proto::peer* to, peer_id id, std::uint64_t tag, const_buffer data,
                     std::uint64_t immediate) noexcept;
 

@@ -36,18 +36,7 @@ fi_ops_ep endpoint::ep_ops{
     .tx_size_left = no,
 };
 
-fi_ops_cm endpoint::cm_ops{
-    .size = sizeof(fi_ops_cm),
-    .setname = no,
-    .getname = &endpoint::get_name,
-    .getpeer = no,
-    .connect = no,
-    .listen = no,
-    .accept = no,
-    .reject = no,
-    .shutdown = no,
-    .join = no,
-};
+fi_ops_cm endpoint::cm_ops = only_names(&endpoint::get_name);
 
 endpoint::endpoint(domain& of, const endpoint_facts& facts, void* context, const sep_context& its)
     : fid_ep{{its.fid_class, context, &object_ops},

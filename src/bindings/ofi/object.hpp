@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
@@ -90,5 +91,19 @@ inline fi_ops only_closes{
     .tostr = no,
     .ops_set = no,
 };
+
+/// Of the functions for connections, an endpoint without connections has one: it tells its address.
+inline constexpr fi_ops_cm only_names(int (*get_name)(fid_t, void*, std::size_t*)) noexcept {
+  return {.size = sizeof(fi_ops_cm),
+          .setname = no,
+          .getname = get_name,
+          .getpeer = no,
+          .connect = no,
+          .listen = no,
+          .accept = no,
+          .reject = no,
+          .shutdown = no,
+          .join = no};
+}
 
 }  // namespace weft::ofi

@@ -29,18 +29,7 @@ fi_ops_ep scalable_endpoint::ep_ops{
     .tx_size_left = no,
 };
 
-fi_ops_cm scalable_endpoint::cm_ops{
-    .size = sizeof(fi_ops_cm),
-    .setname = no,
-    .getname = &scalable_endpoint::get_name,
-    .getpeer = no,
-    .connect = no,
-    .listen = no,
-    .accept = no,
-    .reject = no,
-    .shutdown = no,
-    .join = no,
-};
+fi_ops_cm scalable_endpoint::cm_ops = only_names(&scalable_endpoint::get_name);
 
 scalable_endpoint::scalable_endpoint(domain& of, const fi_info& info, void* context)
     : fid_ep{{FI_CLASS_SEP, context, &object_ops},

@@ -72,7 +72,7 @@ std::optional<std::uint32_t> unread(int netlink, const request& r) noexcept {
   if (head.nlmsg_type == NLMSG_ERROR && n >= static_cast<ssize_t>(sizeof head + sizeof(nlmsgerr))) {
     nlmsgerr why;
     std::memcpy(&why, answer.data() + NLMSG_HDRLEN, sizeof why);
-    if (why.error == -ENOENT) return 0;  // it is closed: nobody reads from it any more
+    if (why.error == -ENOENT) return 0;  // it is closed: the peer reads no more from it
     return {};
   }
   inet_diag_msg told;

@@ -76,7 +76,7 @@ task<endpoint> let_in_at(context& lane, std::string listening, claimant& who) {
 
 }  // namespace
 
-TEST_CASE("impostor: a rank that one lane has met is nobody else's in the other lanes") {
+TEST_CASE("impostor: a rank that one lane has met belongs to that process in the other lanes, too") {
   const std::string name = "unix://weft-impostor-" + std::to_string(::getpid());
   options o;
   o.lanes = 2;
@@ -94,7 +94,7 @@ TEST_CASE("impostor: a rank that one lane has met is nobody else's in the other 
   CHECK(other.rank() == 5);
 }
 
-TEST_CASE("impostor: a rank that somebody has is nobody else's") {
+TEST_CASE("impostor: a rank that one process has belongs to no other") {
   for (const std::string& listening :
        {"unix://weft-impostor-" + std::to_string(::getpid()), std::string("tcp://127.0.0.1:0")}) {
     CAPTURE(listening);

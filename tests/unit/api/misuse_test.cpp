@@ -10,8 +10,11 @@
 #include <weft/qdma.hpp>
 #include <weft/weft.hpp>
 
+#include "support/refusal.hpp"
+
 using namespace weft;
 using Catch::Contains;
+using weft::tests::refusal;
 
 namespace {
 
@@ -19,18 +22,6 @@ options quiet() {
   options o;
   o.progress = progress_mode::polling;
   return o;
-}
-
-/// The text of a call that fails with invalid_argument.
-template <class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const error& e) {
-    CHECK(e.kind() == errc::invalid_argument);
-    return e.what();
-  }
-  return "it was done";
 }
 
 template <class Request>

@@ -130,7 +130,7 @@ TEST_CASE("tcp: a put to memory that was withdrawn is dropped") {
   CHECK((other == bytes(100)));
 }
 
-TEST_CASE("tcp: a peer that writes outside of what it was told, or answers unasked, is cut off") {
+TEST_CASE("tcp: a peer that writes outside of the memory that it was granted, or answers unasked, is cut off") {
   both x;
   bytes in(1000);
   const remote_address to = expect(x.b, in);
