@@ -11,6 +11,7 @@
 #include <weft/options.hpp>
 
 #include "api/members.hpp"
+#include "api/task_count.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/manager_proxy.hpp"
 #include "wireup/connection_manager.hpp"
@@ -42,6 +43,9 @@ class control_plane {
 
   wireup::job& job() noexcept { return *job_; }
   detail::members& members() noexcept { return members_; }
+  /// The spawned tasks of all lanes: a task of one lane may spawn another one on an idle lane, also
+  /// while the context ends. Their home is the first lane.
+  task_count& spawned() noexcept { return spawned_; }
   /// Drops requests once the context ends.
   wireup::connection_manager& manager() noexcept { return *manager_; }
 
@@ -70,6 +74,7 @@ class control_plane {
       std::make_shared<connections::manager_proxy>();
   detail::members members_;
   std::vector<core*> lanes_;
+  task_count spawned_;
   std::mutex listeners_mutex_;
   std::map<std::uint64_t, std::shared_ptr<listener_state>>
       listeners_;                  // guarded by listeners_mutex_

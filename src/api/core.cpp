@@ -139,10 +139,10 @@ void core::end_operations() {
 void core::run_out() {
   while (poll_lanes() != 0) {
   }
-  const auto& all = plane_->lanes();
-  if (all.size() == 1) return spawned_.wait(engine_);
-  for (core* one : all) one->spawned_.expect_end();
-  while (!std::all_of(all.begin(), all.end(), [](core* one) { return one->spawned_.none_left(); }))
+  task_count& tasks = plane_->spawned();
+  if (plane_->lanes().size() == 1) return tasks.wait(engine_);
+  tasks.expect_end();
+  while (!tasks.none_left())
     if (poll_lanes() == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 

@@ -12,7 +12,6 @@
 #include <weft/context.hpp>
 
 #include "api/control_plane.hpp"
-#include "api/task_count.hpp"
 #include "connections/connection_setup.hpp"
 #include "connections/transport_list.hpp"
 #include "proto/messenger.hpp"
@@ -65,7 +64,7 @@ class core {
   connections::connection_setup& connections() noexcept { return connections_; }
 
   /// The spawned tasks. The context's end waits for them.
-  task_count& spawned() noexcept { return spawned_; }
+  task_count& spawned() noexcept { return plane_->spawned(); }
 
   detail::members& members() noexcept { return plane_->members(); }
 
@@ -124,7 +123,6 @@ class core {
   transports::transport* verbs_ = nullptr;
   proto::messenger messenger_;
   connections::connection_setup connections_;
-  task_count spawned_;
   std::atomic<bool> ended_{false};
   std::shared_ptr<qdma::detail::port>
       qdma_;                            // null: none was opened; set with the progress lock held

@@ -42,7 +42,7 @@ class spawned final : detail::detached_task_owner, operation {
       const std::unique_ptr<spawned> self(this);
       if (failure) on_failure_(std::move(failure));
     }
-    c.spawned().ended(c.engine());
+    c.spawned().ended(c.plane().lanes().front()->engine());
   }
 
   detail::core& core_;

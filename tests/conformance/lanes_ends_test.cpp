@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <weft/context_address.hpp>
+#include <weft/coro/pool.hpp>
 
 #include "conversation.hpp"
 #include "lanes.hpp"
@@ -99,6 +100,30 @@ TEST_CASE("lanes: a task of one lane waits for another lane while the context en
     spawn(one, across(one, ctx, closed));
   }
   CHECK(closed == 4);
+}
+
+TEST_CASE("lanes: a task that a task of another lane spawns during the end is waited for") {
+  pool workers(1);
+  std::atomic<int> hops{0};
+  {
+    context ctx(with_lanes(2, weft::tests::transports().front()));
+    const auto hop = [](context& lane, pool& p, std::atomic<int>& count) -> task<void> {
+      for (int i = 0; i != 100; ++i) {
+        co_await resume_on(p);
+        co_await resume_on(home(lane));
+        ++count;
+      }
+    };
+    const auto spawns = [&hop](context& here, pool& p, std::atomic<int>& count) -> task<void> {
+      std::byte word{};
+      expect(co_await outcome(here.recv(mutable_buffer(&word, 1), tag{1})) == errc::closed,
+             "the context ends");
+      co_await hop(here, p, count);  // beyond the moment when lane 1 is found without tasks
+      spawn(here.lane(1), hop(here.lane(1), p, count));
+    };
+    spawn(ctx, spawns(ctx, workers, hops));
+  }
+  CHECK(hops == 200);
 }
 
 TEST_CASE("lanes: the end of one connection leaves those of other lanes") {
