@@ -92,7 +92,7 @@ bool next_received(fid_cq* cq, fi_cq_tagged_entry& e, fi_addr_t* from = nullptr)
   return true;
 }
 
-/// There and back between two pairs of endpoints, as often as told. \return how often it went well
+/// There and back between two pairs of endpoints, `count` times. \return how often it went well
 int talk(fid_ep* tx, fid_ep* rx, fid_cq* cq, fi_addr_t to, bool begins, int count) {
   std::uint64_t word = 0;
   int well = 0;
@@ -219,6 +219,36 @@ TEST_CASE("ofi: a context that is closed takes no message from its successor") {
   REQUIRE(next_received(b.cq[1].get(), e));
   CHECK(in == 5);
   CHECK(old == 0);
+}
+
+TEST_CASE("ofi: a counter of both halves of a context counts on when one half is closed") {
+  scalable_side a(2), b(2);
+  const fi_addr_t to = fi_rx_addr(a.meet(b), 1, bits);
+  b.rx[1].reset();
+  b.tx[1].reset();
+  const auto counter =
+      made<fid_cntr>([&](auto c) { return fi_cntr_open(b.domain.get(), nullptr, c, nullptr); });
+  b.tx[1] =
+      made<fid_ep>([&](auto e) { return fi_tx_context(b.sep.get(), 1, nullptr, e, nullptr); });
+  b.rx[1] =
+      made<fid_ep>([&](auto e) { return fi_rx_context(b.sep.get(), 1, nullptr, e, nullptr); });
+  REQUIRE(fi_ep_bind(b.tx[1].get(), &counter->fid, FI_SEND) == 0);
+  REQUIRE(fi_ep_bind(b.rx[1].get(), &counter->fid, FI_RECV) == 0);
+  REQUIRE(fi_enable(b.tx[1].get()) == 0);
+  REQUIRE(fi_enable(b.rx[1].get()) == 0);
+  b.tx[1].reset();
+  unsigned word = 5, in = 0;
+  REQUIRE(fi_trecv(b.rx[1].get(), &in, sizeof in, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr) == 0);
+  REQUIRE(fi_tinject(a.tx[0].get(), &word, sizeof word, to, 1) == 0);
+  CHECK(fi_cntr_wait(counter.get(), 1, 20'000) == 0);
+  CHECK(in == 5);
+  b.rx[1].reset();
+}
+
+TEST_CASE("ofi: an address with a context that this process does not have stays wrong") {
+  scalable_side a(2);
+  const fi_addr_t missing = fi_rx_addr(a.meet(a), 3, bits);
+  for (int i = 0; i != 2; ++i) CHECK(fi_tinject(a.tx[0].get(), "x", 1, missing, 1) == -FI_EINVAL);
 }
 
 TEST_CASE("ofi: scalable endpoints: what cannot be") {

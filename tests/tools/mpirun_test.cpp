@@ -77,6 +77,9 @@ TEST_CASE("the slim libfabric comes first among the libraries of all ranks") {
   all.library_path = in_front("/opt/weft/lib/slim", "/mine");
   CHECK(has(build_command(parsed({"-n", "2", "p"}), all),
             {"-x", "LD_LIBRARY_PATH=/opt/weft/lib/slim:/mine"}));
+  const auto own = build_command(parsed({"-x", "LD_LIBRARY_PATH=/own", "-n", "2", "p"}), all);
+  CHECK(has(own, {"-x", "LD_LIBRARY_PATH=/own"}));
+  CHECK_FALSE(has(own, {"LD_LIBRARY_PATH=/opt/weft/lib/slim:/mine"}));
   CHECK_FALSE(has(build_command(parsed({"--default", "p"}), all), {"-x"}));
   CHECK(parsed({"--system-libfabric", "p"}).system_libfabric);
 }

@@ -32,6 +32,13 @@ bool sets(const options& chosen, const surroundings& here, std::string_view para
   return std::find(here.variables.begin(), here.variables.end(), variable) != here.variables.end();
 }
 
+/// Whether the user gives the ranks that environment variable.
+bool exports(const std::vector<std::string>& words, std::string_view variable) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i)
+    if (words[i] == "-x" && words[i + 1].substr(0, words[i + 1].find('=')) == variable) return true;
+  return false;
+}
+
 bool is_plain(std::string_view word) {
   constexpr std::string_view safe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
@@ -81,7 +88,9 @@ std::vector<std::string> build_command(const options& chosen, const surroundings
     // excludes it. Ranks of one host share the memory that MPI has allocated.
     if (!sets(chosen, here, "osc")) add({"--mca", "osc", "sm,pt2pt"});
     add({"-x", "FI_PROVIDER_PATH=" + here.provider_path});
-    if (!here.library_path.empty()) add({"-x", "LD_LIBRARY_PATH=" + here.library_path});
+    // The user's value of that variable counts: the ranks then load the system's libfabric.
+    if (!here.library_path.empty() && !exports(chosen.rest, "LD_LIBRARY_PATH"))
+      add({"-x", "LD_LIBRARY_PATH=" + here.library_path});
     if (!chosen.quiet) add({"-x", "WEFT_OFI_ANNOUNCE=1"});
     for (const std::string& name : here.variables)
       if (forwarded(name)) add({"-x", name});

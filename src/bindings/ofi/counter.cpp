@@ -59,26 +59,25 @@ int counter::open(fid_domain* of, fi_cntr_attr* attr, fid_cntr** made, void* con
 
 void counter::add(external_loop& p) {
   const std::lock_guard lock(mutex_);
-  if (std::find(pumps_.begin(), pumps_.end(), &p) != pumps_.end()) return;
-  pumps_.push_back(&p);
+  loops_.add(p);
   sleeper_.add(p);
 }
 
 void counter::remove(external_loop& p) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase(pumps_, &p);
+  loops_.remove(p);
   sleeper_.remove(p);
 }
 
 void counter::look() noexcept {
   const std::lock_guard lock(mutex_);
-  for (external_loop* p : pumps_) {
+  for (const auto& [loop, users] : loops_) {
     unsigned ended = 0;
     {
-      external_loop::progress_guard hold(*p);
+      external_loop::progress_guard hold(*loop);
       ended = hold.poll();
     }
-    if (ended == 0) p->back_off();
+    if (ended == 0) loop->back_off();
   }
 }
 

@@ -4,9 +4,9 @@
 
 #include <atomic>
 #include <mutex>
-#include <vector>
 
 #include "bindings/ofi/domain.hpp"
+#include "bindings/ofi/loop_list.hpp"
 #include "bindings/ofi/sleeper.hpp"
 
 namespace weft::ofi {
@@ -35,7 +35,7 @@ class counter final : public fid_cntr {
 
   domain& domain_;
   std::mutex mutex_;
-  std::vector<external_loop*> pumps_;
+  loop_list loops_;
   sleeper sleeper_;
   std::atomic<std::uint64_t> ended_{0};
   std::atomic<std::uint64_t> failed_{0};

@@ -90,6 +90,17 @@ void domain::remove(endpoint& e) noexcept {
 void domain::forget(std::span<const std::byte> memory) noexcept {
   const std::lock_guard lock(mutex_);
   for (endpoint* e : endpoints_) e->here().invalidate_registrations(memory);
+  for (context* c : shared_) c->invalidate_registrations(memory);
+}
+
+void domain::add(context& shared) {
+  const std::lock_guard lock(mutex_);
+  shared_.push_back(&shared);
+}
+
+void domain::remove(context& shared) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(shared_, &shared);
 }
 
 bool domain::add(memory_region& m) {

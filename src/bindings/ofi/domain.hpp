@@ -32,6 +32,9 @@ class domain final : public fid_domain {
   /// Adds an endpoint; it stays in the domain while it is enabled. Any thread.
   void add(endpoint& e);
   void remove(endpoint& e) noexcept;
+  /// Adds the context of a scalable endpoint, whose parts are its lanes. Any thread.
+  void add(context& shared);
+  void remove(context& shared) noexcept;
   /// As context::invalidate_registrations, in the contexts of all endpoints. Any thread.
   void forget(std::span<const std::byte> memory) noexcept;
 
@@ -58,6 +61,7 @@ class domain final : public fid_domain {
   const naming names_;
   std::mutex mutex_;  // guards the members below
   std::vector<endpoint*> endpoints_;
+  std::vector<context*> shared_;
   std::unordered_map<std::uint64_t, memory_region*> regions_;  // by their keys
 };
 

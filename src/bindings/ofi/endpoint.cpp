@@ -115,11 +115,14 @@ void endpoint::withdraw_receives() noexcept {
     std::vector<record*> all;
     {
       const external_loop::progress_guard hold(*external_loop_);
+      closed_ = true;
       for (record* r = in_flight_.first(); r; r = r->after) all.push_back(r);
+      for (record* r : all) r->pinned = true;  // as in cancel
     }
     for (record* r : all) external_loop_->withdraw(receive_record::of(*r));
     external_loop::progress_guard hold(*external_loop_);
     hold.poll();
+    for (record* r : all) unpin(*r);
     return 0;
   });
 }

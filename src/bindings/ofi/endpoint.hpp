@@ -158,6 +158,7 @@ class endpoint final : public fid_ep {
   lane& own_lane();
   void detach() noexcept;
   void withdraw_receives() noexcept;
+  void unpin(record& r) noexcept;
   void bind_queue(completion_queue& q, std::uint64_t flags);
   void announce() const;
   const direction& direction_of(const record& r) const noexcept {
@@ -202,8 +203,8 @@ class endpoint final : public fid_ep {
   const std::uint64_t send_flags_, receive_flags_;
   address_vector* names_ = nullptr;
   direction sends_, receives_;
-  direction reads_,
-      writes_;  // of memory of peers: reported where sends are, with counters of their own
+  // Of memory of peers: reported where sends are, with counters of their own.
+  direction reads_, writes_;
   std::size_t least_room_ = 64;  // FI_OPT_MIN_MULTI_RECV
 
   const sep_context part_;
@@ -219,6 +220,7 @@ class endpoint final : public fid_ep {
   slots slots_;
   record_list in_flight_;  // receives
   std::array<completions, 2> ended_;
+  bool closed_ = false;  // a part of a scalable endpoint, which is kept
 
   std::mutex claims_mutex_;
   std::list<std::pair<void*, claimed_message>> claims_;  // found by their context pointers

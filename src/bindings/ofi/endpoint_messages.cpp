@@ -157,6 +157,12 @@ ssize_t endpoint::receive_in_turn(const message_call& m) noexcept {
   return 0;
 }
 
+/// With the external loop held.
+void endpoint::unpin(record& r) noexcept {
+  r.pinned = false;
+  if (r.ended && !is_told(r)) recycle(r);
+}
+
 /// Called when the buffer's last message was read: receives into the rest. Without memory the
 /// buffer ends here, with a warning.
 void endpoint::renew(multi_buffer& b) noexcept {
@@ -168,6 +174,10 @@ void endpoint::renew(multi_buffer& b) noexcept {
   const message_call m{{&rest, 1}, b.from, its.tag, 0, 0, its.context, 0};
   const weft::endpoint* const from = directed(m) ? peers_->find(m.peer) : nullptr;
   external_loop::progress_guard hold(*external_loop_);
+  if (closed_) {
+    delete &b;
+    return;
+  }
   slot* const memory = take_slot();
   if (!memory) return warn("no memory to receive into the rest of a buffer of FI_MULTI_RECV");
   post<receive_record>(hold, *memory, its, receive_request(*memory, m, from));
@@ -270,8 +280,7 @@ ssize_t endpoint::cancel(fid_t f, void* context) noexcept {
   }
   const bool withdrawn = self.external_loop_->withdraw(receive_record::of(*found));
   const external_loop::progress_guard hold(*self.external_loop_);
-  found->pinned = false;
-  if (found->ended && !self.is_told(*found)) self.recycle(*found);
+  self.unpin(*found);
   return withdrawn ? 0 : -FI_ENOENT;
 }
 

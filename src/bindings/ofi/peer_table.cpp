@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/ofi/peer_table.hpp"
 
+#include <utility>
+
 #include <weft/context.hpp>
 
 namespace weft::ofi {
@@ -17,9 +19,10 @@ const weft::endpoint* peer_table::meet(fi_addr_t address) noexcept {
     blocks_[at / per_block].store(b.get(), std::memory_order_release);
     weft::endpoint& peer = b->owned[at % per_block];
     if (!peer) {
-      peer = peer_at(context_, *where);
-      if (context_of(address) != 0) peer = peer.lane(context_of(address));
-      addresses_.try_emplace(peer.id(), index_of(address));
+      weft::endpoint found = peer_at(context_, *where);
+      if (context_of(address) != 0) found = found.lane(context_of(address));
+      addresses_.try_emplace(found.id(), index_of(address));
+      peer = std::move(found);
       b->peers[at % per_block].store(&peer, std::memory_order_release);
     }
     met = &peer;
@@ -46,6 +49,8 @@ fi_addr_t peer_table::address_of(peer_id id) noexcept {
   // It sent by another of its contexts than the first one, which was met.
   guarded([&] {
     found = known(context_.peer(id).lane(0).id());
+    const std::lock_guard lock(mutex_);
+    if (found != FI_ADDR_NOTAVAIL) addresses_.try_emplace(id, found);
     return 0;
   });
   return found;

@@ -51,7 +51,9 @@ scalable_endpoint::scalable_endpoint(domain& of, const fi_info& info, void* cont
 
 scalable_endpoint::~scalable_endpoint() {
   lanes_.clear();
+  if (context_) domain_.remove(*context_);
   context_.reset();  // ends operations in flight, whose memory the closed contexts have
+  while (closed_) closed_ = std::move(closed_->closed_before);
   if (names_) names_->used.remove();
   domain_.used.remove();
 }
@@ -73,6 +75,7 @@ int scalable_endpoint::close(fid_t f) noexcept {
 
 int scalable_endpoint::bind(fid_t f, fid_t to, std::uint64_t /*flags*/) noexcept {
   scalable_endpoint& self = object_of<scalable_endpoint, fid_ep>(f);
+  const std::lock_guard lock(self.mutex_);
   if (self.context_) return -FI_EOPBADSTATE;
   if (to->fclass != FI_CLASS_AV || self.names_) return -FI_EINVAL;
   self.names_ = &object_of<address_vector, fid_av>(to);
@@ -83,9 +86,9 @@ int scalable_endpoint::bind(fid_t f, fid_t to, std::uint64_t /*flags*/) noexcept
 int scalable_endpoint::control(fid_t f, int command, void* /*argument*/) noexcept {
   if (command != FI_ENABLE) return -FI_ENOSYS;
   scalable_endpoint& self = object_of<scalable_endpoint, fid_ep>(f);
+  const std::lock_guard lock(self.mutex_);
   if (!self.names_) return -FI_ENOAV;
   return guarded([&] {
-    const std::lock_guard lock(self.mutex_);
     self.need_context();
     return 0;
   });
@@ -96,12 +99,18 @@ void scalable_endpoint::need_context() {
   options o = domain_.chosen();
   o.lanes = static_cast<unsigned>(count_);
   context_.emplace(std::move(o));
+  try {
+    domain_.add(*context_);
+  } catch (...) {
+    context_.reset();
+    throw;
+  }
 }
 
 lane& scalable_endpoint::at(unsigned number) {
+  const std::lock_guard lock(mutex_);
   if (!names_)
     throw error(errc::invalid_argument, "the scalable endpoint has no address vector yet");
-  const std::lock_guard lock(mutex_);
   need_context();
   std::unique_ptr<lane>& it = lanes_[number];
   if (!it) it = std::make_unique<lane>(context_->lane(number), *names_);
@@ -142,6 +151,7 @@ int scalable_endpoint::open_rx(fid_ep* sep, int index, fi_rx_attr* attr, fid_ep*
 
 int scalable_endpoint::get_name(fid_t f, void* address, std::size_t* size) noexcept {
   scalable_endpoint& self = object_of<scalable_endpoint, fid_ep>(f);
+  const std::lock_guard lock(self.mutex_);
   if (!self.context_) return -FI_EOPBADSTATE;
   return name_of(*self.context_, address, size);
 }

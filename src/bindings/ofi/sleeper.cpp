@@ -59,7 +59,7 @@ void sleeper::open() {
   try {
     watch(made, timer_);
     watch(made, signal_);
-    for (const external_loop* p : pumps_) watch(made, p->descriptor());
+    for (const auto& [loop, users] : loops_) watch(made, loop->descriptor());
   } catch (...) {
     ::close(made);
     throw;
@@ -69,15 +69,12 @@ void sleeper::open() {
 
 void sleeper::add(external_loop& p) {
   const std::lock_guard lock(mutex_);
-  if (std::find(pumps_.begin(), pumps_.end(), &p) != pumps_.end()) return;
-  pumps_.push_back(&p);
-  if (epoll_ >= 0) watch(epoll_, p.descriptor());
+  if (loops_.add(p) && epoll_ >= 0) watch(epoll_, p.descriptor());
 }
 
 void sleeper::remove(external_loop& p) noexcept {
   const std::lock_guard lock(mutex_);
-  if (std::erase(pumps_, &p) != 0 && epoll_ >= 0)
-    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, p.descriptor(), nullptr);
+  if (loops_.remove(p) && epoll_ >= 0) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, p.descriptor(), nullptr);
 }
 
 int sleeper::descriptor() {
@@ -92,8 +89,8 @@ bool sleeper::arm() {
   std::uint64_t count = 0;
   if (::read(signal_, &count, sizeof count) > 0) return false;
   auto until = steady_clock::time_point::max();
-  for (external_loop* p : pumps_) {
-    const auto its = p->arm();
+  for (const auto& [loop, users] : loops_) {
+    const auto its = loop->arm();
     if (!its) return false;
     until = std::min(until, *its);
   }

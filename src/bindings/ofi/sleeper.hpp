@@ -5,9 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
-#include <vector>
 
 #include <weft/external_loop.hpp>
+
+#include "bindings/ofi/loop_list.hpp"
 
 namespace weft::ofi {
 
@@ -23,6 +24,7 @@ class sleeper {
   sleeper& operator=(const sleeper&) = delete;
   ~sleeper();
 
+  /// Once for each user of the loop, like `remove`.
   void add(external_loop& p);
   void remove(external_loop& p) noexcept;
 
@@ -44,7 +46,7 @@ class sleeper {
  private:
   void open();
   std::mutex mutex_;
-  std::vector<external_loop*> pumps_;
+  loop_list loops_;
   int epoll_ = -1;
   int timer_ = -1;
   int signal_ = -1;
