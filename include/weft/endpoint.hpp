@@ -131,7 +131,9 @@ class endpoint {
   peer_id id() const noexcept { return id_; }
 
   /// That lane of the same process, which may be this one. Equal lanes are equal endpoints. If the
-  /// process has no such lane, requests fail with invalid_argument.
+  /// process has no such lane, requests fail with invalid_argument. Of a peer on another host that
+  /// has connected to this side, and whose context address is not known here, other lanes cannot be
+  /// reached: requests fail with unreachable.
   /// \param number from 0 up; what options::lanes says over there is not known here
   /// \throws weft::error  invalid_argument: this process has no such lane, or no context can have
   ///        it; closed: a peer that is no rank has gone

@@ -35,8 +35,23 @@ std::shared_ptr<proto::peer> non_rank_peers::at(const wireup::unpacked_address& 
                                                 proto::lane_number lane) {
   const std::lock_guard lock(mutex_);
   entry& known = find({address.id, lane}, peer_counts::until_closing);
-  known.address = address;
+  if (!known.address || !address.key.empty()) known.address = address;
   return known.peer;
+}
+
+/// With the mutex held. An address with its key, by which other hosts connect, is told of one lane
+/// and holds for all; a locator leads to contexts of this host.
+std::optional<wireup::unpacked_address> non_rank_peers::address_of(
+    map::const_iterator known) const {
+  const wireup::context_id& context = known->first.context;
+  for (auto i = known_.lower_bound({context, 0}); i != known_.end(); ++i) {
+    if (i->first.context != context) break;
+    if (i->second.address && !i->second.address->key.empty()) return i->second.address;
+  }
+  if (known->second.address) return known->second.address;
+  if (const auto where = wireup::parse_locator(known->second.locator))
+    return wireup::unpacked_address{context, *where, {}};
+  return {};
 }
 
 std::shared_ptr<proto::peer> non_rank_peers::lane_of(const proto::peer& p,
@@ -46,9 +61,7 @@ std::shared_ptr<proto::peer> non_rank_peers::lane_of(const proto::peer& p,
     const std::lock_guard lock(mutex_);
     const auto known = find(p);
     if (known == known_.end()) return nullptr;
-    address = known->second.address;
-    if (const auto where = wireup::parse_locator(known->second.locator); where && !address)
-      address = wireup::unpacked_address{known->first.context, *where, {}};
+    address = address_of(known);
   }
   return address ? at(*address, lane) : nullptr;
 }

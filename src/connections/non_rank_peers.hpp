@@ -58,6 +58,7 @@ class non_rank_peers {
 
   entry& find(const wireup::lane_id& id, peer_counts counts);
   map::const_iterator find(const proto::peer& p) const;
+  std::optional<wireup::unpacked_address> address_of(map::const_iterator known) const;
 
   proto::messenger& messenger_;
   mutable std::mutex mutex_;

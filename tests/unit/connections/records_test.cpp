@@ -84,6 +84,26 @@ TEST_CASE("non-rank peers: one that has come by itself leads to its other lanes"
   CHECK_FALSE(known.lane_of(*here.peer, 1));  // not known here
 }
 
+TEST_CASE("non-rank peers: an address keeps its key when another lane comes by itself") {
+  end here(kinds{{"one"}});
+  connections::non_rank_peers known(here.messages);
+  wireup::unpacked_address where;
+  where.id.words = {7, 7};
+  where.where.socket_name = "there";
+  where.key = wireup::job_key::random(wireup::context_address_key_bytes);
+  const auto first = known.at(where, 0);
+  wireup::identity who;
+  who.id = where.id;
+  who.lane = 1;
+  who.locator = wireup::socket_name_of(who.id);
+  const auto second = known.with(who, connections::peer_counts::until_gone);
+  CHECK(known.lane_of(*second, 0) == first);
+  CHECK(known.place_of(*first)->address->key.to_text() == where.key.to_text());
+  const auto third = known.lane_of(*second, 2);
+  REQUIRE(third);
+  CHECK(known.place_of(*third)->address->key.to_text() == where.key.to_text());
+}
+
 TEST_CASE("inbound transport: the order of offers") {
   inbound_transport in;
   CHECK(in.offered(1, 0) == verdict::first);
