@@ -55,10 +55,10 @@ class control_queue {
     return errc::ok;
   }
 
-  /// Updates an `arrived` frame that waits for that lane. \return false: there is none
-  bool update_arrived(std::uint64_t lane, std::uint64_t frames) noexcept {
-    const auto waiting = std::find_if(entries_.begin(), entries_.end(), [lane](const entry& e) {
-      return e.kind() == frame_kind::arrived && e.extension.a == lane;
+  /// Updates an `arrived` frame that waits for that rail. \return false: there is none
+  bool update_arrived(std::uint64_t rail, std::uint64_t frames) noexcept {
+    const auto waiting = std::find_if(entries_.begin(), entries_.end(), [rail](const entry& e) {
+      return e.kind() == frame_kind::arrived && e.extension.a == rail;
     });
     if (waiting == entries_.end()) return false;
     waiting->extension.b = frames;

@@ -41,8 +41,8 @@ void frame_writer::send_control(frame_kind kind, std::uint64_t a, std::uint64_t 
     connection_->want_link();
 }
 
-void frame_writer::tell_arrived(std::uint64_t lane, std::uint64_t frames) noexcept {
-  if (!controls_.update_arrived(lane, frames)) send_control(frame_kind::arrived, lane, frames);
+void frame_writer::tell_arrived(std::uint64_t rail, std::uint64_t frames) noexcept {
+  if (!controls_.update_arrived(rail, frames)) send_control(frame_kind::arrived, rail, frames);
 }
 
 bool frame_writer::flush() noexcept {

@@ -40,8 +40,8 @@ class frame_writer {
                     std::uint64_t immediate = 0) noexcept;
   /// Queues the last frame to a peer that closed the connection. \return whether it is kept
   bool add_last(const control_queue::entry& last) noexcept { return add_control(last); }
-  /// Tells that so many frames have arrived by that lane. A waiting frame is updated.
-  void tell_arrived(std::uint64_t lane, std::uint64_t frames) noexcept;
+  /// Tells that so many frames have arrived by that rail. A waiting frame is updated.
+  void tell_arrived(std::uint64_t rail, std::uint64_t frames) noexcept;
   /// \return whether all control frames have left
   bool flush() noexcept;
   /// Called after a frame that needs a reaction. The thread that makes a pass polls again soon, and
@@ -101,7 +101,7 @@ class frame_writer {
   }
 
   /// A frame that the peer waits for waits for space in the link; or the peer's multi-rail link,
-  /// which may not be its link yet, owes frames of a lane that broke.
+  /// which may not be its link yet, owes frames of a rail that broke.
   bool unsent() const noexcept;
   /// The result of `unsent` has changed, or may have.
   void note_unsent() noexcept;

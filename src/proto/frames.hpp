@@ -34,7 +34,7 @@ enum class frame_kind : std::uint8_t {
   stop_data,  ///< the receiver wants no more of the requested data (a = the sender's id, b = the
               ///< receiver's id); an empty `data` with b = size of the message answers it
   ordered,    ///< on a multi-rail link: a whole other frame (tag = its number)
-  arrived,  ///< how many frames have come (b) on which lane of a multi-rail link (a); with a third
+  arrived,  ///< how many frames have come (b) on which rail of a multi-rail link (a); with a third
             ///< word of link_given_up, no more will be taken on it
   fin,      ///< the sender has written the rest to the place in the cts (a = the receiver's id)
   signal,  ///< a message of no bytes with a reserved tag, ahead of all others and without credit (a

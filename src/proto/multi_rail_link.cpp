@@ -25,10 +25,10 @@ constexpr std::uint32_t largest_head = sizeof(frame_header) + sizeof(frame_exten
 constexpr double older_weigh = 0.75;                 // against the newest measurement
 constexpr std::chrono::seconds rate_is_good_for{5};  // a slow link is tried again after that
 
-/// The traits that all lanes support, with room for the head of an ordered frame.
-transports::traits common(const std::vector<transports::traits>& lanes) {
-  transports::traits t = lanes.front();
-  for (const transports::traits& l : lanes) {
+/// The traits that all rails support, with room for the head of an ordered frame.
+transports::traits common(const std::vector<transports::traits>& rails) {
+  transports::traits t = rails.front();
+  for (const transports::traits& l : rails) {
     t.max_payload = std::min(t.max_payload, l.max_payload);
     t.fragment = std::min(t.fragment, l.fragment);
     t.first_piece = std::min(t.first_piece, l.first_piece);
@@ -42,37 +42,37 @@ transports::traits common(const std::vector<transports::traits>& lanes) {
 
 }  // namespace
 
-multi_rail_link::multi_rail_link(peer& p, const std::vector<transports::traits>& lanes)
-    : multi_rail_traits{common(lanes)}, link(multi_rail_traits::own), peer_(p) {
-  for (std::size_t i = 0; i != std::min(lanes.size(), most_links); ++i)
-    lanes_.push_back(std::make_unique<lane>(*this, i));
+multi_rail_link::multi_rail_link(peer& p, const std::vector<transports::traits>& rails)
+    : multi_rail_traits{common(rails)}, link(multi_rail_traits::own), peer_(p) {
+  for (std::size_t i = 0; i != std::min(rails.size(), most_links); ++i)
+    rails_.push_back(std::make_unique<rail>(*this, i));
   peer_.connection().use(this);
 }
 
 multi_rail_link::~multi_rail_link() { peer_.connection().use(nullptr); }
 
-// --- lanes come and go -------------------------------------------------------------------------
+// --- rails come and go -------------------------------------------------------------------------
 
 void multi_rail_link::join(std::size_t n, std::unique_ptr<transports::link> made) noexcept {
-  lane& l = *lanes_[n];
-  if (l.now != lane::state::coming) return;  // it broke before it was made
+  rail& l = *rails_[n];
+  if (l.now != rail::state::coming) return;  // it broke before it was made
   l.out = std::move(made);
-  l.now = lane::state::open;
+  l.now = rail::state::open;
   go_on();
 }
 
-void multi_rail_link::refused(std::size_t n) noexcept { lose(*lanes_[n]); }
+void multi_rail_link::refused(std::size_t n) noexcept { lose(*rails_[n]); }
 
 bool multi_rail_link::alive() const noexcept {
-  return std::any_of(lanes_.begin(), lanes_.end(),
-                     [](const auto& l) { return l->now != lane::state::dead; });
+  return std::any_of(rails_.begin(), rails_.end(),
+                     [](const auto& l) { return l->now != rail::state::dead; });
 }
 
-/// Moves the lane's frames to the lists for the other lanes. Its link stays until the end: its
+/// Moves the rail's frames to the lists for the other rails. Its link stays until the end: its
 /// transport may be inside a call of it.
-void multi_rail_link::lose(lane& l) noexcept {
-  if (l.now == lane::state::dead) return;
-  l.now = lane::state::dead;
+void multi_rail_link::lose(rail& l) noexcept {
+  if (l.now == rail::state::dead) return;
+  l.now = rail::state::dead;
   if (l.out) l.out->let_go();
   l.in_flight = 0;
   while (!l.unconsumed.empty()) {
@@ -87,10 +87,10 @@ void multi_rail_link::lose(lane& l) noexcept {
   if (alive() && !peer_.gone()) ++peer_.owner().counts().links_lost;
 }
 
-/// The lane broke on this side, possibly where frames were only received. The other side may not
+/// The rail broke on this side, possibly where frames were only received. The other side may not
 /// notice by itself: a device acknowledges frames that are not read any more, and a full link waits
 /// for room that never comes.
-void multi_rail_link::give_up(lane& l) noexcept {
+void multi_rail_link::give_up(rail& l) noexcept {
   if (std::exchange(l.broke, true)) return;
   lose(l);
   l.given_up = true;
@@ -99,12 +99,12 @@ void multi_rail_link::give_up(lane& l) noexcept {
 }
 
 std::string multi_rail_link::trouble() const {
-  for (const auto& l : lanes_)
+  for (const auto& l : rails_)
     if (std::string why = l->out ? l->out->trouble() : std::string(); !why.empty()) return why;
   return {};
 }
 
-/// Room or a new lane may help waiting sends: frames of lost lanes go first.
+/// Room or a new rail may help waiting sends: frames of lost rails go first.
 void multi_rail_link::go_on() noexcept {
   send_all_again();
   if (std::exchange(refused_, false)) peer_.on_writable();
@@ -112,33 +112,33 @@ void multi_rail_link::go_on() noexcept {
 
 // --- sending -----------------------------------------------------------------------------------
 
-/// The lane for ordered frames: the first one that is known to work, or any while there is none.
-multi_rail_link::lane* multi_rail_link::best() noexcept {
-  lane* any = nullptr;
-  for (const auto& l : lanes_) {
-    if (l->now != lane::state::open) continue;
+/// The rail for ordered frames: the first one that is known to work, or any while there is none.
+multi_rail_link::rail* multi_rail_link::best() noexcept {
+  rail* any = nullptr;
+  for (const auto& l : rails_) {
+    if (l->now != rail::state::open) continue;
     if (l->works) return l->full ? nullptr : l.get();
     if (!any && !l->full) any = l.get();
   }
   return any;
 }
 
-/// The lane for a fragment.
-multi_rail_link::lane* multi_rail_link::choose(std::uint64_t size, std::uint64_t left) noexcept {
+/// The rail for a fragment.
+multi_rail_link::rail* multi_rail_link::choose(std::uint64_t size, std::uint64_t left) noexcept {
   const detail::time_point now = peer_.owner().engine().now();
   std::array<link_load, most_links> loads;
-  for (std::size_t i = 0; i != lanes_.size(); ++i) {
-    lane& l = *lanes_[i];
+  for (std::size_t i = 0; i != rails_.size(); ++i) {
+    rail& l = *rails_[i];
     if (l.in_flight == 0 && now - l.last_progress > rate_is_good_for) l.bytes = l.seconds = 0;
-    loads[i] = {l.now == lane::state::open, !l.full, l.in_flight, l.rate()};
+    loads[i] = {l.now == rail::state::open, !l.full, l.in_flight, l.rate()};
   }
-  const std::size_t n = pick_link({loads.data(), lanes_.size()}, size, left);
-  return n == no_link ? nullptr : lanes_[n].get();
+  const std::size_t n = pick_link({loads.data(), rails_.size()}, size, left);
+  return n == no_link ? nullptr : rails_[n].get();
 }
 
-/// Posts the one item of a list, which is kept from then on. A lane that fails is lost, and the
-/// caller chooses another lane. `what` is unchanged unless the lane took it.
-post multi_rail_link::put_on(lane& l, std::list<item>& what) noexcept {
+/// Posts the one item of a list, which is kept from then on. A rail that fails is lost, and the
+/// caller chooses another rail. `what` is unchanged unless the rail took it.
+post multi_rail_link::put_on(rail& l, std::list<item>& what) noexcept {
   item& i = what.front();
   post answer = post::failed;
   if (i.fragment()) {
@@ -159,23 +159,23 @@ post multi_rail_link::put_on(lane& l, std::list<item>& what) noexcept {
   return answer;
 }
 
-/// Sends items of dead lanes again. \return whether all of them have left
+/// Sends items of dead rails again. \return whether all of them have left
 bool multi_rail_link::send_again(std::list<item>& which) noexcept {
   while (!which.empty()) {
     const item& first = which.front();
     const std::uint32_t size = first.header.size;
-    lane* const l = first.fragment() ? choose(size, size) : best();
+    rail* const l = first.fragment() ? choose(size, size) : best();
     if (!l) return false;
     std::list<item> what;
     what.splice(what.end(), which, which.begin());
     const post answer = put_on(*l, what);
-    which.splice(which.begin(), what);  // if no lane took it
+    which.splice(which.begin(), what);  // if no rail took it
     if (answer == post::done || answer == post::posted) ++peer_.owner().counts().frames_sent_again;
   }
   return true;
 }
 
-/// Sends what a dead lane left: ordered frames, and then the news of its end. Another lane may die
+/// Sends what a dead rail left: ordered frames, and then the news of its end. Another rail may die
 /// meanwhile.
 bool multi_rail_link::send_ordered_again() noexcept {
   if (!owes()) return true;
@@ -191,10 +191,10 @@ bool multi_rail_link::send_all_again() noexcept {
   return true;
 }
 
-/// \return whether the other side has been told of all lanes that were given up
+/// \return whether the other side has been told of all rails that were given up
 bool multi_rail_link::tell_given_up() noexcept {
   constexpr std::uint8_t all_words = transports::has_extension | transports::has_immediate;
-  for (const auto& l : lanes_) {
+  for (const auto& l : rails_) {
     if (!l->given_up) continue;
     const frame_extension x{l->number, l->received, link_given_up};
     if (!send_new(header_of(frame_kind::arrived, 0, 0, all_words), &x, {})) return false;
@@ -231,10 +231,10 @@ multi_rail_link::item multi_rail_link::wrap(const frame_header& header,
   return i;
 }
 
-/// Sends over the best lane; after a failure, over the next. \return whether it has left
+/// Sends over the best rail; after a failure, over the next. \return whether it has left
 bool multi_rail_link::send_new(const frame_header& header, const frame_extension* extension,
                                gather data) noexcept {
-  while (lane* const l = best()) {
+  while (rail* const l = best()) {
     std::list<item> what;
     try {
       what.push_back(wrap(header, extension, data));
@@ -256,7 +256,7 @@ post multi_rail_link::send(const frame_header& header, const frame_extension* ex
                          header.kind != static_cast<std::uint8_t>(frame_kind::arrived);
   if (!send_ordered_again() || far_ahead || !send_new(header, extension, data)) return not_now();
   data.skip(header.size);
-  send_ordered_again();  // frames of a lane that failed meanwhile
+  send_ordered_again();  // frames of a rail that failed meanwhile
   return post::done;
 }
 
@@ -267,7 +267,7 @@ post multi_rail_link::send_large(const frame_header& header, const frame_extensi
   if (!send_all_again() || next_fragment_ - fragments_seen_.first_missing() >= most_ahead)
     return not_now();
   std::list<item> what;
-  while (lane* const l = choose(header.size, left)) {
+  while (rail* const l = choose(header.size, left)) {
     try {
       if (what.empty()) what.emplace_back();
     } catch (const std::bad_alloc&) {
@@ -292,10 +292,10 @@ post multi_rail_link::send_large(const frame_header& header, const frame_extensi
 
 bool multi_rail_link::on_arrived(std::uint64_t number, std::uint64_t frames,
                                  bool given_up) noexcept {
-  if (number >= lanes_.size()) return false;
-  lane& l = *lanes_[number];
+  if (number >= rails_.size()) return false;
+  rail& l = *rails_[number];
   l.broke = l.broke || given_up;
-  if (l.now == lane::state::dead) return true;  // its frames go again, and arrive once
+  if (l.now == rail::state::dead) return true;  // its frames go again, and arrive once
   if (frames < l.seen || frames - l.seen > l.unconsumed.size()) return false;
   // No receiver can have bytes that are still to be read from the application's memory.
   if (frames - l.seen == l.unconsumed.size() && !l.unconsumed.empty() && l.out->holds())
@@ -329,7 +329,7 @@ bool multi_rail_link::on_arrived(std::uint64_t number, std::uint64_t frames,
   return true;
 }
 
-void multi_rail_link::measure(lane& l, std::uint64_t bytes, detail::time_point since) noexcept {
+void multi_rail_link::measure(rail& l, std::uint64_t bytes, detail::time_point since) noexcept {
   l.in_flight -= bytes;
   metrics& counts = peer_.owner().counts();
   counts.striped_bytes += bytes;
@@ -342,19 +342,19 @@ void multi_rail_link::measure(lane& l, std::uint64_t bytes, detail::time_point s
 
 std::vector<double> multi_rail_link::rates() const {
   std::vector<double> all;
-  for (const auto& l : lanes_) all.push_back(l->rate());
+  for (const auto& l : rails_) all.push_back(l->rate());
   return all;
 }
 
 std::size_t multi_rail_link::kept() const noexcept {
   std::size_t n = ordered_again_.size() + fragments_again_.size();
-  for (const auto& l : lanes_) n += l->unconsumed.size();
+  for (const auto& l : rails_) n += l->unconsumed.size();
   return n;
 }
 
 bool multi_rail_link::holds() const noexcept {
   const auto fragment = [](const item& i) { return i.fragment() && !i.dropped; };
-  return !fragments_again_.empty() || std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& l) {
+  return !fragments_again_.empty() || std::any_of(rails_.begin(), rails_.end(), [&](const auto& l) {
     return std::any_of(l->unconsumed.begin(), l->unconsumed.end(), fragment);
   });
 }
@@ -364,27 +364,27 @@ bool multi_rail_link::holds_for(std::uint64_t receiver_id) const noexcept {
     return i.fragment() && !i.dropped && i.extension.a == receiver_id;
   };
   return std::any_of(fragments_again_.begin(), fragments_again_.end(), of_it) ||
-         std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& l) {
+         std::any_of(rails_.begin(), rails_.end(), [&](const auto& l) {
            return std::any_of(l->unconsumed.begin(), l->unconsumed.end(), of_it);
          });
 }
 
 void multi_rail_link::let_go() noexcept {
   fragments_again_.clear();
-  for (const auto& l : lanes_) {
-    if (l->out && l->now == lane::state::open) l->out->let_go();
+  for (const auto& l : rails_) {
+    if (l->out && l->now == rail::state::open) l->out->let_go();
     for (item& i : l->unconsumed) i.dropped = i.dropped || i.fragment();
   }
 }
 
 bool multi_rail_link::unconsumed() const noexcept {
-  return std::any_of(lanes_.begin(), lanes_.end(),
+  return std::any_of(rails_.begin(), rails_.end(),
                      [](const auto& l) { return l->out && l->out->unconsumed(); });
 }
 
 void multi_rail_link::wake_peer() noexcept {
-  for (const auto& l : lanes_)
-    if (l->now == lane::state::open) l->out->wake_peer();
+  for (const auto& l : rails_)
+    if (l->now == rail::state::open) l->out->wake_peer();
 }
 
 }  // namespace weft::proto

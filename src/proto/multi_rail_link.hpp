@@ -28,29 +28,29 @@ struct multi_rail_traits {
 /// How many frames the other links may be ahead of one that stands still, before they wait for it.
 inline constexpr std::uint64_t most_ahead = 1u << 16;
 
-/// Joins several links to a peer. To the peer it is a link; each transport has one of its lanes as
+/// Joins several links to a peer. To the peer it is a link; each transport has one of its rails as
 /// a frame sink. A peer with one link does not have this object, and pays nothing for it.
 ///
 /// Frames that must keep their order travel whole inside `ordered` frames with a number each, over
-/// the best lane. The data of large messages is striped over all lanes by their measured rates;
+/// the best rail. The data of large messages is striped over all rails by their measured rates;
 /// every fragment has a number and says where it belongs, so the order of fragments does not
 /// matter. Sent items are kept until the other side has confirmed their arrival (blocks in this
-/// object, fragments in the application's memory), and go again over the remaining lanes when a
-/// lane dies. The other side takes each number once. docs/adr/0010-several-links.md.
+/// object, fragments in the application's memory), and go again over the remaining rails when a
+/// rail dies. The other side takes each number once. docs/adr/0010-several-links.md.
 ///
-/// Made when the first lane is offered in either direction; owned by the side that offers until the
+/// Made when the first rail is offered in either direction; owned by the side that offers until the
 /// peer takes it as its link. Progress lock held only.
 class multi_rail_link final : private multi_rail_traits, public transports::link {
  public:
   /// \param p     the peer of the links; outlives this object, and gets its address
-  /// \param lanes the traits of each link, best first: at least one
-  multi_rail_link(peer& p, const std::vector<transports::traits>& lanes);
+  /// \param rails the traits of each link, best first: at least one
+  multi_rail_link(peer& p, const std::vector<transports::traits>& rails);
   ~multi_rail_link() override;
 
-  std::size_t size() const noexcept { return lanes_.size(); }
+  std::size_t size() const noexcept { return rails_.size(); }
 
   /// The frame sink for the transport of that link.
-  transports::frame_sink& frame_sink(std::size_t n) noexcept { return *lanes_[n]; }
+  transports::frame_sink& frame_sink(std::size_t n) noexcept { return *rails_[n]; }
 
   /// That link can be used from now on. peer::opened tells the peer of the first one.
   void join(std::size_t n, std::unique_ptr<transports::link> made) noexcept;
@@ -59,8 +59,8 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   /// Whether a link can still carry frames, now or once it has been opened.
   bool alive() const noexcept;
 
-  /// The other side has received so many frames on that lane.
-  /// \param given_up it receives no more there: the lane is lost on this side, too
+  /// The other side has received so many frames on that rail.
+  /// \param given_up it receives no more there: the rail is lost on this side, too
   /// \return false: the number makes no sense
   bool on_arrived(std::uint64_t n, std::uint64_t frames, bool given_up = false) noexcept;
 
@@ -71,7 +71,7 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   /// The number of frames that are kept because they may have to go again.
   std::size_t kept() const noexcept;
 
-  /// The measured rate of each lane: bytes a second, 0 while unknown.
+  /// The measured rate of each rail: bytes a second, 0 while unknown.
   std::vector<double> rates() const;
 
   std::string opened(transports::wireup_message) override { return {}; }
@@ -82,7 +82,7 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   bool holds() const noexcept override;
   bool holds_for(std::uint64_t receiver_id) const noexcept override;
   void let_go() noexcept override;
-  // The memory of a message is read through one place only, and must not depend on one lane.
+  // The memory of a message is read through one place only, and must not depend on one rail.
   transports::post get(transports::scatter, remote_address, std::size_t,
                        std::uint64_t) noexcept override {
     return transports::post::failed;
@@ -111,10 +111,10 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   };
 
   /// One of the links, and the frame sink of its frames.
-  struct lane final : transports::frame_sink {
+  struct rail final : transports::frame_sink {
     enum class state : std::uint8_t { coming, open, dead };
 
-    lane(multi_rail_link& b, std::size_t n) noexcept : in(b), number(n) {}
+    rail(multi_rail_link& b, std::size_t n) noexcept : in(b), number(n) {}
     mutable_buffer place(const frame_header& header, const frame_extension* extension,
                          std::uint32_t already) noexcept override;
     bool on_frame(const frame_header& header, const frame_extension* extension,
@@ -158,34 +158,34 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   void all_dead(errc why) noexcept;
   bool take_fragment(const frame_header& h, const frame_extension& x,
                      const std::byte* payload) noexcept;
-  void lose(lane& l) noexcept;
-  void give_up(lane& l) noexcept;
+  void lose(rail& l) noexcept;
+  void give_up(rail& l) noexcept;
   bool tell_given_up() noexcept;
   bool send_new(const frame_header& header, const frame_extension* extension,
                 transports::gather data) noexcept;
-  lane* best() noexcept;
-  lane* choose(std::uint64_t size, std::uint64_t left) noexcept;
-  transports::post put_on(lane& l, std::list<item>& what) noexcept;
+  rail* best() noexcept;
+  rail* choose(std::uint64_t size, std::uint64_t left) noexcept;
+  transports::post put_on(rail& l, std::list<item>& what) noexcept;
   bool send_again(std::list<item>& which) noexcept;
   bool send_ordered_again() noexcept;
   bool send_all_again() noexcept;
   item wrap(const frame_header& header, const frame_extension* extension,
             transports::gather data) const;
-  void measure(lane& l, std::uint64_t bytes, detail::time_point since) noexcept;
+  void measure(rail& l, std::uint64_t bytes, detail::time_point since) noexcept;
   transports::post not_now() noexcept;
   void go_on() noexcept;
 
   peer& peer_;
-  std::vector<std::unique_ptr<lane>> lanes_;
+  std::vector<std::unique_ptr<rail>> rails_;
 
   // Sending.
   std::uint64_t next_ordered_ = 0;
   std::uint64_t next_fragment_ = 0;
   number_set ordered_seen_, fragments_seen_;  // known to have arrived at the other side
-  // Items of lanes that died. Fragments wait for ordered frames, never the reverse: by ordered
+  // Items of rails that died. Fragments wait for ordered frames, never the reverse: by ordered
   // frames either side learns what has arrived.
   std::list<item> ordered_again_, fragments_again_;
-  std::size_t untold_ = 0;  // lanes that were given up and that the other side has not been told of
+  std::size_t untold_ = 0;  // rails that were given up and that the other side has not been told of
   bool refused_ = false;    // a frame was not taken: the peer waits for room
 
   // Receiving.
@@ -194,7 +194,7 @@ class multi_rail_link final : private multi_rail_traits, public transports::link
   std::size_t early_bytes_ = 0;
   bool delivering_later_ = false;
   errc dead_ =
-      errc::ok;  // why no lane is alive, while frames that had arrived are still being delivered
+      errc::ok;  // why no rail is alive, while frames that had arrived are still being delivered
   number_set fragments_;
 };
 

@@ -23,7 +23,7 @@ constexpr std::size_t frames_at_once = 256;
 
 }  // namespace
 
-/// Delivers ordered frames in order, each once, whichever lane they came by.
+/// Delivers ordered frames in order, each once, whichever rail they came by.
 bool multi_rail_link::take_ordered(const frame_header& outer, const std::byte* block) noexcept {
   const std::uint64_t number = outer.tag;
   if (number < expected_) return true;  // a second time
@@ -103,14 +103,14 @@ bool multi_rail_link::take_fragment(const frame_header& h, const frame_extension
   return peer_.on_fragment(h, x, payload);
 }
 
-mutable_buffer multi_rail_link::lane::place(const frame_header& h, const frame_extension* x,
+mutable_buffer multi_rail_link::rail::place(const frame_header& h, const frame_extension* x,
                                             std::uint32_t already) noexcept {
   if (h.kind != static_cast<std::uint8_t>(frame_kind::data) || !x || in.fragments_.has(h.tag))
     return {};
   return in.peer_.place_fragment(h, *x, already);
 }
 
-bool multi_rail_link::lane::on_frame(const frame_header& h, const frame_extension* x,
+bool multi_rail_link::rail::on_frame(const frame_header& h, const frame_extension* x,
                                      const std::byte* payload) noexcept {
   const auto kind = static_cast<frame_kind>(h.kind);
   const bool fragment = kind == frame_kind::data && x;
@@ -129,12 +129,12 @@ bool multi_rail_link::lane::on_frame(const frame_header& h, const frame_extensio
   return true;
 }
 
-void multi_rail_link::lane::on_writable() noexcept {
+void multi_rail_link::rail::on_writable() noexcept {
   full = false;
   in.go_on();
 }
 
-void multi_rail_link::lane::on_broken(errc why) noexcept {
+void multi_rail_link::rail::on_broken(errc why) noexcept {
   in.give_up(*this);
   if (why == errc::protocol_error) return in.peer_.on_broken(why);
   if (!in.alive()) return in.all_dead(why);

@@ -169,7 +169,7 @@ void peer_channel::on_frame(frame f) {
 void peer_channel::on_hello(const frame& f) {
   if (f.kind != frame_kind::hello) return wrong("it did not begin with who it is");
   decoded<hello> h = invites_->judge(f);
-  if (h.value && !is_somebody(h.value->who.id)) h = {std::nullopt, as_this_context};
+  if (h.value && !may_have_id(h.value->who.id)) h = {std::nullopt, as_this_context};
   if (!h.value) {
     fault_ = h.wrong;
     return refuse(fmt::format("{} cannot be let in: {}", peer_name(), h.wrong));
@@ -185,7 +185,7 @@ void peer_channel::on_invitation(const frame& f) {
   if (f.kind != frame_kind::invitation) return wrong("it did not begin with who it is");
   const decoded<context_id> id = greets_->hear(f);
   if (!id.value) return wrong(id.wrong);
-  if (!is_somebody(*id.value)) return wrong(as_this_context);
+  if (!may_have_id(*id.value)) return wrong(as_this_context);
   if (whom_ && *whom_ != *id.value) {
     met_another_ = true;
     return wrong("another context than the one that is looked for answers there");
@@ -202,7 +202,7 @@ void peer_channel::on_invitation(const frame& f) {
 
 /// This context may be at both ends if the kernel reports this process. Any other process that
 /// presents this context's id forwards what this context said on another connection.
-bool peer_channel::is_somebody(const context_id& id) const noexcept {
+bool peer_channel::may_have_id(const context_id& id) const noexcept {
   return id != owner_.key().id() || kernel_view().pid == ::getpid();
 }
 

@@ -97,7 +97,7 @@ class peer_channel final : public channel,
   void on_hello(const frame& f);
   void on_invitation(const frame& f);
   void on_answer(const frame& f);
-  bool is_somebody(const context_id& id) const noexcept;
+  bool may_have_id(const context_id& id) const noexcept;
   void know(identity who);
   void close_now();
   void wrong(const std::string& what);

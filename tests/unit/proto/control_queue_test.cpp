@@ -44,7 +44,7 @@ TEST_CASE("control queue: answers are bounded, other frames are the connection's
   CHECK(q.add(entry(frame_kind::cts)) == errc::ok);
 }
 
-TEST_CASE("control queue: what tells of a lane is brought up to date while it waits") {
+TEST_CASE("control queue: what tells of a rail is brought up to date while it waits") {
   control_queue q;
   CHECK_FALSE(q.update_arrived(1, 10));
   CHECK(q.add(entry(frame_kind::arrived, 1, 10)) == errc::ok);

@@ -429,8 +429,8 @@ TEST_CASE(
   const bool breaks = GENERATE(false, true);
   if (breaks) {
     const engine::holder hold(n[1].engine);
-    for (const std::size_t lane : {0u, 1u})
-      n[1].links().frame_sink(lane).on_broken(errc::peer_lost);
+    for (const std::size_t rail : {0u, 1u})
+      n[1].links().frame_sink(rail).on_broken(errc::peer_lost);
     CHECK(n[1].other->now() == peer::state::open);
   } else {
     REQUIRE(hears(1));          // the same number again

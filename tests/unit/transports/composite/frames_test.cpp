@@ -25,7 +25,7 @@ const fake::manner slow{.name = "slow", .shortest_way = fake::time(1'000'000)};
 const fake::manner narrow{.name = "narrow", .room = 1, .max_payload = 1000};
 
 /// Records the frames of one link.
-struct lane final : frame_sink {
+struct rail final : frame_sink {
   bool on_frame(const frame_header& h, const frame_extension*,
                 const std::byte* payload) noexcept override {
     frames.emplace_back(payload, payload + h.size);
@@ -49,28 +49,28 @@ struct end {
   }
   ~end() {
     const engine::holder hold(turns);
-    for (lane& l : lanes) l.out.reset();
+    for (rail& l : rails) l.out.reset();
   }
   wireup_message offer(std::uint32_t number) {
     const engine::holder hold(turns);
     wireup_message p;
-    lanes[number].out = both->open(lanes[number], {0, {}, number}, p);
+    rails[number].out = both->open(rails[number], {0, {}, number}, p);
     return p;
   }
   std::string accept(std::uint32_t number, wireup_message offer) {
     const engine::holder hold(turns);
     wireup_message answer;
-    return both->accept(lanes[number], {0, {}, number}, std::move(offer), answer);
+    return both->accept(rails[number], {0, {}, number}, std::move(offer), answer);
   }
   post send(std::uint32_t number, const bytes& data) {
     const engine::holder hold(turns);
-    return lanes[number].out->send_contiguous({.size = static_cast<std::uint32_t>(data.size())},
+    return rails[number].out->send_contiguous({.size = static_cast<std::uint32_t>(data.size())},
                                               nullptr, data.data());
   }
 
   engine turns;
   std::unique_ptr<transport> both;
-  std::array<lane, 2> lanes;
+  std::array<rail, 2> rails;
 };
 
 struct two {
@@ -93,10 +93,10 @@ TEST_CASE("joint: the frames of each link go by its part, and come to its frame 
   CHECK(x.a.send(1, pattern(1000, 3)) == post::done);
   CHECK(x.a.send(1, pattern(1000, 4)) == post::busy);  // the room of the other one does not count
   x.world.run_until_quiet();
-  CHECK(x.b.lanes[0].frames == std::vector<bytes>{pattern(100, 1), pattern(100, 2)});
-  CHECK(x.b.lanes[1].frames == std::vector<bytes>{pattern(1000, 3)});
-  CHECK(x.a.lanes[0].rooms == 0);
-  CHECK(x.a.lanes[1].rooms == 1);
+  CHECK(x.b.rails[0].frames == std::vector<bytes>{pattern(100, 1), pattern(100, 2)});
+  CHECK(x.b.rails[1].frames == std::vector<bytes>{pattern(1000, 3)});
+  CHECK(x.a.rails[0].rooms == 0);
+  CHECK(x.a.rails[1].rooms == 1);
 }
 
 TEST_CASE("joint: what one part offers the other part does not take") {
@@ -113,13 +113,13 @@ TEST_CASE("joint: a part that breaks leaves the others' links alone") {
   x.world.cut(0, 1, broken == 0 ? "slow" : "narrow");
   x.world.run_until_quiet();
   for (end* e : {&x.a, &x.b}) {
-    CHECK(e->lanes[broken].breaks == 1);
-    CHECK(e->lanes[1 - broken].breaks == 0);
+    CHECK(e->rails[broken].breaks == 1);
+    CHECK(e->rails[1 - broken].breaks == 0);
   }
   CHECK(x.a.send(broken, pattern(100)) == post::failed);
   CHECK(x.a.send(1 - broken, pattern(100)) == post::done);
   x.world.run_until_quiet();
-  CHECK(x.b.lanes[1 - broken].frames.size() == 1);
+  CHECK(x.b.rails[1 - broken].frames.size() == 1);
 }
 
 TEST_CASE("joint: what is forgotten hears nothing any more, and what is on its way comes first") {
@@ -128,12 +128,12 @@ TEST_CASE("joint: what is forgotten hears nothing any more, and what is on its w
   CHECK(x.a.send(1, pattern(100)) == post::done);
   {
     const engine::holder hold(x.b.turns);
-    x.b.both->forget(x.b.lanes[1]);
+    x.b.both->forget(x.b.rails[1]);
   }
-  const std::size_t came = x.b.lanes[1].frames.size();
+  const std::size_t came = x.b.rails[1].frames.size();
   x.a.send(1, pattern(100));
   CHECK(x.a.send(0, pattern(100)) == post::done);
   x.world.run_until_quiet();
-  CHECK(x.b.lanes[1].frames.size() == came);
-  CHECK(x.b.lanes[0].frames.size() == 1);
+  CHECK(x.b.rails[1].frames.size() == came);
+  CHECK(x.b.rails[0].frames.size() == 1);
 }
