@@ -22,11 +22,11 @@ std::pair<std::string, std::string> explain_rest(std::size_t size) {
   if (size < shortest_put)
     return {fmt::format("by TCP, in frames of {} bytes", max_payload),
             "sent from where it is, and read to where the receive wants it"};
-  return {
-      fmt::format("by TCP, in pieces of up to {} bytes", max_write),
-      fmt::format("it is {} bytes or more; on one host it is lent to the receiver, which copies "
-                  "it, and only {} bytes go with the request",
-                  shortest_put, beginning_of_lent)};
+  return {fmt::format("by TCP, in pieces of up to {} bytes", max_write),
+          fmt::format(
+              "it is {} bytes or more; over one connection on one host, from {} bytes on, it is "
+              "lent to the receiver, which copies it, and only {} bytes go with the request",
+              shortest_put, shortest_lent, beginning_of_lent)};
 }
 
 std::string explain_frame(std::size_t payload) {

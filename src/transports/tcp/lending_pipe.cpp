@@ -12,9 +12,11 @@ namespace weft::transports::tcp {
 
 namespace {
 
-// The most that an unprivileged process may have by default. A pipe that stays smaller takes less
-// at a time.
+// The most that an unprivileged process may have by default.
 constexpr int capacity = 1024 * 1024;
+// With less in a pipe, its system calls take longer than a copy. The kernel gives small pipes to a
+// user whose pipes have many pages already.
+constexpr int least_capacity = 256 * 1024;
 
 /// splice has no MSG_NOSIGNAL: a broken connection would end a process that does not ignore
 /// SIGPIPE. The signal also comes when a part was taken before.
@@ -42,6 +44,7 @@ ssize_t lending_pipe::send(int socket, const void* owner, const_buffer what, boo
   const unsigned flags = SPLICE_F_NONBLOCK | (more || left_ < what.size() ? SPLICE_F_MORE : 0u);
   const ssize_t n = move_into(socket, out_.get(), left_, flags);
   if (n > 0) left_ -= static_cast<std::size_t>(n);
+  if (n == 0) drop(owner);  // 0 asks for a copy of these bytes
   if (n >= 0 || errno == EAGAIN || errno == EINTR) return n;
   const int why = errno;
   drop(owner);
@@ -56,13 +59,7 @@ ssize_t lending_pipe::send(int socket, const void* owner, const_buffer what, boo
 /// \return false: the kernel does not take that memory (a device's), or refuses the calls
 bool lending_pipe::fill(const_buffer what) noexcept {
   if (!usable_) return false;
-  if (!in_) {
-    int both[2];
-    if (::pipe2(both, O_CLOEXEC | O_NONBLOCK) != 0) return false;
-    out_ = runtime::unique_fd(both[0]);
-    in_ = runtime::unique_fd(both[1]);
-    ::fcntl(in_.get(), F_SETPIPE_SZ, capacity);
-  }
+  if (!in_ && !open()) return false;
   iovec piece{const_cast<std::byte*>(what.data()), what.size()};  // it is only read
   const ssize_t n = ::vmsplice(in_.get(), &piece, 1, SPLICE_F_NONBLOCK);
   if (n < 0 && (errno == ENOSYS || errno == EPERM)) usable_ = false;
@@ -70,11 +67,32 @@ bool lending_pipe::fill(const_buffer what) noexcept {
   return left_ != 0;
 }
 
-void lending_pipe::drop(const void* owner) noexcept {
-  if (left_ == 0 || owner != owner_) return;
+bool lending_pipe::open() noexcept {
+  int both[2];
+  if (::pipe2(both, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+  out_ = runtime::unique_fd(both[0]);
+  in_ = runtime::unique_fd(both[1]);
+  ::fcntl(in_.get(), F_SETPIPE_SZ, capacity);
+  usable_ = ::fcntl(in_.get(), F_GETPIPE_SZ) >= least_capacity;
+  if (usable_) {
+    in_guard_.watch(in_.get());
+    out_guard_.watch(out_.get());
+  } else {
+    close();
+  }
+  return usable_;
+}
+
+void lending_pipe::close() noexcept {
+  in_guard_.drop();
+  out_guard_.drop();
   in_ = {};
   out_ = {};
   left_ = 0;
+}
+
+void lending_pipe::drop(const void* owner) noexcept {
+  if (left_ != 0 && owner == owner_) close();
 }
 
 }  // namespace weft::transports::tcp

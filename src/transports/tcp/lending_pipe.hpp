@@ -6,6 +6,7 @@
 
 #include <weft/message.hpp>
 
+#include "runtime/close_on_fork.hpp"
 #include "runtime/fd.hpp"
 
 namespace weft::transports::tcp {
@@ -26,15 +27,18 @@ class lending_pipe {
   /// Forgets the owner's bytes that the socket has not taken.
   void drop(const void* owner) noexcept;
 
-  /// Whether the kernel has not refused it yet.
+  /// Whether the kernel has not refused it yet, or given too small a pipe.
   bool usable() const noexcept { return usable_; }
 
  private:
   bool fill(const_buffer what) noexcept;
+  bool open() noexcept;
+  void close() noexcept;
 
   runtime::unique_fd in_, out_;
-  const void* owner_ = nullptr;  // of the bytes in the pipe
-  std::size_t left_ = 0;         // in the pipe
+  runtime::close_on_fork in_guard_, out_guard_;  // a child would keep the pages that are in it
+  const void* owner_ = nullptr;                  // of the bytes in the pipe
+  std::size_t left_ = 0;                         // in the pipe
   bool usable_ = true;
 };
 

@@ -23,8 +23,6 @@ constexpr std::size_t bytes_per_write = 16 * 1024;
 constexpr std::size_t pieces_per_write = 16;
 // Of a put, until other peers have their turn.
 constexpr std::uint64_t bytes_per_turn = 2 * 1024 * 1024;
-// For a peer to read what is lent to it when this side ends.
-constexpr std::chrono::milliseconds time_to_read{200};
 
 /// Contiguous bytes go by send: sendmsg makes the kernel fetch a list, 2 % of a small message's
 /// time.
@@ -168,16 +166,17 @@ post stream_link::send_large(const frame_header& header, const frame_extension* 
 }
 
 /// The peer may not know that this side ends. It gets a piece that has begun, and no others. What
-/// is lent cannot be copied any more: a peer that polls reads it in microseconds. From one that
-/// does not the connection is broken off, so that it takes nothing for the message that it reads
-/// later.
+/// is lent cannot be copied any more: a peer that polls reads it soon. From one that does not the
+/// connection is broken off, so that it takes nothing for the message that it reads later; frames
+/// that were sent behind it are lost with it (docs/reliability.md).
 void stream_link::let_go() noexcept {
   pair_.expected().clear();
   if (has_lent()) {
     pair_.owner().pipe().drop(this);
-    if (!ready() || !await_read_by_peer(pair_.fd(), time_to_read)) return pair_.break_off();
+    if (!ready() || !await_read_by_peer(pair_.fd(), pair_.owner().end_of_reading()))
+      return pair_.break_off();
+    let_go_ += lent_.size();
     lent_.clear();
-    let_go_ = true;
   }
   end_put();
   copy_held();
@@ -209,7 +208,7 @@ ssize_t stream_link::write_once(std::size_t& wanted) noexcept {
   wanted = first.size();
   // The parts are only read.
   if (!first.empty()) parts[count++] = {const_cast<std::byte*>(first.data()), first.size()};
-  const bool header_only = putting_ && put_.lent && !first.empty();
+  const bool header_only = putting_ && put_.lent && held_left_ != 0 && !first.empty();
   gather rest = held_;
   for (std::size_t left = header_only ? 0 : held_left_; left != 0 && count != pieces_per_write;) {
     const const_buffer run = rest.run(left);
@@ -307,6 +306,7 @@ bool stream_link::write_rest() noexcept {
 void stream_link::leave_rest() noexcept {
   let_go();
   if (write_rest() || !blocked_) return;
+  add_answers();
   pair_.owner().linger_on(pair_.fd(), send_buffer_.waiting());
   pair_.fall_silent();
   send_buffer_.written(send_buffer_.size());

@@ -22,6 +22,8 @@ inline constexpr std::size_t longest_copied = 8 * 1024;
 inline constexpr std::size_t shortest_put = 192 * 1024;
 /// So much of a message that will be lent goes with its request: it hides the handshake.
 inline constexpr std::size_t beginning_of_lent = 16 * 1024;
+/// The shortest message whose rest is then long enough.
+inline constexpr std::size_t shortest_lent = shortest_put + beginning_of_lent;
 
 /// Bytes that were taken and not written. Grows beyond `usual` only when the caller demands it. A
 /// member of the link.
@@ -105,11 +107,11 @@ class stream_link final : public link {
   /// Frees memory that only traffic needs.
   void rest() noexcept { send_buffer_.rest(); }
 
-  /// So many writes that the peer lends have been read: it is to be told so.
+  /// So many writes that the peer lends have been read: an answer is due.
   void owe_answers(std::uint32_t n) noexcept;
   /// The peer has read the oldest put that was lent to it. \return false: it cannot have
   bool was_read() noexcept;
-  /// Whether the peer may still read memory of the application.
+  /// Whether the peer may still read memory of the application that was lent.
   bool has_lent() const noexcept { return !lent_.empty(); }
 
   bool listed = false;  ///< the transport's: it waits for a flush
@@ -161,7 +163,7 @@ class stream_link final : public link {
   std::vector<std::uint64_t> lent_;  // cookies of lent puts that are not read, oldest first
   std::uint32_t owed_ = 0;           // of the peer's writes, which it lends, so many have been read
   std::uint64_t written_ = 0;        // bytes
-  bool let_go_ = false;              // of what was lent, too: answers to that count no more
+  std::size_t let_go_ = 0;  // lent puts that count no more, and that the peer still answers
   bool blocked_ = false;
   bool room_wanted_ = false;  // a frame was refused, or memory is held: on_writable will tell
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes into the memory that the peer expects them in.
+// Puts: writes into the memory that the peer expects them in, lent or copied, and this side's
+// memory for those of the peer.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -44,7 +45,7 @@ bool stream_link::can_lend(std::size_t size) noexcept {
 
 /// More would only delay what is lent, which moves faster.
 std::size_t stream_link::longest_beginning(std::size_t size) const noexcept {
-  return size >= shortest_put && may_lend() ? beginning_of_lent : link::longest_beginning(size);
+  return size >= shortest_lent && may_lend() ? beginning_of_lent : link::longest_beginning(size);
 }
 
 bool stream_link::may_lend() const noexcept {
@@ -86,7 +87,7 @@ void stream_link::tell_of_put() noexcept {
 }
 
 bool stream_link::was_read() noexcept {
-  if (lent_.empty()) return let_go_;
+  if (lent_.empty()) return let_go_ != 0 && let_go_-- != 0;
   const bool whole = !putting_ || (put_.left == 0 && held_left_ == 0);
   if (lent_.size() == 1 && put_.lent && !whole) return false;
   const std::uint64_t cookie = lent_.front();

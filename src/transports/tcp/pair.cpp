@@ -229,16 +229,17 @@ unsigned pair::look() noexcept {
   return events;
 }
 
-/// Reads once, and tells the peer of writes that have been read, and the link of its own.
+/// Reads once, and answers the peer's writes that have been read.
 bool pair::read() noexcept {
   const bool came = port_.read(socket_.get(), frame_sink_, owner_.scratch());
   if (const std::uint32_t n = port_.take_owed(); n != 0 && link_) link_->owe_answers(n);
-  for (std::uint32_t n = port_.take_answers(); n != 0 && stage_ == stage::up && link_; --n)
-    if (!link_->was_read()) {
-      end(errc::protocol_error);
-      break;
-    }
   return came;
+}
+
+bool pair::on_read_by_peer(std::uint32_t writes) noexcept {
+  for (; writes != 0 && stage_ == stage::up && link_; --writes)
+    if (!link_->was_read()) return false;
+  return true;
 }
 
 void pair::judge_port() noexcept {
@@ -310,7 +311,7 @@ bool pair::drain_peer() noexcept {
   if (stage_ == stage::connecting) owner_.sockets().poll();
   if (stage_ == stage::connecting) return false;
   // Nothing more comes from a host that no longer answers.
-  if (stage_ != stage::up || is_asked_in_vain(fd(), time_to_answer)) return true;
+  if (stage_ != stage::up || is_unresponsive(fd(), time_to_answer)) return true;
   const bool all_left = !link_ || link_->write_rest();
   if (all_left && !std::exchange(said_all_, true)) ::shutdown(socket_.get(), SHUT_WR);
   for (unsigned n = 0; n != last_reads && port_.now() == port::state::open; ++n)

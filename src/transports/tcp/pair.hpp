@@ -22,7 +22,7 @@ class tcp_transport;
 /// both. Each direction is still opened by its sender. The side that opens first listens; the other
 /// side connects. If both begin at the same moment, the connection of the larger token is made and
 /// the other is not. Owned by the transport; progress lock held only. docs/adr/0007-tcp.md.
-class pair final : public runtime::fd_watcher {
+class pair final : public runtime::fd_watcher, answer_sink {
  public:
   enum class stage : std::uint8_t {
     none,
@@ -54,6 +54,8 @@ class pair final : public runtime::fd_watcher {
   void forget() noexcept;      // see transport::forget
   /// Called by the transport's timer. \return whether the pair wants further ticks
   bool tick(std::chrono::steady_clock::time_point now) noexcept;
+
+  bool on_read_by_peer(std::uint32_t writes) noexcept override;
 
   // For the link:
   void link_ended() noexcept;
@@ -112,7 +114,7 @@ class pair final : public runtime::fd_watcher {
   runtime::unique_fd socket_;
   runtime::close_on_fork fork_guard_;  // the socket: no child keeps it
   stream_link* link_ = nullptr;        // owned by the protocol layer
-  port port_;
+  port port_{*this};
   bool accepted_ = false;  // the peer may send
   bool said_all_ = false;  // this side has shut its direction down
   bool spent_ = false;     // it has tried the addresses of an offer: that is done once

@@ -108,10 +108,9 @@ bool port::begin_placing(const frame_header& h, const frame_extension* x,
 /// \param there what was read behind its header; moves on to the next one
 /// \return whether it makes sense
 bool port::take_own(int fd, const frame_header& h, std::span<const std::byte>& there) noexcept {
-  if (h.kind == static_cast<std::uint8_t>(own_kind::have_read)) {
-    answers_ += static_cast<std::uint32_t>(h.tag);
-    return h.size == 0 && h.flags == 0 && h.tag <= most_answers && answers_ <= most_answers;
-  }
+  if (h.kind == static_cast<std::uint8_t>(own_kind::have_read))
+    return h.size == 0 && h.flags == 0 && h.tag <= most_answers &&
+           answers_.on_read_by_peer(static_cast<std::uint32_t>(h.tag));
   const remote_address where = remote_address::unpack(h.tag);
   if (h.kind != static_cast<std::uint8_t>(own_kind::write) || (h.flags & ~asks_when_read) != 0 ||
       h.size == 0 || !expected_.allows(where, h.size))

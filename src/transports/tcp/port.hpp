@@ -11,12 +11,26 @@
 
 namespace weft::transports::tcp {
 
+/// What a port says to its owner.
+class answer_sink {
+ public:
+  /// The peer has read so many of this side's writes.
+  /// \return false: it cannot have
+  virtual bool on_read_by_peer(std::uint32_t writes) noexcept = 0;
+
+ protected:
+  ~answer_sink() = default;
+};
+
 /// Cuts the bytes of a connection into frames. Keeps only the beginning of an incomplete frame:
 /// bytes are read into memory that all connections share, or, those of long frames, directly into
 /// the buffer of the receive, or to the memory that the peer's writes are for. Owned by a pair;
 /// progress lock held only.
 class port {
  public:
+  /// \param answers outlives the port
+  explicit port(answer_sink& answers) noexcept : answers_(answers) {}
+
   enum class state : std::uint8_t {
     open,
     ended,   ///< the other side has closed it, or its process has died: the control plane tells
@@ -44,8 +58,6 @@ class port {
 
   /// How many writes have been read, since the last call, whose sender wants to know that.
   std::uint32_t take_owed() noexcept { return std::exchange(owed_, 0u); }
-  /// How many of this side's writes the peer has read, as it has said since the last call.
-  std::uint32_t take_answers() noexcept { return std::exchange(answers_, 0u); }
 
   /// Frees memory that only traffic needs.
   void rest() noexcept;
@@ -60,12 +72,13 @@ class port {
   mutable_buffer next_place(frame_sink& to) noexcept;
   bool read_placed(int fd, frame_sink& to, std::span<std::byte> scratch) noexcept;
 
+  answer_sink& answers_;
   state state_ = state::open;
   bool bulk_ = false;            // long frames follow each other: read little beyond the header
   std::vector<std::byte> kept_;  // the beginning of a frame
 
   expected_memory expected_;
-  std::uint32_t owed_ = 0, answers_ = 0;
+  std::uint32_t owed_ = 0;
 
   // A frame whose payload is read to the place that the frame sink named, or a `write`.
   bool placing_ = false;

@@ -124,7 +124,7 @@ std::chrono::milliseconds silence(int fd) noexcept {
   return std::chrono::milliseconds(owes_acknowledgement || was_probed ? heard(now) : 0);
 }
 
-bool is_asked_in_vain(int fd, std::chrono::milliseconds timeout) noexcept {
+bool is_unresponsive(int fd, std::chrono::milliseconds timeout) noexcept {
   const tcp_info now = info_of(fd);
   const bool again = now.tcpi_retransmits != 0 || now.tcpi_probes != 0;
   return again && std::chrono::milliseconds(heard(now)) > timeout;

@@ -27,7 +27,6 @@ int connect_result(int fd) noexcept;
 /// not answer for `timeout` ends it.
 void prepare(int fd, std::chrono::seconds timeout) noexcept;
 
-/// How long the kernel may wait for an answer to sent bytes; zero: without limit.
 /// Whether both ends are on this host.
 bool stays_here(int fd) noexcept;
 
@@ -42,6 +41,7 @@ bool is_reset(int fd) noexcept;
 /// read by then counts no more.
 void reset_on_close(int fd) noexcept;
 
+/// How long the kernel may wait for an answer to sent bytes; zero: without limit.
 void set_user_timeout(int fd, std::chrono::milliseconds timeout) noexcept;
 
 /// Bytes that were written and that the other host has not acknowledged.
@@ -52,6 +52,6 @@ std::size_t unacknowledged(int fd) noexcept;
 std::chrono::milliseconds silence(int fd) noexcept;
 
 /// Whether the kernel has probed more than once, and nothing has been received for `timeout`.
-bool is_asked_in_vain(int fd, std::chrono::milliseconds timeout) noexcept;
+bool is_unresponsive(int fd, std::chrono::milliseconds timeout) noexcept;
 
 }  // namespace weft::transports::tcp

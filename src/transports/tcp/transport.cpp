@@ -324,4 +324,12 @@ void tcp_transport::tick() noexcept {
   if (again) want_ticks();
 }
 
+std::chrono::steady_clock::time_point tcp_transport::end_of_reading() noexcept {
+  constexpr std::chrono::milliseconds time_to_read{200};
+  constexpr std::chrono::seconds together{1};
+  const auto now = std::chrono::steady_clock::now();
+  if (now - reading_began_ > together) reading_began_ = now;
+  return reading_began_ + time_to_read;
+}
+
 }  // namespace weft::transports::tcp

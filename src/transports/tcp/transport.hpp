@@ -55,6 +55,9 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   std::chrono::seconds peer_timeout() const noexcept { return settings_.peer_timeout; }
   std::span<std::byte> scratch() noexcept { return {scratch_.get(), port::scratch_bytes}; }
   lending_pipe& pipe() noexcept { return pipe_; }
+  /// Until when peers may read what is lent to them when this side ends. Peers that end together
+  /// have the same time: the progress lock is held meanwhile.
+  std::chrono::steady_clock::time_point end_of_reading() noexcept;
   /// Counts passes, so that a link recognizes a burst: frames posted without a pass in between.
   const std::uint32_t& passes() const noexcept { return passes_; }
   bool passes_soon() const noexcept { return engine_.passes_soon(); }
@@ -95,6 +98,7 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   const std::unique_ptr<runtime::wait_set> sockets_;  // idle ones, and those being connected
   std::unique_ptr<std::byte[]> scratch_;  // memory for reads, used by one pair at a time
   lending_pipe pipe_;
+  std::chrono::steady_clock::time_point reading_began_{};
   lingering_sockets lingering_sockets_;
   acceptor acceptor_;
   clock clock_;

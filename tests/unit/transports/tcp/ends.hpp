@@ -47,6 +47,7 @@ class recorder final : public frame_sink {
     frame f{h, x ? std::optional(*x) : std::nullopt, {}, payload == nullptr};
     if (payload) f.payload.assign(payload, payload + h.size);
     frames.push_back(std::move(f));
+    if (when_frame) when_frame();
     return sensible;
   }
   void on_transferred(std::uint64_t cookie, bool well) noexcept override {
@@ -55,6 +56,7 @@ class recorder final : public frame_sink {
   void on_writable() noexcept override { ++rooms; }
   void on_broken(errc why) noexcept override { broken.push_back(why); }
 
+  std::function<void()> when_frame;  // called for each
   std::vector<frame> frames;
   std::vector<std::uint64_t> transferred;  // cookies of puts
   std::vector<errc> broken;

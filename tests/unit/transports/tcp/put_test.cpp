@@ -4,8 +4,11 @@
 #include <array>
 #include <optional>
 
+#include <sys/socket.h>
+
 #include "ends.hpp"
 #include "transports/tcp/link.hpp"
+#include "transports/tcp/peer_backlog.hpp"
 
 using namespace ends;
 
@@ -130,7 +133,9 @@ TEST_CASE("tcp: a put to memory that was withdrawn is dropped") {
   CHECK((other == bytes(100)));
 }
 
-TEST_CASE("tcp: a peer that writes outside of the memory that it was granted, or answers unasked, is cut off") {
+TEST_CASE(
+    "tcp: a peer that writes outside of the memory that it was granted, or answers unasked, is cut "
+    "off") {
   both x;
   bytes in(1000);
   const remote_address to = expect(x.b, in);
@@ -154,6 +159,43 @@ TEST_CASE("tcp: a peer that writes outside of the memory that it was granted, or
   REQUIRE(eventually({&x.a, &x.b}, [&] { return !x.b.in.broken.empty(); }));
   CHECK(x.b.in.broken.front() == errc::protocol_error);
   CHECK((in == bytes(1000)));
+}
+
+TEST_CASE("tcp: a peer that says that it has read what has not left yet is cut off") {
+  both x;
+  const bytes out = pattern(12 * tcp::max_write, 3);
+  const const_buffer whole(out);
+  bytes in(out.size());
+  REQUIRE(put(x.a, whole, expect(x.b, in)) == post::posted);  // the socket has not room for all
+  frame_header h = frame_number(1);
+  h.kind = static_cast<std::uint8_t>(tcp::own_kind::have_read);
+  CHECK(x.b.send(h, {}) == post::done);
+  REQUIRE(eventually({&x.a}, [&] { return !x.a.in.broken.empty(); }));
+  CHECK(x.a.in.broken.front() == errc::protocol_error);
+  CHECK(x.a.in.transferred.empty());
+}
+
+TEST_CASE("tcp: an answer counts before the frames behind it") {
+  both x;
+  const bytes out = pattern(tcp::shortest_put, 3);
+  const const_buffer whole(out);
+  bytes in(out.size());
+  REQUIRE(put(x.a, whole, expect(x.b, in), 7) == post::posted);
+  REQUIRE(eventually({&x.b}, [&] { return in == out; }));  // and x.a has not read its answer
+  REQUIRE(sent(x.b, 1));
+  std::size_t transferred_before = 0;
+  x.a.in.when_frame = [&] { transferred_before = x.a.in.transferred.size(); };
+  REQUIRE(eventually({&x.a, &x.b}, [&] { return x.a.in.frames.size() == 1; }));
+  CHECK(transferred_before == 1);
+}
+
+TEST_CASE("tcp: what a kernel does not answer is not taken for read") {
+  // Two connected sockets of another family: sock_diag finds none of TCP.
+  int both[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, both) == 0);
+  const runtime::unique_fd one(both[0]), other(both[1]);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  CHECK_FALSE(tcp::await_read_by_peer(one.get(), until));
 }
 
 TEST_CASE("tcp: a side that ends takes lent memory back from a peer that has not read it") {
