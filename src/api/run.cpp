@@ -61,7 +61,8 @@ void detail::spawned_task_failed(const std::exception_ptr& failure) noexcept {
   try {
     std::rethrow_exception(failure);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "weft: a spawned task failed, and no on_failure was given: %s\n", e.what());
+    std::fprintf(stderr, "weft: a spawned task failed, and no on_failure was given: %s\n",
+                 e.what());
   } catch (...) {
     std::fprintf(stderr, "weft: a spawned task threw something that is no std::exception\n");
   }

@@ -150,8 +150,7 @@ options domain::chosen() const {
   if (manual_progress_) o.progress = progress_mode::polling;
   o = options::from_environment(std::move(o));
   o.standalone = true;
-  o.lanes =
-      1;  // each endpoint is a context, and shares nothing with others; a scalable one has lanes
+  o.lanes = 1;  // an endpoint is a context that shares nothing; a scalable one has lanes
   o.hashed_tag_bits = hashed_tag_bits;
   o.processes_per_host = processes;
   return o;

@@ -98,13 +98,9 @@ void scalable_endpoint::need_context() {
   if (context_) return;
   options o = domain_.chosen();
   o.lanes = static_cast<unsigned>(count_);
-  context_.emplace(std::move(o));
-  try {
-    domain_.add(*context_);
-  } catch (...) {
-    context_.reset();
-    throw;
-  }
+  auto made = std::make_unique<weft::context>(std::move(o));
+  domain_.add(*made);
+  context_ = std::move(made);
 }
 
 lane& scalable_endpoint::at(unsigned number) {

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "bindings/ofi/address_vector.hpp"
@@ -56,7 +55,7 @@ class scalable_endpoint final : public fid_ep {
   const std::size_t count_;
   address_vector* names_ = nullptr;
   std::mutex mutex_;  // guards the members below
-  std::optional<weft::context> context_;
+  std::unique_ptr<weft::context> context_;
   std::vector<std::unique_ptr<lane>> lanes_;  // null: not used yet
   std::unique_ptr<endpoint> closed_;          // the last of a chain
 };

@@ -76,7 +76,7 @@ task<endpoint> let_in_at(context& lane, std::string listening, claimant& who) {
 
 }  // namespace
 
-TEST_CASE("impostor: a rank that one lane has met belongs to that process in the other lanes, too") {
+TEST_CASE("impostor: a rank that one lane has met is that process in all lanes") {
   const std::string name = "unix://weft-impostor-" + std::to_string(::getpid());
   options o;
   o.lanes = 2;
