@@ -146,6 +146,13 @@ void set_registration_caching(options& o, const char* name, const std::string& v
   o.regions.caching = one_of(cachings, name, value, "off, on or bounded");
 }
 
+void set_eager_limit(options& o, const char* name, const std::string& value) {
+  if (value == "auto")
+    o.eager_limit.reset();
+  else
+    o.eager_limit = bytes(name, value);
+}
+
 void set_region_entries(options& o, const char* name, const std::string& value) {
   std::size_t n = 0;
   const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), n);
@@ -296,9 +303,9 @@ const std::vector<environment_variable>& environment_variables() {
        "how large messages cross shared memory: auto, pipeline, cma, direct", set_shm_copy,
        [](const options& o) { return o.shm_copy; }},
       {"WEFT_EAGER_LIMIT", "eager_limit",
-       "bytes of the longest message that goes without a handshake (k, m, g)",
-       [](options& o, const char* n, const std::string& v) { o.eager_limit = bytes(n, v); },
-       [](const options& o) { return std::to_string(o.eager_limit); }},
+       "bytes of the longest message that goes without a handshake (k, m, g); auto: the transport's",
+       set_eager_limit,
+       [](const options& o) { return o.eager_limit ? std::to_string(*o.eager_limit) : "auto"; }},
       {"WEFT_RENDEZVOUS", "experimental.rendezvous",
        "how the rest of a longer one crosses: auto, frames, get, put", set_rendezvous,
        [](const options& o) { return name_of(o.experimental.rendezvous); }},
@@ -341,9 +348,10 @@ const std::vector<environment_variable>& environment_variables() {
 }
 
 options detail::checked(options chosen) {
-  for (std::size_t* n :
-       {&chosen.eager_limit, &chosen.unexpected_budget, &chosen.regions.most_bytes})
-    *n = std::min(*n, most_bytes);  // SIZE_MAX: no limit
+  const auto limit = [](std::size_t& n) { n = std::min(n, most_bytes); };  // SIZE_MAX: no limit
+  if (chosen.eager_limit) limit(*chosen.eager_limit);
+  limit(chosen.unexpected_budget);
+  limit(chosen.regions.most_bytes);
   options again;
   for (const environment_variable& v : environment_variables())
     v.set(again, fmt::format("options::{} ({})", v.option, v.name).c_str(), v.get(chosen));

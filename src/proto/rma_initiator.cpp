@@ -96,7 +96,9 @@ bool rma_initiator::take_number(rma_operation& op) noexcept {
 bool rma_initiator::asks_first(const rma_operation& op) const noexcept {
   const messenger_settings& chosen = connection_->owner().settings();
   const std::size_t size = size_of(op.order);
-  if (op.by_frames || size <= chosen.eager_limit) return false;
+  const std::size_t at_once =
+      chosen.eager_limit.value_or(connection_->link()->traits().eager_limit);
+  if (op.by_frames || size <= at_once) return false;
   if (op.order.kind == rma_kind::get)
     return chosen.rendezvous == rendezvous_scheme::get ||
            (chosen.rendezvous == rendezvous_scheme::automatic &&

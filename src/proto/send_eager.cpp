@@ -17,7 +17,8 @@ using transports::post;
 void sender::opened() noexcept {
   const messenger_settings& settings = connection_->owner().settings();
   const transports::traits& traits = connection_->link()->traits();
-  small_limit_ = std::min(longest_in_one_frame(traits), settings.eager_limit);
+  eager_limit_ = settings.eager_limit.value_or(traits.eager_limit);
+  small_limit_ = std::min(longest_in_one_frame(traits), eager_limit_);
   inlines_ = inlines(settings.eager_data, traits);
   measures_ = traits.measures_payloads && settings.eager_data == rendezvous_eager_data::automatic;
 }
@@ -64,9 +65,8 @@ bool sender::start(send_operation& op) noexcept {
 /// receiver's answer, the rest (rendezvous).
 /// \return whether there is too little credit for the part that should go at once
 bool sender::plan(send_operation& op) noexcept {
-  const std::size_t eager_limit = connection_->owner().settings().eager_limit;
-  const std::size_t beginning = op.size <= eager_limit ? op.size : longest_beginning(op.size);
-  const send_plan chosen = plan_send(op.size, eager_limit, writer_->flow().credit(), beginning);
+  const std::size_t beginning = op.size <= eager_limit_ ? op.size : longest_beginning(op.size);
+  const send_plan chosen = plan_send(op.size, eager_limit_, writer_->flow().credit(), beginning);
   op.rendezvous = chosen.rendezvous;
   op.eager_end = chosen.eager_end;
   return chosen.starved;

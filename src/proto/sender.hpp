@@ -60,6 +60,7 @@ class sender {
   peer_connection* connection_;
   frame_writer* writer_;
   std::size_t small_limit_ = 0;  // bytes of the largest message that always goes in one frame
+  std::size_t eager_limit_ = 0;  // bytes of the largest message that goes without a handshake
   bool measures_ = false;        // traits::measures_payloads, and eager data is automatic
   bool inlines_ = true;          // the beginning of a long message goes with its request
   send_order order_;

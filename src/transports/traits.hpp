@@ -2,6 +2,7 @@
 // The properties of a transport that the protocol layer needs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -16,6 +17,10 @@ struct traits {
   /// Bytes in the first frame of a long message: small where sender and receiver copy at the same
   /// time, so that the receiver begins early.
   std::uint32_t first_piece = 8 * 1024;
+
+  /// Messages up to this many bytes go without a handshake, if options::eager_limit says nothing:
+  /// from here on, waiting for the receiver costs less than the copies of eager data.
+  std::size_t eager_limit = std::size_t{64} << 10;
 
   /// Longer payloads that are sent without a request follow a frame of their own that announces
   /// them, so that the receiver knows where the bytes belong before they come. The announcement is

@@ -18,7 +18,7 @@ using namespace weft;
 namespace {
 
 task<void> close_after_sending(context&, endpoint other) {
-  const bytes out = pattern(50'000, 1);
+  const bytes out = pattern(30'000, 1);
   co_await other.send(out, tag{1});
   other.close();
   expect(co_await outcome(other.send(out, tag{1})) == errc::closed, "a send after close");
@@ -27,10 +27,10 @@ task<void> close_after_sending(context&, endpoint other) {
   expect(co_await outcome(other.recv(in, tag{2})) == errc::closed, "a receive after close");
 }
 task<void> notice_close(context&, endpoint other) {
-  bytes in(50'000);
+  bytes in(30'000);
   co_await other.closed();
   co_await other.recv(in, tag{1});
-  expect(in == pattern(50'000, 1), "what was sent before the close arrives");
+  expect(in == pattern(30'000, 1), "what was sent before the close arrives");
   expect(co_await outcome(other.recv(in, tag{1})) == errc::closed, "nothing follows it");
   expect(co_await outcome(other.send(in, tag{1})) == errc::closed, "nothing goes back");
 }

@@ -44,8 +44,8 @@ std::string quoted(const std::string& s) { return s.empty() ? "(empty)" : s; }
 std::size_t bytes_of(const std::string& text) {
   options o;
   for (const environment_variable& v : environment_variables())
-    if (std::string_view(v.name) == "WEFT_EAGER_LIMIT") v.set(o, "--why", text);
-  return o.eager_limit;
+    if (std::string_view(v.name) == "WEFT_UNEXPECTED_BUDGET") v.set(o, "--why", text);
+  return o.unexpected_budget;
 }
 
 ordered_json variables(const options& now) {

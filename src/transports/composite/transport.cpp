@@ -24,6 +24,7 @@ transports::traits common(std::string_view name,
     t.max_payload = std::min(t.max_payload, one.max_payload);
     t.fragment = std::min(t.fragment, one.fragment);
     t.first_piece = std::min(t.first_piece, one.first_piece);
+    t.eager_limit = std::max(t.eager_limit, one.eager_limit);
     t.links += one.links;
     t.shares_memory = t.shares_memory || one.shares_memory;
   }

@@ -24,6 +24,7 @@ const transports::traits& shm_transport::traits() const noexcept {
   static constexpr transports::traits shm{.name = "shm",
                                           .max_payload = shm::max_payload,
                                           .fragment = 16 * 1024,
+                                          .eager_limit = std::size_t{48} << 10,
                                           .shares_memory = true,
                                           .measures_payloads = true};
   return shm;

@@ -49,6 +49,20 @@ TEST_CASE("the ways of large messages follow the options") {
   CHECK(has(ways(o, 1025), "rendezvous"));
 }
 
+TEST_CASE("each transport has an eager limit of its own, unless the options name one") {
+  options shm, tcp;
+  tcp.transports = {"self", "tcp"};
+  CHECK(has(ways(shm, 48 << 10), "at once"));
+  CHECK(has(ways(shm, 49 << 10), "rendezvous"));
+  CHECK(has(ways(tcp, 49 << 10), "at once"));
+  CHECK(has(ways(tcp, 65 << 10), "rendezvous"));
+  for (options* const o : {&shm, &tcp}) {
+    o->eager_limit = 36 << 10;
+    CHECK(has(ways(*o, 36 << 10), "at once"));
+    CHECK(has(ways(*o, 40 << 10), "rendezvous"));
+  }
+}
+
 TEST_CASE("a context without shared memory explains that it has none") {
   options o;
   o.transports = {"self"};

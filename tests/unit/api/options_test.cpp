@@ -111,6 +111,7 @@ TEST_CASE("options: a configuration file is read first, then the environment") {
   CHECK(o.eager_limit == 2048);
 
   CHECK(read("").second.empty());
+  CHECK_FALSE(read("WEFT_EAGER_LIMIT=1k\nWEFT_EAGER_LIMIT=auto").first.eager_limit);
   CHECK_THAT(read("\nWEFT_SPIN=x").second, Catch::StartsWith(path + ":2: WEFT_SPIN=\"x\""));
   CHECK_THAT(read("WEFT_SPIM=1").second, Contains(path + ":1: ") && Contains("weft-info"));
   CHECK_THAT(read("WEFT_SPIN").second, Contains("NAME=value"));
