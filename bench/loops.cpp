@@ -66,6 +66,7 @@ task<std::vector<double>> windows(const side& me, std::size_t size, const job& w
   heap_buffers buffers(what.buffer_count(), size);
   if (me.rank == 0) fill_all(buffers);
   std::vector<std::span<std::byte>> boxes(what.window);
+  std::vector<const_buffer> out(what.window);
   std::vector<received> arrivals(what.window);
   std::array<std::byte, 8> ack{};
   scope fly;
@@ -75,17 +76,22 @@ task<std::vector<double>> windows(const side& me, std::size_t size, const job& w
   const auto run_windows = [&](std::size_t count) -> task<void> {
     for (std::size_t w = 0; w < count; ++w) {
       for (std::size_t i = 0; i < what.window; ++i) {
-        if (me.rank == 0) {
-          const auto buffer = buffers.next();
-          stamp(buffer, n + i);
-          fly.start(peer.send(buffer, data_tag));
-        } else {
-          boxes[i] = buffers.next();
+        boxes[i] = buffers.next();
+        if (me.rank == 0) stamp(boxes[i], n + i);
+        out[i] = boxes[i];
+        if (what.batches) continue;
+        if (me.rank == 0)
+          fly.start(peer.send(boxes[i], data_tag));
+        else
           fly.start(peer.recv(boxes[i], data_tag),
                     [&arrival = arrivals[i]](const received& r) { arrival = r; });
-        }
       }
-      co_await fly.join();
+      if (!what.batches)
+        co_await fly.join();
+      else if (me.rank == 0)
+        co_await peer.send_many(out, data_tag);
+      else
+        co_await peer.recv_many(boxes, data_tag, arrivals);
       if (me.rank == 0) {
         co_await peer.recv(ack, ack_tag);
       } else {

@@ -50,6 +50,8 @@ void add_command(CLI::App& app, const char* about, job what) {
   wanted->what = std::move(what);
   auto* sub = app.add_subcommand(wanted->what.bench, about);
   add_job_options(*sub, wanted->what);
+  sub->add_flag("--batches", wanted->what.batches,
+                "A window is one send_many and one recv_many, not many sends and receives");
   add_settings(*sub, wanted->chosen);
   sub->callback([wanted] {
     on_stage(wanted->what.bench, wanted->chosen, wanted->what.hosts,

@@ -73,6 +73,39 @@ task<void> receive_windows(place at) {
   }
 }
 
+task<void> send_batches(place at) {
+  std::array<message, window> out{};
+  std::array<const_buffer, window> list;
+  std::copy(out.begin(), out.end(), list.begin());
+  message ack{};
+  for (unsigned w = 0; w < uncounted_windows + windows; ++w) {
+    at.turn.wait(at.side);
+    {
+      const counting now(at.counts && w >= uncounted_windows);
+      if (w != 0) co_await at.peer.recv(ack, acknowledgement);
+      co_await at.peer.send_many(list, data);
+    }
+    at.turn.pass(at.side);
+  }
+}
+
+task<void> receive_batches(place at) {
+  std::array<message, window> in{};
+  std::array<mutable_buffer, window> list;
+  std::copy(in.begin(), in.end(), list.begin());
+  std::array<received, window> got{};
+  message ack{};
+  for (unsigned w = 0; w < uncounted_windows + windows; ++w) {
+    at.turn.wait(at.side);
+    {
+      const counting now(at.counts && w >= uncounted_windows);
+      co_await at.peer.recv_many(list, data, got);
+      co_await at.peer.send(ack, acknowledgement);
+    }
+    at.turn.pass(at.side);
+  }
+}
+
 /// Side 0 sends first. A message that is counted is a receive and a send.
 task<void> exchange_singles(place at) {
   message out{};
@@ -114,6 +147,8 @@ const std::vector<counted_loop>& counted_loops() {
   static const std::vector<counted_loop> all{
       {"send", "window, send", window * windows},
       {"receive", "window, receive", window * windows},
+      {"send-many", "window, send_many", window * windows},
+      {"receive-many", "window, recv_many", window * windows},
       {"single", "single, receive and send", singles},
       {"c-send", "weft.h window, send", window * windows},
       {"c-receive", "weft.h window, receive", window * windows},
@@ -125,6 +160,8 @@ void run_counted(const std::string& name) {
   const c_windows by_c{window, windows, uncounted_windows};
   if (name == "send") return converse({send_windows, receive_windows}, 0);
   if (name == "receive") return converse({send_windows, receive_windows}, 1);
+  if (name == "send-many") return converse({send_batches, receive_batches}, 0);
+  if (name == "receive-many") return converse({send_batches, receive_batches}, 1);
   if (name == "single") return converse({exchange_singles, exchange_singles}, 1);
   if (name == "c-send") return run_in_c(by_c, 0);
   if (name == "c-receive") return run_in_c(by_c, 1);

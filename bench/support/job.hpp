@@ -20,6 +20,7 @@ struct job {
                       ///< one of mpi_collectives, or start_of_job
   std::vector<std::size_t> sizes{8};  ///< bytes of a message; measured one after the other
   std::size_t window = 1;             ///< messages in flight
+  bool batches = false;               ///< of weft's rate and bandwidth: by send_many and recv_many
   std::string buffers =
       "warm";  ///< "warm": `window` buffers, used repeatedly; "cold": see buffer_count()
   std::string pattern = "all";  ///< of overlap: one of overlap_patterns, or "all"

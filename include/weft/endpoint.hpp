@@ -9,6 +9,7 @@
 
 #include <weft/claim.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/detail/batch_ops.hpp>
 #include <weft/detail/message_ops.hpp>
 #include <weft/detail/rma_ops.hpp>
 
@@ -51,6 +52,14 @@ class endpoint {
     return {name(t), t, data, detail::send_mode::synchronous, immediate};
   }
 
+  /// Sends several messages in a row, each as `send` would, with less work for each small one. Ends
+  /// when the last one has left, or with the first failure: then the messages behind it are not
+  /// sent. Large messages leave one by one: start a `send` for each where they should overlap.
+  /// \param messages the list and its buffers live unchanged until the end
+  detail::send_many_request send_many(std::span<const const_buffer> messages, tag t) const {
+    return {name(t), t, messages};
+  }
+
   /// Receives a message from this peer. A receive that is stopped while its message arrives ends at
   /// once, and the message is lost (docs/lifetimes.md tells how to avoid that).
   /// \param into the buffer; a longer message fills the buffer and ends with errc::truncated
@@ -62,6 +71,19 @@ class endpoint {
   /// The same, scattered over several pieces, in order. `list` must live until the end too.
   detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t) const {
     return {nullptr, name(t), t, list};
+  }
+
+  /// Receives as many messages as `into` has buffers, each as `recv` would, with less work for each
+  /// small one. Ends with the last one, or with the first failure, as when a message is longer than
+  /// its buffer: then later messages are left to other receives. Large messages arrive one by one:
+  /// start a `recv` for each where they should overlap. Until it ends, no other receive should
+  /// match the same messages: which of them gets one is not defined. \param into the list and its
+  /// buffers live until the end \param got  what came in each; entries of messages that did not
+  /// come stay as they were. As
+  ///        long as `into`, or shorter: then later messages go without
+  detail::recv_many_request recv_many(std::span<const mutable_buffer> into, tag_mask t,
+                                      std::span<received> got = {}) const {
+    return {name(t), t, into, got};
   }
 
   /// Ends when a matching message has arrived, and leaves the message in the queue.

@@ -37,8 +37,8 @@ struct options {
   std::size_t unexpected_budget = std::size_t{64} << 20;
 
   /// Messages of up to this many bytes are sent at once. Longer messages need a handshake, which
-  /// overlaps with their first bytes, and their sends end when the receiver has matched them. Empty:
-  /// each transport's own limit, 48 KiB over shared memory and 64 KiB over others.
+  /// overlaps with their first bytes, and their sends end when the receiver has matched them.
+  /// Empty: each transport's own limit, 48 KiB over shared memory and 64 KiB over others.
   std::optional<std::size_t> eager_limit;
 
   /// The registration cache. docs/adr/0019-registration-cache.md

@@ -303,7 +303,8 @@ const std::vector<environment_variable>& environment_variables() {
        "how large messages cross shared memory: auto, pipeline, cma, direct", set_shm_copy,
        [](const options& o) { return o.shm_copy; }},
       {"WEFT_EAGER_LIMIT", "eager_limit",
-       "bytes of the longest message that goes without a handshake (k, m, g); auto: the transport's",
+       "bytes of the longest message that goes without a handshake (k, m, g); auto: the "
+       "transport's",
        set_eager_limit,
        [](const options& o) { return o.eager_limit ? std::to_string(*o.eager_limit) : "auto"; }},
       {"WEFT_RENDEZVOUS", "experimental.rendezvous",

@@ -52,7 +52,8 @@ class match_table {
     return found;
   }
 
-  /// As take_match, but only if no wildcard waits and `suits(found)`; null: call take_match.
+  /// As take_match, but only if no wildcard waits and `suits(found)`; null: call take_match. A
+  /// receive that takes more messages stays in.
   template <class Suits>
   detail::match_operation* take_match_if(const peer* from, std::uint64_t tag,
                                          Suits suits) noexcept {
@@ -61,7 +62,8 @@ class match_table {
     while (found && (found->from != from || !found->tag.matches({tag}))) found = found->after;
     if (!found || wild_.first || !suits(*found)) [[unlikely]]
       return nullptr;
-    withdraw(home, *found);
+    if (found->more == 0) [[likely]]
+      withdraw(home, *found);
     return found;
   }
 

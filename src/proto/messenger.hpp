@@ -31,7 +31,7 @@ namespace weft::proto {
 /// Settings of the protocols. Sizes in bytes.
 struct messenger_settings {
   std::size_t unexpected_budget = 0;
-  std::optional<std::size_t> eager_limit;  ///< empty: the transport's
+  std::optional<std::size_t> eager_limit;             ///< empty: the transport's
   std::uint64_t hashed_tag_bits = ~std::uint64_t{0};  ///< as options::hashed_tag_bits
   rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
   rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;

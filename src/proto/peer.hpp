@@ -116,6 +116,8 @@ class alignas(64) peer final : public transports::frame_sink,
   bool unreported = false;  ///< it was given up, and there was no memory to tell its process
 
  private:
+  friend std::size_t detail::try_send_several(peer* to, peer_id id, std::uint64_t tag,
+                                              std::span<const const_buffer> messages) noexcept;
   friend bool detail::try_send_small(peer* to, peer_id id, std::uint64_t tag, const_buffer data,
                                      std::uint64_t immediate) noexcept;
 

@@ -3,6 +3,8 @@
 // stored. Written for the number of instructions: most messages take this path.
 #include <cstring>
 
+#include <weft/detail/batch_ops.hpp>
+
 #include "proto/messenger.hpp"
 #include "proto/select.hpp"
 #include "runtime/small_copy.hpp"
@@ -29,7 +31,7 @@ constexpr std::int64_t most_units_of_small = units_of(one_frame) + credit_reserv
 
 }  // namespace
 
-/// Part of its three callers, because a call costs a tenth of it.
+/// Part of its callers, because a call costs a tenth of it.
 [[gnu::always_inline]] inline bool peer::send_small(peer_id to, std::uint64_t tag,
                                                     const_buffer data,
                                                     std::uint64_t immediate) noexcept {
@@ -87,7 +89,10 @@ inline bool peer::take_posted(const frame_header& h, const frame_extension* x,
   ++n.messages_received;
   n.bytes_received += h.size;
   writer_.flow().pass(units_of(h.size));
-  owner().engine().end_at_home(op);
+  if (op.more != 0) [[unlikely]]
+    static_cast<detail::recv_many_operation&>(op).advance();
+  else
+    owner().engine().end_at_home(op);
   return !writer_.flow().must_return() && h.credit == 0 ? true : writer_.settle(h.credit);
 }
 
@@ -116,6 +121,15 @@ bool weft::detail::try_send_small(proto::peer* to, peer_id id, std::uint64_t tag
     return false;
   if (!to->owner().engine().try_enter_leading()) return false;
   const bool sent = to->send_small(id, tag, data, immediate);
+  to->owner().engine().leave_leading();
+  return sent;
+}
+
+std::size_t weft::detail::try_send_several(proto::peer* to, peer_id id, std::uint64_t tag,
+                                           std::span<const const_buffer> messages) noexcept {
+  if (!to || !to->owner().engine().try_enter_leading()) return 0;
+  std::size_t sent = 0;
+  while (sent != messages.size() && to->send_small(id, tag, messages[sent], 0)) ++sent;
   to->owner().engine().leave_leading();
   return sent;
 }

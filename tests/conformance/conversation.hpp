@@ -65,3 +65,11 @@ weft::task<weft::errc> outcome(X x) {
 }
 
 }  // namespace conformance
+
+/// A test case of two parts, in every setting. Catch needs a macro to name it.
+#define CONFORMS(what, left, right)                  \
+  TEST_CASE("conformance: " what) {                  \
+    const setting how = every_setting();             \
+    CAPTURE(how);                                    \
+    CHECK_NOTHROW(converse(how, &(left), &(right))); \
+  }

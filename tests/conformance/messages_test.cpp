@@ -265,19 +265,6 @@ task<void> many_tasks(endpoint other, bool first) {
 task<void> many_tasks_left(context&, endpoint other) { return many_tasks(other, true); }
 task<void> many_tasks_right(context&, endpoint other) { return many_tasks(other, false); }
 
-/// On a thread that is not inside run(), so that another thread ends the operations.
-task<void> elsewhere(part p, context& here, endpoint other) {
-  one_thread there;
-  std::exception_ptr failure;
-  co_await resume_on(there);
-  try {
-    co_await p(here, other);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  co_await resume_home();  // `there` cannot end itself
-  if (failure) std::rethrow_exception(failure);
-}
 task<void> ping_elsewhere(context& here, endpoint other) { return elsewhere(&ping, here, other); }
 task<void> pong_elsewhere(context& here, endpoint other) { return elsewhere(&pong, here, other); }
 
@@ -323,13 +310,6 @@ task<void> receive_from_shared(context&, endpoint other) {
 }
 
 }  // namespace
-
-#define CONFORMS(what, left, right)                  \
-  TEST_CASE("conformance: " what) {                  \
-    const setting how = every_setting();             \
-    CAPTURE(how);                                    \
-    CHECK_NOTHROW(converse(how, &(left), &(right))); \
-  }
 
 CONFORMS("messages of every size come back as they were", ping, pong)
 CONFORMS("order per tag and wildcards", send_in_order, receive_in_order)

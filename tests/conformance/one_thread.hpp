@@ -3,10 +3,13 @@
 #pragma once
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 
 #include <weft/weft.hpp>
+
+#include "conversation.hpp"
 
 namespace conformance {
 
@@ -46,5 +49,19 @@ class one_thread final : public weft::executor {
   bool over_ = false;
   std::thread thread_{[this] { serve(); }};
 };
+
+/// Runs a part on a thread that is not inside run(), so that another thread ends the operations.
+inline weft::task<void> elsewhere(part p, weft::context& here, weft::endpoint other) {
+  one_thread there;
+  std::exception_ptr failure;
+  co_await weft::resume_on(there);
+  try {
+    co_await p(here, other);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await weft::resume_home();  // `there` cannot end itself
+  if (failure) std::rethrow_exception(failure);
+}
 
 }  // namespace conformance

@@ -70,6 +70,10 @@ enum class send_mode : std::uint8_t {
 bool try_send_small(proto::peer* to, peer_id id, std::uint64_t tag, const_buffer data,
                     std::uint64_t immediate) noexcept;
 
+/// The same for several messages, as far as it succeeds. \return how many have left
+std::size_t try_send_several(proto::peer* to, peer_id id, std::uint64_t tag,
+                             std::span<const const_buffer> messages) noexcept;
+
 class send_operation;
 class recv_operation;
 class probe_operation;
@@ -127,7 +131,7 @@ class send_operation : public operation {
   void take() const noexcept {}
   std::string explain() const;
 
-  const send_request request;
+  send_request request;       ///< never changes in flight
   std::size_t size = 0;       ///< bytes of the message
   std::size_t sent = 0;       ///< bytes that the transport has taken so far
   std::size_t eager_end = 0;  ///< bytes that are sent before the CTS
@@ -158,6 +162,7 @@ class match_operation : public operation {
   match_operation* before = nullptr;
   match_operation* after = nullptr;
   std::uint64_t posted_at = 0;
+  std::size_t more = 0;  ///< messages that it takes after the next one (recv_many_operation)
   bool queued = false;
   bool cancel_requested = false;
 
@@ -175,7 +180,7 @@ class recv_operation : public match_operation {
   received take() const noexcept { return got; }
   std::string explain() const;
 
-  const buffer_list<mutable_buffer> into;
+  buffer_list<mutable_buffer> into;  ///< changed by recv_many_operation only
   proto::inbound_message* message =
       nullptr;  ///< its message, from the match until all bytes have arrived
 };

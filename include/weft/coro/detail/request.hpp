@@ -54,21 +54,24 @@ class request_awaiter final : public R::operation_type {
   /// Starting happens here and not in await_ready, because the operation may end on another thread
   /// the moment it is started, and must know by then the coroutine to resume.
   template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> self) {
+  [[gnu::always_inline]] bool await_suspend(std::coroutine_handle<Promise> self) {
     const task_environment* const c = task_environment_of(self.promise());
     if constexpr (request_without_operation<R>)
       if (!(c && c->stop.stop_requested()) && this->request.try_now()) return false;
     self_ = self;
     if (c) {
       this->on = c->on;
-      if (c->stop.stop_possible()) on_stop_.emplace(c->stop, canceller{this});
+      if (c->stop.stop_possible()) [[unlikely]]
+        heed(c->stop);
     }
     return !this->start();
   }
 
-  value_type await_resume() {
-    on_stop_.reset();
-    if (this->status != errc::ok) throw error(this->status, this->explain());
+  [[gnu::always_inline]] value_type await_resume() {
+    if (on_stop_) [[unlikely]]
+      ignore_stop();
+    if (this->status != errc::ok) [[unlikely]]
+      fail();
     return this->take();
   }
 
@@ -87,6 +90,13 @@ class request_awaiter final : public R::operation_type {
     request_awaiter* op;
     void operator()() const noexcept { op->cancel(); }
   };
+
+  // Seldom called, and apart, so that the rest becomes a part of each coroutine.
+  [[gnu::noinline]] void heed(const std::stop_token& stop) {
+    on_stop_.emplace(stop, canceller{this});
+  }
+  [[gnu::noinline]] void ignore_stop() noexcept { on_stop_.reset(); }
+  [[noreturn, gnu::noinline]] void fail() const { throw error(this->status, this->explain()); }
 
   static void ended(operation& op) noexcept { static_cast<request_awaiter&>(op).self_.resume(); }
 
