@@ -54,6 +54,18 @@ bool scheme_costs::next_run_gets(const size_class& c) noexcept {
   return (get < frames) != (c.runs % between == 0);
 }
 
+/// Whether the payload that has ended shows that this run, of the dearer scheme, is not worth its
+/// other payloads. Only if no other payload is under way: of several, the first one to end has the
+/// time of all.
+bool scheme_costs::is_hopeless(const size_class& c) noexcept {
+  const measured& tried = c.gets ? c.get : c.frames;
+  const measured& other = c.gets ? c.frames : c.get;
+  const bool only_one = c.alone && payloads_per_run - c.left == tried.payloads;
+  return only_one && tried.runs > 1 && other.per_kib != 0 &&
+         (tried.per_kib == 0 || tried.per_kib > other.per_kib) &&
+         tried.ns > 2 * double{other.per_kib} * tried.kib;
+}
+
 payload_scheme scheme_costs::choose(std::uint64_t bytes, std::size_t under_way) noexcept {
   size_class& c = classes_[class_of(bytes)];
   if (c.left == 0) {
@@ -63,6 +75,7 @@ payload_scheme scheme_costs::choose(std::uint64_t bytes, std::size_t under_way) 
     // Long enough for payloads that have the machine to themselves.
     c.mixed = static_cast<std::uint32_t>(std::min<std::size_t>(under_way, 64));
     c.left = payloads_per_run + 2 * c.mixed;
+    c.alone = c.mixed == 0;
   }
   --c.left;
   return c.gets ? payload_scheme::get : payload_scheme::frames;
@@ -79,7 +92,8 @@ void scheme_costs::note(payload_scheme how, std::uint64_t bytes,
   measured& m = c.gets ? c.get : c.frames;
   m.kib += static_cast<double>(bytes) / 1024;
   m.ns += static_cast<double>(took.count());
-  if (++m.payloads != payloads_per_run) return;
+  if (++m.payloads != payloads_per_run && !is_hopeless(c)) return;
+  if (m.payloads != payloads_per_run) c.left = 0;
   const auto sample = static_cast<float>(m.ns / m.kib);
   m.payloads = 0;
   m.kib = m.ns = 0;

@@ -20,7 +20,8 @@ namespace weft::proto {
 /// The choice is made for a run of payloads at a time, and a run gives one sample: payloads that
 /// are under way together end in bunches, so that the time of a single one says little. Each scheme
 /// is tried in a few runs for each class; then the cheaper one is used, and the other one tried
-/// again now and then: the machine may have been busy.
+/// again now and then: the machine may have been busy. A trial whose first payload takes more than
+/// twice the time of the cheaper scheme ends with that payload.
 class scheme_costs {
  public:
   /// \param bytes of the payload \param under_way payloads of the peer, this one not among them
@@ -63,6 +64,7 @@ class scheme_costs {
     std::uint32_t left = 0;   // choices of this run
     std::uint32_t mixed = 0;  // payloads of the run before that may still be under way
     bool gets = false;        // the scheme of this run
+    bool alone = false;       // nothing else was under way when it began
     // Of the last answers those by get. At first as if all were: eager data would spoil the trials
     // of get.
     std::uint32_t answers = most_answers;
@@ -71,6 +73,7 @@ class scheme_costs {
   static std::size_t class_of(std::uint64_t bytes) noexcept;
   static bool next_run_gets(const size_class& c) noexcept;
   static bool is_known(const size_class& c) noexcept;
+  static bool is_hopeless(const size_class& c) noexcept;
   void begin_as_neighbour(std::size_t index) noexcept;
 
   std::array<size_class, size_classes> classes_;

@@ -35,6 +35,18 @@ TEST_CASE("scheme costs: the cheaper scheme is used after a few trials of each")
   CHECK(run(other, 400, 50us, 100us) <= 8);
 }
 
+TEST_CASE("scheme costs: a trial of a much dearer scheme ends with its first payload") {
+  scheme_costs c;
+  CHECK(run(c, 20, 400us, 40us) >= 12);
+  const int gets = run(c, 10'000, 400us, 40us);
+  CHECK(gets > 9'950);
+  CHECK(gets < 10'000);
+  // One that is dear, but not so much, is measured as before.
+  scheme_costs other;
+  run(other, 20, 60us, 40us);
+  CHECK(run(other, 10'000, 60us, 40us) < 9'900);
+}
+
 TEST_CASE("scheme costs: each size has its own") {
   scheme_costs c;
   run(c, 300, 100us, 50us, 4 * size);
