@@ -36,7 +36,9 @@ struct inbound_payload {
       false;                  ///< the rest will be requested, or read, when the link can take that
   bool measured = false;      ///< the cost of its payload scheme is to be noted
   bool by_get = false;        ///< that scheme
-  std::uint64_t payload = 0;  ///< bytes that are not eager
+  std::uint64_t payload = 0;  ///< bytes that had not arrived when the scheme was chosen
+  detail::time_point requested_at{};       ///< when its request came
+  detail::time_point begun_at{};           ///< when the last of its eager data came
   detail::time_point fetched_at{};         ///< when the scheme was chosen
   inbound_message* next_to_ask = nullptr;  ///< in the list of messages that wait for the link
 
@@ -118,7 +120,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     allocated.reset();
     eager_units = 0;
     sender_id = id = read_id = 0;
-    fetched_at = {};
+    requested_at = fetched_at = {};
     rendezvous = eager_done = waits_for_link = given_up = readable = false;
     measured = claimed = is_signal = expected = stopping = told = placing = false;
   }

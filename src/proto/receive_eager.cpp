@@ -108,6 +108,8 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   in.take(data, h.size);
   if (!ends) current_ = &in;
   in.eager_done = ends;
+  if (rendezvous && connection_->link()->traits().measures_payloads)
+    in.requested_at = in.begun_at = connection_->owner().engine().now();
   if (rendezvous && (h.flags & starved) != 0) {
     writer_->flow().note_peer_waits();
     writer_->grow_window();
@@ -155,6 +157,7 @@ bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
   if (ends) {
     current_ = nullptr;
     m->eager_done = true;
+    if (m->requested_at != detail::time_point{}) m->begun_at = connection_->owner().engine().now();
     connection_->owner().memory().trim(*m);
   }
   if (m->unexpected()) {

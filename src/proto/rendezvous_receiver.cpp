@@ -58,7 +58,7 @@ payload_scheme rendezvous_receiver::choose(inbound_message& m) noexcept {
       m.fetched_at = connection_->owner().engine().now();
       m.payload = m.total - m.arrived;
       scheme_costs& costs = connection_->owner().costs().of(link.traits().name);
-      m.by_get = costs.choose(m.payload, asked_.size() + reads_.size()) == payload_scheme::get;
+      m.by_get = costs.choose(m.total, asked_.size() + reads_.size()) == payload_scheme::get;
     }
     known.prefers_get = m.by_get;
   }
@@ -67,17 +67,26 @@ payload_scheme rendezvous_receiver::choose(inbound_message& m) noexcept {
   return payload_scheme_for(known);
 }
 
-/// Payloads that are under way together share the cores: so the time of one begins when the one
-/// before it has ended.
+/// A message that had the peer to itself took the time since its request, without that in which it
+/// waited for its receive. Payloads that are under way together share the cores: there only what
+/// came after the choice counts, and the time of one begins when the one before it has ended.
 void rendezvous_receiver::ended(inbound_message& m) noexcept {
   if (!std::exchange(m.measured, false) || m.given_up || m.payload == 0 || !connection_->is_open())
     return;
   const detail::time_point now = connection_->owner().engine().now();
-  const auto began = std::max(m.fetched_at, std::exchange(last_end_, now));
+  const detail::time_point before = std::exchange(last_end_, now);
+  const std::size_t others = asked_.size() + reads_.size() - (m.id != 0 ? 1 : 0);
+  std::uint64_t bytes = m.payload;
+  auto took = now - std::max(m.fetched_at, before);
+  if (others == 0 && before <= m.requested_at) {
+    bytes = m.total;
+    took = now - m.requested_at;
+    if (m.fetched_at > m.begun_at) took -= m.fetched_at - m.begun_at;
+  }
   connection_->owner()
       .costs()
       .of(connection_->link()->traits().name)
-      .note(m.by_get ? payload_scheme::get : payload_scheme::frames, m.payload, now - began);
+      .note(m.by_get ? payload_scheme::get : payload_scheme::frames, m.total, bytes, took);
 }
 
 void rendezvous_receiver::wait_for_link(inbound_message& m) noexcept {

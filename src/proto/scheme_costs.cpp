@@ -81,7 +81,7 @@ payload_scheme scheme_costs::choose(std::uint64_t bytes, std::size_t under_way) 
   return c.gets ? payload_scheme::get : payload_scheme::frames;
 }
 
-void scheme_costs::note(payload_scheme how, std::uint64_t bytes,
+void scheme_costs::note(payload_scheme how, std::uint64_t bytes, std::uint64_t counted,
                         std::chrono::nanoseconds took) noexcept {
   size_class& c = classes_[class_of(bytes)];
   if ((how == payload_scheme::get) != c.gets) return;
@@ -90,7 +90,7 @@ void scheme_costs::note(payload_scheme how, std::uint64_t bytes,
     return;
   }
   measured& m = c.gets ? c.get : c.frames;
-  m.kib += static_cast<double>(bytes) / 1024;
+  m.kib += static_cast<double>(counted) / 1024;
   m.ns += static_cast<double>(took.count());
   if (++m.payloads != payloads_per_run && !is_hopeless(c)) return;
   if (m.payloads != payloads_per_run) c.left = 0;

@@ -13,7 +13,7 @@
 
 namespace weft::proto {
 
-/// Costs of frames and of get by one transport, for each class of sizes (powers of two), in
+/// Costs of frames and of get by one transport, for each class of message sizes (powers of two), in
 /// nanoseconds per KiB. A transport leaves the choice to measurement where neither scheme is better
 /// on every machine (transports::preference::measured). A value; progress lock held only.
 ///
@@ -24,13 +24,15 @@ namespace weft::proto {
 /// twice the time of the cheaper scheme ends with that payload.
 class scheme_costs {
  public:
-  /// \param bytes of the payload \param under_way payloads of the peer, this one not among them
+  /// \param bytes of the message \param under_way payloads of the peer, this one not among them
   /// \return frames or get
   payload_scheme choose(std::uint64_t bytes, std::size_t under_way = 0) noexcept;
 
-  /// A payload has crossed. \param took since its beginning, or since the end of the one before it
+  /// A payload has crossed. \param bytes of the message \param counted of these, those that crossed
+  /// in that time \param took since its beginning, or since the end of the one before it
   /// if that came later
-  void note(payload_scheme how, std::uint64_t bytes, std::chrono::nanoseconds took) noexcept;
+  void note(payload_scheme how, std::uint64_t bytes, std::uint64_t counted,
+            std::chrono::nanoseconds took) noexcept;
 
   /// A receiver has answered a rendezvous of this side: it gets the payload itself, or has asked
   /// for frames.

@@ -19,7 +19,7 @@ int run(scheme_costs& c, int payloads, std::chrono::nanoseconds frames,
   for (int n = 0; n != payloads; ++n) {
     const payload_scheme how = c.choose(bytes);
     gets += how == payload_scheme::get;
-    c.note(how, bytes, how == payload_scheme::get ? get : frames);
+    c.note(how, bytes, bytes, how == payload_scheme::get ? get : frames);
   }
   return gets;
 }
@@ -73,7 +73,7 @@ TEST_CASE("scheme costs: a scheme that becomes the better one is found again") {
 TEST_CASE("scheme costs: one sample far off changes little") {
   scheme_costs c;
   run(c, 200, 50us, 100us);
-  c.note(payload_scheme::frames, size, 1s);
+  c.note(payload_scheme::frames, size, size, 1s);
   run(c, 20, 50us, 100us);
   CHECK(c.cost(payload_scheme::frames, size) < c.cost(payload_scheme::get, size));
 }
@@ -83,7 +83,7 @@ TEST_CASE("scheme costs: payloads that end in bunches are measured by the run") 
   for (int n = 0; n != 400; ++n) {
     const bool gets = c.choose(size) == payload_scheme::get;
     // Frames of eight payloads: the first one takes all of the time.
-    c.note(gets ? payload_scheme::get : payload_scheme::frames, size,
+    c.note(gets ? payload_scheme::get : payload_scheme::frames, size, size,
            gets         ? 50us
            : n % 8 == 0 ? 800us
                         : 0us);
