@@ -108,7 +108,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   in.take(data, h.size);
   if (!ends) current_ = &in;
   in.eager_done = ends;
-  if (rendezvous && connection_->link()->traits().measures_payloads)
+  if (rendezvous && rendezvous_->measures())
     in.requested_at = in.begun_at = connection_->owner().engine().now();
   if (rendezvous && (h.flags & starved) != 0) {
     writer_->flow().note_peer_waits();

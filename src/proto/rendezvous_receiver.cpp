@@ -78,7 +78,7 @@ void rendezvous_receiver::ended(inbound_message& m) noexcept {
   const std::size_t others = asked_.size() + reads_.size() - (m.id != 0 ? 1 : 0);
   std::uint64_t bytes = m.payload;
   auto took = now - std::max(m.fetched_at, before);
-  if (others == 0 && before <= m.requested_at) {
+  if (others == 0 && m.requested_at != detail::time_point{} && before <= m.requested_at) {
     bytes = m.total;
     took = now - m.requested_at;
     if (m.fetched_at > m.begun_at) took -= m.fetched_at - m.begun_at;

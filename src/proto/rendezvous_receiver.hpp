@@ -32,6 +32,10 @@ class rendezvous_receiver {
     if (first_waiting_ && connection_->is_open()) fetch_all_waiting();
   }
 
+  /// Whether the times of messages are of use. A side that has sent nothing may have no link yet.
+  bool measures() const noexcept {
+    return connection_->is_open() && connection_->link()->traits().measures_payloads;
+  }
   /// The message has ended: notes the cost of its payload scheme, if that is measured.
   void ended(inbound_message& m) noexcept;
   /// The message is finished: its number is free.

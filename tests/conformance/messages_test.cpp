@@ -43,6 +43,22 @@ task<void> pong(context&, endpoint other) {
   }
 }
 
+/// The receiver has sent nothing, so it has no link to the sender.
+constexpr std::array<std::size_t, 3> first_sizes{60'000, 300'000, 3'000'000};
+task<void> send_long_first(context&, endpoint other) {
+  for (const std::size_t size : first_sizes) {
+    const bytes out = pattern(size, 5);
+    co_await other.send(out, tag{1});
+  }
+}
+task<void> receive_long_first(context&, endpoint other) {
+  for (const std::size_t size : first_sizes) {
+    bytes in(size);
+    co_await other.recv(in, tag{1});
+    expect(in == pattern(size, 5), "a long message is the first one");
+  }
+}
+
 constexpr int in_order = 500;
 task<void> send_in_order(context&, endpoint other) {
   std::vector<bytes> data(in_order);
@@ -312,6 +328,7 @@ task<void> receive_from_shared(context&, endpoint other) {
 }  // namespace
 
 CONFORMS("messages of every size come back as they were", ping, pong)
+CONFORMS("long messages to a side that has sent nothing", send_long_first, receive_long_first)
 CONFORMS("order per tag and wildcards", send_in_order, receive_in_order)
 CONFORMS("thousands of unexpected messages", send_unexpected, receive_unexpected)
 CONFORMS("lists of buffers", send_gathered, receive_scattered)

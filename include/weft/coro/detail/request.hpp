@@ -54,7 +54,7 @@ class request_awaiter final : public R::operation_type {
   /// Starting happens here and not in await_ready, because the operation may end on another thread
   /// the moment it is started, and must know by then the coroutine to resume.
   template <class Promise>
-  [[gnu::always_inline]] bool await_suspend(std::coroutine_handle<Promise> self) {
+  bool await_suspend(std::coroutine_handle<Promise> self) {
     const task_environment* const c = task_environment_of(self.promise());
     if constexpr (request_without_operation<R>)
       if (!(c && c->stop.stop_requested()) && this->request.try_now()) return false;
@@ -67,7 +67,7 @@ class request_awaiter final : public R::operation_type {
     return !this->start();
   }
 
-  [[gnu::always_inline]] value_type await_resume() {
+  value_type await_resume() {
     if (on_stop_) [[unlikely]]
       ignore_stop();
     if (this->status != errc::ok) [[unlikely]]
