@@ -15,6 +15,17 @@ WEFT_TRANSPORTS=self,tcp why rank:0
 says "^  tcp +chosen +tcp, "
 says "^  shm +not used +not in WEFT_TRANSPORTS"
 
+# By size: the ways, and what they cost here.
+said=$(timeout -s KILL 50 weft-info --why 8 1m 2>&1) || { echo "$said"; exit 1; }
+says "^8 bytes"
+says "^  measured now.*: as chosen [0-9.]+$"
+says "^  measured now.*: as chosen [0-9.]+, in frames [0-9.]+, by get [0-9.]+, out of weft::shared_memory [0-9.]+$"
+said=$(WEFT_TRANSPORTS=self,tcp timeout -s KILL 50 weft-info --why 1m --json 2>&1) || { echo "$said"; exit 1; }
+says '"in frames": [0-9.]+'
+said=$(timeout -s KILL 50 weft-info --why 2>&1) || { echo "$said"; exit 1; }
+says "^8388608 bytes"
+[[ $said != *measured\ now* ]] || { echo "$said"; echo "a list of usual sizes is not measured"; exit 1; }
+
 fails_with "the job has 1 ranks" weft-info --why rank:7
 fails_with "write rank:N" weft-info --why rank:one
 fails_with "refused|nobody" weft-info --why "unix://weft-nobody-$$"

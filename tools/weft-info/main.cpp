@@ -22,6 +22,7 @@
 #include <weft/weft.hpp>
 
 #include "machine.hpp"
+#include "measure.hpp"
 
 namespace {
 
@@ -173,13 +174,22 @@ void show_reach(const ordered_json& all) {
   fmt::print("{}", text);
 }
 
-ordered_json routes(const context& ctx, const std::vector<std::size_t>& sizes, bool cma) {
+ordered_json routes(const options& chosen, const std::vector<std::size_t>& sizes, bool measures) {
+  const bool cma = info::try_reading_another_process().empty();
+  const context ctx(chosen);
   ordered_json all = ordered_json::array();
   for (const std::size_t bytes : sizes) {
     ordered_json ways = ordered_json::array();
     for (const route& r : explain_routes(ctx, bytes, cma))
       ways.push_back({{"when", r.when}, {"way", r.way}, {"why", r.why}});
     all.push_back({{"bytes", bytes}, {"routes", ways}});
+    if (!measures) continue;
+    try {
+      for (const info::measured_way& one : info::measure(chosen, bytes))
+        all.back()["half_round_trip_us"][one.way] = one.half_trip;
+    } catch (const error& e) {
+      all.back()["not_measured"] = e.what();
+    }
   }
   return all;
 }
@@ -191,6 +201,13 @@ void show_routes(const ordered_json& all) {
       fmt::print("  {}: {}\n", r["when"].get<std::string>(), r["way"].get<std::string>());
       fmt::print("      {}\n", r["why"].get<std::string>());
     }
+    if (one.contains("not_measured"))
+      fmt::print("  could not be measured: {}\n", one["not_measured"].get<std::string>());
+    if (!one.contains("half_round_trip_us")) continue;
+    std::string times;
+    for (const auto& [way, us] : one["half_round_trip_us"].items())
+      times += fmt::format("{}{} {:.3g}", times.empty() ? "" : ", ", way, us.get<double>());
+    fmt::print("  measured now, half a round trip in µs: {}\n", times);
   }
 }
 
@@ -208,9 +225,7 @@ int answer(const request& wanted) {
     std::vector<std::size_t> sizes;
     for (const std::string& text : wanted.about) sizes.push_back(bytes_of(text));
     if (sizes.empty()) sizes = usual_sizes;
-    const bool cma = info::try_reading_another_process().empty();
-    const context ctx(quiet);
-    const ordered_json all = routes(ctx, sizes, cma);
+    const ordered_json all = routes(quiet, sizes, !wanted.about.empty());
     wanted.as_json ? fmt::print("{}\n", all.dump(2)) : show_routes(all);
     return 0;
   }
@@ -245,7 +260,8 @@ int main(int argc, char** argv) {
   auto* why =
       app.add_option("--why", wanted.about,
                      "explain which way messages of these sizes (bytes, also with k, m or g) take "
-                     "over shared memory, and why; without a size: for a list. Or which transports "
+                     "over shared memory, and why, and measure each way between two threads; "
+                     "without a size: for a list, without measuring. Or which transports "
                      "were tried to reach a peer, and what came of it: rank:N of the job, or an "
                      "address of a listener, which then sees a requester come and go");
   why->expected(0, -1);
