@@ -63,6 +63,7 @@ fake::manner throw_transport(dice d, const char* name) {
   m.fails_in_order = d.percent(30);
   m.failing = m.fails_in_order ? 0 : d.one_of(failing);
   m.chains = d.percent(50);
+  m.measures = d.percent(30);
   return m;
 }
 

@@ -31,7 +31,9 @@ class fake_link final : public link {
   post get(scatter into, remote_address from, std::size_t size,
            std::uint64_t cookie) noexcept override;
   preference prefers_get(remote_address, std::size_t) const noexcept override {
-    return transport_.manner_.memory != memory::hidden ? preference::yes : preference::no;
+    const manner& how = transport_.manner_;
+    if (how.memory == memory::hidden) return preference::no;
+    return how.measures ? preference::measured : preference::yes;
   }
   std::optional<remote_address> expose(const_buffer data) noexcept override;
   post put(gather data, remote_address to, std::size_t size,

@@ -18,7 +18,8 @@ fake_transport::fake_transport(world& where, node n, runtime::engine& e, const m
               .fragment = how.fragment,
               .announced_beyond = how.announced_beyond,
               .fails_in_order = how.fails_in_order,
-              .chains_fin = how.chains} {
+              .chains_fin = how.chains,
+              .measures_payloads = how.measures} {
   if (world_.settings_.real_time) bell_.emplace();
   worth_watching = bell_.has_value();
   world_.enter(n, e, *this);

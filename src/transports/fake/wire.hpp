@@ -41,6 +41,7 @@ struct manner {
   std::size_t transfers = 4;    ///< transfers that a link has under way, then it is busy
   unsigned failing = 0;         ///< percent of the transfers that fail in the middle
   bool prefers_put = false;     ///< rather than `get` and frames
+  bool measures = false;        ///< whether `get` or frames are better is to be measured
   bool fails_in_order = false;  ///< a `put` that fails cuts the connection
   bool chains = false;          ///< frames can be chained to `get` and `put`, and are by default
 };
