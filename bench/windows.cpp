@@ -29,8 +29,8 @@ task<void> act(side& me, const request& wanted) {
   const bool tells = me.rank == 0;
   co_await barrier(me);  // so that both are connected, and the transport is known
   if (tells)
-    out.title(
-        fmt::format("{}\n{} in flight, {} buffers", me.peer.describe(), what.window, what.buffers));
+    out.title(fmt::format("{}\n{} in flight{}, {} buffers", me.peer.describe(), what.window,
+                          what.batches ? " by one send_many and one recv_many" : "", what.buffers));
   for (const auto size : what.sizes) {
     if (tells) out.measuring(size_text(size));
     auto samples = co_await windows(me, size, what);
@@ -39,6 +39,7 @@ task<void> act(side& me, const request& wanted) {
       for (auto& sample : samples) sample *= static_cast<double>(size);
     auto line = make_line(head_of(what.bench, wanted.chosen, size), metric, samples);
     line["window"] = what.window;
+    line["batches"] = what.batches;
     line["buffers"] = what.buffers;
     out.add(line);
   }

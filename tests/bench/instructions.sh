@@ -4,7 +4,8 @@
 . "$(dirname "$0")/common.sh"
 
 bench instructions --strict
-for loop in "window, send" "window, receive" "single, receive and send" "weft.h window, send"; do
+for loop in "window, send" "window, receive" "window, send_many" "window, recv_many" \
+  "single, receive and send" "weft.h window, send"; do
   says "$loop"
 done
 bench instructions --loop send --files
