@@ -39,8 +39,8 @@ std::shared_ptr<proto::peer> non_rank_peers::at(const wireup::unpacked_address& 
   return known.peer;
 }
 
-/// With the mutex held. An address with its key, by which other hosts connect, is told of one lane
-/// and holds for all; a locator leads to contexts of this host.
+/// With the mutex held. An address with its key, by which other hosts connect, is recorded with one
+/// lane and holds for all; a locator leads to contexts of this host.
 std::optional<wireup::unpacked_address> non_rank_peers::address_of(
     map::const_iterator known) const {
   const wireup::context_id& context = known->first.context;

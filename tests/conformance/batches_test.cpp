@@ -125,7 +125,8 @@ task<void> receive_one_too_long(context&, endpoint other) {
     expect(end.code() == errc::truncated, "a message that is too long ends the batch");
     expect(std::string(end.failure().what()).find("after 4 of 10 messages") != std::string::npos,
            "the error tells which message it was");
-    expect(got[4].size == too_long && got[5].source == no_peer, "what came is told, and no more");
+    expect(got[4].size == too_long && got[5].source == no_peer,
+           "messages that came are described, and no others");
     bytes one(8);
     for (std::uint64_t i = 5; i != 10; ++i) {
       co_await other.recv(one, data);
@@ -153,7 +154,8 @@ task<void> stop_between_parts(context&, endpoint other) {
   work.request_stop();
   co_await work.join();
   for (std::size_t i = 0; i != got.size(); ++i)
-    expect((got[i].source == other.id()) == (i < 5), "what came before a stop is told");
+    expect((got[i].source == other.id()) == (i < 5),
+           "messages that came before a stop are described");
   co_await other.send(const_buffer{}, go);
   bytes one(8);
   for (std::uint64_t i = 5; i != 8; ++i) {

@@ -22,6 +22,8 @@ says "^  measured now.*: as chosen [0-9.]+$"
 says "^  measured now.*: as chosen [0-9.]+, in frames [0-9.]+, by get [0-9.]+, out of weft::shared_memory [0-9.]+$"
 said=$(WEFT_TRANSPORTS=self,tcp timeout -s KILL 50 weft-info --why 1m --json 2>&1) || { echo "$said"; exit 1; }
 says '"in frames": [0-9.]+'
+said=$(ulimit -n 32; timeout -s KILL 50 weft-info --why 8 2>&1) || { echo "$said"; exit 1; }
+says "^  could not be measured: .*ulimit -n"
 said=$(timeout -s KILL 50 weft-info --why 2>&1) || { echo "$said"; exit 1; }
 says "^8388608 bytes"
 [[ $said != *measured\ now* ]] || { echo "$said"; echo "a list of usual sizes is not measured"; exit 1; }

@@ -23,6 +23,7 @@ constexpr tag pong{2};
 constexpr int uncounted = 48;
 constexpr int least = 32;
 constexpr auto enough = 30ms;
+constexpr auto time_to_meet = 5s;
 
 /// Memory for a message: ordinary, or of weft's shared memory.
 class message_memory {
@@ -67,16 +68,15 @@ task<void> answer(endpoint to, const_buffer out, mutable_buffer in) {
 double half_trip(const options& chosen, std::size_t bytes, bool shared) {
   static int count = 0;
   const std::string address = fmt::format("unix://weft-info-{}-{}", ::getpid(), ++count);
-  context here(chosen);
+  context here(chosen), there(chosen);
   listener listening = run(here, here.listen(address));
   auto other = std::async(std::launch::async, [&] {
-    context there(chosen);
     const message_memory out(there, bytes, shared), in(there, bytes, false);
-    const endpoint to = run(there, there.connect(address));
+    const endpoint to = run(there, within(time_to_meet, there.connect(address)));
     run(there, answer(to, out.bytes(), in.bytes()));
   });
   const message_memory out(here, bytes, shared), in(here, bytes, false);
-  const endpoint to = run(here, listening.accept());
+  const endpoint to = run(here, within(time_to_meet, listening.accept()));
   std::vector<double> samples = run(here, go_back_and_forth(to, out.bytes(), in.bytes()));
   other.get();
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
