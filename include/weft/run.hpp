@@ -52,4 +52,11 @@ void spawn(context& ctx, task<void> x,
 /// from a pool.
 executor& home(context& ctx) noexcept;
 
+/// The executor of coroutines that move in the background: `co_await resume_on(background(ctx))`
+/// continues on whichever thread makes progress. That is the thread inside `run` while it waits,
+/// and the context's progress thread while the application computes, or is outside of `run`; in the
+/// modes without a progress thread it is the former alone. Collectives move there. What runs there
+/// keeps the engine from its work: it should be short, and must not block.
+executor& background(context& ctx) noexcept;
+
 }  // namespace weft

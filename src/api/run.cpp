@@ -76,4 +76,6 @@ void spawn(context& ctx, task<void> x, std::function<void(std::exception_ptr)> o
 
 executor& home(context& ctx) noexcept { return ctx.core().engine(); }
 
+executor& background(context& ctx) noexcept { return ctx.core().engine().background(); }
+
 }  // namespace weft

@@ -19,10 +19,10 @@ void caller_loop::run_until(const std::atomic<bool>& done) noexcept {
     unsigned events = 0;
     for (unsigned left = waits_.passes_in_turn(); left != 0; --left) {
       events = core_.pass();
-      if (events != 0 || core_.completions.has_home_or_remote() || core_.lock.wanted()) break;
+      if (events != 0 || core_.completions.has_for_caller() || core_.lock.wanted()) break;
     }
     if (events == 0 || ++turns_ % turns_between_handles == 0) core_.poll_caller_handles();
-    operation_list batch = core_.completions.take_home_and_remote();
+    operation_list batch = core_.completions.take_for_caller();
     // A scope's destructor, deep inside a completion, may wait for the next operation of that
     // batch.
     if (!batch.empty() || !completing_.empty()) {
@@ -87,7 +87,7 @@ void caller_loop::sleep() noexcept {
   core_.caller.polls = true;
   gate_.disarm_caller(slept.told != 0);
   core_.end_due_timers();
-  if (slept.told != 0 && !core_.completions.has_home_or_remote() && !core_.pollables.any_has_work())
+  if (slept.told != 0 && !core_.completions.has_for_caller() && !core_.pollables.any_has_work())
     core_.counters.empty_wake_ups.fetch_add(1, std::memory_order_relaxed);
   core_.leave_as_caller();
 }
@@ -109,7 +109,7 @@ unsigned caller_loop::poll_once() noexcept {
     if (core_.wakeup_deferred) core_.wake_peers();
     if (core_.caller.is_asleep()) core_.pollables.arm();
     operation_list batch;
-    if (leads) batch = core_.completions.take_home_and_remote();
+    if (leads) batch = core_.completions.take_for_caller();
     core_.leave();
     if (!batch.empty()) ++events;
     if (leads) complete_all(batch);

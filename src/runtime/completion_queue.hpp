@@ -11,10 +11,15 @@
 namespace weft::runtime {
 
 /// Counts the pending operations, and keeps those that have ended until a thread completes them:
-/// the thread inside run() those with a null `on`, other executors the rest. Owned by the engine.
-/// Progress lock held, except for remote().
+/// the thread inside run() those with a null `on`, any thread that makes progress those of the
+/// background executor, other executors the rest. Owned by the engine. Progress lock held, except
+/// for remote().
 class completion_queue {
  public:
+  /// \param background compared with `on` only; null: there is none
+  explicit completion_queue(const executor* background = nullptr) noexcept
+      : background_executor_(background) {}
+
   void add_pending(const operation& op) noexcept {
     if (op.on) [[unlikely]]
       ++pending_elsewhere_;
@@ -32,10 +37,12 @@ class completion_queue {
   /// Ends an operation that is no longer pending, or never was.
   void push(operation& op, errc status) noexcept {
     op.status = status;
-    if (op.on) [[unlikely]]
-      elsewhere_.push(op);
-    else
+    if (!op.on) [[likely]]
       home_.push(op);
+    else if (op.on == background_executor_)
+      background_.push(op);
+    else
+      elsewhere_.push(op);
   }
   /// Ends a pending operation with a null `on`, with success.
   void end_pending_home(operation& op) noexcept {
@@ -50,17 +57,29 @@ class completion_queue {
 
   /// Whether the holder of the progress lock has ended operations for the thread inside run().
   bool has_home() const noexcept { return !home_.empty(); }
-  /// Whether the holder or other threads have.
-  bool has_home_or_remote() const noexcept { return !home_.empty() || !remote_.empty(); }
   operation_list take_home() noexcept { return home_.take(); }
-  operation_list take_home_and_remote() noexcept {
+  /// Whether there is work for the thread inside run(): its own, that other threads have ended, or
+  /// background work.
+  bool has_for_caller() const noexcept {
+    return !home_.empty() || !remote_.empty() || !background_.empty();
+  }
+  operation_list take_for_caller() noexcept {
     operation_list all = home_.take();
+    if (!background_.empty()) [[unlikely]] {
+      operation_list work = background_.take();
+      all.append(work);
+    }
     if (!remote_.empty()) [[unlikely]] {
       operation_list posted = remote_.take();
       all.append(posted);
     }
     return all;
   }
+
+  /// Adds work that never was pending.
+  void post_background(operation& work) noexcept { background_.push(work); }
+  bool has_background() const noexcept { return !background_.empty(); }
+  operation_list take_background() noexcept { return background_.take(); }
 
   bool has_elsewhere() const noexcept { return !elsewhere_.empty(); }
   operation_list take_elsewhere() noexcept { return elsewhere_.take(); }
@@ -69,7 +88,9 @@ class completion_queue {
   remote_completion_queue& remote() noexcept { return remote_; }
 
  private:
+  const executor* const background_executor_;
   operation_list home_;
+  operation_list background_;
   operation_list elsewhere_;  // posted to their executors when the progress lock is released
   std::uint64_t pending_ = 0;
   std::uint64_t pending_elsewhere_ = 0;  // of these, those for other executors

@@ -60,8 +60,8 @@ void compute_phase::silence() noexcept {
 }
 
 bool compute_phase::needs_progress_thread() const noexcept {
-  return core_.completions.has_pending_elsewhere() || core_.pollables.any_busy() ||
-         core_.caller_reactor->expects_handles();
+  return core_.completions.has_pending_elsewhere() || core_.completions.has_background() ||
+         core_.pollables.any_busy() || core_.caller_reactor->expects_handles();
 }
 
 }  // namespace weft::runtime

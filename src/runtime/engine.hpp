@@ -176,6 +176,10 @@ class engine final : public detail::timer_service, public executor, public detai
   void post(operation& work) noexcept override { core_.post_remote(work); }
   bool is_home() const noexcept override { return true; }
 
+  /// Runs work on the threads that make progress: the thread inside run() while it waits, the
+  /// progress thread while the application computes.
+  executor& background() noexcept { return core_.background; }
+
   // timer_service
   detail::time_point now() const noexcept override { return core_.now(); }
   void start(detail::timer& t) noexcept override;

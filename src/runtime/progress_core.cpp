@@ -42,6 +42,7 @@ progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_
 
 /// The calls in this function may take a lock, start a thread, or want the progress lock itself.
 [[gnu::noinline, gnu::cold]] void progress_core::release_and_notify(bool wake_caller) noexcept {
+  if (completions.has_background()) find_thread_for_background();
   operation_list others = completions.take_elsewhere();
   const std::uint8_t wanted = std::exchange(on_release_, std::uint8_t{0});
   // The next holder of the progress lock may end an operation that leads to the end of the context.
@@ -53,6 +54,22 @@ progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_
   if ((wanted & fire_watches) != 0) watches.fire_ready();
   ringing_.fetch_sub(1, std::memory_order_release);
   while (operation* op = others.pop()) op->on->post(*op);
+}
+
+/// A polling caller finds background work by itself; so does the progress thread while it polls,
+/// which takes the work before it releases the lock.
+void progress_core::find_thread_for_background() noexcept {
+  if (caller.is_asleep())
+    wake_caller();
+  else if (caller.is_away())
+    phase.wake_one_thread();
+}
+
+void background_executor::post(operation& work) noexcept { core_.post_background(work); }
+
+void progress_core::post_background(operation& work) noexcept {
+  const holder hold(*this);
+  completions.post_background(work);
 }
 
 void progress_core::poll_caller_watches() noexcept {

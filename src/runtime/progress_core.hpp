@@ -11,6 +11,7 @@
 #include <weft/coro/detail/run_loop.hpp>
 #include <weft/progress_mode.hpp>
 
+#include "runtime/background_executor.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/completion_queue.hpp"
 #include "runtime/completion_thread.hpp"
@@ -54,7 +55,8 @@ class progress_core {
   }
   /// Releases the progress lock, then wakes the threads that operations ended for.
   void leave() noexcept {
-    if (completions.has_home() || completions.has_elsewhere() || on_release_ != 0) [[unlikely]]
+    if (completions.has_home() || completions.has_elsewhere() || completions.has_background() ||
+        on_release_ != 0) [[unlikely]]
       release_and_notify(completions.has_home() && caller.is_asleep());
     else
       release();
@@ -92,7 +94,9 @@ class progress_core {
     if (!timers.empty()) timers.end_due(now());
   }
   /// Whether a thread has to make passes.
-  bool needs_passes() const noexcept { return completions.pending() != 0 || pollables.any_busy(); }
+  bool needs_passes() const noexcept {
+    return completions.pending() != 0 || pollables.any_busy() || completions.has_background();
+  }
 
   /// Any thread.
   time_point now() const noexcept {
@@ -148,6 +152,8 @@ class progress_core {
 
   /// Completes an operation on the thread inside run(). Any thread, without the progress lock.
   void post_remote(operation& work) noexcept;
+  /// Completes an operation on a thread that makes progress. Any thread, without the progress lock.
+  void post_background(operation& work) noexcept;
   /// Makes the sleeping thread take up changes of `watches`. Any thread, without the lock.
   void ring_for_watches() noexcept;
   /// Waits until no thread rings any more: before the bells are destroyed.
@@ -168,7 +174,8 @@ class progress_core {
   const clock* const virtual_time;  ///< null: the steady clock
 
   progress_lock lock;
-  completion_queue completions;
+  background_executor background{*this};
+  completion_queue completions{&background};
   pollable_set pollables;
   timer_queue timers{completions};
   caller_state caller;
@@ -194,6 +201,7 @@ class progress_core {
       lock.give();
   }
   void release_and_notify(bool wake_caller) noexcept;
+  void find_thread_for_background() noexcept;
   void trace_state() noexcept;
 
   const detail::run_loop& self_;

@@ -208,12 +208,14 @@ unsigned progress_thread::poll_for_caller() noexcept {
       break;
     }
     ++passes;
-    const unsigned events = core_.pass();
+    unsigned events = core_.pass();
     core_.end_due_timers();
     const bool idle = !core_.needs_passes();
     if (empty % 64 == 63) core_.wake_peers();
+    operation_list work = core_.completions.take_background();
     core_.leave();
     core_.counters.progress_iterations.fetch_add(1, std::memory_order_relaxed);
+    for (; operation* const op = work.pop(); ++events) op->complete();
     empty = events != 0 ? 0 : empty + 1;
     if (events == 0 && idle) break;
     cpu_pause();

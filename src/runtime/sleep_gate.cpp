@@ -16,7 +16,7 @@ std::optional<time_point> sleep_gate::arm_caller(condition over, void* argument)
   core_.pollables.flush();
   core_.end_due_timers();
   // Another thread's pass may have ended operations since this thread's, and saw no thread to wake.
-  const bool work = core_.completions.has_home_or_remote() || core_.pollables.any_has_work() ||
+  const bool work = core_.completions.has_for_caller() || core_.pollables.any_has_work() ||
                     core_.watches.has_ready() || (over && over(argument));
   const time_point deadline = wake_peers_and_deadline();
   if (work) {
@@ -41,7 +41,7 @@ void sleep_gate::disarm_caller(bool told) noexcept {
 std::optional<time_point> sleep_gate::arm_progress_thread(bool computes) noexcept {
   if (computes) {
     core_.phase.listen();
-    const bool work = core_.pollables.any_has_work();
+    const bool work = core_.pollables.any_has_work() || core_.completions.has_background();
     if (!work) {
       core_.pollables.arm();
       core_.progress_reactor->watch_handles();

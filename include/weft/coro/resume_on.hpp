@@ -50,7 +50,7 @@ class move_awaiter final : public operation {
 /// `co_await resume_on(pool)` continues on one of the executor's threads, and so do, from then on,
 /// all awaits of this chain: of this task, of the tasks that it awaits, and of those that await it.
 /// \param where a `pool` or another executor; must outlive the chain's time on it, and every
-///        `within` and `until` that the chain began there
+///        `within`, `until` and request in a scope that the chain began there
 inline detail::move_awaiter resume_on(executor& where) noexcept {
   return detail::move_awaiter(&where);
 }

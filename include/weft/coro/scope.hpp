@@ -149,6 +149,9 @@ class scope final : private detail::detached_task_owner {
   void forward_stop(outer_stop& how, std::stop_token stop);
 
   bool at_home() const noexcept { return home_ && detail::run_loop::here() == home_; }
+  /// Null: home. Requests end there, so that they do not wait for the thread inside run() when the
+  /// owner does not.
+  executor* executor_of_owner() const noexcept { return parent_ ? parent_->on : nullptr; }
   bool asked_to_stop() const noexcept {
     return asked_.load(std::memory_order_acquire) != asked::not_yet;
   }
@@ -163,7 +166,7 @@ class scope final : private detail::detached_task_owner {
   [[gnu::always_inline]] bool end_at_once(const R& r, Use& use);
   template <detail::request R, class Use>
   [[gnu::always_inline]] void start_operation(const R& r, Use use) {
-    if (at_home())
+    if (at_home() && !executor_of_owner())
       start_local(r, std::move(use));
     else
       start_shared(R(r), std::move(use));
@@ -342,6 +345,7 @@ void scope::start_shared(R r, Use use) {
     std::lock_guard lock(mutex_);
     detail::node_slot& place = shared_.take(detail::units_of<node>());
     n = new (place.memory()) node(r, *this, place, false, std::move(use));
+    n->on = executor_of_owner();
     place.cancel = &node::cancel_in;
     open_.fetch_add(1, std::memory_order_relaxed);
     stop = asked_to_stop();

@@ -40,7 +40,7 @@ TEST_CASE("completion queue: operations end for the thread inside run(), or for 
   queue.add_pending(elsewhere);
   CHECK(queue.pending() == 2);
   CHECK(queue.has_pending_elsewhere());
-  CHECK_FALSE(queue.has_home_or_remote());
+  CHECK_FALSE(queue.has_for_caller());
 
   queue.remove_pending(elsewhere);
   queue.push(elsewhere, errc::truncated);
@@ -53,11 +53,11 @@ TEST_CASE("completion queue: operations end for the thread inside run(), or for 
   CHECK(queue.has_home());
   queue.remote().push(remote);
 
-  CHECK(taken(queue.take_home_and_remote()) == operations{&home, &remote});
+  CHECK(taken(queue.take_for_caller()) == operations{&home, &remote});
   CHECK(home.status == errc::ok);
   CHECK(taken(queue.take_elsewhere()) == operations{&elsewhere});
   CHECK(elsewhere.status == errc::truncated);
-  CHECK_FALSE(queue.has_home_or_remote());
+  CHECK_FALSE(queue.has_for_caller());
   CHECK_FALSE(queue.has_elsewhere());
 }
 
@@ -68,6 +68,6 @@ TEST_CASE("completion queue: what other threads pushed stays when only the home 
   queue.remote().push(remote);
   CHECK(taken(queue.take_home()) == operations{&home});
   CHECK_FALSE(queue.has_home());
-  CHECK(queue.has_home_or_remote());
-  CHECK(taken(queue.take_home_and_remote()) == operations{&remote});
+  CHECK(queue.has_for_caller());
+  CHECK(taken(queue.take_for_caller()) == operations{&remote});
 }
