@@ -1,22 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-// group: the processes of a job, by rank.
+// group: an ordered set of processes, and their collectives.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <optional>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include <weft/context.hpp>
+#include <weft/membership.hpp>
+#include <weft/reduction.hpp>
 
 namespace weft {
 
-/// The job's processes, numbered from 0. A handle; must not outlive its context.
+namespace detail {
+
+/// Elements that lie behind each other and outlive the expression: a vector, an array, a span.
+template <class R>
+concept element_range =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::ranges::borrowed_range<R> && std::is_trivially_copyable_v<std::ranges::range_value_t<R>> &&
+    alignof(std::ranges::range_value_t<R>) <= alignof(std::max_align_t);
+/// The same, and the elements can be changed.
+template <class R>
+concept result_range = element_range<R> &&
+                       !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+template <class R>
+const_buffer bytes_of(R&& r) noexcept {
+  return std::as_bytes(std::span(std::ranges::data(r), std::ranges::size(r)));
+}
+template <class R>
+mutable_buffer writable_bytes_of(R&& r) noexcept {
+  return std::as_writable_bytes(std::span(std::ranges::data(r), std::ranges::size(r)));
+}
+
+/// The checks of shapes. \throws weft::error (invalid_argument)
+void check_root(peer_id root, peer_id size);
+void check_equal(std::size_t has, std::size_t needs, const char* what);
+void check_counts(std::span<const std::size_t> counts, peer_id ranks, std::size_t elements,
+                  const char* what);
+
+}  // namespace detail
+
+/// An ordered set of processes, numbered from 0, with a tag space of its own: two groups never mix
+/// their messages, and no message of a collective meets one of the application. A handle: cheap to
+/// copy, must not outlive its context. Any thread.
+///
+/// **Collectives** (barrier, broadcast, reduce and so on) are calls that every member makes, in one
+/// order, with parts of one size. Each is an awaitable that ends when this process has its result
+/// and its buffers are its own again. It moves by messages that the thread inside `run` and the
+/// progress thread send and receive: also while the application computes.
+///
+///     scope fly;
+///     fly.start(world.all_reduce(gradient));   // moves while
+///     compute();                               // this computes
+///     co_await fly.join();
+///
+/// Several collectives of a group may be in flight, also of different kinds; members start them in
+/// one order. Barriers of one group do not overlap. Buffers and their elements live unchanged until
+/// the end. Which algorithm is used depends on the size and on the group:
+/// `weft-info --why all_reduce:1m:8` explains it.
+///
+/// **Failures.** When a member dies, leaves, or stops a collective (`within`, a stop token), the
+/// collective in flight, and all later ones of this group, end with an error at every member:
+/// peer_lost, closed or stopped, with the rank that caused it. The members that are left make a
+/// group by `shrink`. A member that ended a collective well before may learn of it in the next one.
+/// docs/adr/0033-groups.md
 class group {
  public:
-  explicit group(context& owner) noexcept : owner_(&owner) {}
+  /// \param owner the context \param state as made by a context; null: its world
+  explicit group(context& owner, detail::communicator_ptr state = nullptr);
 
-  peer_id rank() const noexcept;  ///< this process
-  peer_id size() const noexcept;  ///< the number of processes
+  peer_id rank() const noexcept;  ///< of this process; size() or more: it is no member
+  peer_id size() const noexcept;  ///< the number of members
 
-  /// The process of that rank; this process's own rank is allowed.
+  /// The member of that rank; this process's own rank is allowed.
   /// \throws weft::error (invalid_argument) if rank >= size()
   endpoint operator[](peer_id rank) const;
 
@@ -26,12 +89,151 @@ class group {
     return owner_->recv(into, t);
   }
 
-  /// Ends when every process of the job has called barrier. Messages that are not received yet do
-  /// not block it, however many there are. Do not stop it (`within`, a stop token): its progress is
-  /// not kept, so other processes may wait for ever, or continue without this one.
-  /// \throws weft::error  peer_lost when a process died; closed when a process, or this one, has
-  ///        closed; unsupported in a process that joined later
-  task<void> barrier() const;
+  // --- other groups -----------------------------------------------------------------------------
+
+  /// Divides this group: members with one colour become one group, in the order of their keys, and
+  /// of their ranks where keys are equal. A collective.
+  /// \param colour any number
+  task<group> split(int colour, int key = 0) const;
+
+  /// The members of this group that are still members of the job, in their order: after a loss, or
+  /// for a new tag space. Every member that is left calls it. Waits until rank 0 of the job, the
+  /// coordinator, has reported the losses that this group has seen.
+  /// \throws weft::error  peer_lost or closed: the coordinator has gone; unsupported: the group has
+  ///         members outside of the job
+  task<group> shrink() const;
+
+  /// The group of a membership view: also of processes that joined later. Without a message: every
+  /// member of the view makes the group of the same view.
+  /// \throws weft::error (invalid_argument) if this process is not in the view
+  static group of(context& owner, const membership_view& view);
+
+  /// A group of endpoints, as of a server and its clients. Without a message: every member names
+  /// all members in one order, and itself by its place.
+  /// \param members the endpoint at place `rank` is not used, and may be empty
+  /// \param name equal at all members, and different from those of their other groups
+  /// \throws weft::error (invalid_argument): no such place; a group with this name exists
+  static group of(context& owner, const std::vector<endpoint>& members, peer_id rank,
+                  std::string_view name);
+
+  // --- collectives ------------------------------------------------------------------------------
+  // Ranges are contiguous, of trivially copyable elements: vectors, arrays, spans. A call with a
+  // wrong shape throws weft::error (invalid_argument) at once.
+
+  /// Ends when every member has called barrier. Messages that are not received yet do not block it,
+  /// however many there are.
+  task<void> barrier() const { return detail::barrier(state_); }
+
+  /// Copies the root's elements to all members.
+  /// \param data of the same size everywhere
+  template <detail::result_range R>
+  task<void> broadcast(R&& data, peer_id root = 0) const {
+    detail::check_root(root, size());
+    return detail::broadcast(state_, detail::writable_bytes_of(data), root);
+  }
+  /// The same for one value.
+  template <class T>
+    requires(std::is_trivially_copyable_v<T> && !std::ranges::range<T>)
+  task<void> broadcast(T& value, peer_id root = 0) const {
+    return broadcast(std::span<T>(&value, 1), root);
+  }
+
+  /// Reduces the members' elements, position by position, in the order of ranks. \param result at
+  /// the root as long as `mine`; elsewhere not used, and may be empty
+  template <detail::element_range R, detail::result_range To,
+            class T = std::ranges::range_value_t<To>, reduction_of<T> Op = std::plus<>>
+    requires std::same_as<std::ranges::range_value_t<R>, T>
+  task<void> reduce(R&& mine, To&& result, Op op = {}, peer_id root = 0) const {
+    detail::check_root(root, size());
+    if (rank() == root)
+      detail::check_equal(std::ranges::size(result), std::ranges::size(mine), "the root's result");
+    return detail::reduce(state_, detail::bytes_of(mine), detail::writable_bytes_of(result),
+                          detail::make_reduction<T>(std::move(op)), root);
+  }
+
+  /// The same, and all members have the result, in place of their own elements.
+  template <detail::result_range R, reduction_of<std::ranges::range_value_t<R>> Op = std::plus<>>
+  task<void> all_reduce(R&& data, Op op = {}) const {
+    return detail::all_reduce(state_, detail::writable_bytes_of(data),
+                              detail::make_reduction<std::ranges::range_value_t<R>>(std::move(op)));
+  }
+  /// The same for one value. \return the result
+  template <class T, reduction_of<T> Op = std::plus<>>
+    requires(std::is_trivially_copyable_v<T> && !std::ranges::range<T>)
+  task<T> all_reduce(T value, Op op = {}) const {
+    return all_reduce_value(state_, value, std::move(op));
+  }
+
+  /// Each member gets the reduction of the elements of the ranks up to its own (inclusive), in
+  /// place of its own elements.
+  template <detail::result_range R, reduction_of<std::ranges::range_value_t<R>> Op = std::plus<>>
+  task<void> scan(R&& data, Op op = {}) const {
+    return detail::scan(state_, detail::writable_bytes_of(data),
+                        detail::make_reduction<std::ranges::range_value_t<R>>(std::move(op)));
+  }
+
+  /// The root gets the members' elements, one rank's behind the other's.
+  /// \param all at the root size() times as long as `mine`; elsewhere not used, and may be empty
+  template <detail::element_range R, detail::result_range To>
+  task<void> gather(R&& mine, To&& all, peer_id root = 0) const {
+    detail::check_root(root, size());
+    if (rank() == root)
+      detail::check_equal(detail::bytes_of(all).size(), detail::bytes_of(mine).size() * size(),
+                          "the root's buffer for all parts");
+    return detail::gather(state_, detail::bytes_of(mine), detail::writable_bytes_of(all), root);
+  }
+
+  /// Each member gets its part of the root's elements.
+  /// \param all at the root size() times as long as `mine`; elsewhere not used, and may be empty
+  template <detail::element_range R, detail::result_range To>
+  task<void> scatter(R&& all, To&& mine, peer_id root = 0) const {
+    detail::check_root(root, size());
+    if (rank() == root)
+      detail::check_equal(detail::bytes_of(all).size(), detail::bytes_of(mine).size() * size(),
+                          "the root's buffer of all parts");
+    return detail::scatter(state_, detail::bytes_of(all), detail::writable_bytes_of(mine), root);
+  }
+
+  /// As gather, and all members have the result.
+  template <detail::element_range R, detail::result_range To>
+  task<void> all_gather(R&& mine, To&& all) const {
+    detail::check_equal(detail::bytes_of(all).size(), detail::bytes_of(mine).size() * size(),
+                        "the buffer for all parts");
+    return detail::all_gather(state_, detail::bytes_of(mine), detail::writable_bytes_of(all));
+  }
+
+  /// Part r of `out` goes to rank r, and part r of `in` comes from there.
+  /// \param out, in of one length, a multiple of size()
+  template <detail::element_range R, detail::result_range To>
+  task<void> all_to_all(R&& out, To&& in) const {
+    const std::size_t bytes = detail::bytes_of(out).size();
+    detail::check_equal(detail::bytes_of(in).size(), bytes, "the buffer for incoming parts");
+    detail::check_equal(bytes / size() * size(), bytes, "a multiple of the group's size in parts");
+    return detail::all_to_all(state_, detail::bytes_of(out), detail::writable_bytes_of(in));
+  }
+
+  /// The same with parts of different lengths, which lie behind each other.
+  /// \param out_counts the elements for each rank; their sum is the length of `out`
+  /// \param in_counts the elements from each rank; rank r's count for this rank
+  template <detail::element_range R, detail::result_range To>
+    requires std::same_as<std::ranges::range_value_t<R>, std::ranges::range_value_t<To>>
+  task<void> all_to_all(R&& out, std::span<const std::size_t> out_counts, To&& in,
+                        std::span<const std::size_t> in_counts) const {
+    constexpr std::size_t element = sizeof(std::ranges::range_value_t<R>);
+    return all_to_all_counted(detail::bytes_of(out), out_counts, detail::writable_bytes_of(in),
+                              in_counts, element);
+  }
+
+  /// As gather, with parts of different lengths.
+  /// \param counts at the root the elements of each rank; elsewhere not used
+  template <detail::element_range R, detail::result_range To>
+    requires std::same_as<std::ranges::range_value_t<R>, std::ranges::range_value_t<To>>
+  task<void> gather(R&& mine, To&& all, std::span<const std::size_t> counts,
+                    peer_id root = 0) const {
+    constexpr std::size_t element = sizeof(std::ranges::range_value_t<R>);
+    return gather_counted(detail::bytes_of(mine), detail::writable_bytes_of(all), counts, element,
+                          root);
+  }
 
   // The steps of `barrier`, for bindings without coroutines.
 
@@ -47,7 +249,21 @@ class group {
   static void check_heard(const received& what);
 
  private:
+  template <class T, class Op>
+  static task<T> all_reduce_value(detail::communicator_ptr state, T value, Op op) {
+    co_await detail::all_reduce(std::move(state), std::as_writable_bytes(std::span(&value, 1)),
+                                detail::make_reduction<T>(std::move(op)));
+    co_return value;
+  }
+  task<void> all_to_all_counted(const_buffer out, std::span<const std::size_t> out_counts,
+                                mutable_buffer in, std::span<const std::size_t> in_counts,
+                                std::size_t element) const;
+  task<void> gather_counted(const_buffer mine, mutable_buffer all,
+                            std::span<const std::size_t> counts, std::size_t element,
+                            peer_id root) const;
+
   context* owner_;
+  detail::communicator_ptr state_;
 };
 
 struct group::barrier_step {

@@ -11,6 +11,7 @@
 
 #include "api/options.hpp"
 #include "api/qdma_port.hpp"
+#include "collectives/communicator.hpp"
 #include "transports/composite/factory.hpp"
 #include "transports/qdma/factory.hpp"
 #include "transports/self/factory.hpp"
@@ -73,6 +74,10 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
   engine_.add(messenger_.upkeep());
   if (!options_.trace_file.empty())
     engine_.trace().open(trace_file(options_.trace_file, plane_->job(), lane));
+  const wireup::job& j = plane_->job();
+  world_ = std::make_shared<collectives::communicator>(
+      messenger_, 0, j.rank(), collectives::group_shape{j.size(), j.local_size() == j.size()},
+      std::vector<peer_id>{});
   plane_->add(*this);
 }
 
@@ -160,6 +165,7 @@ core::~core() {
   for (core* one : all) {
     // A stream that outlives its handle ends on any thread.
     while (one->messenger_.streams_linger()) ::sched_yield();
+    one->world_.reset();
     const runtime::engine::holder hold(one->engine_);
     one->messenger_.peers().clear();
   }

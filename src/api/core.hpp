@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <weft/context.hpp>
+#include <weft/detail/collective_ops.hpp>
 
 #include "api/control_plane.hpp"
 #include "connections/connection_setup.hpp"
@@ -67,6 +68,9 @@ class core {
   task_count& spawned() noexcept { return plane_->spawned(); }
 
   detail::members& members() noexcept { return plane_->members(); }
+
+  /// The group of the processes that were started together.
+  const communicator_ptr& world() const noexcept { return world_; }
 
   peer_id rank() const noexcept { return plane_->job().rank(); }
   peer_id size() const noexcept { return plane_->job().size(); }
@@ -126,6 +130,7 @@ class core {
   std::atomic<bool> ended_{false};
   std::shared_ptr<qdma::detail::port>
       qdma_;                            // null: none was opened; set with the progress lock held
+  communicator_ptr world_;
   std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
 };
 

@@ -1,44 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <weft/coro/as_result.hpp>
 #include <weft/group.hpp>
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "api/core.hpp"
-#include "proto/frames.hpp"
+#include "collectives/communicator.hpp"
+#include "proto/group_table.hpp"
 
 namespace weft {
 
-peer_id group::rank() const noexcept { return owner_->core().rank(); }
-peer_id group::size() const noexcept { return owner_->core().size(); }
+using collectives::communicator;
+using collectives::group_shape;
+
+void detail::check_root(peer_id root, peer_id size) {
+  if (root >= size)
+    throw error(errc::invalid_argument,
+                fmt::format("there is no root {} in a group of {}", root, size));
+}
+
+void detail::check_equal(std::size_t has, std::size_t needs, const char* what) {
+  if (has != needs)
+    throw error(errc::invalid_argument,
+                fmt::format("{} has to be {} long, and is {}", what, needs, has));
+}
+
+group::group(context& owner, detail::communicator_ptr state)
+    : owner_(&owner), state_(state ? std::move(state) : owner.core().world()) {}
+
+peer_id group::rank() const noexcept { return state_->rank(); }
+peer_id group::size() const noexcept { return state_->size(); }
 
 endpoint group::operator[](peer_id rank) const {
   if (rank >= size())
     throw error(errc::invalid_argument,
-                fmt::format("there is no rank {} in a job of {}", rank, size()));
-  return owner_->peer(rank);
+                fmt::format("there is no rank {} in a group of {}", rank, size()));
+  return owner_->peer(state_->member(rank));
 }
 
-/// Dissemination barrier (Hensgen, Finkel, Manber 1988): in step k each rank signals the rank 2^k
-/// further on, so that after log2(n) steps each rank has heard from all, directly or not.
 std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc failed) const {
   const peer_id me = rank();
   const peer_id all = size();
-  if (me >= all)
-    throw error(errc::unsupported,
-                fmt::format("rank {} joined later: a barrier is for the {} that started together",
-                            me, all));
+  if (me >= all) state_->check();
   const std::uint64_t distance = std::uint64_t{1} << k;
   if (distance >= all) return {};
   const auto ahead = peer_id((me + distance) % all), behind = peer_id((me + all - distance) % all);
-  const auto [next, last] = owner_->core().messenger().peers().at(ahead, behind);
-  const tag t{proto::first_signal_tag | k};
-  return barrier_step{{{next, ahead},
-                       t,
-                       const_buffer{},
-                       detail::send_mode::signal,
+  const tag t{proto::barrier_tag(state_->number(), k)};
+  return barrier_step{{state_->peer(ahead), t, const_buffer{}, detail::send_mode::signal,
                        static_cast<std::uint64_t>(failed)},
-                      {nullptr, {last, behind}, t, mutable_buffer{}}};
+                      {nullptr, state_->peer(behind), t, mutable_buffer{}}};
 }
 
 void group::check_heard(const received& what) {
@@ -49,22 +60,46 @@ void group::check_heard(const received& what) {
                           closed ? "has closed" : "is lost"));
 }
 
-/// A rank that fails signals the ranks that would wait for it, so that all fail in as many steps.
-task<void> group::barrier() const {
-  unsigned k = 0;
-  std::optional<error> failure;
-  try {
-    for (; const auto step = step_of_barrier(k); ++k) {
-      co_await step->tell;
-      check_heard(co_await step->hear);
-    }
-    co_return;
-  } catch (const error& e) {
-    failure = e;
+void detail::check_counts(std::span<const std::size_t> counts, peer_id ranks, std::size_t elements,
+                          const char* what) {
+  check_equal(counts.size(), ranks, "the list of counts");
+  std::size_t sum = 0;
+  for (const std::size_t n : counts) {
+    if (n > elements - sum)
+      throw error(
+          errc::invalid_argument,
+          fmt::format("the counts of {} exceed the {} elements of the buffer", what, elements));
+    sum += n;
   }
-  while (const auto step = step_of_barrier(++k, failure->kind()))
-    static_cast<void>(co_await as_result(step->tell));
-  throw *failure;
+}
+
+namespace {
+
+detail::byte_counts in_bytes(std::span<const std::size_t> counts, std::size_t element) {
+  detail::byte_counts bytes(counts.begin(), counts.end());
+  for (std::size_t& n : bytes) n *= element;
+  return bytes;
+}
+
+}  // namespace
+
+task<void> group::all_to_all_counted(const_buffer out, std::span<const std::size_t> out_counts,
+                                     mutable_buffer in, std::span<const std::size_t> in_counts,
+                                     std::size_t element) const {
+  detail::check_counts(out_counts, size(), out.size() / element, "the parts that leave");
+  detail::check_counts(in_counts, size(), in.size() / element, "the parts that come");
+  return detail::all_to_all(state_, out, in_bytes(out_counts, element), in,
+                            in_bytes(in_counts, element));
+}
+
+task<void> group::gather_counted(const_buffer mine, mutable_buffer all,
+                                 std::span<const std::size_t> counts, std::size_t element,
+                                 peer_id root) const {
+  detail::check_root(root, size());
+  if (rank() != root) return detail::gather(state_, mine, all, {}, root);
+  detail::check_counts(counts, size(), all.size() / element, "the parts at the root");
+  detail::check_equal(mine.size(), counts[root] * element, "the root's own part");
+  return detail::gather(state_, mine, all, in_bytes(counts, element), root);
 }
 
 }  // namespace weft

@@ -90,7 +90,7 @@ constexpr std::uint32_t units_of(std::size_t bytes) noexcept {
 inline constexpr std::uint64_t max_message = std::uint64_t{1} << 47;
 inline constexpr std::uint64_t size_mask = (std::uint64_t{1} << 48) - 1;
 
-/// The tags of a barrier: this one plus the step.
+/// The first tag of signals: those of barriers and of revocations (group_table.hpp).
 inline constexpr std::uint64_t first_signal_tag = std::uint64_t{0xff} << 56;
 
 /// How many signals of one peer are kept until they are received.

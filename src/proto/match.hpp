@@ -83,6 +83,19 @@ class match_table {
   /// linked by `after`, in order of posting.
   detail::match_operation* take_posted(const peer* from) noexcept;
 
+  /// Calls `act` for each posted receive and probe, which may withdraw it.
+  template <class Action>
+  void for_each_posted(Action act) {
+    const auto visit = [&](list<detail::match_operation>& home) {
+      for (detail::match_operation *m = home.first, *next = nullptr; m; m = next) {
+        next = m->after;
+        act(*m);
+      }
+    };
+    visit(wild_);
+    for (list<detail::match_operation>& bucket : exact_) visit(bucket);
+  }
+
   /// The oldest unexpected message from a peer, or (null) from any source.
   inbound_message* any_unexpected(const peer* from) const noexcept { return unexpected_.any(from); }
 

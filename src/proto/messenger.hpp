@@ -14,6 +14,7 @@
 #include <weft/rendezvous.hpp>
 
 #include "proto/connector.hpp"
+#include "proto/group_table.hpp"
 #include "proto/match.hpp"
 #include "proto/peer.hpp"
 #include "proto/peer_registry.hpp"
@@ -65,6 +66,7 @@ class messenger {
   unexpected_memory& memory() noexcept { return memory_; }
   region_table& regions() noexcept { return regions_; }
   stream_table& streams() noexcept { return streams_; }
+  group_table& groups() noexcept { return groups_; }
   scheme_cost_table& costs() noexcept { return costs_; }
   const scheme_cost_table& costs() const noexcept { return costs_; }
   metrics& counts() noexcept { return counts_; }
@@ -114,6 +116,7 @@ class messenger {
   unexpected_memory memory_;
   stream_table streams_;
   region_table regions_;
+  group_table groups_{*this};
   peer_upkeep upkeep_;
   peer_registry peers_;
   bool closed_ = false;  // close_all was called

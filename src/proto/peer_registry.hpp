@@ -27,6 +27,8 @@ class peer_registry {
 
   /// The peer with that number; made if it is new. Any thread. \throws std::bad_alloc
   std::shared_ptr<peer> at(peer_id id);
+  /// The same with the progress lock held. \throws std::bad_alloc
+  const std::shared_ptr<peer>& at_held(peer_id id) { return known_or_new(id); }
   /// The same, but null if there is none. Any thread.
   std::shared_ptr<peer> find(peer_id id) const;
   /// Two peers at once, for a barrier, which needs them in every step. To be named with their

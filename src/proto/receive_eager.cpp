@@ -103,6 +103,8 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   in.stored_size = std::min(total, h.size + may_follow);
   if (receive)
     in.match(*receive);
+  else if (is_revoked(h.tag))
+    in.given_up = true;
   else if (!keep_unexpected(in))
     return true;
   in.take(data, h.size);
@@ -114,13 +116,21 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
     writer_->flow().note_peer_waits();
     writer_->grow_window();
   }
-  if (receive) on_matched(in);
+  if (receive || in.given_up) on_matched(in);
   return true;
+}
+
+bool receiver::is_revoked(std::uint64_t tag) const noexcept {
+  return is_group_message(tag) && connection_->owner().groups().find_revoked(group_of(tag));
 }
 
 /// A signal may come between the frames of a message.
 bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexcept {
   if (h.size != 0 || x.a < first_signal_tag) return false;
+  if (is_revocation(x.a)) {
+    connection_->owner().groups().revoke(group_of(x.a), revocation::unpack(x.b));
+    return true;
+  }
   const received what{connection_->id(), {x.a}, 0, x.b};
   if (recv_operation* const receive = take_receive(what)) {
     receive->got = what;

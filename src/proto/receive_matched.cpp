@@ -34,6 +34,11 @@ bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
   return false;
 }
 
+void receiver::drop(inbound_message& m) noexcept {
+  connection_->owner().table().remove(m);
+  discard(m);
+}
+
 void receiver::discard(inbound_message& m) noexcept {
   m.claimed = false;
   connection_->owner().memory().unstore(m);

@@ -46,6 +46,8 @@ class receiver {
   bool deliver(inbound_message& m, detail::recv_operation& op) noexcept;
   /// As if a receive without memory took a claimed message.
   void discard(inbound_message& m) noexcept;
+  /// The same for an unexpected message.
+  void drop(inbound_message& m) noexcept;
   /// The receive was stopped. It ends at once, unless the link may be writing to its memory.
   /// Further bytes of the message are dropped, and its sender is told that they are not needed.
   void give_up(inbound_message& m) noexcept;
@@ -80,6 +82,7 @@ class receiver {
   detail::recv_operation* take_receive(const received& what) noexcept;
   inbound_message* take_inbound(local_id number) noexcept;
   bool keep_unexpected(inbound_message& m) noexcept;
+  bool is_revoked(std::uint64_t tag) const noexcept;
 
   void on_matched(inbound_message& m) noexcept;
   void go_on(inbound_message& m) noexcept;

@@ -6,9 +6,10 @@ set(may_coro coro)
 set(may_runtime coro runtime)
 set(may_transports coro runtime transports)
 set(may_proto coro runtime transports proto)
+set(may_collectives coro runtime transports proto collectives)
 set(may_wireup coro runtime transports proto wireup)
 set(may_connections coro runtime transports proto wireup connections)
-set(may_api coro runtime transports proto wireup connections api transports/*)
+set(may_api coro runtime transports proto collectives wireup connections api transports/*)
 set(may_bindings bindings)
 
 # Public headers that need a context: the layers below api include what they need of the others.

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/algorithms.hpp"
+
+namespace weft::collectives {
+
+/// In step k a rank gets the blocks of the 2^k ranks after those that it has (Bruck et al. 1997).
+task<void> all_gather_bruck(collective c, const_buffer mine, mutable_buffer all) {
+  const peer_id me = c.rank(), n = c.size();
+  const std::size_t block = mine.size();
+  const scratch memory(n * block);  // block k is that of rank me + k
+  copy(mine, memory.part(0, block));
+  for (peer_id have = 1; have < n; have *= 2) {
+    const std::size_t bytes = std::min(have, n - have) * block;
+    co_await together(c.recv(c.at(have), memory.part(have * block, bytes)),
+                      c.send(c.at(-std::int64_t{have}), memory.part(0, bytes)));
+  }
+  for (peer_id k = 0; k != n; ++k)
+    copy(memory.part(k * block, block), all.subspan((me + k) % n * block, block));
+}
+
+task<void> all_gather_ring(collective c, mutable_buffer all, division blocks) {
+  const peer_id me = c.rank(), n = c.size();
+  const auto block = [&](peer_id k) { return all.subspan(blocks.begin(k), blocks.size(k)); };
+  for (peer_id s = 0; s + 1 < n; ++s)
+    co_await together(c.recv(c.at(-1), block((me + 2 * n - s - 1) % n)),
+                      c.send(c.at(1), block((me + n - s) % n)));
+}
+
+}  // namespace weft::collectives
+
+namespace weft {
+
+using namespace collectives;
+
+task<void> detail::all_gather(communicator_ptr of, const_buffer mine, mutable_buffer all) {
+  return run(std::move(of), [=](const collective& c) {
+    if (choose({kind::all_gather, mine.size()}, c.of().shape()) == algorithm::bruck)
+      return all_gather_bruck(c, mine, all);
+    copy(mine, all.subspan(c.rank() * mine.size(), mine.size()));
+    return all_gather_ring(c, all, division(all.size(), mine.size(), c.size()));
+  });
+}
+
+}  // namespace weft

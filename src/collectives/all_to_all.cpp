@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/algorithms.hpp"
+
+namespace weft::collectives {
+
+namespace {
+
+std::vector<std::size_t> begins(const std::vector<std::size_t>& parts) {
+  std::vector<std::size_t> at(parts.size() + 1);
+  for (std::size_t i = 0; i != parts.size(); ++i) at[i + 1] = at[i] + parts[i];
+  return at;
+}
+
+}  // namespace
+
+/// In step k each rank passes on, over a distance of 2^k, the blocks whose way has that bit (Bruck
+/// et al. 1997).
+task<void> all_to_all_bruck(collective c, const_buffer out, mutable_buffer in) {
+  const peer_id me = c.rank(), n = c.size();
+  const std::size_t block = out.size() / n;
+  const scratch memory(out.size()), leaving(out.size()), coming(out.size());
+  const auto of = [&](peer_id k) { return memory.part(k * block, block); };
+  for (peer_id k = 0; k != n; ++k) copy(out.subspan((me + k) % n * block, block), of(k));
+  for (peer_id step = 1; step < n; step *= 2) {
+    std::size_t bytes = 0;
+    for (peer_id k = step; k < n; ++k)
+      if ((k & step) != 0) copy(of(k), leaving.part(std::exchange(bytes, bytes + block), block));
+    co_await together(c.recv(c.at(-std::int64_t{step}), coming.part(0, bytes)),
+                      c.send(c.at(step), leaving.part(0, bytes)));
+    bytes = 0;
+    for (peer_id k = step; k < n; ++k)
+      if ((k & step) != 0) copy(coming.part(std::exchange(bytes, bytes + block), block), of(k));
+  }
+  // Block k has come from the rank k before this one.
+  for (peer_id k = 0; k != n; ++k) copy(of(k), in.subspan((me + n - k) % n * block, block));
+}
+
+task<void> all_to_all_pairwise(collective c, const_buffer out, detail::byte_counts out_parts,
+                               mutable_buffer in, detail::byte_counts in_parts) {
+  const peer_id me = c.rank(), n = c.size();
+  const std::vector<std::size_t> from = begins(out_parts), to = begins(in_parts);
+  const auto outgoing = [&](peer_id r) { return out.subspan(from[r], out_parts[r]); };
+  const auto incoming = [&](peer_id r) { return in.subspan(to[r], in_parts[r]); };
+  if (out_parts[me] != in_parts[me]) check_size(out_parts[me], in_parts[me], me);
+  copy(outgoing(me), incoming(me));
+  for (peer_id d = 1; d != n; ++d) {
+    const peer_id next = c.at(d), last = c.at(-std::int64_t{d});
+    co_await together(c.recv(last, incoming(last)), c.send(next, outgoing(next)));
+  }
+}
+
+}  // namespace weft::collectives
+
+namespace weft {
+
+using namespace collectives;
+
+task<void> detail::all_to_all(communicator_ptr of, const_buffer out, mutable_buffer in) {
+  return run(std::move(of), [=](const collective& c) {
+    const std::size_t block = out.size() / c.size();
+    if (choose({kind::all_to_all, block}, c.of().shape()) == algorithm::bruck)
+      return all_to_all_bruck(c, out, in);
+    const std::vector<std::size_t> parts(c.size(), block);
+    return all_to_all_pairwise(c, out, parts, in, parts);
+  });
+}
+
+task<void> detail::all_to_all(communicator_ptr of, const_buffer out, byte_counts out_parts,
+                              mutable_buffer in, byte_counts in_parts) {
+  return run(std::move(of), [=](const collective& c) {
+    return all_to_all_pairwise(c, out, out_parts, in, in_parts);
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
+#include "collectives/algorithms.hpp"
+
+namespace weft::collectives {
+
+void copy(const_buffer from, mutable_buffer to) noexcept {
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+namespace {
+
+/// Ranks counted from the root.
+struct from_root {
+  from_root(const collective& c, peer_id root) noexcept
+      : n(c.size()), first(root), me((c.rank() + n - root) % n) {}
+  peer_id rank(peer_id relative) const noexcept { return (relative + first) % n; }
+  peer_id n, first, me;
+};
+
+}  // namespace
+
+/// A rank receives from the rank without its highest bit, and sends to those with a higher one.
+task<void> broadcast_binomial(collective c, mutable_buffer data, peer_id root) {
+  const from_root v(c, root);
+  peer_id step = std::bit_floor(v.me);  // 0 for the root
+  if (v.me != 0) co_await together(c.recv(v.rank(v.me - step), data));
+  for (step = v.me == 0 ? 1 : 2 * step; v.me + std::uint64_t{step} < v.n; step *= 2)
+    co_await together(c.send(v.rank(v.me + step), data));
+}
+
+/// Segment k comes in while segment k - 1 goes out.
+task<void> broadcast_chain(collective c, mutable_buffer data, peer_id root) {
+  const from_root v(c, root);
+  const std::size_t size = chain_segment(data.size(), c.of().shape());
+  const std::size_t segments = std::max<std::size_t>(1, (data.size() + size - 1) / size);
+  const auto segment = [&](std::size_t k) {
+    return data.subspan(k * size, std::min(size, data.size() - k * size));
+  };
+  const peer_id before = v.rank(v.me + v.n - 1), after = v.rank(v.me + 1);
+  const bool last = v.me + 1 == v.n;
+  if (v.me == 0) {
+    for (std::size_t k = 0; k != segments; ++k) co_await together(c.send(after, segment(k)));
+    co_return;
+  }
+  co_await together(c.recv(before, segment(0)));
+  for (std::size_t k = 1; k != segments; ++k)
+    if (last)
+      co_await together(c.recv(before, segment(k)));
+    else
+      co_await together(c.recv(before, segment(k)), c.send(after, segment(k - 1)));
+  if (!last) co_await together(c.send(after, segment(segments - 1)));
+}
+
+/// Block k belongs to the rank k after the root. In a binomial tree a rank has the blocks from its
+/// own on, up to those of the next rank that its parent sends to.
+task<void> broadcast_scatter_all_gather(collective c, mutable_buffer data, peer_id root) {
+  const from_root v(c, root);
+  const division blocks(data.size(), 1, v.n);
+  const auto run = [&](peer_id from, peer_id to) {
+    return data.subspan(blocks.begin(from), blocks.begin(to) - blocks.begin(from));
+  };
+  // The span of ranks below this one: the lowest bit of its number; for the root all.
+  peer_id span = v.me == 0 ? std::bit_ceil(v.n) : v.me & (~v.me + 1);
+  if (v.me != 0)
+    co_await together(c.recv(v.rank(v.me - span), run(v.me, std::min(v.me + span, v.n))));
+  for (span /= 2; span != 0; span /= 2)
+    if (v.me + span < v.n)
+      co_await together(
+          c.send(v.rank(v.me + span), run(v.me + span, std::min(v.me + 2 * span, v.n))));
+  for (peer_id step = 0; step + 1 < v.n; ++step) {
+    const peer_id out = (v.me + v.n - step) % v.n, in = (v.me + v.n - step - 1) % v.n;
+    co_await together(c.recv(v.rank(v.me + v.n - 1), run(in, in + 1)),
+                      c.send(v.rank(v.me + 1), run(out, out + 1)));
+  }
+}
+
+}  // namespace weft::collectives
+
+namespace weft {
+
+using namespace collectives;
+
+task<void> detail::broadcast(communicator_ptr of, mutable_buffer data, peer_id root) {
+  return run(std::move(of), [=](const collective& c) {
+    switch (choose({kind::broadcast, data.size()}, c.of().shape())) {
+      case algorithm::chain:
+        return broadcast_chain(c, data, root);
+      case algorithm::scatter_all_gather:
+        return broadcast_scatter_all_gather(c, data, root);
+      default:
+        return broadcast_binomial(c, data, root);
+    }
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// One collective of a group: its messages, its beginning and its end.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include <weft/coro/detail/awaitable.hpp>
+
+#include "collectives/communicator.hpp"
+
+namespace weft::collectives {
+
+/// One collective at one member, from its beginning to its end. Between the two the coroutine is on
+/// the background executor, so that it moves while the application computes. A plain value that
+/// algorithms copy; the communicator lives until the end.
+/// `run` does all of it.
+class collective {
+ public:
+  collective(communicator& of, task_environment* where)
+      : of_(&of), tag_{proto::message_tag(of.number(), of.next_sequence())}, where_(where) {
+    if (!where_) return;
+    back_to_ = where_->on;
+    where_->on = &of.engine().background();
+  }
+
+  communicator& of() const noexcept { return *of_; }
+  peer_id rank() const noexcept { return of_->rank(); }
+  peer_id size() const noexcept { return of_->size(); }
+  /// The rank at a distance: (rank + d) mod size.
+  peer_id at(std::int64_t d) const noexcept {
+    const std::int64_t n = size();
+    return static_cast<peer_id>(((std::int64_t{rank()} + d) % n + n) % n);
+  }
+
+  detail::send_request send(peer_id to, const_buffer data) const {
+    return {of_->peer(to), tag_, data};
+  }
+  detail::recv_request recv(peer_id from, mutable_buffer into) const {
+    return {nullptr, of_->peer(from), tag_, into};
+  }
+
+  /// Awaited last: moves the coroutine back to where it was. After a failure it revokes the group.
+  /// \throws weft::error after a failure: the same at all members, as far as they know the reason
+  class ending;
+  ending end(std::exception_ptr failure) const noexcept;
+
+ private:
+  communicator* of_;
+  tag tag_;
+  task_environment* where_;
+  executor* back_to_ = nullptr;
+};
+
+class collective::ending final : public operation {
+ public:
+  ending(const collective& c, std::exception_ptr failure) noexcept
+      : operation([](operation& op) noexcept { static_cast<ending&>(op).self_.resume(); }),
+        of_(c),
+        failure_(std::move(failure)) {}
+  bool await_ready() const noexcept { return !of_.where_; }
+  bool await_suspend(std::coroutine_handle<> self) noexcept {
+    self_ = self;
+    task_environment& c = *of_.where_;
+    c.on = of_.back_to_;
+    executor* to = c.on;
+    if (!to && c.home && c.home != detail::run_loop::here()) to = c.home->home();
+    if (!to) return false;
+    to->post(*this);
+    return true;
+  }
+  void await_resume();
+
+ private:
+  const collective of_;
+  std::exception_ptr failure_;
+  std::coroutine_handle<> self_;
+};
+
+inline collective::ending collective::end(std::exception_ptr failure) const noexcept {
+  return ending(*this, std::move(failure));
+}
+
+/// Awaited first. \throws weft::error: the group has failed before
+class begin {
+ public:
+  explicit begin(const detail::communicator_ptr& of) noexcept : of_(*of) {}
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    where_ = detail::task_environment_of(self.promise());
+    return false;
+  }
+  collective await_resume() const {
+    of_.check();
+    return collective(of_, where_);
+  }
+
+ private:
+  communicator& of_;
+  task_environment* where_ = nullptr;
+};
+
+/// One collective, from its beginning to its end.
+/// \param steps called with the collective once it has begun; returns the task of an algorithm,
+///        which may refer to what `steps` holds
+template <class Steps>
+task<void> run(detail::communicator_ptr of, Steps steps) {
+  collective now = co_await begin(of);
+  std::exception_ptr failure;
+  try {
+    co_await steps(now);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await now.end(std::move(failure));
+}
+
+}  // namespace weft::collectives

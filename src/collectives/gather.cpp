@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// gather and scatter.
+#include <bit>
+
+#include <weft/coro/scope.hpp>
+
+#include "collectives/algorithms.hpp"
+
+namespace weft::collectives {
+
+namespace {
+
+/// The binomial tree of ranks counted from the root: a rank has the blocks of `span` ranks from its
+/// own on, or of fewer at the end.
+struct tree {
+  tree(const collective& c, peer_id root) noexcept
+      : n(c.size()),
+        first(root),
+        me((c.rank() + n - root) % n),
+        span(me == 0 ? std::bit_ceil(n) : me & (~me + 1)) {}
+  peer_id rank(peer_id relative) const noexcept { return (relative + first) % n; }
+  peer_id below(peer_id relative, peer_id s) const noexcept { return std::min(s, n - relative); }
+  peer_id n, first, me, span;
+};
+
+/// Blocks in the order of ranks from the root become blocks in the order of ranks, or back.
+template <class Copy>
+void rotate_blocks(const tree& t, std::size_t block, Copy copy_block) {
+  for (peer_id k = 0; k != t.n; ++k) copy_block(k * block, t.rank(k) * block);
+}
+
+}  // namespace
+
+task<void> gather_binomial(collective c, const_buffer mine, mutable_buffer all, peer_id root) {
+  const tree t(c, root);
+  const std::size_t block = mine.size();
+  const scratch memory(t.below(t.me, t.span) * block);
+  copy(mine, memory.part(0, block));
+  for (peer_id step = 1; step < t.span && t.me + step < t.n; step *= 2)
+    co_await together(
+        c.recv(t.rank(t.me + step), memory.part(step * block, t.below(t.me + step, step) * block)));
+  if (t.me != 0) {
+    co_await together(c.send(t.rank(t.me - t.span), memory.all()));
+    co_return;
+  }
+  rotate_blocks(t, block, [&](std::size_t from, std::size_t to) {
+    copy(memory.part(from, block), all.subspan(to, block));
+  });
+}
+
+task<void> scatter_binomial(collective c, const_buffer all, mutable_buffer mine, peer_id root) {
+  const tree t(c, root);
+  const std::size_t block = mine.size();
+  const scratch memory(t.below(t.me, t.span) * block);
+  if (t.me == 0)
+    rotate_blocks(t, block, [&](std::size_t to, std::size_t from) {
+      copy(all.subspan(from, block), memory.part(to, block));
+    });
+  else
+    co_await together(c.recv(t.rank(t.me - t.span), memory.all()));
+  for (peer_id step = t.span / 2; step != 0; step /= 2)
+    if (t.me + step < t.n)
+      co_await together(c.send(t.rank(t.me + step),
+                               memory.part(step * block, t.below(t.me + step, step) * block)));
+  copy(memory.part(0, block), mine);
+}
+
+task<void> gather_linear(collective c, const_buffer mine, mutable_buffer all,
+                         detail::byte_counts parts, peer_id root) {
+  if (c.rank() != root) {
+    co_await together(c.send(root, mine));
+    co_return;
+  }
+  task_environment& here = co_await current_environment();
+  scope receives(here);
+  std::vector<std::size_t> came(c.size());
+  std::size_t at = 0;
+  for (peer_id r = 0; r != c.size(); at += parts[r++]) {
+    const mutable_buffer place = all.subspan(at, parts[r]);
+    if (r == root)
+      copy(mine, place);
+    else
+      receives.start(c.recv(r, place), [&came, r](const received& got) { came[r] = got.size; });
+  }
+  co_await receives.join();
+  for (peer_id r = 0; r != c.size(); ++r)
+    if (r != root) check_size(came[r], parts[r], r);
+}
+
+task<void> scatter_linear(collective c, const_buffer all, mutable_buffer mine, peer_id root) {
+  if (c.rank() != root) {
+    co_await together(c.recv(root, mine));
+    co_return;
+  }
+  task_environment& here = co_await current_environment();
+  scope sends(here);
+  for (peer_id r = 0; r != c.size(); ++r) {
+    const const_buffer part = all.subspan(r * mine.size(), mine.size());
+    if (r == root)
+      copy(part, mine);
+    else
+      sends.start(c.send(r, part));
+  }
+  co_await sends.join();
+}
+
+}  // namespace weft::collectives
+
+namespace weft {
+
+using namespace collectives;
+
+task<void> detail::gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
+                          peer_id root) {
+  return run(std::move(of), [=](const collective& c) {
+    if (choose({kind::gather, mine.size()}, c.of().shape()) == algorithm::binomial)
+      return gather_binomial(c, mine, all, root);
+    return gather_linear(c, mine, all, std::vector<std::size_t>(c.size(), mine.size()), root);
+  });
+}
+
+task<void> detail::gather(communicator_ptr of, const_buffer mine, mutable_buffer all,
+                          byte_counts parts, peer_id root) {
+  return run(std::move(of),
+             [=](const collective& c) { return gather_linear(c, mine, all, parts, root); });
+}
+
+task<void> detail::scatter(communicator_ptr of, const_buffer all, mutable_buffer mine,
+                           peer_id root) {
+  return run(std::move(of), [=](const collective& c) {
+    return choose({kind::scatter, mine.size()}, c.of().shape()) == algorithm::binomial
+               ? scatter_binomial(c, all, mine, root)
+               : scatter_linear(c, all, mine, root);
+  });
+}
+
+}  // namespace weft

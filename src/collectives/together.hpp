@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// together: awaits a few requests at once, without an allocation.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <optional>
+#include <stop_token>
+#include <tuple>
+#include <utility>
+
+#include <weft/coro/detail/request.hpp>
+#include <weft/detail/message_ops.hpp>
+
+namespace weft::collectives {
+
+/// \throws weft::error: the message is shorter than the buffer, so that members do not agree on the
+///         size
+void check_size(std::size_t came, std::size_t expected, peer_id from);
+void check_size(const detail::recv_operation& op);
+inline void check_size(const detail::send_operation&) noexcept {}
+
+/// `co_await together(c.recv(...), c.send(...))` starts the requests in that order and ends when
+/// all have ended. The first failure asks the others to stop, and is thrown at the end. Lives in
+/// the awaiting coroutine's frame, like its operations. `when_all` does the same for any awaitable,
+/// by a task and a scope.
+template <detail::request... R>
+class together {
+ public:
+  explicit together(const R&... requests) : parts_(description<R>{requests, *this}...) {}
+  together(const together&) = delete;
+  together& operator=(const together&) = delete;
+
+  bool await_ready() const noexcept { return false; }
+
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) {
+    self_ = self;
+    const task_environment* const c = detail::task_environment_of(self.promise());
+    if (c && c->stop.stop_possible()) on_stop_.emplace(c->stop, canceller{this});
+    std::apply([&](auto&... p) { (begin(p, c), ...); }, parts_);
+    return !drop();
+  }
+
+  void await_resume() {
+    on_stop_.reset();
+    std::apply([this](auto&... p) { (throw_if_first(p), ...); }, parts_);
+    std::apply([](auto&... p) { (check_size(p), ...); }, parts_);
+  }
+
+ private:
+  template <class Request>
+  struct description {
+    const Request& request;
+    together& whole;
+  };
+  template <class Request>
+  struct part final : Request::operation_type {
+    part(description<Request> d)  // NOLINT: so that a tuple makes it in its place
+        : Request::operation_type(d.request,
+                                  [](operation& op) noexcept {
+                                    auto& self = static_cast<part&>(op);
+                                    together& of = self.whole;
+                                    of.note(self);
+                                    if (of.drop()) of.self_.resume();
+                                  }),
+          whole(d.whole) {}
+    together& whole;
+  };
+  struct canceller {
+    together* whole;
+    void operator()() const noexcept { whole->cancel_all(); }
+  };
+
+  template <class Part>
+  void begin(Part& p, const task_environment* c) noexcept {
+    if (c) p.on = c->on;
+    left_.fetch_add(1, std::memory_order_relaxed);
+    if (!p.start()) return;
+    note(p);
+    drop();  // never the last one: this call still holds one
+  }
+
+  template <class Part>
+  void note(Part& p) noexcept {
+    if (p.status == errc::ok) [[likely]]
+      return;
+    operation* none = nullptr;
+    if (first_.compare_exchange_strong(none, &p, std::memory_order_acq_rel)) cancel_all();
+  }
+  void cancel_all() noexcept {
+    std::apply([](auto&... p) { (p.cancel(), ...); }, parts_);
+  }
+  /// \return whether all have ended
+  bool drop() noexcept { return left_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+  template <class Part>
+  void throw_if_first(Part& p) {
+    if (first_.load(std::memory_order_relaxed) == &p) throw error(p.status, p.explain());
+  }
+
+  std::tuple<part<R>...> parts_;
+  std::atomic<unsigned> left_{1};  // operations in flight, and the start
+  std::atomic<operation*> first_{nullptr};
+  std::coroutine_handle<> self_;
+  std::optional<std::stop_callback<canceller>> on_stop_;
+};
+
+}  // namespace weft::collectives

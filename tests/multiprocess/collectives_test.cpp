@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups and collectives of whole jobs: programs/collectives.cpp.
+#include <sys/wait.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "support/transports.hpp"
+
+namespace {
+
+struct collectives_end {
+  int status;
+  std::string said;
+};
+
+collectives_end run_collectives(const std::string& transport, const std::string& ranks,
+                                const std::string& what, const std::string& mode = "dedicated") {
+  const std::string command = "WEFT_PROGRESS=" + mode + " WEFT_TRANSPORTS=self," + transport +
+                              " exec timeout 100 " + WEFT_TEST_BIN_DIR "/weft-run -n " + ranks +
+                              " " + WEFT_TEST_BIN_DIR "/tests/collectives " + what + " 2>&1";
+  FILE* const output = ::popen(command.c_str(), "r");
+  REQUIRE(output);
+  collectives_end end;
+  for (char line[512]; std::fgets(line, sizeof line, output);) end.said += line;
+  const int status = ::pclose(output);
+  end.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return end;
+}
+
+}  // namespace
+
+TEST_CASE("collectives: every result is right, of every size, root and group") {
+  const std::string transport = GENERATE(from_range(weft::tests::transports()));
+  const std::string ranks = GENERATE("1", "2", "3", "6");
+  const collectives_end end = run_collectives(transport, ranks, "results");
+  CAPTURE(transport, ranks, end.said);
+  CHECK(end.status == 0);
+}
+
+TEST_CASE("collectives: a power of two of ranks, in every mode") {
+  const std::string mode = GENERATE("polling", "interrupt", "two_threads");
+  const collectives_end end =
+      run_collectives(weft::tests::transports().front(), "4", "results", mode);
+  CAPTURE(mode, end.said);
+  CHECK(end.status == 0);
+}
+
+TEST_CASE("collectives: they move while all ranks compute") {
+  const std::string transport = GENERATE(from_range(weft::tests::transports()));
+  const std::string mode = GENERATE("dedicated", "two_threads");
+  const collectives_end end = run_collectives(transport, "3", "computing", mode);
+  CAPTURE(transport, mode, end.said);
+  CHECK(end.status == 0);
+}
+
+TEST_CASE("collectives: when a rank dies, all end with one error, and go on without it") {
+  const std::string transport = GENERATE(from_range(weft::tests::transports()));
+  const collectives_end end = run_collectives(transport, "5", "killed");
+  CAPTURE(transport, end.said);
+  CHECK(end.status == 128 + SIGKILL);
+  CHECK(end.said.find("failed") == std::string::npos);
+  for (const char* rank : {"0", "2", "3", "4"})
+    CHECK_THAT(end.said,
+               Catch::Contains(std::string("rank ") + rank + ": rank 1 of the group is lost"));
+}
+
+TEST_CASE("collectives: one that a rank stops ends for all") {
+  const std::string transport = GENERATE(from_range(weft::tests::transports()));
+  const collectives_end end = run_collectives(transport, "4", "stopped");
+  CAPTURE(transport, end.said);
+  CHECK(end.status == 0);
+  for (const char* rank : {"2", "3"})
+    CHECK_THAT(end.said,
+               Catch::Contains(std::string("rank ") + rank + ": rank 1 of the group stopped"));
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives of whole jobs, with results that each rank can compute by itself.
+//   weft-run -n 5 collectives results    every collective, size and root; groups of groups
+//   weft-run -n 3 collectives computing  they move while all ranks compute
+//   weft-run -n 5 collectives killed     rank 1 dies in a collective; the others go on without it
+//   weft-run -n 4 collectives stopped    rank 1 stops a collective; all make a new group
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <iostream>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <weft/weft.hpp>
+
+namespace {
+
+using namespace weft;
+using namespace std::chrono_literals;
+using numbers = std::vector<std::uint64_t>;
+
+void expect(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+/// x -> factor x + offset: composing such functions is associative, and not commutative.
+struct affine {
+  std::uint32_t factor, offset;
+  friend bool operator==(const affine&, const affine&) = default;
+};
+struct compose {
+  affine operator()(const affine& first, const affine& then) const {
+    return {first.factor * then.factor, first.offset * then.factor + then.offset};
+  }
+};
+
+/// The number at place i of rank r.
+std::uint64_t number(peer_id r, std::size_t i) { return (r + 1) * 1'000'003u + i * 17u; }
+affine function(peer_id r, std::size_t i) {
+  return {2 * r + 3, static_cast<std::uint32_t>(i) + 7 * r};
+}
+template <class Make>
+auto filled(std::size_t count, peer_id r, Make make) {
+  std::vector<decltype(make(r, 0))> v(count);
+  for (std::size_t i = 0; i != count; ++i) v[i] = make(r, i);
+  return v;
+}
+/// The reduction of the ranks up to `last`.
+template <class Make, class Op>
+auto reduced(std::size_t count, peer_id last, Make make, Op op) {
+  auto sum = filled(count, 0, make);
+  for (peer_id r = 1; r <= last; ++r)
+    for (std::size_t i = 0; i != count; ++i) sum[i] = op(sum[i], make(r, i));
+  return sum;
+}
+
+task<void> reductions(group g, std::size_t count) {
+  const peer_id n = g.size(), me = g.rank();
+  auto sums = filled(count, me, number);
+  co_await g.all_reduce(sums);
+  expect(sums == reduced(count, n - 1, number, std::plus<>{}), "all_reduce by plus");
+  auto composed = filled(count, me, function);
+  co_await g.all_reduce(composed, compose{});
+  expect(composed == reduced(count, n - 1, function, compose{}), "all_reduce in order");
+  auto largest = filled(count, me, number);
+  co_await g.all_reduce(largest, maximum{});
+  expect(largest == filled(count, n - 1, number), "all_reduce by maximum");
+  const std::uint64_t offset = 5;  // an operation with state
+  auto shifted = filled(count, me, number);
+  co_await g.all_reduce(shifted,
+                        [offset](std::uint64_t a, std::uint64_t b) { return a + b + offset; });
+  for (std::size_t i = 0; i != count; ++i)
+    expect(shifted[i] == sums[i] + offset * (n - 1), "all_reduce with a state");
+  auto up_to_here = filled(count, me, function);
+  co_await g.scan(up_to_here, compose{});
+  expect(up_to_here == reduced(count, me, function, compose{}), "scan in order");
+  for (peer_id root = 0; root != n; ++root) {
+    const auto mine = filled(count, me, number);
+    const auto ours = filled(count, me, function);
+    numbers sum(me == root ? count : 0);
+    std::vector<affine> all(me == root ? count : 0);
+    co_await g.reduce(mine, sum, std::plus<>{}, root);
+    co_await g.reduce(ours, all, compose{}, root);
+    if (me != root) continue;
+    expect(sum == sums, "reduce by plus");
+    expect(all == composed, "reduce in order");
+  }
+}
+
+task<void> movements(group g, std::size_t count) {
+  const peer_id n = g.size(), me = g.rank();
+  const auto mine = filled(count, me, number);
+  numbers everything;
+  for (peer_id r = 0; r != n; ++r) {
+    const auto its = filled(count, r, number);
+    everything.insert(everything.end(), its.begin(), its.end());
+  }
+  numbers all(count * n);
+  co_await g.all_gather(mine, all);
+  expect(all == everything, "all_gather");
+  for (peer_id root = 0; root != n; ++root) {
+    auto sent = filled(count, me, number);
+    co_await g.broadcast(sent, root);
+    expect(sent == filled(count, root, number), "broadcast");
+    numbers gathered(me == root ? count * n : 0);
+    co_await g.gather(mine, gathered, root);
+    if (me == root) expect(gathered == everything, "gather");
+    numbers part(count);
+    const numbers parts = me == root ? everything : numbers{};
+    co_await g.scatter(parts, part, root);
+    expect(part == mine, "scatter");
+  }
+  // Rank s sends to rank r what is number(s, .) + r.
+  numbers out(count * n), in(count * n);
+  for (std::size_t k = 0; k != out.size(); ++k) out[k] = number(me, k % count) + k / count;
+  co_await g.all_to_all(out, in);
+  for (std::size_t k = 0; k != in.size(); ++k)
+    expect(in[k] == number(static_cast<peer_id>(k / count), k % count) + me, "all_to_all");
+}
+
+/// Rank s has s + r elements for rank r.
+task<void> counted(group g) {
+  const peer_id n = g.size(), me = g.rank();
+  std::vector<std::size_t> counts(n);
+  for (peer_id r = 0; r != n; ++r) counts[r] = me + r;
+  numbers out(std::accumulate(counts.begin(), counts.end(), std::size_t{0}), me);
+  numbers in(out.size());
+  co_await g.all_to_all(out, counts, in, counts);
+  std::size_t at = 0;
+  for (peer_id r = 0; r != n; ++r)
+    for (std::size_t i = 0; i != counts[r]; ++i) expect(in[at++] == r, "all_to_all with counts");
+  const numbers mine(me, me);
+  for (peer_id r = 0; r != n; ++r) counts[r] = r;
+  numbers all(me == 0 ? std::accumulate(counts.begin(), counts.end(), std::size_t{0}) : 0);
+  co_await g.gather(mine, all, counts, 0);
+  at = 0;
+  for (peer_id r = 0; r != n && me == 0; ++r)
+    for (peer_id i = 0; i != r; ++i) expect(all[at++] == r, "gather with counts");
+}
+
+/// Many at once, of two groups with the same members.
+task<void> overlapping(group a, group b) {
+  constexpr std::size_t many = 40;
+  std::vector<numbers> sums;
+  for (std::size_t k = 0; k != many; ++k) sums.push_back(filled(k * k * 3, a.rank(), number));
+  scope all;
+  for (std::size_t k = 0; k != many; ++k) all.start((k % 3 == 0 ? b : a).all_reduce(sums[k]));
+  std::uint64_t word = a.rank() == 0 ? 99 : 0;
+  all.start(b.broadcast(word));
+  co_await all.join();
+  for (std::size_t k = 0; k != many; ++k)
+    expect(sums[k] == reduced(k * k * 3, a.size() - 1, number, std::plus<>{}), "overlapping sums");
+  expect(word == 99, "overlapping broadcast");
+  const peer_id ranks = co_await a.all_reduce(peer_id{1});
+  expect(ranks == a.size(), "all_reduce of a value");
+}
+
+task<void> results(context& ctx) {
+  const group world = ctx.world();
+  for (const std::size_t count : {0, 1, 3, 100, 2'000, 20'000, 140'000}) {
+    co_await reductions(world, count);
+    if (count <= 20'000) co_await movements(world, count);
+  }
+  co_await counted(world);
+  const int rank = static_cast<int>(world.rank());
+  const group same = co_await world.split(0);
+  co_await overlapping(world, same);
+  // In the reverse order, and divided.
+  const group parts = co_await world.split(rank % 2, -rank);
+  const peer_id highest = world.size() - 1 - (world.size() - 1 + world.rank()) % 2;
+  peer_id first = world.rank();
+  co_await parts.broadcast(first);
+  expect(first == highest, "the order of keys");
+  co_await reductions(parts, 500);
+  co_await movements(parts, 500);
+  const group again = co_await parts.split(0);
+  co_await again.barrier();
+  // The same words without a message.
+  std::vector<endpoint> members;
+  for (peer_id r = 0; r != world.size(); ++r) members.push_back(world[r]);
+  const group named = group::of(ctx, members, world.rank(), "everybody");
+  co_await reductions(named, 1'000);
+  bool refused = false;
+  try {
+    static_cast<void>(group::of(ctx, members, world.rank(), "everybody"));
+  } catch (const error& e) {
+    refused = e.kind() == errc::invalid_argument;
+  }
+  expect(refused, "two groups with one name");
+  const group viewed = group::of(ctx, membership(ctx).now());
+  co_await movements(viewed, 100);
+}
+
+/// The end comes while this thread computes: the chain's last step is on the background executor.
+task<void> reduce_in_background(group g, context& ctx, numbers& data, std::atomic<bool>& ended) {
+  co_await resume_on(background(ctx));
+  co_await g.all_reduce(data);
+  ended = true;
+  co_await resume_home();
+}
+
+task<void> computing(context& ctx) {
+  const group world = ctx.world();
+  for (const std::size_t count : {1, 1'000, 100'000}) {
+    co_await world.barrier();
+    auto data = filled(count, world.rank(), number);
+    std::atomic<bool> ended{false};
+    scope fly;
+    fly.start(reduce_in_background(world, ctx, data, ended));
+    // All ranks compute until they have their result, without a call of weft.
+    const auto limit = std::chrono::steady_clock::now() + 60s;
+    while (!ended && std::chrono::steady_clock::now() < limit) {
+    }
+    expect(ended, "an all_reduce while all ranks compute");
+    co_await fly.join();
+    expect(data == reduced(count, world.size() - 1, number, std::plus<>{}), "its result");
+  }
+}
+
+task<void> all_reduce_for_ever(group g) {
+  co_await g.barrier();
+  for (;;) {
+    auto data = filled(3'000, g.rank(), number);
+    co_await g.all_reduce(data);
+    expect(data == reduced(3'000, g.size() - 1, number, std::plus<>{}), "a sum before the end");
+  }
+}
+
+task<void> go_on(group g, peer_id ranks) {
+  expect(g.size() == ranks, "the size of the group that is left");
+  for (int i = 0; i != 20; ++i) co_await reductions(g, 200);
+}
+
+/// Rank 1 is killed in the middle of a collective.
+task<void> killed(context& ctx) {
+  const group world = ctx.world();
+  if (world.rank() == 1) {
+    co_await world.barrier();
+    scope fly;
+    auto data = filled(100'000, 1, number);
+    fly.start(world.all_reduce(data));
+    ::kill(::getpid(), SIGKILL);
+  }
+  const auto end = co_await as_result(all_reduce_for_ever(world));
+  expect(end.code() == errc::peer_lost, "the error after a death");
+  std::cout << "rank " << world.rank() << ": " << end.failure().what() << std::endl;
+  const auto again = co_await as_result(world.barrier());
+  expect(again.code() == errc::peer_lost, "the group has failed for good");
+  const group left = co_await world.shrink();
+  co_await go_on(left, world.size() - 1);
+}
+
+task<void> stopped(context& ctx) {
+  const group world = ctx.world();
+  const group other = co_await world.split(0);
+  if (world.rank() == 1) {
+    const auto end = co_await as_result(within(20ms, world.barrier()));
+    expect(end.code() == errc::timed_out, "the deadline of a barrier");
+    for (peer_id r = 0; r != world.size(); ++r)
+      if (r != 1) co_await world[r].send(const_buffer{}, tag{1});
+  } else if (world.rank() == 0) {
+    co_await world[1].recv(mutable_buffer{}, tag{1});  // never enters the barrier
+  } else {
+    const auto end = co_await as_result(world.barrier());
+    expect(end.code() == errc::stopped, "a barrier that another rank stopped");
+    std::cout << "rank " << world.rank() << ": " << end.failure().what() << std::endl;
+    co_await world[1].recv(mutable_buffer{}, tag{1});
+  }
+  co_await go_on(other, world.size());  // another group is not concerned
+  const group again = co_await world.shrink();
+  co_await go_on(again, world.size());
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const std::string what = arguments[1];
+  context ctx;
+  try {
+    run(ctx, what == "results"     ? results(ctx)
+             : what == "computing" ? computing(ctx)
+             : what == "killed"    ? killed(ctx)
+                                   : stopped(ctx));
+  } catch (const std::exception& e) {
+    std::cerr << "rank " << ctx.world().rank() << " failed: " << e.what() << std::endl;
+    return 1;
+  }
+}
