@@ -11,7 +11,7 @@ task<void> all_gather_bruck(collective c, const_buffer mine, mutable_buffer all)
   copy(mine, memory.part(0, block));
   for (peer_id have = 1; have < n; have *= 2) {
     const std::size_t bytes = std::min(have, n - have) * block;
-    co_await together(c.recv(c.at(have), memory.part(have * block, bytes)),
+    co_await together(c, c.recv(c.at(have), memory.part(have * block, bytes)),
                       c.send(c.at(-std::int64_t{have}), memory.part(0, bytes)));
   }
   for (peer_id k = 0; k != n; ++k)
@@ -22,7 +22,7 @@ task<void> all_gather_ring(collective c, mutable_buffer all, division blocks) {
   const peer_id me = c.rank(), n = c.size();
   const auto block = [&](peer_id k) { return all.subspan(blocks.begin(k), blocks.size(k)); };
   for (peer_id s = 0; s + 1 < n; ++s)
-    co_await together(c.recv(c.at(-1), block((me + 2 * n - s - 1) % n)),
+    co_await together(c, c.recv(c.at(-1), block((me + 2 * n - s - 1) % n)),
                       c.send(c.at(1), block((me + n - s) % n)));
 }
 

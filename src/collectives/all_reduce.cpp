@@ -29,9 +29,9 @@ task<void> fold(const collective& c, const folding& f, mutable_buffer data, muta
                 const reduction& how) {
   if (!f.is_pair()) co_return;
   if (f.idle) {
-    co_await together(c.send(f.me + 1, data));
+    co_await together(c, c.send(f.me + 1, data));
   } else {
-    co_await together(c.recv(f.me - 1, theirs));
+    co_await together(c, c.recv(f.me - 1, theirs));
     how(theirs, data, data.data());
   }
 }
@@ -39,9 +39,9 @@ task<void> fold(const collective& c, const folding& f, mutable_buffer data, muta
 task<void> unfold(const collective& c, const folding& f, mutable_buffer data) {
   if (!f.is_pair()) co_return;
   if (f.idle)
-    co_await together(c.recv(f.me + 1, data));
+    co_await together(c, c.recv(f.me + 1, data));
   else
-    co_await together(c.send(f.me - 1, data));
+    co_await together(c, c.send(f.me - 1, data));
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ task<void> all_reduce_doubling(collective c, mutable_buffer data, const reductio
   if (f.is_pair()) co_await fold(c, f, data, theirs.all(), how);
   for (peer_id step = 1; !f.idle && step < f.n; step *= 2) {
     const peer_id other = f.rank(f.folded ^ step);
-    co_await together(c.recv(other, theirs.all()), c.send(other, data));
+    co_await together(c, c.recv(other, theirs.all()), c.send(other, data));
     if (other < f.me)
       how(theirs.all(), data, data.data());
     else
@@ -79,7 +79,7 @@ task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const redu
     const mutable_buffer keep = run(begin + (upper ? count : 0), count);
     const mutable_buffer give = run(begin + (upper ? 0 : count), count);
     const mutable_buffer place = theirs.part(0, keep.size());
-    co_await together(c.recv(other, place), c.send(other, give));
+    co_await together(c, c.recv(other, place), c.send(other, give));
     how(keep, place, keep.data());
     if (upper) begin += count;
   }
@@ -87,7 +87,7 @@ task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const redu
     const peer_id other = f.rank(f.folded ^ step);
     const bool upper = (f.folded & step) != 0;
     const peer_id theirs_from = upper ? begin - count : begin + count;
-    co_await together(c.recv(other, run(theirs_from, count)), c.send(other, run(begin, count)));
+    co_await together(c, c.recv(other, run(theirs_from, count)), c.send(other, run(begin, count)));
     if (upper) begin -= count;
     count *= 2;
   }
@@ -103,7 +103,7 @@ task<void> all_reduce_ring(collective c, mutable_buffer data, const reduction& h
   for (peer_id s = 1; s != n; ++s) {
     const peer_id out = (me + n - s) % n, in = (me + 2 * n - s - 1) % n;
     const mutable_buffer place = theirs.part(0, blocks.size(in));
-    co_await together(c.recv(c.at(-1), place), c.send(c.at(1), block(out)));
+    co_await together(c, c.recv(c.at(-1), place), c.send(c.at(1), block(out)));
     how(block(in), place, block(in).data());
   }
   co_await all_gather_ring(c, data, blocks);

@@ -25,7 +25,7 @@ task<void> all_to_all_bruck(collective c, const_buffer out, mutable_buffer in) {
     std::size_t bytes = 0;
     for (peer_id k = step; k < n; ++k)
       if ((k & step) != 0) copy(of(k), leaving.part(std::exchange(bytes, bytes + block), block));
-    co_await together(c.recv(c.at(-std::int64_t{step}), coming.part(0, bytes)),
+    co_await together(c, c.recv(c.at(-std::int64_t{step}), coming.part(0, bytes)),
                       c.send(c.at(step), leaving.part(0, bytes)));
     bytes = 0;
     for (peer_id k = step; k < n; ++k)
@@ -45,7 +45,7 @@ task<void> all_to_all_pairwise(collective c, const_buffer out, detail::byte_coun
   copy(outgoing(me), incoming(me));
   for (peer_id d = 1; d != n; ++d) {
     const peer_id next = c.at(d), last = c.at(-std::int64_t{d});
-    co_await together(c.recv(last, incoming(last)), c.send(next, outgoing(next)));
+    co_await together(c, c.recv(last, incoming(last)), c.send(next, outgoing(next)));
   }
 }
 

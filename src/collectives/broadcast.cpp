@@ -25,9 +25,9 @@ struct from_root {
 task<void> broadcast_binomial(collective c, mutable_buffer data, peer_id root) {
   const from_root v(c, root);
   peer_id step = std::bit_floor(v.me);  // 0 for the root
-  if (v.me != 0) co_await together(c.recv(v.rank(v.me - step), data));
+  if (v.me != 0) co_await together(c, c.recv(v.rank(v.me - step), data));
   for (step = v.me == 0 ? 1 : 2 * step; v.me + std::uint64_t{step} < v.n; step *= 2)
-    co_await together(c.send(v.rank(v.me + step), data));
+    co_await together(c, c.send(v.rank(v.me + step), data));
 }
 
 /// Segment k comes in while segment k - 1 goes out.
@@ -41,16 +41,16 @@ task<void> broadcast_chain(collective c, mutable_buffer data, peer_id root) {
   const peer_id before = v.rank(v.me + v.n - 1), after = v.rank(v.me + 1);
   const bool last = v.me + 1 == v.n;
   if (v.me == 0) {
-    for (std::size_t k = 0; k != segments; ++k) co_await together(c.send(after, segment(k)));
+    for (std::size_t k = 0; k != segments; ++k) co_await together(c, c.send(after, segment(k)));
     co_return;
   }
-  co_await together(c.recv(before, segment(0)));
+  co_await together(c, c.recv(before, segment(0)));
   for (std::size_t k = 1; k != segments; ++k)
     if (last)
-      co_await together(c.recv(before, segment(k)));
+      co_await together(c, c.recv(before, segment(k)));
     else
-      co_await together(c.recv(before, segment(k)), c.send(after, segment(k - 1)));
-  if (!last) co_await together(c.send(after, segment(segments - 1)));
+      co_await together(c, c.recv(before, segment(k)), c.send(after, segment(k - 1)));
+  if (!last) co_await together(c, c.send(after, segment(segments - 1)));
 }
 
 /// Block k belongs to the rank k after the root. In a binomial tree a rank has the blocks from its
@@ -64,14 +64,14 @@ task<void> broadcast_scatter_all_gather(collective c, mutable_buffer data, peer_
   // The span of ranks below this one: the lowest bit of its number; for the root all.
   peer_id span = v.me == 0 ? std::bit_ceil(v.n) : v.me & (~v.me + 1);
   if (v.me != 0)
-    co_await together(c.recv(v.rank(v.me - span), run(v.me, std::min(v.me + span, v.n))));
+    co_await together(c, c.recv(v.rank(v.me - span), run(v.me, std::min(v.me + span, v.n))));
   for (span /= 2; span != 0; span /= 2)
     if (v.me + span < v.n)
       co_await together(
-          c.send(v.rank(v.me + span), run(v.me + span, std::min(v.me + 2 * span, v.n))));
+          c, c.send(v.rank(v.me + span), run(v.me + span, std::min(v.me + 2 * span, v.n))));
   for (peer_id step = 0; step + 1 < v.n; ++step) {
     const peer_id out = (v.me + v.n - step) % v.n, in = (v.me + v.n - step - 1) % v.n;
-    co_await together(c.recv(v.rank(v.me + v.n - 1), run(in, in + 1)),
+    co_await together(c, c.recv(v.rank(v.me + v.n - 1), run(in, in + 1)),
                       c.send(v.rank(v.me + 1), run(out, out + 1)));
   }
 }

@@ -41,7 +41,10 @@ communicator::communicator(proto::messenger& m, std::uint64_t number, peer_id ra
     throw error(errc::invalid_argument,
                 "this process is in a group with the same name already; give the second group "
                 "another name, or end the first one");
-  if (const revocation* const what = messenger_.groups().find_revoked(number_)) revoked_ = *what;
+  if (const revocation* const what = messenger_.groups().find_revoked(number_)) {
+    revoked_ = *what;
+    failed_ = true;
+  }
 }
 
 communicator::~communicator() {
@@ -110,7 +113,6 @@ error communicator::fail(const error& why) {
                                                                                    : errc::refused,
                          rank_}
             : revocation{why.kind(), lost});
-    if (!revoked_) revoked_ = *messenger_.groups().find_revoked(number_);
     // This member knows its own reason best.
     if (revoked_->rank == rank_) return why;
   }
@@ -121,6 +123,7 @@ error communicator::fail(const error& why) {
 /// some of them are lost, all members that live hear of it.
 void communicator::on_revoked(const revocation& what) noexcept {
   revoked_ = what;
+  failed_.store(true, std::memory_order_release);
   if (rank_ >= size()) return;
   try {
     make_places();

@@ -59,6 +59,9 @@ class communicator final : public proto::revocable {
   /// Before a collective. \throws weft::error: the group has failed, or this process is no member
   /// of it; std::bad_alloc
   void check();
+  /// Whether the group is revoked. A receive that is posted afterwards has to be stopped: the
+  /// revocation ended those that were posted before.
+  bool has_failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   /// A collective has failed here: revokes the group, unless it was revoked before.
   /// \return the error with which all collectives of the group end
   error fail(const error& why);
@@ -78,6 +81,7 @@ class communicator final : public proto::revocable {
   const std::vector<peer_id> members_;
   std::atomic<std::uint64_t> sequence_{0};
   std::atomic<std::uint64_t> shrinks_{0};
+  std::atomic<bool> failed_{false};  // set before the posted receives are ended
 
   // A place for each rank, from the first use on. Progress lock held; `known_` is read without it.
   std::vector<std::shared_ptr<proto::peer>> held_;

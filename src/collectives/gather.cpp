@@ -37,10 +37,10 @@ task<void> gather_binomial(collective c, const_buffer mine, mutable_buffer all, 
   const scratch memory(t.below(t.me, t.span) * block);
   copy(mine, memory.part(0, block));
   for (peer_id step = 1; step < t.span && t.me + step < t.n; step *= 2)
-    co_await together(
-        c.recv(t.rank(t.me + step), memory.part(step * block, t.below(t.me + step, step) * block)));
+    co_await together(c, c.recv(t.rank(t.me + step),
+                                memory.part(step * block, t.below(t.me + step, step) * block)));
   if (t.me != 0) {
-    co_await together(c.send(t.rank(t.me - t.span), memory.all()));
+    co_await together(c, c.send(t.rank(t.me - t.span), memory.all()));
     co_return;
   }
   rotate_blocks(t, block, [&](std::size_t from, std::size_t to) {
@@ -57,18 +57,18 @@ task<void> scatter_binomial(collective c, const_buffer all, mutable_buffer mine,
       copy(all.subspan(from, block), memory.part(to, block));
     });
   else
-    co_await together(c.recv(t.rank(t.me - t.span), memory.all()));
+    co_await together(c, c.recv(t.rank(t.me - t.span), memory.all()));
   for (peer_id step = t.span / 2; step != 0; step /= 2)
     if (t.me + step < t.n)
-      co_await together(c.send(t.rank(t.me + step),
-                               memory.part(step * block, t.below(t.me + step, step) * block)));
+      co_await together(c, c.send(t.rank(t.me + step),
+                                  memory.part(step * block, t.below(t.me + step, step) * block)));
   copy(memory.part(0, block), mine);
 }
 
 task<void> gather_linear(collective c, const_buffer mine, mutable_buffer all,
                          detail::byte_counts parts, peer_id root) {
   if (c.rank() != root) {
-    co_await together(c.send(root, mine));
+    co_await together(c, c.send(root, mine));
     co_return;
   }
   task_environment& here = co_await current_environment();
@@ -82,14 +82,16 @@ task<void> gather_linear(collective c, const_buffer mine, mutable_buffer all,
     else
       receives.start(c.recv(r, place), [&came, r](const received& got) { came[r] = got.size; });
   }
+  if (c.of().has_failed()) receives.request_stop();
   co_await receives.join();
+  c.of().check();
   for (peer_id r = 0; r != c.size(); ++r)
     if (r != root) check_size(came[r], parts[r], r);
 }
 
 task<void> scatter_linear(collective c, const_buffer all, mutable_buffer mine, peer_id root) {
   if (c.rank() != root) {
-    co_await together(c.recv(root, mine));
+    co_await together(c, c.recv(root, mine));
     co_return;
   }
   task_environment& here = co_await current_environment();

@@ -20,16 +20,16 @@ task<void> reduce_binomial(collective c, const_buffer mine, mutable_buffer resul
   copy(mine, sum);
   for (peer_id step = 1; step < n; step *= 2) {
     if ((v & step) != 0) {
-      co_await together(c.send(rank(v - step), sum));
+      co_await together(c, c.send(rank(v - step), sum));
       break;
     }
     if (v + step >= n) continue;
-    co_await together(c.recv(rank(v + step), theirs));
+    co_await together(c, c.recv(rank(v + step), theirs));
     how(sum, theirs, sum.data());
   }
   if (first == root) co_return;
-  if (me == first) co_await together(c.send(root, sum));
-  if (me == root) co_await together(c.recv(first, result));
+  if (me == first) co_await together(c, c.send(root, sum));
+  if (me == root) co_await together(c, c.recv(first, result));
 }
 
 /// Reduces in a ring, so that each rank has one block of the result, and gathers the blocks.
@@ -45,19 +45,19 @@ task<void> reduce_ring(collective c, const_buffer mine, mutable_buffer result, c
   for (peer_id s = 0; s + 1 < n; ++s) {
     const peer_id in = (me + 2 * n - s - 1) % n;
     const mutable_buffer next = memory.part(s % 2 == 0 ? blocks.size(0) : 0, blocks.size(in));
-    co_await together(c.recv(c.at(-1), next), c.send(c.at(1), sum));
+    co_await together(c, c.recv(c.at(-1), next), c.send(c.at(1), sum));
     how(block(in), next, next.data());
     sum = next;
   }
   // This rank has the block of the rank after it.
   if (me != root) {
-    co_await together(c.send(root, sum));
+    co_await together(c, c.send(root, sum));
     co_return;
   }
   copy(sum, result.subspan(blocks.begin((me + 1) % n), sum.size()));
   for (peer_id d = 1; d < n; ++d) {
     const peer_id from = (me + d) % n, its = (from + 1) % n;
-    co_await together(c.recv(from, result.subspan(blocks.begin(its), blocks.size(its))));
+    co_await together(c, c.recv(from, result.subspan(blocks.begin(its), blocks.size(its))));
   }
 }
 

@@ -11,11 +11,11 @@ task<void> scan_doubling(collective c, mutable_buffer data, const reduction& how
     const bool gives = me + d < n, takes = me >= d;
     const auto to = static_cast<peer_id>(me + d), from = static_cast<peer_id>(me - d);
     if (gives && takes)
-      co_await together(c.recv(from, theirs.all()), c.send(to, data));
+      co_await together(c, c.recv(from, theirs.all()), c.send(to, data));
     else if (gives)
-      co_await together(c.send(to, data));
+      co_await together(c, c.send(to, data));
     else if (takes)
-      co_await together(c.recv(from, theirs.all()));
+      co_await together(c, c.recv(from, theirs.all()));
     if (takes) how(theirs.all(), data, data.data());
   }
 }

@@ -12,6 +12,8 @@
 #include <weft/coro/detail/request.hpp>
 #include <weft/detail/message_ops.hpp>
 
+#include "collectives/collective.hpp"
+
 namespace weft::collectives {
 
 /// \throws weft::error: the message is shorter than the buffer, so that members do not agree on the
@@ -20,14 +22,16 @@ void check_size(std::size_t came, std::size_t expected, peer_id from);
 void check_size(const detail::recv_operation& op);
 inline void check_size(const detail::send_operation&) noexcept {}
 
-/// `co_await together(c.recv(...), c.send(...))` starts the requests in that order and ends when
-/// all have ended. The first failure asks the others to stop, and is thrown at the end. Lives in
-/// the awaiting coroutine's frame, like its operations. `when_all` does the same for any awaitable,
-/// by a task and a scope.
+/// `co_await together(c, c.recv(...), c.send(...))` starts the requests in that order and ends when
+/// all have ended. The first failure asks the others to stop, and is thrown at the end; so does a
+/// revocation of the group that came before the receives were posted, and could not end them. Lives
+/// in the awaiting coroutine's frame, like its operations. `when_all` does the same for any
+/// awaitable, by a task and a scope.
 template <detail::request... R>
 class together {
  public:
-  explicit together(const R&... requests) : parts_(description<R>{requests, *this}...) {}
+  explicit together(const collective& c, const R&... requests)
+      : group_(c.of()), parts_(description<R>{requests, *this}...) {}
   together(const together&) = delete;
   together& operator=(const together&) = delete;
 
@@ -39,6 +43,8 @@ class together {
     const task_environment* const c = detail::task_environment_of(self.promise());
     if (c && c->stop.stop_possible()) on_stop_.emplace(c->stop, canceller{this});
     std::apply([&](auto&... p) { (begin(p, c), ...); }, parts_);
+    if (group_.has_failed()) [[unlikely]]
+      cancel_all();
     return !drop();
   }
 
@@ -99,6 +105,7 @@ class together {
     if (first_.load(std::memory_order_relaxed) == &p) throw error(p.status, p.explain());
   }
 
+  const communicator& group_;
   std::tuple<part<R>...> parts_;
   std::atomic<unsigned> left_{1};  // operations in flight, and the start
   std::atomic<operation*> first_{nullptr};

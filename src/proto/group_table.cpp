@@ -26,6 +26,8 @@ const revocation* group_table::find_revoked(std::uint64_t group) const noexcept 
 void group_table::revoke(std::uint64_t group, const revocation& what) noexcept {
   if (find_revoked(group)) return;
   revoked_[revocations_++ % most_revoked] = {group, what};
+  if (const auto found = groups_.find(group); found != groups_.end())
+    found->second->on_revoked(what);
   owner_.table().for_each_posted([&](detail::match_operation& m) {
     if (!m.tag.exact() || !is_of_group(m.tag.value, group)) return;
     owner_.table().withdraw(m);
@@ -37,8 +39,6 @@ void group_table::revoke(std::uint64_t group, const revocation& what) noexcept {
       if (is_of_group(m->tag, group)) p.receiver().drop(*m);
     }
   });
-  if (const auto found = groups_.find(group); found != groups_.end())
-    found->second->on_revoked(what);
 }
 
 }  // namespace weft::proto

@@ -62,7 +62,7 @@ struct revocation {
 /// A group that wants to know of its revocation.
 class revocable {
  public:
-  /// Progress lock held.
+  /// Called before the receives of the group end. Progress lock held.
   virtual void on_revoked(const revocation& what) noexcept = 0;
 
  protected:

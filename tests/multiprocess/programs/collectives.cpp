@@ -242,12 +242,12 @@ task<void> killed(context& ctx) {
   if (world.rank() == 1) {
     co_await world.barrier();
     scope fly;
-    auto data = filled(100'000, 1, number);
+    auto data = filled(3'000, 1, number);
     fly.start(world.all_reduce(data));
     ::kill(::getpid(), SIGKILL);
   }
   const auto end = co_await as_result(all_reduce_for_ever(world));
-  expect(end.code() == errc::peer_lost, "the error after a death");
+  expect(end.code() == errc::peer_lost, std::string("the error after a death: ") + end.failure().what());
   std::cout << "rank " << world.rank() << ": " << end.failure().what() << std::endl;
   const auto again = co_await as_result(world.barrier());
   expect(again.code() == errc::peer_lost, "the group has failed for good");
