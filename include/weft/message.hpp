@@ -16,7 +16,7 @@ struct tag {
   friend bool operator==(tag, tag) = default;
 };
 
-/// The tags from this one on (top byte 0xfe or 0xff) are weft's own, for streams and barriers. An
+/// The tags from this one on (top byte 0xfe or 0xff) are weft's own, for streams and groups. An
 /// operation with such a tag ends with errc::invalid_argument, and no wildcard matches such a tag.
 inline constexpr std::uint64_t first_reserved_tag = std::uint64_t{0xfe} << 56;
 

@@ -84,9 +84,10 @@ class side {
   peer& to(fake::node n) { return *messages.peers().at(n); }
 
   std::shared_ptr<sending> send(fake::node n, const bytes& data, tag t,
-                                weft::detail::send_mode mode = weft::detail::send_mode::standard) {
+                                weft::detail::send_mode mode = weft::detail::send_mode::standard,
+                                std::uint64_t immediate = 0) {
     auto op = std::make_shared<sending>(
-        weft::detail::send_request{&to(n), t, weft::const_buffer(data), mode});
+        weft::detail::send_request{&to(n), t, weft::const_buffer(data), mode, immediate});
     op->go();
     begun_.push_back(op);
     return op;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups that are revoked: what waits for them ends, and what has come or will come is dropped.
+#include "net.hpp"
+#include "proto/group_table.hpp"
+
+using namespace net;
+using namespace weft::proto;
+using weft::detail::send_mode;
+
+namespace {
+
+constexpr std::uint64_t ours = 77, theirs = 78;
+const bytes nothing;
+
+tag of_group(std::uint64_t group, std::uint64_t sequence = 0) {
+  return {message_tag(group, sequence)};
+}
+
+void revoke_at_1(nodes& n, std::uint64_t group, const revocation& what) {
+  const auto told =
+      n[0].send(1, nothing, tag{revoke_tag(group)}, send_mode::signal, what.packed());
+  n.settle();
+  REQUIRE(told->ended_with(errc::ok));
+}
+
+}  // namespace
+
+TEST_CASE("group table: the tags of messages, barriers and revocations differ") {
+  CHECK(is_group_message(message_tag(0, 0)));
+  CHECK(is_group_message(message_tag(group_mask, sequence_mask)));
+  CHECK_FALSE(is_group_message(barrier_tag(5, 3)));
+  CHECK_FALSE(is_group_message(message_tag(5, 3) ^ group_bit));
+  CHECK(is_revocation(revoke_tag(5)));
+  CHECK_FALSE(is_revocation(barrier_tag(5, 31)));
+  for (const std::uint64_t group : {std::uint64_t{0}, std::uint64_t{5}, group_mask}) {
+    CHECK(group_of(message_tag(group, 9)) == group);
+    CHECK(group_of(revoke_tag(group)) == group);
+    CHECK(is_of_group(barrier_tag(group, 2), group));
+    CHECK_FALSE(is_of_group(barrier_tag(group, 2), group ^ 1));
+  }
+}
+
+TEST_CASE("group table: a revocation ends the receives of its group, and of no other") {
+  nodes n(2);
+  bytes a(8), b(8), c(8);
+  const auto waiting = n[1].recv(0, a, of_group(ours));
+  const auto barrier = n[1].recv(0, b, tag{barrier_tag(ours, 0)});
+  const auto other = n[1].recv(0, c, of_group(theirs));
+  n.settle();
+  revoke_at_1(n, ours, {errc::peer_lost, 3});
+  CHECK(waiting->ended_with(errc::peer_lost));
+  CHECK(barrier->ended_with(errc::peer_lost));
+  CHECK_FALSE(other->ended());
+  const bytes out = pattern(8);
+  const auto sent = n[0].send(1, out, of_group(theirs));
+  n.settle();
+  CHECK(other->ended_with(errc::ok));
+  CHECK(c == out);
+  const auto* const known = n[1].messages.groups().find_revoked(ours);
+  REQUIRE(known);
+  CHECK(known->rank == 3);
+  CHECK(n.clean());
+}
+
+TEST_CASE("group table: messages of a revoked group are dropped, before and after, of any size") {
+  nodes n(2);
+  const std::size_t size = GENERATE(0u, 8u, 5'000u, 300'000u, 3'000'000u);
+  const bool later = GENERATE(false, true);
+  CAPTURE(size, later);
+  const bytes out = pattern(size);
+  if (later) revoke_at_1(n, ours, {errc::stopped, 0});
+  std::vector<std::shared_ptr<sending>> sends;
+  for (std::uint64_t i = 0; i != 5; ++i) sends.push_back(n[0].send(1, out, of_group(ours, i)));
+  n.settle();
+  if (!later) revoke_at_1(n, ours, {errc::stopped, 0});
+  n.settle();
+  for (const auto& s : sends) CHECK(s->ended_with(errc::ok));
+  CHECK(n[1].messages.table().none_arrived());
+  // The credit is back: ordinary messages cross.
+  bytes in(size);
+  const auto received = n[1].recv(0, in, tag{1});
+  const auto sent = n[0].send(1, out, tag{1});
+  n.settle();
+  CHECK(received->ended_with(errc::ok));
+  CHECK(in == out);
+  CHECK(n.clean());
+}
+
+TEST_CASE("group table: the first revocation counts, and only the last ones are kept") {
+  nodes n(2);
+  revoke_at_1(n, ours, {errc::closed, 1});
+  revoke_at_1(n, ours, {errc::stopped, 2});
+  REQUIRE(n[1].messages.groups().find_revoked(ours));
+  CHECK(n[1].messages.groups().find_revoked(ours)->why == errc::closed);
+  for (std::uint64_t g = 1'000; g != 1'300; ++g) revoke_at_1(n, g, {errc::closed, 1});
+  CHECK_FALSE(n[1].messages.groups().find_revoked(ours));
+  CHECK(n[1].messages.groups().find_revoked(1'299));
+  // A reason that no side gives.
+  revoke_at_1(n, theirs, {static_cast<errc>(12345), 7});
+  CHECK(n[1].messages.groups().find_revoked(theirs)->why == errc::peer_lost);
+}
