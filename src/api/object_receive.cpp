@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/coro/as_result.hpp>
 #include <weft/detail/value_requests.hpp>
 #include <weft/error.hpp>
 
@@ -141,18 +142,18 @@ task<void> receive_pieces(object_pieces& pieces, proto::stream& from, at_most li
   }
 }
 
-/// A stream that ended early while the peer is well.
-std::exception_ptr reworded(const error& e, proto::peer& from, std::uint64_t total) {
-  bool gone;
+/// A sender that let go of the stream has told so; otherwise the peer itself is lost.
+std::exception_ptr reworded(const error& e, proto::stream& by, std::uint64_t total) {
+  bool let_go;
   {
-    const runtime::engine::holder hold(from.owner().engine());
-    gone = from.gone();
+    const runtime::engine::holder hold(by.engine());
+    let_go = by.reader().cause() != nullptr;
   }
-  if (e.kind() != errc::peer_lost || gone) return std::make_exception_ptr(e);
+  if (e.kind() != errc::peer_lost || !let_go) return std::make_exception_ptr(e);
   return std::make_exception_ptr(
       error(errc::protocol_error,
             fmt::format("a value from {} broke off after {} bytes: its send was stopped, or failed",
-                        proto::name_of(from.id()), total)));
+                        proto::name_of(by.with().id()), total)));
 }
 
 /// Reads the object on a thread. \return bytes of the object
@@ -169,7 +170,7 @@ task<std::uint64_t> receive_rest(proto::peer& from, object_stream& rest, const_b
   try {
     co_await receive_pieces(pieces, *rest.get(), limit, total);
   } catch (const error& e) {
-    failure = reworded(e, from, total);
+    failure = reworded(e, *rest.get(), total);
   } catch (...) {
     failure = std::current_exception();
   }
@@ -207,7 +208,8 @@ task<received> recv_object(endpoint from, recv_request message, object_reader wh
                        proto::stream_pieces * object_piece);
     if (failure) std::rethrow_exception(failure);
     about.size = std::size_t(co_await receive_rest(*sender, rest, first.bytes, what, limit));
-    rest.finish();
+    // The object is complete, whatever becomes of the sender now.
+    static_cast<void>(co_await as_result(rest.finish()));
   } else {
     if (failure) std::rethrow_exception(failure);
     whole_source bytes(first.bytes);

@@ -6,13 +6,15 @@
 //   put, on a thread; two pieces in turn ------> ... get, on a thread; two pieces in turn
 //   finish                               ------> the end; get has returned
 //
-// The stream keeps the sender at most a window ahead of the receiver. A receiver that closes it
-// needs no more, and the send ends well, as that of a message whose receive was stopped.
+// The stream keeps the sender at most a window ahead of the receiver, and the send ends when the
+// receiver has read the end. A receiver that closes the stream before needs no more: the send ends
+// well, as that of a message whose receive was stopped.
 #include <algorithm>
 #include <exception>
 #include <optional>
 #include <vector>
 
+#include <weft/coro/as_result.hpp>
 #include <weft/error.hpp>
 
 #include "api/core.hpp"
@@ -120,7 +122,8 @@ task<void> send_rest(proto::peer& to, std::uint32_t number, object_writer what,
   co_await pieces.end();
   if (!failure) failure = pieces.failure();
   if (failure) std::rethrow_exception(failure);
-  by->finish();
+  const result<void> end = co_await as_result(by->finish());
+  if (!end && end.code() != errc::closed) throw end.failure();
 }
 
 }  // namespace

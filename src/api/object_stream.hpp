@@ -35,10 +35,12 @@ class object_stream {
 
   proto::stream* get() const noexcept { return state_.get(); }
 
-  /// All was written, or read.
-  void finish() noexcept {
+  /// All was written, or read. The request ends when the other side knows it; before, the context
+  /// must not end.
+  stream_closed_request finish() noexcept {
     const runtime::engine::holder hold(state_->engine());
     state_->close();
+    return {state_.get()};
   }
 
  private:

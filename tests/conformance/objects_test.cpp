@@ -50,8 +50,9 @@ shelf shelf_of(std::size_t size) {
   return s;
 }
 
-constexpr std::size_t piece = 256 * 1024;
-constexpr std::array<std::size_t, 6> shelf_sizes{0, 100, piece / 2, piece, piece * 3, 5'000'001};
+constexpr std::size_t value_piece = 256 * 1024;
+constexpr std::array<std::size_t, 6> shelf_sizes{
+    0, 100, value_piece / 2, value_piece, value_piece * 3, 5'000'001};
 
 constexpr tag shelf_tag{1};
 constexpr tag turn_tag{2};
@@ -130,8 +131,8 @@ task<void> receive_shelves(context& here, endpoint other) {
 }
 
 /// The limits of a piece, to the byte.
-constexpr std::array<std::size_t, 5> text_sizes{piece - 1, piece, piece + 1, 2 * piece,
-                                                2 * piece + 1};
+constexpr std::array<std::size_t, 5> text_sizes{value_piece - 1, value_piece, value_piece + 1,
+                                                2 * value_piece, 2 * value_piece + 1};
 
 task<void> send_texts(context&, endpoint other) {
   for (const std::size_t size : text_sizes) {
@@ -151,7 +152,7 @@ task<void> receive_texts(context&, endpoint other) {
 // --- several at once
 // -------------------------------------------------------------------------------
 
-task<void> exchange(context&, endpoint other) {
+task<void> exchange_shelves(context&, endpoint other) {
   std::vector<shelf> in(4);
   scope fly;
   for (shelf& s : in) fly.start(other.recv_value(shelf_tag, s));
@@ -181,7 +182,7 @@ task<std::string> failure_of(X x) {
   co_return "";
 }
 
-bool says(const std::string& text, std::string_view part) {
+bool tells_of(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -204,19 +205,19 @@ task<void> send_to_failing(context&, endpoint other) {
 task<void> fail_to_receive(context&, endpoint other) {
   for (const std::size_t size : failing_sizes) {
     const std::string greedy = co_await failure_of(other.recv_value<greedy_shelf>(shelf_tag));
-    expect(says(greedy, "1000 more were to be read"), "the number that is missing: " + greedy);
+    expect(tells_of(greedy, "1000 more were to be read"), "the number that is missing: " + greedy);
     const std::string picky = co_await failure_of(other.recv_value<picky_shelf>(shelf_tag));
     expect(picky == "get of the application", "an exception of get comes back");
     const std::string left = co_await failure_of(other.recv_value<shelf>(shelf_tag));
-    expect(says(left, "10 bytes are left over"), "the number that is left over: " + left);
+    expect(tells_of(left, "10 bytes are left over"), "the number that is left over: " + left);
     const std::string bounded =
         co_await failure_of(other.recv_value<shelf>(shelf_tag, at_most{size / 2}));
-    expect(says(bounded, "at_most"), "the bound holds: " + bounded);
+    expect(tells_of(bounded, "at_most"), "the bound holds: " + bounded);
     // A short value fails before anything leaves; a long one breaks off.
-    if (size > piece) {
+    if (size > value_piece) {
       shelf never;
       const std::string broken = co_await failure_of(other.recv_value(shelf_tag, never));
-      expect(says(broken, "broke off"), "the receiver of half a value learns of it: " + broken);
+      expect(tells_of(broken, "broke off"), "the receiver of half a value learns of it: " + broken);
     }
     co_await take_turn(other);
   }
@@ -226,5 +227,5 @@ task<void> fail_to_receive(context&, endpoint other) {
 
 CONFORMS("values of an application's types", send_shelves, receive_shelves)
 CONFORMS("values that end at the limit of a piece", send_texts, receive_texts)
-CONFORMS("long values both ways at once", exchange, exchange)
+CONFORMS("long values both ways at once", exchange_shelves, exchange_shelves)
 CONFORMS("values whose functions fail", send_to_failing, fail_to_receive)

@@ -177,7 +177,7 @@ constexpr std::array<misfit, 6> misfits{{{0, errc::protocol_error},
                                          {100'000, errc::truncated},
                                          {3'000'000, errc::truncated}}};
 
-bool names(const result<particle>& r, std::size_t size) {
+bool names_both(const result<particle>& r, std::size_t size) {
   const std::string said = r.failure().what();
   return said.find("message of " + std::to_string(size) + " bytes") != std::string::npos &&
          said.find("16 bytes") != std::string::npos;
@@ -194,7 +194,7 @@ task<void> receive_misfits(context&, endpoint other) {
   static_assert(sizeof(particle) == 16);
   for (const misfit& m : misfits) {
     const auto fixed = co_await as_result(other.recv_value<particle>(value_tag));
-    expect(fixed.code() == m.status && names(fixed, m.size), "both sizes are named");
+    expect(fixed.code() == m.status && names_both(fixed, m.size), "both sizes are named");
     const bool whole = m.size % sizeof(particle) == 0;
     const auto some = co_await as_result(other.recv_value<std::vector<particle>>(value_tag));
     expect(some.code() == (whole ? errc::ok : errc::protocol_error),
