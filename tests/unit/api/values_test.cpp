@@ -222,20 +222,20 @@ TEST_CASE("values: a request that owns its value may be awaited again") {
   }(ctx.world()[0]));
 }
 
-TEST_CASE("values: an endpoint that names nobody") {
+TEST_CASE("values: an endpoint that names no peer") {
   context ctx(value_options());
-  endpoint nobody;
-  const auto said = Catch::Contains("names nobody");
+  endpoint none;
+  const auto said = Catch::Contains("this endpoint names no");
   const auto refusal_of = [&](auto x) {
     return tests::refusal([&] { sync_wait(ctx, std::move(x)); });
   };
-  CHECK_THAT(refusal_of(nobody.send_value(gated_tag, 1)), said);
-  CHECK_THAT(refusal_of(nobody.send_value(gated_tag, std::string("text"))), said);
-  CHECK_THAT(refusal_of(nobody.send_value(gated_tag, gated_value{})), said);
-  CHECK_THAT(refusal_of(nobody.send_value(gated_tag, gated_value{2})), said);
-  CHECK_THAT(refusal_of(nobody.recv_value<int>(gated_tag)), said);
-  CHECK_THAT(refusal_of(nobody.recv_value<std::string>(gated_tag)), said);
-  CHECK_THAT(refusal_of(nobody.recv_value<gated_value>(gated_tag)), said);
+  CHECK_THAT(refusal_of(none.send_value(gated_tag, 1)), said);
+  CHECK_THAT(refusal_of(none.send_value(gated_tag, std::string("text"))), said);
+  CHECK_THAT(refusal_of(none.send_value(gated_tag, gated_value{})), said);
+  CHECK_THAT(refusal_of(none.send_value(gated_tag, gated_value{2})), said);
+  CHECK_THAT(refusal_of(none.recv_value<int>(gated_tag)), said);
+  CHECK_THAT(refusal_of(none.recv_value<std::string>(gated_tag)), said);
+  CHECK_THAT(refusal_of(none.recv_value<gated_value>(gated_tag)), said);
   CHECK_THAT(refusal_of(ctx.recv_value<int>(tag{first_reserved_tag})), Catch::Contains("top byte"));
   CHECK_THAT(refusal_of(ctx.recv_value<gated_value>(tag{first_reserved_tag})),
              Catch::Contains("top byte"));
