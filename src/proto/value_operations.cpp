@@ -16,23 +16,6 @@ std::string what_came(const received& got) {
 
 // --- a value of one size ------------------------------------------------------------------------
 
-bool exact_recv_operation::start() noexcept {
-  if (!recv_operation::start()) return false;
-  check();
-  return true;
-}
-
-void exact_recv_operation::check() noexcept {
-  if (status == errc::ok && got.size != into.size()) [[unlikely]]
-    status = errc::protocol_error;
-}
-
-void exact_recv_operation::message_ended(operation& op) noexcept {
-  auto& self = static_cast<exact_recv_operation&>(op);
-  self.check();
-  self.ended_(op);
-}
-
 std::string exact_recv_operation::explain() const {
   const bool other_size =
       status == errc::truncated || (status == errc::protocol_error && got.source != no_peer);

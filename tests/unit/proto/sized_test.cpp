@@ -80,7 +80,7 @@ void meet_sized(nodes& n, sized_post& op, std::size_t size, comes_first order) {
 TEST_CASE("sized receive: gets memory for its message, once") {
   const std::size_t size = GENERATE(from_range(std::begin(sized_sizes), std::end(sized_sizes)));
   const comes_first order = GENERATE(comes_first::receive, comes_first::message);
-  const std::size_t before = GENERATE(0, 50, 500'000);
+  const std::size_t before = GENERATE(std::size_t{0}, std::size_t{50}, std::size_t{500'000});
   CAPTURE(size, static_cast<int>(order), before);
   nodes n(2);
   vessel v;
@@ -158,7 +158,7 @@ TEST_CASE("sized receive: a stop leaves the message to the next receive") {
   n.settle();
   CHECK(op.ends == 1);
   CHECK(op.status == errc::stopped);
-  const std::size_t size = GENERATE(100, 400'000);
+  const std::size_t size = GENERATE(std::size_t{100}, std::size_t{400'000});
   const bytes out = pattern(size);
   bytes in(size);
   auto sent = n[1].send(0, out, tag{5});
@@ -170,7 +170,7 @@ TEST_CASE("sized receive: a stop leaves the message to the next receive") {
 }
 
 TEST_CASE("sized receive: the loss of the peer ends it in the middle of its message") {
-  const std::size_t size = GENERATE(100, 400'000);
+  const std::size_t size = GENERATE(std::size_t{100}, std::size_t{400'000});
   nodes n(2);
   vessel v;
   sized_post op(n, v.target());
