@@ -63,8 +63,8 @@ bool receiver::take_whole(const frame_header& h, std::uint64_t immediate,
   recv_operation* const op = take_receive(what);
   if (!op) return false;
   writer_->flow().pass(units_of(h.size));
-  count(h.size);
   if (make_room(*op, what)) {
+    count(h.size);
     transports::scatter pieces(op->into.parts());
     copy_in(pieces, data, h.size);
     op->got = what;

@@ -132,7 +132,7 @@ task<void> send_to_existing(context&, endpoint other) {
 task<void> receive_in_existing(context&, endpoint other) {
   std::vector<particle> v = particles(20'000);
   const particle* const memory = v.data();
-  for (const std::size_t n : {10, 4, 20'000}) {
+  for (const std::size_t n : {std::size_t{10}, std::size_t{4}, std::size_t{20'000}}) {
     const received about = co_await other.recv_value(value_tag, v);
     expect(v == particles(n) && v.data() == memory, "a vector keeps its memory");
     expect(

@@ -80,7 +80,7 @@ static_assert(!weft::detail::has_wire<std::vector<std::string>>, "weft writes it
 
 TEST_CASE("cereal: a short and a long value") {
   weft::context ctx;
-  const std::size_t entries = GENERATE(3, 20'000);
+  const std::size_t entries = GENERATE(std::size_t{3}, std::size_t{20'000});
   weft::run(ctx, index_there_and_back(ctx.world()[0], entries));
 }
 
