@@ -58,13 +58,13 @@ void object_pieces::answer() noexcept {
 }
 
 task<bool> object_pieces::wait_for(unsigned n) {
-  const callback_request<bool> piece{&home_, [this, n](box b) {
-                                       const std::lock_guard lock(mutex_);
-                                       awaited_ = n;
-                                       waiting_ = std::move(b);
-                                       answer();
-                                     }};
-  const bool has = co_await piece;
+  const callback_request<bool> wanted{&home_, [this, n](box b) {
+                                        const std::lock_guard lock(mutex_);
+                                        awaited_ = n;
+                                        waiting_ = std::move(b);
+                                        answer();
+                                      }};
+  const bool has = co_await wanted;
   co_return has;
 }
 
