@@ -23,6 +23,13 @@
 //   truncated       a message that is longer than the value, or than `at_most`
 //   out_of_memory   no memory for the message
 // Then the message is lost, and what was received into is unspecified.
+//
+// The thread that makes progress gives a vector or a string its memory, with the progress lock
+// held: its allocator must be thread-safe, and neither the allocator nor a constructor of the
+// elements may use weft.
+//
+// GCC 12 destroys the members of an aggregate twice that is made within a co_await expression:
+// give a temporary of such a type a name and pass std::move(it) (docs/lifetimes.md).
 #pragma once
 
 #include <concepts>
@@ -141,6 +148,7 @@ auto endpoint::send_value(tag t, T&& value) const {
 }
 
 /// Receives a value of type T from this peer.
+/// \tparam T what the sender sends, or a type of the same bytes; not a reference
 /// \param t     a tag, `any_tag`, or a value with a mask
 /// \param limit the longest message that memory is made for; of no meaning for types of one size
 /// \return when awaited, the value
