@@ -142,7 +142,7 @@ task<void> receive_pieces(object_pieces& pieces, proto::stream& from, at_most li
   }
 }
 
-/// A sender that let go of the stream has told so; otherwise the peer itself is lost.
+/// If the sender let go of the stream, the reader has a cause; otherwise the peer itself is lost.
 std::exception_ptr reworded(const error& e, proto::stream& by, std::uint64_t total) {
   bool let_go;
   {

@@ -24,8 +24,7 @@ std::string exact_recv_operation::explain() const {
                      what_came(got), into.size());
 }
 
-// --- a value of any number of elements
-// ------------------------------------------------------------
+// --- a value of any number of elements ----------------------------------------------------------
 
 bool sized_recv_operation::start() noexcept {
   if (!recv_operation::start()) return false;
