@@ -71,7 +71,7 @@ class later_pieces_sink final : public sink {
   }
 
   object_pieces& to_;
-  unsigned begun_ = 0;  // pieces; the second one is overwritten by nothing but the first one
+  unsigned begun_ = 0;  // pieces, the first one included
 };
 
 /// Writes the pieces that the thread passes on, until it has ended.
