@@ -55,7 +55,7 @@ inline constexpr bool is_borrowed =
 
 template <class C>
 task<void> send_owned(endpoint to, tag t, C value) {
-  co_await to.send(bytes_of(value), t);
+  co_await to.send(bytes_of_value(value), t);
 }
 
 template <class T>
@@ -140,7 +140,7 @@ auto endpoint::send_value(tag t, T&& value) const {
   else if constexpr (kind == value_kind::object)
     return detail::send_owned_object<V>(*this, t, std::forward<T>(value));
   else if constexpr (borrowed)
-    return send(detail::bytes_of<V>(value), t);
+    return send(detail::bytes_of_value<V>(value), t);
   else if constexpr (kind == value_kind::bytes)
     return detail::owned_send_request<V>{name(t), t, std::forward<T>(value)};
   else

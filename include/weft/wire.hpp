@@ -136,10 +136,10 @@ sink& sink::operator<<(const T& value) {
   detail::require_value<T>();
   constexpr value_kind kind = detail::kind_of<T>;
   if constexpr (kind == value_kind::bytes) {
-    write(detail::bytes_of(value));
+    write(detail::bytes_of_value(value));
   } else if constexpr (kind == value_kind::elements) {
     *this << std::uint64_t{value.size()};
-    write(detail::bytes_of(value));
+    write(detail::bytes_of_value(value));
   } else if constexpr (detail::has_wire<T>) {
     wire<T>::put(*this, value);
   } else if constexpr (kind == value_kind::object) {

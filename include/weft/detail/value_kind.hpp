@@ -125,7 +125,7 @@ constexpr void require_value() noexcept {
 
 /// The bytes of a value that is `bytes` or `elements`.
 template <class T>
-const_buffer bytes_of(const T& value) noexcept {
+const_buffer bytes_of_value(const T& value) noexcept {
   if constexpr (has_elements<T>)
     return std::as_bytes(std::span<const element_t<T>>(value.data(), value.size()));
   else

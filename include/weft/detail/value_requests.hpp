@@ -42,7 +42,7 @@ struct owned_send_request {
   T value;
 
   bool try_now() const noexcept {
-    return try_send_small(to.peer, to.id, tag.value, bytes_of(value), 0);
+    return try_send_small(to.peer, to.id, tag.value, bytes_of_value(value), 0);
   }
 };
 
@@ -51,7 +51,7 @@ class owned_send_operation : public send_operation {
  public:
   owned_send_operation(const owned_send_request<T>& r, complete_fn f)
       : send_operation({r.to, r.tag, const_buffer{}}, f), value_(r.value) {
-    request.data = bytes_of(value_);
+    request.data = bytes_of_value(value_);
   }
 
  private:
