@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <future>
 #include <stdexcept>
 
@@ -66,6 +67,41 @@ task<void> receive_windows(place at) {
       const counting now(at.counts && w >= uncounted_windows);
       for (unsigned i = 0; i < window; ++i)
         receives.start(at.peer.recv(in[i], data), [&g = got[i]](const received& r) { g = r; });
+      co_await receives.join();
+      co_await at.peer.send(ack, acknowledgement);
+    }
+    at.turn.pass(at.side);
+  }
+}
+
+/// As send_windows, and receive_windows, with a value of the same size.
+task<void> send_values(place at) {
+  std::array<std::uint64_t, window> out{};
+  message ack{};
+  scope sends;
+  for (unsigned w = 0; w < uncounted_windows + windows; ++w) {
+    at.turn.wait(at.side);
+    {
+      const counting now(at.counts && w >= uncounted_windows);
+      if (w != 0) co_await at.peer.recv(ack, acknowledgement);
+      for (const std::uint64_t& one : out) sends.start(at.peer.send_value(data, one));
+      co_await sends.join();
+    }
+    at.turn.pass(at.side);
+  }
+}
+
+task<void> receive_values(place at) {
+  std::array<std::uint64_t, window> in{};
+  message ack{};
+  scope receives;
+  for (unsigned w = 0; w < uncounted_windows + windows; ++w) {
+    at.turn.wait(at.side);
+    {
+      const counting now(at.counts && w >= uncounted_windows);
+      for (std::uint64_t& one : in)
+        receives.start(at.peer.recv_value<std::uint64_t>(data),
+                       [&one](std::uint64_t value) { one = value; });
       co_await receives.join();
       co_await at.peer.send(ack, acknowledgement);
     }
@@ -149,6 +185,8 @@ const std::vector<counted_loop>& counted_loops() {
       {"receive", "window, receive", window * windows},
       {"send-many", "window, send_many", window * windows},
       {"receive-many", "window, recv_many", window * windows},
+      {"send-value", "window, send_value", window * windows},
+      {"receive-value", "window, recv_value", window * windows},
       {"single", "single, receive and send", singles},
       {"c-send", "weft.h window, send", window * windows},
       {"c-receive", "weft.h window, receive", window * windows},
@@ -162,6 +200,8 @@ void run_counted(const std::string& name) {
   if (name == "receive") return converse({send_windows, receive_windows}, 1);
   if (name == "send-many") return converse({send_batches, receive_batches}, 0);
   if (name == "receive-many") return converse({send_batches, receive_batches}, 1);
+  if (name == "send-value") return converse({send_values, receive_values}, 0);
+  if (name == "receive-value") return converse({send_values, receive_values}, 1);
   if (name == "single") return converse({exchange_singles, exchange_singles}, 1);
   if (name == "c-send") return run_in_c(by_c, 0);
   if (name == "c-receive") return run_in_c(by_c, 1);

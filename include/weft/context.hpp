@@ -95,6 +95,14 @@ class context {
   detail::recv_request recv(mutable_buffer into, tag_mask t);
   detail::recv_request recv(std::span<const mutable_buffer> list, tag_mask t);
 
+  // Values in place of bytes, from any source: <weft/value.hpp> documents and defines these.
+  template <class T>
+  auto recv_value(tag_mask t, at_most limit = {});
+  template <class T>
+  auto recv_value(tag_mask t, T&& into, at_most limit = {});
+  template <class T>
+  auto recv_value_from(tag_mask t, at_most limit = {});
+
   /// As `endpoint::probe`, `try_probe` and `try_claim`, for any source.
   detail::probe_request probe(tag_mask t);
   std::optional<received> try_probe(tag_mask t);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <weft/claim.hpp>
 #include <weft/coro/task.hpp>
@@ -16,6 +17,8 @@
 namespace weft {
 
 class context;
+template <class T>
+struct remote_region_of;
 
 /// The handle of a peer: a rank of the job, or another process that this context connected to.
 /// Cheap to copy; copies name the same peer. Must not outlive its context. Its functions may be
@@ -86,6 +89,16 @@ class endpoint {
     return {name(t), t, into, got};
   }
 
+  // Values in place of bytes: <weft/value.hpp> documents and defines these.
+  template <class T>
+  auto send_value(tag t, T&& value) const;
+  template <class T>
+  auto recv_value(tag_mask t, at_most limit = {}) const;
+  template <class T>
+  auto recv_value(tag_mask t, T&& into, at_most limit = {}) const;
+  template <class T>
+  auto recv_value_from(tag_mask t, at_most limit = {}) const;
+
   /// Ends when a matching message has arrived, and leaves the message in the queue.
   detail::probe_request probe(tag_mask t) const { return {nullptr, name(t), t}; }
 
@@ -140,6 +153,24 @@ class endpoint {
              .operand = desired,
              .expected = expected}};
   }
+
+  // The same on elements of a type: <weft/region_of.hpp> defines these. `put` writes as many
+  // elements as it is given, `get` reads as many as there is room for. Atomics take integers of 8
+  // bytes, and return the former one.
+  template <class T>
+  detail::transfer_request put(std::span<const std::type_identity_t<T>> values,
+                               const remote_region_of<T>& to,
+                               std::optional<notify> then = {}) const;
+  template <class T>
+  detail::transfer_request get(std::span<std::type_identity_t<T>> into,
+                               const remote_region_of<T>& from) const;
+  template <class T>
+  detail::transfer_request signal(const remote_region_of<T>& to, notify what) const;
+  template <class T>
+  auto fetch_add(const remote_region_of<T>& word, std::type_identity_t<T> addend) const;
+  template <class T>
+  auto compare_swap(const remote_region_of<T>& word, std::type_identity_t<T> expected,
+                    std::type_identity_t<T> desired) const;
 
   /// Starts the orderly end: messages sent before still arrive, later operations end with
   /// errc::closed on both sides. Never blocks. After `closed()` the two sides may connect again,

@@ -50,6 +50,13 @@ struct received {
   std::uint64_t immediate = 0;  ///< the sender's immediate word; 0: none
 };
 
+/// The longest message that a receive makes memory for (endpoint::recv_value). The sender chooses
+/// the size of a message, so memory needs a bound: from a peer that is not trusted, take one that
+/// suits the application.
+struct at_most {
+  std::size_t bytes = std::size_t{1} << 30;
+};
+
 /// Memory that a send reads from. Must stay unchanged until the send has ended.
 using const_buffer = std::span<const std::byte>;
 /// Memory that a receive writes to. Must not be touched until the receive has ended.

@@ -18,5 +18,8 @@
 #include <weft/message.hpp>
 #include <weft/options.hpp>
 #include <weft/region.hpp>
+#include <weft/region_of.hpp>
 #include <weft/run.hpp>
 #include <weft/stream.hpp>
+#include <weft/value.hpp>
+#include <weft/wire.hpp>

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/region.hpp>
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include <weft/region_of.hpp>
 
 #include "api/core.hpp"
 
@@ -40,5 +44,15 @@ void region::release() noexcept { messenger_ = nullptr; }
 remote_region region::remote() const noexcept { return {name_.key, name_.first, bytes_.size()}; }
 
 detail::notified_request region::notified() const noexcept { return {messenger_, name_.key}; }
+
+remote_region detail::part_of_elements(const remote_region& all, std::size_t element,
+                                       std::uint64_t from, std::uint64_t count) {
+  const std::uint64_t has = all.size / element;
+  if (from > has || count > has - from)
+    throw error(
+        errc::invalid_argument,
+        fmt::format("{} elements from the {}th on exceed a remote region of {}", count, from, has));
+  return all.part(from * element, count * element);
+}
 
 }  // namespace weft

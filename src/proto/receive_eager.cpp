@@ -9,6 +9,8 @@
 //                    <--------------------- matched, if the send is synchronous
 #include <algorithm>
 
+#include <weft/detail/value_ops.hpp>
+
 #include "proto/messenger.hpp"
 
 namespace weft::proto {
@@ -30,6 +32,17 @@ recv_operation* receiver::take_receive(const received& what) noexcept {
   return static_cast<recv_operation*>(m);
 }
 
+/// Makes the memory of a receive that waited for its message to know how much it needs. \return
+/// false: the receive has ended, and does not want the message
+bool receiver::make_room(recv_operation& op, const received& what) noexcept {
+  const errc refusal = detail::make_room(op, what.size);
+  if (refusal == errc::ok) [[likely]]
+    return true;
+  op.got = what;
+  connection_->owner().engine().end(op, refusal);
+  return false;
+}
+
 /// Null: no memory. \param number the peer's number of the message, or 0
 inbound_message* receiver::take_inbound(local_id number) noexcept {
   inbound_message* m = nullptr;
@@ -49,12 +62,14 @@ bool receiver::take_whole(const frame_header& h, std::uint64_t immediate,
   const received what{connection_->id(), {h.tag}, h.size, immediate};
   recv_operation* const op = take_receive(what);
   if (!op) return false;
-  transports::scatter pieces(op->into.parts());
-  copy_in(pieces, data, h.size);
-  op->got = what;
   writer_->flow().pass(units_of(h.size));
-  count(h.size);
-  connection_->owner().engine().end(*op, h.size > op->into.size() ? errc::truncated : errc::ok);
+  if (make_room(*op, what)) {
+    count(h.size);
+    transports::scatter pieces(op->into.parts());
+    copy_in(pieces, data, h.size);
+    op->got = what;
+    connection_->owner().engine().end(*op, h.size > op->into.size() ? errc::truncated : errc::ok);
+  }
   if (writer_->flow().must_return()) writer_->return_credit();
   return true;
 }
@@ -85,7 +100,10 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   writer_->flow().hold(units);
   inbound_message& in = *memory;
   const std::uint64_t immediate = x ? x->immediate : 0;
-  recv_operation* receive = take_receive({connection_->id(), {h.tag}, total, immediate});
+  const received what{connection_->id(), {h.tag}, total, immediate};
+  recv_operation* receive = take_receive(what);
+  in.given_up = receive ? !make_room(*receive, what) : is_revoked(h.tag);
+  if (in.given_up) receive = nullptr;
   in.from = peer_;
   in.tag = h.tag;
   in.immediate = immediate;
@@ -103,9 +121,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   in.stored_size = std::min(total, h.size + may_follow);
   if (receive)
     in.match(*receive);
-  else if (is_revoked(h.tag))
-    in.given_up = true;
-  else if (!keep_unexpected(in))
+  else if (!in.given_up && !keep_unexpected(in))
     return true;
   in.take(data, h.size);
   if (!ends) current_ = &in;
@@ -116,7 +132,7 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
     writer_->flow().note_peer_waits();
     writer_->grow_window();
   }
-  if (receive || in.given_up) on_matched(in);
+  if (!in.unexpected()) on_matched(in);
   return true;
 }
 

@@ -2,6 +2,8 @@
 // A message from its match to its end; and the end of the connection.
 #include <utility>
 
+#include <weft/detail/value_ops.hpp>
+
 #include "proto/messenger.hpp"
 #include "proto/select.hpp"
 
@@ -18,6 +20,12 @@ bool receiver::deliver(inbound_message& m, recv_operation& op) noexcept {
     writer_->release_credit(std::exchange(m.eager_units, 0));
     op.status = connection_->why();
     release(m);
+    return true;
+  }
+  if (const errc refusal = detail::make_room(op, m.total); refusal != errc::ok) [[unlikely]] {
+    op.got = m.about();
+    op.status = refusal;
+    discard(m);
     return true;
   }
   owner.memory().unstore(m);

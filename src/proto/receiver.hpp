@@ -81,6 +81,7 @@ class receiver {
   void count(std::uint64_t bytes) noexcept;
   detail::recv_operation* take_receive(const received& what) noexcept;
   inbound_message* take_inbound(local_id number) noexcept;
+  bool make_room(detail::recv_operation& op, const received& what) noexcept;
   bool keep_unexpected(inbound_message& m) noexcept;
   bool is_revoked(std::uint64_t tag) const noexcept;
 

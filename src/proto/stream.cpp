@@ -33,14 +33,33 @@ std::shared_ptr<stream> stream::open(std::shared_ptr<proto::peer> with, std::uin
                 fmt::format("stream {} with peer {} is open already, or the last one with that "
                             "number has not ended: await its closed(), or take another number",
                             number, id));
+  return make(std::move(with), number, *way, table.is_self(id) ? opposite(*way) : *way, window);
+}
+
+std::shared_ptr<stream> stream::open_for_object(std::shared_ptr<proto::peer> with,
+                                                std::uint32_t number, stream_way way,
+                                                std::size_t window) {
+  messenger& messages = with->owner();
+  const runtime::engine::holder hold(messages.engine());
+  if (!messages.streams().take(with->id(), number, way))
+    throw error(errc::protocol_error,
+                fmt::format("two values between this side and {} have the number {}",
+                            name_of(with->id()), number));
+  return make(std::move(with), number, way, opposite(way), window);
+}
+
+/// Its number has been taken.
+std::shared_ptr<stream> stream::make(std::shared_ptr<proto::peer> with, std::uint32_t number,
+                                     stream_way way, stream_way back, std::size_t window) {
+  messenger& messages = with->owner();
+  const peer_id id = with->id();
   try {
-    auto made = std::make_shared<stream>(std::move(with), number, *way,
-                                         table.is_self(id) ? opposite(*way) : *way, window);
+    auto made = std::make_shared<stream>(std::move(with), number, way, back, window);
     ++messages.counts().streams_opened;
     made->reader_.open();
     return made;
   } catch (...) {
-    table.give_back(id, number, *way);
+    messages.streams().give_back(id, number, way);
     throw;
   }
 }

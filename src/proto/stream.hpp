@@ -25,6 +25,12 @@ class stream final : public std::enable_shared_from_this<stream> {
   /// Any thread. \throws weft::error (invalid_argument), std::bad_alloc
   static std::shared_ptr<stream> open(std::shared_ptr<proto::peer> with, std::uint32_t number,
                                       std::size_t window);
+  /// The stream of an object. \param number the sender's \param way of the bytes written here:
+  /// object_forth at the sender, object_back at the receiver
+  /// \throws weft::error (protocol_error) if two objects have this number, std::bad_alloc
+  static std::shared_ptr<stream> open_for_object(std::shared_ptr<proto::peer> with,
+                                                 std::uint32_t number, stream_way way,
+                                                 std::size_t window);
   /// \param way,back directions of the bytes that are written and read at this end
   stream(std::shared_ptr<proto::peer> with, std::uint32_t number, stream_way way, stream_way back,
          std::size_t window);
@@ -53,6 +59,8 @@ class stream final : public std::enable_shared_from_this<stream> {
   void settle() noexcept;
 
  private:
+  static std::shared_ptr<stream> make(std::shared_ptr<proto::peer> with, std::uint32_t number,
+                                      stream_way way, stream_way back, std::size_t window);
   bool over() const noexcept { return reader_.over() && writer_.over(); }
 
   const std::shared_ptr<proto::peer> with_;

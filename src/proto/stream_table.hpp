@@ -33,9 +33,17 @@ class stream_table {
       return stream_way::back;
     return std::nullopt;
   }
+  /// Takes a number for the stream of an object. \return false: it is open already
+  /// \throws std::bad_alloc
+  bool take(peer_id with, std::uint32_t number, stream_way way) {
+    return open_.insert({with, number, way}).second;
+  }
   void give_back(peer_id with, std::uint32_t number, stream_way way) noexcept {
     open_.erase({with, number, way});
   }
+
+  /// The number of the last object that was sent in pieces.
+  std::uint32_t last_object = 0;
 
   /// Streams without a handle that their peers do not know to have ended.
   std::size_t lingering = 0;

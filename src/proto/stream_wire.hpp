@@ -11,11 +11,12 @@
 namespace weft::proto {
 
 /// The direction of bytes, as seen by the end that was opened first. Between two peers both ends
-/// count as that end; a stream of a peer with itself has one of each.
-enum class stream_way : std::uint8_t { forth, back };
+/// count as that end; a stream of a peer with itself has one of each. The stream of an object
+/// (object_ops.hpp) has numbers and directions of its own.
+enum class stream_way : std::uint8_t { forth, back, object_forth, object_back };
 
 constexpr stream_way opposite(stream_way w) noexcept {
-  return w == stream_way::forth ? stream_way::back : stream_way::forth;
+  return static_cast<stream_way>(static_cast<std::uint8_t>(w) ^ 1);
 }
 
 /// Tags with this top byte belong to streams.

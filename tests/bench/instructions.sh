@@ -5,6 +5,7 @@
 
 bench instructions --strict
 for loop in "window, send" "window, receive" "window, send_many" "window, recv_many" \
+  "window, send_value" "window, recv_value" \
   "single, receive and send" "weft.h window, send"; do
   says "$loop"
 done

@@ -165,6 +165,7 @@ class match_operation : public operation {
   std::size_t more = 0;  ///< messages that it takes after the next one (recv_many_operation)
   bool queued = false;
   bool cancel_requested = false;
+  bool sized = false;  ///< a sized_recv_operation (value_ops.hpp)
 
  protected:
   ~match_operation() = default;
@@ -180,7 +181,7 @@ class recv_operation : public match_operation {
   received take() const noexcept { return got; }
   std::string explain() const;
 
-  buffer_list<mutable_buffer> into;  ///< changed by recv_many_operation only
+  buffer_list<mutable_buffer> into;  ///< changed by recv_many_ and sized_recv_operation only
   proto::inbound_message* message =
       nullptr;  ///< its message, from the match until all bytes have arrived
 };

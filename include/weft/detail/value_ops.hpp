@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receives of values: they check the size of the message, or make the memory for it. Applications
+// do not name these types.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <weft/detail/message_ops.hpp>
+#include <weft/error.hpp>
+
+namespace weft::detail {
+
+/// A receive of as many bytes as its one buffer has, no more and no less. Inline, because a small
+/// message is as short as a call.
+class exact_recv_operation : public recv_operation {
+ public:
+  exact_recv_operation(const recv_request& r, complete_fn f) noexcept
+      : recv_operation(r, &message_ended), ended_(f) {}
+
+  bool start() noexcept {
+    if (!recv_operation::start()) return false;
+    check();
+    return true;
+  }
+  std::string explain() const;
+
+ private:
+  static void message_ended(operation& op) noexcept {
+    auto& self = static_cast<exact_recv_operation&>(op);
+    self.check();
+    self.ended_(op);
+  }
+  void check() noexcept {
+    if (status == errc::ok && got.size != into.front().size()) [[unlikely]]
+      status = errc::protocol_error;
+  }
+
+  const complete_fn ended_;
+};
+
+/// The elements that a sized receive fills: a vector or a string.
+struct sized_target {
+  /// Gives the container `count` elements, and sets `bytes` to them. \return false: no memory
+  using resize_fn = bool (*)(void* container, std::size_t count, mutable_buffer& bytes) noexcept;
+
+  void* container;
+  resize_fn resize;
+  std::size_t element;  ///< bytes of one
+  at_most limit;
+  mutable_buffer now = {};  ///< the elements that it has; a message that fits there needs no resize
+};
+
+/// A receive that makes its memory when it knows its message, so that a large message goes straight
+/// there while the application computes, and no other receive comes between.
+class sized_recv_operation : public recv_operation {
+ public:
+  sized_recv_operation(const recv_request& r, const sized_target& to, complete_fn f) noexcept
+      : recv_operation({r.messenger, r.from, r.tag, to.now}, &message_ended), to_(to), ended_(f) {
+    sized = true;
+  }
+  bool start() noexcept;
+  std::string explain() const;
+
+  /// A message of `size` bytes has matched; the progress lock is held. Sets `into`, or tells why
+  /// the receive does not want the message.
+  errc make_room(std::size_t size) noexcept;
+
+ private:
+  static void message_ended(operation& op) noexcept;
+  void settle() noexcept;
+
+  const sized_target to_;
+  const complete_fn ended_;
+};
+
+/// Called once for each receive that meets its message, except for a message of one frame that fits
+/// into the memory there is. \return ok, or why the message is not wanted
+inline errc make_room(recv_operation& op, std::size_t size) noexcept {
+  if (!op.sized) [[likely]]
+    return errc::ok;
+  return static_cast<sized_recv_operation&>(op).make_room(size);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests and operations of values, by their types. Applications do not name these.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include <weft/detail/value_kind.hpp>
+#include <weft/detail/value_ops.hpp>
+
+namespace weft {
+
+/// A value, and the facts about its message: `auto [v, about] = co_await ...`.
+template <class T>
+struct received_value {
+  received_value(T v, const received& a) : value(std::move(v)), about(a) {}
+
+  T value;
+  received about;
+};
+
+namespace detail {
+
+/// What a receive of T yields. \tparam About with the facts about the message
+template <class T, bool About>
+using yield_t = std::conditional_t<About, received_value<T>, T>;
+
+// --- sends that own the value ----------------------------------------------------------------
+
+template <class T>
+class owned_send_operation;
+
+/// Sends the bytes of a value that it holds.
+template <class T>
+struct owned_send_request {
+  using value_type = void;
+  using operation_type = owned_send_operation<T>;
+  peer_name to;
+  weft::tag tag;
+  T value;
+
+  bool try_now() const noexcept {
+    return try_send_small(to.peer, to.id, tag.value, bytes_of_value(value), 0);
+  }
+};
+
+template <class T>
+class owned_send_operation : public send_operation {
+ public:
+  owned_send_operation(const owned_send_request<T>& r, complete_fn f)
+      : send_operation({r.to, r.tag, const_buffer{}}, f), value_(r.value) {
+    request.data = bytes_of_value(value_);
+  }
+
+ private:
+  T value_;
+};
+
+// --- receives into what the caller has ---------------------------------------------------------
+
+struct exact_recv_request {
+  using value_type = received;
+  using operation_type = exact_recv_operation;
+  recv_request message;
+  operator const recv_request&() const noexcept { return message; }  // NOLINT: it is one
+};
+
+class sized_into_operation;
+
+struct sized_recv_request {
+  using value_type = received;
+  using operation_type = sized_into_operation;
+  recv_request message;
+  sized_target to;
+};
+
+class sized_into_operation : public sized_recv_operation {
+ public:
+  sized_into_operation(const sized_recv_request& r, complete_fn f) noexcept
+      : sized_recv_operation(r.message, r.to, f) {}
+};
+
+// --- receives that make the value ----------------------------------------------------------------
+
+template <class T, bool About>
+class fixed_recv_operation;
+
+template <class T, bool About>
+struct fixed_recv_request {
+  using value_type = yield_t<T, About>;
+  using operation_type = fixed_recv_operation<T, About>;
+  recv_request message;
+};
+
+/// A value of one size. It needs no default constructor: the bytes that come are the object.
+template <class T, bool About>
+class fixed_recv_operation : public exact_recv_operation {
+ public:
+  fixed_recv_operation(const fixed_recv_request<T, About>& r, complete_fn f) noexcept
+      : exact_recv_operation(
+            {r.message.messenger, r.message.from, r.message.tag, mutable_buffer(memory_)}, f) {}
+
+  yield_t<T, About> take() const {
+    const T& value = *std::launder(reinterpret_cast<const T*>(memory_));
+    if constexpr (About)
+      return {value, got};
+    else
+      return value;
+  }
+
+ private:
+  alignas(T) std::byte memory_[sizeof(T)];
+};
+
+template <class C, bool About>
+class made_recv_operation;
+
+template <class C, bool About>
+struct made_recv_request {
+  using value_type = yield_t<C, About>;
+  using operation_type = made_recv_operation<C, About>;
+  recv_request message;
+  at_most limit;
+};
+
+/// A new vector or string.
+template <class C, bool About>
+class made_recv_operation : public sized_recv_operation {
+ public:
+  made_recv_operation(const made_recv_request<C, About>& r, complete_fn f)
+      : sized_recv_operation(
+            r.message, {std::addressof(value_), &resize_elements<C>, sizeof(element_t<C>), r.limit},
+            f) {}
+
+  yield_t<C, About> take() {
+    if constexpr (About)
+      return {std::move(value_), got};
+    else
+      return std::move(value_);
+  }
+
+ private:
+  C value_;
+};
+
+}  // namespace detail
+}  // namespace weft

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/wire.hpp>
+
+#include <fmt/format.h>
+
+#include <weft/error.hpp>
+
+#include "proto/frames.hpp"
+
+namespace weft {
+
+void source::ended(std::size_t missing) const {
+  throw error(
+      errc::protocol_error,
+      fmt::format("the value ends after {} bytes, where {} more were to be read; both sides "
+                  "must name the same type",
+                  read_, missing));
+}
+
+std::uint64_t source::count_of(std::size_t element) {
+  const auto count = get<std::uint64_t>();
+  if (count > proto::max_message / element)
+    throw error(errc::protocol_error,
+                fmt::format("the value tells of {} elements of {} bytes or more; both sides must "
+                            "name the same type",
+                            count, element));
+  return count;
+}
+
+}  // namespace weft
