@@ -44,18 +44,18 @@ task<double> integrate(pool& where, std::int64_t part, std::int64_t parts) {
   co_return sum* width;
 }
 
-/// The sum of the values of all ranks. Each value visits every rank: all go one step to the right,
-/// at the same time, until they have been everywhere.
+/// The sum of the values of all ranks. Each value passes every rank: all go one step to the right,
+/// at the same time, until they have been at every rank.
 task<double> sum_of_ranks(group world, double mine) {
   const endpoint right = world[(world.rank() + 1) % world.size()];
   const endpoint left = world[(world.rank() + world.size() - 1) % world.size()];
-  double sum = mine, visitor = mine;
+  double sum = mine, passing = mine;
   for (peer_id step = 1; step < world.size(); ++step) {
     double next = 0;
-    co_await when_all(right.send(std::as_bytes(std::span(&visitor, 1)), partial_sum),
+    co_await when_all(right.send(std::as_bytes(std::span(&passing, 1)), partial_sum),
                       left.recv(std::as_writable_bytes(std::span(&next, 1)), partial_sum));
-    visitor = next;
-    sum += visitor;
+    passing = next;
+    sum += passing;
   }
   co_return sum;
 }

@@ -57,9 +57,8 @@ class detail::pool_workers {
       : threads_(threads),
         own_(std::in_place, threads),
         arena_(&own_->get()),
-        enqueue_([](void* arena, pool_worker w) {
-          static_cast<tbb::task_arena*>(arena)->enqueue(w);
-        }) {}
+        enqueue_(
+            [](void* arena, pool_worker w) { static_cast<tbb::task_arena*>(arena)->enqueue(w); }) {}
 
   pool_workers(void* arena, int threads, enqueue_fn enqueue)
       : threads_(threads), arena_(arena), enqueue_(enqueue) {}

@@ -85,12 +85,12 @@ class next_awaiter {
 ///     weft::async_generator<order> from_shop = orders(shop);
 ///     while (order* o = co_await from_shop.next()) handle(*o);
 ///
-/// With g++ 12 give the generator and each yielded value a name, as here: it destroys temporaries in
-/// such expressions at wrong times. The condition must be this declaration and nothing else.
+/// With g++ 12 give the generator and each yielded value a name, as here: it destroys temporaries
+/// in such expressions at wrong times. The condition must be this declaration and nothing else.
 ///
-/// Owns its frame. A generator that is destroyed early runs the destructors of its locals, as if its
-/// last `co_yield` had thrown; cleanup that must `co_await` belongs to the consumer. Do not destroy
-/// it inside `next`. If a scope, or a reference from `current_environment`, lives across a
+/// Owns its frame. A generator that is destroyed early runs the destructors of its locals, as if
+/// its last `co_yield` had thrown; cleanup that must `co_await` belongs to the consumer. Do not
+/// destroy it inside `next`. If a scope, or a reference from `current_environment`, lives across a
 /// `co_yield`, one chain must consume all values. Not thread-safe; move-only.
 ///
 /// \tparam T the type of the values, without reference or const
@@ -104,7 +104,8 @@ class [[nodiscard]] async_generator {
   using value_type = T;
 
   explicit async_generator(std::coroutine_handle<promise_type> frame) noexcept : frame_(frame) {}
-  async_generator(async_generator&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  async_generator(async_generator&& other) noexcept
+      : frame_(std::exchange(other.frame_, nullptr)) {}
   async_generator& operator=(async_generator&& other) noexcept {
     std::swap(frame_, other.frame_);
     return *this;

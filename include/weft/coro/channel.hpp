@@ -16,8 +16,8 @@ namespace weft {
 /// A queue of values with a limit: `send` waits while it is full, `receive` while it is empty. Many
 /// senders and many receivers may use it, of several contexts and pools; each resumes on its own
 /// chain's executor. First come, first served on both sides, and the values keep their order. With
-/// capacity 0 every value is handed from a sender to a receiver (rendezvous). All members are for any
-/// thread, coroutine or not. Memory is allocated by the constructor only.
+/// capacity 0 every value is handed from a sender to a receiver (rendezvous). All members are for
+/// any thread, coroutine or not. Memory is allocated by the constructor only.
 ///
 /// The destructor closes the channel and destroys the values in it. No other call may be under way
 /// then, but coroutines may wait.

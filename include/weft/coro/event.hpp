@@ -27,11 +27,11 @@ class event_awaiter final : public wait_awaiter<event_awaiter> {
 }  // namespace detail
 
 /// A flag that coroutines wait for; it stays set until `reset`. The coroutines may be of several
-/// contexts and pools, and each resumes on its own chain's executor. All members are for any thread,
-/// coroutine or not.
+/// contexts and pools, and each resumes on its own chain's executor. All members are for any
+/// thread, coroutine or not.
 ///
-/// The destructor ends all waits with errc::closed. No call may be under way then; a coroutine whose
-/// wait has just ended may destroy the event.
+/// The destructor ends all waits with errc::closed. No call may be under way then; a coroutine
+/// whose wait has just ended may destroy the event.
 ///
 ///     weft::event loaded;
 ///     co_await loaded.wait();                    // in any number of coroutines
@@ -53,8 +53,8 @@ class event {
   /// ended stays ended, also if `reset` follows at once.
   /// \throws weft::error stopped (the chain's stop token; also if the event is set), closed (the
   ///         event was destroyed)
-  detail::wait_request<detail::event_awaiter, event> wait() noexcept {
-    return detail::wait_request<detail::event_awaiter, event>(*this);
+  detail::unstarted_wait<detail::event_awaiter, event> wait() noexcept {
+    return detail::unstarted_wait<detail::event_awaiter, event>(*this);
   }
 
  private:

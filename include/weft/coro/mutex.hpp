@@ -76,8 +76,8 @@ class mutex {
   /// Waits until this coroutine is the only one. \return a `mutex_lock`
   /// \throws weft::error stopped (the chain's stop token; the mutex was not taken), closed (it was
   ///         destroyed)
-  detail::wait_request<detail::lock_awaiter, mutex> lock() noexcept {
-    return detail::wait_request<detail::lock_awaiter, mutex>(*this);
+  detail::unstarted_wait<detail::lock_awaiter, mutex> lock() noexcept {
+    return detail::unstarted_wait<detail::lock_awaiter, mutex>(*this);
   }
 
   /// \return a `mutex_lock` that holds the mutex if it was free

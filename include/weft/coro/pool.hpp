@@ -38,8 +38,8 @@ concept worker_arena = requires(A& a, pool_worker w) {
 /// An executor with the threads of a oneTBB arena: `co_await resume_on(pool)` continues there, and
 /// oneTBB's parallel algorithms use the pool's threads too. `co_await resume_home()` moves back.
 ///
-/// A program that has a tbb::task_arena of its own makes a pool of that: coroutines on the pool run in
-/// the arena, and so do parallel algorithms that they call.
+/// A program that has a tbb::task_arena of its own makes a pool of that: coroutines on the pool run
+/// in the arena, and so do parallel algorithms that they call.
 ///
 ///     tbb::task_arena arena(8);
 ///     weft::pool in_arena(arena);
@@ -57,13 +57,11 @@ class pool final : public executor {
   explicit pool(int threads = 0);
 
   /// \param arena a tbb::task_arena, which must outlive the pool. The pool uses at most its
-  ///        `max_concurrency` threads, and shares them with the arena's other work; coroutines run
-  ///        on the arena's workers, never inside a call of the application's threads.
+  ///        `max_concurrency` threads, and shares them with the arena's other work.
   template <detail::worker_arena Arena>
   explicit pool(Arena& arena)
-      : pool(&arena, arena.max_concurrency(), [](void* where, detail::pool_worker w) {
-          static_cast<Arena*>(where)->enqueue(w);
-        }) {}
+      : pool(&arena, arena.max_concurrency(),
+             [](void* where, detail::pool_worker w) { static_cast<Arena*>(where)->enqueue(w); }) {}
   ~pool() override;
 
   void post(operation& work) noexcept override;

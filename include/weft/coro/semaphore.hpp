@@ -47,11 +47,11 @@ class semaphore {
 
   /// `co_await s.acquire()` takes a permit, and waits for one if there is none. A wait that was
   /// stopped has taken none. Under `within` and `until`, a permit that came at the last moment is
-  /// kept, and the wait ends well. Under `when_any` use `mutex` or release it: a permit that came too
-  /// late to be the first was taken all the same.
-  /// \throws weft::error stopped (the chain's stop token), closed (the semaphore was destroyed)
-  detail::wait_request<detail::acquire_awaiter, semaphore> acquire() noexcept {
-    return detail::wait_request<detail::acquire_awaiter, semaphore>(*this);
+  /// kept, and the wait ends well. Under `when_any` use `mutex` or release it: a permit that came
+  /// too late to be the first was taken all the same. \throws weft::error stopped (the chain's stop
+  /// token), closed (the semaphore was destroyed)
+  detail::unstarted_wait<detail::acquire_awaiter, semaphore> acquire() noexcept {
+    return detail::unstarted_wait<detail::acquire_awaiter, semaphore>(*this);
   }
 
   /// Takes a permit if there is one. \return whether it did

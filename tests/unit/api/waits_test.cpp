@@ -19,26 +19,26 @@ namespace {
 
 /// Answers each number with the next one. \return how often it resumed on another thread
 task<int> answer(channel<int>& questions, channel<int>& answers, std::thread::id where) {
-  int strangers = 0;
+  int elsewhere = 0;
   while (std::optional<int> number = co_await questions.receive()) {
-    strangers += current_thread() != where;
+    elsewhere += current_thread() != where;
     co_await answers.send(*number + 1);
-    strangers += current_thread() != where;
+    elsewhere += current_thread() != where;
   }
   answers.close();
-  co_return strangers;
+  co_return elsewhere;
 }
 
 task<int> ask(channel<int>& questions, channel<int>& answers, std::thread::id where) {
-  int strangers = 0, number = 0;
+  int elsewhere = 0, number = 0;
   while (number < 2000) {
     co_await questions.send(number);
     std::optional<int> next = co_await answers.receive();
-    strangers += current_thread() != where || *next != number + 1;
+    elsewhere += current_thread() != where || *next != number + 1;
     number = *next;
   }
   questions.close();
-  co_return strangers;
+  co_return elsewhere;
 }
 
 task<void> pass_and_tell(event& gate, event& passed) {
@@ -54,11 +54,11 @@ TEST_CASE("coroutines of two contexts talk by channels, each on its own thread")
     o.progress = mode;
     context one(o), two(o);
     channel<int> questions(0), answers(1);
-    int strangers = 0;
-    std::thread other([&] { strangers = run(two, answer(questions, answers, current_thread())); });
+    int elsewhere = 0;
+    std::thread other([&] { elsewhere = run(two, answer(questions, answers, current_thread())); });
     CHECK(run(one, ask(questions, answers, current_thread())) == 0);
     other.join();
-    CHECK(strangers == 0);
+    CHECK(elsewhere == 0);
   }
 }
 

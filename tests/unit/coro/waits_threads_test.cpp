@@ -56,11 +56,11 @@ task<void> on_pool(pool& where, Body body) {
   co_await resume_home();
 }
 
-task<void> add_up(mutex& m, long& sum, int many, std::thread::id where, int& strangers) {
+task<void> add_up(mutex& m, long& sum, int many, std::thread::id where, int& elsewhere) {
   for (int i = 0; i != many; ++i) {
     auto lock = co_await m.lock();
     ++sum;
-    strangers += this_thread() != where;
+    elsewhere += this_thread() != where;
   }
 }
 
@@ -134,9 +134,9 @@ TEST_CASE("values cross a channel between loops, pools and plain threads, each o
 TEST_CASE("a mutex orders coroutines of several loops, and each resumes on its own thread") {
   mutex m;
   long sum = 0;
-  std::vector<int> strangers(3);
+  std::vector<int> elsewhere(3);
   std::vector<std::thread> threads;
-  for (int& mine : strangers) {
+  for (int& mine : elsewhere) {
     threads.emplace_back([&] {
       local_loop loop;
       sync_wait(loop, when_all(add_up(m, sum, 500, this_thread(), mine),
@@ -149,7 +149,7 @@ TEST_CASE("a mutex orders coroutines of several loops, and each resumes on its o
   run(loop, on_pool(workers, add_up(m, sum, 500, this_thread(), ignored)));
   for (std::thread& t : threads) t.join();
   CHECK(sum == 3500);
-  CHECK(strangers == std::vector<int>{0, 0, 0});
+  CHECK(elsewhere == std::vector<int>{0, 0, 0});
 }
 
 TEST_CASE("a stop that races a send neither loses nor doubles the value", "[many]") {

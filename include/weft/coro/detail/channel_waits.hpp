@@ -76,7 +76,7 @@ class [[nodiscard]] channel_send {
 };
 
 template <class T>
-using channel_receive = wait_request<receive_awaiter<T>, channel<T>>;
+using channel_receive = unstarted_wait<receive_awaiter<T>, channel<T>>;
 
 }  // namespace detail
 }  // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wait_awaiter, wait_request: what `co_await` makes of a wait for an event, a semaphore or a
+// wait_awaiter, unstarted_wait: what `co_await` makes of a wait for an event, a semaphore or a
 // channel.
 #pragma once
 
@@ -59,9 +59,9 @@ class wait_awaiter : public Waiter {
 
 /// A movable description of a wait, which does nothing until it is awaited.
 template <class Awaiter, class Object>
-class [[nodiscard]] wait_request {
+class [[nodiscard]] unstarted_wait {
  public:
-  explicit wait_request(Object& of) noexcept : of_(&of) {}
+  explicit unstarted_wait(Object& of) noexcept : of_(&of) {}
   Awaiter operator co_await() const noexcept { return Awaiter(*of_); }
 
  private:
