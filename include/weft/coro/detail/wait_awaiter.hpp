@@ -65,7 +65,7 @@ class [[nodiscard]] unstarted_wait {
   Awaiter operator co_await() const noexcept { return Awaiter(*of_); }
 
  private:
-  Object* of_;
+  Object* of_ = nullptr;
 };
 
 }  // namespace weft::detail
