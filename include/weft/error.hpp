@@ -19,7 +19,8 @@ enum class errc : int {
   stopped,           ///< a stop token asked for it; not a failure of anything
   timed_out,         ///< the deadline given to `within` or `until` passed first
   peer_lost,         ///< the other process died or its connection broke
-  closed,            ///< this side, or the peer in good order, closed the endpoint or the context
+  closed,            ///< this side, or the peer in good order, closed the endpoint or the context;
+                     ///< or a channel<T> was closed, or the object of a wait destroyed
   refused,           ///< the peer rejected a connection, or access to its memory
   truncated,         ///< the message was longer than the buffer; the buffer holds its beginning
   unreachable,       ///< no transport reaches that address; the message says why, one by one

@@ -14,7 +14,7 @@ const char* sentence_of(errc e) noexcept {
     case errc::peer_lost:
       return "The peer process died or the connection to it broke.";
     case errc::closed:
-      return "The endpoint or its context was closed.";
+      return "The endpoint, its context or the channel was closed.";
     case errc::refused:
       return "The peer rejected it: a connection, or access to its memory.";
     case errc::truncated:

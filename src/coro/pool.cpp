@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 
 #include <oneapi/tbb/global_control.h>
@@ -12,20 +13,57 @@
 #include <oneapi/tbb/task_arena.h>
 
 namespace weft {
+namespace {
 
-/// The work waits in a list of our own and not in the arena: posting then allocates only to start a
-/// worker, and a worker that could not be started leaves its work to the others.
-class pool::arena {
+/// The arena of a pool that was made with a number of threads.
+class own_arena {
  public:
-  explicit arena(int threads)
-      : threads_(threads),
-        // One more: oneTBB counts the thread that calls it, which does not work here.
-        enough_(tbb::global_control::max_allowed_parallelism, enough_for(threads)),
+  explicit own_arena(int threads)
+      : enough_(tbb::global_control::max_allowed_parallelism, enough_for(threads)),
         arena_(threads, 0) {
     arena_.initialize();
   }
 
-  ~arena() {
+  tbb::task_arena& get() noexcept { return arena_; }
+
+ private:
+  /// One more: oneTBB counts the thread that calls it, which does not work here.
+  static std::size_t enough_for(int threads) {
+    const auto now =
+        tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+    return std::max(now, static_cast<std::size_t>(threads) + 1);
+  }
+
+  tbb::global_control enough_;
+  tbb::task_arena arena_;
+};
+
+int checked(int threads) {
+  if (threads < 0)
+    throw error(errc::invalid_argument, "a pool of " + std::to_string(threads) +
+                                            " threads; pass 0 for one per core, or a count");
+  return threads > 0 ? threads : tbb::info::default_concurrency();
+}
+
+}  // namespace
+
+/// The work waits in a list of our own and not in the arena: posting then allocates only to start a
+/// worker, and a worker that could not be started leaves its work to the others.
+class detail::pool_workers {
+ public:
+  using enqueue_fn = void (*)(void* arena, pool_worker);
+
+  explicit pool_workers(int threads)
+      : threads_(threads),
+        own_(std::in_place, threads),
+        arena_(&own_->get()),
+        enqueue_(
+            [](void* arena, pool_worker w) { static_cast<tbb::task_arena*>(arena)->enqueue(w); }) {}
+
+  pool_workers(void* arena, int threads, enqueue_fn enqueue)
+      : threads_(threads), arena_(arena), enqueue_(enqueue) {}
+
+  ~pool_workers() {
     std::unique_lock lock(mutex_);
     idle_.wait(lock, [this] { return workers_ == 0; });
   }
@@ -40,7 +78,7 @@ class pool::arena {
       ++workers_;
     }
     try {
-      arena_.enqueue([this] { drain(); });
+      enqueue_(arena_, pool_worker(*this));
     } catch (...) {
       std::unique_lock lock(mutex_);
       if (workers_ > 1) {
@@ -50,13 +88,6 @@ class pool::arena {
       lock.unlock();
       drain();  // no memory and no other thread: late is never, so here
     }
-  }
-
- private:
-  static std::size_t enough_for(int threads) {
-    const auto now =
-        tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-    return std::max(now, static_cast<std::size_t>(threads) + 1);
   }
 
   void drain() noexcept {
@@ -69,35 +100,30 @@ class pool::arena {
     retire();
   }
 
+ private:
   /// With the mutex held, which keeps the destructor waiting until the last worker is out.
   void retire() noexcept {
     if (--workers_ == 0) idle_.notify_all();
   }
 
   const int threads_;
-  tbb::global_control enough_;
   std::mutex mutex_;
   std::condition_variable idle_;
   operation_list work_;
   int workers_ = 0;  ///< that run or are about to; work_ is empty when it is zero
-  tbb::task_arena arena_;
+  std::optional<own_arena> own_;
+  void* const arena_;  ///< own_, or the user's
+  const enqueue_fn enqueue_;
 };
 
-namespace {
+void detail::pool_worker::operator()() const noexcept { all_->drain(); }
 
-int checked(int threads) {
-  if (threads < 0)
-    throw error(errc::invalid_argument, "a pool of " + std::to_string(threads) +
-                                            " threads; pass 0 for one per core, or a count");
-  return threads > 0 ? threads : tbb::info::default_concurrency();
-}
-
-}  // namespace
-
-pool::pool(int threads) : arena_(std::make_unique<arena>(checked(threads))) {}
+pool::pool(int threads) : workers_(std::make_unique<detail::pool_workers>(checked(threads))) {}
+pool::pool(void* arena, int threads, enqueue_fn enqueue)
+    : workers_(std::make_unique<detail::pool_workers>(arena, threads, enqueue)) {}
 pool::~pool() = default;
 
-void pool::post(operation& work) noexcept { arena_->post(work); }
-int pool::threads() const noexcept { return arena_->threads(); }
+void pool::post(operation& work) noexcept { workers_->post(work); }
+int pool::threads() const noexcept { return workers_->threads(); }
 
 }  // namespace weft

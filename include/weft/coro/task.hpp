@@ -16,15 +16,15 @@ class task;
 
 namespace detail {
 
-/// The task that a thread is starting. A task that ends inside `co_await` sets `ended`, and its
-/// parent continues without a resume. To resume the parent from the child would need a tail call,
-/// and GCC makes none below -O2, so a loop over ready tasks would exhaust the stack. The record
-/// lives on the stack of the thread, never in a frame: once the task has suspended, another thread
-/// may resume and destroy it before this thread has returned.
+/// The task that a thread is starting. A task that ends inside `co_await` (or a generator that
+/// yields there) sets `gave_back`, and its parent continues without a resume. To resume the parent
+/// from the child would need a tail call, and GCC makes none below -O2, so a loop over ready tasks
+/// would exhaust the stack. The record lives on the stack of the thread, never in a frame: once the
+/// task has suspended, another thread may resume and destroy it before this thread has returned.
 struct task_start {
   const void* frame;
   task_start* outer;
-  bool ended = false;
+  bool gave_back = false;
 };
 inline constinit thread_local task_start* innermost_start = nullptr;
 
@@ -34,19 +34,20 @@ class promise_base {
  public:
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
-  struct final_awaiter {
+  /// Suspends this coroutine and continues the one that awaits it.
+  struct give_back {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
       if (innermost_start && innermost_start->frame == self.address()) {
-        innermost_start->ended = true;
+        innermost_start->gave_back = true;
         return std::noop_coroutine();
       }
       return self.promise().continuation_;
     }
     void await_resume() const noexcept {}
   };
-  final_awaiter final_suspend() const noexcept { return {}; }
+  give_back final_suspend() const noexcept { return {}; }
 
   void unhandled_exception() noexcept { failure_ = std::current_exception(); }
 
@@ -66,6 +67,18 @@ class promise_base {
   task_environment* environment_ = nullptr;
   std::exception_ptr failure_;
 };
+
+/// Runs `child` for the coroutine that awaits it. \return whether it has suspended: the caller
+/// suspends, too, and touches neither the child nor its own awaiter any more
+template <class Child, class Parent>
+bool run_child(std::coroutine_handle<Child> child, std::coroutine_handle<Parent> caller) noexcept {
+  child.promise().join(task_environment_of(caller.promise()), caller);
+  task_start start{child.address(), innermost_start};
+  innermost_start = &start;
+  child.resume();
+  innermost_start = start.outer;
+  return !start.gave_back;
+}
 
 template <class T>
 class task_promise : public promise_base {
@@ -120,12 +133,7 @@ class [[nodiscard]] task {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
-      frame.promise().join(detail::task_environment_of(caller.promise()), caller);
-      detail::task_start start{frame.address(), detail::innermost_start};
-      detail::innermost_start = &start;
-      frame.resume();  // from here on neither the frame nor this awaiter may be touched
-      detail::innermost_start = start.outer;
-      return !start.ended;
+      return detail::run_child(frame, caller);
     }
     T await_resume() { return frame.promise().take(); }
   };

@@ -33,11 +33,26 @@ class scheduled_continuation final : public operation {
       whom_.resume();
   }
 
+  /// Resumes the coroutine through its executor, also if it belongs on this thread: the call runs
+  /// no other code, however many coroutines resume each other. A coroutine without an executor
+  /// resumes inside the call. The caller must not touch this object afterwards.
+  void post() noexcept {
+    if (executor* own = where_ ? executor_of(*where_) : nullptr)
+      own->post(*this);
+    else
+      whom_.resume();
+  }
+
  private:
+  static executor* executor_of(const task_environment& c) noexcept {
+    if (c.on) return c.on;
+    return c.home ? c.home->home() : nullptr;
+  }
+
   executor* detour() const noexcept {
     if (!where_) return nullptr;
-    if (where_->on) return where_->on;
-    return where_->home && where_->home != run_loop::here() ? where_->home->home() : nullptr;
+    if (!where_->on && where_->home == run_loop::here()) return nullptr;
+    return executor_of(*where_);
   }
 
   static void arrived(operation& op) noexcept {
