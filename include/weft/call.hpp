@@ -26,17 +26,17 @@ class call_handler;
 /// A call that is being served: what a handler gets. A handle, cheap to copy, for the handler's
 /// coroutine and what it awaits; not to be used after that has ended. One thread at a time.
 ///
-/// The handler's chain stops when the caller stops or is lost, at the deadline, and when the handler
-/// is asked to end: everything that it awaits then ends with errc::stopped.
+/// The handler's chain stops when the caller stops or is lost, at the deadline, and when the
+/// handler is asked to end: everything that it awaits then ends with errc::stopped.
 class call {
  public:
   am number() const noexcept;
-  endpoint from() const;             ///< the caller
-  std::size_t size() const noexcept; ///< bytes of the arguments
-  bool wants_reply() const noexcept; ///< false: it was posted, and replies are dropped
+  endpoint from() const;              ///< the caller
+  std::size_t size() const noexcept;  ///< bytes of the arguments
+  bool wants_reply() const noexcept;  ///< false: it was posted, and replies are dropped
 
-  /// The arguments, if they were short and are here as a whole; empty otherwise. Valid until `recv`,
-  /// `discard` or the handler's end. While they are kept, they cost the caller credit.
+  /// The arguments, if they were short and are here as a whole; empty otherwise. Valid until
+  /// `recv`, `discard` or the handler's end. While they are kept, they cost the caller credit.
   const_buffer data() const noexcept;
 
   /// Receives the arguments, once. Long ones cross now, directly into this memory. Ends as
@@ -110,7 +110,9 @@ template <class R, class... Args>
 struct call_types<R(Args...)> {
   using result = R;
   using arguments = std::tuple<stored_t<Args>...>;
-  static arguments unpack(const_buffer from) { return unpack_values<std::remove_cvref_t<Args>...>(from); }
+  static arguments unpack(const_buffer from) {
+    return unpack_values<std::remove_cvref_t<Args>...>(from);
+  }
 
   template <class F>
   static decltype(auto) invoke(F& f, arguments& a) {
@@ -244,8 +246,8 @@ class handler {
   handler& operator=(handler&& other) noexcept;
   ~handler();
 
-  /// Takes no more calls, and ends when those that run have ended. A stop of the awaiting chain asks
-  /// them to stop, and is not an error.
+  /// Takes no more calls, and ends when those that run have ended. A stop of the awaiting chain
+  /// asks them to stop, and is not an error.
   task<void> end();
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -257,7 +259,8 @@ class handler {
   std::shared_ptr<proto::call_handler> state_;
 };
 
-// --- endpoint -------------------------------------------------------------------------------------
+// --- endpoint
+// -------------------------------------------------------------------------------------
 
 template <class R, class... Args>
 detail::typed_call_request<R> endpoint::call(am number, const Args&... args) const {

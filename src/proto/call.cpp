@@ -30,16 +30,14 @@ detail::claimed_request call::recv(std::span<const mutable_buffer> list) noexcep
 
 void detail::refuse_long_call(std::size_t size) {
   if (size > longest_typed_call)
-    throw error(errc::refused,
-                fmt::format("a call of {} bytes; a typed handler takes at most {}", size,
-                            longest_typed_call));
+    throw error(errc::refused, fmt::format("a call of {} bytes; a typed handler takes at most {}",
+                                           size, longest_typed_call));
 }
 
 std::size_t detail::put_inline_reply(const inline_call& c, const_buffer packed) {
   if (packed.size() > c.room.size())
-    throw error(errc::refused,
-                fmt::format("a reply of {} bytes; an inline handler has room for {}", packed.size(),
-                            c.room.size()));
+    throw error(errc::refused, fmt::format("a reply of {} bytes; an inline handler has room for {}",
+                                           packed.size(), c.room.size()));
   std::copy(packed.begin(), packed.end(), c.room.begin());
   return packed.size();
 }

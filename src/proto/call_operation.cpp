@@ -42,13 +42,12 @@ bool call_table::start(call_operation& op) noexcept {
   if (op.id_ == 0) return fails(errc::out_of_memory);
 
   const std::uint64_t tag = call_tag{call_kind::request, op.id_, op.number_.number}.packed();
-  const std::uint64_t word =
-      op.deadline_ == detail::time_point::max()
-          ? 0
-          : pack_remaining(op.deadline_, messenger_.engine().now());
+  const std::uint64_t word = op.deadline_ == detail::time_point::max()
+                                 ? 0
+                                 : pack_remaining(op.deadline_, messenger_.engine().now());
   if (!p.try_send_inline(op.to_.id, tag, op.arguments(), word)) {
-    op.out_.emplace(op, detail::send_request{op.to_, {tag}, op.arguments(),
-                                             detail::send_mode::standard, word});
+    op.out_.emplace(
+        op, detail::send_request{op.to_, {tag}, op.arguments(), detail::send_mode::standard, word});
     op.sends_ = !op.out_->start_held();
     if (!op.sends_ && op.out_->status != errc::ok) {
       parts->made.erase(op.id_);
@@ -104,7 +103,8 @@ void call_table::lose_calls(calls_of_peer& of) noexcept {
   of.made = {};
 }
 
-// --- replies --------------------------------------------------------------------------------------
+// --- replies
+// --------------------------------------------------------------------------------------
 
 /// Where a reply, or the text of a refusal, goes. If it cannot, the call has that status, and the
 /// room is empty.
@@ -150,7 +150,8 @@ bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size,
     settle(*op);
     return true;
   }
-  op->in_.emplace(*op, detail::recv_request{&messenger_, {&from, from.id()}, tag{t.packed()}, into});
+  op->in_.emplace(*op,
+                  detail::recv_request{&messenger_, {&from, from.id()}, tag{t.packed()}, into});
   op->lands_ = true;
   messenger_.engine().pending(*op->in_);
   receive = &*op->in_;
@@ -212,9 +213,10 @@ std::string call_operation::explain() const {
   if (status == errc::truncated)
     return fmt::format("{}: the reply has {} bytes, and the buffer {}", who, reply_size_, room_);
   if (answered_ && status == errc::out_of_memory)
-    return fmt::format("{}: no memory for a reply of {} bytes; at most {} are taken into memory of "
-                       "the call's own",
-                       who, reply_size_, longest_typed_call);
+    return fmt::format(
+        "{}: no memory for a reply of {} bytes; at most {} are taken into memory of "
+        "the call's own",
+        who, reply_size_, longest_typed_call);
   if (status == errc::out_of_memory)
     return fmt::format("{}: no memory, or {} calls wait for their replies already", who,
                        proto::id_table<call_operation>::most);

@@ -212,7 +212,8 @@ class call_table {
   bool closed_ = false;
   bool later_ = false;  // begin_later is under way
   std::uint32_t running_ = 0;
-  linked<calls_of_peer, &calls_of_peer::before, &calls_of_peer::after> peers_;  // that wait, in turn
+  linked<calls_of_peer, &calls_of_peer::before, &calls_of_peer::after>
+      peers_;                     // that wait, in turn
   served_call* first_ = nullptr;  // those that run
   std::vector<std::byte> room_;   // of inline replies, once there is an inline handler
 };

@@ -74,8 +74,7 @@ constexpr bool is_answer(call_tag t) noexcept { return t.kind >= call_kind::repl
 /// clocks of two hosts differ.
 inline std::uint64_t pack_remaining(detail::time_point deadline, detail::time_point now) noexcept {
   if (deadline == detail::time_point::max()) return 0;
-  const auto left =
-      std::chrono::duration_cast<std::chrono::microseconds>(deadline - now).count();
+  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline - now).count();
   return left > 0 ? static_cast<std::uint64_t>(left) : 1;
 }
 inline detail::time_point unpack_remaining(std::uint64_t word, detail::time_point now) noexcept {

@@ -15,12 +15,12 @@
 
 namespace weft::proto {
 
-/// A call from its dispatch until its reply has left: the owner of the handler's coroutine. Also the
-/// refusal of a call, which has none. Frees itself when nothing of it is in flight any more.
+/// A call from its dispatch until its reply has left: the owner of the handler's coroutine. Also
+/// the refusal of a call, which has none. Frees itself when nothing of it is in flight any more.
 ///
 /// Made, and put into the completion queue, with the progress lock held; then its parts complete on
-/// the handler's executor, each without the lock: the beginning, which becomes the coroutine, a stop,
-/// the timer of the deadline, and the last reply.
+/// the handler's executor, each without the lock: the beginning, which becomes the coroutine, a
+/// stop, the timer of the deadline, and the last reply.
 class served_call final : public operation, detail::detached_task_owner {
  public:
   /// Progress lock held. \param h null: the call is refused, unless there is a handler by the time
@@ -100,9 +100,9 @@ class served_call final : public operation, detail::detached_task_owner {
   const std::byte* whole_ = nullptr;  // the bytes of the message, if all are here
   const call_facts what_;
   reply_state reply_ = reply_state::none;
-  bool ending_ = false;            // the coroutine has ended; progress lock held
-  bool stop_queued_ = false;       // progress lock held
-  bool only_answers_ = false;      // there is no coroutine
+  bool ending_ = false;        // the coroutine has ended; progress lock held
+  bool stop_queued_ = false;   // progress lock held
+  bool only_answers_ = false;  // there is no coroutine
   call_status status_ = call_status::ok;
   std::string text_;
   std::stop_source stop_;

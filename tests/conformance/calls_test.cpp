@@ -31,7 +31,8 @@ task<void> meet(endpoint other, tag t) {
 /// The first of an end's numbers: in one context both ends have their handlers.
 constexpr std::uint32_t numbers_of(bool left) { return left ? 100 : 200; }
 
-// --- values ---------------------------------------------------------------------------------------
+// --- values
+// ---------------------------------------------------------------------------------------
 
 struct point {
   double x, y;
@@ -42,8 +43,8 @@ task<void> values(context& here, endpoint other) {
   const std::uint32_t mine = numbers_of(Left), its = numbers_of(!Left);
   const std::string who = Left ? "left" : "right";
   std::vector<std::string> posted;
-  const handler sum = here.on<double(std::span<const double>)>(
-      am{mine}, [](std::span<const double> all) {
+  const handler sum =
+      here.on<double(std::span<const double>)>(am{mine}, [](std::span<const double> all) {
         double n = 0;
         for (const double d : all) n += d;
         return n;
@@ -53,16 +54,15 @@ task<void> values(context& here, endpoint other) {
         co_await sleep_for(1us);
         co_return who + std::to_string(n) + text + std::to_string(static_cast<int>(p.x + p.y));
       });
-  const handler doubled = here.on<std::vector<int>(std::vector<int>)>(
-      am{mine + 2}, [](std::vector<int> all) {
+  const handler doubled =
+      here.on<std::vector<int>(std::vector<int>)>(am{mine + 2}, [](std::vector<int> all) {
         for (int& n : all) n *= 2;
         return all;
       });
-  const handler note = here.on<void(std::string)>(am{mine + 3}, [&](std::string s) {
-    posted.push_back(std::move(s));
-  });
-  const handler halves = here.on<std::tuple<std::string, int>(std::string_view)>(
-      am{mine + 4}, [](std::string_view s) {
+  const handler note = here.on<void(std::string)>(
+      am{mine + 3}, [&](std::string s) { posted.push_back(std::move(s)); });
+  const handler halves =
+      here.on<std::tuple<std::string, int>(std::string_view)>(am{mine + 4}, [](std::string_view s) {
         return std::tuple(std::string(s.substr(s.size() / 2)), static_cast<int>(s.size()));
       });
   const handler next = here.on_inline<int(int)>(am{mine + 5}, [](int n) { return n + 1; });
@@ -81,8 +81,8 @@ task<void> values(context& here, endpoint other) {
   expect(text == (Left ? "right5" : "left5") + std::string(300, 'a') + "3", "several arguments");
   co_await other.post(am{its + 3}, std::string("one"));
   co_await other.post(am{its + 3}, std::string(100'000, 'x'));
-  const auto half = co_await other.call<std::tuple<std::string, int>>(am{its + 4},
-                                                                      std::string_view("abcdef"));
+  const auto half =
+      co_await other.call<std::tuple<std::string, int>>(am{its + 4}, std::string_view("abcdef"));
   expect(half == std::tuple(std::string("def"), 6), "a tuple as reply");
   for (int i = 0; i != 100; ++i) {
     const int one_more = co_await other.call<int>(am{its + 5}, i);
@@ -106,7 +106,8 @@ task<void> values(context& here, endpoint other) {
   expect(posted[0] == "one" && posted[1].size() == 100'000, "posts come in order");
 }
 
-// --- bytes of all sizes, many at once, on a thread of their own -----------------------------------
+// --- bytes of all sizes, many at once, on a thread of their own
+// -----------------------------------
 
 task<void> echo_bytes(call c) {
   bytes body(c.size());
@@ -144,7 +145,8 @@ task<void> many_bytes_elsewhere(context& here, endpoint other) {
   return elsewhere(&many_bytes<false>, here, other);
 }
 
-// --- deadlines and stops --------------------------------------------------------------------------
+// --- deadlines and stops
+// --------------------------------------------------------------------------
 
 task<void> never(call c) {
   std::byte word{};
@@ -158,9 +160,9 @@ task<void> deadlines(context& here, endpoint other) {
   bool deadline = false;
   const handler waits = here.on(am{mine}, [&](call c) -> task<void> {
     deadline = deadline || c.deadline() != std::chrono::steady_clock::time_point::max();
-    const auto r = co_await as_result(never(c));
+    auto r = co_await as_result(never(c));
     if (c.stop_requested() && r.code() == errc::stopped) ++stopped;
-    r.value();
+    if (!r) throw error(r.failure());
   });
   co_await meet(other, ready);
   bytes in(8);
@@ -182,7 +184,8 @@ task<void> deadlines(context& here, endpoint other) {
   co_await meet(other, over);
 }
 
-// --- the peer leaves ------------------------------------------------------------------------------
+// --- the peer leaves
+// ------------------------------------------------------------------------------
 
 task<void> calls_one_that_leaves(context&, endpoint other) {
   const auto r = co_await as_result(other.call<void>(am{100}));

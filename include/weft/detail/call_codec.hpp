@@ -24,8 +24,8 @@
 namespace weft {
 
 /// The longest arguments of a typed call, and the longest typed reply, in bytes: for these a peer
-/// chooses how much memory is allocated. Longer ones go through the calls with bytes, into memory of
-/// the application.
+/// chooses how much memory is allocated. Longer ones go through the calls with bytes, into memory
+/// of the application.
 inline constexpr std::size_t longest_typed_call = std::size_t{1} << 30;
 
 namespace detail {
@@ -116,7 +116,7 @@ class call_bytes {
 
  private:
   std::size_t size_ = 0;
-  std::array<std::byte, 64> brief_;
+  std::array<std::byte, 64> brief_{};
   std::shared_ptr<std::byte[]> long_;
   const std::byte* view_ = nullptr;
 };
@@ -128,8 +128,8 @@ std::size_t size_of_value(const T& v) noexcept {
   else if constexpr (is_plain<T>)
     return sizeof(T);
   else
-    return std::apply([](const auto&... each) { return (std::size_t{0} + ... + size_of_value(each)); },
-                      v);
+    return std::apply(
+        [](const auto&... each) { return (std::size_t{0} + ... + size_of_value(each)); }, v);
 }
 
 inline void put_bytes(std::byte*& at, const void* from, std::size_t n) noexcept {
@@ -205,13 +205,14 @@ class value_source {
   std::size_t size_;
 };
 
-/// Values as bytes. One sequence alone is its elements; then a span is not copied: its elements live
-/// unchanged until the end of the call. \throws std::bad_alloc
+/// Values as bytes. One sequence alone is its elements; then a span is not copied: its elements
+/// live unchanged until the end of the call. \throws std::bad_alloc
 template <class... T>
 call_bytes pack_values(const T&... values) {
-  static_assert((call_value<T> && ...),
-                "a call carries trivially copyable values, strings, vectors and spans of these, and "
-                "tuples of all; for other types, send bytes of your own");
+  static_assert(
+      (call_value<T> && ...),
+      "a call carries trivially copyable values, strings, vectors and spans of these, and "
+      "tuples of all; for other types, send bytes of your own");
   if constexpr (sizeof...(T) == 1 && (is_sequence<T> && ...)) {
     const auto whole = std::as_bytes(std::span(values.data()..., values.size()...));
     if constexpr ((std::is_same_v<T, std::span<typename sequence_of<T>::element>> || ...) ||

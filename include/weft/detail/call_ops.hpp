@@ -106,15 +106,15 @@ class call_operation : public operation {
   const peer_name to_;
   const am number_;
   time_point deadline_ = time_point::max();
-  std::uint16_t id_ = 0;        ///< its number at the peer, while `awaits_` or abandoned
+  std::uint16_t id_ = 0;  ///< its number at the peer, while `awaits_` or abandoned
   bool cancel_requested_ = false;
-  bool awaits_ = false;         ///< the reply has not come
-  bool sends_ = false;          ///< `out_` is in flight
-  bool lands_ = false;          ///< `in_` is in flight
-  bool started_ = false;        ///< and not over: completed, or in the completion queue
-  bool answered_ = false;       ///< the reply, which may be a refusal, tells the status
+  bool awaits_ = false;    ///< the reply has not come
+  bool sends_ = false;     ///< `out_` is in flight
+  bool lands_ = false;     ///< `in_` is in flight
+  bool started_ = false;   ///< and not over: completed, or in the completion queue
+  bool answered_ = false;  ///< the reply, which may be a refusal, tells the status
   std::uint64_t reply_size_ = 0;
-  std::size_t room_ = 0;        ///< bytes of the room for the reply
+  std::size_t room_ = 0;  ///< bytes of the room for the reply
   std::string text_;
   std::optional<part<send_operation>> out_;
   std::optional<part<recv_operation>> in_;

@@ -233,9 +233,11 @@ TEST_CASE("calls: only so many run at once, and peers take turns") {
       }
       --running;
     });
-    for (int i = 0; i != 10; ++i) calls.push_back(std::make_unique<call_of_test>(n[1], am{7}, 8, 8));
+    for (int i = 0; i != 10; ++i)
+      calls.push_back(std::make_unique<call_of_test>(n[1], am{7}, 8, 8));
     n.settle();
-    for (int i = 0; i != 10; ++i) calls.push_back(std::make_unique<call_of_test>(n[2], am{7}, 8, 8));
+    for (int i = 0; i != 10; ++i)
+      calls.push_back(std::make_unique<call_of_test>(n[2], am{7}, 8, 8));
     n.settle();
     CHECK(running == 2);
     go = true;
@@ -254,7 +256,8 @@ TEST_CASE("calls: no more than the credit is taken from a peer whose calls wait"
   std::vector<std::unique_ptr<call_of_test>> calls;
   {
     const auto h = serve(n[0], am{7}, &call_that_waits);
-    for (int i = 0; i != 300; ++i) calls.push_back(std::make_unique<call_of_test>(n[1], am{7}, 1000, 8));
+    for (int i = 0; i != 300; ++i)
+      calls.push_back(std::make_unique<call_of_test>(n[1], am{7}, 1000, 8));
     n.settle();
     CHECK(n[0].messages.snapshot().unexpected_bytes_peak <= (64u << 10) + 3072);
     for (auto& c : calls) c->op.cancel();
@@ -267,8 +270,8 @@ TEST_CASE("calls: no more than the credit is taken from a peer whose calls wait"
 
 namespace {
 
-/// Calls of all call_sizes to two handlers; at a moment they are stopped, or the called node is lost, or
-/// the caller is. \return whether all had ended by then
+/// Calls of all call_sizes to two handlers; at a moment they are stopped, or the called node is
+/// lost, or the caller is. \return whether all had ended by then
 bool calls_end_after(int steps, int how, fake::settings s) {
   CAPTURE(steps, how);
   nodes n(2, s, {.unexpected_budget = 256u << 10, .eager_limit = 64u << 10, .calls_at_once = 3});
@@ -334,7 +337,8 @@ TEST_CASE("calls: the caller is lost at any moment, and its handlers stop") {
   }
 }
 
-// --- what no correct peer sends -------------------------------------------------------------------
+// --- what no correct peer sends
+// -------------------------------------------------------------------
 
 namespace {
 
