@@ -141,7 +141,7 @@ void call_table::answered(call_operation& op, call_tag t, const_buffer data) noe
 bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size,
                                detail::recv_operation*& receive) noexcept {
   call_operation* const op = from.calls ? from.calls->made.find(t.id) : nullptr;
-  if (!op || t.kind == call_kind::next) return false;
+  if (!op) return false;
   from.calls->made.erase(t.id);
   if (op == &from.calls->abandoned) return true;
   const mutable_buffer into = room_for(*op, t, size);

@@ -83,7 +83,7 @@ call_table::verdict call_table::on_whole(peer& from, call_tag t, std::uint64_t i
   if (!is_valid(t, immediate)) return verdict::invalid;
   if (is_answer(t)) {
     detail::call_operation* const op = from.calls ? from.calls->made.find(t.id) : nullptr;
-    if (!op || t.kind == call_kind::next) return verdict::invalid;
+    if (!op) return verdict::invalid;
     from.calls->made.erase(t.id);
     if (op != &from.calls->abandoned) answered(*op, t, data);
     return verdict::taken;

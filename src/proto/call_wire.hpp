@@ -22,10 +22,9 @@ inline constexpr std::uint64_t call_tags = std::uint64_t{0xfe} << 56 | std::uint
 inline constexpr std::uint64_t call_tags_mask = std::uint64_t{0xfff} << 52;
 
 enum class call_kind : std::uint8_t {
-  request = 1,  ///< awaits one reply
+  request = 1,  ///< awaits a reply
   post,         ///< awaits none
-  reply,        ///< the last one
-  next          ///< a value of a call that is answered by several; `reply` follows
+  reply
 };
 
 enum class call_status : std::uint8_t {
@@ -62,13 +61,11 @@ constexpr bool is_valid(call_tag t, std::uint64_t immediate) noexcept {
     case call_kind::reply:
       return t.id != 0 && immediate == 0 &&
              t.number <= static_cast<std::uint32_t>(call_status::stopped);
-    case call_kind::next:
-      return t.id != 0 && immediate == 0 && t.number == 0;
   }
   return false;
 }
 
-constexpr bool is_answer(call_tag t) noexcept { return t.kind >= call_kind::reply; }
+constexpr bool is_answer(call_tag t) noexcept { return t.kind == call_kind::reply; }
 
 /// The word of a request: the time that is left, in microseconds; 0: no deadline. A duration, since
 /// clocks of two hosts differ.

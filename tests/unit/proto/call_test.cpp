@@ -388,7 +388,7 @@ TEST_CASE("calls: a message that no correct peer sends ends its connection only"
       {"a reply without a number", call_tag{call_kind::reply, 0, 0}.packed()},
       {"a reply with an unknown status", call_tag{call_kind::reply, 1, 3}.packed()},
       {"a reply with a word", call_tag{call_kind::reply, 1, 0}.packed(), 5},
-      {"a value for nothing", call_tag{call_kind::next, 1, 0}.packed()},
+      {"kind 4", calls | std::uint64_t{4} << 48 | std::uint64_t{1} << 32},
       {"a request without a number", call_tag{call_kind::request, 0, 7}.packed()},
       {"a post with a number", call_tag{call_kind::post, 3, 7}.packed()},
       {"a post with a deadline", call_tag{call_kind::post, 0, 7}.packed(), 9},
