@@ -20,11 +20,12 @@ namespace {
 constexpr tag ready{1};
 constexpr tag over{2};
 
-/// Both ends, with one end in the same context, have come as far.
+/// Both ends have come as far. Each has a tag of its own: they may be one endpoint.
+template <bool Left>
 task<void> meet(endpoint other, tag t) {
   scope both;
-  both.start(other.send(const_buffer{}, t));
-  both.start(other.recv(mutable_buffer{}, t));
+  both.start(other.send(const_buffer{}, tag{t.value + (Left ? 10 : 20)}));
+  both.start(other.recv(mutable_buffer{}, tag{t.value + (Left ? 20 : 10)}));
   co_await both.join();
 }
 
@@ -66,7 +67,7 @@ task<void> values(context& here, endpoint other) {
         return std::tuple(std::string(s.substr(s.size() / 2)), static_cast<int>(s.size()));
       });
   const handler next = here.on_inline<int(int)>(am{mine + 5}, [](int n) { return n + 1; });
-  co_await meet(other, ready);
+  co_await meet<Left>(other, ready);
 
   for (const std::size_t n : {0u, 3u, 1000u, 200'000u}) {
     const std::vector<double> ones(n, 1.0);
@@ -101,7 +102,7 @@ task<void> values(context& here, endpoint other) {
          "both sizes of arguments");
   const auto none = co_await as_result(other.call<int>(am{its + 50}, 1));
   expect(none.code() == errc::refused, "no handler");
-  co_await meet(other, over);
+  co_await meet<Left>(other, over);
   for (int i = 0; posted.size() != 2; ++i) co_await sleep_for(100us);
   expect(posted[0] == "one" && posted[1].size() == 100'000, "posts come in order");
 }
@@ -129,14 +130,14 @@ task<void> many_bytes(context& here, endpoint other) {
   {
     const handler at_home = here.on(am{mine}, &echo_bytes);
     handler elsewhere = here.on(am{mine + 1}, &echo_bytes, {.where = &there});
-    co_await meet(other, ready);
+    co_await meet<Left>(other, ready);
     scope fly;
     std::uint64_t seed = 0;
     for (const std::size_t size : {0u, 1u, 100u, 8192u, 8193u, 60'000u, 70'000u, 1'500'000u})
       for (const std::uint32_t which : {0u, 1u})
         for (int i = 0; i != 4; ++i) fly.start(one_echo(other, its + which, size, ++seed));
     co_await fly.join();
-    co_await meet(other, over);
+    co_await meet<Left>(other, over);
     co_await elsewhere.end();
   }
 }
@@ -164,7 +165,7 @@ task<void> deadlines(context& here, endpoint other) {
     if (c.stop_requested() && r.code() == errc::stopped) ++stopped;
     if (!r) throw error(r.failure());
   });
-  co_await meet(other, ready);
+  co_await meet<Left>(other, ready);
   bytes in(8);
   const auto late = co_await as_result(within(10ms, other.call<void>(am{its})));
   expect(late.code() == errc::timed_out, "a deadline ends a call");
@@ -181,7 +182,7 @@ task<void> deadlines(context& here, endpoint other) {
   }
   while (stopped != 4) co_await sleep_for(100us);
   expect(deadline, "the handler knows the deadline");
-  co_await meet(other, over);
+  co_await meet<Left>(other, over);
 }
 
 // --- the peer leaves
