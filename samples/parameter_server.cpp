@@ -38,7 +38,8 @@ task<void> serve(context& ctx, std::size_t workers) {
   std::size_t left = workers;
   const handler fetches = ctx.on<model()>(fetch, [&] { return m; });
   const handler pushes = ctx.on<void(std::vector<double>)>(push, [&](std::vector<double> gradient) {
-    if (gradient.size() != m.weights.size()) throw std::invalid_argument("another model's gradient");
+    if (gradient.size() != m.weights.size())
+      throw std::invalid_argument("another model's gradient");
     for (std::size_t i = 0; i != gradient.size(); ++i) m.weights[i] -= rate * gradient[i];
     ++m.version;
   });

@@ -164,7 +164,7 @@ class value_source {
     } else if constexpr (is_plain<T>) {
       take(&v, sizeof v);
     } else {
-      std::apply([this](auto&... each) { (get(each), ...); }, v);
+      std::apply([this](auto&... each) { (this->get(each), ...); }, v);
     }
   }
   /// A sequence that is all of the bytes.

@@ -153,12 +153,13 @@ TEST_CASE("calls: an exception of the handler refuses the call with its text") {
 }
 
 TEST_CASE("calls: a number without a handler is refused, and the text names those that there are") {
+  const bytes word(8);
   nodes n(2);
   {
     const auto one = serve(n[0], am{9}, &call_echo);
     const auto other = serve(n[0], am{2}, &call_echo);
     call_of_test c(n[1], am{7}, 8, 8);
-    const auto post = n[1].send(0, bytes(8), weft::detail::post_tag(am{7}));
+    const auto post = n[1].send(0, word, weft::detail::post_tag(am{7}));
     n.settle();
     CHECK(c.op.ended_with(errc::refused));
     CHECK(c.op.explain().find("there is no handler 7; registered are 2, 9") != std::string::npos);
@@ -202,14 +203,15 @@ TEST_CASE("calls: a handler that gives no reply gives an empty one, and cannot g
 TEST_CASE("calls: posts are served in order, and need no reply") {
   nodes n(2);
   std::vector<std::size_t> got;
+  std::vector<bytes> out;
+  for (const std::size_t size : call_sizes) out.push_back(pattern(size));
   {
     const auto h = serve(n[0], am{7}, [&](weft::call c) -> task<void> {
       got.push_back(c.size());
       CHECK_FALSE(c.wants_reply());
       co_await c.reply(c.data());  // dropped
     });
-    for (const std::size_t size : call_sizes)
-      n[1].send(0, pattern(size), weft::detail::post_tag(am{7}));
+    for (const bytes& data : out) n[1].send(0, data, weft::detail::post_tag(am{7}));
     n.settle();
   }
   CHECK(got == call_sizes);
@@ -218,6 +220,7 @@ TEST_CASE("calls: posts are served in order, and need no reply") {
 
 TEST_CASE("calls: only so many run at once, and peers take turns") {
   nodes n(3, {}, {.unexpected_budget = 64u << 20, .eager_limit = 64u << 10, .calls_at_once = 2});
+  const bytes word(1);
   std::vector<weft::peer_id> order;
   std::size_t running = 0, most = 0;
   bool go = false;
@@ -241,7 +244,7 @@ TEST_CASE("calls: only so many run at once, and peers take turns") {
     n.settle();
     CHECK(running == 2);
     go = true;
-    for (int i = 0; i != 2; ++i) n[1].send(0, bytes(1), tag{5});
+    for (int i = 0; i != 2; ++i) n[1].send(0, word, tag{5});
     n.settle();
     for (const auto& c : calls) CHECK(c->op.ended_with(errc::ok));
     CHECK(most == 2);
@@ -410,7 +413,7 @@ TEST_CASE("calls: stops of calls that there are not do nothing, but number 0 is 
     const engine::holder hold(n[1].engine);
     whom.writer().send_control(frame_kind::call_stop, id);
   };
-  for (const std::uint64_t id : {1, 2, 65535}) stop(id);
+  for (const std::uint64_t id : {1u, 2u, 65535u}) stop(id);
   call_of_test c(n[1], am{7}, 400'000, 400'000);
   n.settle();
   CHECK(c.op.ended_with(errc::ok));
