@@ -31,6 +31,7 @@ namespace layers_command { void add(CLI::App& app); }       ///< what each layer
 namespace instructions_command { void add(CLI::App& app); } ///< instructions of each step of a message
 namespace bad_clients_command { void add(CLI::App& app); }    ///< what bad connections cost
 namespace access_command { void add(CLI::App& app); }       ///< one-sided access to a peer's memory
+namespace calls_command { void add(CLI::App& app); }        ///< calls beside messages there and back
 namespace stream_command { void add(CLI::App& app); }       ///< a stream against messages and a Unix socket
 namespace policy_command { void add(CLI::App& app); }       ///< orders of looking at several transports
 namespace stripe_command { void add(CLI::App& app); }       ///< large messages over two links against one

@@ -44,8 +44,9 @@ int main(int argc, char** argv) {
           tax_command::add,      rdma_command::add,         tree_command::add,
           regcache_command::add, ladder_command::add,       progress_command::add,
           layers_command::add,   instructions_command::add, bad_clients_command::add,
-          access_command::add,   stream_command::add,       policy_command::add,
-          stripe_command::add,   threads_command::add,      values_command::add,
+          access_command::add,   calls_command::add,        stream_command::add,
+          policy_command::add,   stripe_command::add,       threads_command::add,
+          values_command::add,
           raw_command::add})
       add(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include <weft/call.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/endpoint.hpp>
 #include <weft/listener.hpp>
@@ -108,6 +109,48 @@ class context {
   std::optional<received> try_probe(tag_mask t);
   std::optional<claimed_message> try_claim(tag_mask t);
 
+  /// Registers a handler for calls (endpoint::call, endpoint::post) of that number, on this lane. A
+  /// coroutine starts for each call, as if spawned; options::calls_at_once bounds how many run. The
+  /// function lives as long as the handler's calls, so that a lambda may capture.
+  ///
+  /// Calls that come before the first handler is registered wait. Afterwards, a call of a number
+  /// without a handler is refused, but not before the thread inside `run()` has gone back to
+  /// polling: handlers that are registered one after the other, without `co_await` between them,
+  /// are there together. \param number any \param f task<void>(call); its exception refuses the
+  /// call \throws weft::error (invalid_argument) if the number has a handler; (closed);
+  /// std::bad_alloc
+  template <class F>
+    requires std::is_invocable_r_v<task<void>, F&, call>
+  [[nodiscard]] handler on(am number, F f, handler_options how = {}) {
+    return add_handler(number, std::make_unique<detail::raw_code<F>>(std::move(f)), how);
+  }
+
+  /// The same, by values: `ctx.on<double(int, std::string)>(am{7}, f)`. Arguments that do not fit
+  /// the types are refused.
+  /// \param f callable with the arguments; returns the result, or a task of it. A span or
+  ///        string_view among the arguments is valid until the task has ended
+  template <class Signature, class F>
+  [[nodiscard]] handler on(am number, F f, handler_options how = {}) {
+    return add_handler(number, std::make_unique<detail::typed_code<Signature, F>>(std::move(f)),
+                       how);
+  }
+
+  /// Registers a handler for small calls, which runs at once where the message arrives: inside a
+  /// pass, on any thread that makes progress, with the progress lock held. It must be short, must
+  /// not wait, and must not call weft. Longer calls than 8 KiB are refused. \param f
+  /// std::size_t(const inline_call&), or void: returns the bytes of the reply
+  template <class F>
+    requires std::is_invocable_v<F&, const inline_call&>
+  [[nodiscard]] handler on_inline(am number, F f) {
+    return add_handler(number, std::make_unique<detail::raw_inline_code<F>>(std::move(f)), {});
+  }
+  /// The same, by values.
+  template <class Signature, class F>
+  [[nodiscard]] handler on_inline(am number, F f) {
+    return add_handler(number,
+                       std::make_unique<detail::typed_inline_code<Signature, F>>(std::move(f)), {});
+  }
+
   /// The endpoint with that number: a rank, or the `source` of a received message.
   /// \throws weft::error (invalid_argument) for a number that no rank and no lane can have, and for
   ///        one of 2^31 or more that no peer of this context has had
@@ -135,6 +178,7 @@ class context {
 
  private:
   proto::messenger* where(tag_mask t) const noexcept;
+  handler add_handler(am number, std::unique_ptr<detail::call_code> code, handler_options how);
 
   std::unique_ptr<detail::core> core_;
 };

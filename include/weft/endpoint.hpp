@@ -11,6 +11,7 @@
 #include <weft/claim.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/detail/batch_ops.hpp>
+#include <weft/detail/call_ops.hpp>
 #include <weft/detail/message_ops.hpp>
 #include <weft/detail/rma_ops.hpp>
 
@@ -109,6 +110,40 @@ class endpoint {
   /// As `try_probe`, but takes the message out of matching: only the claimed_message receives it.
   /// \throws weft::error (invalid_argument)
   std::optional<claimed_message> try_claim(tag_mask t) const;
+
+  // Calls of the peer's handlers (context::on). A call is a message, and costs credit as one; calls
+  // to one peer begin in the order in which they were started. A call ends with the errors of the
+  // class, and with errc::refused, with the handler's text, if there is no such handler or it
+  // failed. A stopped call ends at once; its handler is stopped, too, and its reply is dropped. If
+  // the chain has a deadline (`within`, `until`), the handler learns it. The peer keeps calls that
+  // come before it has registered its first handler. At most 65,535 calls to a peer can wait for
+  // replies; a further one ends with errc::out_of_memory.
+
+  /// Calls a handler and waits for its reply.
+  /// \param number the number of the handler
+  /// \param args   its arguments, as bytes, unchanged by the caller until the end
+  /// \param reply  memory for the reply; a longer reply ends the call with errc::truncated
+  /// \return bytes of the reply
+  detail::raw_call_request call(am number, const_buffer args, mutable_buffer reply) const {
+    return {name(), number, args, reply};
+  }
+
+  /// The same with values. \param R what the handler returns: void, a trivially copyable type, a
+  ///        string or vector of such, or a tuple of these. A reply of another size ends the call
+  ///        with errc::refused
+  /// \param args values of such types, and spans; copied, but a span that is alone is not, and its
+  ///        elements live unchanged until the end
+  /// \throws std::bad_alloc
+  template <class R, class... Args>
+  detail::typed_call_request<R> call(am number, const Args&... args) const;
+
+  /// Calls a handler without a reply. Ends as `send`: when `args` may be used again. A post for
+  /// which there is no handler is dropped there (metrics::posts_dropped).
+  detail::send_request post_bytes(am number, const_buffer args) const {
+    return {name(), detail::post_tag(number), args};
+  }
+  template <class... Args>
+  detail::typed_post_request post(am number, const Args&... args) const;
 
   // RMA on a `region` of the peer. The peer's application takes no part: the peer's thread that
   // makes progress serves the operation. An operation ends when it has been done at the peer. Any

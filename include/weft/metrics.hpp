@@ -35,6 +35,10 @@ struct metrics {
   std::uint64_t stream_bytes_written = 0;
   std::uint64_t stream_bytes_read = 0;  ///< bytes that arrived, also after this end was closed
   std::uint64_t stream_waits = 0;       ///< writes that found no space in the reader's window
+  std::uint64_t calls_made = 0;         ///< calls of this side that got their reply
+  std::uint64_t calls_served = 0;       ///< calls and posts of peers that a handler has served
+  std::uint64_t calls_refused = 0;      ///< of these, answered with errc::refused
+  std::uint64_t posts_dropped = 0;      ///< posts without a handler, or whose handler failed
   // Memory that transports registered with devices.
   std::uint64_t registration_hits = 0;            ///< registrations found in the cache
   std::uint64_t registration_sub_range_hits = 0;  ///< registrations found as part of a longer range

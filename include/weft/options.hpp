@@ -41,6 +41,10 @@ struct options {
   /// Empty: each transport's own limit, 48 KiB over shared memory and 64 KiB over others.
   std::optional<std::size_t> eager_limit;
 
+  /// How many calls of peers (context::on) run at once on a lane, 1 to 65,536. Further calls wait,
+  /// and cost their callers credit meanwhile.
+  unsigned calls_at_once = 256;
+
   /// The registration cache. docs/adr/0019-registration-cache.md
   registration_cache_settings regions;
 

@@ -2,6 +2,7 @@
 // Includes the headers that most programs need.
 #pragma once
 
+#include <weft/call.hpp>
 #include <weft/context.hpp>
 #include <weft/coro/as_result.hpp>
 #include <weft/coro/pool.hpp>

@@ -62,13 +62,15 @@ core::core(options chosen, std::shared_ptr<control_plane> plane, proto::lane_num
       plane_(std::move(plane)),
       lane_(lane),
       engine_(options_.progress, waiting(options_, plane_->job()), options_.wait_set),
-      messenger_(engine_, {options_.unexpected_budget, options_.eager_limit,
-                           options_.hashed_tag_bits, options_.experimental.rendezvous,
-                           options_.experimental.eager_data, options_.experimental.chained}),
+      messenger_(engine_,
+                 {options_.unexpected_budget, options_.eager_limit, options_.hashed_tag_bits,
+                  options_.experimental.rendezvous, options_.experimental.eager_data,
+                  options_.experimental.chained, options_.calls_at_once}),
       connections_(engine_, messenger_, transports_, plane_->job(), lane) {
   messenger_.peers().reserve_ranks(proto::first_non_rank);
   messenger_.streams().know_self(rank());
   messenger_.attach(connections_);
+  messenger_.calls().attach(*this);
   engine_.poll_by(options_.experimental.polling);
   make_transports(external);
   engine_.add(messenger_.upkeep());
@@ -150,6 +152,9 @@ void core::run_out() {
   while (!tasks.none_left())
     if (poll_lanes() == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
+
+void core::call_began() noexcept { plane_->spawned().began(); }
+void core::call_ended() noexcept { plane_->spawned().ended(plane_->lanes().front()->engine_); }
 
 /// The first lane ends all lanes, in step.
 core::~core() {

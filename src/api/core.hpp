@@ -36,7 +36,7 @@ struct external_transport {
 /// The layers of one lane, in the order in which they depend on each other. The first lane is the
 /// context itself: it makes, owns and ends the further ones. Made and destroyed by the
 /// application's thread; members are thread-safe as their own classes say.
-class core {
+class core final : proto::call_table::host {
  public:
   /// A context with all its lanes.
   /// \param line the coordinator connection of a process that joins a job; null: the context
@@ -112,6 +112,8 @@ class core {
   std::unique_ptr<transports::transport> make_transport(
       const std::string& name, const std::vector<external_transport>& external,
       std::string& missing);
+  void call_began() noexcept override;
+  void call_ended() noexcept override;
   unsigned poll_lanes() noexcept;
   void drain_connections();
   void end_operations();

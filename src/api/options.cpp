@@ -19,6 +19,7 @@ namespace weft {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 62;
+constexpr unsigned most_calls_at_once = 65'536;
 constexpr std::chrono::microseconds longest_spin = std::chrono::hours{24};
 
 [[noreturn]] void bad(const char* name, const std::string& value, std::string_view allowed) {
@@ -225,6 +226,15 @@ void set_lanes(options& o, const char* name, const std::string& value) {
   o.lanes = n;
 }
 
+void set_calls_at_once(options& o, const char* name, const std::string& value) {
+  unsigned n = 0;
+  const auto [rest, failure] = std::from_chars(value.data(), value.data() + value.size(), n);
+  if (failure != std::errc{} || rest != value.data() + value.size() || n < 1 ||
+      n > most_calls_at_once)
+    bad(name, value, fmt::format("a number from 1 to {}", most_calls_at_once));
+  o.calls_at_once = n;
+}
+
 void set_verbs_gid_index(options& o, const char* name, const std::string& value) {
   if (value.empty()) return o.verbs_gid_index.reset();
   unsigned n = 0;
@@ -267,6 +277,9 @@ const std::vector<environment_variable>& environment_variables() {
       {"WEFT_LANES", "lanes",
        "engines of each process that share nothing on a message's path, for its threads: 1 to 32",
        set_lanes, [](const options& o) { return std::to_string(o.lanes); }},
+      {"WEFT_CALLS_AT_ONCE", "calls_at_once",
+       "calls of peers that run at once; further ones wait: 1 to 65536", set_calls_at_once,
+       [](const options& o) { return std::to_string(o.calls_at_once); }},
       {"WEFT_SPIN", "spin", "microseconds that a waiting thread polls before it sleeps", set_spin,
        [](const options& o) { return std::to_string(o.spin.count()); }},
       {"WEFT_POLL_POLICY", "experimental.polling",

@@ -56,6 +56,8 @@ class flow_control {
   }
   /// A message came and was matched at once.
   void pass(std::uint32_t units) noexcept { to_return_ += units; }
+  /// It is stored after all: `hold` follows.
+  void unpass(std::uint32_t units) noexcept { to_return_ -= units; }
   bool must_return() const noexcept { return to_return_ >= return_at_; }
 
   /// As much as one frame returns: its header has 16 bits for it.

@@ -49,7 +49,9 @@ enum class frame_kind : std::uint8_t {
   accessed,  ///< the end of a put, a get of no bytes, an update, or any refused access (a = why <<
              ///< 16 | id; b = the former word; no tag)
   granted,   ///< the link may copy by itself (a = id, b = the place, packed; 0: it may not; no tag)
-  released   ///< the link has copied, or will not (a = id; no tag)
+  released,  ///< the link has copied, or will not (a = id; no tag)
+
+  call_stop  ///< the caller does not wait for a reply any more (a = the call's number)
 };
 
 /// frame_header::flags, besides transports::has_extension.

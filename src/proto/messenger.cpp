@@ -13,6 +13,7 @@ messenger::messenger(runtime::engine& e, messenger_settings s)
       settings_(std::move(s)),
       table_(settings_.hashed_tag_bits, settings_.secret()),
       memory_(settings_.unexpected_budget, counts_),
+      calls_(*this, settings_.calls_at_once),
       regions_(e, settings_.secret),
       upkeep_(*this, e),
       peers_(*this, e) {}
@@ -170,6 +171,7 @@ void messenger::close_all() noexcept {
     next = m->after;
     engine_.end(*m, errc::closed);
   }
+  calls_.close();
   regions_.close();
   upkeep_.stop_sweeping();
   while (inbound_message* m = table_.any_unexpected(nullptr)) {

@@ -13,6 +13,7 @@
 #include <weft/metrics.hpp>
 #include <weft/rendezvous.hpp>
 
+#include "proto/call_table.hpp"
 #include "proto/connector.hpp"
 #include "proto/group_table.hpp"
 #include "proto/match.hpp"
@@ -37,6 +38,7 @@ struct messenger_settings {
   rendezvous_scheme rendezvous = rendezvous_scheme::automatic;
   rendezvous_eager_data eager_data = rendezvous_eager_data::automatic;
   chained_fin chained = chained_fin::automatic;
+  unsigned calls_at_once = 256;  ///< as options::calls_at_once
   /// Makes numbers that no peer can guess; a simulation has its own, so that a run can be repeated.
   std::function<std::uint64_t()> secret = secret_word;
 };
@@ -67,6 +69,7 @@ class messenger {
   region_table& regions() noexcept { return regions_; }
   stream_table& streams() noexcept { return streams_; }
   group_table& groups() noexcept { return groups_; }
+  call_table& calls() noexcept { return calls_; }
   scheme_cost_table& costs() noexcept { return costs_; }
   const scheme_cost_table& costs() const noexcept { return costs_; }
   metrics& counts() noexcept { return counts_; }
@@ -115,6 +118,7 @@ class messenger {
   pool<inbound_message> messages_;
   unexpected_memory memory_;
   stream_table streams_;
+  call_table calls_;
   region_table regions_;
   group_table groups_{*this};
   peer_upkeep upkeep_;

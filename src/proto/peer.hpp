@@ -22,6 +22,7 @@
 namespace weft::proto {
 
 class messenger;
+struct calls_of_peer;
 struct rma;
 
 /// The protocols with one peer: takes its frames and hands each to the right part; begins and ends
@@ -108,7 +109,8 @@ class alignas(64) peer final : public transports::frame_sink,
 
   // --- for others -----------------------------------------------------------------------------
 
-  unexpected_of_peer unexpected;     ///< for the unexpected queue: messages of this peer
+  unexpected_of_peer unexpected;         ///< for the unexpected queue: messages of this peer
+  std::unique_ptr<calls_of_peer> calls;  ///< for the call table; null: there was no call
   std::vector<operation*> closings;  ///< operations that wait for the peer's end, for any reason
   // For the messenger.
   peer* next_to_sweep = nullptr;

@@ -59,6 +59,7 @@ void peer::lose(errc why, std::string_view detail) noexcept {
     rma_->target.fail();
   }
   writer_.end();
+  owner().calls().lose(*this);
   // Complete messages keep their part of the budget until they are received. Messages that will
   // never be complete are released in slices: there may be many.
   unexpected_queue::begin_sweep(unexpected);
@@ -122,6 +123,7 @@ void peer::shrink() noexcept {
   rendezvous_receiver_ = rendezvous_receiver(receiver_, writer_, connection_);
   sender_ = proto::sender(writer_, connection_);
   rma_.reset();
+  calls.reset();
   closings = {};
 }
 

@@ -8,6 +8,7 @@
 //                    <--------------------- credit, in any frame, once it is matched
 //                    <--------------------- matched, if the send is synchronous
 #include <algorithm>
+#include <utility>
 
 #include <weft/detail/value_ops.hpp>
 
@@ -87,7 +88,15 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
       (total > std::uint64_t{writer_->flow().usable() - message_units} * credit_unit ||
        ((h.flags & eager_ends) != 0 && h.size != total)))
     return false;
-  if (is_whole(h, x) && take_whole(h, x ? x->immediate : 0, data)) return true;
+  const bool call = is_call(h.tag);
+  if (is_whole(h, x)) {
+    if (call) [[unlikely]] {
+      const taking how = take_whole_call(h, x ? x->immediate : 0, data);
+      if (how != taking::keep) return how == taking::done;
+    } else if (take_whole(h, x ? x->immediate : 0, data)) {
+      return true;
+    }
+  }
   // A peer that numbers a message waits for its answer before it gives the number to another one.
   const auto number = static_cast<local_id>(!x ? 0 : rendezvous ? x->a >> 48 : x->b);
   if (number == 0 ? rendezvous : numbered_.find(number) != nullptr) return false;
@@ -101,8 +110,17 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
   inbound_message& in = *memory;
   const std::uint64_t immediate = x ? x->immediate : 0;
   const received what{connection_->id(), {h.tag}, total, immediate};
-  recv_operation* receive = take_receive(what);
-  in.given_up = receive ? !make_room(*receive, what) : is_revoked(h.tag);
+  recv_operation* receive = nullptr;
+  if (!call) {
+    receive = take_receive(what);
+    in.given_up = receive ? !make_room(*receive, what) : is_revoked(h.tag);
+  } else if (const call_tag t = unpack_call(h.tag); !is_valid(t, immediate)) {
+    return refuse_message(in, number, units);
+  } else if (is_answer(t)) {
+    if (!connection_->owner().calls().on_long_reply(*peer_, t, total, receive))
+      return refuse_message(in, number, units);
+    in.given_up = !receive;
+  }
   if (in.given_up) receive = nullptr;
   in.from = peer_;
   in.tag = h.tag;
@@ -132,8 +150,39 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
     writer_->flow().note_peer_waits();
     writer_->grow_window();
   }
-  if (!in.unexpected()) on_matched(in);
+  if (!in.unexpected())
+    on_matched(in);
+  else if (call && (rendezvous || in.complete()))
+    connection_->owner().calls().on_stored(in);
   return true;
+}
+
+/// A message that no correct peer sends, before anything else knows of it. \return false
+bool receiver::refuse_message(inbound_message& m, local_id number, std::uint32_t units) noexcept {
+  writer_->flow().forget(units);
+  if (number != 0) numbered_.erase(number);
+  m.given_up = true;  // it was not charged to the budget
+  connection_->owner().messages().give_back(m);
+  return false;
+}
+
+receiver::taking receiver::take_whole_call(const frame_header& h, std::uint64_t immediate,
+                                           const std::byte* data) noexcept {
+  // Counted first, so that a reply that leaves at once returns the credit.
+  writer_->flow().pass(units_of(h.size));
+  switch (connection_->owner().calls().on_whole(*peer_, unpack_call(h.tag), immediate,
+                                                {data, h.size})) {
+    case call_table::verdict::taken:
+      count(h.size);
+      if (writer_->flow().must_return()) writer_->return_credit();
+      return taking::done;
+    case call_table::verdict::keep:
+      writer_->flow().unpass(units_of(h.size));
+      return taking::keep;
+    case call_table::verdict::invalid:
+      return taking::invalid;
+  }
+  return taking::invalid;
 }
 
 bool receiver::is_revoked(std::uint64_t tag) const noexcept {
@@ -188,6 +237,7 @@ bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
   }
   if (m->unexpected()) {
     m->eager_units += units;
+    if (ends && m->is_call && !m->rendezvous) connection_->owner().calls().on_stored(*m);
   } else {
     writer_->release_credit(units);
     go_on(*m);
@@ -198,8 +248,11 @@ bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
 bool receiver::on_cancel(const frame_extension& x) noexcept {
   inbound_message* const m = numbered_.find(x.a);
   // Matched meanwhile, or taken by a claim: the sender gets the answer to its message instead.
-  if (!m || !m->unexpected() || m->claimed) return true;
-  connection_->owner().table().remove(*m);
+  if (!m || !m->unexpected() || (m->claimed && !m->waits_for_handler)) return true;
+  if (m->is_call)
+    connection_->owner().calls().take_back(*m);
+  else
+    connection_->owner().table().remove(*m);
   if (m == current_) current_ = nullptr;
   writer_->release_credit(m->eager_units);
   release(*m);
@@ -210,13 +263,15 @@ bool receiver::on_cancel(const frame_extension& x) noexcept {
 bool receiver::keep_unexpected(inbound_message& m) noexcept {
   messenger& owner = connection_->owner();
   owner.engine().trace().instant(runtime::trace::kind::unexpected, connection_->id(), m.total);
-  if (!owner.memory().store(m)) {
+  m.is_call = m.claimed = is_call(m.tag);
+  const bool known = !m.is_call || owner.calls().on_begun(*peer_, unpack_call(m.tag));
+  if (!known || !owner.memory().store(m)) {
     writer_->flow().forget(m.eager_units);
     release(m);
     peer_->fail(errc::out_of_memory, "no memory for a message that nobody waits for");
     return false;
   }
-  owner.table().add(m);
+  if (!m.is_call) owner.table().add(m);
   return true;
 }
 

@@ -143,7 +143,10 @@ void receiver::fail(errc why) noexcept {
     next = m->after;
     owner.engine().end(*m, why);
   }
-  if (current_ && current_->unexpected()) current_ = nullptr;
+  if (current_ && current_->unexpected()) {
+    if (current_->is_call && !current_->rendezvous) owner.calls().lost_half_way(*current_);
+    current_ = nullptr;
+  }
   const auto drop = [&](inbound_message& m) {
     if (&m == current_) current_ = nullptr;
     if (m.receive) owner.engine().end(m.unmatch(), why);

@@ -77,6 +77,10 @@ class receiver {
   bool sweep(std::size_t most) noexcept;
 
  private:
+  enum class taking : std::uint8_t { done, keep, invalid };
+  taking take_whole_call(const frame_header& h, std::uint64_t immediate,
+                         const std::byte* data) noexcept;
+  bool refuse_message(inbound_message& m, local_id number, std::uint32_t units) noexcept;
   bool take_whole(const frame_header& h, std::uint64_t immediate, const std::byte* data) noexcept;
   void count(std::uint64_t bytes) noexcept;
   detail::recv_operation* take_receive(const received& what) noexcept;

@@ -16,7 +16,7 @@ using transports::has_immediate;
 namespace {
 
 constexpr std::size_t most_kept = 256;
-constexpr auto last_kind = static_cast<std::uint8_t>(frame_kind::released);
+constexpr auto last_kind = static_cast<std::uint8_t>(frame_kind::call_stop);
 
 template <class Thing>
 void keep(std::deque<Thing>& where, const Thing& what) {

@@ -2,6 +2,7 @@
 // Executors, and the task environment of a chain of coroutines.
 #pragma once
 
+#include <chrono>
 #include <stop_token>
 
 #include <weft/coro/operation.hpp>
@@ -45,6 +46,10 @@ struct task_environment {
 
   /// The run loop that ends operations while a destructor of this chain must wait; null: none.
   detail::run_loop* home = nullptr;
+
+  /// When `within` or `until` stop this chain; max(): there is no deadline. Only for operations
+  /// that tell it to a peer: what ends the chain is the stop token.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 namespace detail {

@@ -49,6 +49,8 @@ TEST_CASE("options: what no variable could say is refused, by both names") {
                 {"options::verbs_gid_index", "WEFT_VERBS_GID_INDEX"});
   check_refused([](options& o) { o.lanes = 0; }, {"options::lanes", "WEFT_LANES", "1 to 32"});
   check_refused([](options& o) { o.lanes = 33; }, {"options::lanes", "WEFT_LANES"});
+  check_refused([](options& o) { o.calls_at_once = 0; },
+                {"options::calls_at_once", "WEFT_CALLS_AT_ONCE", "1 to 65536"});
   check_refused([](options& o) { o.tcp_links = 0; }, {"options::tcp_links", "WEFT_TCP_LINKS"});
   check_refused([](options& o) { o.wait_set = "select"; },
                 {"options::wait_set", "WEFT_WAIT_SET", "epoll"});

@@ -29,6 +29,9 @@ concept request = requires(const R& r, typename R::operation_type& op) {
   { op.explain() } -> std::convertible_to<std::string>;
 };
 
+/// An operation with a member `heed_deadline(const task_environment&)` learns of the deadline of
+/// the coroutine that awaits it, before `start`.
+///
 /// A request that may be done without an operation:
 ///   bool try_now() const noexcept    true: it has ended well, and no operation is made;
 ///                                    false: nothing has happened. Any thread.
@@ -61,6 +64,7 @@ class request_awaiter final : public R::operation_type {
     self_ = self;
     if (c) {
       this->on = c->on;
+      if constexpr (requires { base::heed_deadline(*c); }) base::heed_deadline(*c);
       if (c->stop.stop_possible()) [[unlikely]]
         heed(c->stop);
     }

@@ -2,6 +2,7 @@
 // The parts of sleeps and deadlines.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -101,11 +102,18 @@ class fused_stop_source {
 class timeout_scope final : private timer_awaiter {
  public:
   explicit timeout_scope(task_environment& c)
-      : timer_awaiter(c, &passed), stop_source_(c), clock_(clock_of(c)) {}
+      : timer_awaiter(c, &passed),
+        environment_(c),
+        outer_deadline_(c.deadline),
+        stop_source_(c),
+        clock_(clock_of(c)) {}
+  ~timeout_scope() { environment_.deadline = outer_deadline_; }
 
   template <class When>
   void start(When limit) noexcept {
-    timer_awaiter::start(due(clock_, limit));
+    const time_point at = due(clock_, limit);
+    environment_.deadline = std::min(outer_deadline_, at);
+    timer_awaiter::start(at);
   }
   using timer_awaiter::cancel;
   using timer_awaiter::ended;
@@ -120,6 +128,8 @@ class timeout_scope final : private timer_awaiter {
     if (self.status != errc::stopped) self.was_first_ = self.stop_source_.stop();
   }
 
+  task_environment& environment_;
+  const time_point outer_deadline_;
   fused_stop_source stop_source_;
   timer_service& clock_;
   bool was_first_ = false;  ///< written by the timer's completion, published by `ended`

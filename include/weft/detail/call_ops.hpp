@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests and operations of calls. Applications do not name these types.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <weft/coro/detail/timer.hpp>
+#include <weft/detail/call_codec.hpp>
+#include <weft/detail/message_ops.hpp>
+
+namespace weft {
+
+/// The number of a handler (GASNet's and UCX's active message id).
+struct am {
+  std::uint32_t number = 0;
+  friend bool operator==(am, am) = default;
+};
+
+}  // namespace weft
+
+namespace weft::proto {
+class call_table;
+class served_call;
+struct calls_of_peer;
+}  // namespace weft::proto
+
+namespace weft::detail {
+
+/// The tag of a call that goes one way.
+tag post_tag(am number) noexcept;
+
+class typed_post_operation;
+
+/// `endpoint::post` with values.
+struct typed_post_request {
+  using value_type = void;
+  using operation_type = typed_post_operation;
+  peer_name to;
+  am number;
+  call_bytes args;
+};
+
+/// Holds the bytes until the message has left.
+class typed_post_operation : public send_operation {
+ public:
+  typed_post_operation(const typed_post_request& r, complete_fn f) noexcept
+      : send_operation({r.to, post_tag(r.number), const_buffer{}}, f), args_(r.args) {
+    request.data = args_.bytes();
+  }
+
+ private:
+  const call_bytes args_;
+};
+
+/// A call that waits for its reply. The members are touched with the progress lock held, until its
+/// end.
+class call_operation : public operation {
+ public:
+  /// Where a reply goes. Not ok: the caller's type cannot take so many bytes.
+  struct room {
+    mutable_buffer into;
+    errc status = errc::ok;
+  };
+
+  call_operation(peer_name to, am number, complete_fn f) noexcept
+      : operation(f), to_(to), number_(number) {}
+
+  bool start() noexcept;
+  bool start_held() noexcept;  ///< the progress lock is held
+  void cancel() noexcept;
+  std::string explain() const;
+  void heed_deadline(const task_environment& of) noexcept { deadline_ = of.deadline; }
+
+ protected:
+  ~call_operation() = default;
+  std::size_t reply_size() const noexcept { return static_cast<std::size_t>(reply_size_); }
+
+ private:
+  friend class proto::call_table;
+  friend struct proto::calls_of_peer;
+
+  /// The bytes of the call, which live until the end.
+  virtual const_buffer arguments() const noexcept = 0;
+  /// Makes room for the reply. Once, with the progress lock held. \param size bytes of the reply
+  virtual room place(std::uint64_t size) noexcept = 0;
+
+  /// A message of this call that cannot come or go at once.
+  template <class Operation>
+  struct part final : Operation {
+    template <class Request>
+    part(call_operation& c, const Request& r) noexcept : Operation(r, &ended), whole(c) {
+      this->on = c.on;
+    }
+    static void ended(operation& op) noexcept {
+      static_cast<part&>(op).whole.part_ended(std::is_same_v<Operation, send_operation>);
+    }
+    call_operation& whole;
+  };
+
+  void part_ended(bool sent) noexcept;
+
+  const peer_name to_;
+  const am number_;
+  time_point deadline_ = time_point::max();
+  std::uint16_t id_ = 0;  ///< its number at the peer, while `awaits_` or abandoned
+  bool cancel_requested_ = false;
+  bool awaits_ = false;    ///< the reply has not come
+  bool sends_ = false;     ///< `out_` is in flight
+  bool lands_ = false;     ///< `in_` is in flight
+  bool started_ = false;   ///< and not over: completed, or in the completion queue
+  bool answered_ = false;  ///< the reply, which may be a refusal, tells the status
+  std::uint64_t reply_size_ = 0;
+  std::size_t room_ = 0;  ///< bytes of the room for the reply
+  std::string text_;
+  std::optional<part<send_operation>> out_;
+  std::optional<part<recv_operation>> in_;
+};
+
+class raw_call_operation;
+
+/// `endpoint::call` with bytes.
+struct raw_call_request {
+  using value_type = std::size_t;
+  using operation_type = raw_call_operation;
+  peer_name to;
+  am number;
+  const_buffer args;
+  mutable_buffer into;
+};
+
+class raw_call_operation : public call_operation {
+ public:
+  raw_call_operation(const raw_call_request& r, complete_fn f) noexcept
+      : call_operation(r.to, r.number, f), args_(r.args), into_(r.into) {}
+  std::size_t take() const noexcept { return reply_size(); }
+
+ private:
+  const_buffer arguments() const noexcept override { return args_; }
+  room place(std::uint64_t) noexcept override { return {into_}; }
+
+  const const_buffer args_;
+  const mutable_buffer into_;
+};
+
+template <class R>
+class typed_call_operation;
+
+/// `endpoint::call<R>`.
+template <class R>
+struct typed_call_request {
+  using value_type = R;
+  using operation_type = typed_call_operation<R>;
+  peer_name to;
+  am number;
+  call_bytes args;
+};
+
+template <class R>
+class typed_call_operation : public call_operation {
+ public:
+  typed_call_operation(const typed_call_request<R>& r, complete_fn f)
+      : call_operation(r.to, r.number, f), args_(r.args) {}
+  R take() { return reply_.take(); }
+
+ private:
+  const_buffer arguments() const noexcept override { return args_.bytes(); }
+  room place(std::uint64_t size) noexcept override {
+    mutable_buffer into;
+    const errc status = reply_.make_room(size, into);
+    return {into, status};
+  }
+
+  const call_bytes args_;
+  reply_box<R> reply_;
+};
+
+class reply_operation;
+
+/// `call::reply`.
+struct reply_request {
+  using value_type = void;
+  using operation_type = reply_operation;
+  proto::served_call* to;
+  const_buffer data;
+};
+
+class reply_operation : public send_operation {
+ public:
+  reply_operation(const reply_request& r, complete_fn f) noexcept;
+  bool start() noexcept;
+  bool start_held() noexcept;
+  std::string explain() const;
+
+ private:
+  static void ended(operation& op) noexcept;
+
+  proto::served_call& call_;
+  bool refused_ = false;  ///< it is not the call's to send
+  const complete_fn then_;
+};
+
+}  // namespace weft::detail

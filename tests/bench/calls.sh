@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# Calls beside messages.
+. "$(dirname "$0")/common.sh"
+
+bench calls --rounds 2 --size 8 --size 100000
+says coroutine
+bench calls --rounds 1 --size 8 --transport tcp --json
+says '"bench":"calls"'
+says '"by":"inline"'
+says '"by":"typed"'
