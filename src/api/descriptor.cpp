@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <limits.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -67,6 +68,13 @@ ssize_t reopened(const transfer& t) noexcept {
   return own ? plain({own.get(), t.to_write, t.memory, t.size}) : needs_service;
 }
 
+/// Whether it is a terminal, and not the master of a pseudoterminal: to open that anew would make
+/// another one.
+bool is_terminal(int fd) noexcept {
+  int number = 0;
+  return ::isatty(fd) != 0 && ::ioctl(fd, TIOCGPTN, &number) != 0;
+}
+
 /// Reads or writes what is possible without blocking this thread.
 ssize_t try_now(const transfer& t) noexcept {
   struct stat facts {};
@@ -77,7 +85,7 @@ ssize_t try_now(const transfer& t) noexcept {
   if ((::fcntl(t.fd, F_GETFL) & O_NONBLOCK) != 0) return plain(t);
   const ssize_t n = without_wait(t);
   if (n != needs_service) return n;
-  return S_ISFIFO(facts.st_mode) || ::isatty(t.fd) != 0 ? reopened(t) : needs_service;
+  return S_ISFIFO(facts.st_mode) || is_terminal(t.fd) ? reopened(t) : needs_service;
 }
 
 class transfer_operation;

@@ -36,6 +36,9 @@ std::unique_ptr<file_calls> make_file_threads(executor& home);
 /// \throws weft::error (unsupported) with the reason, when io_uring does not work on this host
 std::unique_ptr<file_calls> make_file_ring(executor& home, detail::fd_wait_service& waits);
 
+/// Tries a ring as make_file_ring does. \return empty, or why it does not work
+std::string probe_file_ring();
+
 /// The result of make_file_calls.
 struct file_calls_choice {
   std::unique_ptr<file_calls> calls;

@@ -31,11 +31,23 @@ using std::chrono::nanoseconds;
 constexpr timespec between_tries{0, 1'000'000};
 constexpr std::chrono::milliseconds longest_enter{10};
 
+/// Containers let a ring be made and then forbid its use, so use it once.
+void try_once(uring& ring) {
+  io_uring_prep_nop(ring.next_request());
+  const int code = ring.enter(std::chrono::seconds(1));
+  int seen = -1;
+  ring.reap([&](std::uint64_t, int res) { seen = res; });
+  if (code != 0 || seen != 0)
+    throw error(errc::unsupported,
+                std::string("io_uring was set up, but a request through it did not work: ") +
+                    std::strerror(code != 0 ? code : -seen));
+}
+
 class file_ring final : public file_calls {
  public:
   file_ring(executor& home, detail::fd_wait_service& waits)
       : home_(home), waits_(waits), threads_(make_file_threads(home)) {
-    try_once();
+    try_once(ring_);
   }
   ~file_ring() override { close(); }
 
@@ -99,18 +111,6 @@ class file_ring final : public file_calls {
     file_ring& of;
     void on_end(errc status, const std::string& /*why*/) noexcept override { of.has_results(status); }
   };
-
-  /// Containers let a ring be made and then forbid its use, so use it once.
-  void try_once() {
-    io_uring_prep_nop(ring_.next_request());
-    const int code = ring_.enter(std::chrono::seconds(1));
-    int seen = -1;
-    ring_.reap([&](std::uint64_t, int res) { seen = res; });
-    if (code != 0 || seen != 0)
-      throw error(errc::unsupported,
-                  std::string("io_uring was set up, but a request through it did not work: ") +
-                      std::strerror(code != 0 ? code : -seen));
-  }
 
   /// The rest is quick, or seldom used.
   static bool is_for_ring(const file_job& j) noexcept {
@@ -241,6 +241,16 @@ std::unique_ptr<file_calls> make_file_ring(executor& home, detail::fd_wait_servi
   return std::make_unique<file_ring>(home, waits);
 }
 
+std::string probe_file_ring() {
+  try {
+    uring ring{8, 8};
+    try_once(ring);
+    return {};
+  } catch (const error& e) {
+    return e.what();
+  }
+}
+
 }  // namespace weft::runtime
 
 #else
@@ -249,9 +259,12 @@ std::unique_ptr<file_calls> make_file_ring(executor& home, detail::fd_wait_servi
 
 namespace weft::runtime {
 
+std::string probe_file_ring() {
+  return "weft was built without io_uring; install liburing-dev and build anew";
+}
+
 std::unique_ptr<file_calls> make_file_ring(executor&, detail::fd_wait_service&) {
-  throw error(errc::unsupported,
-              "weft was built without io_uring; install liburing-dev and build anew");
+  throw error(errc::unsupported, probe_file_ring());
 }
 
 }  // namespace weft::runtime
