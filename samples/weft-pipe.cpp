@@ -80,8 +80,7 @@ task<void> send_input(context& ctx, endpoint to, bool tells) {
 /// Reads up to the end of the stream, and writes the bytes to the chosen file or standard output.
 task<void> receive_output(context& ctx, endpoint from, const settings& s) {
   file chosen;
-  if (!s.output.empty())
-    chosen = co_await file::open(ctx, s.output, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!s.output.empty()) chosen = co_await file::open(ctx, s.output, O_WRONLY | O_CREAT | O_TRUNC);
   const int out = chosen ? chosen.descriptor() : STDOUT_FILENO;
   stream in(from);
   progress_line line(s.progress);

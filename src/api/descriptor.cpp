@@ -113,13 +113,11 @@ class transfer_operation : public file_job {
   bool start() noexcept { return calls_.start(*this); }
   void cancel() noexcept { calls_.cancel(*this); }
   ssize_t take() const noexcept { return static_cast<ssize_t>(result); }
-  std::string explain() const {
-    return fmt::format("descriptor {}: {}", fd, sentence_of(status));
-  }
+  std::string explain() const { return fmt::format("descriptor {}: {}", fd, sentence_of(status)); }
 
  private:
-  /// A pipe or terminal that is writable has room for so many bytes: then the call does not wait for
-  /// the other end.
+  /// A pipe or terminal that is writable has room for so many bytes: then the call does not wait
+  /// for the other end.
   static std::size_t most_bytes(const transfer& t) noexcept {
     struct stat facts {};
     const bool has_reader =
@@ -131,10 +129,10 @@ class transfer_operation : public file_job {
 };
 
 [[noreturn]] void fail(const transfer& t, ssize_t code) {
-  throw error(errc::system, detail::explain_failure(fmt::format("cannot {} descriptor {}",
-                                                                t.to_write ? "write to" : "read",
-                                                                t.fd),
-                                                    static_cast<int>(-code)));
+  throw error(errc::system,
+              detail::explain_failure(
+                  fmt::format("cannot {} descriptor {}", t.to_write ? "write to" : "read", t.fd),
+                  static_cast<int>(-code)));
 }
 
 task<std::size_t> move(context& ctx, transfer t) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <utility>
 
@@ -63,6 +64,10 @@ bool any_file_operation::start() noexcept {
   mode = of_->mode;
   size = std::min(size, most_bytes);
   offset = static_cast<std::int64_t>(wanted_);
+  if (!of_->has_offsets && (what == call::read || what == call::write)) {
+    has_returned(-ESPIPE);
+    return true;
+  }
   return of_->calls.start(*this);
 }
 
@@ -104,10 +109,11 @@ const std::string& file::path() const { return opened(state_).path; }
 task<file> file::open(context& ctx, std::filesystem::path path, int flags, unsigned mode) {
   ctx.core().refuse_child();
   // O_NONBLOCK: the open of a FIFO does not wait for the other end.
-  auto state = std::make_unique<file_state>(file_state{
-      ctx.core().engine().files(), path.string(), flags | O_CLOEXEC | O_NONBLOCK, mode});
+  auto state = std::make_unique<file_state>(
+      file_state{ctx.core().engine().files(), path.string(), flags | O_CLOEXEC | O_NONBLOCK, mode});
   const detail::file_request<int> request{state.get(), file_job::call::open};
   state->fd = co_await request;
+  state->has_offsets = ::lseek(state->fd, 0, SEEK_CUR) >= 0 || errno != ESPIPE;
   file made(std::move(state));
   // Operations on the descriptor wait all the same.
   if ((flags & O_NONBLOCK) == 0) {

@@ -14,6 +14,7 @@ struct file_state {
   int flags = 0;
   unsigned mode = 0;
   int fd = -1;
+  bool has_offsets = true;  ///< false: a ring would read a pipe, and wait, where pread fails
 };
 
 /// The failure of a call on a file, with its cure. \param code the errno

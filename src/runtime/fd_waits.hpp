@@ -36,16 +36,18 @@ class fd_waits {
   /// The sleeping thread, before it waits: brings the set up to date.
   void take_up(wait_set& set) noexcept;
 
-  /// Whether end_waits has work: the last poll of the set, a sleep in it or take_up found waits that
-  /// have ended.
+  /// Whether end_waits has work: the last poll of the set, a sleep in it or take_up found waits
+  /// that have ended.
   bool has_ended() const noexcept { return has_ended_.load(std::memory_order_relaxed); }
   /// Calls on_end of these. Not with the progress lock held, which on_end may take.
   void end_waits() noexcept;
   /// How often a descriptor was found ready since the last call. The sleeping thread.
-  unsigned take_ready_count() noexcept { return ready_count_.exchange(0, std::memory_order_relaxed); }
+  unsigned take_ready_count() noexcept {
+    return ready_count_.exchange(0, std::memory_order_relaxed);
+  }
 
-  /// The sleeping thread: takes all descriptors out of the set. The next take_up adds them to another
-  /// set.
+  /// The sleeping thread: takes all descriptors out of the set. The next take_up adds them to
+  /// another set.
   void withdraw(wait_set& set) noexcept;
   /// Takes all descriptors out of the set, and ends all waits with errc::closed by the next
   /// end_waits; later ones do not start. No thread may sleep in the set.

@@ -109,7 +109,9 @@ class file_ring final : public file_calls {
     explicit descriptor_wait(file_ring& r) noexcept
         : fd_wait(r.ring_.descriptor(), EPOLLIN), of(r) {}
     file_ring& of;
-    void on_end(errc status, const std::string& /*why*/) noexcept override { of.has_results(status); }
+    void on_end(errc status, const std::string& /*why*/) noexcept override {
+      of.has_results(status);
+    }
   };
 
   /// The rest is quick, or seldom used.

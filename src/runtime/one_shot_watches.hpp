@@ -24,8 +24,8 @@ class one_shot_watches {
   /// destroyed. \param fire throws nothing \return a number for `remove`, never 0
   std::uint64_t add(unique_fd fd, std::function<void()> fire);
 
-  /// Any thread: the event is not wanted any more. `fire` may be under way. Both are destroyed soon;
-  /// no effect if they were destroyed before.
+  /// Any thread: the event is not wanted any more. `fire` may be under way. Both are destroyed
+  /// soon; no effect if they were destroyed before.
   void remove(std::uint64_t number) noexcept;
 
  private:

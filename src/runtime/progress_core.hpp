@@ -146,8 +146,8 @@ class progress_core {
       dispatch_ready(*caller_reactor);
   }
 
-  /// The same for the descriptors that are waited for, where no progress thread looks after them: at
-  /// most once in 20 microseconds, or in a millisecond if only the deaths of peers are awaited.
+  /// The same for the descriptors that are waited for, where no progress thread looks after them:
+  /// at most once in 20 microseconds, or in a millisecond if only the deaths of peers are awaited.
   void poll_caller_waits() noexcept;
 
   /// Completes an operation on the thread inside run(). Any thread, without the progress lock.

@@ -31,7 +31,9 @@ class uring {
   io_uring_sqe* next_request() noexcept { return io_uring_get_sqe(&ring_); }
 
   /// Takes back the last request, which enter() was refused.
-  void withdraw_request() noexcept { io_uring_smp_store_release(ring_.sq.ktail, --ring_.sq.sqe_tail); }
+  void withdraw_request() noexcept {
+    io_uring_smp_store_release(ring_.sq.ktail, --ring_.sq.sqe_tail);
+  }
 
   /// Requests that no enter() has handed over.
   unsigned unsubmitted() const noexcept {

@@ -44,8 +44,8 @@ class file_job : public operation {
 
   // Used by the service.
   std::atomic<bool> cancelled{false};
-  bool delegated = false;      ///< to threads; under the mutex of the service that delegates
-  bool listed = false;         ///< in a list of a service; under its mutex, as are these:
+  bool delegated = false;  ///< to threads; under the mutex of the service that delegates
+  bool listed = false;     ///< in a list of a service; under its mutex, as are these:
   file_job* before = nullptr;
   file_job* after = nullptr;
 

@@ -72,8 +72,8 @@ class file_operation : public any_file_operation {
 }  // namespace detail
 
 /// An open file. Its operations use io_uring where the host allows it, otherwise a few threads of
-/// the context (docs/adr/0036-files-and-descriptors.md), so the thread that awaits them goes on with
-/// messages. What is in the page cache is read at once, without a suspension, by io_uring.
+/// the context (docs/adr/0036-files-and-descriptors.md), so the thread that awaits them goes on
+/// with messages. What is in the page cache is read at once, without a suspension, by io_uring.
 ///
 ///     weft::file f = co_await weft::file::open(ctx, "data", O_RDONLY);
 ///     std::size_t n = co_await f.read_at(4096, buffer);
@@ -90,7 +90,8 @@ class file {
   file() noexcept;  ///< no file
   file(file&& other) noexcept;
   file& operator=(file&& other) noexcept;
-  /// Closes the file, which may block for a network's file system. All operations have ended before.
+  /// Closes the file, which may block for a network's file system. All operations have ended
+  /// before.
   ~file();
 
   /// \param ctx   outlives the file

@@ -47,6 +47,9 @@ class ready_operation : public operation, private fd_wait {
 ///
 ///     co_await within(1s, readable(ctx, socket));
 ///
+/// Another reader may take the data meanwhile, and a wait may seldom end without cause: read what may
+/// be nothing without blocking, or use `read_some` (weft/io/descriptor.hpp).
+///
 /// The wait is on the loop of the context, and ends also while messages keep that loop busy.
 /// Without a progress thread (modes `polling` and `interrupt`) a thread must be inside `run`. A
 /// pending wait costs messages nothing.
@@ -54,15 +57,15 @@ class ready_operation : public operation, private fd_wait {
 /// A file that is always ready, such as a regular file, ends the wait at once, though a read may
 /// then wait for the disk: weft/io/file.hpp.
 /// \param ctx outlives the wait
-/// \param fd  stays the caller's. When the wait has ended, weft does not refer to it or its file any
-///        more. Closing it does not end the wait: stop the wait first.
+/// \param fd  stays the caller's. When the wait has ended, weft does not refer to its file any more.
+///        Closing it does not end the wait: stop the wait first.
 /// \throws weft::error  system: `fd` is no open descriptor, or the kernel cannot watch it; stopped;
 ///         closed: the context ends; out_of_memory
 detail::ready_request readable(context& ctx, int fd);
 
-/// The same for writes: there is room for some bytes, or an error, or no process reads the other end
-/// any more. A blocking write of more bytes than there is room for still blocks; use `write_all`
-/// (weft/io/descriptor.hpp).
+/// The same for writes: there is room for some bytes, or an error, or no process reads the other
+/// end any more. A blocking write of more bytes than there is room for still blocks; use
+/// `write_all` (weft/io/descriptor.hpp).
 detail::ready_request writable(context& ctx, int fd);
 
 }  // namespace weft

@@ -36,9 +36,9 @@ class signal_set {
   signal_set(context& ctx, std::initializer_list<int> signals);
   signal_set(const signal_set&) = delete;
   signal_set& operator=(const signal_set&) = delete;
-  /// Restores the thread's former mask, for the signals of this set, and so must run on the thread of
-  /// the constructor, or it leaves the mask as it is. A signal that has come and was not awaited then
-  /// acts as if there had been no set.
+  /// Restores the thread's former mask, for the signals of this set, and so must run on the thread
+  /// of the constructor, or it leaves the mask as it is. A signal that has come and was not awaited
+  /// then acts as if there had been no set.
   ~signal_set();
 
   /// Waits for the next signal of the set. One coroutine at a time gets it.

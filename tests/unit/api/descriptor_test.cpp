@@ -120,8 +120,8 @@ TEST_CASE_METHOD(each_set, "bytes pass through a pipe whose ends do not block") 
 TEST_CASE_METHOD(each_way, "a terminal is read and written, and keeps its flags") {
   const terminal t;
   const int before = ::fcntl(t.slave.get(), F_GETFL);
-  const auto got = sync_wait(ctx, when_all(read_once(ctx, t.slave.get()),
-                                           put_later(t.master.get(), "typed")));
+  const auto got =
+      sync_wait(ctx, when_all(read_once(ctx, t.slave.get()), put_later(t.master.get(), "typed")));
   CHECK(std::get<0>(got) == "typed");
   // More than its buffers hold: the writer waits for the reader.
   const std::string text = some_text(100'000);
@@ -156,7 +156,8 @@ TEST_CASE_METHOD(each_set, "failures of descriptors name the reason and the cure
              Contains("no process reads the other end"));
   const int closed = pipe.out.get();
   pipe.out = {};
-  CHECK_THAT(failure_of(ctx, errc::system, read_once(ctx, closed)), Contains("Bad file descriptor"));
+  CHECK_THAT(failure_of(ctx, errc::system, read_once(ctx, closed)),
+             Contains("Bad file descriptor"));
   const ends short_one = make_pipe();
   put(short_one.out.get(), "abc");
   { const runtime::unique_fd gone = std::move(const_cast<ends&>(short_one).out); }
@@ -167,8 +168,8 @@ TEST_CASE_METHOD(each_set, "failures of descriptors name the reason and the cure
 TEST_CASE_METHOD(each_way, "a read that is stopped loses no byte, and others go on beside it") {
   const terminal t;
   const ends pipe = make_pipe();
-  for (const auto& [in, out] : {std::pair(pipe.in.get(), pipe.out.get()),
-                                std::pair(t.slave.get(), t.master.get())}) {
+  for (const auto& [in, out] :
+       {std::pair(pipe.in.get(), pipe.out.get()), std::pair(t.slave.get(), t.master.get())}) {
     failure_of(ctx, errc::timed_out, within(1ms, read_once(ctx, in)));
     put(out, "later");
     CHECK(run(ctx, read_once(ctx, in)) == "later");

@@ -144,9 +144,9 @@ TEST_CASE_METHOD(each_set, "failures name the path, the reason and the cure") {
   context ctx(waiting(progress_mode::dedicated, set));
   const folder here;
   const std::string none = here.at("none/data");
-  CHECK_THAT(failure_of(ctx, errc::system, file::open(ctx, none, O_RDONLY)),
-             Contains("cannot open " + none) && Contains("No such file") &&
-                 Contains("check the path"));
+  CHECK_THAT(
+      failure_of(ctx, errc::system, file::open(ctx, none, O_RDONLY)),
+      Contains("cannot open " + none) && Contains("No such file") && Contains("check the path"));
   CHECK_THAT(failure_of(ctx, errc::system, open_to_write(ctx, here.path)),
              Contains("Is a directory") && Contains("name a file"));
   bytes memory(100);
@@ -177,7 +177,8 @@ TEST_CASE_METHOD(each_set, "a file that is none, and an offset that cannot be") 
              Contains("out of range"));
 }
 
-TEST_CASE_METHOD(each_set, "an operation on a file that was stopped before it began does not begin") {
+TEST_CASE_METHOD(each_set,
+                 "an operation on a file that was stopped before it began does not begin") {
   context ctx(waiting(progress_mode::dedicated, set));
   const folder here;
   std::stop_source stop;
@@ -191,7 +192,8 @@ TEST_CASE_METHOD(each_set, "an operation on a file that was stopped before it be
   sync_wait(ctx, stoppable(stop.get_token(), f.close()));  // this cannot be stopped
 }
 
-TEST_CASE_METHOD(each_set, "a file is read by a coroutine on a pool while no thread is inside run") {
+TEST_CASE_METHOD(each_set,
+                 "a file is read by a coroutine on a pool while no thread is inside run") {
   pool workers(1);
   context ctx(waiting(progress_mode::dedicated, set));
   const folder here;

@@ -81,8 +81,8 @@ TEST_CASE_METHOD(each_way, "a wait ends while coroutines keep the loop busy") {
   const runtime::unique_fd bell(::eventfd(0, EFD_CLOEXEC));
   std::atomic<bool> rung = false;
   std::thread other([&] { ::eventfd_write(bell.get(), 1); });
-  sync_wait(ctx, when_all(note_bell_of_pool(ctx, bell.get(), rung),
-                          hand_over_until(ctx, workers, rung)));
+  sync_wait(
+      ctx, when_all(note_bell_of_pool(ctx, bell.get(), rung), hand_over_until(ctx, workers, rung)));
   other.join();
   CHECK(rung);
 }

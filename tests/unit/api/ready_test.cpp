@@ -116,8 +116,8 @@ bool has_ended(int fd) {
 TEST_CASE_METHOD(each_way, "readable ends when there is data, and not before") {
   const auto [in, out] = GENERATE(0, 1) == 0 ? make_pipe() : make_sockets();
   bool written = false, seen = false;
-  sync_wait(ctx, when_all(note_readable(ctx, in.get(), seen, written),
-                          write_later(out.get(), written)));
+  sync_wait(ctx,
+            when_all(note_readable(ctx, in.get(), seen, written), write_later(out.get(), written)));
   CHECK(seen);
   sync_wait(ctx, readable(ctx, in.get()));  // still: no byte was read
 }
@@ -212,10 +212,9 @@ TEST_CASE_METHOD(each_way, "waits for both directions of one socket end each for
   fill(fd);
   bool written = false;
   std::stop_source stop;
-  const auto all =
-      sync_wait(ctx, when_all(code_of_stopped(stop.get_token(), writable(ctx, fd)),
-                              stop_after_two_readers(ctx, fd, stop),
-                              write_later(pair.out.get(), written)));
+  const auto all = sync_wait(
+      ctx, when_all(code_of_stopped(stop.get_token(), writable(ctx, fd)),
+                    stop_after_two_readers(ctx, fd, stop), write_later(pair.out.get(), written)));
   CHECK(std::get<0>(all) == errc::stopped);
 }
 

@@ -131,7 +131,8 @@ TEST_CASE("file calls: a ring takes back what waits for data, and none is lost")
   CHECK(got == 'y');
 }
 
-TEST_CASE("file calls: threads end a started call by its result, and drop one that waits its turn") {
+TEST_CASE(
+    "file calls: threads end a started call by its result, and drop one that waits its turn") {
   engine e(progress_mode::polling, {}, "epoll");
   byte_pipe pipe;
   std::array<char, 5> got{};
@@ -213,7 +214,6 @@ TEST_CASE("file calls: where io_uring is refused, threads make the calls, and th
     const std::string said = e.files().describe();
     return said.find("files by threads (io_uring_setup: ") != std::string::npos ? 0 : 2;
   });
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-    return weft::tests::skip("no seccomp filter");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) return weft::tests::skip("no seccomp filter");
   CHECK(status == 0);
 }
