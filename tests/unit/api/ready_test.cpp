@@ -74,9 +74,9 @@ task<void> stop_after_two_readers(context& ctx, int fd, std::stop_source& stop) 
 /// Closes `lost`, on which another task waits, and waits for another file by the same number.
 task<void> use_number_again(context& ctx, ends& lost, std::stop_source& stop) {
   co_await sleep_for(1ms);
+  const ends fresh = make_pipe();
   const int number = lost.in.get();
   lost.in = {};
-  const ends fresh = make_pipe();
   const runtime::unique_fd again(::fcntl(fresh.in.get(), F_DUPFD_CLOEXEC, number));
   REQUIRE(again.get() == number);
   bool written = false, seen = false;
@@ -173,9 +173,9 @@ TEST_CASE_METHOD(each_set, "a descriptor that is not open is said to be so") {
     const ends pipe = make_pipe();
     closed = pipe.in.get();
   }
-  const auto said = Contains("no open descriptor") && Contains("Bad file descriptor");
-  CHECK_THAT(failure_of(ctx, errc::system, readable(ctx, closed)), said);
-  CHECK_THAT(failure_of(ctx, errc::system, writable(ctx, closed)), said);
+  for (const auto wait : {readable(ctx, closed), writable(ctx, closed)})
+    CHECK_THAT(failure_of(ctx, errc::system, wait),
+               Contains("no open descriptor") && Contains("Bad file descriptor"));
 }
 
 TEST_CASE_METHOD(each_way, "a wait is stopped, and then the file is the caller's alone") {
