@@ -96,6 +96,7 @@ lose reader
 lose writer
 
 # The reader dies while the writer waits for its input, which stays silent: the writer notices.
+rm -f silent
 mkfifo silent
 weft-pipe --listen unix://weft-pipe-silent-$$ >arrived &
 reader=$!
