@@ -81,6 +81,7 @@ TEST_CASE("signals: the mask is as it was after the set has gone") {
 
 TEST_CASE("signals: one that came and was not awaited acts when the set has gone") {
   const int status = signal_child([] {
+    std::signal(SIGTERM, SIG_DFL);
     context ctx(waiting(progress_mode::polling, "auto"));
     std::optional<signal_set> end(std::in_place, ctx, std::initializer_list<int>{SIGTERM});
     ::kill(::getpid(), SIGTERM);
