@@ -121,7 +121,7 @@ TEST_CASE_METHOD(each_set, "a whole file is written and read") {
   context ctx(waiting(progress_mode::dedicated, set));
   const folder here;
   const std::string path = here.at("data");
-  for (const std::size_t size : {0, 1, 4095, 4096, 4097, 3'000'000}) {
+  for (const std::size_t size : {0U, 1U, 4095U, 4096U, 4097U, 3'000'000U}) {
     const bytes data = some_bytes(size);
     run(ctx, write_file(ctx, path, data));
     CHECK(contents(path).size() == size);

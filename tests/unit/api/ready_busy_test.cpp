@@ -31,7 +31,8 @@ task<void> answer_pings(context& ctx, std::string address) {
 /// Sends pings as fast as it can until `over`, and makes the bell readable meanwhile.
 task<void> ping_until(endpoint to, int bell, const bool& over, unsigned& rounds) {
   std::byte one{};
-  for (rounds = 0; !over; ++rounds) {
+  for (rounds = 0;; ++rounds) {
+    if (over) break;  // another coroutine sets it
     if (rounds == 1000) ::eventfd_write(bell, 1);
     co_await to.send({&one, 1}, ping);
     co_await to.recv({&one, 1}, ping);
