@@ -47,8 +47,8 @@ class ready_operation : public operation, private fd_wait {
 ///
 ///     co_await within(1s, readable(ctx, socket));
 ///
-/// Another reader may take the data meanwhile, and a wait may seldom end without cause: read what may
-/// be nothing without blocking, or use `read_some` (weft/io/descriptor.hpp).
+/// Another reader may take the data meanwhile, and a wait may seldom end without cause: read what
+/// may be nothing without blocking, or use `read_some` (weft/io/descriptor.hpp).
 ///
 /// The wait is on the loop of the context, and ends also while messages keep that loop busy.
 /// Without a progress thread (modes `polling` and `interrupt`) a thread must be inside `run`. A
@@ -57,8 +57,9 @@ class ready_operation : public operation, private fd_wait {
 /// A file that is always ready, such as a regular file, ends the wait at once, though a read may
 /// then wait for the disk: weft/io/file.hpp.
 /// \param ctx outlives the wait
-/// \param fd  stays the caller's. When the wait has ended, weft does not refer to its file any more.
-///        Closing it does not end the wait: stop the wait first.
+/// \param fd  stays the caller's: after the end of the wait weft does not refer to its file.
+/// Closing
+///        it does not end the wait: stop the wait first.
 /// \throws weft::error  system: `fd` is no open descriptor, or the kernel cannot watch it; stopped;
 ///         closed: the context ends; out_of_memory
 detail::ready_request readable(context& ctx, int fd);
