@@ -57,9 +57,8 @@ class ready_operation : public operation, private fd_wait {
 /// A file that is always ready, such as a regular file, ends the wait at once, though a read may
 /// then wait for the disk: weft/io/file.hpp.
 /// \param ctx outlives the wait
-/// \param fd  stays the caller's: after the end of the wait weft does not refer to its file.
-/// Closing
-///        it does not end the wait: stop the wait first.
+/// \param fd  stays the caller's: after the wait weft does not refer to its file. Closing it does
+///        not end the wait: stop the wait first.
 /// \throws weft::error  system: `fd` is no open descriptor, or the kernel cannot watch it; stopped;
 ///         closed: the context ends; out_of_memory
 detail::ready_request readable(context& ctx, int fd);
