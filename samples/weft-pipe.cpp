@@ -5,15 +5,12 @@
 //   cat big.file | weft-pipe --connect unix://hose    the one that writes, in the second
 //   cat big.file | weft-run -n 2 weft-pipe --output copy    both, as ranks of a job, whose output
 //                                                          weft-run would take for lines of text
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -55,17 +52,23 @@ class progress_line {
   std::uint64_t bytes_ = 0;
 };
 
-std::size_t checked(ssize_t n, const char* what) {
-  if (n < 0) throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
-  return static_cast<std::size_t>(n);
+/// Reads standard input, which may be silent for hours: the loss of the other side ends that.
+/// \return the number of bytes; 0: the end
+task<std::size_t> read_input(context& ctx, endpoint to, mutable_buffer into) {
+  const auto first = co_await when_any(read_some(ctx, STDIN_FILENO, into), to.closed());
+  if (first.index() != 0)
+    throw error(errc::peer_lost, "the other side has gone before the end of the input");
+  co_return std::get<0>(first);
 }
 
 /// Writes standard input to the stream, and waits until the other side has read all of it.
-task<void> send_input(endpoint to, bool tells) {
+task<void> send_input(context& ctx, endpoint to, bool tells) {
   stream out(to);
   progress_line line(tells);
   std::vector<std::byte> memory(piece);
-  while (const std::size_t n = checked(::read(STDIN_FILENO, memory.data(), piece), "reading")) {
+  for (;;) {
+    const std::size_t n = co_await read_input(ctx, to, memory);
+    if (n == 0) break;
     co_await out.write(const_buffer(memory).first(n));
     line.add(n);
   }
@@ -74,22 +77,18 @@ task<void> send_input(endpoint to, bool tells) {
   line.tell("\r", "\n");
 }
 
-/// From now on, standard output is that file.
-void redirect_output(const std::string& file) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  checked(fd, file.c_str());
-  checked(::dup2(fd, STDOUT_FILENO), file.c_str());
-}
-
-/// Reads up to the end of the stream, and writes the bytes to standard output.
-task<void> receive_output(endpoint from, const settings& s) {
-  if (!s.output.empty()) redirect_output(s.output);
+/// Reads up to the end of the stream, and writes the bytes to the chosen file or standard output.
+task<void> receive_output(context& ctx, endpoint from, const settings& s) {
+  file chosen;
+  if (!s.output.empty()) chosen = co_await file::open(ctx, s.output, O_WRONLY | O_CREAT | O_TRUNC);
+  const int out = chosen ? chosen.descriptor() : STDOUT_FILENO;
   stream in(from);
   progress_line line(s.progress);
   std::vector<std::byte> memory(piece);
-  while (const std::size_t n = co_await in.read(memory)) {
-    for (std::size_t done = 0; done != n;)
-      done += checked(::write(STDOUT_FILENO, memory.data() + done, n - done), "writing");
+  for (;;) {
+    const std::size_t n = co_await in.read(memory);
+    if (n == 0) break;
+    co_await write_all(ctx, out, const_buffer(memory).first(n));
     line.add(n);
   }
   in.close();
@@ -109,15 +108,18 @@ task<void> act(context& ctx, const settings& s) {
   const std::chrono::seconds timeout(s.timeout);
   if (!s.listen_at.empty()) {
     listener listening = co_await ctx.listen(s.listen_at);
-    co_return co_await receive_output(co_await accept_one(listening, timeout), s);
+    const endpoint writer = co_await accept_one(listening, timeout);
+    co_return co_await receive_output(ctx, writer, s);
   }
-  if (!s.connect_to.empty())
-    co_return co_await send_input(co_await within(timeout, ctx.connect(s.connect_to)), s.progress);
+  if (!s.connect_to.empty()) {
+    const endpoint reader = co_await within(timeout, ctx.connect(s.connect_to));
+    co_return co_await send_input(ctx, reader, s.progress);
+  }
   const group world = ctx.world();
   if (world.size() != 2)
     throw std::runtime_error("it takes two: weft-run -n 2 weft-pipe, or --listen and --connect");
-  if (world.rank() == 0) co_return co_await send_input(world[1], s.progress);
-  co_await receive_output(world[0], s);
+  if (world.rank() == 0) co_return co_await send_input(ctx, world[1], s.progress);
+  co_await receive_output(ctx, world[0], s);
 }
 
 }  // namespace

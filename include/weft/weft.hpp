@@ -13,6 +13,7 @@
 #include <weft/endpoint.hpp>
 #include <weft/error.hpp>
 #include <weft/group.hpp>
+#include <weft/io.hpp>
 #include <weft/listener.hpp>
 #include <weft/membership.hpp>
 #include <weft/memory.hpp>

@@ -134,6 +134,8 @@ void core::drain_connections() {
 void core::end_operations() {
   connections_.stop_draining();
   engine_.stop();
+  engine_.files().close();
+  engine_.close_waits();
   const runtime::engine::holder hold(engine_);
   if (qdma_) qdma_->shut();
   messenger_.close_all();

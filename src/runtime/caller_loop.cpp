@@ -21,7 +21,9 @@ void caller_loop::run_until(const std::atomic<bool>& done) noexcept {
       events = core_.pass();
       if (events != 0 || core_.completions.has_for_caller() || core_.lock.wanted()) break;
     }
-    if (events == 0 || ++turns_ % turns_between_handles == 0) core_.poll_caller_handles();
+    const bool handles_are_due = ++turns_ % turns_between_handles == 0;
+    if (events == 0 || handles_are_due) core_.poll_caller_handles();
+    if (handles_are_due) core_.poll_caller_waits();
     operation_list batch = core_.completions.take_for_caller();
     // A scope's destructor, deep inside a completion, may wait for the next operation of that
     // batch.
@@ -67,7 +69,7 @@ void caller_loop::poll_slow_sources() noexcept {
   core_.end_due_timers();
   // A peer that has not read a message for a microsecond or two may have no polling thread.
   if (++empty_turns_ >= empty_turns_until_wake && waits_.others_had_a_turn()) core_.wake_peers();
-  core_.poll_caller_watches();
+  core_.poll_caller_waits();
   core_.leave_as_caller();
 }
 

@@ -35,7 +35,7 @@ class caller_loop {
     empty_turns_ = 0;
   }
 
-  // How often the caller polls idle descriptors while events keep it busy.
+  // How often the caller polls descriptors while events or coroutines keep it busy.
   static constexpr unsigned turns_between_handles = 32;
   // How many turns are empty before the caller considers that a peer may have to be woken.
   static constexpr unsigned empty_turns_until_wake = 4;

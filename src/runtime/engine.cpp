@@ -10,8 +10,8 @@ namespace weft::runtime {
 engine::~engine() {
   stop();
   core_.await_ringing();
-  core_.watches.withdraw(
-      (core_.has_progress_thread ? core_.progress_reactor : core_.caller_reactor)->set());
+  files_.close();
+  close_waits();
 }
 
 void engine::add(pollable& s) {
@@ -21,15 +21,10 @@ void engine::add(pollable& s) {
 }
 
 std::uint64_t engine::watch_once(unique_fd fd, std::function<void()> fire) {
-  const std::uint64_t watch = core_.watches.add(std::move(fd), std::move(fire));
-  core_.ring_for_watches();
-  return watch;
+  return watches_.add(std::move(fd), std::move(fire));
 }
 
-void engine::unwatch(std::uint64_t watch) noexcept {
-  core_.watches.remove(watch);
-  core_.ring_for_watches();
-}
+void engine::unwatch(std::uint64_t watch) noexcept { watches_.remove(watch); }
 
 bool engine::is_in_use() noexcept {
   return core_.leads_here() || progress_thread_.is_this_thread() ||
@@ -52,6 +47,24 @@ void engine::cancel(detail::timer& t) noexcept {
   core_.timers.cancel(t);
 }
 
+errc engine::start(detail::fd_wait& w) noexcept {
+  const errc outcome = core_.waits.start(w);
+  if (outcome == errc::ok) core_.ring_for_waits();
+  return outcome;
+}
+
+void engine::cancel(detail::fd_wait& w) noexcept {
+  if (core_.waits.cancel(w)) core_.ring_for_waits();
+}
+
+void engine::close_waits() noexcept {
+  {
+    const holder hold(*this);
+    core_.waits.close(core_.set_of_waits());
+  }
+  core_.waits.end_waits();
+}
+
 void engine::run_until_done(const std::atomic<bool>& done) noexcept {
   exit_gate::expect_exit();
   go_on();
@@ -72,6 +85,7 @@ std::string engine::describe() const {
   std::string text = fmt::format("{}; sleeps in {}", modes[static_cast<int>(core_.mode)],
                                  core_.caller_reactor->set().name());
   if (!core_.wait_set_reason.empty()) text += fmt::format(" ({})", core_.wait_set_reason);
+  text += files_.describe();
   text += fmt::format("; now {}", name_of(core_.state()));
   if (!core_.bell.fences_senders()) text += "; membarrier refused, so senders fence for themselves";
   return text;

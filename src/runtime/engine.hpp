@@ -13,12 +13,15 @@
 #include <weft/coro/detail/run_loop.hpp>
 #include <weft/coro/detail/timer.hpp>
 #include <weft/coro/executor.hpp>
+#include <weft/detail/fd_wait.hpp>
 #include <weft/poll_policy.hpp>
 #include <weft/progress_mode.hpp>
 
 #include "runtime/caller_loop.hpp"
 #include "runtime/external_polling.hpp"
+#include "runtime/file_calls.hpp"
 #include "runtime/leadership.hpp"
+#include "runtime/one_shot_watches.hpp"
 #include "runtime/progress_core.hpp"
 #include "runtime/progress_thread.hpp"
 #include "runtime/sleep_gate.hpp"
@@ -38,12 +41,16 @@ namespace weft::runtime {
 /// runs the engine), doorbell.pml (the caller does not sleep while a message waits), computing.pml
 /// (nor does the progress thread while the caller computes) and followers.pml (several threads
 /// inside run()).
-class engine final : public detail::timer_service, public executor, public detail::run_loop {
+class engine final : public detail::timer_service,
+                     public detail::fd_wait_service,
+                     public executor,
+                     public detail::run_loop {
  public:
   /// \param virtual_time the timers' clock instead of the steady clock; outlives the engine
   engine(progress_mode mode, wait_strategy::settings waiting, const std::string& wanted_wait_set,
          const clock* virtual_time = nullptr)
-      : core_(*this, mode, waiting, wanted_wait_set, virtual_time) {}
+      : core_(*this, mode, waiting, wanted_wait_set, virtual_time),
+        files_(wanted_wait_set, *this, *this) {}
   ~engine() override;  ///< stops the progress thread; all operations must have ended before
 
   /// Sets how passes poll. Before any pollable is added. \throws std::bad_alloc
@@ -140,6 +147,11 @@ class engine final : public detail::timer_service, public executor, public detai
 
   /// Ends every timer with errc::closed, present and later ones: the context ends.
   void close_timers() noexcept { core_.timers.close(); }
+  /// Ends every wait for a descriptor with errc::closed, present and later ones. After stop(); not
+  /// with the progress lock held.
+  void close_waits() noexcept;
+  /// The calls on files; made when they are first asked for. Any thread.
+  lazy_file_calls& files() noexcept { return files_; }
 
   /// Whether the job has more processes here than there are cores.
   bool is_crowded() const noexcept { return core_.waiting.crowded; }
@@ -185,6 +197,10 @@ class engine final : public detail::timer_service, public executor, public detai
   void start(detail::timer& t) noexcept override;
   void cancel(detail::timer& t) noexcept override;
 
+  // fd_wait_service. Without a progress thread, waits end while a thread polls or sleeps in run().
+  errc start(detail::fd_wait& w) noexcept override;
+  void cancel(detail::fd_wait& w) noexcept override;
+
   // --- the loops ---------------------------------------------------------------------------
 
   // run_loop
@@ -203,6 +219,8 @@ class engine final : public detail::timer_service, public executor, public detai
 
  private:
   progress_core core_;
+  one_shot_watches watches_{*this};
+  lazy_file_calls files_;
   sleep_gate sleep_gate_{core_};
   leadership leadership_{core_.lock};
   caller_loop caller_loop_{*this, core_, sleep_gate_, leadership_};

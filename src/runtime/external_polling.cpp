@@ -35,7 +35,7 @@ void external_polling::begin() {
   if (!leadership_.try_take())
     throw error(errc::invalid_argument,
                 "this context is inside run() or driven by calls already; it can be one of them");
-  if (!core_.has_progress_thread) core_.watches.withdraw(core_.caller_reactor->set());
+  if (!core_.has_progress_thread) core_.waits.withdraw(core_.caller_reactor->set());
   core_.caller_reactor.swap(fresh);
   core_.caller.by_calls = true;
 }
@@ -71,7 +71,7 @@ unsigned external_polling::poll(unsigned passes) noexcept {
       // Polls may go on to find events for as long as a transfer takes.
       if (events != 0 && core_.wakeup_deferred) core_.wake_peers();
       core_.poll_caller_handles();
-      core_.poll_caller_watches();
+      core_.poll_caller_waits();
     } else if (events == 0 && !core_.has_progress_thread) {
       core_.poll_caller_handles();
     }
@@ -118,7 +118,7 @@ void external_polling::poll_slow_sources(bool others_had_a_turn) noexcept {
   if (core_.caller.is_asleep()) return;  // the sleeping thread has done it
   core_.end_due_timers();
   if (++empty_turns_ >= empty_turns_until_wake && others_had_a_turn) core_.wake_peers();
-  core_.poll_caller_watches();
+  core_.poll_caller_waits();
 }
 
 std::optional<time_point> external_polling::arm(sleep_gate::condition over,

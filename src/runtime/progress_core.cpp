@@ -9,7 +9,8 @@ namespace weft::runtime {
 
 namespace {
 
-constexpr std::chrono::milliseconds time_between_watch_polls{1};
+constexpr std::chrono::microseconds time_between_prompt_polls{20};
+constexpr std::chrono::milliseconds time_between_patient_polls{1};
 
 wait_strategy::settings fitted(wait_strategy::settings waiting, progress_mode mode) noexcept {
   waiting.never_sleep = mode == progress_mode::polling;
@@ -51,7 +52,7 @@ progress_core::progress_core(const detail::run_loop& self, progress_mode wanted_
   if ((wanted & wake_progress) != 0) bell.progress_bell().ring();
   if (wake_caller || (wanted & wake_the_caller) != 0) bell.caller_bell().ring();
   if (completion_thread_ && !others.empty()) completion_thread_->take(others);
-  if ((wanted & fire_watches) != 0) watches.fire_ready();
+  if ((wanted & end_fd_waits) != 0) waits.end_waits();
   ringing_.fetch_sub(1, std::memory_order_release);
   while (operation* op = others.pop()) op->on->post(*op);
 }
@@ -72,13 +73,16 @@ void progress_core::post_background(operation& work) noexcept {
   completions.post_background(work);
 }
 
-void progress_core::poll_caller_watches() noexcept {
+void progress_core::poll_caller_waits() noexcept {
   if (has_progress_thread) return;
   const time_point when = now();
-  if (when < next_watch_poll_) return;
-  next_watch_poll_ = when + time_between_watch_polls;
-  watches.take_up(caller_reactor->set());
-  if (caller_reactor->poll() != 0) dispatch_ready(*caller_reactor);
+  if (when < next_poll_of_waits_ && !waits.has_news()) return;
+  waits.take_up(caller_reactor->set());
+  if (waits.is_prompt())
+    next_poll_of_waits_ = when + time_between_prompt_polls;
+  else
+    next_poll_of_waits_ = when + time_between_patient_polls;
+  if (caller_reactor->poll() != 0 || waits.has_ended()) dispatch_ready(*caller_reactor);
 }
 
 void progress_core::post_remote(operation& work) noexcept {
@@ -91,9 +95,9 @@ void progress_core::post_remote(operation& work) noexcept {
   ringing_.fetch_sub(1, std::memory_order_release);
 }
 
-void progress_core::ring_for_watches() noexcept {
+void progress_core::ring_for_waits() noexcept {
   if (has_progress_thread)
-    bell.progress_bell().ring();
+    progress_reactor->set().wake();  // not its bell: the thread need not take the progress lock
   else if (caller.asleep.load(std::memory_order_seq_cst))
     bell.caller_bell().ring();
 }

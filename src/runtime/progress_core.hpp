@@ -18,7 +18,7 @@
 #include "runtime/compute_phase.hpp"
 #include "runtime/doorbell.hpp"
 #include "runtime/engine_counters.hpp"
-#include "runtime/one_shot_watches.hpp"
+#include "runtime/fd_waits.hpp"
 #include "runtime/pollable_set.hpp"
 #include "runtime/progress_lock.hpp"
 #include "runtime/progress_state.hpp"
@@ -135,10 +135,10 @@ class progress_core {
   bool peers_find_out() const noexcept { return waiting.crowded && caller.by_calls; }
 
   /// Called after a poll of a reactor, or a sleep in it: tells pollables of their readable handles,
-  /// and calls the watches that fired once the progress lock is released.
+  /// and ends the waits for descriptors that are ready, once the progress lock is released.
   void dispatch_ready(reactor& r) noexcept {
     r.dispatch_ready();
-    if (watches.has_ready()) on_release_ |= fire_watches;
+    if (waits.has_ended()) on_release_ |= end_fd_waits;
   }
   /// The caller polls its descriptors. With io_uring and no event this costs some loads.
   void poll_caller_handles() noexcept {
@@ -146,16 +146,20 @@ class progress_core {
       dispatch_ready(*caller_reactor);
   }
 
-  /// The same for watches, at most once in a millisecond, where no progress thread watches them:
-  /// the news of a peer's death may wait so long.
-  void poll_caller_watches() noexcept;
+  /// The same for the descriptors that are waited for, where no progress thread looks after them:
+  /// at most once in 20 microseconds, or in a millisecond if only the deaths of peers are awaited.
+  void poll_caller_waits() noexcept;
 
   /// Completes an operation on the thread inside run(). Any thread, without the progress lock.
   void post_remote(operation& work) noexcept;
   /// Completes an operation on a thread that makes progress. Any thread, without the progress lock.
   void post_background(operation& work) noexcept;
-  /// Makes the sleeping thread take up changes of `watches`. Any thread, without the lock.
-  void ring_for_watches() noexcept;
+  /// Makes the sleeping thread take up changes of `waits`. Any thread, without the lock.
+  void ring_for_waits() noexcept;
+  /// The set in which that thread sleeps.
+  wait_set& set_of_waits() noexcept {
+    return (has_progress_thread ? progress_reactor : caller_reactor)->set();
+  }
   /// Waits until no thread rings any more: before the bells are destroyed.
   void await_ringing() const noexcept;
 
@@ -184,7 +188,7 @@ class progress_core {
   compute_phase phase{*this};
   engine_counters counters;  ///< any thread reads
   runtime::trace trace;      ///< written to its file when every thread that records has gone
-  one_shot_watches watches;  ///< any thread adds and removes
+  fd_waits waits;            ///< any thread starts and cancels
   std::unique_ptr<reactor> caller_reactor;
   std::unique_ptr<reactor> progress_reactor;  ///< null: there is no progress thread
   std::string wait_set_reason;                ///< why io_uring is not used; empty: it is
@@ -192,7 +196,7 @@ class progress_core {
  private:
   // Under steady traffic the clock is read once in this many passes.
   static constexpr std::uint32_t passes_between_clocks = 256;
-  static constexpr std::uint8_t wake_progress = 1, wake_the_caller = 2, fire_watches = 4;
+  static constexpr std::uint8_t wake_progress = 1, wake_the_caller = 2, end_fd_waits = 4;
 
   void release() noexcept {
     if (leads_here()) [[likely]]
@@ -207,7 +211,7 @@ class progress_core {
   const detail::run_loop& self_;
   std::uint8_t on_release_ = 0;  // actions for the thread that releases the progress lock
   std::uint32_t passes_ = 0;
-  time_point next_watch_poll_{};
+  time_point next_poll_of_waits_{};
   progress_state traced_state_ = progress_state::idle;
   time_point traced_since_{};
   // Threads that may ring without the progress lock, and do not outlive the engine.

@@ -22,6 +22,8 @@ namespace {
 // comes, so no event wakes it, and it waits until the application's turn is over, milliseconds.
 constexpr std::chrono::nanoseconds longest_empty = std::chrono::microseconds{10};
 constexpr int passes_between_clocks = 16;
+// How often this thread looks after descriptors while messages keep it busy.
+constexpr unsigned passes_between_waits = 64;
 
 // Ten times the share of a thread of the application.
 constexpr std::int32_t preferred_nice = -10;
@@ -77,7 +79,7 @@ void progress_thread::loop() noexcept {
   time_point done;
   unsigned passes = 0;
   for (exit_gate_.begin_work(); !stopping_.load(std::memory_order_relaxed); exit_gate_.pass()) {
-    core_.watches.take_up(own.set());
+    core_.waits.take_up(own.set());
     core_.enter();
     core_.trace.slice(trace::kind::progress_sleeps, slept.began, slept.ended, slept.told);
     if (passes != 0) core_.trace.slice(trace::kind::progress_polls, slept.ended, done, passes);
@@ -131,12 +133,29 @@ unsigned progress_thread::sleep(time_point deadline) noexcept {
   }
 }
 
-/// The process may exit during the wait.
+/// The process may exit during the wait. Waits for descriptors that begin or end do not end it, and
+/// are handled without the progress lock, which a polling caller holds most of the time.
+/// \return how many bells and handles were found readable
 unsigned progress_thread::wait(time_point deadline) noexcept {
-  exit_gate_.end_work();
-  const unsigned told = core_.progress_reactor->wait(deadline);
-  exit_gate_.begin_work();
-  return told;
+  for (;;) {
+    exit_gate_.end_work();
+    unsigned told = core_.progress_reactor->wait(deadline);
+    exit_gate_.begin_work();
+    const bool only_waits = serve_waits(told);
+    if (!only_waits || stopping_.load(std::memory_order_relaxed)) return told;
+  }
+}
+
+/// Ends the waits for descriptors that are ready, and takes up new ones. \param told how many
+/// watchers the wait set called; afterwards without those of such waits
+/// \return whether there was nothing else
+bool progress_thread::serve_waits(unsigned& told) noexcept {
+  const unsigned ready = core_.waits.take_ready_count();
+  told -= std::min(told, ready);
+  const bool changed = core_.waits.has_news();
+  core_.waits.take_up(core_.progress_reactor->set());
+  core_.waits.end_waits();
+  return told == 0 && (ready != 0 || changed);
 }
 
 /// Without the progress lock, so that a polling caller is not disturbed. Stops ticking when nothing
@@ -216,6 +235,10 @@ unsigned progress_thread::poll_for_caller() noexcept {
     core_.leave();
     core_.counters.progress_iterations.fetch_add(1, std::memory_order_relaxed);
     for (; operation* const op = work.pop(); ++events) op->complete();
+    if (passes % passes_between_waits == 0) {
+      unsigned told = core_.progress_reactor->poll();
+      serve_waits(told);
+    }
     empty = events != 0 ? 0 : empty + 1;
     if (events == 0 && idle) break;
     cpu_pause();

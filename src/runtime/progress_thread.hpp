@@ -41,6 +41,7 @@ class progress_thread {
   void set_ticking(bool computes) noexcept;
   unsigned sleep(time_point deadline) noexcept;
   unsigned wait(time_point deadline) noexcept;
+  bool serve_waits(unsigned& told) noexcept;
   bool tick_finds_computing() noexcept;
   bool tick_finds_no_polls() noexcept;
   bool has_polled_lately() noexcept;

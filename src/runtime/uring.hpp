@@ -30,6 +30,11 @@ class uring {
   /// Room for one request, or null when full: enter() first. It is submitted by the next enter().
   io_uring_sqe* next_request() noexcept { return io_uring_get_sqe(&ring_); }
 
+  /// Takes back the last request, which enter() was refused.
+  void withdraw_request() noexcept {
+    io_uring_smp_store_release(ring_.sq.ktail, --ring_.sq.sqe_tail);
+  }
+
   /// Requests that no enter() has handed over.
   unsigned unsubmitted() const noexcept {
     return ring_.sq.sqe_tail - io_uring_smp_load_acquire(ring_.sq.khead);

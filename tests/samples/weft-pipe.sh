@@ -94,3 +94,20 @@ lose() {  # reader|writer
 }
 lose reader
 lose writer
+
+# The reader dies while the writer waits for its input, which stays silent: the writer notices.
+rm -f silent
+mkfifo silent
+weft-pipe --listen unix://weft-pipe-silent-$$ >arrived &
+reader=$!
+until grep -q "weft-pipe-silent-$$" /proc/net/unix; do sleep 0.05; done
+exec 5<>silent
+weft-pipe --connect unix://weft-pipe-silent-$$ --progress <silent 2>writer.txt &
+writer=$!
+echo first >&5
+until grep -q first arrived; do sleep 0.05; done
+kill -9 $reader
+fails wait $writer
+cat writer.txt
+grep -q "the other side has gone before the end of the input" writer.txt
+exec 5>&-

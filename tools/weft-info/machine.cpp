@@ -16,6 +16,7 @@
 #include <cstring>
 #include <thread>
 
+#include "runtime/file_calls.hpp"
 #include "runtime/membarrier.hpp"
 #include "runtime/wait_set.hpp"
 #include "transports/shm/factory.hpp"
@@ -46,6 +47,13 @@ finding wait_set() {
   if (choice.reason.empty()) return {"wait set", choice.set->name(), ""};
   return {"wait set", fmt::format("{} ({})", choice.set->name(), choice.reason),
           "epoll does the same; a look at quiet descriptors costs a system call more"};
+}
+
+finding files() {
+  const std::string reason = runtime::probe_file_ring();
+  if (reason.empty()) return {"files", "io_uring", ""};
+  return {"files", fmt::format("threads ({})", reason),
+          "threads do the same; a read of cached data costs two wake-ups more"};
 }
 
 finding membarrier() {
@@ -151,6 +159,7 @@ std::vector<finding> examine_machine() {
       kernel(),
       cores(),
       wait_set(),
+      files(),
       membarrier(),
       shared_memory(),
       cma(),

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// file: reads and writes files without blocking the loop of a context.
+#pragma once
+
+#include <fcntl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <weft/context.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/detail/file_job.hpp>
+#include <weft/message.hpp>
+
+namespace weft {
+
+namespace detail {
+
+struct file_state;
+template <class Value>
+class file_operation;
+
+/// The request of an operation on a file. \tparam Value the type of its result
+template <class Value>
+struct file_request {
+  using value_type = Value;
+  using operation_type = file_operation<Value>;
+  const file_state* of;  ///< null: no file
+  file_job::call what;
+  std::uint64_t offset = 0;
+  void* memory = nullptr;
+  std::size_t size = 0;
+};
+
+/// What operations on files have in common.
+class any_file_operation : public file_job {
+ public:
+  bool start() noexcept;
+  void cancel() noexcept;
+  std::string explain() const;
+
+ protected:
+  template <class Value>
+  any_file_operation(const file_request<Value>& r, complete_fn f) noexcept
+      : file_job(f), of_(r.of) {
+    what = r.what;
+    memory = r.memory;
+    size = r.size;
+    wanted_ = r.offset;
+  }
+  ~any_file_operation() = default;
+
+ private:
+  const file_state* const of_;
+  std::uint64_t wanted_ = 0;  // the offset, which need not be a valid one
+};
+
+template <class Value>
+class file_operation : public any_file_operation {
+ public:
+  file_operation(const file_request<Value>& r, complete_fn f) noexcept : any_file_operation(r, f) {}
+  Value take() const noexcept {
+    if constexpr (!std::is_void_v<Value>) return static_cast<Value>(result);
+  }
+};
+
+}  // namespace detail
+
+/// An open file. Its operations use io_uring where the host allows it, otherwise a few threads of
+/// the context (docs/adr/0036-files-and-descriptors.md), so the thread that awaits them goes on
+/// with messages. What is in the page cache is read at once, without a suspension, by io_uring.
+///
+///     weft::file f = co_await weft::file::open(ctx, "data", O_RDONLY);
+///     std::size_t n = co_await f.read_at(4096, buffer);
+///
+/// Several operations may be pending at once, also on the same file. Member functions may be called
+/// from any thread; moves and `close` not beside another call. A buffer is the caller's again when
+/// the operation has ended, also after a stop: a call that the kernel has begun and cannot take
+/// back is waited for, and its result counts.
+///
+/// Operations throw weft::error: system, with the path, the system's reason and the cure; stopped;
+/// closed: the context ends; invalid_argument: no file is open, or the offset is out of range.
+class file {
+ public:
+  file() noexcept;  ///< no file
+  file(file&& other) noexcept;
+  file& operator=(file&& other) noexcept;
+  /// Closes the file, which may block for a network's file system. All operations have ended
+  /// before.
+  ~file();
+
+  /// \param ctx   outlives the file
+  /// \param path  relative to the working directory of the moment
+  /// \param flags as for open(2): O_RDONLY, O_WRONLY or O_RDWR, with O_CREAT, O_EXCL, O_TRUNC,
+  ///        O_APPEND and others; O_CLOEXEC is added. A FIFO is not waited for: a FIFO without a
+  ///        reader cannot be opened for writing.
+  /// \param mode  the permissions of a new file, before the process's umask
+  static task<file> open(context& ctx, std::filesystem::path path, int flags, unsigned mode = 0666);
+
+  /// Reads what there is, up to the size of the buffer.
+  /// \param offset from the beginning of the file
+  /// \return the number of bytes; 0: the file ends at or before `offset` (or `into` is empty)
+  detail::file_request<std::size_t> read_at(std::uint64_t offset, mutable_buffer into) {
+    return {state_.get(), detail::file_job::call::read, offset, into.data(), into.size()};
+  }
+  /// \return the number of bytes written: all, but where a disk gets full or a limit is reached
+  detail::file_request<std::size_t> write_at(std::uint64_t offset, const_buffer data) {
+    return {state_.get(), detail::file_job::call::write, offset,
+            const_cast<std::byte*>(data.data()), data.size()};
+  }
+
+  /// Fills the whole buffer. \throws weft::error (truncated) when the file ends before
+  task<void> read_exactly(std::uint64_t offset, mutable_buffer into);
+  /// Writes all bytes.
+  task<void> write_exactly(std::uint64_t offset, const_buffer data);
+
+  detail::file_request<std::uint64_t> size() {
+    return {state_.get(), detail::file_job::call::size};
+  }
+  /// Cuts the file off, or extends it with zeros.
+  detail::file_request<void> resize(std::uint64_t bytes) {
+    return {state_.get(), detail::file_job::call::truncate, bytes};
+  }
+  /// Ends when all that was written is on the disk.
+  detail::file_request<void> sync() { return {state_.get(), detail::file_job::call::sync}; }
+
+  /// Closes the file; it is no file from the beginning on, whatever the result. Cannot be stopped.
+  task<void> close();
+
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  /// Stays this object's. \throws weft::error (invalid_argument) if no file is open, as `path` does
+  int descriptor() const;
+  const std::string& path() const;
+
+ private:
+  explicit file(std::unique_ptr<detail::file_state> s) noexcept;
+  std::unique_ptr<detail::file_state> state_;
+};
+
+/// The whole contents of a file, also of one without a size, as those in /proc.
+/// \throws weft::error as file::open
+task<std::vector<std::byte>> read_file(context& ctx, std::filesystem::path path);
+
+/// Makes a file with these bytes, or replaces the contents of an existing one. A reader may find a
+/// part of them meanwhile. \param data unchanged by the caller until the end
+/// \throws weft::error as file::open
+task<void> write_file(context& ctx, std::filesystem::path path, const_buffer data);
+
+}  // namespace weft
