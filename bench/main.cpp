@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
           regcache_command::add, ladder_command::add,       progress_command::add,
           layers_command::add,   instructions_command::add, bad_clients_command::add,
           access_command::add,   stream_command::add,       policy_command::add,
-          stripe_command::add,   threads_command::add,      raw_command::add})
+          stripe_command::add,   threads_command::add,      asio_command::add,
+          raw_command::add})
       add(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
     add_mpi_command(app, exit_code);
