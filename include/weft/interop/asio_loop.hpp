@@ -36,9 +36,8 @@ class asio_loop {
   using executor_type = detail::asio_turns::executor_type;
 
   /// Any thread.
-  /// \throws weft::error as embedded_loop; std::system_error when the kernel refuses to watch
-  /// weft's
-  ///         descriptor
+  /// \throws weft::error as embedded_loop; std::system_error when the kernel refuses to watch the
+  ///         descriptor of weft
   asio_loop(context& of, detail::net::io_context& in)
       : turns_(std::make_shared<detail::asio_turns>(of, in)) {
     turns_->begin();
