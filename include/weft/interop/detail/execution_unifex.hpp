@@ -43,7 +43,7 @@ void set_value(Receiver&& r, Values&&... values) noexcept {
     try {
       unifex::set_value(std::move(r), std::forward<Values>(values)...);
     } catch (...) {
-      unifex::set_error(std::move(r), std::current_exception());
+      unifex::set_error(std::move(r), std::current_exception());  // cppcheck-suppress accessMoved
     }
   }
 }
