@@ -37,6 +37,7 @@ namespace policy_command { void add(CLI::App& app); }       ///< orders of looki
 namespace stripe_command { void add(CLI::App& app); }       ///< large messages over two links against one
 namespace threads_command { void add(CLI::App& app); }      ///< threads with a lane each, and with one lane
 namespace values_command { void add(CLI::App& app); }       ///< typed values beside the same bytes
+namespace asio_command { void add(CLI::App& app); }         ///< inside an io_context of Asio
 namespace raw_command { void add(CLI::App& app); }          ///< the limits of this machine, without any library
 
 }  // namespace weft::bench

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
           layers_command::add,   instructions_command::add, bad_clients_command::add,
           access_command::add,   calls_command::add,        stream_command::add,
           policy_command::add,   stripe_command::add,       threads_command::add,
-          values_command::add,
+          values_command::add,   asio_command::add,
           raw_command::add})
       add(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);

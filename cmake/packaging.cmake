@@ -12,6 +12,8 @@ list(REMOVE_ITEM layers weft_transport_fake)  # the tests'
 
 install(DIRECTORY include/weft DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS ${layers} EXPORT weft ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+get_property(interop GLOBAL PROPERTY WEFT_INTEROP)
+install(TARGETS ${interop} EXPORT weft)
 install(TARGETS weft_c EXPORT weft LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 # Where a libfabric of the same prefix looks by itself, and weft-mpirun in any case.
 if(TARGET weft_fi)

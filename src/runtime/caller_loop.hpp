@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of the thread inside run().
+// The loop of the thread inside run(), and its turns in the loop of another library.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <optional>
 
 #include "runtime/leadership.hpp"
 #include "runtime/progress_core.hpp"
@@ -12,7 +14,8 @@
 namespace weft::runtime {
 
 /// Polls, resumes coroutines between polls with the progress lock released, and sleeps when there
-/// is nothing to do. Owned by the engine; used by the leader (leadership.hpp).
+/// is nothing to do. embedded_polling lets another library's loop do that in turns. Owned by the
+/// engine; used by the leader (leadership.hpp).
 class caller_loop {
  public:
   caller_loop(detail::run_loop& self, progress_core& c, sleep_gate& g, leadership& l) noexcept
@@ -22,11 +25,24 @@ class caller_loop {
   /// in its own stack: a scope's destructor waits inside a completion.
   void run_until(const std::atomic<bool>& done) noexcept;
 
+  /// A part of the above, for the loop of another library: polls and resumes until `until`, or
+  /// until it is better to sleep; then announces the sleep. The calling thread leads. \param
+  /// others_wait returns after the first empty poll \return when sleep is better: until when at
+  /// most; nothing: another turn is due
+  std::optional<time_point> turn(time_point until, bool others_wait) noexcept;
+  /// Before the first turn after a sleep.
+  void begin_again() noexcept;
+
   /// One pass and, if no thread leads, its completions; without waiting.
   /// \return how many events were handled
   unsigned poll_once() noexcept;
 
  private:
+  enum class found : std::uint8_t { nothing, something };
+
+  found step() noexcept;
+  void go_away() noexcept;
+  bool awaits_nothing() noexcept;
   void complete_all(operation_list batch) noexcept;
   void poll_slow_sources() noexcept;
   void sleep() noexcept;
@@ -37,6 +53,8 @@ class caller_loop {
 
   // How often the caller polls descriptors while events or coroutines keep it busy.
   static constexpr unsigned turns_between_handles = 32;
+  // How many steps with events a turn makes before it reads the clock.
+  static constexpr unsigned steps_between_clocks = 8;
   // How many turns are empty before the caller considers that a peer may have to be woken.
   static constexpr unsigned empty_turns_until_wake = 4;
 

@@ -70,8 +70,11 @@ void engine::run_until_done(const std::atomic<bool>& done) noexcept {
   go_on();
   const leadership::outcome got = leadership_.take(done);
   if (got == leadership::outcome::done) return;
+  if (got == leadership::outcome::leads_already) return caller_loop_.run_until(done);
+  if (embedded_.is_on()) embedded_.give_way();
   caller_loop_.run_until(done);
-  if (got == leadership::outcome::leads) leadership_.resign();
+  leadership_.resign();
+  if (embedded_.is_on()) embedded_.come_back();
 }
 
 unsigned engine::poll_once() noexcept {

@@ -18,6 +18,7 @@
 #include <weft/progress_mode.hpp>
 
 #include "runtime/caller_loop.hpp"
+#include "runtime/embedded_polling.hpp"
 #include "runtime/external_polling.hpp"
 #include "runtime/file_calls.hpp"
 #include "runtime/leadership.hpp"
@@ -33,7 +34,8 @@ namespace weft::runtime {
 ///
 ///   progress_core      lock, completion queue, pollables, timers, doorbell: what the loops share
 ///   caller_loop        the thread inside run(); leadership: which one, if there are several
-///   external_polling   instead of it: the loop of another library
+///   external_polling   instead of it: the loop of another library, without coroutines
+///   embedded_polling     instead of it: turns in the event loop of another library
 ///   progress_thread    while the caller computes (modes `dedicated` and `two_threads`)
 ///   sleep_gate         how each of these goes to sleep
 ///
@@ -216,6 +218,8 @@ class engine final : public detail::timer_service,
 
   /// Progress by calls: weft/external_loop.hpp.
   external_polling& external() noexcept { return external_; }
+  /// Turns in the event loop of another library: weft/embedded_loop.hpp.
+  embedded_polling& embedded() noexcept { return embedded_; }
 
  private:
   progress_core core_;
@@ -225,6 +229,7 @@ class engine final : public detail::timer_service,
   leadership leadership_{core_.lock};
   caller_loop caller_loop_{*this, core_, sleep_gate_, leadership_};
   external_polling external_{core_, sleep_gate_, leadership_};
+  embedded_polling embedded_{core_, sleep_gate_, leadership_, caller_loop_};
   progress_thread progress_thread_{core_, sleep_gate_};
   const pid_t process_ = ::getpid();
 };

@@ -24,19 +24,20 @@ constexpr unsigned empty_turns_until_wake = 4;
 constexpr timespec nap{0, 100'000};
 }  // namespace
 
-/// A loop of another library watches this context's wait set. An io_uring set needs a thread that
-/// enters the kernel for that, so a new set is made.
 void external_polling::begin() {
   exit_gate::expect_exit();
-  auto fresh = std::make_unique<reactor>(make_epoll_wait_set(), core_.bell.caller_bell(),
-                                         core_.bell.caller_wakeup(), reactor::handles::stay);
   const progress_core::holder hold(core_);
-  for (pollable* s : core_.pollables) fresh->add(*s);
-  if (!leadership_.try_take())
-    throw error(errc::invalid_argument,
-                "this context is inside run() or driven by calls already; it can be one of them");
-  if (!core_.has_progress_thread) core_.waits.withdraw(core_.caller_reactor->set());
-  core_.caller_reactor.swap(fresh);
+  if (core_.caller.embedded || !leadership_.try_take())
+    throw error(
+        errc::invalid_argument,
+        "this context is inside run(), in an embedded loop or driven by calls already; it can "
+        "be one of them");
+  try {
+    core_.sleep_in_epoll();
+  } catch (...) {
+    leadership_.resign();
+    throw;
+  }
   core_.caller.by_calls = true;
 }
 

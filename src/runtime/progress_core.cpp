@@ -85,6 +85,14 @@ void progress_core::poll_caller_waits() noexcept {
   if (caller_reactor->poll() != 0 || waits.has_ended()) dispatch_ready(*caller_reactor);
 }
 
+void progress_core::sleep_in_epoll() {
+  auto fresh = std::make_unique<reactor>(make_epoll_wait_set(), bell.caller_bell(),
+                                         bell.caller_wakeup(), reactor::handles::stay);
+  for (pollable* s : pollables) fresh->add(*s);
+  if (!has_progress_thread) waits.withdraw(caller_reactor->set());
+  caller_reactor.swap(fresh);
+}
+
 void progress_core::post_remote(operation& work) noexcept {
   // The work may lead to the end of the context before this call has returned.
   ringing_.fetch_add(1, std::memory_order_relaxed);

@@ -150,6 +150,11 @@ class progress_core {
   /// at most once in 20 microseconds, or in a millisecond if only the deaths of peers are awaited.
   void poll_caller_waits() noexcept;
 
+  /// The loop of another library watches the caller's wait set from now on. An io_uring set needs a
+  /// thread that enters the kernel for that, so a new set is made. The calling thread leads.
+  /// \throws weft::error when the kernel refuses
+  void sleep_in_epoll();
+
   /// Completes an operation on the thread inside run(). Any thread, without the progress lock.
   void post_remote(operation& work) noexcept;
   /// Completes an operation on a thread that makes progress. Any thread, without the progress lock.

@@ -42,6 +42,8 @@ struct caller_state {
   /// It sleeps, or polls once more before it does. Any thread reads.
   std::atomic<bool> asleep{false};
   detail::time_point deadline{};  ///< until when it sleeps
+  /// The event loop of another library takes turns (embedded_polling). Any thread reads.
+  std::atomic<bool> embedded{false};
   /// No thread is inside run(): an external loop polls. Any thread reads.
   std::atomic<bool> by_calls{false};
   std::atomic<std::uint32_t> polls_by_calls{0};  ///< counts polls by calls; any thread reads

@@ -16,6 +16,7 @@ run(${CMAKE_COMMAND} -S "${CONSUMER}" -B "${WORK}/build" -G Ninja "-DCMAKE_CXX_C
 run(${CMAKE_COMMAND} --build "${WORK}/build")
 run("${WORK}/build/consumer")
 run("${WORK}/build/consumer-of-coro")
+run("${WORK}/build/consumer-of-interop")
 
 set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
 execute_process(COMMAND pkg-config --cflags --libs --static weft

@@ -13,7 +13,7 @@ set(may_api coro runtime transports proto collectives wireup connections api tra
 set(may_bindings bindings)
 
 # Public headers that need a context: the layers below api include what they need of the others.
-set(of_a_context "(context|environment|explain|external_loop|group|io|io/[a-z_]+|listener|membership|memory|options|run|weft)")
+set(of_a_context "(context|environment|explain|external_loop|embedded_loop|group|io|io/[a-z_]+|listener|membership|memory|options|run|weft)")
 
 file(GLOB_RECURSE files RELATIVE "${SOURCE}" "${SOURCE}/*.hpp" "${SOURCE}/*.cpp")
 foreach(file IN LISTS files)
