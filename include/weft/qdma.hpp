@@ -5,6 +5,10 @@
 // Panda, "Design and Implementation of Open MPI over Quadrics/Elan4" (2005).
 #pragma once
 
+#ifdef WEFT_WITHOUT_QDMA
+#error "this weft was built without qdma; build it with -DWEFT_WITH_QDMA=ON"
+#endif
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,7 @@
 // Includes the headers that most programs need.
 #pragma once
 
+#include <weft/build.hpp>
 #include <weft/context.hpp>
 #include <weft/coro/as_result.hpp>
 #include <weft/coro/pool.hpp>
@@ -19,4 +20,5 @@
 #include <weft/options.hpp>
 #include <weft/region.hpp>
 #include <weft/run.hpp>
+#include <weft/run_main.hpp>
 #include <weft/stream.hpp>
