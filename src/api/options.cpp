@@ -82,8 +82,8 @@ std::vector<std::string> words(const std::string& text) {
   return all;
 }
 
-/// A default list may name transports that this build or host lacks; a list that was asked for may
-/// not. `entry` may be several joined by +.
+/// The default list may name transports that this build or host lacks; a list that was asked for
+/// may not name what this build lacks. `entry` may be several joined by +.
 void refuse_absent(const char* name, const std::string& value, std::string_view entry) {
   for (const build_part& part : build_parts()) {
     if (part.built_in) continue;
@@ -103,7 +103,8 @@ void set_transports(options& o, const char* name, const std::string& value) {
   std::vector<std::string> all = words(value);
   if (all.empty() || std::set(all.begin(), all.end()).size() != all.size())
     bad(name, value, "one or more of self, shm, qdma, verbs and tcp, with commas, each once");
-  for (const std::string& one : all) refuse_absent(name, value, one);
+  if (all != options{}.transports)
+    for (const std::string& one : all) refuse_absent(name, value, one);
   o.transports = std::move(all);
 }
 
