@@ -14,8 +14,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/parts.hpp"
 #include "support/skip.hpp"
-#include "support/transports.hpp"
 #include "wireup/job_key.hpp"
 #include "world.hpp"
 
@@ -294,7 +294,7 @@ TEST_CASE("members: ten thousand come and go over shm", "[.soak]") {
   come_and_go("self,shm", 10'000, 8);
 }
 TEST_CASE("members: ten thousand come and go over qdma", "[.soak]") {
-  if (!weft::tests::has_qdma) return weft::tests::skip("built without qdma");
+  if (!weft::tests::has_part("qdma")) return weft::tests::skip("built without qdma");
   come_and_go("self,qdma", 10'000, 8);
 }
 TEST_CASE("members: ten thousand come and go over tcp", "[.soak]") {

@@ -23,9 +23,8 @@ class pool::arena {
     } catch (const std::system_error& e) {
       end();
       throw error(errc::system, "thread " + std::to_string(threads_.size() + 1) + " of " +
-                                    std::to_string(threads) +
-                                    " of a pool could not be started: " + e.what() +
-                                    "; ask for fewer, or raise the limit (ulimit -u)");
+                                    std::to_string(threads) + " of a pool could not be started: " +
+                                    e.what() + "; ask for fewer, or raise the limit (ulimit -u)");
     }
   }
 
