@@ -138,7 +138,7 @@ class core {
   proto::messenger messenger_;
   connections::connection_setup connections_;
   std::atomic<bool> ended_{false};
-  std::shared_ptr<extension> qdma_;     // null: none was opened; set with the progress lock held
+  std::shared_ptr<extension> qdma_;  // null: none was opened; set with the progress lock held
   communicator_ptr world_;
   std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
 };
