@@ -38,17 +38,22 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   try {
     for (const auto add :
-         {latency_command::add,  window_commands::add_rate, window_commands::add_bandwidth,
-          overlap_command::add,  alltoall_command::add,     barrier_command::add,
-          idle_command::add,     scale_command::add,        connections_command::add,
-          tax_command::add,      rdma_command::add,         tree_command::add,
-          regcache_command::add, ladder_command::add,       progress_command::add,
-          layers_command::add,   instructions_command::add, bad_clients_command::add,
-          access_command::add,   calls_command::add,        stream_command::add,
-          policy_command::add,   stripe_command::add,       threads_command::add,
-          values_command::add,   asio_command::add,
+         {latency_command::add,     window_commands::add_rate, window_commands::add_bandwidth,
+          overlap_command::add,     alltoall_command::add,     barrier_command::add,
+          idle_command::add,        scale_command::add,        connections_command::add,
+          tax_command::add,         rdma_command::add,         regcache_command::add,
+          progress_command::add,    layers_command::add,       instructions_command::add,
+          bad_clients_command::add, access_command::add,       calls_command::add,
+          stream_command::add,      policy_command::add,       stripe_command::add,
+          threads_command::add,     values_command::add,       asio_command::add,
           raw_command::add})
       add(app);
+#ifndef WEFT_WITHOUT_QDMA
+    tree_command::add(app);
+#endif
+#ifndef WEFT_WITHOUT_VERBS
+    ladder_command::add(app);
+#endif
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
     add_mpi_command(app, exit_code);
     app.parse(argc, argv);

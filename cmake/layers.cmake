@@ -6,16 +6,18 @@ include_guard()
 add_library(weft_private INTERFACE)
 target_include_directories(weft_private INTERFACE "${PROJECT_SOURCE_DIR}/src")
 
-# weft_layer(<target> [NAME <alias>] [PUBLIC <libs>...] [PRIVATE <libs>...])
+# weft_layer(<target> [NAME <alias>] [WITHOUT <files>...] [PUBLIC <libs>...] [PRIVATE <libs>...])
 #
-# Sources are the *.cpp of the calling folder, found again at each build. A folder that holds headers
+# Sources are the *.cpp of the calling folder except those of WITHOUT, found again at each build. A folder that holds headers
 # only becomes an interface library, so that the layers above it need not know.
 function(weft_layer target)
-  cmake_parse_arguments(ARG "" "NAME" "PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME" "WITHOUT;PUBLIC;PRIVATE" ${ARGN})
   if(NOT ARG_NAME)
     string(REGEX REPLACE "^weft_" "" ARG_NAME ${target})
   endif()
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  list(TRANSFORM ARG_WITHOUT PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  list(REMOVE_ITEM sources ${ARG_WITHOUT})
 
   if(sources)
     add_library(${target} STATIC ${sources})

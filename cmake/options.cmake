@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a person may choose, and the settings that hold for every target.
+# What a person may choose besides the optional parts (cmake/dependencies.cmake), and the settings that hold for every
+# target.
 include_guard()
-
-set(WEFT_WITH_URING AUTO CACHE STRING "Sleep in an io_uring (liburing): AUTO, ON (missing is an error) or OFF (epoll only)")
-set_property(CACHE WEFT_WITH_URING PROPERTY STRINGS AUTO ON OFF)
-
-set(WEFT_WITH_PMIX AUTO CACHE STRING "Take part in jobs of mpirun and srun (libpmix): AUTO, ON (missing is an error) or OFF")
-set_property(CACHE WEFT_WITH_PMIX PROPERTY STRINGS AUTO ON OFF)
 
 option(WEFT_WERROR "Treat warnings as errors" OFF)
 option(WEFT_IPO "Optimise across files where the compiler can" OFF)

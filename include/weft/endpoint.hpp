@@ -60,6 +60,7 @@ class endpoint {
   /// when the last one has left, or with the first failure: then the messages behind it are not
   /// sent. Large messages leave one by one: start a `send` for each where they should overlap.
   /// \param messages the list and its buffers live unchanged until the end
+  /// \param t        the tag of all messages
   detail::send_many_request send_many(std::span<const const_buffer> messages, tag t) const {
     return {name(t), t, messages};
   }
@@ -81,9 +82,10 @@ class endpoint {
   /// small one. Ends with the last one, or with the first failure, as when a message is longer than
   /// its buffer: then later messages are left to other receives. Large messages arrive one by one:
   /// start a `recv` for each where they should overlap. Until it ends, no other receive should
-  /// match the same messages: which of them gets one is not defined. \param into the list and its
-  /// buffers live until the end \param got  what came in each; entries of messages that did not
-  /// come stay as they were. As
+  /// match the same messages: which of them gets one is not defined.
+  /// \param into the list and its buffers live until the end
+  /// \param t    as for `recv`, for all of them
+  /// \param got  what came in each; entries of messages that did not come stay as they were. As
   ///        long as `into`, or shorter: then later messages go without
   detail::recv_many_request recv_many(std::span<const mutable_buffer> into, tag_mask t,
                                       std::span<received> got = {}) const {
@@ -168,13 +170,16 @@ class endpoint {
 
   /// Reads from the peer's memory.
   /// \param into filled; at most as many bytes as `from` has
+  /// \param from its first bytes are read
   detail::transfer_request get(mutable_buffer into, remote_region from) const {
     return {{.to = name(), .kind = detail::rma_kind::get, .where = from, .into = into}};
   }
 
   /// Adds to a word of the peer's memory, wrapping around. Atomic with regard to fetch_add,
-  /// compare_swap, and std::atomic_ref at the peer. \param word its first 8 bytes, at a multiple of
-  /// 8; the region has rights::read_write \return the former value
+  /// compare_swap, and std::atomic_ref at the peer.
+  /// \param word   its first 8 bytes, at a multiple of 8; the region has rights::read_write
+  /// \param addend the number that is added
+  /// \return the former value
   detail::update_request fetch_add(remote_region word, std::uint64_t addend) const {
     return {{.to = name(), .kind = detail::rma_kind::fetch_add, .where = word, .operand = addend}};
   }

@@ -99,5 +99,7 @@ class [[nodiscard]] result {
 
 }  // namespace weft
 
+/// \cond
 template <>
 struct std::is_error_code_enum<weft::errc> : std::true_type {};
+/// \endcond

@@ -19,9 +19,11 @@ struct route {
 
 /// The ways of a message to another process of this host over shared memory, with this context's
 /// options, an open connection and credit left. The answer comes from the functions that decide
-/// when a message is sent. Any thread. \param bytes the message's size \param cma whether
-/// process_vm_readv works between the two processes (endpoint::describe tells) \throws weft::error
-/// (unsupported) if the context has no shared memory
+/// when a message is sent. Any thread.
+/// \param ctx   the sender's context
+/// \param bytes the message's size
+/// \param cma   whether process_vm_readv works between the two processes (endpoint::describe tells)
+/// \throws weft::error (unsupported) if the context has no shared memory
 std::vector<route> explain_routes(const context& ctx, std::size_t bytes, bool cma);
 
 /// The result of the attempt to use one transport for a peer.
@@ -41,6 +43,7 @@ struct candidate {
 /// to the peer if no message was sent to it yet, but sends none. The peer chooses the transport of
 /// its own messages.
 /// \param ctx the endpoint's context
+/// \param to  the peer
 /// \return all transports of this library, the preferred ones first
 /// \throws weft::error (peer_lost, closed, unreachable) if none could be tried, because the peer
 ///         itself is gone or was not found

@@ -105,6 +105,8 @@ class external_loop {
     /// Sends a small message without an operation, if it can leave within this call. Afterwards the
     /// bytes are the caller's again.
     /// \param to an endpoint of this external loop's context
+    /// \param data the message
+    /// \param t    its tag
     /// \param immediate travels to the receiver beside the tag (received::immediate)
     /// \return false: nothing was sent; a send operation tells the reason
     bool try_send(const endpoint& to, const_buffer data, tag t,
@@ -134,6 +136,8 @@ class external_loop {
   /// Waits until `over(argument)` returns true; calls it with the progress lock held. Polls for a
   /// while, then sleeps.
   /// \param until a time of the steady clock; time_point::max(): no limit
+  /// \param over     must not block
+  /// \param argument what `over` is called with
   /// \return false: `until` has passed
   bool wait(std::chrono::steady_clock::time_point until, bool (*over)(void*), void* argument);
 

@@ -94,6 +94,7 @@ class group {
   /// Divides this group: members with one colour become one group, in the order of their keys, and
   /// of their ranks where keys are equal. A collective.
   /// \param colour any number
+  /// \param key    any number
   task<group> split(int colour, int key = 0) const;
 
   /// The members of this group that are still members of the job, in their order: after a loss, or
@@ -110,8 +111,10 @@ class group {
 
   /// A group of endpoints, as of a server and its clients. Without a message: every member names
   /// all members in one order, and itself by its place.
+  /// \param owner   the context of the endpoints
   /// \param members the endpoint at place `rank` is not used, and may be empty
-  /// \param name equal at all members, and different from those of their other groups
+  /// \param rank    the place of this process
+  /// \param name    equal at all members, and different from those of their other groups
   /// \throws weft::error (invalid_argument): no such place; a group with this name exists
   static group of(context& owner, const std::vector<endpoint>& members, peer_id rank,
                   std::string_view name);
@@ -126,6 +129,7 @@ class group {
 
   /// Copies the root's elements to all members.
   /// \param data of the same size everywhere
+  /// \param root the rank whose elements they are
   template <detail::result_range R>
   task<void> broadcast(R&& data, peer_id root = 0) const {
     detail::check_root(root, size());
@@ -138,8 +142,11 @@ class group {
     return broadcast(std::span<T>(&value, 1), root);
   }
 
-  /// Reduces the members' elements, position by position, in the order of ranks. \param result at
-  /// the root as long as `mine`; elsewhere not used, and may be empty
+  /// Reduces the members' elements, position by position, in the order of ranks.
+  /// \param mine   of the same size everywhere
+  /// \param result at the root as long as `mine`; elsewhere not used, and may be empty
+  /// \param op     combines two elements
+  /// \param root   the rank that has the result
   template <detail::element_range R, detail::result_range To,
             class T = std::ranges::range_value_t<To>, reduction_of<T> Op = std::plus<>>
     requires std::same_as<std::ranges::range_value_t<R>, T>
@@ -173,7 +180,9 @@ class group {
   }
 
   /// The root gets the members' elements, one rank's behind the other's.
-  /// \param all at the root size() times as long as `mine`; elsewhere not used, and may be empty
+  /// \param mine of the same size everywhere
+  /// \param all  at the root size() times as long as `mine`; elsewhere not used, and may be empty
+  /// \param root the rank that gets them
   template <detail::element_range R, detail::result_range To>
   task<void> gather(R&& mine, To&& all, peer_id root = 0) const {
     detail::check_root(root, size());
@@ -184,7 +193,9 @@ class group {
   }
 
   /// Each member gets its part of the root's elements.
-  /// \param all at the root size() times as long as `mine`; elsewhere not used, and may be empty
+  /// \param all  at the root size() times as long as `mine`; elsewhere not used, and may be empty
+  /// \param mine of the same size everywhere
+  /// \param root the rank whose elements they are
   template <detail::element_range R, detail::result_range To>
   task<void> scatter(R&& all, To&& mine, peer_id root = 0) const {
     detail::check_root(root, size());
@@ -213,7 +224,9 @@ class group {
   }
 
   /// The same with parts of different lengths, which lie behind each other.
+  /// \param out the parts for the ranks
   /// \param out_counts the elements for each rank; their sum is the length of `out`
+  /// \param in the parts from the ranks
   /// \param in_counts the elements from each rank; rank r's count for this rank
   template <detail::element_range R, detail::result_range To>
     requires std::same_as<std::ranges::range_value_t<R>, std::ranges::range_value_t<To>>
@@ -225,7 +238,10 @@ class group {
   }
 
   /// As gather, with parts of different lengths.
+  /// \param mine   of the count of this rank
+  /// \param all    at the root as long as all parts; elsewhere not used, and may be empty
   /// \param counts at the root the elements of each rank; elsewhere not used
+  /// \param root   the rank that gets them
   template <detail::element_range R, detail::result_range To>
     requires std::same_as<std::ranges::range_value_t<R>, std::ranges::range_value_t<To>>
   task<void> gather(R&& mine, To&& all, std::span<const std::size_t> counts,

@@ -14,6 +14,7 @@ namespace weft {
 /// After the first send from it, peers can read all of it; they can never write it. Move-only.
 class shared_memory {
  public:
+  /// \param owner the context whose peers can read the memory
   /// \param size bytes, not 0; rounded up to whole pages by the kernel
   /// \throws weft::error  invalid_argument, unsupported (no shared memory here), out_of_memory,
   ///         system

@@ -5,6 +5,10 @@
 // Panda, "Design and Implementation of Open MPI over Quadrics/Elan4" (2005).
 #pragma once
 
+#ifdef WEFT_WITHOUT_QDMA
+#error "this weft was built without qdma; build it with -DWEFT_WITH_QDMA=ON"
+#endif
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -98,11 +102,16 @@ class chain {
 class region;
 
 /// Posts a message to a queue of this process, or of a process that was met.
+/// \param to      the queue
 /// \param message at most max_post bytes, copied now \throws weft::error (invalid_argument)
 chain post(remote_queue to, const_buffer message);
 
 /// Copies from this process's memory to another process's.
-/// \param size bytes; both offsets are in bytes from the beginning of their region
+/// \param from        a region of this process
+/// \param from_offset bytes from its beginning
+/// \param to          a region of the other process
+/// \param to_offset   bytes from its beginning
+/// \param size        bytes
 chain rdma_write(const region& from, std::uint64_t from_offset, remote_region to,
                  std::uint64_t to_offset, std::uint64_t size);
 
@@ -295,11 +304,13 @@ class device {
 
   /// \param memory must live as long as the region. Other processes reach it if the kernel permits
   ///        CMA
+  /// \param permissions what other processes may do with it
   /// \throws weft::error (out_of_memory) after 1024 regions
   region register_memory(std::span<std::byte> memory, rights permissions);
 
   /// Allocates memory of the device, which other processes have mapped: copies need no system call.
   /// \param size bytes, not 0; all regions of a device together at most 64 MiB
+  /// \param permissions what other processes may do with it
   /// \throws weft::error (invalid_argument, out_of_memory)
   region allocate(std::size_t size, rights permissions);
 

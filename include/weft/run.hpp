@@ -43,6 +43,8 @@ awaited_t<X> sync_wait(context& ctx, X x) {
 /// Starts a task without waiting for its end; it runs while a thread is inside `run`. Any thread.
 /// The destructor of the context ends the context's operations with errc::closed and then waits for
 /// the task, also on a pool. A task that waits for something else delays the destructor.
+/// \param ctx the context whose `run` runs it
+/// \param x   the task; taken over
 /// \param on_failure called with the task's exception, on the task's thread; the default ends the
 ///        program
 void spawn(context& ctx, task<void> x,

@@ -2,6 +2,7 @@
 // Includes the headers that most programs need.
 #pragma once
 
+#include <weft/build.hpp>
 #include <weft/call.hpp>
 #include <weft/context.hpp>
 #include <weft/coro/as_result.hpp>
@@ -22,6 +23,7 @@
 #include <weft/region.hpp>
 #include <weft/region_of.hpp>
 #include <weft/run.hpp>
+#include <weft/run_main.hpp>
 #include <weft/stream.hpp>
 #include <weft/value.hpp>
 #include <weft/wire.hpp>

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "api/options.hpp"
-#include "api/qdma_port.hpp"
 #include "collectives/communicator.hpp"
 #include "transports/composite/factory.hpp"
 #include "transports/qdma/factory.hpp"
@@ -257,20 +256,6 @@ void core::refuse_child() const {
   throw error(errc::invalid_argument,
               "this context was made before fork() and belongs to the parent process; make one of "
               "this process's own, in a job with options::standalone");
-}
-
-qdma::detail::port& core::open_qdma(transports::qdma::table t) {
-  auto made = qdma::detail::port::make(engine_, std::move(t));
-  const runtime::engine::holder hold(engine_);
-  if (qdma_ || ended()) {
-    made->shut();
-    if (ended()) throw error(errc::closed, "the context has ended");
-    throw error(errc::invalid_argument, "this context has a qdma device already; use that one");
-  }
-  engine_.add(made->device());
-  qdma_ = std::move(made);
-  engine_.look_after();
-  return *qdma_;
 }
 
 std::span<std::byte> core::allocate_shared(std::size_t size) {

@@ -33,6 +33,16 @@ struct external_transport {
   std::function<std::unique_ptr<transports::transport>(runtime::engine&)> make;
 };
 
+/// Something that a lane ends together with its operations: a qdma device, where it is built in.
+class extension {
+ public:
+  /// Progress lock held.
+  virtual void shut() noexcept = 0;
+
+ protected:
+  ~extension() = default;
+};
+
 /// The layers of one lane, in the order in which they depend on each other. The first lane is the
 /// context itself: it makes, owns and ends the further ones. Made and destroyed by the
 /// application's thread; members are thread-safe as their own classes say.
@@ -97,7 +107,7 @@ class core final : proto::call_table::host {
   void forget(std::span<const std::byte> memory) noexcept;
   metrics snapshot() const;
 
-  /// The context's qdma device, which lives until its end. \throws weft::error
+  /// The context's qdma device, which lives until its end (src/api/qdma.cpp). \throws weft::error
   qdma::detail::port& open_qdma(transports::qdma::table t);
 
  private:
@@ -130,8 +140,7 @@ class core final : proto::call_table::host {
   proto::messenger messenger_;
   connections::connection_setup connections_;
   std::atomic<bool> ended_{false};
-  std::shared_ptr<qdma::detail::port>
-      qdma_;                            // null: none was opened; set with the progress lock held
+  std::shared_ptr<extension> qdma_;  // null: none was opened; set with the progress lock held
   communicator_ptr world_;
   std::vector<context> further_lanes_;  // of the first lane: those from 1 on; constant once made
 };

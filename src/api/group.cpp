@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/core.hpp"
+#include "api/no_rank.hpp"
 #include "collectives/communicator.hpp"
 #include "proto/group_table.hpp"
 
@@ -33,9 +34,7 @@ peer_id group::rank() const noexcept { return state_->rank(); }
 peer_id group::size() const noexcept { return state_->size(); }
 
 endpoint group::operator[](peer_id rank) const {
-  if (rank >= size())
-    throw error(errc::invalid_argument,
-                fmt::format("there is no rank {} in a group of {}", rank, size()));
+  if (rank >= size()) throw detail::no_such_rank(owner_->core(), rank, size());
   return owner_->peer(state_->member(rank));
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include <weft/build.hpp>
 #include <weft/environment.hpp>
 #include <weft/error.hpp>
 
@@ -82,10 +83,29 @@ std::vector<std::string> words(const std::string& text) {
   return all;
 }
 
+/// The default list may name transports that this build or host lacks; a list that was asked for
+/// may not name what this build lacks. `entry` may be several joined by +.
+void refuse_absent(const char* name, const std::string& value, std::string_view entry) {
+  for (const build_part& part : build_parts()) {
+    if (part.built_in) continue;
+    for (std::string_view rest = entry; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('+'), rest.size());
+      if (rest.substr(0, end) == part.name)
+        throw error(errc::unsupported,
+                    fmt::format("{}=\"{}\": the transport {} is not built in; build weft with "
+                                "-D{}=ON, or leave the transport out",
+                                name, value, part.name, part.option));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+}
+
 void set_transports(options& o, const char* name, const std::string& value) {
   std::vector<std::string> all = words(value);
   if (all.empty() || std::set(all.begin(), all.end()).size() != all.size())
     bad(name, value, "one or more of self, shm, qdma, verbs and tcp, with commas, each once");
+  if (all != options{}.transports)
+    for (const std::string& one : all) refuse_absent(name, value, one);
   o.transports = std::move(all);
 }
 

@@ -13,6 +13,24 @@
 #include "api/core.hpp"
 #include "api/qdma_port.hpp"
 
+namespace weft::detail {
+
+qdma::detail::port& core::open_qdma(transports::qdma::table t) {
+  auto made = qdma::detail::port::make(engine_, std::move(t));
+  const runtime::engine::holder hold(engine_);
+  if (qdma_ || ended()) {
+    made->shut();
+    if (ended()) throw error(errc::closed, "the context has ended");
+    throw error(errc::invalid_argument, "this context has a qdma device already; use that one");
+  }
+  engine_.add(made->device());
+  qdma_ = made;
+  engine_.look_after();
+  return *made;
+}
+
+}  // namespace weft::detail
+
 namespace weft::qdma {
 
 using detail::port;

@@ -8,6 +8,7 @@
 #include <weft/qdma.hpp>
 
 #include "api/callback_request.hpp"
+#include "api/core.hpp"
 #include "runtime/engine.hpp"
 #include "transports/qdma/device.hpp"
 #include "wireup/unix_socket.hpp"
@@ -26,7 +27,7 @@ bool ask_for_table(runtime::engine& e, const transports::qdma::socket_id& where,
 /// Two nodes keep the connection over which they have exchanged cards: when it ends, for any
 /// reason, the other node is lost. Owned by the core; the watches of sockets hold it weakly.
 /// docs/wire-format.md, "QDMA".
-class port final : public std::enable_shared_from_this<port> {
+class port final : public weft::detail::extension, public std::enable_shared_from_this<port> {
  public:
   /// \throws weft::error (system)
   static std::shared_ptr<port> make(runtime::engine& e, transports::qdma::table t);
@@ -43,7 +44,7 @@ class port final : public std::enable_shared_from_this<port> {
   bool meet(process who, const arrival_box& box);
 
   /// The context ends. Progress lock held.
-  void shut() noexcept;
+  void shut() noexcept override;
 
  private:
   struct connection {

@@ -15,4 +15,7 @@ bench() {
 # says TEXT: the last run printed it.
 says() { grep -qF -- "$1" <<<"$said" || { echo "missing: $1"; exit 1; }; }
 
+# needs_part NAME: skips where the build leaves it out.
+needs_part() { weft-info --version | grep -q "^built with: .*\b$1\b" || skip "weft is built without $1"; }
+
 [ "$(nproc)" -ge 2 ] || skip "a pair needs two cores"

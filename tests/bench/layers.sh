@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cost that each layer adds to a small message.
 . "$(dirname "$0")/common.sh"
+needs_part qdma
 
 bench layers --rounds 1 --effort 0.02
 says "above the transport"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cost of asynchronous progress, on every transport between two processes.
 . "$(dirname "$0")/common.sh"
+needs_part qdma
 
 bench progress --rounds 1 --effort 0.02
 says "condition variable"

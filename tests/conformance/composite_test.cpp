@@ -10,6 +10,8 @@
 #include <thread>
 
 #include "conversation.hpp"
+#include "support/parts.hpp"
+#include "support/skip.hpp"
 
 using namespace conformance;
 using weft::context;
@@ -67,6 +69,7 @@ TEST_CASE("conformance: one message is striped over two transports") {
 // The links of the composite transport were offered, and refused one after the other.
 TEST_CASE(
     "conformance: several links of another transport, where a composite one is not to be had") {
+  if (!weft::tests::has_part("verbs")) return weft::tests::skip("built without verbs");
   const std::string left = "unix://weft-ways-" + std::to_string(::getpid()),
                     right = left + "-right";
   weft::options has_all, has_no_device;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "api/core.hpp"
+#include "support/parts.hpp"
 #include "transports/fake/factory.hpp"
 
 namespace conformance {
@@ -151,6 +152,7 @@ bool is_tried(const setting& s) {
   const std::string_view transport(s.transport);
   const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
   if (only ? transport != only : transport.starts_with("verbs")) return false;
+  if (!weft::tests::has_part("qdma") && transport.starts_with("qdma")) return false;
   return !WEFT_TEST_ONE_PROCESS || s.where != place::two_processes;
 }
 

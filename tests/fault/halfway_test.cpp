@@ -14,6 +14,7 @@
 #include <weft/weft.hpp>
 
 #include "halfway.hpp"
+#include "support/parts.hpp"
 #include "world.hpp"
 
 using namespace fault;
@@ -97,6 +98,7 @@ TEST_CASE("kill: in the middle of a message that a link reads or writes") {
                                           {"shm", "get", "no", "direct"}}));
   const std::string way = m.way, chained = m.chained, ends = m.ends;
   const bool it_sends = GENERATE(true, false);
+  if (!weft::tests::has_part("qdma") && m.transport == std::string_view("qdma")) return;
   CAPTURE(m.transport, way, chained, ends, it_sends);
   {
     weft::options o;

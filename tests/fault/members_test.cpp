@@ -14,6 +14,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/parts.hpp"
+#include "support/skip.hpp"
 #include "wireup/job_key.hpp"
 #include "world.hpp"
 
@@ -292,6 +294,7 @@ TEST_CASE("members: ten thousand come and go over shm", "[.soak]") {
   come_and_go("self,shm", 10'000, 8);
 }
 TEST_CASE("members: ten thousand come and go over qdma", "[.soak]") {
+  if (!weft::tests::has_part("qdma")) return weft::tests::skip("built without qdma");
   come_and_go("self,qdma", 10'000, 8);
 }
 TEST_CASE("members: ten thousand come and go over tcp", "[.soak]") {

@@ -2,9 +2,7 @@
 # Installs weft into an empty folder, then builds and runs a project that knows only that folder.
 cmake_minimum_required(VERSION 3.25)
 
-function(run)
-  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/first.cmake")
 
 file(REMOVE_RECURSE "${WORK}")
 set(prefix "${WORK}/prefix")
@@ -17,6 +15,15 @@ run(${CMAKE_COMMAND} --build "${WORK}/build")
 run("${WORK}/build/consumer")
 run("${WORK}/build/consumer-of-coro")
 run("${WORK}/build/consumer-of-interop")
+
+# The first page of README.md.
+take_first_program("${WORK}/first")
+run(${CMAKE_COMMAND} -S "${WORK}/first" -B "${WORK}/first/build" -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}"
+  "-DCMAKE_PREFIX_PATH=${prefix}")
+run(${CMAKE_COMMAND} --build "${WORK}/first/build")
+if(EXISTS "${prefix}/bin/weft-run")
+  run_first_program("${prefix}/bin/weft-run" "${WORK}/first/build/first")
+endif()
 
 set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
 execute_process(COMMAND pkg-config --cflags --libs --static weft

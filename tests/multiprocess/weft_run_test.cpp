@@ -342,6 +342,13 @@ TEST_CASE("a rank has one context in the job at a time") {
   CHECK(job.err().empty());
 }
 
+TEST_CASE("a rank that the job does not have is refused with the ranks that it has") {
+  launcher job({"-n", "2", WEFT_TEST_BIN_DIR "/tests/crowd"});
+  CHECK(job.wait() == 1);
+  CHECK_THAT(job.err(),
+             Contains("crowd: there is no rank 2 in a group of 2; its ranks are 0 to 1"));
+}
+
 TEST_CASE("a rank that ends before it was met is told as such, whatever follows it") {
   launcher job(shell({"-n", "2", "--kill-on-failure"},
                      "test $WEFT_RANK = 1 && exit 0; exec " WEFT_TEST_BIN_DIR "/tests/contexts"));

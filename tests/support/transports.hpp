@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/parts.hpp"
+
 namespace weft::tests {
 
 /// Those that work on any machine; or, where an RDMA device is known to exist, the one that
@@ -13,6 +15,7 @@ namespace weft::tests {
 inline std::vector<std::string> transports() {
   const char* const only = std::getenv("WEFT_TEST_TRANSPORT");
   if (only) return {only};
+  if (!has_part("qdma")) return {"shm", "tcp"};
   return {"shm", "qdma", "tcp"};
 }
 

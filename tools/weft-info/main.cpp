@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/build.hpp>
 #include <weft/environment.hpp>
 #include <weft/explain.hpp>
 #include <weft/weft.hpp>
@@ -82,8 +83,32 @@ ordered_json machine() {
   return all;
 }
 
+/// The version, and the parts that this build has and has not, in lines.
+std::string build_text() {
+  std::string with, without;
+  for (const build_part& part : build_parts())
+    (part.built_in ? with : without) += fmt::format(" {}", part.name);
+  std::string text = fmt::format("weft {}\nbuilt with:{}", version(), with);
+  return without.empty() ? text : text + "\nbuilt without:" + without;
+}
+
+ordered_json parts() {
+  ordered_json all = ordered_json::array();
+  for (const build_part& part : build_parts())
+    all.push_back({{"name", part.name},
+                   {"built_in", part.built_in},
+                   {"option", part.option},
+                   {"meaning", part.meaning}});
+  return all;
+}
+
 void show(const ordered_json& report) {
-  fmt::print("weft {}\n\nvariables\n", report["version"].get<std::string>());
+  fmt::print("{}\n", build_text());
+  for (const auto& part : report["parts"])
+    if (!part["built_in"].get<bool>())
+      fmt::print("  {:<22}  {}\n", part["option"].get<std::string>(),
+                 part["meaning"].get<std::string>());
+  fmt::print("\nvariables\n");
   if (const auto file = report["configuration_file"].get<std::string>(); !file.empty())
     fmt::print("  {:<22}  {}: read first; the environment replaces its settings\n", "WEFT_CONFIG",
                file);
@@ -230,7 +255,8 @@ int answer(const request& wanted) {
     return 0;
   }
   ordered_json report;
-  report["version"] = WEFT_VERSION;
+  report["version"] = version();
+  report["parts"] = parts();
   const char* const file = std::getenv("WEFT_CONFIG");
   report["configuration_file"] = file ? file : "";
   report["variables"] = variables(now);
@@ -255,7 +281,7 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Shows weft's version, its variables, what this machine offers and what a context makes of "
       "it.");
-  app.set_version_flag("--version", "weft " WEFT_VERSION);
+  app.set_version_flag("--version", build_text());
   app.add_flag("--json", wanted.as_json, "as JSON");
   auto* why =
       app.add_option("--why", wanted.about,

@@ -36,7 +36,8 @@ concept worker_arena = requires(A& a, pool_worker w) {
 }  // namespace detail
 
 /// An executor with the threads of a oneTBB arena: `co_await resume_on(pool)` continues there, and
-/// oneTBB's parallel algorithms use the pool's threads too. `co_await resume_home()` moves back.
+/// oneTBB's parallel algorithms use the pool's threads too. `co_await resume_home()` moves back. In
+/// a build without oneTBB (WEFT_WITH_TBB=OFF) a pool starts threads of its own.
 ///
 /// A program that has a tbb::task_arena of its own makes a pool of that: coroutines on the pool run
 /// in the arena, and so do parallel algorithms that they call.
@@ -53,7 +54,8 @@ class pool final : public executor {
  public:
   /// \param threads the number of threads that may compute at once; 0: the number of the process's
   ///        cores
-  /// \throws weft::error (invalid_argument) if negative
+  /// \throws weft::error  invalid_argument: negative; system: without oneTBB, a thread could not be
+  ///        started
   explicit pool(int threads = 0);
 
   /// \param arena a tbb::task_arena, which must outlive the pool. The pool uses at most its

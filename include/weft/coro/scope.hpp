@@ -93,6 +93,7 @@ class scope final : private detail::detached_task_owner {
   }
 
   /// The same, and passes the value to `use`.
+  /// \param x   as above
   /// \param use called with the value (with nothing for void) when `x` has ended well: for a
   ///        request on the thread that ends it, possibly inside this call; for a task on the task's
   ///        thread. An exception of `use` counts as the failure of `x`.

@@ -8,6 +8,9 @@
 #include <weft/explain.hpp>
 #include <weft/weft.hpp>
 
+#include "support/parts.hpp"
+#include "support/skip.hpp"
+
 using namespace weft;
 
 namespace {
@@ -131,6 +134,7 @@ TEST_CASE("explain_peer tells it, too, when no transport reaches the peer") {
 
 TEST_CASE(
     "who is reached by nothing is told why of every transport, also of those that are missing") {
+  if (!tests::has_part("verbs")) return tests::skip("built without verbs");
   const std::string said =
       with_peer({"self", "verbs"}, {"self"}, [](context& ctx, const endpoint& to) {
         const auto r = sync_wait(ctx, as_result(to.send(const_buffer{}, tag{1})));

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <weft/memory.hpp>
-#include <weft/qdma.hpp>
 #include <weft/weft.hpp>
 
 #include "support/refusal.hpp"
@@ -133,7 +132,4 @@ TEST_CASE("misuse: what this side has closed is said to be so") {
 TEST_CASE("misuse: memory of no bytes") {
   context ctx(quiet());
   CHECK_THAT(refusal([&] { const shared_memory none(ctx, 0); }), Contains("0 bytes"));
-  qdma::device device = qdma::device::open(ctx);
-  CHECK_THAT(refusal([&] { static_cast<void>(device.allocate(0, qdma::rights::read)); }),
-             Contains("0 bytes"));
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weft/run_main.hpp>
+
+#include <errno.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace weft {
+
+int detail::report_failure(const std::exception_ptr& failure) noexcept {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", ::program_invocation_short_name, e.what());
+  } catch (...) {
+    std::fprintf(stderr, "%s: an exception that is no std::exception\n",
+                 ::program_invocation_short_name);
+  }
+  return EXIT_FAILURE;
+}
+
+}  // namespace weft
