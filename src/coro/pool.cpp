@@ -1,48 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/coro/pool.hpp>
 
-#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <string>
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/task_arena.h>
+#include "coro/own_arena.hpp"
 
 namespace weft {
+
 namespace {
-
-/// The arena of a pool that was made with a number of threads.
-class own_arena {
- public:
-  explicit own_arena(int threads)
-      : enough_(tbb::global_control::max_allowed_parallelism, enough_for(threads)),
-        arena_(threads, 0) {
-    arena_.initialize();
-  }
-
-  tbb::task_arena& get() noexcept { return arena_; }
-
- private:
-  /// One more: oneTBB counts the thread that calls it, which does not work here.
-  static std::size_t enough_for(int threads) {
-    const auto now =
-        tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-    return std::max(now, static_cast<std::size_t>(threads) + 1);
-  }
-
-  tbb::global_control enough_;
-  tbb::task_arena arena_;
-};
 
 int checked(int threads) {
   if (threads < 0)
     throw error(errc::invalid_argument, "a pool of " + std::to_string(threads) +
                                             " threads; pass 0 for one per core, or a count");
-  return threads > 0 ? threads : tbb::info::default_concurrency();
+  return threads > 0 ? threads : detail::own_arena::usual_threads();
 }
 
 }  // namespace
@@ -56,9 +31,8 @@ class detail::pool_workers {
   explicit pool_workers(int threads)
       : threads_(threads),
         own_(std::in_place, threads),
-        arena_(&own_->get()),
-        enqueue_(
-            [](void* arena, pool_worker w) { static_cast<tbb::task_arena*>(arena)->enqueue(w); }) {}
+        arena_(&*own_),
+        enqueue_([](void* arena, pool_worker w) { static_cast<own_arena*>(arena)->enqueue(w); }) {}
 
   pool_workers(void* arena, int threads, enqueue_fn enqueue)
       : threads_(threads), arena_(arena), enqueue_(enqueue) {}
