@@ -170,8 +170,8 @@ class typed_call_operation : public call_operation {
   const_buffer arguments() const noexcept override { return args_.bytes(); }
   room place(std::uint64_t size) noexcept override {
     mutable_buffer into;
-    const errc status = reply_.make_room(size, into);
-    return {into, status};
+    const errc why = reply_.make_room(size, into);
+    return {into, why};
   }
 
   const call_bytes args_;
