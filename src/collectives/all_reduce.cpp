@@ -62,7 +62,8 @@ task<void> all_reduce_doubling(collective c, mutable_buffer data, const reductio
 }
 
 /// Halves the data that a rank reduces in each step, until it has one block of the result; the same
-/// steps backwards give all blocks to all.
+/// steps backwards give all blocks to all. Near ranks exchange the large parts, so that of a host
+/// with p ranks only a p-th of the data leaves for each rank.
 task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const reduction& how) {
   const folding f(c);
   const scratch theirs(data.size());
@@ -72,7 +73,7 @@ task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const redu
     return data.subspan(blocks.begin(from), blocks.begin(from + count) - blocks.begin(from));
   };
   peer_id begin = 0, count = f.n;  // the blocks that this rank still reduces
-  for (peer_id step = f.n / 2; !f.idle && step != 0; step /= 2) {
+  for (peer_id step = 1; !f.idle && step < f.n; step *= 2) {
     const peer_id other = f.rank(f.folded ^ step);
     const bool upper = (f.folded & step) != 0;
     count /= 2;
@@ -83,7 +84,7 @@ task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const redu
     how(keep, place, keep.data());
     if (upper) begin += count;
   }
-  for (peer_id step = 1; !f.idle && step < f.n; step *= 2) {
+  for (peer_id step = f.n / 2; !f.idle && step != 0; step /= 2) {
     const peer_id other = f.rank(f.folded ^ step);
     const bool upper = (f.folded & step) != 0;
     const peer_id theirs_from = upper ? begin - count : begin + count;

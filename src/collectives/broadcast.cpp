@@ -16,18 +16,22 @@ struct from_root {
   from_root(const collective& c, peer_id root) noexcept
       : n(c.size()), first(root), me((c.rank() + n - root) % n) {}
   peer_id rank(peer_id relative) const noexcept { return (relative + first) % n; }
+  /// The ranks from this one on that are below it in a binomial tree, itself included, if there are
+  /// so many: the lowest bit of its number; for the root all.
+  peer_id span() const noexcept { return me == 0 ? std::bit_ceil(n) : me & (~me + 1); }
   peer_id n, first, me;
 };
 
 }  // namespace
 
-/// A rank receives from the rank without its highest bit, and sends to those with a higher one.
+/// A rank receives from the rank without its lowest bit, and sends to those with a lower bit
+/// instead, the farthest first: so a message crosses into each host once.
 task<void> broadcast_binomial(collective c, mutable_buffer data, peer_id root) {
   const from_root v(c, root);
-  peer_id step = std::bit_floor(v.me);  // 0 for the root
-  if (v.me != 0) co_await together(c, c.recv(v.rank(v.me - step), data));
-  for (step = v.me == 0 ? 1 : 2 * step; v.me + std::uint64_t{step} < v.n; step *= 2)
-    co_await together(c, c.send(v.rank(v.me + step), data));
+  peer_id span = v.span();
+  if (v.me != 0) co_await together(c, c.recv(v.rank(v.me - span), data));
+  for (span /= 2; span != 0; span /= 2)
+    if (v.me + span < v.n) co_await together(c, c.send(v.rank(v.me + span), data));
 }
 
 /// Segment k comes in while segment k - 1 goes out.
@@ -61,8 +65,7 @@ task<void> broadcast_scatter_all_gather(collective c, mutable_buffer data, peer_
   const auto run = [&](peer_id from, peer_id to) {
     return data.subspan(blocks.begin(from), blocks.begin(to) - blocks.begin(from));
   };
-  // The span of ranks below this one: the lowest bit of its number; for the root all.
-  peer_id span = v.me == 0 ? std::bit_ceil(v.n) : v.me & (~v.me + 1);
+  peer_id span = v.span();
   if (v.me != 0)
     co_await together(c, c.recv(v.rank(v.me - span), run(v.me, std::min(v.me + span, v.n))));
   for (span /= 2; span != 0; span /= 2)

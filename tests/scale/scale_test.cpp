@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "scale/report.hpp"
+
+namespace {
+
+using namespace scale;
+
+std::vector<finding> find(const wishes& w) {
+  std::vector<finding> all;
+  survey(w, [&](const finding& f) { all.push_back(f); });
+  return all;
+}
+
+wishes small(bool all_algorithms) {
+  wishes w;
+  w.ranks = {5, 8, 64};
+  w.works = {{kind::barrier, 0},       {kind::broadcast, 8},         {kind::broadcast, 256 << 10},
+             {kind::all_reduce, 8},    {kind::all_reduce, 64 << 10}, {kind::all_gather, 8},
+             {kind::all_gather, 4096}, {kind::all_to_all, 8},        {kind::all_to_all, 4096}};
+  w.all_algorithms = all_algorithms;
+  w.machine.places = {4, 2, 2};  // several hosts and racks with few ranks
+  return w;
+}
+
+std::unique_ptr<parcel> message(weft::peer_id from, weft::peer_id to, std::uint32_t bytes) {
+  auto p = std::make_unique<parcel>();
+  p->from = from;
+  p->to = to;
+  p->header.size = bytes;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("a message costs latency, both overheads and its bytes") {
+  network net = network::rdma();
+  net.costs[0] = {1.0, 0.25, 0.125, 1.0 / 1024};
+  fabric way(net, 2);
+  way.send(message(0, 1, 1024 - sizeof(transports::frame_header)));
+  REQUIRE(way.next());
+  CHECK(in_microseconds(way.clock_of(0)) == 0.25);
+  CHECK(in_microseconds(way.clock_of(1)) == 0.25 + 1.0 + 1.0 + 0.25);
+  CHECK_FALSE(way.next());
+}
+
+TEST_CASE("ranks of one host share its port, and ranks of two hosts do not") {
+  network net = network::rdma();
+  net.costs[2] = {1.0, 0.0, 0.5, 0.0};
+  net.places = {2, 1, 4};
+  fabric way(net, 6);
+  way.send(message(0, 4, 0));
+  way.send(message(1, 5, 0));  // waits for the gap of the first
+  way.send(message(2, 5, 0));  // leaves at once, and comes first
+  for (int i = 0; i != 3; ++i) REQUIRE(way.next());
+  CHECK(in_microseconds(way.clock_of(4)) == 1.0);
+  CHECK(in_microseconds(way.clock_of(5)) >= 1.5);
+  CHECK_FALSE(way.next());
+}
+
+TEST_CASE("a rank takes messages one after the other") {
+  network net = network::rdma();
+  net.costs[0] = {1.0, 0.5, 0.0, 0.0};
+  fabric way(net, 3);
+  way.send(message(0, 2, 0));
+  way.send(message(1, 2, 0));
+  while (way.next()) {
+  }
+  CHECK(in_microseconds(way.clock_of(2)) == 0.5 + 1.0 + 0.5 + 0.5);
+}
+
+TEST_CASE("the level between two ranks is their largest border") {
+  network net;
+  net.places = {4, 2, 2};
+  CHECK(net.between(0, 3) == level::core);
+  CHECK(net.between(0, 4) == level::socket);
+  CHECK(net.between(0, 8) == level::host);
+  CHECK(net.between(0, 16) == level::rack);
+}
+
+TEST_CASE("every algorithm gives right results at all ranks of a simulated job") {
+  // survey throws when a result is wrong or a rank waits for ever.
+  const auto all = find(small(true));
+  std::set<std::pair<kind, algorithm>> seen;
+  for (const finding& f : all) seen.insert({f.what.what, f.how});
+  CHECK(seen.size() == 11);
+}
+
+TEST_CASE("a simulated job gives the same figures each time") {
+  const auto first = find(small(false)), second = find(small(false));
+  REQUIRE(first.size() == second.size());
+  for (std::size_t i = 0; i != first.size(); ++i) {
+    CHECK(first[i].cost.microseconds == second[i].cost.microseconds);
+    CHECK(first[i].cost.total.frames == second[i].cost.total.frames);
+    CHECK(first[i].cost.total.bytes == second[i].cost.total.bytes);
+    CHECK(first[i].known.peers == second[i].known.peers);
+  }
+}
+
+TEST_CASE(
+    "a dissemination barrier has a message to 2 log n ranks, in virtual time near its bound") {
+  wishes w;
+  w.ranks = {64};
+  w.works = {{kind::barrier, 0}};
+  const auto all = find(w);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].cost.most.frames == 6);
+  CHECK(all[0].known.most_peers == 11);  // the ranks 32 before and 32 after are one
+  CHECK(all[0].ratio() >= 1);
+  CHECK(all[0].ratio() < 3);
+}
+
+TEST_CASE("the bound of a large reduction is that of the port that the ranks of a host share") {
+  network net = network::rdma();
+  const lower_bound b = bound_of({kind::all_reduce, 1 << 20}, net, 512);
+  CHECK(b.least() >= 2.0 * (1 << 20) * 7 / 8 * net.cost(level::host).per_byte);
+  CHECK(bound_of({kind::all_reduce, 8}, net, 512).least() >
+        bound_of({kind::all_reduce, 8}, net, 64).least());
+}
+
+TEST_CASE("a broadcast down a tree enters each host about once") {
+  wishes w = small(true);
+  w.ranks = {64};  // on 8 hosts
+  w.works = {{kind::broadcast, 4096}};
+  for (const finding& f : find(w))
+    if (f.how == algorithm::binomial) CHECK(f.cost.total.leaving < 2 * 7 * 4096);
+}
+
+TEST_CASE("a large reduction moves less than twice the least bytes between hosts") {
+  wishes w = small(true);
+  w.ranks = {64};
+  w.works = {{kind::all_reduce, 64 << 10}};
+  for (const finding& f : find(w))
+    if (f.how == algorithm::rabenseifner || f.how == algorithm::ring)
+      CHECK(f.cost.total.leaving < 2 * 2 * 7 * (64 << 10));
+}
+
+TEST_CASE("the drawing has a panel for each collective") {
+  const std::string svg = drawing(find(small(false)));
+  for (const char* name : {"barrier", "broadcast", "all_reduce", "all_gather", "all_to_all"})
+    CHECK(svg.find(std::string(">") + name + "<") != std::string::npos);
+}
