@@ -38,17 +38,19 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   try {
     for (const auto add :
-         {latency_command::add,  window_commands::add_rate, window_commands::add_bandwidth,
-          overlap_command::add,  alltoall_command::add,     barrier_command::add,
-          idle_command::add,     scale_command::add,        connections_command::add,
-          tax_command::add,      rdma_command::add,         tree_command::add,
-          regcache_command::add, ladder_command::add,       progress_command::add,
-          layers_command::add,   instructions_command::add, bad_clients_command::add,
-          access_command::add,   stream_command::add,       policy_command::add,
-          stripe_command::add,   threads_command::add,      raw_command::add})
+         {latency_command::add,   window_commands::add_rate, window_commands::add_bandwidth,
+          overlap_command::add,   alltoall_command::add,     barrier_command::add,
+          idle_command::add,      scale_command::add,        connections_command::add,
+          tax_command::add,       rdma_command::add,         tree_command::add,
+          regcache_command::add,  ladder_command::add,       progress_command::add,
+          layers_command::add,    instructions_command::add, bad_clients_command::add,
+          access_command::add,    stream_command::add,       policy_command::add,
+          stripe_command::add,    threads_command::add,      raw_command::add,
+          collective_command::add})
       add(app);
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
     add_mpi_command(app, exit_code);
+    add_collectives_command(app, exit_code);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
