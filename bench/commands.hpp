@@ -18,6 +18,7 @@ void add_bandwidth(CLI::App& app);                          ///< large messages,
 namespace overlap_command { void add(CLI::App& app); }      ///< messages while the application computes
 namespace alltoall_command { void add(CLI::App& app); }     ///< many ranks, each with all others
 namespace barrier_command { void add(CLI::App& app); }      ///< barriers of whole jobs
+namespace collective_command { void add(CLI::App& app); }   ///< a collective call, also while the application computes
 namespace idle_command { void add(CLI::App& app); }         ///< CPU time of a context that has nothing to do
 namespace scale_command { void add(CLI::App& app); }        ///< what connected but idle peers cost
 namespace connections_command { void add(CLI::App& app); }  ///< what many connections hold

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
           bad_clients_command::add, access_command::add,       calls_command::add,
           stream_command::add,      policy_command::add,       stripe_command::add,
           threads_command::add,     values_command::add,       asio_command::add,
-          raw_command::add})
+          raw_command::add,         collective_command::add})
       add(app);
 #ifndef WEFT_WITHOUT_QDMA
     tree_command::add(app);
@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
 #endif
     add_compare_command(app, {"dedicated", "polling"}, exit_code);
     add_mpi_command(app, exit_code);
+    add_collectives_command(app, exit_code);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;

@@ -31,6 +31,8 @@ bool holds(const List& list, const std::string& name) {
 void choose_series(const compare_options& options, lineup& who) {
   if (options.hosts)
     std::erase_if(who.all, [](const series& one) { return one.what.among_many(); });
+  if (who.all.empty())
+    throw std::invalid_argument("--hosts is for two processes, and these series have more");
   for (auto& one : who.all) one.what.hosts = options.hosts;
   if (options.only.empty()) return;
   std::vector<std::string> names;

@@ -30,7 +30,7 @@ struct compare_options {
 
 /// The contestants, the series and the targets.
 struct lineup {
-  std::string bench;  ///< as in the JSON lines: "compare" or "mpi"
+  std::string bench;  ///< as in the JSON lines: "compare", "mpi" or "collectives"
   std::vector<series> all;
   std::vector<contestant> contestants;  ///< the first of role::own is compared with the targets
   std::vector<target> targets;
@@ -57,5 +57,9 @@ void add_compare_command(CLI::App& app, std::vector<std::string> modes, int& exi
 /// Adds the subcommand `mpi`: one MPI program over Open MPI's own transports, over Open MPI on
 /// weft, and over MPICH. `exit_code` as above.
 void add_mpi_command(CLI::App& app, int& exit_code);
+
+/// Adds the subcommand `collectives`: the collectives of weft::group, of Open MPI over its own
+/// transports, and of MPICH. `exit_code` as above.
+void add_collectives_command(CLI::App& app, int& exit_code);
 
 }  // namespace weft::bench

@@ -108,6 +108,7 @@ std::string metric_of(const std::string& bench, const std::string& pattern) {
   if (bench == "bandwidth") return "mb_s";
   if (bench == "alltoall") return "us_per_message";
   if (bench == start_of_job) return std::string(ms_per_job);
+  if (pattern.starts_with("computing")) return "beyond_us";
   if (bench != "overlap") return std::string(us_per_call);
   return pattern == "slow_down" ? "beyond_copy" : "excess_us";
 }

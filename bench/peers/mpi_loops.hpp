@@ -39,6 +39,11 @@ std::vector<double> alltoall(std::size_t size, double effort);
 std::vector<double> collective(const std::string& which, std::size_t size, double effort,
                                bool crowded);
 
+/// One line for a pattern of collective_patterns (support/job.hpp) of what.call at this size; an
+/// empty object on other ranks. \param crowded as above
+json collective_pattern(const std::string& pattern, std::size_t size, const job& what,
+                        const line_head& head, bool crowded);
+
 /// One line for the pattern (support/job.hpp) at this size; an empty object on other ranks.
 json overlap(const std::string& pattern, std::size_t size, const job& what, const line_head& head);
 

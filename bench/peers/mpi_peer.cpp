@@ -17,6 +17,7 @@
 #include "peers/mpi_provider.hpp"
 #include "peers/mpi_threads.hpp"
 #include "support/affinity.hpp"
+#include "support/collective_batches.hpp"
 #include "support/hosts.hpp"
 #include "support/job.hpp"
 #include "support/json_lines.hpp"
@@ -84,6 +85,14 @@ void run_threads(const job& what, line_head head, int on_weft) {
     }
 }
 
+void run_collective(const job& what, line_head head, int on_weft, bool crowded) {
+  for (const auto& pattern : patterns_of(what))
+    for (const auto size : sizes_of(what)) {
+      head.size = size;
+      tell(mpi::collective_pattern(pattern, size, what, head, crowded), what, on_weft);
+    }
+}
+
 /// Before any thread is started. \throws std::runtime_error
 void init(int& argc, char**& argv, bool by_threads) {
   const int wanted = by_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
@@ -95,6 +104,7 @@ void init(int& argc, char**& argv, bool by_threads) {
 void run(const job& what, line_head head, bool crowded) {
   const int on_weft = ranks_with_weft();
   if (what.bench == "threads") return run_threads(what, head, on_weft);
+  if (what.bench == "collective") return run_collective(what, head, on_weft, crowded);
   for (const auto size : what.sizes) {
     head.size = size;
     const auto tell_samples = [&](std::string_view metric, const std::vector<double>& samples) {
@@ -141,8 +151,8 @@ int main(int argc, char** argv) {
   CLI::App app("The work of weft-bench, done by an MPI");
   app.require_subcommand(1);
   line_head head{.bench = {}, .transport = "shm", .progress = "polling"};
-  std::vector<std::string> names{"latency",  "rate",    "bandwidth", "overlap",
-                                 "alltoall", "threads", start_of_job};
+  std::vector<std::string> names{"latency",  "rate",    "bandwidth",  "overlap",
+                                 "alltoall", "threads", "collective", start_of_job};
   names.insert(names.end(), mpi_collectives.begin(), mpi_collectives.end());
   std::vector<job> jobs(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {

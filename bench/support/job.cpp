@@ -8,9 +8,17 @@
 #include <algorithm>
 
 namespace weft::bench {
+namespace {
+
+std::vector<std::string> or_all(std::vector<std::string> patterns) {
+  patterns.emplace_back("all");
+  return patterns;
+}
+
+}  // namespace
 
 bool job::among_many() const {
-  return bench == "alltoall" || bench == start_of_job ||
+  return bench == "alltoall" || bench == "collective" || bench == start_of_job ||
          std::find(mpi_collectives.begin(), mpi_collectives.end(), bench) != mpi_collectives.end();
 }
 
@@ -32,6 +40,10 @@ std::vector<std::string> job::arguments() const {
     add("--window", fmt::format("{}", window));
     add("--threads", fmt::format("{}", fmt::join(threads, ",")));
   } else if (among_many()) {
+    if (bench == "collective") {
+      add("--call", call);
+      add("--pattern", pattern);
+    }
     add("--ranks", fmt::format("{}", ranks));
   }
   if (hosts) result.emplace_back("--hosts");
@@ -57,10 +69,8 @@ void add_job_options(CLI::App& app, job& into) {
                    "Use the same buffers again (warm) or 32 different ones (cold)")
         ->check(CLI::IsMember({"warm", "cold"}));
   } else if (into.bench == "overlap") {
-    auto patterns = overlap_patterns;
-    patterns.emplace_back("all");
     app.add_option("--pattern", into.pattern, "Who computes and who waits")
-        ->check(CLI::IsMember(patterns));
+        ->check(CLI::IsMember(or_all(overlap_patterns)));
     app.add_option("--compute-us", into.compute_us, "How long the application computes")
         ->check(CLI::NonNegativeNumber);
   } else if (into.bench == "threads") {
@@ -70,6 +80,11 @@ void add_job_options(CLI::App& app, job& into) {
         ->delimiter(',')
         ->check(CLI::Range(1, 16));
   } else if (into.among_many()) {
+    if (into.bench == "collective") {
+      app.add_option("--call", into.call, "Which call")->check(CLI::IsMember(collective_calls));
+      app.add_option("--pattern", into.pattern, "One after the other, or during a computation")
+          ->check(CLI::IsMember(or_all(collective_patterns)));
+    }
     app.add_option("--ranks", into.ranks, "Processes, shared out over the allowed cores")
         ->check(CLI::Range(2, 1024));
   }

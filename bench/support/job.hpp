@@ -16,15 +16,17 @@ namespace weft::bench {
 
 /// The measurement.
 struct job {
-  std::string bench;  ///< "latency", "rate", "bandwidth", "overlap", "alltoall" or, of MPI alone,
-                      ///< one of mpi_collectives, or start_of_job
+  std::string bench;  ///< "latency", "rate", "bandwidth", "overlap", "alltoall", "collective" or,
+                      ///< of MPI alone, one of mpi_collectives, or start_of_job
   std::vector<std::size_t> sizes{8};  ///< bytes of a message; measured one after the other
   std::size_t window = 1;             ///< messages in flight
   bool batches = false;               ///< of weft's rate and bandwidth: by send_many and recv_many
   std::string buffers =
       "warm";  ///< "warm": `window` buffers, used repeatedly; "cold": see buffer_count()
-  std::string pattern = "all";  ///< of overlap: one of overlap_patterns, or "all"
-  double compute_us = 5000;     ///< of overlap: how long the application computes
+  std::string call = "barrier";  ///< of collective: one of collective_calls
+  std::string pattern = "all";   ///< of overlap or collective: one of overlap_patterns or of
+                                 ///< collective_patterns, or "all"
+  double compute_us = 5000;      ///< of overlap: how long the application computes
   bool standard_send =
       false;      ///< of overlap, for MPI: a blocked sender is in MPI_Send, not MPI_Ssend
   int ranks = 2;  ///< of those that among_many()
@@ -49,6 +51,13 @@ struct job {
 /// The four patterns of overlap.
 inline const std::vector<std::string> overlap_patterns{"both_compute", "receiver_blocked",
                                                        "sender_blocked", "slow_down"};
+
+/// The calls of weft::group that `collective` measures, and the ways to make them: one call after
+/// the other; or each started, then a computation (about as long as the call alone, or much
+/// longer), then the wait for its end.
+inline const std::vector<std::string> collective_calls{"barrier", "broadcast", "all_reduce",
+                                                       "all_to_all"};
+inline const std::vector<std::string> collective_patterns{"plain", "computing", "computing_long"};
 
 /// Calls of MPI that all ranks make together.
 inline const std::vector<std::string> mpi_collectives{"barrier", "bcast", "allreduce"};

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/context.hpp>
@@ -48,5 +49,22 @@ struct candidate {
 /// \throws weft::error (peer_lost, closed, unreachable) if none could be tried, because the peer
 ///         itself is gone or was not found
 task<std::vector<candidate>> explain_peer(context& ctx, endpoint to);
+
+/// An algorithm that a collective of a group can use, and what it costs by the model of the
+/// network that all members share. Costs are for the comparison of algorithms: not measured here.
+struct algorithm_cost {
+  std::string algorithm;  ///< "recursive doubling"
+  double microseconds;
+};
+
+/// The algorithms of a collective, the cheapest first: that one is used. The answer comes from the
+/// function that decides when the collective is called. Any thread.
+/// \param collective the name of its member in `group`, such as all_reduce
+/// \param bytes of one rank's part: of its buffer in a broadcast or reduction, of what it passes to
+///        gather, gets from scatter, or sends to one rank in all_to_all; a barrier has none
+/// \param one_host all ranks are on one host
+/// \throws weft::error (invalid_argument): there is no such collective, or no ranks
+std::vector<algorithm_cost> explain_collective(std::string_view collective, std::size_t bytes,
+                                               peer_id ranks, bool one_host);
 
 }  // namespace weft

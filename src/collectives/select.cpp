@@ -12,9 +12,9 @@ namespace weft::collectives {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kinds{"barrier",    "broadcast",  "reduce",
-                                                "all_reduce", "gather",     "scatter",
-                                                "all_gather", "all_to_all", "scan"};
+constexpr std::array<std::string_view, kinds> kind_names{"barrier",    "broadcast",  "reduce",
+                                                         "all_reduce", "gather",     "scatter",
+                                                         "all_gather", "all_to_all", "scan"};
 constexpr std::array<std::string_view, 10> algorithms{
     "dissemination",      "binomial",     "chain", "scatter, all_gather",
     "recursive doubling", "Rabenseifner", "ring",  "Bruck",
@@ -99,13 +99,13 @@ bool cheaper(const candidate& x, const candidate& y) { return x.microseconds < y
 
 }  // namespace
 
-std::string_view name_of(kind k) noexcept { return kinds[static_cast<std::size_t>(k)]; }
+std::string_view name_of(kind k) noexcept { return kind_names[static_cast<std::size_t>(k)]; }
 std::string_view name_of(algorithm a) noexcept { return algorithms[static_cast<std::size_t>(a)]; }
 
 bool find_kind(std::string_view name, kind& found) noexcept {
-  const auto at = std::find(kinds.begin(), kinds.end(), name);
-  if (at == kinds.end()) return false;
-  found = static_cast<kind>(at - kinds.begin());
+  const auto at = std::find(kind_names.begin(), kind_names.end(), name);
+  if (at == kind_names.end()) return false;
+  found = static_cast<kind>(at - kind_names.begin());
   return true;
 }
 

@@ -29,6 +29,8 @@ enum class kind : std::uint8_t {
   scan
 };
 
+inline constexpr std::size_t kinds = 9;
+
 enum class algorithm : std::uint8_t {
   dissemination,       ///< barrier: rank r signals r + 2^k in step k
   binomial,            ///< a tree of depth log2 n

@@ -54,13 +54,19 @@ bool frame_writer::flush() noexcept {
       note_unsent();
       return false;
     }
-    // Credit that the peer does not wait for is no reason to wake a thread.
-    if (c.kind() != frame_kind::credit || flow_.stop_waiting()) wake_peer();
+    if (needs_reaction(c.kind())) wake_peer();
     good_bye_left_ = good_bye_left_ || (c.kind() == frame_kind::bye && c.extension.a == good_bye);
     controls_.pop();
   }
   note_unsent();
   return true;
+}
+
+/// Credit that the peer does not wait for is no reason to wake a thread. A signal is a message of
+/// no bytes: as any small one, it rings only for a side that sleeps or listens.
+bool frame_writer::needs_reaction(frame_kind kind) noexcept {
+  if (kind == frame_kind::credit) return flow_.stop_waiting();
+  return kind != frame_kind::signal;
 }
 
 void frame_writer::wake_peer() noexcept {

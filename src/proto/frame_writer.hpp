@@ -129,6 +129,7 @@ class frame_writer {
 
  private:
   bool add_control(const control_queue::entry& c) noexcept;
+  bool needs_reaction(frame_kind kind) noexcept;
 
   peer_connection* connection_;
   flow_control flow_;

@@ -28,6 +28,23 @@ said=$(timeout -s KILL 50 weft-info --why 2>&1) || { echo "$said"; exit 1; }
 says "^8388608 bytes"
 [[ $said != *measured\ now* ]] || { echo "$said"; echo "a list of usual sizes is not measured"; exit 1; }
 
+# By collective: the algorithms, the chosen one first.
+said=$(weft-info --why all_reduce:8:8 all_reduce:16m:8 2>&1) || { echo "$said"; exit 1; }
+says "^all_reduce of 8 bytes by 8 ranks"
+says "^  on one host"
+says "^    recursive doubling +[0-9.e+]+  chosen$"
+says "^all_reduce of 16777216 bytes by 8 ranks"
+says "^    (ring|Rabenseifner) +[0-9.e+]+  chosen$"
+said=$(weft-info --why barrier:0:8 --json 2>&1) || { echo "$said"; exit 1; }
+says '"algorithm": "dissemination"'
+says '"on_several_hosts"'
+fails_with "no collective all_mean; there are: barrier, broadcast" weft-info --why all_mean:8:8
+fails_with "COLLECTIVE:SIZE:RANKS" weft-info --why all_reduce:8
+fails_with "COLLECTIVE:SIZE:RANKS" weft-info --why all_reduce:8:none
+fails_with "COLLECTIVE:SIZE:RANKS" weft-info --why all_reduce:8:0
+fails_with "many.*makes no sense" weft-info --why all_reduce:many:8
+fails_with "COLLECTIVE:SIZE:RANKS" weft-info --why 8 all_reduce:8:8
+
 fails_with "the job has 1 ranks" weft-info --why rank:7
 fails_with "write rank:N" weft-info --why rank:one
 fails_with "refused|nobody" weft-info --why "unix://weft-nobody-$$"

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -22,8 +23,10 @@
 #include <weft/explain.hpp>
 #include <weft/weft.hpp>
 
+#include "collectives.hpp"
 #include "machine.hpp"
 #include "measure.hpp"
+#include "sizes.hpp"
 
 namespace {
 
@@ -37,18 +40,10 @@ const std::vector<std::size_t> usual_sizes{8,        44,       64,        1 << 1
 struct request {
   bool as_json = false;
   bool why = false;
-  std::vector<std::string> about = {};  // sizes, or one peer
+  std::vector<std::string> about = {};  // sizes, collectives, or one peer
 };
 
 std::string quoted(const std::string& s) { return s.empty() ? "(empty)" : s; }
-
-/// 4096, 4k, 64K, 1m: the format of the WEFT_* variables.
-std::size_t bytes_of(const std::string& text) {
-  options o;
-  for (const environment_variable& v : environment_variables())
-    if (std::string_view(v.name) == "WEFT_UNEXPECTED_BUDGET") v.set(o, "--why", text);
-  return o.unexpected_budget;
-}
 
 ordered_json variables(const options& now) {
   ordered_json all = ordered_json::array();
@@ -246,9 +241,14 @@ int answer(const request& wanted) {
     wanted.as_json ? fmt::print("{}\n", all.dump(2)) : show_reach(all);
     return 0;
   }
+  if (wanted.why && std::any_of(wanted.about.begin(), wanted.about.end(), info::is_collective)) {
+    const ordered_json all = info::algorithms(wanted.about);
+    wanted.as_json ? fmt::print("{}\n", all.dump(2)) : info::show_algorithms(all);
+    return 0;
+  }
   if (wanted.why) {
     std::vector<std::size_t> sizes;
-    for (const std::string& text : wanted.about) sizes.push_back(bytes_of(text));
+    for (const std::string& text : wanted.about) sizes.push_back(info::bytes_of(text, "--why"));
     if (sizes.empty()) sizes = usual_sizes;
     const ordered_json all = routes(quiet, sizes, !wanted.about.empty());
     wanted.as_json ? fmt::print("{}\n", all.dump(2)) : show_routes(all);
@@ -289,7 +289,9 @@ int main(int argc, char** argv) {
                      "over shared memory, and why, and measure each way between two threads; "
                      "without a size: for a list, without measuring. Or which transports "
                      "were tried to reach a peer, and what came of it: rank:N of the job, or an "
-                     "address of a listener, which then sees a requester come and go");
+                     "address of a listener, which then sees a requester come and go. Or which "
+                     "algorithm a collective uses: its name, the size of a rank's part, and the "
+                     "ranks, such as all_reduce:1m:8");
   why->expected(0, -1);
   try {
     app.parse(argc, argv);

@@ -153,3 +153,23 @@ TEST_CASE("a rank that nobody has is said to be none") {
   REQUIRE_FALSE(r);
   CHECK_THAT(r.failure().what(), Catch::Contains("no process has that rank"));
 }
+
+TEST_CASE("the algorithms of a collective come with their costs, the cheapest first") {
+  for (const bool one_host : {true, false})
+    for (const char* what : {"broadcast", "all_reduce", "gather", "all_to_all"}) {
+      const auto all = explain_collective(what, 1 << 20, 8, one_host);
+      CAPTURE(what, one_host);
+      REQUIRE(all.size() > 1);
+      for (std::size_t i = 1; i != all.size(); ++i)
+        CHECK(all[i - 1].microseconds <= all[i].microseconds);
+    }
+  CHECK(explain_collective("barrier", 0, 5, true).front().algorithm == "dissemination");
+  CHECK(explain_collective("all_reduce", 8, 8, true).front().microseconds <
+        explain_collective("all_reduce", 8, 8, false).front().microseconds);
+}
+
+TEST_CASE("an unknown collective, or one of no ranks, is an error that names the known ones") {
+  CHECK_THROWS_WITH(explain_collective("all_mean", 8, 2, true),
+                    Catch::Contains("all_mean") && Catch::Contains("all_reduce"));
+  CHECK_THROWS_AS(explain_collective("barrier", 0, 0, true), error);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collectives of weft::group beside those of MPI.
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "compare/compare.hpp"
+#include "support/affinity.hpp"
+
+namespace weft::bench {
+namespace {
+
+/// What this comparison lets the user choose beside the usual options.
+struct collectives_options : compare_options {
+  std::vector<std::size_t> sizes{8, 4 * kib, 64 * kib, mib};
+  std::string pattern = "all";
+};
+
+std::vector<series> collectives_series(const collectives_options& options) {
+  std::vector<series> all;
+  for (const int ranks : options.transport == "shm" ? std::vector{2, 4, 8} : std::vector{4})
+    for (const auto& call : collective_calls) {
+      auto what = make_job("collective", options.sizes, 1, "warm", options.effort);
+      what.call = call;
+      what.pattern = options.pattern;
+      what.ranks = ranks;
+      all.push_back({fmt::format("{} {} ranks", call, ranks), std::move(what), options.rounds});
+    }
+  return all;
+}
+
+/// weft, and the MPIs on their own transports.
+std::vector<contestant> everyone(const collectives_options& options) {
+  std::vector<contestant> all{
+      make_own({.name = "weft",
+                .program = {std::filesystem::read_symlink("/proc/self/exe").string()},
+                .about = "weft::group; the waiting thread polls, a progress thread sleeps until it "
+                         "is needed",
+                .arguments = {"--transport", options.transport}})};
+  for (auto& one : make_mpi(options.transport, options.programs())) {
+    if (one.part == role::own) continue;
+    // Its progress thread takes minutes with crowded ranks.
+    if (one.name == "MPICH async")
+      one.takes_part = [cores = allowed_cores().size()](const job& what) {
+        return static_cast<std::size_t>(what.ranks) <= cores;
+      };
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace
+
+void add_collectives_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<collectives_options>();
+  options->rounds = 5;
+  auto* sub = app.add_subcommand("collectives",
+                                 "Collective calls of weft, Open MPI and MPICH, side by side");
+  add_compare_options(*sub, *options);
+  auto patterns = collective_patterns;
+  patterns.emplace_back("all");
+  sub->add_option("--pattern", options->pattern, "One after the other, or during a computation")
+      ->check(CLI::IsMember(patterns));
+  sub->add_option("--size", options->sizes, "Bytes of a rank's part; several with commas")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(false));
+  sub->callback([options, &exit_code] {
+    exit_code = compare(*options, {.bench = "collectives",
+                                   .all = collectives_series(*options),
+                                   .contestants = everyone(*options),
+                                   .targets = {},
+                                   .shows_ratios = true});
+  });
+}
+
+}  // namespace weft::bench

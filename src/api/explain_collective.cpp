@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <weft/explain.hpp>
+
+#include "collectives/select.hpp"
+
+namespace weft {
+
+namespace {
+
+std::string all_collectives() {
+  std::string names;
+  for (std::size_t k = 0; k != collectives::kinds; ++k)
+    names += fmt::format("{}{}", k == 0 ? "" : ", ", name_of(static_cast<collectives::kind>(k)));
+  return names;
+}
+
+}  // namespace
+
+std::vector<algorithm_cost> explain_collective(std::string_view collective, std::size_t bytes,
+                                               peer_id ranks, bool one_host) {
+  collectives::kind what{};
+  if (!collectives::find_kind(collective, what))
+    throw error(errc::invalid_argument, fmt::format("there is no collective {}; there are: {}",
+                                                    collective, all_collectives()));
+  if (ranks == 0) throw error(errc::invalid_argument, "a group has at least one rank");
+  std::vector<algorithm_cost> all;
+  for (const auto& one : collectives::candidates({what, bytes}, {ranks, one_host}))
+    all.push_back({std::string(name_of(one.how)), one.microseconds});
+  return all;
+}
+
+}  // namespace weft
