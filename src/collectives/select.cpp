@@ -27,9 +27,17 @@ struct list {
   void add(algorithm how, double microseconds) { items[count++] = {how, microseconds}; }
 };
 
+// Longer messages have a handshake.
+constexpr double short_message = 64 * 1024;
+
 /// The numbers of the cost formulas.
 struct terms {
   double n, log_n, a, b, c, m;  // ranks, steps, latency, per byte, reduction per byte, bytes
+  double handshake;
+
+  double message(double bytes) const noexcept {
+    return a + (bytes > short_message ? handshake : 0) + bytes * b;
+  }
 };
 
 void reductions(list& l, const terms& t, const collective_size& c, double extra_steps) {
@@ -42,22 +50,28 @@ void reductions(list& l, const terms& t, const collective_size& c, double extra_
 }
 
 void broadcasts(list& l, const terms& t, const collective_size& c, const group_shape& g) {
-  l.add(algorithm::binomial, t.log_n * (t.a + t.m * t.b));
+  l.add(algorithm::binomial, t.log_n * t.message(t.m));
   if (t.n < 3) return;
   const double segments =
       std::max(1.0, std::ceil(t.m / static_cast<double>(chain_segment(c.bytes, g))));
-  l.add(algorithm::chain, (segments + t.n - 2) * (t.a + t.m / segments * t.b));
+  l.add(algorithm::chain, (segments + t.n - 2) * t.message(t.m / segments));
   if (t.m >= t.n)
-    l.add(algorithm::scatter_all_gather,
-          (t.log_n + t.n - 1) * t.a + 2 * (t.n - 1) / t.n * t.m * t.b);
+    l.add(algorithm::scatter_all_gather, t.log_n * (t.message(t.m / 2) - t.m / 2 * t.b) +
+                                             (t.n - 1) / t.n * t.m * t.b +
+                                             (t.n - 1) * t.message(t.m / t.n));
 }
 
 list all(const collective_size& c, const group_shape& g) {
   const cost_model cost = model_of(g);
   const auto n = static_cast<double>(g.ranks);
   const double log_n = std::ceil(std::log2(std::max(2.0, n)));
-  const terms t{
-      n, log_n, cost.latency, cost.per_byte, cost.reduced_byte, static_cast<double>(c.bytes)};
+  const terms t{n,
+                log_n,
+                cost.latency,
+                cost.per_byte,
+                cost.reduced_byte,
+                static_cast<double>(c.bytes),
+                cost.handshake};
   const double folding = std::has_single_bit(g.ranks) ? 0 : 2;
   list l;
   switch (c.what) {
@@ -110,8 +124,8 @@ bool find_kind(std::string_view name, kind& found) noexcept {
 }
 
 cost_model model_of(const group_shape& g) noexcept {
-  return g.one_host ? cost_model{0.4, 1.0 / 8'000, 1.0 / 6'000}
-                    : cost_model{15.0, 1.0 / 1'500, 1.0 / 6'000};
+  return g.one_host ? cost_model{0.4, 16.0, 1.0 / 8'000, 1.0 / 6'000}
+                    : cost_model{15.0, 30.0, 1.0 / 1'500, 1.0 / 6'000};
 }
 
 std::vector<candidate> candidates(const collective_size& c, const group_shape& g) {
@@ -126,14 +140,15 @@ algorithm choose(const collective_size& c, const group_shape& g) noexcept {
   return std::min_element(l.items.begin(), l.items.begin() + l.count, cheaper)->how;
 }
 
-/// The optimum of (s + n - 2) (a + m/s b) is s = sqrt(m b (n - 2) / a); a segment is no smaller
-/// than what a message should be.
+/// The optimum of (s + n - 2) (a + m/s b) is s = sqrt(m b (n - 2) / a), where `a` includes the
+/// handshake: a segment is no smaller than what is worth one.
 std::size_t chain_segment(std::size_t bytes, const group_shape& g) noexcept {
-  constexpr std::size_t smallest = 16 * 1024;
+  constexpr std::size_t smallest = 128 * 1024;
   const cost_model cost = model_of(g);
   const double m = static_cast<double>(bytes);
   const double segments =
-      std::sqrt(m * cost.per_byte * std::max(1.0, static_cast<double>(g.ranks) - 2) / cost.latency);
+      std::sqrt(m * cost.per_byte * std::max(1.0, static_cast<double>(g.ranks) - 2) /
+                (cost.latency + cost.handshake));
   const auto size = static_cast<std::size_t>(m / std::max(1.0, segments));
   return std::max(smallest, (size + 4095) / 4096 * 4096);
 }

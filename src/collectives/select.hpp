@@ -49,11 +49,12 @@ std::string_view name_of(algorithm a) noexcept;
 /// \return false: there is no collective with this name
 bool find_kind(std::string_view name, kind& found) noexcept;
 
-/// The costs by which the choice is made, in microseconds: those of a message of no bytes, of a
-/// byte that crosses, and of a byte that is reduced (latency, gap and computation of LogGP;
-/// Alexandrov et al. 1995). Constants: members must agree without a message.
+/// The costs by which the choice is made, in microseconds: those of a message of no bytes, of the
+/// handshake of a long one, of a byte that crosses, and of a byte that is reduced (latency, gap and
+/// computation of LogGP; Alexandrov et al. 1995). Constants: members must agree without a message.
 struct cost_model {
   double latency;
+  double handshake;
   double per_byte;
   double reduced_byte;
 };

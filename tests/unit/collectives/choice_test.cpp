@@ -36,9 +36,9 @@ TEST_CASE("choice of a collective: operands keep their order where that matters"
 }
 
 TEST_CASE("choice of a collective: the first candidate is the cheapest, and is the choice") {
-  const auto what = GENERATE(kind::barrier, kind::broadcast, kind::reduce, kind::all_reduce,
-                             kind::gather, kind::scatter, kind::all_gather, kind::all_to_all,
-                             kind::scan);
+  const auto what =
+      GENERATE(kind::barrier, kind::broadcast, kind::reduce, kind::all_reduce, kind::gather,
+               kind::scatter, kind::all_gather, kind::all_to_all, kind::scan);
   for (const weft::peer_id ranks : {1u, 2u, 3u, 7u, 8u, 1000u})
     for (const std::size_t bytes : {0u, 8u, 5'000u, 3'000'000u})
       for (const bool one_host : {true, false}) {

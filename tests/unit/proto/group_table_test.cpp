@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups that are revoked: what waits for them ends, and what has come or will come is dropped.
-#include "net.hpp"
 #include "proto/group_table.hpp"
+#include "net.hpp"
 
 using namespace net;
 using namespace weft::proto;
@@ -17,8 +17,7 @@ tag of_group(std::uint64_t group, std::uint64_t sequence = 0) {
 }
 
 void revoke_at_1(nodes& n, std::uint64_t group, const revocation& what) {
-  const auto told =
-      n[0].send(1, nothing, tag{revoke_tag(group)}, send_mode::signal, what.packed());
+  const auto told = n[0].send(1, nothing, tag{revoke_tag(group)}, send_mode::signal, what.packed());
   n.settle();
   REQUIRE(told->ended_with(errc::ok));
 }

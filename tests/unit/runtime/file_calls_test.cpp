@@ -205,7 +205,8 @@ TEST_CASE("file calls: threads take over when a ring is refused later on") {
   CHECK(status == 0);
 }
 
-TEST_CASE("file calls: where io_uring is refused, threads make the calls, and the reason is given") {
+TEST_CASE(
+    "file calls: where io_uring is refused, threads make the calls, and the reason is given") {
   const int status = file_child([] {
     const weft::tests::refusal no[] = {{SYS_io_uring_setup, EPERM}};
     if (!weft::tests::refuse(no)) return 77;
