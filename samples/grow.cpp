@@ -48,7 +48,8 @@ task<void> visit(context& ctx) {
   const membership_view members = job.now();
   std::printf("I am rank %u of %zu members\n", job.rank(), members.ranks.size());
   co_await ctx.peer(0).send_value(hello, static_cast<int>(job.rank()));
-  std::printf("rank 0 answers %d\n", co_await ctx.peer(0).recv_value<int>(hello));
+  const int number = co_await ctx.peer(0).recv_value<int>(hello);
+  std::printf("rank 0 answers %d\n", number);
   co_await job.leave();
 }
 

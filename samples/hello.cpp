@@ -13,8 +13,10 @@ task<void> greet(context& ctx) {
   co_await world[0].send_value(tag{1}, words);
   if (world.rank() != 0) co_return;
 
-  for (peer_id i = 0; i < world.size(); ++i)
-    std::cout << co_await ctx.recv_value<std::string>(tag{1}) << '\n';
+  for (peer_id i = 0; i < world.size(); ++i) {
+    const auto heard = co_await ctx.recv_value<std::string>(tag{1});
+    std::cout << heard << '\n';
+  }
 }
 
 int main() { return run_main(greet); }

@@ -55,15 +55,14 @@ task<std::vector<std::uint64_t>> factor(pool& workers, std::uint64_t number) {
 
 class server {
  public:
-  server(context& ctx, const settings& s) : ctx_(&ctx), s_(&s) {}
+  server(context& ctx, const settings& s) : ctx_(&ctx), s_(&s), signals_(ctx, {SIGINT, SIGTERM}) {}
 
   task<void> serve() {
-    signal_set signals(*ctx_, {SIGINT, SIGTERM});
     listener door = co_await ctx_->listen(s_->listen_at);
     say("serving at " + door.address());
     scope clients;
     clients.start(admit(door));
-    co_await signals.next();
+    co_await signals_.next();
     say("closing");
     door.close();
     closing_.request_stop();  // ends the waits for questions, and nothing else
@@ -104,6 +103,7 @@ class server {
 
   context* ctx_;
   const settings* s_;
+  signal_set signals_;  // before the threads of the pool, which must not get signals
   pool workers_;
   std::stop_source closing_;
 };
@@ -130,14 +130,14 @@ task<void> act(context& ctx, const settings& s) {
 int main(int argc, char** argv) {
   settings s;
   CLI::App app("A server that factors numbers, and its clients.");
-  auto* listen = app.add_option("--listen", s.listen_at, "serve at this address");
-  auto* connect = app.add_option("--connect", s.connect_to, "ask the server there");
-  connect->excludes(listen);
+  auto* way = app.add_option_group("one of");
+  way->add_option("--listen", s.listen_at, "serve at this address");
+  auto* connect = way->add_option("--connect", s.connect_to, "ask the server there");
+  way->require_option(1);
   app.add_option("--patience", s.patience, "seconds to wait for the other side")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_option("numbers", s.numbers, "numbers for the server to factor")->needs(connect);
-  app.require_option();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

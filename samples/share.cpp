@@ -8,9 +8,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <numeric>
+#include <span>
 
 #include <weft/weft.hpp>
 
@@ -38,7 +38,7 @@ task<std::uint64_t> work(endpoint owner, remote_region_of<std::uint64_t> board,
     if (first >= below) co_return done;
     std::uint64_t found = 0;
     for (std::uint64_t n = first; n != std::min(first + piece, below); ++n) found += is_prime(n);
-    co_await owner.put(std::array{found}, board[mine + 1]);
+    co_await owner.put(std::span(&found, 1), board[mine + 1]);
   }
 }
 

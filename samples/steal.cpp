@@ -124,7 +124,8 @@ task<void> add_totients(context& ctx, std::uint32_t last) {
   words all(world.size());
   co_await world.all_gather(name, all);
 
-  const std::array mine{co_await work(world, own[0], all)};
+  const share done = co_await work(world, own[0], all);
+  const std::array mine{done};
   std::vector<share> shares(world.size());
   co_await world.gather(mine, shares);
   co_await world.barrier();  // until then, thieves may look at this rank's word

@@ -94,8 +94,7 @@ class survivor {
   /// a member may be one ahead of those that the loss has kept from theirs.
   task<void> save() {
     checkpoint next{step_, mine_, {}};
-    // A tag for each smaller group: a copy that was under way at the loss is not taken for a later
-    // one.
+    // Each smaller group has another tag: no copy from before a loss is taken for a later one.
     const tag copy{team_.size()};
     co_await when_all(neighbour(1).send_value(copy, mine_),
                       neighbour(team_.size() - 1).recv_value(copy, next.left));
