@@ -4,7 +4,7 @@
 // one takes over its part, and all go back to the last step of which there are copies.
 //
 //   weft-run -n 4 survive --kill 2 --at 25
-//     [1] rank 2 has died in step 25; 3 ranks go on with step 20
+//     [3] rank 2 has died; 3 ranks go on with step 20
 //     [0] right after 100 steps, on 3 ranks
 //
 // weft-run exits with the status of the rank that died. Rank 0 coordinates the job: without it, no
@@ -105,15 +105,13 @@ class survivor {
   /// Every member that is left comes here, because the loss ends the collectives of its group.
   task<void> recover() {
     const endpoint left = neighbour(team_.size() - 1);
-    const int lost_in = step_;
     team_ = co_await team_.shrink();
     const int common = co_await team_.all_reduce(newer_.step, minimum{});
     if (newer_.step != common) newer_ = std::move(older_);
     step_ = common;
     mine_ = newer_.mine;
     if (!is_member(left)) {
-      fmt::print("rank {} has died in step {}; {} ranks go on with step {}\n", left.id(), lost_in,
-                 team_.size(), step_);
+      fmt::print("rank {} has died; {} ranks go on with step {}\n", left.id(), team_.size(), step_);
       mine_.insert(mine_.end(), newer_.left.begin(), newer_.left.end());
     }
     if (co_await team_.all_reduce(std::uint64_t{mine_.size()}) != all_cells)

@@ -36,12 +36,12 @@ wait $first
 grep -qx "360 = 2 \* 2 \* 2 \* 3 \* 3 \* 5" first.txt
 job_server --connect "$listener" & # stays until the server ends
 quiet_one=$!
-job_server --connect "$listener" 1000000016000000063 >last.txt &
+job_server --connect "$listener" 10000004400000259 >last.txt &
 last=$!
-await "asks for 1000000016000000063"
+await "asks for 10000004400000259"
 finish TERM
 wait $last $quiet_one
-grep -qx "1000000016000000063 = 1000000007 \* 1000000009" last.txt
+grep -qx "10000004400000259 = 100000007 \* 100000037" last.txt
 
 serve --patience 0.2
 job_server --connect "$listener" # ends because the server has no patience
