@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort_numbers: sorts a file of 64-bit numbers on several processes (a sample sort), and checks the result.
+// sort_numbers: sorts a file of 64-bit numbers on several processes (a sample sort), and checks the
+// result.
 //
 //   weft-run -n 4 sort_numbers --make 1000000 numbers sorted
-//     [0] 1000000 numbers in order, on 4 ranks: the largest part had 250312
+//     [0] 1000000 numbers in order, on 4 ranks: the largest part had 251146
 //
 // Each process reads its part of `numbers`, sorts it, sends every number to the process that gets
 // its range, and writes the range to its place in `sorted`. Without --make it sorts what is there.
