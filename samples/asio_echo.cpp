@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // asio_echo: an echo service for TCP clients, by Asio, and for weft clients, on one thread.
 //
-//   asio_echo serve unix://echo         prints its TCP port, and serves both until SIGTERM or
-//   SIGINT asio_echo tcp PORT WORDS            a client by TCP asio_echo weft unix://echo WORDS a
-//   client by weft
+//   asio_echo serve unix://echo         prints its TCP port, serves both until SIGTERM or SIGINT
+//   asio_echo tcp PORT WORDS            a client by TCP
+//   asio_echo weft unix://echo WORDS    a client by weft
 #include <array>
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/connect.hpp>
@@ -116,9 +116,8 @@ int ask_by_tcp(const std::string& port, std::string words) {
 
 task<void> ask_by_weft(context& ctx, std::string address, std::string words) {
   endpoint service = co_await ctx.connect(address);
-  co_await service.send(std::as_bytes(std::span(words)), echo_tag);
-  std::string answer(words.size(), ' ');
-  co_await service.recv(std::as_writable_bytes(std::span(answer)), echo_tag);
+  co_await service.send_value(echo_tag, words);
+  const auto answer = co_await service.recv_value<std::string>(echo_tag);
   std::cout << "by weft: " << answer << '\n';
 }
 

@@ -16,16 +16,12 @@ using namespace weft;
 
 constexpr tag hello{1};
 
-std::span<std::byte> bytes(int& value) { return std::as_writable_bytes(std::span(&value, 1)); }
-
 /// Answers every message with the double of its number.
 task<void> greet(context& ctx) {
   for (;;) {
-    int said = 0;
-    const received from = co_await ctx.recv(bytes(said), hello);
+    const auto [said, from] = co_await ctx.recv_value_from<int>(hello);
     std::printf("rank %u says %d\n", from.source, said);
-    said *= 2;
-    co_await ctx.peer(from.source).send(bytes(said), hello);
+    co_await ctx.peer(from.source).send_value(hello, 2 * said);
   }
 }
 
@@ -51,9 +47,8 @@ task<void> visit(context& ctx) {
   membership job(ctx);
   const membership_view members = job.now();
   std::printf("I am rank %u of %zu members\n", job.rank(), members.ranks.size());
-  int number = static_cast<int>(job.rank());
-  co_await ctx.peer(0).send(bytes(number), hello);
-  co_await ctx.peer(0).recv(bytes(number), hello);
+  co_await ctx.peer(0).send_value(hello, static_cast<int>(job.rank()));
+  const int number = co_await ctx.peer(0).recv_value<int>(hello);
   std::printf("rank 0 answers %d\n", number);
   co_await job.leave();
 }

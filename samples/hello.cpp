@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // hello: every process of the job greets rank 0.    weft-run -n 4 hello
-#include <array>
 #include <iostream>
 #include <string>
 
@@ -11,17 +10,13 @@ using namespace weft;
 task<void> greet(context& ctx) {
   group world = ctx.world();
   const std::string words = "hello from rank " + std::to_string(world.rank());
-  co_await world[0].send(std::as_bytes(std::span(words)), tag{1});
+  co_await world[0].send_value(tag{1}, words);
   if (world.rank() != 0) co_return;
 
-  std::array<char, 64> heard;
   for (peer_id i = 0; i < world.size(); ++i) {
-    received r = co_await ctx.recv(std::as_writable_bytes(std::span(heard)), tag{1});
-    std::cout << std::string_view(heard.data(), r.size) << '\n';
+    const auto heard = co_await ctx.recv_value<std::string>(tag{1});
+    std::cout << heard << '\n';
   }
 }
 
-int main() {
-  context ctx;
-  run(ctx, greet(ctx));
-}
+int main() { return run_main(greet); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pool_and_messages: ranks integrate a function together. The threads of the program's own oneTBB
-// arena compute the next piece while the sums of the last one travel around the ring of ranks.
+// arena compute the next piece while an all_reduce adds up the last one.
 //
 //   weft-run -n 4 pool_and_messages
 #include <fmt/format.h>
@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <functional>
 #include <numbers>
-#include <span>
 #include <stdexcept>
 
 #include <weft/weft.hpp>
@@ -21,7 +20,6 @@ namespace {
 
 using namespace weft;
 
-constexpr tag partial_sum{1};
 constexpr int pieces = 50;
 constexpr std::int64_t points = 200'000;  // of each rank, in each piece
 
@@ -44,22 +42,6 @@ task<double> integrate(pool& where, std::int64_t part, std::int64_t parts) {
   co_return sum* width;
 }
 
-/// The sum of the values of all ranks. Each value passes every rank: all go one step to the right,
-/// at the same time, until they have been at every rank.
-task<double> sum_of_ranks(group world, double mine) {
-  const endpoint right = world[(world.rank() + 1) % world.size()];
-  const endpoint left = world[(world.rank() + world.size() - 1) % world.size()];
-  double sum = mine, passing = mine;
-  for (peer_id step = 1; step < world.size(); ++step) {
-    double next = 0;
-    co_await when_all(right.send(std::as_bytes(std::span(&passing, 1)), partial_sum),
-                      left.recv(std::as_writable_bytes(std::span(&next, 1)), partial_sum));
-    passing = next;
-    sum += passing;
-  }
-  co_return sum;
-}
-
 /// While the pool computes a piece, the thread inside run() moves the sums of the one before.
 task<double> work(group world, pool& where) {
   const std::int64_t ranks = world.size(), me = world.rank();
@@ -67,11 +49,11 @@ task<double> work(group world, pool& where) {
   double total = 0;
   for (int piece = 1; piece != pieces; ++piece) {
     const auto [next, sum] = co_await when_all(integrate(where, piece * ranks + me, pieces * ranks),
-                                               sum_of_ranks(world, mine));
+                                               world.all_reduce(mine));
     total += sum;
     mine = next;
   }
-  const double last = co_await sum_of_ranks(world, mine);
+  const double last = co_await world.all_reduce(mine);
   co_return total + last;
 }
 

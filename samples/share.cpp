@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <vector>
 
 #include <weft/weft.hpp>
 
@@ -20,7 +19,6 @@ namespace {
 using namespace weft;
 
 constexpr std::uint64_t piece = 20'000;  // numbers
-constexpr tag where{1};
 
 bool is_prime(std::uint64_t n) {
   if (n < 4) return n >= 2;
@@ -31,7 +29,8 @@ bool is_prime(std::uint64_t n) {
 }
 
 /// Takes pieces until there are none. \param board the next piece's number, then the results
-task<std::uint64_t> work(endpoint owner, remote_region board, std::uint64_t below) {
+task<std::uint64_t> work(endpoint owner, remote_region_of<std::uint64_t> board,
+                         std::uint64_t below) {
   std::uint64_t done = 0;
   for (;; ++done) {
     const std::uint64_t mine = co_await owner.fetch_add(board, 1);
@@ -39,31 +38,24 @@ task<std::uint64_t> work(endpoint owner, remote_region board, std::uint64_t belo
     if (first >= below) co_return done;
     std::uint64_t found = 0;
     for (std::uint64_t n = first; n != std::min(first + piece, below); ++n) found += is_prime(n);
-    co_await owner.put(std::as_bytes(std::span(&found, 1)), board.part(8 * (mine + 1), 8));
+    co_await owner.put(std::span(&found, 1), board[mine + 1]);
   }
 }
 
 task<void> share(context& ctx, std::uint64_t below) {
   group world = ctx.world();
   const endpoint owner = world[0];
-  std::vector<std::uint64_t> board;
-  if (world.rank() == 0) board.resize(1 + (below + piece - 1) / piece);
-  const region mine(ctx, std::as_writable_bytes(std::span(board)), rights::read_write);
-
-  remote_region there = mine.remote();
-  if (world.rank() == 0) {
-    for (std::uint32_t r = 1; r < world.size(); ++r)
-      co_await world[r].send(std::as_bytes(std::span(&there, 1)), where);
-  } else {
-    co_await owner.recv(std::as_writable_bytes(std::span(&there, 1)), where);
-  }
+  const std::uint64_t words = 1 + (below + piece - 1) / piece;
+  const region_of<std::uint64_t> board(ctx, world.rank() == 0 ? words : 0);
+  remote_region_of<std::uint64_t> there = board.remote();
+  co_await world.broadcast(there);
 
   const std::uint64_t pieces = co_await work(owner, there, below);
   fmt::print("{} pieces\n", pieces);
   co_await world.barrier();
   if (world.rank() == 0)
     fmt::print("{} primes below {}\n",
-               std::accumulate(board.begin() + 1, board.end(), std::uint64_t{0}), below);
+               std::reduce(board.elements().begin() + 1, board.elements().end()), below);
 }
 
 }  // namespace

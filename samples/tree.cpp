@@ -24,15 +24,6 @@ constexpr std::size_t size = 4096;
 constexpr unsigned rounds = 100;
 constexpr auto nap = std::chrono::milliseconds(300);
 
-template <class T>
-const_buffer out(const T& t) {
-  return std::as_bytes(std::span(&t, 1));
-}
-template <class T>
-mutable_buffer in(T& t) {
-  return std::as_writable_bytes(std::span(&t, 1));
-}
-
 /// The root's device, and the event that counts the ranks that have the data.
 struct root_names {
   qdma::device_address device;
@@ -73,18 +64,18 @@ task<void> take_part(context& ctx) {
     d = qdma::device::open(ctx);
     all_have_it = d->make_event(others, true);
     root = {d->where(), all_have_it->id()};
-    for (peer_id r = 1; r <= others; ++r) co_await world[r].send(out(root), root_tag);
+    for (peer_id r = 1; r <= others; ++r) co_await world[r].send_value(root_tag, root);
   } else {
-    co_await world[0].recv(in(root), root_tag);
+    co_await world[0].recv_value(root_tag, root);
     d = co_await qdma::device::join(ctx, root.device);
   }
 
   const qdma::region data = d->allocate(size, qdma::rights::write);
   qdma::event arrived = d->make_event(1, true);
-  if (me != 0) co_await world[(me - 1) / 2].send(out(place{data.id(), arrived.id()}), place_tag);
+  const place here{data.id(), arrived.id()};
+  if (me != 0) co_await world[(me - 1) / 2].send_value(place_tag, here);
   for (peer_id child = 2 * me + 1; child <= std::min(2 * me + 2, others); ++child) {
-    place there;
-    co_await world[child].recv(in(there), place_tag);
+    const place there = co_await world[child].recv_value<place>(place_tag);
     co_await d->meet(there.memory.owner);
     arrived.on_trigger(
         qdma::rdma_write(data, 0, there.memory, 0, size).then(qdma::signal(there.arrived)));

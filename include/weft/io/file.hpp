@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -15,6 +16,7 @@
 #include <weft/context.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/detail/file_job.hpp>
+#include <weft/detail/value_kind.hpp>
 #include <weft/message.hpp>
 
 namespace weft {
@@ -118,6 +120,19 @@ class file {
   task<void> read_exactly(std::uint64_t offset, mutable_buffer into);
   /// Writes all bytes.
   task<void> write_exactly(std::uint64_t offset, const_buffer data);
+
+  /// The same for the elements of a vector, string or span of a trivially copyable type.
+  /// \param offset in bytes, from the beginning of the file
+  template <class C>
+    requires(detail::kind_of<C> == detail::value_kind::elements)
+  task<void> read_exactly(std::uint64_t offset, C& into) {
+    return read_exactly(offset, std::as_writable_bytes(std::span(into.data(), into.size())));
+  }
+  template <class C>
+    requires(detail::kind_of<C> == detail::value_kind::elements)
+  task<void> write_exactly(std::uint64_t offset, const C& data) {
+    return write_exactly(offset, detail::bytes_of_value(data));
+  }
 
   detail::file_request<std::uint64_t> size() {
     return {state_.get(), detail::file_job::call::size};

@@ -130,6 +130,26 @@ TEST_CASE_METHOD(each_set, "a whole file is written and read") {
   CHECK(run(ctx, read_file(ctx, "/proc/self/status")).size() > 100);  // its size is said to be 0
 }
 
+TEST_CASE_METHOD(each_set, "elements of a type go into a file and come back") {
+  context ctx(waiting(progress_mode::dedicated, set));
+  const folder here;
+  file f = run(ctx, file::open(ctx, here.at("data"), O_RDWR | O_CREAT));
+  const std::vector<std::uint64_t> numbers{1, 2, std::uint64_t{3} << 40};
+  run(ctx, f.write_exactly(8, numbers));
+  CHECK(sync_wait(ctx, f.size()) == 32);
+  std::vector<std::uint64_t> back(3);
+  run(ctx, f.read_exactly(8, back));
+  CHECK(back == numbers);
+  const std::string words = "warp and weft";
+  run(ctx, f.write_exactly(0, std::string_view(words)));
+  std::string heard(words.size(), ' ');
+  run(ctx, f.read_exactly(0, heard));
+  CHECK(heard == words);
+  std::vector<std::uint64_t> five(5);
+  CHECK_THAT(failure_of(ctx, errc::truncated, f.read_exactly(0, five)),
+             Contains("has only 32 of 40 bytes at 0"));
+}
+
 TEST_CASE_METHOD(each_set, "a file that ends too early") {
   context ctx(waiting(progress_mode::dedicated, set));
   const folder here;
