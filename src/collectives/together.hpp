@@ -50,7 +50,7 @@ class together {
 
   void await_resume() {
     on_stop_.reset();
-    std::apply([this](auto&... p) { (throw_if_first(p), ...); }, parts_);
+    std::apply([this](auto&... p) { (this->throw_if_first(p), ...); }, parts_);
     std::apply([](auto&... p) { (check_size(p), ...); }, parts_);
   }
 

@@ -56,16 +56,16 @@ struct sequence_of<std::basic_string_view<C, R>> : std::true_type {
 template <class T>
 inline constexpr bool is_sequence = sequence_of<T>::value;
 template <class T>
-inline constexpr bool is_plain = std::is_trivially_copyable_v<T> && !is_sequence<T> &&
-                                 !std::is_pointer_v<T> && !std::is_member_pointer_v<T>;
+inline constexpr bool travels_as_bytes = std::is_trivially_copyable_v<T> && !is_sequence<T> &&
+                                         !std::is_pointer_v<T> && !std::is_member_pointer_v<T>;
 template <class T>
-concept tuple_like = requires { std::tuple_size<T>::value; } && !is_plain<T>;
+concept tuple_like = requires { std::tuple_size<T>::value; } && !travels_as_bytes<T>;
 
 template <class T>
 constexpr bool can_travel() {
   if constexpr (is_sequence<T>)
-    return is_plain<typename sequence_of<T>::element>;
-  else if constexpr (is_plain<T>)
+    return travels_as_bytes<typename sequence_of<T>::element>;
+  else if constexpr (travels_as_bytes<T>)
     return true;
   else if constexpr (tuple_like<T>)
     return []<std::size_t... I>(std::index_sequence<I...>) {
@@ -125,7 +125,7 @@ template <class T>
 std::size_t size_of_value(const T& v) noexcept {
   if constexpr (is_sequence<T>)
     return sizeof(std::uint64_t) + v.size() * sizeof(*v.data());
-  else if constexpr (is_plain<T>)
+  else if constexpr (travels_as_bytes<T>)
     return sizeof(T);
   else
     return std::apply(
@@ -143,7 +143,7 @@ void put_value(std::byte*& at, const T& v) noexcept {
     const std::uint64_t n = v.size() * sizeof(*v.data());
     put_bytes(at, &n, sizeof n);
     put_bytes(at, v.data(), n);
-  } else if constexpr (is_plain<T>) {
+  } else if constexpr (travels_as_bytes<T>) {
     put_bytes(at, &v, sizeof v);
   } else {
     std::apply([&](const auto&... each) { (put_value(at, each), ...); }, v);
@@ -161,7 +161,7 @@ class value_source {
       std::uint64_t n = 0;
       take(&n, sizeof n);
       fill(v, n);
-    } else if constexpr (is_plain<T>) {
+    } else if constexpr (travels_as_bytes<T>) {
       take(&v, sizeof v);
     } else {
       std::apply([this](auto&... each) { (this->get(each), ...); }, v);
@@ -247,7 +247,7 @@ std::tuple<stored_t<T>...> unpack_values(const_buffer from) {
 /// Takes a reply and becomes an R.
 template <class R>
 class reply_box {
-  static constexpr bool plain = is_plain<R>;
+  static constexpr bool plain = travels_as_bytes<R>;
   static constexpr bool sequence = is_sequence<R>;
   static_assert(call_value<R>, "a type that no call carries");
   static_assert(std::is_same_v<stored_t<R>, R>, "a reply needs memory: name a vector or a string");
