@@ -4,6 +4,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <weft/coro/event.hpp>
 #include <weft/weft.hpp>
 
 using namespace weft;
