@@ -13,17 +13,12 @@ using namespace weft;
 
 constexpr std::size_t header = 17, points = 1'000'000, k = 8;  // of "P6\n1000 1000\n255\n"
 constexpr int most_rounds = 50;
-
 using point = std::array<int, 3>;
 
 /// Of the points of a cluster: their sum, and how many they are.
 struct cluster {
-  std::int64_t sum[3];
-  std::int64_t count;
-};
-
-struct merge {
-  cluster operator()(const cluster& a, const cluster& b) const {
+  std::int64_t sum[3], count;
+  friend cluster operator+(const cluster& a, const cluster& b) {
     return {{a.sum[0] + b.sum[0], a.sum[1] + b.sum[1], a.sum[2] + b.sum[2]}, a.count + b.count};
   }
 };
@@ -60,16 +55,16 @@ std::vector<point> first_centres(std::span<const std::byte> pixels) {
   return chosen;
 }
 
-/// Moves the centres to the means of their clusters, of all ranks' points, until they rest.
+/// Moves the centres to the means of all ranks' points until they rest. Yields the rounds.
 task<int> cluster_all(group world, std::span<const std::byte> pixels, std::vector<point>& centres) {
   for (int round = 1;; ++round) {
     std::vector<cluster> clusters(k);
     for (std::size_t i = 0; i != pixels.size() / 3; ++i) {
       const point p = point_at(pixels, i);
       cluster& c = clusters[nearest(centres, p)];
-      c = merge{}(c, {{p[0], p[1], p[2]}, 1});
+      c = c + cluster{{p[0], p[1], p[2]}, 1};
     }
-    co_await world.all_reduce(clusters, merge{});
+    co_await world.all_reduce(clusters);
 
     int moved = 0;
     for (std::size_t j = 0; j != k; ++j)
@@ -77,7 +72,7 @@ task<int> cluster_all(group world, std::span<const std::byte> pixels, std::vecto
         const int mean = int(clusters[j].sum[c] / clusters[j].count);
         moved += mean != std::exchange(centres[j][c], mean);
       }
-    if (world.rank() == 0) std::fprintf(stderr, "\rround %d, %d moved  ", round, moved);
+    if (world.rank() == 0) std::fprintf(stderr, "round %d: %d moved\n", round, moved);
     if (moved == 0 || round == most_rounds) co_return round;
   }
 }
@@ -106,7 +101,7 @@ task<void> play(context& ctx) {
     const point& p = centres[nearest(centres, point_at(pixels, i))];
     for (int c = 0; c != 3; ++c) pixels[3 * i + c] = std::byte(p[c]);
   }
-  file out = co_await file::open(ctx, "posters.ppm", O_WRONLY | O_CREAT);
+  file out = co_await file::open(ctx, "posters.ppm", O_WRONLY | O_CREAT);  // all at once
   if (world.rank() == 0) {
     std::vector<std::byte> beginning(header);
     co_await in.read_exactly(0, beginning);
