@@ -22,7 +22,7 @@ double milliseconds_since(clock_type::time_point start) {
 task<void> play(context& ctx) {
   group world = ctx.world();
   endpoint other = world[1 - world.rank()];
-  std::vector<double> mine(2'000'000, world.rank()), theirs(mine.size());
+  std::vector<double> mine(500'000, world.rank()), theirs(mine.size());
 
   for (int round = 0; round != 3; ++round) {
     co_await world.barrier();
@@ -31,12 +31,12 @@ task<void> play(context& ctx) {
     under_way.start(other.send_value(halves, mine));
 
     auto start = clock_type::now();
-    double x = compute(20'000'000);  // no call into weft
+    double x = compute(50'000'000);  // no call into weft
     double computed = milliseconds_since(start);
     co_await under_way.join();
     double all = milliseconds_since(start);
     if (world.rank() == 0)
-      std::printf("computed %.1f ms (%.3f), then waited %.3f ms for 16 MB each way\n", computed, x,
+      std::printf("computed %.1f ms (%.3f), then waited %.3f ms for 4 MB each way\n", computed, x,
                   all - computed);
   }
 }
