@@ -29,7 +29,7 @@ point point_at(std::span<const std::byte> pixels, std::size_t i) {
 
 int distance(const point& a, const point& b) {
   int d = 0;
-  for (int c = 0; c != 3; ++c) d += (a[c] - b[c]) * (a[c] - b[c]);
+  for (std::size_t c = 0; c != 3; ++c) d += (a[c] - b[c]) * (a[c] - b[c]);
   return d;
 }
 
@@ -68,7 +68,7 @@ task<int> cluster_all(group world, std::span<const std::byte> pixels, std::vecto
 
     int moved = 0;
     for (std::size_t j = 0; j != k; ++j)
-      for (int c = 0; c != 3 && clusters[j].count != 0; ++c) {
+      for (std::size_t c = 0; c != 3 && clusters[j].count != 0; ++c) {
         const int mean = int(clusters[j].sum[c] / clusters[j].count);
         moved += mean != std::exchange(centres[j][c], mean);
       }
@@ -99,7 +99,7 @@ task<void> play(context& ctx) {
   // Every rank paints its own part of the new picture.
   for (std::size_t i = 0; i != last - first; ++i) {
     const point& p = centres[nearest(centres, point_at(pixels, i))];
-    for (int c = 0; c != 3; ++c) pixels[3 * i + c] = std::byte(p[c]);
+    for (std::size_t c = 0; c != 3; ++c) pixels[3 * i + c] = std::byte(p[c]);
   }
   file out = co_await file::open(ctx, "posters.ppm", O_WRONLY | O_CREAT);  // all at once
   if (world.rank() == 0) {
