@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recipes of docs/cookbook.md, as one program of two ranks.
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+#include <weft/coro/semaphore.hpp>
+#include <weft/weft.hpp>
+
+using namespace weft;
+using namespace std::chrono_literals;
+
+constexpr tag bids{1}, orders{2}, pieces{3}, halves{4}, questions{5}, where{6}, jobs{7};
+
+// [first of two]
+task<int> first_of_two(endpoint peer) {
+  auto first = co_await when_any(peer.recv_value<int>(bids), peer.recv_value<int>(orders));
+  co_return first.index() == 0 ? std::get<0>(first) : std::get<1>(first);
+}
+// [end]
+
+// [timeout for a send]
+task<bool> send_in_time(endpoint peer, const std::vector<double>& data) {
+  result<void> sent = co_await as_result(within(50ms, peer.send_value(pieces, data)));
+  if (sent.code() == errc::timed_out) co_return false;  // data is free again
+  sent.value();                                         // throws any other error
+  co_return true;
+}
+// [end]
+
+// [unknown size]
+task<std::size_t> receive_text(endpoint peer) {
+  std::string text = co_await peer.recv_value<std::string>(pieces, at_most{64 << 10});
+  co_return text.size();
+}
+// [end]
+
+// [many small]
+task<void> send_all(endpoint peer, std::vector<int> numbers) {
+  scope sends;
+  for (int& n : numbers) sends.start(peer.send_value(pieces, n));
+  co_await sends.join();
+}
+// [end]
+
+// [exchange]
+task<std::vector<int>> exchange(endpoint peer, std::vector<int> mine) {
+  std::vector<int> theirs;
+  co_await when_all(peer.recv_value(halves, theirs), peer.send_value(halves, mine));
+  co_return theirs;
+}
+// [end]
+
+// [answer everyone]
+task<void> answer_everyone(context& ctx, int how_many) {
+  for (int i = 0; i != how_many; ++i) {
+    auto [text, about] = co_await ctx.recv_value_from<std::string>(questions);
+    text += "!";
+    co_await ctx.peer(about.source).send_value(questions, text);
+  }
+}
+// [end]
+
+// [share a counter]
+task<std::uint64_t> next_number(endpoint owner, remote_region_of<std::uint64_t> counter) {
+  co_return co_await owner.fetch_add(counter,
+                                     1);  // at the owner: region_of<std::uint64_t> c(ctx, 1)
+}
+// [end]
+
+// [bounded]
+task<void> one_job(endpoint peer, int job, semaphore& permits, int& sum) {
+  co_await permits.acquire();
+  co_await peer.send_value(jobs, job);
+  sum += co_await peer.recv_value<int>(jobs);
+  permits.release();
+}
+
+task<int> many_jobs(endpoint peer, int how_many) {
+  semaphore permits(4);  // at most four jobs at once
+  int sum = 0;
+  scope all(co_await current_environment());
+  for (int job = 0; job != how_many; ++job) all.start(one_job(peer, job, permits, sum));
+  co_await all.join();
+  co_return sum;
+}
+// [end]
+
+// [pool]
+task<double> heavy(pool& threads, std::vector<double> numbers) {
+  co_await resume_on(threads);
+  double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0);
+  co_await resume_home();  // the thread inside run()
+  co_return sum;
+}
+// [end]
+
+// [no launcher]
+task<endpoint> wait_for_client(context& ctx, std::string address) {
+  listener door = co_await ctx.listen(address);  // "any://0.0.0.0:4567", "unix://name"
+  co_return co_await door.accept();
+}
+
+task<endpoint> reach_service(context& ctx, std::string address) {
+  for (;;) {
+    result<endpoint> service = co_await as_result(ctx.connect(address));
+    if (service.code() != errc::refused) co_return service.value();
+    co_await sleep_for(10ms);  // it does not listen yet
+  }
+}
+// [end]
+
+// [signal]
+task<void> until_signal(signal_set& end, task<void> work) {
+  auto first = co_await when_any(std::move(work), end.next());
+  if (first.index() == 1) std::printf("signal %d: the work was stopped\n", std::get<1>(first));
+}
+// [end]
+
+// [survive]
+task<int> sum_of_the_living(group all, int mine) {
+  for (;;) {
+    result<int> sum = co_await as_result(within(10s, all.all_reduce(mine)));
+    if (sum.code() == errc::peer_lost)
+      all = co_await all.shrink();
+    else
+      co_return sum.value();
+  }
+}
+// [end]
+
+task<void> first_rank(context& ctx) {
+  group world = ctx.world();
+  endpoint peer = world[1];
+  std::printf("first of two: %d\n", co_await first_of_two(peer));
+  std::vector<double> much(1'000'000, 1.0);
+  std::printf("sent in time: %d\n", co_await send_in_time(peer, much));
+  co_await peer.send_value(questions, 0);
+  std::printf("characters: %zu\n", co_await receive_text(peer));
+  std::vector<int> few{1, 2, 3};
+  co_await send_all(peer, few);
+  std::vector<int> theirs = co_await exchange(peer, std::vector<int>(100'000, 1));
+  std::printf("exchanged: %d\n", theirs.back());
+  co_await answer_everyone(ctx, 1);
+  region_of<std::uint64_t> counter(ctx, 1);
+  co_await peer.send_value(where, counter.remote());
+  std::printf("sum of jobs: %d\n", co_await many_jobs(peer, 10));
+  pool threads(1);
+  std::printf("on the pool: %.0f\n", co_await heavy(threads, much));
+  std::string address = "unix://cookbook-" + std::to_string(getpid());
+  co_await peer.send_value(where, address);
+  endpoint client = co_await wait_for_client(ctx, address);
+  std::printf("from a client: %d\n", co_await client.recv_value<int>(jobs));
+  signal_set end(ctx, {SIGINT, SIGTERM});
+  co_await until_signal(end, world.barrier());
+  std::printf("sum of the living: %d\n", co_await sum_of_the_living(world, 1));
+}
+
+task<void> second_rank(context& ctx) {
+  group world = ctx.world();
+  endpoint peer = world[0];
+  co_await peer.send_value(orders, 7);
+  co_await peer.recv_value<int>(questions);  // until the deadline of the send has passed
+  co_await peer.send_value(pieces, std::string(1000, 'x'));
+  for (int n = 1; n <= 3; ++n)
+    if (co_await peer.recv_value<int>(pieces) != n) throw std::runtime_error("another number");
+  co_await exchange(peer, std::vector<int>(100'000, 2));
+  co_await peer.send_value(questions, std::string("ready"));
+  std::string answer = co_await peer.recv_value<std::string>(questions);
+  if (answer != "ready!") throw std::runtime_error("another answer");
+  auto counter = co_await peer.recv_value<remote_region_of<std::uint64_t>>(where);
+  if (co_await next_number(peer, counter) != 0) throw std::runtime_error("another number");
+  for (int i = 0; i != 10; ++i) {
+    int job = co_await peer.recv_value<int>(jobs);
+    co_await peer.send_value(jobs, job * job);
+  }
+  std::string address = co_await peer.recv_value<std::string>(where);
+  endpoint service = co_await reach_service(ctx, address);
+  co_await service.send_value(jobs, 42);
+  co_await world.barrier();
+  co_await sum_of_the_living(world, 2);
+}
+
+task<void> play(context& ctx, char** argv) {
+  if (ctx.world().size() != 2)
+    throw std::runtime_error("use: weft-run -n 2 " + std::string(argv[0]));
+  if (ctx.world().rank() == 0) return first_rank(ctx);
+  return second_rank(ctx);
+}
+
+int main(int, char** argv) {
+  // [arguments]
+  return run_main([argv](context& ctx) { return play(ctx, argv); });
+  // [end]
+}
