@@ -116,9 +116,11 @@ class context {
   /// Calls that come before the first handler is registered wait. Afterwards, a call of a number
   /// without a handler is refused, but not before the thread inside `run()` has gone back to
   /// polling: handlers that are registered one after the other, without `co_await` between them,
-  /// are there together. \param number any \param f task<void>(call); its exception refuses the
-  /// call \throws weft::error (invalid_argument) if the number has a handler; (closed);
-  /// std::bad_alloc
+  /// are there together.
+  /// \param number any
+  /// \param f      task<void>(call); its exception refuses the call
+  /// \param how    where its calls run
+  /// \throws weft::error (invalid_argument) if the number has a handler; (closed); std::bad_alloc
   template <class F>
     requires std::is_invocable_r_v<task<void>, F&, call>
   [[nodiscard]] handler on(am number, F f, handler_options how = {}) {
@@ -127,6 +129,7 @@ class context {
 
   /// The same, by values: `ctx.on<double(int, std::string)>(am{7}, f)`. Arguments that do not fit
   /// the types are refused.
+  /// \param number, how as above
   /// \param f callable with the arguments; returns the result, or a task of it. A span or
   ///        string_view among the arguments is valid until the task has ended
   template <class Signature, class F>
@@ -137,8 +140,9 @@ class context {
 
   /// Registers a handler for small calls, which runs at once where the message arrives: inside a
   /// pass, on any thread that makes progress, with the progress lock held. It must be short, must
-  /// not wait, and must not call weft. Longer calls than 8 KiB are refused. \param f
-  /// std::size_t(const inline_call&), or void: returns the bytes of the reply
+  /// not wait, and must not call weft. Longer calls than 8 KiB are refused.
+  /// \param number any
+  /// \param f      std::size_t(const inline_call&), or void: returns the bytes of the reply
   template <class F>
     requires std::is_invocable_v<F&, const inline_call&>
   [[nodiscard]] handler on_inline(am number, F f) {

@@ -29,9 +29,9 @@ namespace weft {
 /// not outlive the context.
 class embedded_loop {
  public:
+  /// \param of   the context
   /// \param wake called by any thread: another turn is due, although the descriptor is not
-  /// readable.
-  ///        It must not call a member of this object, nor block.
+  ///        readable. It must not call a member of this object, nor block.
   /// \param argument for `wake`
   /// \throws weft::error (invalid_argument) when a thread is inside `run`, or there is an external
   ///         or an embedded loop; (system) when the kernel has no descriptor left

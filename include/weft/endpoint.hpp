@@ -130,9 +130,10 @@ class endpoint {
     return {name(), number, args, reply};
   }
 
-  /// The same with values. \param R what the handler returns: void, a trivially copyable type, a
-  ///        string or vector of such, or a tuple of these. A reply of another size ends the call
-  ///        with errc::refused
+  /// The same with values.
+  /// \tparam R what the handler returns: void, a trivially copyable type, a string or vector of
+  ///        such, or a tuple of these. A reply of another size ends the call with errc::refused
+  /// \param number the number of the handler
   /// \param args values of such types, and spans; copied, but a span that is alone is not, and its
   ///        elements live unchanged until the end
   /// \throws std::bad_alloc

@@ -62,6 +62,7 @@ struct algorithm_cost {
 /// \param collective the name of its member in `group`, such as all_reduce
 /// \param bytes of one rank's part: of its buffer in a broadcast or reduction, of what it passes to
 ///        gather, gets from scatter, or sends to one rank in all_to_all; a barrier has none
+/// \param ranks of the group
 /// \param one_host all ranks are on one host
 /// \throws weft::error (invalid_argument): there is no such collective, or no ranks
 std::vector<algorithm_cost> explain_collective(std::string_view collective, std::size_t bytes,

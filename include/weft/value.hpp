@@ -159,6 +159,7 @@ auto endpoint::recv_value(tag_mask t, at_most limit) const {
 
 /// The same into an existing object: a vector or string gets the message's length and keeps its
 /// memory, a span must have it.
+/// \param t, limit as above
 /// \param into not touched by the caller until the end; a span's elements live until then, too
 /// \return when awaited, the facts about the message
 template <class T>

@@ -42,6 +42,8 @@ auto async(R what, Token&& token) {
 /// weft's tasks. Cancellation asks the task to stop (its chain's stop token). Otherwise as for a
 /// request. The end of the context waits for the task and its handler, if that needs no executor.
 /// \param home the context whose thread inside `run`, or whose loop, runs the task
+/// \param what the task; taken over
+/// \param token as for a request
 template <class T, class Token>
 auto async(context& home, task<T> what, Token&& token) {
   return detail::net::async_initiate<Token, async_signature<T>>(detail::initiate_task(home), token,

@@ -36,8 +36,9 @@ detail::request_sender<R> as_sender(R what) {
 
 /// A task as a sender: `start` spawns it in the context, and the receiver's stop token is that of
 /// its chain. Completes like a request, on the thread where the task ends; an exception of the task
-/// is passed to set_error, but a weft::error of kind errc::stopped becomes set_stopped. \param home
-/// outlives the operation
+/// is passed to set_error, but a weft::error of kind errc::stopped becomes set_stopped.
+/// \param home outlives the operation
+/// \param what the task; taken over
 template <class T>
 detail::task_sender<T> as_sender(context& home, task<T> what) {
   return detail::task_sender<T>(home, std::move(what));

@@ -68,6 +68,7 @@ struct use_task_result {
 }  // namespace detail
 }  // namespace weft
 
+/// \cond Asio's customisation point
 template <class R, class... Args>
 class weft::detail::net::async_result<weft::use_task_t, R(Args...)>
     : public weft::detail::use_task_result<false, Args...> {};
@@ -75,3 +76,4 @@ class weft::detail::net::async_result<weft::use_task_t, R(Args...)>
 template <class R, class... Args>
 class weft::detail::net::async_result<weft::use_task_tuple_t, R(Args...)>
     : public weft::detail::use_task_result<true, Args...> {};
+/// \endcond

@@ -31,7 +31,10 @@ task<std::size_t> read_some(context& ctx, int fd, mutable_buffer into);
 
 /// Waits for room, then writes what fits, at least one byte. Otherwise as read_some. A pipe or
 /// socket that no process reads any more fails with EPIPE; a pipe also raises SIGPIPE, which a
-/// program ignores by std::signal(SIGPIPE, SIG_IGN). \param data unchanged by the caller until the
+/// program ignores by std::signal(SIGPIPE, SIG_IGN).
+/// \param ctx  outlives the write
+/// \param fd   stays the caller's, open until the end
+/// \param data unchanged by the caller until the
 /// end \return the number of bytes; 0: `data` is empty
 task<std::size_t> write_some(context& ctx, int fd, const_buffer data);
 

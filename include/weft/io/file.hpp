@@ -106,6 +106,7 @@ class file {
 
   /// Reads what there is, up to the size of the buffer.
   /// \param offset from the beginning of the file
+  /// \param into   the caller's again at the end
   /// \return the number of bytes; 0: the file ends at or before `offset` (or `into` is empty)
   detail::file_request<std::size_t> read_at(std::uint64_t offset, mutable_buffer into) {
     return {state_.get(), detail::file_job::call::read, offset, into.data(), into.size()};
@@ -123,6 +124,7 @@ class file {
 
   /// The same for the elements of a vector, string or span of a trivially copyable type.
   /// \param offset in bytes, from the beginning of the file
+  /// \param into   as long as what is read; the caller's again at the end
   template <class C>
     requires(detail::kind_of<C> == detail::value_kind::elements)
   task<void> read_exactly(std::uint64_t offset, C& into) {
@@ -162,7 +164,10 @@ class file {
 task<std::vector<std::byte>> read_file(context& ctx, std::filesystem::path path);
 
 /// Makes a file with these bytes, or replaces the contents of an existing one. A reader may find a
-/// part of them meanwhile. \param data unchanged by the caller until the end
+/// part of them meanwhile.
+/// \param ctx  outlives the call
+/// \param path relative to the working directory of the moment
+/// \param data unchanged by the caller until the end
 /// \throws weft::error as file::open
 task<void> write_file(context& ctx, std::filesystem::path path, const_buffer data);
 

@@ -247,7 +247,8 @@ task<void> killed(context& ctx) {
     ::kill(::getpid(), SIGKILL);
   }
   const auto end = co_await as_result(all_reduce_for_ever(world));
-  expect(end.code() == errc::peer_lost, std::string("the error after a death: ") + end.failure().what());
+  expect(end.code() == errc::peer_lost,
+         std::string("the error after a death: ") + end.failure().what());
   std::cout << "rank " << world.rank() << ": " << end.failure().what() << std::endl;
   const auto again = co_await as_result(world.barrier());
   expect(again.code() == errc::peer_lost, "the group has failed for good");
