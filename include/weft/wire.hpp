@@ -176,7 +176,7 @@ T source::get() {
     return wire<T>::get(*this);
   } else {
     static_assert(detail::elements_of<T>::owns, "a span or string_view has no memory of its own");
-    T value;
+    T value{};
     *this >> value;
     return value;
   }
