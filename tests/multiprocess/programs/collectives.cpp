@@ -39,6 +39,12 @@ struct compose {
   }
 };
 
+/// An operation with a state.
+struct sum_and_offset {
+  std::uint64_t offset;
+  std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a + b + offset; }
+};
+
 /// The number at place i of rank r.
 std::uint64_t number(peer_id r, std::size_t i) { return (r + 1) * 1'000'003u + i * 17u; }
 affine function(peer_id r, std::size_t i) {
@@ -70,12 +76,10 @@ task<void> reductions(group g, std::size_t count) {
   auto largest = filled(count, me, number);
   co_await g.all_reduce(largest, maximum{});
   expect(largest == filled(count, n - 1, number), "all_reduce by maximum");
-  const std::uint64_t offset = 5;  // an operation with state
   auto shifted = filled(count, me, number);
-  co_await g.all_reduce(shifted,
-                        [offset](std::uint64_t a, std::uint64_t b) { return a + b + offset; });
+  co_await g.all_reduce(shifted, sum_and_offset{5});
   for (std::size_t i = 0; i != count; ++i)
-    expect(shifted[i] == sums[i] + offset * (n - 1), "all_reduce with a state");
+    expect(shifted[i] == sums[i] + 5 * (n - 1), "all_reduce with a state");
   auto up_to_here = filled(count, me, function);
   co_await g.scan(up_to_here, compose{});
   expect(up_to_here == reduced(count, me, function, compose{}), "scan in order");
@@ -162,7 +166,7 @@ task<void> overlapping(group a, group b) {
 
 task<void> results(context& ctx) {
   const group world = ctx.world();
-  for (const std::size_t count : {0, 1, 3, 100, 2'000, 20'000, 140'000}) {
+  for (const std::size_t count : {0u, 1u, 3u, 100u, 2'000u, 20'000u, 140'000u}) {
     co_await reductions(world, count);
     if (count <= 20'000) co_await movements(world, count);
   }
@@ -206,7 +210,7 @@ task<void> reduce_in_background(group g, context& ctx, numbers& data, std::atomi
 
 task<void> computing(context& ctx) {
   const group world = ctx.world();
-  for (const std::size_t count : {1, 1'000, 100'000}) {
+  for (const std::size_t count : {1u, 1'000u, 100'000u}) {
     co_await world.barrier();
     auto data = filled(count, world.rank(), number);
     std::atomic<bool> ended{false};
