@@ -13,22 +13,22 @@ fabric::~fabric() {
   for (; !queue_.empty(); queue_.pop()) delete queue_.top().moving;
 }
 
-void fabric::at(picoseconds when, stage what, peer_id rank, std::unique_ptr<parcel> moving) {
+void fabric::at(picoseconds when, stage what, peer_id rank, std::unique_ptr<delivery> moving) {
   queue_.push({when, ++events_, what, rank, moving.release()});
 }
 
 /// How long a port is busy with the bytes.
-picoseconds fabric::wire_time(const parcel& p) const noexcept {
+picoseconds fabric::wire_time(const delivery& p) const noexcept {
   return in_picoseconds(cost(p).per_byte * static_cast<double>(p.size));
 }
 
-void fabric::count(peer_id sender, const parcel& p) noexcept {
+void fabric::count(peer_id sender, const delivery& p) noexcept {
   ++ranks_[sender].sent.frames;
   ranks_[sender].sent.bytes += p.size;
   if (p.across >= level::host) ranks_[sender].sent.leaving += p.size;
 }
 
-void fabric::send(std::unique_ptr<parcel> f) {
+void fabric::send(std::unique_ptr<delivery> f) {
   f->across = net_.between(f->from, f->to);
   f->size = sizeof f->header + transports::extension_size(f->header) + f->header.size;
   count(f->from, *f);
@@ -37,7 +37,7 @@ void fabric::send(std::unique_ptr<parcel> f) {
   at(clock, stage::departs, 0, std::move(f));
 }
 
-void fabric::get(std::unique_ptr<parcel> g) {
+void fabric::get(std::unique_ptr<delivery> g) {
   g->across = net_.between(g->from, g->to);
   g->is_get = true;
   count(g->from, *g);
@@ -51,7 +51,7 @@ void fabric::compute(peer_id rank, std::size_t reduced_bytes) {
   ranks_[rank].clock += in_picoseconds(net_.reduced_byte * static_cast<double>(reduced_bytes));
 }
 
-void fabric::depart(std::unique_ptr<parcel> p) {
+void fabric::depart(std::unique_ptr<delivery> p) {
   port& out = port_of(p->from, p->across);
   const picoseconds leaves = std::max(now_, out.out_free);
   out.out_free = leaves + std::max(wire_time(*p), in_picoseconds(cost(*p).gap));
@@ -59,7 +59,7 @@ void fabric::depart(std::unique_ptr<parcel> p) {
   at(first_byte, stage::arrives, 0, std::move(p));
 }
 
-void fabric::arrive(std::unique_ptr<parcel> p) {
+void fabric::arrive(std::unique_ptr<delivery> p) {
   port& in = port_of(p->to, p->across);
   const picoseconds begins = std::max(now_, in.in_free);
   in.in_free = begins + std::max(wire_time(*p), in_picoseconds(cost(*p).gap));
@@ -67,7 +67,7 @@ void fabric::arrive(std::unique_ptr<parcel> p) {
   at(last_byte, stage::there, 0, std::move(p));
 }
 
-void fabric::queue_at(peer_id rank, std::unique_ptr<parcel> p) {
+void fabric::queue_at(peer_id rank, std::unique_ptr<delivery> p) {
   ranks_[rank].arrived.push_back(std::move(p));
   if (!ranks_[rank].has_turn) give_turn(rank);
 }
@@ -78,14 +78,14 @@ void fabric::give_turn(peer_id rank) {
   if (r.has_turn) at(std::max(now_, r.clock), stage::rank_turns, rank);
 }
 
-std::unique_ptr<parcel> fabric::next() {
+std::unique_ptr<delivery> fabric::next() {
   if (const peer_id before = std::exchange(working_, weft::no_peer); before != weft::no_peer)
     give_turn(before);
   while (!queue_.empty()) {
     const event e = queue_.top();
     queue_.pop();
     now_ = e.when;
-    std::unique_ptr<parcel> p(e.moving);
+    std::unique_ptr<delivery> p(e.moving);
     switch (e.what) {
       case stage::departs:
         depart(std::move(p));

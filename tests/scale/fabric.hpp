@@ -17,7 +17,7 @@ namespace scale {
 namespace transports = weft::transports;
 
 /// What travels: a frame, or the bytes of a `get`.
-struct parcel {
+struct delivery {
   peer_id from = 0;
   peer_id to = 0;
   level across = level::core;
@@ -55,14 +55,14 @@ class fabric final : public weft::runtime::clock {
   fabric& operator=(const fabric&) = delete;
 
   /// \param f all but `across` and `size` is set
-  void send(std::unique_ptr<parcel> f);
+  void send(std::unique_ptr<delivery> f);
   /// \param g `from` owns the memory, `to` asked for it: the owner's processor takes no part
-  void get(std::unique_ptr<parcel> g);
+  void get(std::unique_ptr<delivery> g);
   void compute(peer_id rank, std::size_t reduced_bytes);
 
-  /// The next parcel that a rank takes, after the time that it takes; null: nothing is under way.
-  /// The receiver's work for the parcel before is over by then.
-  std::unique_ptr<parcel> next();
+  /// The next delivery that a rank takes, after the time that it takes; null: nothing is under way.
+  /// The receiver's work for the delivery before is over by then.
+  std::unique_ptr<delivery> next();
 
   picoseconds clock_of(peer_id rank) const noexcept { return ranks_[rank].clock; }
   const traffic& traffic_of(peer_id rank) const noexcept { return ranks_[rank].sent; }
@@ -80,8 +80,8 @@ class fabric final : public weft::runtime::clock {
     picoseconds when;
     std::uint64_t number;  // events of one moment happen in the order in which they were made
     stage what;
-    peer_id rank;    // whose turn it is
-    parcel* moving;  // owned; a raw pointer, because a priority_queue does not move its top out
+    peer_id rank;      // whose turn it is
+    delivery* moving;  // owned; a raw pointer, because a priority_queue does not move its top out
     bool operator>(const event& o) const noexcept {
       return when != o.when ? when > o.when : number > o.number;
     }
@@ -93,20 +93,20 @@ class fabric final : public weft::runtime::clock {
     picoseconds clock{0};
     port own;
     traffic sent;
-    std::deque<std::unique_ptr<parcel>> arrived;
+    std::deque<std::unique_ptr<delivery>> arrived;
     bool has_turn = false;  // an event says when it takes the first of these
   };
 
-  void at(picoseconds when, stage what, peer_id rank, std::unique_ptr<parcel> moving = nullptr);
+  void at(picoseconds when, stage what, peer_id rank, std::unique_ptr<delivery> moving = nullptr);
   port& port_of(peer_id rank, level l) noexcept {
     return l < level::host ? ranks_[rank].own : hosts_[net_.host_of(rank)];
   }
-  const message_cost& cost(const parcel& p) const noexcept { return net_.cost(p.across); }
-  picoseconds wire_time(const parcel& p) const noexcept;
-  void count(peer_id sender, const parcel& p) noexcept;
-  void depart(std::unique_ptr<parcel> p);
-  void arrive(std::unique_ptr<parcel> p);
-  void queue_at(peer_id rank, std::unique_ptr<parcel> p);
+  const message_cost& cost(const delivery& p) const noexcept { return net_.cost(p.across); }
+  picoseconds wire_time(const delivery& p) const noexcept;
+  void count(peer_id sender, const delivery& p) noexcept;
+  void depart(std::unique_ptr<delivery> p);
+  void arrive(std::unique_ptr<delivery> p);
+  void queue_at(peer_id rank, std::unique_ptr<delivery> p);
   void give_turn(peer_id rank);
 
   const network net_;
@@ -115,7 +115,7 @@ class fabric final : public weft::runtime::clock {
   std::priority_queue<event, std::vector<event>, std::greater<>> queue_;
   std::vector<rank_state> ranks_;
   std::vector<port> hosts_;
-  peer_id working_ = weft::no_peer;  // took the last parcel
+  peer_id working_ = weft::no_peer;  // took the last delivery
 };
 
 }  // namespace scale

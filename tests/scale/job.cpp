@@ -118,7 +118,7 @@ void job::make_links() {
   }
 }
 
-void job::hand_over(const parcel& p) {
+void job::hand_over(const delivery& p) {
   if (p.is_get) {
     transports::scatter into = p.into;
     transports::copy_in(into, p.source, p.size);
@@ -134,7 +134,7 @@ unsigned job::poll() noexcept {
   make_links();
   weft::proto::peer_upkeep& owed = ranks_[last_]->messages.upkeep();
   if (owed.worth_polling && owed.poll() != 0) return 1;
-  const std::unique_ptr<parcel> p = fabric_.next();
+  const std::unique_ptr<delivery> p = fabric_.next();
   if (!p) {
     quiet_ = wanted_.empty();
     return 0;
@@ -144,8 +144,8 @@ unsigned job::poll() noexcept {
   return 1;
 }
 
-acquaintance job::known() const {
-  acquaintance a;
+known_peers job::known() const {
+  known_peers a;
   std::size_t peers = 0;
   for (const auto& r : ranks_) {
     std::size_t of_rank = 0;

@@ -28,7 +28,7 @@ struct outcome {
 };
 
 /// What the ranks of a job know of each other.
-struct acquaintance {
+struct known_peers {
   double peers = 0;                ///< of a rank, on average
   std::size_t most_peers = 0;      ///< of one rank
   double links = 0;                ///< opened by a rank, on average
@@ -56,18 +56,18 @@ class job final : weft::runtime::pollable {
   /// What is allocated from now on, and is there when `known` is called, came with peers.
   void begin_to_know() noexcept { heap_before_links_ = heap_in_use(); }
   /// As the runs so far have left it.
-  acquaintance known() const;
+  known_peers known() const;
 
  private:
   class starter;
 
-  // pollable: each poll is one parcel
+  // pollable: each poll is one delivery
   unsigned poll() noexcept override;
   bool has_work() noexcept override { return false; }
   void wake_peer() noexcept override {}
 
   void make_links();
-  void hand_over(const parcel& p);
+  void hand_over(const delivery& p);
   void ended(peer_id r, std::exception_ptr failure) noexcept;
 
   const peer_id size_;
@@ -78,7 +78,7 @@ class job final : weft::runtime::pollable {
   std::vector<wanted_link> wanted_;
   std::size_t links_ = 0;
   std::size_t heap_idle_ = 0, heap_before_links_ = 0;
-  peer_id last_ = 0;  // took the last parcel
+  peer_id last_ = 0;  // took the last delivery
 
   // Of the present run.
   std::size_t begun_ = 0, running_ = 0;

@@ -32,7 +32,7 @@ class model_link final : public transports::link {
   transports::post send(const transports::frame_header& header,
                         const transports::frame_extension* extension,
                         transports::gather& data) noexcept override {
-    auto f = std::make_unique<parcel>();
+    auto f = std::make_unique<delivery>();
     f->from = from_;
     f->to = to_;
     f->sink = &sink_;
@@ -46,7 +46,7 @@ class model_link final : public transports::link {
 
   transports::post get(transports::scatter into, transports::remote_address from, std::size_t size,
                        std::uint64_t cookie) noexcept override {
-    auto g = std::make_unique<parcel>();
+    auto g = std::make_unique<delivery>();
     g->from = to_;
     g->to = from_;
     g->sink = &back_;

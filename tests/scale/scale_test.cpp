@@ -27,8 +27,8 @@ wishes small(bool all_algorithms) {
   return w;
 }
 
-std::unique_ptr<parcel> message(weft::peer_id from, weft::peer_id to, std::uint32_t bytes) {
-  auto p = std::make_unique<parcel>();
+std::unique_ptr<delivery> message(weft::peer_id from, weft::peer_id to, std::uint32_t bytes) {
+  auto p = std::make_unique<delivery>();
   p->from = from;
   p->to = to;
   p->header.size = bytes;

@@ -32,7 +32,7 @@ struct finding {
   double predicted = 0;  ///< µs, by the cost model of the choice
   outcome cost;          ///< of a second run, when all connections are there
   lower_bound bound;
-  acquaintance known;  ///< after the first run
+  known_peers known;  ///< after the first run
 
   double ratio() const noexcept { return cost.microseconds / bound.least(); }
 };
