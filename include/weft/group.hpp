@@ -47,9 +47,10 @@ void check_counts(std::span<const std::size_t> counts, peer_id ranks, std::size_
 
 }  // namespace detail
 
-/// An ordered set of processes, numbered from 0, with a tag space of its own: two groups never mix
-/// their messages, and no message of a collective meets one of the application. A handle: cheap to
-/// copy, must not outlive its context. Any thread.
+/// An ordered set of processes, numbered from 0. Collectives have a tag space for each group: those
+/// of two groups never mix, and none meets a message of the application. The endpoints of a group
+/// are those of its context, so messages between two of them have the application's tags, the same
+/// in every group. A handle: cheap to copy, must not outlive its context. Any thread.
 ///
 /// **Collectives** (barrier, broadcast, reduce and so on) are calls that every member makes, in one
 /// order, with parts of one size. Each is an awaitable that ends when this process has its result

@@ -19,8 +19,9 @@ struct remote_region {
   std::uint64_t offset = 0;  ///< bytes, from the beginning of the region (see region_name::first)
   std::uint64_t size = 0;    ///< bytes
 
-  /// A part of this remote region. \param from offset in bytes from its beginning \param bytes size
-  /// of the part
+  /// A part of this remote region.
+  /// \param from  offset in bytes from its beginning
+  /// \param bytes size of the part
   /// \throws weft::error (invalid_argument) if the part exceeds this remote region
   remote_region part(std::uint64_t from, std::uint64_t bytes) const;
 };

@@ -106,7 +106,7 @@ class served_call final : public operation, detail::detached_task_owner {
   call_status status_ = call_status::ok;
   std::string text_;
   std::stop_source stop_;
-  std::atomic<int> parts_{1};  // in flight; whoever takes the last one frees the call
+  std::atomic<int> parts_{1};  // in flight; the thread that takes the last one frees the call
   std::optional<part<detail::timer>> deadline_;
   std::optional<part<plain_operation>> stopping_;
   std::optional<part<detail::send_operation>> last_;

@@ -16,8 +16,8 @@ namespace weft {
 ///     while (auto* at = co_await ticks.next()) report(*at);
 ///
 /// Yields for ever; `next` throws weft::error: stopped, closed as `sleep_until`; invalid_argument
-/// for a period that is not positive, or in a coroutine without a clock. \param period must be
-/// positive
+/// for a period that is not positive, or in a coroutine without a clock.
+/// \param period must be positive
 async_generator<std::chrono::steady_clock::time_point> interval(std::chrono::nanoseconds period);
 
 }  // namespace weft

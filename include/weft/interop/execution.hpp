@@ -46,7 +46,8 @@ detail::task_sender<T> as_sender(context& home, task<T> what) {
 
 /// The scheduler of the thread inside `run` of a context, or of its loop. Equal for equal contexts.
 /// Its senders complete with set_value() there, or with set_stopped() if the receiver's stop token
-/// asked for it before. \param home outlives the operations
+/// asked for it before.
+/// \param home outlives the operations
 inline detail::executor_scheduler scheduler_of(context& home) noexcept {
   return detail::executor_scheduler(weft::home(home));
 }
@@ -58,9 +59,10 @@ inline detail::executor_scheduler scheduler_of(executor& where) noexcept {
 /// `co_await as_awaitable(sender)` in a task: connects and starts the sender, and resumes the task
 /// on its chain's executor. The chain's stop token is that of the receiver's environment. Not
 /// implicit: weft's promises have no await_transform, so that nothing stands between other awaits
-/// and their awaiters. \param what a sender with one set_value signature \return nothing, its
-/// value, or a tuple of several \throws what set_error carries: an exception_ptr is rethrown, an
-/// std::error_code becomes
+/// and their awaiters.
+/// \param what a sender with one set_value signature
+/// \return nothing, its value, or a tuple of several
+/// \throws what set_error carries: an exception_ptr is rethrown, an std::error_code becomes
 ///         std::system_error, another type is thrown as it is; weft::error (stopped) for
 ///         set_stopped
 template <class Sender>

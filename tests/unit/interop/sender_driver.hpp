@@ -126,7 +126,7 @@ then_sender<Sender, F, T> then(Sender s, F f) {
   return {std::move(s), std::move(f)};
 }
 
-/// A sender that completes inside `start`, as it is told to.
+/// A sender that completes inside `start`, at once.
 template <class Complete>
 struct inline_sender {
   using completion_signatures =
