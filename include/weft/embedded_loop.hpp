@@ -12,12 +12,11 @@ namespace weft {
 /// The parts of `run` for an event loop that cannot give its thread away: turns that poll and
 /// resume coroutines, and a descriptor to sleep on.
 ///
-///     void on_turn() {                      // posted by the event loop, or the descriptor is
-///     readable
+///     void on_turn() {  // the event loop was asked to, or the descriptor is readable
 ///       auto after = loop.turn(steady_clock::now() + 20us);
 ///       if (after.is == embedded_loop::next::turn) post(on_turn);
-///       if (after.is == embedded_loop::next::sleep) watch(loop.descriptor(), after.deadline,
-///       on_turn);
+///       if (after.is == embedded_loop::next::sleep)
+///         watch(loop.descriptor(), after.deadline, on_turn);
 ///     }
 ///
 /// Everything that is spawned in the context, and every coroutine that resumes at home, runs inside

@@ -40,7 +40,9 @@ class local_loop {
 };
 
 /// Runs a task to its end on this thread, together with every chain of this loop. Not from within a
-/// coroutine. \return what the task returns \throws what the task throws
+/// coroutine.
+/// \return what the task returns
+/// \throws what the task throws
 template <class T>
 T run(local_loop& on, task<T> main) {
   return detail::awaited_task<task<T>>(on.parts(), std::move(main)).wait();

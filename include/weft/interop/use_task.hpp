@@ -46,8 +46,7 @@ inline constexpr use_task_t use_task{};
 /// As use_task, but errors are values: the result is a tuple of all arguments of the handler, the
 /// error_code included.
 ///
-///     auto [failed, n] = co_await socket.async_read_some(asio::buffer(data),
-///     weft::use_task_tuple);
+///     auto [failed, n] = co_await socket.async_read_some(buffer, weft::use_task_tuple);
 struct use_task_tuple_t {
   constexpr use_task_tuple_t() noexcept = default;
 };

@@ -34,8 +34,8 @@ task<std::size_t> read_some(context& ctx, int fd, mutable_buffer into);
 /// program ignores by std::signal(SIGPIPE, SIG_IGN).
 /// \param ctx  outlives the write
 /// \param fd   stays the caller's, open until the end
-/// \param data unchanged by the caller until the
-/// end \return the number of bytes; 0: `data` is empty
+/// \param data unchanged by the caller until the end
+/// \return the number of bytes; 0: `data` is empty
 task<std::size_t> write_some(context& ctx, int fd, const_buffer data);
 
 /// Writes all bytes. After an error or a stop, some of them may be written.
@@ -48,7 +48,8 @@ task<void> read_exactly(context& ctx, int fd, mutable_buffer into);
 /// descriptor. One coroutine at a time.
 class line_reader {
  public:
-  /// \param ctx     outlives this object \param fd stays the caller's
+  /// \param ctx     outlives this object
+  /// \param fd      stays the caller's
   /// \param longest the most bytes of a line
   line_reader(context& ctx, int fd, std::size_t longest = std::size_t{1} << 20);
 
