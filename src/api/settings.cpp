@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <weft/environment.hpp>
+#include <weft/error.hpp>
 
 #include "api/options.hpp"
 

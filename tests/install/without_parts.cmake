@@ -25,8 +25,8 @@ endif()
 
 take_first_program("${WORK}/first")
 run(${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/folder" -B "${WORK}/build" -G Ninja ${compilers} ${blind} ${off}
-  "-DWEFT=${SOURCE}" "-DFIRST=${WORK}/first/first.cpp" -DWEFT_INSTALL=ON -DCMAKE_UNITY_BUILD=ON
-  -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
+  "-DWEFT=${SOURCE}" "-DFIRST=${WORK}/first/first.cpp" -DWEFT_INSTALL=ON
+  -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
 run(${CMAKE_COMMAND} --build "${WORK}/build")
 run_first_program("${BUILD}/bin/weft-run" "${WORK}/build/first")
 

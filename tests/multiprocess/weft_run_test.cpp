@@ -224,6 +224,9 @@ TEST_CASE("options of the program are its own") {
   launcher job({"-n", "1", "echo", "-n", "5", "--bind", "--", "x"});
   CHECK(job.wait() == 0);
   CHECK(job.out() == "5 --bind -- x");
+  launcher np({"-np", "1", "echo", "-np"});  // as MPI's launchers spell it
+  CHECK(np.wait() == 0);
+  CHECK(np.out() == "-np\n");
   launcher marked({"-n", "1", "--", "echo", "x"});
   CHECK(marked.wait() == 0);
   CHECK(marked.out() == "x\n");
@@ -237,6 +240,15 @@ TEST_CASE("the exit status is that of the rank that failed first") {
   CHECK(killed.wait() == 128 + SIGSEGV);
   CHECK_THAT(killed.err(),
              Contains("weft-run: rank 2 (pid ") && Contains("was killed by signal 11 (Segm"));
+  CHECK_THAT(killed.err(), !Contains("failures"));
+  // Rank 0 fails when weft-run has seen the end of rank 1.
+  launcher both(shell({"-n", "2"},
+                      "f=${TMPDIR:-/tmp}/weft-first-$PPID; "
+                      "if test $WEFT_RANK = 1; then echo $$ >$f.new; mv $f.new $f; exit 42; fi; "
+                      "until test -e $f; do sleep 0.01; done; p=$(cat $f); rm $f; "
+                      "while test -d /proc/$p; do sleep 0.01; done; exit 1"));
+  CHECK(both.wait() == 42);
+  CHECK_THAT(both.err(), Contains("the first of 2 failures: rank 1 (pid "));
 }
 
 TEST_CASE("a crash leaves the others alone, unless asked otherwise") {

@@ -3,6 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace weft::run {
 
@@ -41,13 +44,29 @@ struct formatter final : CLI::Formatter {
   }
 };
 
+/// weft-run's own arguments with -n for the -np of other launchers, which CLI11 would read as -n p;
+/// the program's are left alone. Last first, as CLI11 wants them.
+std::vector<std::string> arguments(int argc, char** argv) {
+  std::vector<std::string> all;
+  bool own = true;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const std::string_view before = i > 1 ? argv[i - 1] : "";
+    const bool value = before == "-n" || before == "-np" || before == "--ranks" || before == "-g" ||
+                       before == "--grace";
+    if (argument == "--" || (!argument.starts_with('-') && !value)) own = false;
+    all.emplace_back(own && argument == "-np" ? "-n" : argument);
+  }
+  return {all.rbegin(), all.rend()};
+}
+
 }  // namespace
 
 bool parse(int argc, char** argv, options& into, int& exit_status) {
   CLI::App app{description, "weft-run"};
   app.footer(details);
   app.formatter(std::make_shared<formatter>());
-  app.add_option("-n,--ranks", into.ranks, "How many ranks to start")
+  app.add_option("-n,--ranks", into.ranks, "How many ranks to start; -np is the same")
       ->required()
       ->check(CLI::Range(1u, 4096u));
   bool no_label = false;
@@ -67,7 +86,7 @@ bool parse(int argc, char** argv, options& into, int& exit_status) {
   app.prefix_command();
 
   try {
-    app.parse(argc, argv);
+    app.parse(arguments(argc, argv));
     into.command = app.remaining();
     const bool after_mark = !into.command.empty() && into.command.front() == "--";
     if (after_mark) into.command.erase(into.command.begin());

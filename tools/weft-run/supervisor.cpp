@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "runtime/errno_hint.hpp"
 
@@ -231,7 +232,11 @@ void supervisor::reap() {
     --living_;
     on_rank_end(i, status);
   }
-  if (living_ == 0) when_all_ended();
+  if (living_ > 0) return;
+  // Ranks that lose a peer fail as well, and what they print hides the cause.
+  if (later_failures_ > 0 && !first_failure_.empty())
+    say(fmt::format("the first of {} failures: {}", later_failures_ + 1, first_failure_));
+  when_all_ended();
 }
 
 void supervisor::on_rank_end(std::uint32_t number, int status) {
@@ -244,18 +249,25 @@ void supervisor::on_rank_end(std::uint32_t number, int status) {
   const bool ours = signal == passed_on_ ||
                     (killing_ && (signal == SIGTERM || signal == SIGKILL)) ||
                     (signal == SIGPIPE && (out_.broken() || err_.broken()));
+  std::string text;
   if (killed && !ours)
-    say(fmt::format("rank {} (pid {}) was killed by signal {} ({}{})", number, ranks_[number].pid,
-                    signal, ::strsignal(signal), WCOREDUMP(status) ? ", core dumped" : ""));
+    text =
+        fmt::format("rank {} (pid {}) was killed by signal {} ({}{})", number, ranks_[number].pid,
+                    signal, ::strsignal(signal), WCOREDUMP(status) ? ", core dumped" : "");
   if (!killed)
-    say(fmt::format("rank {} (pid {}) ended with status {}", number, ranks_[number].pid,
-                    exit_status));
-  on_failure(number, exit_status);
+    text = fmt::format("rank {} (pid {}) ended with status {}", number, ranks_[number].pid,
+                       exit_status);
+  if (!text.empty()) say(text);
+  on_failure(number, exit_status, std::move(text));
 }
 
-void supervisor::on_failure(std::uint32_t number, int exit_status) {
-  if (status_ != 0) return;
+void supervisor::on_failure(std::uint32_t number, int exit_status, std::string text) {
+  if (status_ != 0) {
+    if (!text.empty()) ++later_failures_;
+    return;
+  }
   status_ = exit_status;
+  first_failure_ = std::move(text);
   if (!chosen_.kill_on_failure || living_ == 0) return;
   say(fmt::format("rank {} failed: the others are asked to end, and killed after {} seconds",
                   number, chosen_.grace));

@@ -47,7 +47,7 @@ class supervisor {
 
   void reap();
   void on_rank_end(std::uint32_t number, int status);
-  void on_failure(std::uint32_t number, int exit_status);
+  void on_failure(std::uint32_t number, int exit_status, std::string text);
   void kill_later();
   void when_all_ended();
   void end_if_done();
@@ -73,6 +73,8 @@ class supervisor {
   bool interrupted_ = false;
   bool killing_ = false;
   int status_ = 0;
+  std::string first_failure_;  // empty: none, or one that weft-run itself caused
+  unsigned later_failures_ = 0;
   bool output_lost_ = false;
 };
 
