@@ -34,7 +34,9 @@ class group;
 ///
 /// Member functions may be called from any thread. The destructor ends operations in flight with
 /// errc::closed, waits until spawned tasks have ended, and must not run inside `run()`. If a
-/// coroutine calls `exit`, the destructor does nothing, and peers find the process gone.
+/// coroutine calls `exit`, the destructor does nothing, and peers find the process gone. A context
+/// that an exception ends (the exception leaves its scope) says so to its peers: what they await
+/// from it ends with errc::peer_lost, as if the process had died, and not with errc::closed.
 ///
 /// A context belongs to the process that made it. In a child made by fork(), the destructors of the
 /// context and of its handles do nothing: peers receive nothing, and the memory is freed when the

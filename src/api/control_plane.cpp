@@ -119,12 +119,12 @@ void control_plane::on_request(std::uint64_t number, std::unique_ptr<wireup::inc
 }
 
 /// Also without a start, or after one that failed.
-void control_plane::end() {
+void control_plane::end(bool failed) {
   mail_->shut();  // the job outlives the manager
   for (core* lane : lanes_) lane->connections().manager()->shut();
   members_.shut();
   close_listeners();
-  if (manager_) manager_->end();
+  if (manager_) manager_->end(failed);
 }
 
 void control_plane::add_listener(std::uint64_t number, std::shared_ptr<listener_state> d) {

@@ -54,7 +54,8 @@ class control_plane {
   void start();
   /// Ends all channels, which ends the peers of all lanes, and then the thread. By the
   /// application's thread.
-  void end();
+  /// \param failed the context ends by an exception; told to peers
+  void end(bool failed);
 
   // Listeners, by the connection manager's number.
   /// \throws weft::error (closed) once the context ends

@@ -165,7 +165,7 @@ core::~core() {
   drain_connections();
   // The control plane first: its end tells peers, and fails operations that wait for connections.
   for (core* one : all) one->ended_.store(true, std::memory_order_release);
-  plane_->end();
+  plane_->end(std::uncaught_exceptions() > exceptions_before_);
   for (core* one : all) one->end_operations();
   run_out();
   for (core* one : all) {

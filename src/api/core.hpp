@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -129,6 +130,7 @@ class core final : proto::call_table::host {
   void end_operations();
   void run_out();
 
+  const int exceptions_before_ = std::uncaught_exceptions();
   const options options_;
   const std::shared_ptr<control_plane> plane_;
   const proto::lane_number lane_;

@@ -18,6 +18,8 @@ using wireup::failure;
 namespace {
 
 constexpr std::string_view has_left = "it has left";
+constexpr std::string_view has_failed = "its program failed: an exception ended its context";
+constexpr std::string_view has_died = "its process died or its connection broke";
 constexpr auto between_drains = std::chrono::microseconds(500);
 
 }  // namespace
@@ -56,7 +58,9 @@ void connection_setup::on_gone(const channel_ptr& c, bool orderly) {
     end(*process, errc::protocol_error, "it did what no correct peer does");
   else
     end(*process, orderly ? errc::closed : errc::peer_lost,
-        orderly ? has_left : std::string_view("its process died or its connection broke"),
+        orderly            ? has_left
+        : c->peer_failed() ? has_failed
+                           : has_died,
         keeps_peer);
   processes_.erase_if_finished(*process);
   if (keeps_peer) search_for(p)->locate(c->peer().locator, {errc::closed, std::string(has_left)});
@@ -91,7 +95,8 @@ std::vector<std::shared_ptr<peer>> connection_setup::peers_of(peer_id rank) cons
 void connection_setup::on_rank_end(peer_id rank, bool died) {
   if (rank == job_.rank()) return;
   const errc how = died ? errc::peer_lost : errc::closed;
-  const std::string_view what = died ? std::string_view("its process died") : has_left;
+  const std::string_view what =
+      died ? std::string_view("its process died, or ended with a failure") : has_left;
   for (const std::shared_ptr<peer>& p : peers_of(rank)) {
     if (remote_process* const process = processes_.present(*p)) {
       end(*process, how, what);

@@ -62,6 +62,9 @@ class channel {
   /// thread.
   virtual void process_died() = 0;
 
+  /// Whether it has ended because the peer's context ended by an exception. Any thread.
+  virtual bool peer_failed() const noexcept = 0;
+
   /// Whether it has ended because the peer did what no correct peer does. Any thread.
   virtual bool misbehaved() const noexcept = 0;
 };

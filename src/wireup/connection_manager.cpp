@@ -13,7 +13,7 @@ connection_manager::~connection_manager() = default;
 
 void connection_manager::start_accepting() { impl_->start_accepting(); }
 
-void connection_manager::end() { impl_->end(); }
+void connection_manager::end(bool failed) { impl_->end(failed); }
 
 const identity& connection_manager::self() const noexcept { return impl_->self(); }
 

@@ -58,7 +58,8 @@ class connection_manager {
   /// Closes all channels (on_gone is called for each) and listeners, ends all that is under way
   /// (`done` is called with a failure) and joins the thread; takes a second at most, if a peer does
   /// not read. Not from a handler. Later requests are dropped, and their `done` is not called.
-  void end();
+  /// \param failed peers find the channels broken (channel::peer_failed), not closed in good order
+  void end(bool failed = false);
 
   /// As lane 0 speaks.
   const identity& self() const noexcept;

@@ -9,11 +9,13 @@ namespace weft::wireup {
 
 namespace {
 
-/// Only wire-up messages have descriptors, and only they and refusals have a detail.
+/// Only wire-up messages have descriptors, and only they, refusals and byes have a detail.
 bool makes_sense(const frame& f, std::size_t fd_count) {
   if (f.kind == frame_kind::wireup_message) return true;
-  const auto most = f.kind == frame_kind::refusal ? refusal_kind::no_such_lane : refusal_kind::any;
-  return fd_count == 0 && f.detail <= static_cast<std::uint8_t>(most);
+  std::uint8_t most = 0;
+  if (f.kind == frame_kind::refusal) most = static_cast<std::uint8_t>(refusal_kind::no_such_lane);
+  if (f.kind == frame_kind::bye) most = static_cast<std::uint8_t>(bye_kind::failed);
+  return fd_count == 0 && f.detail <= most;
 }
 
 }  // namespace

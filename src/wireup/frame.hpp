@@ -20,7 +20,7 @@ enum class frame_kind : std::uint8_t {
   welcome = 2,         ///< the positive answer, with the identity of the answering side
   refusal = 3,         ///< the negative answer, with the reason
   wireup_message = 4,  ///< a wire-up message of the layer above; `detail` is its kind
-  bye = 5,             ///< last frame of a connection that ends in good order
+  bye = 5,             ///< last frame of a connection; `detail` is how the sender ends
   invitation = 6,      ///< before all others, from the accepting side: its key
   job_hello = 16,      ///< a rank to its launcher
   job_welcome = 17,    ///< the launcher's answer: how many ranks there are
@@ -34,6 +34,12 @@ enum class frame_kind : std::uint8_t {
 enum class refusal_kind : std::uint8_t {
   any = 0,          ///< the text of the refusal says it
   no_such_lane = 1  ///< the context does not have the lane that was asked for
+};
+
+/// The `detail` of a bye.
+enum class bye_kind : std::uint8_t {
+  orderly = 0,
+  failed = 1  ///< the sender's context ends by an exception
 };
 
 inline constexpr std::size_t max_frame_body = transports::wireup_message::max_bytes;

@@ -54,7 +54,7 @@ void connection_manager::impl::start_accepting() {
   loop_->post([this] { listeners_.start(); });
 }
 
-connection_manager::impl::~impl() { end(); }
+connection_manager::impl::~impl() { end(false); }
 
 void connection_manager::impl::call_after(std::chrono::microseconds time, std::function<void()> f) {
   const auto timer = std::make_shared<asio::steady_timer>(loop_->io(), time);
@@ -63,16 +63,18 @@ void connection_manager::impl::call_after(std::chrono::microseconds time, std::f
   });
 }
 
-void connection_manager::impl::end() {
-  if (!std::exchange(ended_, true)) loop_->finish([this] { shut_down(); });
+void connection_manager::impl::end(bool failed) {
+  const bye_kind how = failed ? bye_kind::failed : bye_kind::orderly;
+  if (!std::exchange(ended_, true)) loop_->finish([this, how] { shut_down(how); });
 }
 
-void connection_manager::impl::shut_down() {
+void connection_manager::impl::shut_down(bye_kind how) {
   closing_ = true;
   const failure why{errc::closed, "this context is closing"};
   listeners_.close_all();
   end_what_is_under_way(why);
-  for (const auto& channel : std::vector(channels_.begin(), channels_.end())) channel->retire(why);
+  for (const auto& channel : std::vector(channels_.begin(), channels_.end()))
+    channel->retire(why, how);
 }
 
 void connection_manager::impl::end_what_is_under_way(const failure& why) {

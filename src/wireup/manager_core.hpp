@@ -25,7 +25,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   impl(identity self, handlers h, tcp_settings tcp, lane_number lanes);
   ~impl() override;
   void start_accepting();
-  void end();  ///< the thread that owns the manager
+  void end(bool failed);  ///< the thread that owns the manager
 
   // Any thread: what the manager offers.
   const context_key& key() const noexcept override { return key_; }
@@ -74,7 +74,7 @@ class connection_manager::impl final : public peer_channel::owner, public meetin
   hello greeting(lane_pair lanes) const;
   void connect_to(hello says, std::string locator, channel_ready done);
   void update_pause();
-  void shut_down();
+  void shut_down(bye_kind how);
   void give_up();
   void end_what_is_under_way(const failure& why);
 

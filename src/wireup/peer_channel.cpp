@@ -104,7 +104,7 @@ void peer_channel::send(wireup_message p) {
 }
 
 void peer_channel::close() {
-  loop_->post([self = shared_from_this()] { self->close_now(); });
+  loop_->post([self = shared_from_this()] { self->close_now(bye_kind::orderly); });
 }
 
 void peer_channel::process_died() {
@@ -113,17 +113,17 @@ void peer_channel::process_died() {
   });
 }
 
-void peer_channel::close_now() {
+void peer_channel::close_now(bye_kind how) {
   if (stage_ != stage::live || closing_) return;
   closing_ = true;
-  connection_->send({frame_kind::bye, 0, {}, {}});
+  connection_->send({frame_kind::bye, static_cast<std::uint8_t>(how), {}, {}});
   connection_->finish();
 }
 
-void peer_channel::retire(const failure& why) {
+void peer_channel::retire(const failure& why, bye_kind how) {
   switch (stage_) {
     case stage::live:
-      return close_now();
+      return close_now(how);
     case stage::asking:
       connection_->close();
       return end_asking(why.kind, no_channel(why.text));
@@ -156,7 +156,9 @@ void peer_channel::on_frame(frame f) {
             shared_from_this(), wireup_message{f.detail, std::move(f.body), std::move(f.fds)});
       if (f.kind == frame_kind::bye && f.body.empty()) {
         connection_->close();
-        return end(true, {});
+        const bool failed = f.detail == static_cast<std::uint8_t>(bye_kind::failed);
+        if (failed) peer_failed_.store(true, std::memory_order_release);
+        return end(!failed, {});
       }
       break;
     case stage::waiting:

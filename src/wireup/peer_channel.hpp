@@ -63,7 +63,8 @@ class peer_channel final : public channel,
   void abandon();
   /// The manager ends, or cannot go on with the channel: ends it in the way that fits the stage.
   /// \param why told to a requester that waits for an answer
-  void retire(const failure& why);
+  /// \param how told to a peer
+  void retire(const failure& why, bye_kind how = bye_kind::orderly);
 
   std::uint64_t listener_number() const noexcept { return listener_number_; }
   /// The process of this host, or the other host, that connected to us; empty: we connected.
@@ -87,6 +88,9 @@ class peer_channel final : public channel,
   bool met_another() const noexcept { return met_another_; }
   bool is_live() const noexcept { return stage_ == stage::live; }
   bool left() const noexcept { return left_.load(std::memory_order_acquire); }
+  bool peer_failed() const noexcept override {
+    return peer_failed_.load(std::memory_order_acquire);
+  }
   bool misbehaved() const noexcept override { return misbehaved_.load(std::memory_order_acquire); }
 
   // connection::user
@@ -99,7 +103,7 @@ class peer_channel final : public channel,
   void on_answer(const frame& f);
   bool may_have_id(const context_id& id) const noexcept;
   void know(identity who);
-  void close_now();
+  void close_now(bye_kind how);
   void wrong(const std::string& what);
   void answer(channel_ptr live, const failure& why);
   void end(bool orderly, const std::string& why);
@@ -130,6 +134,7 @@ class peer_channel final : public channel,
   bool met_another_ = false;
   bool closing_ = false;
   std::atomic<bool> left_{false};
+  std::atomic<bool> peer_failed_{false};
   std::atomic<bool> misbehaved_{false};
 };
 

@@ -129,6 +129,7 @@ struct scripted_line final : channel {
   digest sign(std::span<const std::byte>) const noexcept override { return {}; }
   void close() override { closed = true; }
   void process_died() override {}
+  bool peer_failed() const noexcept override { return false; }
   bool misbehaved() const noexcept override { return false; }
 
   rank_zero* home = nullptr;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,40 @@ task<void> hold_a_listener(context& ctx, std::vector<errc>& ends) {
 }
 
 task<void> nothing() { co_return; }
+
+task<std::string> accept_and_receive(listener& listening, errc& how) {
+  const endpoint peer = co_await listening.accept();
+  result<int> heard = co_await as_result(peer.recv_value<int>(tag{1}));
+  how = heard.code();
+  try {
+    co_return std::to_string(heard.value());
+  } catch (const error& e) {
+    co_return e.what();
+  }
+}
+
+options alone() {
+  options o = options::from_environment();
+  o.standalone = true;
+  return o;
+}
+
+/// What a context learns of another one that connects to it and ends.
+std::string last_words(bool by_exception, errc& how) {
+  context listens(alone());
+  listener listening = run(listens, listens.listen("any://127.0.0.1:0"));
+  std::thread other([&] {
+    try {
+      context connects(alone());
+      const endpoint peer = run(connects, connects.connect(listening.address()));
+      if (by_exception) throw std::runtime_error("out");
+    } catch (const std::runtime_error&) {
+    }
+  });
+  std::string words = run(listens, accept_and_receive(listening, how));
+  other.join();
+  return words;
+}
 
 /// The error of `x`; ok if it succeeded.
 template <class X>
@@ -117,6 +152,14 @@ task<void> request_connection(context& ctx, std::string address, std::vector<err
 TEST_CASE("a scope that is left by an exception waits for what has ended in the same pass") {
   context ctx;
   CHECK_THROWS_AS(run(ctx, leave_by_exception(ctx.world()[0])), std::runtime_error);
+}
+
+TEST_CASE("a context that an exception ends is lost to its peers, and otherwise has left") {
+  errc how = errc::ok;
+  CHECK_THAT(last_words(true, how), Catch::Contains("its program failed"));
+  CHECK(how == errc::peer_lost);
+  CHECK_THAT(last_words(false, how), Catch::Contains("it has left"));
+  CHECK(how == errc::closed);
 }
 
 TEST_CASE("the end of a context ends coroutines that wait at a listener, and what they do next") {

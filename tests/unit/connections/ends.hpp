@@ -92,6 +92,7 @@ class scripted_channel final : public wireup::channel {
   wireup::digest sign(std::span<const std::byte>) const noexcept override { return {}; }
   void close() override { closed = true; }
   void process_died() override {}
+  bool peer_failed() const noexcept override { return false; }
   bool misbehaved() const noexcept override { return false; }
 
   std::deque<wireup_message> sent;

@@ -161,6 +161,7 @@ struct paper_channel final : channel {
   void send(wireup_message p) override { said.push_back(std::move(p)); }
   void close() override {}
   void process_died() override {}
+  bool peer_failed() const noexcept override { return false; }
   bool misbehaved() const noexcept override { return false; }
   digest sign(std::span<const std::byte>) const noexcept override { return {}; }
   identity who;

@@ -62,7 +62,9 @@ TEST_CASE("a frame's header, byte by byte") {
   CHECK(hex(frame_header::of(f)) == "0407030034120000");
 }
 
-TEST_CASE("a frame's detail: of a wire-up message, and of a refusal for want of a lane") {
+TEST_CASE(
+    "a frame's detail: of a wire-up message, of a refusal for want of a lane, and of the bye of a "
+    "failure") {
   const auto parses = [](frame_kind kind, std::uint8_t detail) {
     const auto head = frame_header::of({kind, detail, {}, {}});
     const auto back = frame_header::parse(head, {});
@@ -73,7 +75,8 @@ TEST_CASE("a frame's detail: of a wire-up message, and of a refusal for want of 
   CHECK(parses(frame_kind::refusal, 1));
   CHECK_FALSE(parses(frame_kind::refusal, 2));
   CHECK_FALSE(parses(frame_kind::welcome, 1));
-  CHECK_FALSE(parses(frame_kind::bye, 1));
+  CHECK(parses(frame_kind::bye, 1));
+  CHECK_FALSE(parses(frame_kind::bye, 2));
 }
 
 TEST_CASE("invitation, byte by byte, and back") {
