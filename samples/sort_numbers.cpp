@@ -43,17 +43,10 @@ std::uint64_t number_at(std::uint64_t place) {
   return x ^ (x >> 31);
 }
 
-/// Rank 0 makes the file, or empties it, before the others open it.
-task<file> create(context& ctx, const group& world, const std::string& path) {
-  file made;
-  if (world.rank() == 0) made = co_await file::open(ctx, path, O_RDWR | O_CREAT | O_TRUNC);
-  co_await world.barrier();
-  if (world.rank() != 0) made = co_await file::open(ctx, path, O_RDWR);
-  co_return made;
-}
+constexpr int new_file = O_RDWR | O_CREAT | O_TRUNC;
 
-task<void> make_input(context& ctx, group world, std::string path, std::uint64_t count) {
-  file made = co_await create(ctx, world, path);
+task<void> make_input(group world, std::string path, std::uint64_t count) {
+  file made = co_await file::open(world, path, new_file);
   const std::uint64_t first = first_of(world.rank(), world.size(), count);
   numbers mine(first_of(world.rank() + 1, world.size(), count) - first);
   for (std::size_t i = 0; i != mine.size(); ++i) mine[i] = number_at(first + i);
@@ -111,9 +104,9 @@ task<std::uint64_t> check_order(group world, file& result, std::uint64_t count) 
 
 task<void> sort_file(context& ctx, std::string input, std::string output, std::uint64_t make) {
   const group world = ctx.world();
-  if (make != 0) co_await make_input(ctx, world, input, make);
+  if (make != 0) co_await make_input(world, input, make);
 
-  file in = co_await file::open(ctx, input, O_RDONLY);
+  file in = co_await file::open(world, input, O_RDONLY);
   const std::uint64_t bytes = co_await in.size();
   if (bytes % width != 0) throw std::runtime_error(input + " has no whole number of numbers");
   const std::uint64_t count = bytes / width;
@@ -127,7 +120,7 @@ task<void> sort_file(context& ctx, std::string input, std::string output, std::u
 
   std::array<std::uint64_t, 1> end{mine.size()};  // becomes the end of this rank's range
   co_await world.scan(end);
-  file out = co_await create(ctx, world, output);
+  file out = co_await file::open(world, output, new_file);
   co_await out.write_exactly((end[0] - mine.size()) * width, mine);
   co_await world.barrier();
 

@@ -77,6 +77,7 @@ class group {
   /// \param owner the context \param state as made by a context; null: its world
   explicit group(context& owner, detail::communicator_ptr state = nullptr);
 
+  context& owner() const noexcept { return *owner_; }  ///< the context of its endpoints
   peer_id rank() const noexcept;  ///< of this process; size() or more: it is no member
   peer_id size() const noexcept;  ///< the number of members
 

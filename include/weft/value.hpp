@@ -45,12 +45,6 @@
 namespace weft {
 namespace detail {
 
-/// Whether an argument T&& is memory of the caller's: a variable, or a view.
-template <class T>
-inline constexpr bool is_borrowed =
-    std::is_lvalue_reference_v<T> ||
-    (has_elements<std::remove_cvref_t<T>> && !elements_of<std::remove_cvref_t<T>>::owns);
-
 // Coroutines that hold the value.
 
 template <class C>

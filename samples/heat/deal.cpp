@@ -18,7 +18,7 @@ std::span<float> share(strip& plate, const plan& p, peer_id worker) {
 task<void> deal_out(group world, plan p, strip& plate, strip& mine) {
   scope dealing;
   for (peer_id w = 1; w < p.workers(); ++w)
-    dealing.start(world[w].send(std::as_bytes(share(plate, p, w)), tags::rows));
+    dealing.start(world[w].send_value(tags::rows, share(plate, p, w)));
   std::ranges::copy(share(plate, p, 0), mine.rows(0, mine.height()).begin());
   co_await dealing.join();
 }
@@ -26,7 +26,7 @@ task<void> deal_out(group world, plan p, strip& plate, strip& mine) {
 task<void> collect(group world, plan p, strip& plate, strip& mine) {
   scope collecting;
   for (peer_id w = 1; w < p.workers(); ++w)
-    collecting.start(world[w].recv(std::as_writable_bytes(share(plate, p, w)), tags::rows));
+    collecting.start(world[w].recv_value(tags::rows, share(plate, p, w)));
   std::ranges::copy(mine.rows(0, mine.height()), share(plate, p, 0).begin());
   co_await collecting.join();
 }

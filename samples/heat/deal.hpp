@@ -15,12 +15,4 @@ weft::task<void> deal_out(weft::group world, plan p, strip& plate, strip& mine);
 /// The way back: receives every worker's rows into their place in the plate.
 weft::task<void> collect(weft::group world, plan p, strip& plate, strip& mine);
 
-/// Rank 0 sends the same small value to all others.
-template <class T>
-weft::task<void> tell_all(weft::group world, T value, weft::tag t) {
-  weft::scope telling;
-  for (weft::peer_id r = 1; r < world.size(); ++r) telling.start(world[r].send(bytes_of(value), t));
-  co_await telling.join();
-}
-
 }  // namespace heat

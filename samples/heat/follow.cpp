@@ -10,18 +10,18 @@ using namespace weft;
 task<int> follow(group world) {
   const endpoint leader = world[0];
   plan all;
-  co_await leader.recv(room_for(all), tags::plan);
+  co_await world.broadcast(all);
 
   if (const peer_id rank = world.rank(); rank < all.workers()) {
     strip mine(all.width, all.channels, all.first_row(rank + 1) - all.first_row(rank));
-    co_await leader.recv(std::as_writable_bytes(mine.rows(0, mine.height())), tags::rows);
+    co_await leader.recv_value(tags::rows, mine.rows(0, mine.height()));
     progress_line silent(progress_line::when::never, all.steps);
     co_await diffuse(world, all, mine, silent);
-    co_await leader.send(std::as_bytes(mine.rows(0, mine.height())), tags::rows);
+    co_await leader.send_value(tags::rows, mine.rows(0, mine.height()));
   }
 
   int status = 1;
-  co_await leader.recv(room_for(status), tags::verdict);
+  co_await world.broadcast(status);
   co_return status;
 }
 

@@ -18,14 +18,14 @@ task<seconds> step(const neighbours& next_to_us, strip& mine, float rate) {
   scope under_way;
 
   if (const endpoint& above = next_to_us.above) {
-    under_way.start(above.recv(std::as_writable_bytes(mine.ghost_above()), tags::downwards));
-    under_way.start(above.send(std::as_bytes(mine.rows(0, 1)), tags::upwards));
+    under_way.start(above.recv_value(tags::downwards, mine.ghost_above()));
+    under_way.start(above.send_value(tags::upwards, mine.rows(0, 1)));
   } else {
     mine.mirror_above();
   }
   if (const endpoint& below = next_to_us.below) {
-    under_way.start(below.recv(std::as_writable_bytes(mine.ghost_below()), tags::upwards));
-    under_way.start(below.send(std::as_bytes(mine.rows(height - 1, height)), tags::downwards));
+    under_way.start(below.recv_value(tags::upwards, mine.ghost_below()));
+    under_way.start(below.send_value(tags::downwards, mine.rows(height - 1, height)));
   } else {
     mine.mirror_below();
   }

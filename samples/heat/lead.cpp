@@ -63,7 +63,7 @@ task<int> lead(group world, const settings& s) {
   const picture p = load(s, problem);
   plan all;
   if (problem.empty()) all = {p.width, p.height, p.channels, s.steps, s.rate, world.size()};
-  co_await tell_all(world, all, tags::plan);
+  co_await world.broadcast(all);
 
   if (problem.empty()) {
     using enum progress_line::when;
@@ -85,8 +85,8 @@ task<int> lead(group world, const settings& s) {
   }
 
   if (!problem.empty()) fmt::print(stderr, "heat: {}\n", problem);
-  const int status = problem.empty() ? 0 : 1;
-  co_await tell_all(world, status, tags::verdict);
+  int status = problem.empty() ? 0 : 1;
+  co_await world.broadcast(status);
   co_return status;
 }
 

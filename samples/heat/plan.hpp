@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <type_traits>
 
 #include <weft/message.hpp>
 
 namespace heat {
 
-/// Rank 0 sends it to all ranks, as it is in memory. All zero: there is nothing to compute.
+/// Rank 0 broadcasts it. All zero: there is nothing to compute.
 struct plan {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
@@ -32,25 +30,9 @@ struct plan {
 };
 
 namespace tags {
-inline constexpr weft::tag plan{1};       ///< rank 0 to all: a plan
-inline constexpr weft::tag rows{2};       ///< rank 0 to a worker before, and back after
-inline constexpr weft::tag upwards{3};    ///< a worker's first row, to the neighbour above
-inline constexpr weft::tag downwards{4};  ///< a worker's last row, to the neighbour below
-inline constexpr weft::tag verdict{5};    ///< rank 0 to all: the exit status
+inline constexpr weft::tag rows{1};       ///< rank 0 to a worker before, and back after
+inline constexpr weft::tag upwards{2};    ///< a worker's first row, to the neighbour above
+inline constexpr weft::tag downwards{3};  ///< a worker's last row, to the neighbour below
 }  // namespace tags
-
-/// A value as the contents of a message between processes of one machine.
-template <class T>
-weft::const_buffer bytes_of(const T& value) noexcept {
-  static_assert(std::is_trivially_copyable_v<T>);
-  return std::as_bytes(std::span(&value, 1));
-}
-
-/// A value as the buffer of such a message.
-template <class T>
-weft::mutable_buffer room_for(T& value) noexcept {
-  static_assert(std::is_trivially_copyable_v<T>);
-  return std::as_writable_bytes(std::span(&value, 1));
-}
 
 }  // namespace heat

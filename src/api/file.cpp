@@ -5,9 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <limits>
+#include <string_view>
 #include <utility>
+
+#include <weft/coro/as_result.hpp>
+#include <weft/group.hpp>
 
 #include "api/core.hpp"
 #include "api/file_state.hpp"
@@ -123,6 +128,35 @@ task<file> file::open(context& ctx, std::filesystem::path path, int flags, unsig
   co_return made;
 }
 
+namespace {
+
+/// What the others learn of rank 0's open. A plain value that is broadcast.
+struct first_open {
+  errc kind = errc::ok;
+  std::array<char, 508> text = {};
+};
+
+first_open outcome_of(const result<file>& opened) {
+  first_open o{opened.code()};
+  if (!opened) std::string_view(opened.failure().what()).copy(o.text.data(), o.text.size() - 1);
+  return o;
+}
+
+}  // namespace
+
+task<file> file::open(group members, std::filesystem::path path, int flags, unsigned mode) {
+  context& ctx = members.owner();
+  constexpr int of_the_first = O_CREAT | O_EXCL | O_TRUNC;
+  result<file> opened(file{});
+  if (members.rank() == 0) opened = co_await as_result(open(ctx, path, flags, mode));
+  first_open first = outcome_of(opened);
+  co_await members.broadcast(first);
+  if (members.rank() == 0) co_return std::move(opened).value();
+  if (first.kind != errc::ok)
+    throw error(first.kind, fmt::format("rank 0 of the group: {}", first.text.data()));
+  co_return co_await open(ctx, std::move(path), flags & ~of_the_first, mode);
+}
+
 task<void> file::close() {
   const std::unique_ptr<file_state> closing = std::move(state_);
   opened(closing);
@@ -149,22 +183,31 @@ task<void> file::write_exactly(std::uint64_t offset, const_buffer data) {
   }
 }
 
-task<std::vector<std::byte>> read_file(context& ctx, std::filesystem::path path) {
+task<void> detail::read_whole_file(context& ctx, std::filesystem::path path, void* container,
+                                   bool (*resize)(void*, std::size_t, mutable_buffer&),
+                                   std::size_t element) {
   constexpr std::uint64_t least = 4096;
   file from = co_await file::open(ctx, std::move(path), O_RDONLY);
   const std::uint64_t expected = co_await from.size();
-  // One byte more: then the read that fills it finds the end, too.
-  std::vector<std::byte> all(std::max(expected + 1, least));
+  mutable_buffer all;
+  const auto make_room = [&](std::uint64_t bytes) {
+    if (!resize(container, bytes / element, all))
+      throw error(errc::out_of_memory, fmt::format("no memory for the contents of {}", from.path()));
+  };
+  // More than is expected: then the read that fills it finds the end, too.
+  make_room(std::max(expected, least) + element);
   std::size_t done = 0;
   for (;;) {
-    const std::size_t n = co_await from.read_at(done, mutable_buffer(all).subspan(done));
+    const std::size_t n = co_await from.read_at(done, all.subspan(done));
     if (n == 0) break;
     done += n;
-    if (done == all.size()) all.resize(2 * done);
+    if (done == all.size()) make_room(2 * done);
   }
-  all.resize(done);
+  if (done % element != 0)
+    throw error(errc::truncated, fmt::format("{} has {} bytes, no whole number of elements of {}",
+                                             from.path(), done, element));
+  make_room(done);
   co_await from.close();
-  co_return all;
 }
 
 task<void> write_file(context& ctx, std::filesystem::path path, const_buffer data) {

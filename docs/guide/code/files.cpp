@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <optional>
 #include <string>
-#include <vector>
 #include <weft/weft.hpp>
 
 using namespace weft;
@@ -20,8 +19,8 @@ task<void> number_lines(context& ctx, std::size_t& lines) {
 }
 
 task<void> play(context& ctx, signal_set& end) {
-  std::vector<std::byte> notes = co_await read_file(ctx, "/proc/self/comm");
-  std::printf("%zu bytes in /proc/self/comm\n", notes.size());
+  std::string name = co_await read_file<std::string>(ctx, "/proc/self/comm");
+  std::printf("the name of this process: %s", name.c_str());
 
   // The end of the input, or a signal, whichever comes first.
   std::size_t lines = 0;

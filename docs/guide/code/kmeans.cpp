@@ -5,14 +5,17 @@
 #include <cstdint>
 #include <cstdio>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 #include <weft/weft.hpp>
 
 using namespace weft;
 
-constexpr std::size_t header = 17, points = 1'000'000, k = 8;  // of "P6\n1000 1000\n255\n"
+constexpr std::string_view header = "P6\n1000 1000\n255\n";
+constexpr std::size_t points = 1'000'000, k = 8;
 constexpr int most_rounds = 50;
+using pixel = std::array<std::uint8_t, 3>;
 using point = std::array<int, 3>;
 
 /// Of the points of a cluster: their sum, and how many they are.
@@ -23,9 +26,7 @@ struct cluster {
   }
 };
 
-point point_at(std::span<const std::byte> pixels, std::size_t i) {
-  return {int(pixels[3 * i]), int(pixels[3 * i + 1]), int(pixels[3 * i + 2])};
-}
+point point_of(const pixel& p) { return {p[0], p[1], p[2]}; }
 
 int distance(const point& a, const point& b) {
   int d = 0;
@@ -41,12 +42,12 @@ std::size_t nearest(std::span<const point> centres, const point& p) {
 }
 
 /// Of some points, those that are far from each other.
-std::vector<point> first_centres(std::span<const std::byte> pixels) {
-  std::vector<point> chosen{point_at(pixels, 0)};
+std::vector<point> first_centres(std::span<const pixel> pixels) {
+  std::vector<point> chosen{point_of(pixels[0])};
   while (chosen.size() != k) {
     point farthest = chosen[0];
-    for (std::size_t i = 0; i < pixels.size() / 3; i += 997) {
-      const point p = point_at(pixels, i), q = farthest;
+    for (std::size_t i = 0; i < pixels.size(); i += 997) {
+      const point p = point_of(pixels[i]), q = farthest;
       if (distance(p, chosen[nearest(chosen, p)]) > distance(q, chosen[nearest(chosen, q)]))
         farthest = p;
     }
@@ -56,11 +57,11 @@ std::vector<point> first_centres(std::span<const std::byte> pixels) {
 }
 
 /// Moves the centres to the means of all ranks' points until they rest. Yields the rounds.
-task<int> cluster_all(group world, std::span<const std::byte> pixels, std::vector<point>& centres) {
+task<int> cluster_all(group world, std::span<const pixel> pixels, std::vector<point>& centres) {
   for (int round = 1;; ++round) {
     std::vector<cluster> clusters(k);
-    for (std::size_t i = 0; i != pixels.size() / 3; ++i) {
-      const point p = point_at(pixels, i);
+    for (const pixel& one : pixels) {
+      const point p = point_of(one);
       cluster& c = clusters[nearest(centres, p)];
       c = c + cluster{{p[0], p[1], p[2]}, 1};
     }
@@ -84,30 +85,26 @@ task<void> play(context& ctx) {
 
   // Every rank reads its own part of the file.
   file in = co_await file::open(ctx, "landscape.ppm", O_RDONLY);
-  std::vector<std::byte> pixels(3 * (last - first));
-  co_await in.read_exactly(header + 3 * first, pixels);
+  std::vector<pixel> pixels(last - first);
+  co_await in.read_exactly(header.size() + sizeof(pixel) * first, pixels);
 
   std::vector<point> centres(k);
   if (world.rank() == 0) {
-    std::vector<std::byte> all(3 * points);
-    co_await in.read_exactly(header, all);
+    std::vector<pixel> all(points);
+    co_await in.read_exactly(header.size(), all);
     centres = first_centres(all);
   }
   co_await world.broadcast(centres);
   const int rounds = co_await cluster_all(world, pixels, centres);
 
-  // Every rank paints its own part of the new picture.
-  for (std::size_t i = 0; i != last - first; ++i) {
-    const point& p = centres[nearest(centres, point_at(pixels, i))];
-    for (std::size_t c = 0; c != 3; ++c) pixels[3 * i + c] = std::byte(p[c]);
+  // Every rank paints its own part of the new picture. Rank 0 makes the file.
+  for (pixel& one : pixels) {
+    const point& p = centres[nearest(centres, point_of(one))];
+    for (std::size_t c = 0; c != 3; ++c) one[c] = std::uint8_t(p[c]);
   }
-  file out = co_await file::open(ctx, "posters.ppm", O_WRONLY | O_CREAT);  // all at once
-  if (world.rank() == 0) {
-    std::vector<std::byte> beginning(header);
-    co_await in.read_exactly(0, beginning);
-    co_await out.write_exactly(0, beginning);
-  }
-  co_await out.write_exactly(header + 3 * first, pixels);
+  file out = co_await file::open(world, "posters.ppm", O_WRONLY | O_CREAT | O_TRUNC);
+  if (world.rank() == 0) co_await out.write_exactly(0, header);
+  co_await out.write_exactly(header.size() + sizeof(pixel) * first, pixels);
   co_await world.barrier();
   if (world.rank() != 0) co_return;
   std::printf("%zu points, %zu colours, %d rounds\n", points, k, rounds);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // read_some, write_all and others: reads and writes descriptors of any kind at their own position:
-// standard input and output, pipes, sockets, terminals, files.
+// standard input and output, pipes, sockets, terminals, files. They take bytes, or trivially copyable
+// objects, and the elements of vectors, strings and spans of them, as a file does (file.hpp).
 #pragma once
 
 #include <cstddef>
@@ -9,6 +10,8 @@
 
 #include <weft/context.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/detail/value_kind.hpp>
+#include <weft/detail/write_owned.hpp>
 #include <weft/message.hpp>
 
 namespace weft {
@@ -28,6 +31,10 @@ namespace weft {
 /// \throws weft::error  system: with the descriptor, the system's reason and the cure; stopped,
 ///         without loss of data; closed: the context ends
 task<std::size_t> read_some(context& ctx, int fd, mutable_buffer into);
+template <class T>
+task<std::size_t> read_some(context& ctx, int fd, T&& into) {
+  return read_some(ctx, fd, detail::bytes_to_fill<T>(into));
+}
 
 /// Waits for room, then writes what fits, at least one byte. Otherwise as read_some. A pipe or
 /// socket that no process reads any more fails with EPIPE; a pipe also raises SIGPIPE, which a
@@ -37,12 +44,30 @@ task<std::size_t> read_some(context& ctx, int fd, mutable_buffer into);
 /// \param data unchanged by the caller until the end
 /// \return the number of bytes; 0: `data` is empty
 task<std::size_t> write_some(context& ctx, int fd, const_buffer data);
+template <class T>
+task<std::size_t> write_some(context& ctx, int fd, T&& data) {
+  static_assert(detail::is_borrowed<T>,
+                "the object must live until the write has ended: pass a variable");
+  return write_some(ctx, fd, detail::bytes_to_write(data));
+}
 
-/// Writes all bytes. After an error or a stop, some of them may be written.
+/// Writes all of it. After an error or a stop, a part may be written.
+/// \param ctx, fd as above
+/// \param data unchanged by the caller until the end; an rvalue that owns its elements is moved
 task<void> write_all(context& ctx, int fd, const_buffer data);
+template <class T>
+task<void> write_all(context& ctx, int fd, T&& data) {
+  return detail::write_owned<T>(
+      data, [&ctx, fd](const_buffer bytes) { return write_all(ctx, fd, bytes); });
+}
 
-/// Fills the whole buffer. \throws weft::error (truncated) when the data ends before
+/// Fills the whole buffer, or object, or all elements that `into` has.
+/// \throws weft::error (truncated) when the data ends before
 task<void> read_exactly(context& ctx, int fd, mutable_buffer into);
+template <class T>
+task<void> read_exactly(context& ctx, int fd, T&& into) {
+  return read_exactly(ctx, fd, detail::bytes_to_fill<T>(into));
+}
 
 /// Reads text from a descriptor line by line. It reads ahead, so nothing else should read the
 /// descriptor. One coroutine at a time.

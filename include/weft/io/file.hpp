@@ -17,9 +17,12 @@
 #include <weft/coro/task.hpp>
 #include <weft/detail/file_job.hpp>
 #include <weft/detail/value_kind.hpp>
+#include <weft/detail/write_owned.hpp>
 #include <weft/message.hpp>
 
 namespace weft {
+
+class group;
 
 namespace detail {
 
@@ -80,6 +83,9 @@ class file_operation : public any_file_operation {
 ///     weft::file f = co_await weft::file::open(ctx, "data", O_RDONLY);
 ///     std::size_t n = co_await f.read_at(4096, buffer);
 ///
+/// Reads and writes take bytes, or what `send_value` sends as bytes: trivially copyable objects, and
+/// the elements of vectors, strings and spans of them. Offsets and results count bytes.
+///
 /// Several operations may be pending at once, also on the same file. Member functions may be called
 /// from any thread; moves and `close` not beside another call. A buffer is the caller's again when
 /// the operation has ended, also after a stop: a call that the kernel has begun and cannot take
@@ -104,6 +110,16 @@ class file {
   /// \param mode  the permissions of a new file, before the process's umask
   static task<file> open(context& ctx, std::filesystem::path path, int flags, unsigned mode = 0666);
 
+  /// The same by all members of a group, a collective: rank 0 of the group opens the file first, and
+  /// makes it or cuts it off, if the flags say so. Then the others open it, without O_CREAT, O_EXCL
+  /// and O_TRUNC, so none of them cuts off what another one has written. The file has to be in
+  /// a folder that all members see.
+  /// \param members the group
+  /// \param path, flags, mode as above, equal at all members
+  /// \throws weft::error  the error of rank 0, at all members; a member's own; as a collective
+  static task<file> open(group members, std::filesystem::path path, int flags,
+                         unsigned mode = 0666);
+
   /// Reads what there is, up to the size of the buffer.
   /// \param offset from the beginning of the file
   /// \param into   the caller's again at the end
@@ -117,23 +133,33 @@ class file {
             const_cast<std::byte*>(data.data()), data.size()};
   }
 
-  /// Fills the whole buffer. \throws weft::error (truncated) when the file ends before
-  task<void> read_exactly(std::uint64_t offset, mutable_buffer into);
-  /// Writes all bytes.
-  task<void> write_exactly(std::uint64_t offset, const_buffer data);
-
-  /// The same for the elements of a vector, string or span of a trivially copyable type.
-  /// \param offset in bytes, from the beginning of the file
-  /// \param into   as long as what is read; the caller's again at the end
-  template <class C>
-    requires(detail::kind_of<C> == detail::value_kind::elements)
-  task<void> read_exactly(std::uint64_t offset, C& into) {
-    return read_exactly(offset, std::as_writable_bytes(std::span(into.data(), into.size())));
+  template <class T>
+  detail::file_request<std::size_t> read_at(std::uint64_t offset, T&& into) {
+    return read_at(offset, detail::bytes_to_fill<T>(into));
   }
-  template <class C>
-    requires(detail::kind_of<C> == detail::value_kind::elements)
-  task<void> write_exactly(std::uint64_t offset, const C& data) {
-    return write_exactly(offset, detail::bytes_of_value(data));
+  template <class T>
+  detail::file_request<std::size_t> write_at(std::uint64_t offset, T&& data) {
+    static_assert(detail::is_borrowed<T>,
+                  "the object must live until the write has ended: pass a variable");
+    return write_at(offset, detail::bytes_to_write(data));
+  }
+
+  /// Fills the whole buffer, or object, or all elements that `into` has.
+  /// \throws weft::error (truncated) when the file ends before
+  task<void> read_exactly(std::uint64_t offset, mutable_buffer into);
+  template <class T>
+  task<void> read_exactly(std::uint64_t offset, T&& into) {
+    return read_exactly(offset, detail::bytes_to_fill<T>(into));
+  }
+
+  /// Writes all of it.
+  /// \param offset from the beginning of the file
+  /// \param data   unchanged by the caller until the end; an rvalue that owns its elements is moved
+  task<void> write_exactly(std::uint64_t offset, const_buffer data);
+  template <class T>
+  task<void> write_exactly(std::uint64_t offset, T&& data) {
+    return detail::write_owned<T>(
+        data, [this, offset](const_buffer bytes) { return write_exactly(offset, bytes); });
   }
 
   detail::file_request<std::uint64_t> size() {
@@ -159,16 +185,42 @@ class file {
   std::unique_ptr<detail::file_state> state_;
 };
 
+namespace detail {
+
+/// \param container, resize as of sized_target \param element bytes of one
+task<void> read_whole_file(context& ctx, std::filesystem::path path, void* container,
+                           bool (*resize)(void*, std::size_t, mutable_buffer&),
+                           std::size_t element);
+
+}  // namespace detail
+
 /// The whole contents of a file, also of one without a size, as those in /proc.
-/// \throws weft::error as file::open
-task<std::vector<std::byte>> read_file(context& ctx, std::filesystem::path path);
+/// \tparam C   a vector or string of trivially copyable elements
+/// \param ctx  outlives the call
+/// \param path relative to the working directory of the moment
+/// \throws weft::error as file::open; truncated: the file ends within an element; out_of_memory
+template <class C = std::vector<std::byte>>
+task<C> read_file(context& ctx, std::filesystem::path path) {
+  static_assert(detail::kind_of<C> == detail::value_kind::elements && detail::elements_of<C>::owns,
+                "take a std::string, or a vector of trivially copyable elements");
+  C all;
+  co_await detail::read_whole_file(ctx, std::move(path), &all, &detail::resize_elements<C>,
+                                   sizeof(detail::element_t<C>));
+  co_return all;
+}
 
 /// Makes a file with these bytes, or replaces the contents of an existing one. A reader may find a
 /// part of them meanwhile.
 /// \param ctx  outlives the call
 /// \param path relative to the working directory of the moment
-/// \param data unchanged by the caller until the end
+/// \param data as of file::write_exactly
 /// \throws weft::error as file::open
 task<void> write_file(context& ctx, std::filesystem::path path, const_buffer data);
+template <class T>
+task<void> write_file(context& ctx, std::filesystem::path path, T&& data) {
+  return detail::write_owned<T>(data, [&ctx, path = std::move(path)](const_buffer bytes) {
+    return write_file(ctx, path, bytes);
+  });
+}
 
 }  // namespace weft

@@ -32,7 +32,7 @@ task<std::string> read_to_end(context& ctx, int fd) {
   std::string all;
   std::string piece(100'000, '\0');
   for (;;) {
-    const std::size_t n = co_await read_some(ctx, fd, std::as_writable_bytes(std::span(piece)));
+    const std::size_t n = co_await read_some(ctx, fd, piece);
     if (n == 0) break;
     all.append(piece, 0, n);
   }
@@ -40,7 +40,7 @@ task<std::string> read_to_end(context& ctx, int fd) {
 }
 
 task<void> write_and_close(context& ctx, runtime::unique_fd& to, const std::string& text) {
-  co_await write_all(ctx, to.get(), std::as_bytes(std::span(text)));
+  co_await write_all(ctx, to.get(), text);
   to = {};
 }
 
@@ -60,7 +60,7 @@ void pass_through(context& ctx, ends pair, std::size_t size) {
 
 task<std::string> read_once(context& ctx, int fd) {
   std::string piece(100, '\0');
-  const std::size_t n = co_await read_some(ctx, fd, std::as_writable_bytes(std::span(piece)));
+  const std::size_t n = co_await read_some(ctx, fd, piece);
   co_return piece.substr(0, n);
 }
 
@@ -71,12 +71,12 @@ task<void> put_later(int fd, std::string text) {
 
 /// Writes what a terminal does not take at once, while its other end is read by `read_to_mark`.
 task<void> write_text(context& ctx, int fd, const std::string& text) {
-  co_await write_all(ctx, fd, std::as_bytes(std::span(text)));
+  co_await write_all(ctx, fd, text);
 }
 
 task<std::string> read_bytes(context& ctx, int fd, std::size_t size) {
   std::string all(size, '\0');
-  co_await read_exactly(ctx, fd, std::as_writable_bytes(std::span(all)));
+  co_await read_exactly(ctx, fd, all);
   co_return all;
 }
 

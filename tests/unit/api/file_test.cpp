@@ -127,7 +127,8 @@ TEST_CASE_METHOD(each_set, "a whole file is written and read") {
     CHECK(contents(path).size() == size);
     CHECK(run(ctx, read_file(ctx, path)) == data);
   }
-  CHECK(run(ctx, read_file(ctx, "/proc/self/status")).size() > 100);  // its size is said to be 0
+  // Its size is said to be 0.
+  CHECK(run(ctx, read_file<std::string>(ctx, "/proc/self/status")).size() > 100);
 }
 
 TEST_CASE_METHOD(each_set, "elements of a type go into a file and come back") {
@@ -145,15 +146,43 @@ TEST_CASE_METHOD(each_set, "elements of a type go into a file and come back") {
   std::string heard(words.size(), ' ');
   run(ctx, f.read_exactly(0, heard));
   CHECK(heard == words);
+  struct {
+    char letters[2];
+  } end;
+  CHECK(sync_wait(ctx, f.read_at(30, end)) == 2);
+  CHECK(sync_wait(ctx, f.write_at(30, end)) == 2);
   std::vector<std::uint64_t> five(5);
   CHECK_THAT(failure_of(ctx, errc::truncated, f.read_exactly(0, five)),
              Contains("has only 32 of 40 bytes at 0"));
 }
 
+TEST_CASE("a whole file has elements of a type, or is refused") {
+  context ctx;
+  const folder here;
+  const std::vector<std::uint32_t> numbers(2000, 7);
+  run(ctx, write_file(ctx, here.at("data"), numbers));
+  CHECK(run(ctx, read_file<std::vector<std::uint32_t>>(ctx, here.at("data"))) == numbers);
+  run(ctx, write_file(ctx, here.at("data"), std::string("thirteen byte")));
+  CHECK(run(ctx, read_file<std::string>(ctx, here.at("data"))) == "thirteen byte");
+  CHECK_THAT(failure_of(ctx, errc::truncated,
+                        read_file<std::vector<std::uint32_t>>(ctx, here.at("data"))),
+             Contains("has 13 bytes, no whole number of elements of 4"));
+}
+
+TEST_CASE("a group opens a file, or learns why rank 0 cannot") {
+  context ctx;
+  const folder here;
+  run(ctx, write_file(ctx, here.at("data"), std::string("old")));
+  file f = run(ctx, file::open(ctx.world(), here.at("data"), O_RDWR | O_CREAT | O_TRUNC));
+  CHECK(sync_wait(ctx, f.size()) == 0);
+  CHECK_THAT(failure_of(ctx, errc::system, file::open(ctx.world(), here.at("no/data"), O_RDONLY)),
+             Contains("cannot open") && Contains("No such file"));
+}
+
 TEST_CASE_METHOD(each_set, "a file that ends too early") {
   context ctx(waiting(progress_mode::dedicated, set));
   const folder here;
-  run(ctx, write_file(ctx, here.at("data"), as_data("abc")));
+  run(ctx, write_file(ctx, here.at("data"), std::string_view("abc")));
   file f = run(ctx, file::open(ctx, here.at("data"), O_RDONLY));
   bytes four(4);
   CHECK_THAT(failure_of(ctx, errc::truncated, f.read_exactly(0, four)),
