@@ -74,28 +74,28 @@ class server {
   /// A coroutine for each client, until the door is closed.
   task<void> admit(listener& door) {
     scope clients;
-    for (;;) {
+    for (int number = 1;; ++number) {
       result<endpoint> client = co_await as_result(door.accept());
       if (client.code() == errc::closed) break;
-      if (client) clients.start(host(std::move(client).value()));  // else it has gone again
+      if (client) clients.start(host(std::move(client).value(), number));  // else it has gone again
     }
     co_await clients.join();
   }
 
   /// A client's failure ends its coroutine, and no other.
-  task<void> host(endpoint client) {
-    const result<void> end = co_await as_result(answer_all(client));
-    say(fmt::format("client {} goes: {}", client.id(), end.failure().what()));
+  task<void> host(endpoint client, int its) {
+    const result<void> end = co_await as_result(answer_all(client, its));
+    say(fmt::format("client {} goes: {}", its, end.failure().what()));
     client.close();
     static_cast<void>(co_await as_result(within(s_->limit(), client.closed())));
   }
 
   /// Ends by an error: timed_out, stopped by `closing_`, or the client has gone.
-  task<void> answer_all(endpoint client) {
+  task<void> answer_all(endpoint client, int its) {
     for (;;) {
       const auto number = co_await stoppable(
           closing_.get_token(), within(s_->limit(), client.recv_value<std::uint64_t>(question)));
-      say(fmt::format("client {} asks for {}", client.id(), number));
+      say(fmt::format("client {} asks for {}", its, number));
       const std::vector<std::uint64_t> factors = co_await factor(workers_, number);
       co_await within(s_->limit(), client.send_value(answer, factors));
     }
@@ -143,5 +143,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  return weft::run_main([&s](context& ctx) { return act(ctx, s); });
+  return weft::run_main(act, s);
 }

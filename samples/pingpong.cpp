@@ -88,12 +88,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  try {
-    context ctx;
-    run(ctx, play(ctx, s));
-    return 0;
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "pingpong: {}\n", e.what());
-    return 1;
-  }
+  return run_main(play, s);
 }

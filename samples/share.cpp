@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <span>
 
 #include <weft/weft.hpp>
 
@@ -38,7 +37,7 @@ task<std::uint64_t> work(endpoint owner, remote_region_of<std::uint64_t> board,
     if (first >= below) co_return done;
     std::uint64_t found = 0;
     for (std::uint64_t n = first; n != std::min(first + piece, below); ++n) found += is_prime(n);
-    co_await owner.put(std::span(&found, 1), board[mine + 1]);
+    co_await owner.put(found, board[mine + 1]);
   }
 }
 
@@ -69,12 +68,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  try {
-    context ctx;
-    run(ctx, share(ctx, below));
-    return 0;
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "share: {}\n", e.what());
-    return 1;
-  }
+  return run_main(share, below);
 }

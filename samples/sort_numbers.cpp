@@ -11,7 +11,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -76,7 +75,7 @@ task<numbers> choose_splitters(group world, const numbers& sorted) {
 
 /// Gives every rank the numbers of its range. \return this rank's range, sorted
 task<numbers> exchange(group world, const numbers& sorted, const numbers& splitters) {
-  std::vector<std::size_t> to(world.size()), from(world.size());
+  std::vector<std::size_t> to(world.size());
   auto begin = sorted.begin();
   for (peer_id r = 0; r != world.size(); ++r) {
     const auto end =
@@ -84,11 +83,9 @@ task<numbers> exchange(group world, const numbers& sorted, const numbers& splitt
     to[r] = static_cast<std::size_t>(end - begin);
     begin = end;
   }
-  co_await world.all_to_all(to, from);
-  numbers mine(std::reduce(from.begin(), from.end()));
-  co_await world.all_to_all(sorted, to, mine, from);
-  std::ranges::sort(mine);
-  co_return mine;
+  received_parts<std::uint64_t> mine = co_await world.all_to_all_parts(sorted, to);
+  std::ranges::sort(mine.elements);
+  co_return std::move(mine.elements);
 }
 
 /// Reads an equal part of the result, and the number before it. \return the sum of that part
@@ -118,10 +115,10 @@ task<void> sort_file(context& ctx, std::string input, std::string output, std::u
   const numbers splitters = co_await choose_splitters(world, mine);
   mine = co_await exchange(world, mine, splitters);
 
-  std::array<std::uint64_t, 1> end{mine.size()};  // becomes the end of this rank's range
-  co_await world.scan(end);
+  const std::uint64_t end =
+      co_await world.scan(std::uint64_t{mine.size()});  // of this rank's range
   file out = co_await file::open(world, output, new_file);
-  co_await out.write_exactly((end[0] - mine.size()) * width, mine);
+  co_await out.write_exactly((end - mine.size()) * width, mine);
   co_await world.barrier();
 
   const std::uint64_t sum_out = co_await check_order(world, out, count);
@@ -146,5 +143,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  return weft::run_main([&](context& ctx) { return sort_file(ctx, input, output, make); });
+  return weft::run_main(sort_file, input, output, make);
 }

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <atomic>
 #include <numeric>
 #include <optional>
@@ -68,7 +67,7 @@ using words = std::vector<remote_region_of<std::uint64_t>>;  // of all ranks
 
 /// Takes the second half of a victim's range. \return empty: the victim has no work left
 task<range> steal_from(endpoint victim, const remote_region_of<std::uint64_t>& word) {
-  std::uint64_t seen = co_await victim.fetch_add(word, 0);
+  std::uint64_t seen = co_await victim.load(word);
   for (;;) {
     const range left = range::of(seen);
     if (left.empty()) co_return range{};
@@ -120,14 +119,10 @@ task<void> add_totients(context& ctx, std::uint32_t last) {
   };
   region_of<std::uint64_t> own(ctx, 1);
   own[0] = range{begin_of(world.rank()), begin_of(world.rank() + 1)}.word();
-  const std::array name{own.remote()};
-  words all(world.size());
-  co_await world.all_gather(name, all);
+  const words all = co_await world.all_gather(own.remote());
 
   const share done = co_await work(world, own[0], all);
-  const std::array mine{done};
-  std::vector<share> shares(world.size());
-  co_await world.gather(mine, shares);
+  const std::vector<share> shares = co_await world.gather(done);
   co_await world.barrier();  // until then, thieves may look at this rank's word
   if (world.rank() != 0) co_return;
 
@@ -153,5 +148,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  return weft::run_main([last](context& ctx) { return add_totients(ctx, last); });
+  return weft::run_main(add_totients, last);
 }

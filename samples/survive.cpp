@@ -70,7 +70,7 @@ class survivor {
       const result<void> done = co_await as_result(make_step());
       if (done)
         ++step_;
-      else if (done.code() == errc::peer_lost || done.code() == errc::closed)
+      else if (is_loss(done.code()))
         co_await recover();
       else
         throw done.failure();
@@ -94,8 +94,8 @@ class survivor {
   /// a member may be one ahead of those that the loss has kept from theirs.
   task<void> save() {
     checkpoint next{step_, mine_, {}};
-    // Each smaller group has another tag: no copy from before a loss is taken for a later one.
-    const tag copy{team_.size()};
+    // The group's own: no copy from before a loss is taken for a later one.
+    const tag copy = team_.own_tag(tag{1});
     co_await when_all(neighbour(1).send_value(copy, mine_),
                       neighbour(team_.size() - 1).recv_value(copy, next.left));
     older_ = std::move(newer_);
@@ -110,18 +110,12 @@ class survivor {
     if (newer_.step != common) newer_ = std::move(older_);
     step_ = common;
     mine_ = newer_.mine;
-    if (!is_member(left)) {
+    if (!team_.rank_of(left)) {
       fmt::print("rank {} has died; {} ranks go on with step {}\n", left.id(), team_.size(), step_);
       mine_.insert(mine_.end(), newer_.left.begin(), newer_.left.end());
     }
     if (co_await team_.all_reduce(std::uint64_t{mine_.size()}) != all_cells)
       throw std::runtime_error("a part is lost: no copy of it is left");
-  }
-
-  bool is_member(const endpoint& who) const {
-    for (peer_id r = 0; r != team_.size(); ++r)
-      if (team_[r] == who) return true;
-    return false;
   }
 
   /// Compares with the same computation on one process.
@@ -163,5 +157,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  return weft::run_main([&s](context& ctx) { return act(ctx, s); });
+  return weft::run_main(act, s);
 }

@@ -195,9 +195,9 @@ class endpoint {
              .expected = expected}};
   }
 
-  // The same on elements of a type: <weft/region_of.hpp> defines these. `put` writes as many
-  // elements as it is given, `get` reads as many as there is room for. Atomics take integers of 8
-  // bytes, and return the former one.
+  // The same on elements of a type: <weft/region_of.hpp> documents and defines these. `put` writes
+  // as many elements as it is given, `get` reads as many as there is room for. Atomics take integers
+  // of 8 bytes, and return the former one.
   template <class T>
   detail::transfer_request put(std::span<const std::type_identity_t<T>> values,
                                const remote_region_of<T>& to,
@@ -205,6 +205,13 @@ class endpoint {
   template <class T>
   detail::transfer_request get(std::span<std::type_identity_t<T>> into,
                                const remote_region_of<T>& from) const;
+  template <class T>
+  auto put(const std::type_identity_t<T>& value, const remote_region_of<T>& to,
+           std::optional<notify> then = {}) const;
+  template <class T>
+  auto get(const remote_region_of<T>& from) const;
+  template <class T>
+  auto load(const remote_region_of<T>& word) const;
   template <class T>
   detail::transfer_request signal(const remote_region_of<T>& to, notify what) const;
   template <class T>
@@ -252,7 +259,7 @@ class endpoint {
  private:
   /// No peer for a reserved tag: an operation with that name ends with errc::invalid_argument.
   detail::peer_name name(tag_mask t) const noexcept {
-    return {t.value < first_reserved_tag ? state() : nullptr, id_};
+    return {t.value < first_reserved_tag || detail::is_group_tag(t) ? state() : nullptr, id_};
   }
 
   detail::peer_name name() const noexcept { return {state(), id_}; }

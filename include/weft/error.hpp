@@ -31,6 +31,14 @@ enum class errc : int {
   system             ///< a system call failed; the message names it and its errno
 };
 
+/// Whether the other side of an operation has gone: it died (peer_lost), or left in good order
+/// (closed). Of a collective: a member has gone, and `group::shrink` helps. An operation of a
+/// context that ends, and a wait at a closed channel<T>, end with closed, too.
+constexpr bool is_loss(errc e) noexcept { return e == errc::peer_lost || e == errc::closed; }
+
+/// The name of a value: "peer_lost".
+const char* name_of(errc e) noexcept;
+
 /// The category of `errc`; its messages are complete sentences for people.
 const std::error_category& error_category() noexcept;
 

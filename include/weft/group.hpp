@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <weft/context.hpp>
+#include <weft/detail/collective_values.hpp>
 #include <weft/membership.hpp>
 #include <weft/reduction.hpp>
 
@@ -39,6 +40,13 @@ mutable_buffer writable_bytes_of(R&& r) noexcept {
   return std::as_writable_bytes(std::span(std::ranges::data(r), std::ranges::size(r)));
 }
 
+/// What is sent and what comes are elements of one type.
+template <class R, class To>
+constexpr void require_same_elements() noexcept {
+  static_assert(std::same_as<std::ranges::range_value_t<R>, std::ranges::range_value_t<To>>,
+                "both ranges of a collective have elements of one type");
+}
+
 /// The checks of shapes. \throws weft::error (invalid_argument)
 void check_root(peer_id root, peer_id size);
 void check_equal(std::size_t has, std::size_t needs, const char* what);
@@ -49,8 +57,8 @@ void check_counts(std::span<const std::size_t> counts, peer_id ranks, std::size_
 
 /// An ordered set of processes, numbered from 0. Collectives have a tag space for each group: those
 /// of two groups never mix, and none meets a message of the application. The endpoints of a group
-/// are those of its context, so messages between two of them have the application's tags, the same
-/// in every group. A handle: cheap to copy, must not outlive its context. Any thread.
+/// are those of its context, so a tag is the same in every group; `own_tag` makes one that is not.
+/// A handle: cheap to copy, must not outlive its context. Any thread.
 ///
 /// **Collectives** (barrier, broadcast, reduce and so on) are calls that every member makes, in one
 /// order, with parts of one size. Each is an awaitable that ends when this process has its result
@@ -91,6 +99,24 @@ class group {
     return owner_->recv(into, t);
   }
 
+  /// The rank of a member; nothing: it is none. `world.rank_of(ctx.peer(about.source))`
+  std::optional<peer_id> rank_of(const endpoint& who) const noexcept;
+
+  /// The ranks of the members that are lost or have closed, as far as this process has learnt it:
+  /// of those that it has exchanged messages with, and the one that ended a collective.
+  std::vector<peer_id> lost() const;
+
+  /// A tag for messages of this group's members that meet no message of another group, nor of the
+  /// rest of the program, whatever tags those have (as an MPI communicator keeps them apart):
+  ///
+  ///     co_await team[1].send_value(team.own_tag(tag{7}), part);
+  ///     co_await team[0].recv_value(team.own_tag(tag{7}), part);
+  ///
+  /// For every operation of an endpoint that takes a tag. No wildcard matches it, so a receive
+  /// names its source. A revocation of the group does not end such operations; the loss of the peer
+  /// does. \param t any tag; the same one at both sides
+  tag own_tag(tag t) const noexcept;
+
   // --- other groups -----------------------------------------------------------------------------
 
   /// Divides this group: members with one colour become one group, in the order of their keys, and
@@ -123,7 +149,8 @@ class group {
 
   // --- collectives ------------------------------------------------------------------------------
   // Ranges are contiguous, of trivially copyable elements: vectors, arrays, spans. A call with a
-  // wrong shape throws weft::error (invalid_argument) at once.
+  // wrong shape throws weft::error (invalid_argument) at once. In place of a range of one element,
+  // a value may be given, and the result is returned.
 
   /// Ends when every member has called barrier. Messages that are not received yet do not block it,
   /// however many there are.
@@ -139,7 +166,7 @@ class group {
   }
   /// The same for one value.
   template <class T>
-    requires(std::is_trivially_copyable_v<T> && !std::ranges::range<T>)
+    requires(detail::single_value<T>)
   task<void> broadcast(T& value, peer_id root = 0) const {
     return broadcast(std::span<T>(&value, 1), root);
   }
@@ -151,13 +178,20 @@ class group {
   /// \param root   the rank that has the result
   template <detail::element_range R, detail::result_range To,
             class T = std::ranges::range_value_t<To>, reduction_of<T> Op = std::plus<>>
-    requires std::same_as<std::ranges::range_value_t<R>, T>
   task<void> reduce(R&& mine, To&& result, Op op = {}, peer_id root = 0) const {
+    detail::require_same_elements<R, To>();
     detail::check_root(root, size());
     if (rank() == root)
       detail::check_equal(std::ranges::size(result), std::ranges::size(mine), "the root's result");
     return detail::reduce(state_, detail::bytes_of(mine), detail::writable_bytes_of(result),
                           detail::make_reduction<T>(std::move(op)), root);
+  }
+
+  /// The same for one value. \return the result at the root; nothing elsewhere
+  template <detail::single_value T, reduction_of<T> Op = std::plus<>>
+  task<std::optional<T>> reduce(T value, Op op = {}, peer_id root = 0) const {
+    detail::check_root(root, size());
+    return detail::reduce_value(state_, value, std::move(op), root);
   }
 
   /// The same, and all members have the result, in place of their own elements.
@@ -167,10 +201,9 @@ class group {
                               detail::make_reduction<std::ranges::range_value_t<R>>(std::move(op)));
   }
   /// The same for one value. \return the result
-  template <class T, reduction_of<T> Op = std::plus<>>
-    requires(std::is_trivially_copyable_v<T> && !std::ranges::range<T>)
+  template <detail::single_value T, reduction_of<T> Op = std::plus<>>
   task<T> all_reduce(T value, Op op = {}) const {
-    return all_reduce_value(state_, value, std::move(op));
+    return detail::all_reduce_value(state_, value, std::move(op));
   }
 
   /// Each member gets the reduction of the elements of the ranks up to its own (inclusive), in
@@ -180,6 +213,11 @@ class group {
     return detail::scan(state_, detail::writable_bytes_of(data),
                         detail::make_reduction<std::ranges::range_value_t<R>>(std::move(op)));
   }
+  /// The same for one value. \return the result
+  template <detail::single_value T, reduction_of<T> Op = std::plus<>>
+  task<T> scan(T value, Op op = {}) const {
+    return detail::scan_value(state_, value, std::move(op));
+  }
 
   /// The root gets the members' elements, one rank's behind the other's.
   /// \param mine of the same size everywhere
@@ -187,11 +225,19 @@ class group {
   /// \param root the rank that gets them
   template <detail::element_range R, detail::result_range To>
   task<void> gather(R&& mine, To&& all, peer_id root = 0) const {
+    detail::require_same_elements<R, To>();
     detail::check_root(root, size());
     if (rank() == root)
       detail::check_equal(detail::bytes_of(all).size(), detail::bytes_of(mine).size() * size(),
                           "the root's buffer for all parts");
     return detail::gather(state_, detail::bytes_of(mine), detail::writable_bytes_of(all), root);
+  }
+
+  /// The same for one value. \return the values of all ranks at the root; nothing elsewhere
+  template <detail::single_value T>
+  task<std::vector<T>> gather(T value, peer_id root = 0) const {
+    detail::check_root(root, size());
+    return detail::gather_value(state_, value, root);
   }
 
   /// Each member gets its part of the root's elements.
@@ -200,6 +246,7 @@ class group {
   /// \param root the rank whose elements they are
   template <detail::element_range R, detail::result_range To>
   task<void> scatter(R&& all, To&& mine, peer_id root = 0) const {
+    detail::require_same_elements<R, To>();
     detail::check_root(root, size());
     if (rank() == root)
       detail::check_equal(detail::bytes_of(all).size(), detail::bytes_of(mine).size() * size(),
@@ -207,18 +254,36 @@ class group {
     return detail::scatter(state_, detail::bytes_of(all), detail::writable_bytes_of(mine), root);
   }
 
+  /// Each member gets one of the root's elements. \return the element of this rank
+  /// \param all at the root size() elements; elsewhere not used, and may be empty
+  template <detail::element_range R>
+  task<std::ranges::range_value_t<R>> scatter(R&& all, peer_id root = 0) const {
+    detail::check_root(root, size());
+    if (rank() == root)
+      detail::check_equal(std::ranges::size(all), size(), "the root's range of one element each");
+    return detail::scatter_value<std::ranges::range_value_t<R>>(state_, detail::bytes_of(all),
+                                                                root);
+  }
+
   /// As gather, and all members have the result.
   template <detail::element_range R, detail::result_range To>
   task<void> all_gather(R&& mine, To&& all) const {
+    detail::require_same_elements<R, To>();
     detail::check_equal(detail::bytes_of(all).size(), detail::bytes_of(mine).size() * size(),
                         "the buffer for all parts");
     return detail::all_gather(state_, detail::bytes_of(mine), detail::writable_bytes_of(all));
+  }
+  /// The same for one value. \return the values of all ranks
+  template <detail::single_value T>
+  task<std::vector<T>> all_gather(T value) const {
+    return detail::all_gather_value(state_, value);
   }
 
   /// Part r of `out` goes to rank r, and part r of `in` comes from there.
   /// \param out, in of one length, a multiple of size()
   template <detail::element_range R, detail::result_range To>
   task<void> all_to_all(R&& out, To&& in) const {
+    detail::require_same_elements<R, To>();
     const std::size_t bytes = detail::bytes_of(out).size();
     detail::check_equal(detail::bytes_of(in).size(), bytes, "the buffer for incoming parts");
     detail::check_equal(bytes / size() * size(), bytes, "a multiple of the group's size in parts");
@@ -231,12 +296,24 @@ class group {
   /// \param in the parts from the ranks
   /// \param in_counts the elements from each rank; rank r's count for this rank
   template <detail::element_range R, detail::result_range To>
-    requires std::same_as<std::ranges::range_value_t<R>, std::ranges::range_value_t<To>>
   task<void> all_to_all(R&& out, std::span<const std::size_t> out_counts, To&& in,
                         std::span<const std::size_t> in_counts) const {
+    detail::require_same_elements<R, To>();
     constexpr std::size_t element = sizeof(std::ranges::range_value_t<R>);
     return all_to_all_counted(detail::bytes_of(out), out_counts, detail::writable_bytes_of(in),
                               in_counts, element);
+  }
+
+  /// As all_to_all with parts of different lengths, where the counts from the ranks are not known:
+  /// they are exchanged first. \param out    the parts for the ranks, which live unchanged until
+  /// the end \param counts the elements for each rank, copied; their sum is the length of `out`
+  /// \return the parts from the ranks, and their counts
+  template <detail::element_range R>
+  task<received_parts<std::ranges::range_value_t<R>>> all_to_all_parts(
+      R&& out, std::span<const std::size_t> counts) const {
+    detail::check_counts(counts, size(), std::ranges::size(out), "the parts that leave");
+    return detail::all_to_all_parts<std::ranges::range_value_t<R>>(state_, detail::bytes_of(out),
+                                                                   {counts.begin(), counts.end()});
   }
 
   /// As gather, with parts of different lengths.
@@ -245,9 +322,9 @@ class group {
   /// \param counts at the root the elements of each rank; elsewhere not used
   /// \param root   the rank that gets them
   template <detail::element_range R, detail::result_range To>
-    requires std::same_as<std::ranges::range_value_t<R>, std::ranges::range_value_t<To>>
   task<void> gather(R&& mine, To&& all, std::span<const std::size_t> counts,
                     peer_id root = 0) const {
+    detail::require_same_elements<R, To>();
     constexpr std::size_t element = sizeof(std::ranges::range_value_t<R>);
     return gather_counted(detail::bytes_of(mine), detail::writable_bytes_of(all), counts, element,
                           root);
@@ -267,12 +344,6 @@ class group {
   static void check_heard(const received& what);
 
  private:
-  template <class T, class Op>
-  static task<T> all_reduce_value(detail::communicator_ptr state, T value, Op op) {
-    co_await detail::all_reduce(std::move(state), std::as_writable_bytes(std::span(&value, 1)),
-                                detail::make_reduction<T>(std::move(op)));
-    co_return value;
-  }
   task<void> all_to_all_counted(const_buffer out, std::span<const std::size_t> out_counts,
                                 mutable_buffer in, std::span<const std::size_t> in_counts,
                                 std::size_t element) const;

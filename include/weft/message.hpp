@@ -18,6 +18,7 @@ struct tag {
 
 /// The tags from this one on (top byte 0xfe or 0xff) are weft's own, for streams and groups. An
 /// operation with such a tag ends with errc::invalid_argument, and no wildcard matches such a tag.
+/// The exception are the tags that `group::own_tag` gives.
 inline constexpr std::uint64_t first_reserved_tag = std::uint64_t{0xfe} << 56;
 
 /// A tag with wildcards: a message matches when its tag equals `value` in every bit that is set in

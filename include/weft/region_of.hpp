@@ -6,6 +6,8 @@
 //
 //     auto r = co_await owner.recv_value<remote_region_of<std::uint64_t>>(tag{1});
 //     std::uint64_t before = co_await owner.fetch_add(r[3], 1);
+//     co_await owner.put(42, r[5]);
+//     std::uint64_t now = co_await owner.get(r[5]);
 //     co_await owner.put(values, r.part(4, values.size()));
 //     co_await owner.get(values, r.part(4, values.size()));
 #pragma once
@@ -14,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -51,6 +54,58 @@ class typed_update_operation : public update_operation {
 };
 
 template <class T>
+class value_put_operation;
+
+/// A put of one element, which it holds.
+template <class T>
+struct value_put_request {
+  using value_type = void;
+  using operation_type = value_put_operation<T>;
+  transfer_request transfer;
+  T value;
+};
+
+template <class T>
+class value_put_operation : public transfer_operation {
+ public:
+  value_put_operation(const value_put_request<T>& r, complete_fn f) noexcept
+      : transfer_operation(from(r.transfer, bytes_of_value(value_)), f), value_(r.value) {}
+
+ private:
+  static transfer_request from(transfer_request r, const_buffer data) noexcept {
+    r.order.data = data;
+    return r;
+  }
+  T value_;
+};
+
+template <class T>
+class value_get_operation;
+
+/// A get of one element, which it yields.
+template <class T>
+struct value_get_request {
+  using value_type = T;
+  using operation_type = value_get_operation<T>;
+  transfer_request transfer;
+};
+
+template <class T>
+class value_get_operation : public transfer_operation {
+ public:
+  value_get_operation(const value_get_request<T>& r, complete_fn f) noexcept
+      : transfer_operation(into(r.transfer, mutable_buffer(memory_)), f) {}
+  T take() const noexcept { return *std::launder(reinterpret_cast<const T*>(memory_)); }
+
+ private:
+  static transfer_request into(transfer_request r, mutable_buffer memory) noexcept {
+    r.order.into = memory;
+    return r;
+  }
+  alignas(T) std::byte memory_[sizeof(T)];
+};
+
+template <class T>
 constexpr void require_word() noexcept {
   static_assert(std::integral<T> && sizeof(T) == 8,
                 "fetch_add and compare_swap work on integers of 8 bytes: take a region_of "
@@ -77,6 +132,11 @@ struct remote_region_of {
 
 /// A region of elements: as `region`, with its errors, lifetime and threads. Elements that peers
 /// update by atomics are read and written here by std::atomic_ref<T>.
+///
+/// A region is no part of a group, and no collective makes or ends it (as MPI_Win_allocate does):
+/// its owner alone does. Others learn its name by a message. Before it ends, the owner waits until
+/// they have ended what they do with it, as by a barrier of all of them; what comes later ends with
+/// errc::refused.
 template <class T>
 class region_of {
   static_assert(detail::bytes_are_value<T>::value && std::is_same_v<T, std::remove_cv_t<T>>,
@@ -132,6 +192,30 @@ template <class T>
 detail::transfer_request endpoint::get(std::span<std::type_identity_t<T>> into,
                                        const remote_region_of<T>& from) const {
   return get(std::as_writable_bytes(into), from.bytes);
+}
+
+/// Writes one element. `owner.put(42, there[3])`
+/// \param value copied into the request
+/// \param to    its first element is written
+/// \param then  as for bytes
+template <class T>
+auto endpoint::put(const std::type_identity_t<T>& value, const remote_region_of<T>& to,
+                   std::optional<notify> then) const {
+  return detail::value_put_request<T>{put(const_buffer{}, to.bytes, then), value};
+}
+
+/// Reads one element, the first of `from`. \return when awaited, the element
+template <class T>
+auto endpoint::get(const remote_region_of<T>& from) const {
+  return detail::value_get_request<T>{get(mutable_buffer{}, from.bytes)};
+}
+
+/// Reads a word that others update by atomics: as fetch_add of 0, so the region needs
+/// rights::read_write. A `get` may see a part of another update.
+/// \param word its first element is read \return when awaited, the word
+template <class T>
+auto endpoint::load(const remote_region_of<T>& word) const {
+  return fetch_add(word, T{0});
 }
 
 template <class T>

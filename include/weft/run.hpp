@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <weft/context.hpp>
+#include <weft/coro/detail/awaitable.hpp>
 #include <weft/coro/detail/awaited_task.hpp>
 
 namespace weft {
@@ -22,22 +23,27 @@ void refuse_child(const core& c);
 
 }  // namespace detail
 
-/// Runs a task to its end on this thread, together with all other coroutines of the context that
-/// resume inside `run`. While it waits it polls, and sleeps after empty polls.
+/// Runs a task, or another awaitable, to its end on this thread, together with all other coroutines
+/// of the context that resume inside `run`. While it waits it polls, and sleeps after empty polls.
+///
+///     run(ctx, play(ctx));
+///     run(ctx, when_all(a(), b()));
 ///
 /// Several threads may be inside `run`: the leader runs all coroutines, the followers wait, so
 /// coroutines of a context never run in parallel there. Not from within a coroutine.
-/// \return what the task returns \throws what the task throws
-template <class T>
-T run(context& ctx, task<T> main) {
+/// \param ctx the context
+/// \param x   a task, a request, `fly.join()` or another awaitable; taken over
+/// \return what `x` yields \throws what `x` throws
+template <detail::awaitable X>
+awaited_t<X> run(context& ctx, X x) {
   detail::refuse_child(ctx.core());
-  return detail::awaited_task<task<T>>(detail::home_of(ctx.core()), std::move(main)).wait();
+  return detail::awaited_task<X>(detail::home_of(ctx.core()), std::move(x)).wait();
 }
 
-/// The same for any awaitable: `sync_wait(ctx, peer.send(data, tag{1}))`.
-template <class X>
+/// The same, by the name that it has in std::execution.
+template <detail::awaitable X>
 awaited_t<X> sync_wait(context& ctx, X x) {
-  return detail::awaited_task<X>(detail::home_of(ctx.core()), std::move(x)).wait();
+  return run(ctx, std::move(x));
 }
 
 /// Starts a task without waiting for its end; it runs while a thread is inside `run`. Any thread.

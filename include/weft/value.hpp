@@ -12,6 +12,9 @@
 //   * the elements of vector, string, string_view and span of these, without their number: the size
 //     of the message tells it;
 //   * for other types, what wire<T> writes (wire.hpp), and a vector of such values.
+// The tag comes first, since `recv_value<T>` has no other argument; `send` and `recv` of bytes
+// begin with the buffer, as write and read do.
+//
 // Both sides name the same type, or types of the same bytes (send a span, receive a vector), and
 // run on one architecture. The bytes of a peer that is not trusted must be checked: any bits may
 // come, also those that no bool or enumerator has.

@@ -6,8 +6,15 @@
 #include <weft/call.hpp>
 #include <weft/context.hpp>
 #include <weft/coro/as_result.hpp>
+#include <weft/coro/async_generator.hpp>
+#include <weft/coro/channel.hpp>
+#include <weft/coro/event.hpp>
+#include <weft/coro/interval.hpp>
+#include <weft/coro/mutex.hpp>
 #include <weft/coro/pool.hpp>
+#include <weft/coro/resume_on.hpp>
 #include <weft/coro/scope.hpp>
+#include <weft/coro/semaphore.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/coro/time.hpp>
 #include <weft/coro/when.hpp>

@@ -16,13 +16,13 @@ proto::peer& endpoint::peer() const {
 std::optional<received> endpoint::try_probe(tag_mask t) const {
   proto::peer& from = peer();
   from.owner().engine().poll_once();
-  return from.owner().try_probe(&from, proto::checked(t));
+  return from.owner().try_probe(&from, proto::checked(t, true));
 }
 
 std::optional<claimed_message> endpoint::try_claim(tag_mask t) const {
   proto::peer& from = peer();
   from.owner().engine().poll_once();
-  return from.owner().try_claim(&from, proto::checked(t));
+  return from.owner().try_claim(&from, proto::checked(t, true));
 }
 
 void endpoint::close() {

@@ -40,7 +40,7 @@ external_loop::progress_guard::~progress_guard() { external_loop_.core_.engine()
 
 bool external_loop::progress_guard::try_send(const endpoint& to, const_buffer data, tag t,
                                              std::uint64_t immediate) noexcept {
-  return to && t.value < first_reserved_tag &&
+  return to && (t.value < first_reserved_tag || detail::is_group_tag(t)) &&
          to.state()->try_send_inline(to.id(), t.value, data, immediate);
 }
 

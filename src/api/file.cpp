@@ -192,7 +192,8 @@ task<void> detail::read_whole_file(context& ctx, std::filesystem::path path, voi
   mutable_buffer all;
   const auto make_room = [&](std::uint64_t bytes) {
     if (!resize(container, bytes / element, all))
-      throw error(errc::out_of_memory, fmt::format("no memory for the contents of {}", from.path()));
+      throw error(errc::out_of_memory,
+                  fmt::format("no memory for the contents of {}", from.path()));
   };
   // More than is expected: then the read that fills it finds the end, too.
   make_room(std::max(expected, least) + element);

@@ -38,6 +38,15 @@ endpoint group::operator[](peer_id rank) const {
   return owner_->peer(state_->member(rank));
 }
 
+std::optional<peer_id> group::rank_of(const endpoint& who) const noexcept {
+  if (!who) return std::nullopt;
+  return state_->rank_of(who.id());
+}
+
+tag group::own_tag(tag t) const noexcept { return {proto::own_tag(state_->number(), t.value)}; }
+
+std::vector<peer_id> group::lost() const { return state_->lost_members(); }
+
 std::optional<group::barrier_step> group::step_of_barrier(unsigned k, errc failed) const {
   const peer_id me = rank();
   const peer_id all = size();

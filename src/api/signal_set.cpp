@@ -7,8 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
 #include <string>
+#include <system_error>
 
 #include <weft/io/ready.hpp>
 
@@ -31,10 +36,42 @@ sigset_t set_of(std::initializer_list<int> signals) {
   return all;
 }
 
+/// Another thread of this process that does not block a signal: the signal would go to that thread.
+/// Threads that end meanwhile, and hosts without /proc, are passed over.
+struct open_thread {
+  std::string name;
+  int signal;
+};
+std::optional<open_thread> find_open_thread(std::initializer_list<int> signals) {
+  const std::string self = std::to_string(::gettid());
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    if (entry.path().filename() == self) continue;
+    std::ifstream status(entry.path() / "status");
+    std::string name, word;
+    while (status >> word) {
+      if (word == "Name:") status >> name;
+      if (word != "SigBlk:") continue;
+      std::uint64_t blocked = ~std::uint64_t{0};
+      status >> std::hex >> blocked;
+      for (const int number : signals)
+        if ((blocked >> (number - 1) & 1) == 0) return open_thread{name, number};
+      break;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 signal_set::signal_set(context& ctx, std::initializer_list<int> signals) : ctx_(&ctx) {
   const sigset_t wanted = set_of(signals);
+  if (const std::optional<open_thread> other = find_open_thread(signals))
+    throw error(errc::invalid_argument,
+                fmt::format("a thread that is there already, \"{}\", does not block signal {}, and "
+                            "would get it in place of this set: make the signal_set before other "
+                            "threads start",
+                            other->name, other->signal));
   fd_ = ::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
   if (fd_ < 0)
     throw error(errc::system, "signalfd: " + std::string(std::strerror(errno)) + "; " +

@@ -94,6 +94,22 @@ bool communicator::has_lost_one_of(const std::vector<peer_id>& peers) {
   return false;
 }
 
+std::optional<peer_id> communicator::rank_of(peer_id member) const noexcept {
+  if (members_.empty()) return member < size() ? std::optional(member) : std::nullopt;
+  const auto found = std::find(members_.begin(), members_.end(), member);
+  if (found == members_.end()) return std::nullopt;
+  return static_cast<peer_id>(found - members_.begin());
+}
+
+std::vector<peer_id> communicator::lost_members() {
+  const runtime::engine::holder hold(engine());
+  std::vector<peer_id> lost;
+  for (peer_id r = 0; r != held_.size(); ++r)
+    if ((held_[r] && held_[r]->gone()) || (revoked_ && is_loss(revoked_->why) && revoked_->rank == r))
+      lost.push_back(r);
+  return lost;
+}
+
 /// Progress lock held. no_peer: none of those that this side has spoken with.
 peer_id communicator::lost_member() noexcept {
   for (peer_id r = 0; r != held_.size(); ++r)

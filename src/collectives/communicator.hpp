@@ -43,6 +43,8 @@ class communicator final : public proto::revocable {
   const group_shape& shape() const noexcept { return shape_; }
   /// The peer number of a rank.
   peer_id member(peer_id rank) const noexcept { return members_.empty() ? rank : members_[rank]; }
+  /// The reverse; nothing: that peer is no member.
+  std::optional<peer_id> rank_of(peer_id member) const noexcept;
   /// \throws std::bad_alloc
   detail::peer_name peer(peer_id rank);
 
@@ -55,6 +57,10 @@ class communicator final : public proto::revocable {
   std::uint64_t next_shrink() noexcept { return shrinks_.fetch_add(1, std::memory_order_relaxed); }
   /// Whether a member that this side has lost is among these peers.
   bool has_lost_one_of(const std::vector<peer_id>& peers);
+
+  /// The ranks that this side has lost, of those that it has spoken with, and the one for which the
+  /// group was revoked. \throws std::bad_alloc
+  std::vector<peer_id> lost_members();
 
   /// Before a collective. \throws weft::error: the group has failed, or this process is no member
   /// of it; std::bad_alloc

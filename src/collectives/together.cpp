@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "proto/message_errors.hpp"
 #include "proto/peer.hpp"
 
 namespace weft::collectives {
@@ -10,9 +11,9 @@ namespace weft::collectives {
 void check_size(std::size_t came, std::size_t expected, peer_id from) {
   if (came == expected) return;
   throw error(errc::protocol_error,
-              fmt::format("{} bytes came from peer {} in a collective that expects {}: all members "
+              fmt::format("{} bytes came from {} in a collective that expects {}: all members "
                           "have to pass parts of the same size",
-                          came, from, expected));
+                          came, proto::name_of(from), expected));
 }
 
 void check_size(const detail::recv_operation& op) {

@@ -3,6 +3,38 @@
 
 namespace weft {
 
+const char* name_of(errc e) noexcept {
+  switch (e) {
+    case errc::ok:
+      return "ok";
+    case errc::stopped:
+      return "stopped";
+    case errc::timed_out:
+      return "timed_out";
+    case errc::peer_lost:
+      return "peer_lost";
+    case errc::closed:
+      return "closed";
+    case errc::refused:
+      return "refused";
+    case errc::truncated:
+      return "truncated";
+    case errc::unreachable:
+      return "unreachable";
+    case errc::protocol_error:
+      return "protocol_error";
+    case errc::invalid_argument:
+      return "invalid_argument";
+    case errc::out_of_memory:
+      return "out_of_memory";
+    case errc::unsupported:
+      return "unsupported";
+    case errc::system:
+      return "system";
+  }
+  return "unknown";
+}
+
 const char* sentence_of(errc e) noexcept {
   switch (e) {
     case errc::ok:

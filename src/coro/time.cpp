@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weft/coro/time.hpp>
 
+#include <cstddef>
+#include <string>
+
 namespace weft {
 
 namespace detail {
@@ -19,6 +22,18 @@ time_point due(timer_service& clock, std::chrono::nanoseconds from_now) noexcept
   return now + from_now;
 }
 
+namespace {
+/// "the deadline of 200 ms", in the largest unit in which it is a whole number.
+std::string in_words(std::chrono::nanoseconds limit) {
+  auto n = limit.count();
+  if (n < 0) return "the deadline";
+  constexpr const char* units[] = {" ns", " us", " ms", " s"};
+  std::size_t unit = 0;
+  for (; unit != 3 && n != 0 && n % 1000 == 0; ++unit) n /= 1000;
+  return "the deadline of " + std::to_string(n) + units[unit];
+}
+}  // namespace
+
 void timeout_scope::rethrow(std::exception_ptr failure) const {
   if (was_first_) {
     try {
@@ -29,7 +44,7 @@ void timeout_scope::rethrow(std::exception_ptr failure) const {
           throw error(errc::out_of_memory, "no memory for the timer of a deadline");
         if (status == errc::closed)
           throw error(errc::closed, "the context ended before the deadline");
-        throw error(errc::timed_out, "the deadline passed first");
+        throw error(errc::timed_out, in_words(wanted_) + " passed: " + e.what());
       }
       throw;
     }

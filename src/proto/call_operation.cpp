@@ -221,7 +221,7 @@ std::string call_operation::explain() const {
     return fmt::format("{}: no memory, or {} calls wait for their replies already", who,
                        proto::id_table<call_operation>::most);
   if (status == errc::stopped) return who + ": the call was stopped on request";
-  return proto::explain(status, to_, nullptr, 0);
+  return proto::explain(who, status, to_, nullptr, 0);
 }
 
 }  // namespace weft::detail

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include <weft/detail/message_ops.hpp>
 #include <weft/error.hpp>
 #include <weft/message.hpp>
 
@@ -31,6 +32,17 @@ constexpr std::uint64_t message_tag(std::uint64_t group, std::uint64_t sequence)
 }
 constexpr bool is_group_message(std::uint64_t tag) noexcept {
   return tag >> 55 == (first_reserved_tag | group_bit) >> 55;
+}
+/// The tag of `group::own_tag`. It is a hash, so that all 64 bits of the application's tag count;
+/// two of them are equal by chance only.
+constexpr std::uint64_t own_tag(std::uint64_t group, std::uint64_t tag) noexcept {
+  std::uint64_t x = tag ^ (group + 1) * 0x9e3779b97f4a7c15;
+  for (int round = 0; round != 2; ++round) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    x ^= x >> 31;
+  }
+  return detail::first_group_tag | (x & ((std::uint64_t{1} << 53) - 1));
 }
 /// The signals of a barrier. \param step below 32
 constexpr std::uint64_t barrier_tag(std::uint64_t group, unsigned step) noexcept {

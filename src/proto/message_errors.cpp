@@ -19,20 +19,31 @@ std::string detail_of(detail::peer_name gone) {
 
 const char* explain_no_peer(std::uint64_t tag) noexcept {
   return tag < first_reserved_tag
-             ? "this endpoint names nobody; they come from a context, a group or a listener"
-             : "tags with the top byte 0xfe or 0xff are weft's own; take another one";
+             ? "this endpoint names no peer; endpoints come from a context, a group or a listener"
+             : "tags with the top byte 0xfe or 0xff are weft's own; take another one. Those of "
+               "group::own_tag are used with one peer, and without a mask";
 }
 
-tag_mask checked(tag_mask t) {
-  if (t.value >= first_reserved_tag) throw error(errc::invalid_argument, explain_no_peer(t.value));
+tag_mask checked(tag_mask t, bool one_peer) {
+  if (t.value >= first_reserved_tag && !(one_peer && detail::is_group_tag(t))) throw error(errc::invalid_argument, explain_no_peer(t.value));
   return t;
 }
 
 std::string name_of(peer_id number) {
+  if (number == no_peer) return "no peer";
+  if (number >= first_non_rank) return fmt::format("connected peer {}", number - first_non_rank);
   const peer_place where = place_of(number, 0);
-  return number < most_ranks || !names_rank(number)
-             ? fmt::format("peer {}", number)
-             : fmt::format("peer {}, lane {}", where.rank, where.lane);
+  return number < most_ranks ? fmt::format("rank {}", number)
+                             : fmt::format("rank {}, lane {}", where.rank, where.lane);
+}
+
+std::string describe(const char* doing, detail::peer_name with, tag_mask t) {
+  const std::string who = with.peer ? name_of(with.id) : std::string("any peer");
+  if (detail::is_group_tag(t)) return fmt::format("{} {}, a tag of a group", doing, who);
+  if (t.value >= first_reserved_tag) return fmt::format("{} {}", doing, who);
+  if (t.exact()) return fmt::format("{} {}, tag {}", doing, who, t.value);
+  if (t.mask == 0) return fmt::format("{} {}, any tag", doing, who);
+  return fmt::format("{} {}, tag {:#x} in the bits {:#x}", doing, who, t.value, t.mask);
 }
 
 bool has_ended_so(detail::peer_name with, errc status) {
@@ -42,30 +53,33 @@ bool has_ended_so(detail::peer_name with, errc status) {
   return (same ? with.peer->why() : owner.peers().why_gone(with.id)) == status;
 }
 
-std::string explain(errc status, detail::peer_name with, const received* got, std::size_t room) {
-  const std::string who = with.peer ? name_of(with.id) : std::string("any peer");
+std::string explain(const std::string& what, errc status, detail::peer_name with,
+                    const received* got, std::size_t room) {
   switch (status) {
     case errc::truncated:
       return fmt::format(
-          "a message of {} bytes from {} did not fit into {}; receive into more, "
+          "{}: a message of {} bytes from {} did not fit into {}; receive into more, "
           "or probe first",
-          got->size, name_of(got->source), room);
+          what, got->size, name_of(got->source), room);
     case errc::stopped:
       if (got && got->source != no_peer)
         return fmt::format(
-            "stopped on request while a message of {} bytes from {} arrived, which is lost",
-            got->size, name_of(got->source));
-      return fmt::format("stopped on request, with {}", who);
+            "{}: stopped on request while a message of {} bytes from {} arrived, which is lost",
+            what, got->size, name_of(got->source));
+      return what + ": stopped on request";
     case errc::invalid_argument:
       if (with.peer && has_ended_so(with, status)) break;
-      return fmt::format("a message can have at most {} bytes", max_message);
+      return fmt::format("{}: a message can have at most {} bytes", what, max_message);
     default:
       break;
   }
-  if (!with.peer) return status == errc::closed ? context_ended : who;
-  std::string detail = detail_of(with);
-  if (detail.empty()) detail = make_error_code(status).message();  // there was no memory to keep it
-  return fmt::format("{}: {}", who, detail);
+  std::string detail;
+  if (with.peer)
+    detail = detail_of(with);
+  else if (status == errc::closed)
+    detail = context_ended;
+  if (detail.empty()) detail = sentence_of(status);  // there was no memory to keep it
+  return fmt::format("{}: {}", what, detail);
 }
 
 }  // namespace weft::proto

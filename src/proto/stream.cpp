@@ -30,9 +30,9 @@ std::shared_ptr<stream> stream::open(std::shared_ptr<proto::peer> with, std::uin
   const std::optional<stream_way> way = table.take(id, number);
   if (!way)
     throw error(errc::invalid_argument,
-                fmt::format("stream {} with peer {} is open already, or the last one with that "
+                fmt::format("stream {} with {} is open already, or the last one with that "
                             "number has not ended: await its closed(), or take another number",
-                            number, id));
+                            number, name_of(id)));
   return make(std::move(with), number, *way, table.is_self(id) ? opposite(*way) : *way, window);
 }
 
@@ -114,14 +114,13 @@ void stream::cancel(closed_operation& op) noexcept {
 }
 
 std::string stream::explain(errc status, const char* cause) const {
-  const std::string which = fmt::format("stream {} with peer {}", number_, with_->id());
+  const std::string which = fmt::format("stream {} with {}", number_, name_of(with_->id()));
   if (status == errc::stopped) return which + ": stopped on request; nothing is lost";
   if (status == errc::invalid_argument)
     return which + ": one thing at a time reads, writes or waits for the end";
   if (cause) return fmt::format("{}: {}", which, cause);
   if (status == errc::closed) return which + ": this end is closed";
-  return fmt::format("{} broke off before its end: {}", which,
-                     proto::explain(status, with_.get(), nullptr, 0));
+  return proto::explain(which + " broke off before its end", status, with_.get(), nullptr, 0);
 }
 
 }  // namespace weft::proto

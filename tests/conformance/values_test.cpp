@@ -276,7 +276,15 @@ task<void> use_board(context&, endpoint owner) {
   std::vector<particle> some(4);
   co_await owner.get(some, cells.part(10, 4));
   expect(some == std::vector(all.begin() + 10, all.begin() + 14), "get of a part");
-  co_await owner.put(std::span(some).first(1), cells[board_size - 1], notify{6});
+  co_await owner.put(some[0], cells[0]);
+  const particle first = co_await owner.get(cells[0]);
+  expect(first == some[0], "put and get of one element");
+  scope puts;
+  puts.start(owner.put(42, words[5]));
+  co_await puts.join();
+  const std::uint64_t word = co_await owner.load(words[5]);
+  expect(word == 42, "a put keeps its value, and a word is loaded");
+  co_await owner.put(some[0], cells[board_size - 1], notify{6});
   bool refused = false;
   try {
     static_cast<void>(cells.part(board_size - 1, 2));

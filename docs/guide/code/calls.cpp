@@ -4,7 +4,6 @@
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <weft/coro/event.hpp>
 #include <weft/weft.hpp>
 
 using namespace weft;

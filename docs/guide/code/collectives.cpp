@@ -21,8 +21,11 @@ task<void> play(context& ctx) {
   co_await world.all_reduce(column);  // position by position, in place
   if (first) std::printf("each element: %.0f\n", column[0]);
 
-  std::vector<int> mine{me, me * me}, all(mine.size() * world.size());
-  co_await world.gather(mine, all);
+  std::vector<int> squares = co_await world.gather(me * me);  // empty but at rank 0
+  if (first) std::printf("the last square: %d\n", squares.back());
+
+  std::vector<int> mine{me, me + 10}, all(mine.size() * world.size());
+  co_await world.all_gather(mine, all);
   if (first) std::printf("the last pair: %d %d\n", all[6], all[7]);
 
   // Groups of their own, with tags and collectives of their own.

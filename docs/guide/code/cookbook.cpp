@@ -11,7 +11,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include <weft/coro/semaphore.hpp>
 #include <weft/weft.hpp>
 
 using namespace weft;
@@ -128,7 +127,7 @@ task<void> until_signal(signal_set& end, task<void> work) {
 task<int> sum_of_the_living(group all, int mine) {
   for (;;) {
     result<int> sum = co_await as_result(within(10s, all.all_reduce(mine)));
-    if (sum.code() == errc::peer_lost)
+    if (is_loss(sum.code()))
       all = co_await all.shrink();
     else
       co_return sum.value();
@@ -188,15 +187,15 @@ task<void> second_rank(context& ctx) {
   co_await sum_of_the_living(world, 2);
 }
 
-task<void> play(context& ctx, char** argv) {
+task<void> play(context& ctx, int, char** argv) {
   if (ctx.world().size() != 2)
     throw std::runtime_error("use: weft-run -n 2 " + std::string(argv[0]));
   if (ctx.world().rank() == 0) return first_rank(ctx);
   return second_rank(ctx);
 }
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   // [arguments]
-  return run_main([argv](context& ctx) { return play(ctx, argv); });
+  return run_main(play, argc, argv);
   // [end]
 }

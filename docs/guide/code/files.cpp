@@ -18,7 +18,9 @@ task<void> number_lines(context& ctx, std::size_t& lines) {
   }
 }
 
-task<void> play(context& ctx, signal_set& end) {
+task<void> play(context& ctx) {
+  signal_set end(ctx, {SIGINT, SIGTERM});  // early, before other threads start
+
   std::string name = co_await read_file<std::string>(ctx, "/proc/self/comm");
   std::printf("the name of this process: %s", name.c_str());
 
@@ -28,8 +30,4 @@ task<void> play(context& ctx, signal_set& end) {
   std::printf("%s after %zu lines\n", which.index() == 0 ? "the end" : "a signal", lines);
 }
 
-int main() {
-  context ctx;
-  signal_set end(ctx, {SIGINT, SIGTERM});  // early, before other threads start
-  run(ctx, play(ctx, end));
-}
+int main() { return run_main(play); }

@@ -15,8 +15,7 @@ task<void> work(endpoint owner, remote_region_of<word> board) {
   for (;;) {
     word mine = co_await owner.fetch_add(board[0], 1);
     if (mine >= pieces) co_return;
-    const word result = mine * mine;
-    co_await owner.put({&result, 1}, board[1 + mine], notify{mine});
+    co_await owner.put(mine * mine, board[1 + mine], notify{mine});
   }
 }
 

@@ -29,29 +29,26 @@ class local_loop {
   executor& home() noexcept;
 
  private:
-  template <class T>
-  friend T run(local_loop& on, task<T> main);
-  template <class X>
-  friend awaited_t<X> sync_wait(local_loop& on, X x);
+  template <detail::awaitable X>
+  friend awaited_t<X> run(local_loop& on, X x);
   class impl;
   detail::home parts() noexcept;
 
   std::unique_ptr<impl> impl_;
 };
 
-/// Runs a task to its end on this thread, together with every chain of this loop. Not from within a
-/// coroutine.
-/// \return what the task returns
-/// \throws what the task throws
-template <class T>
-T run(local_loop& on, task<T> main) {
-  return detail::awaited_task<task<T>>(on.parts(), std::move(main)).wait();
+/// Runs a task, or another awaitable, to its end on this thread, together with every chain of this
+/// loop: `run(loop, when_all(a(), b()))`. Not from within a coroutine.
+/// \return what `x` yields \throws what `x` throws
+template <detail::awaitable X>
+awaited_t<X> run(local_loop& on, X x) {
+  return detail::awaited_task<X>(on.parts(), std::move(x)).wait();
 }
 
-/// The same for any awaitable: `sync_wait(loop, when_all(a(), b()))`.
-template <class X>
+/// The same, by the name that it has in std::execution.
+template <detail::awaitable X>
 awaited_t<X> sync_wait(local_loop& on, X x) {
-  return detail::awaited_task<X>(on.parts(), std::move(x)).wait();
+  return run(on, std::move(x));
 }
 
 }  // namespace weft

@@ -96,7 +96,9 @@ class scope final : private detail::detached_task_owner {
   /// \param x   as above
   /// \param use called with the value (with nothing for void) when `x` has ended well: for a
   ///        request on the thread that ends it, possibly inside this call; for a task on the task's
-  ///        thread. An exception of `use` counts as the failure of `x`.
+  ///        thread. An exception of `use` counts as the failure of `x`. For failures, too, start
+  ///        `as_result(x)`: then `use` is called with a result<T> in either case, and the other work
+  ///        goes on
   template <class X, class Use>
   [[gnu::always_inline]] void start(X&& x, Use use) {
     using awaitable = std::remove_cvref_t<X>;

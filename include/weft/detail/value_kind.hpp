@@ -149,8 +149,7 @@ inline constexpr bool is_borrowed =
 
 /// Whether a file or a descriptor takes the bytes of a T as they are.
 template <class T>
-constexpr bool has_bytes =
-    kind_of<T> == value_kind::bytes || kind_of<T> == value_kind::elements;
+constexpr bool has_bytes = kind_of<T> == value_kind::bytes || kind_of<T> == value_kind::elements;
 
 /// An error of the compiler with the cure, for a type whose bytes are not its value.
 template <class T>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // read_some, write_all and others: reads and writes descriptors of any kind at their own position:
-// standard input and output, pipes, sockets, terminals, files. They take bytes, or trivially copyable
-// objects, and the elements of vectors, strings and spans of them, as a file does (file.hpp).
+// standard input and output, pipes, sockets, terminals, files. They take bytes, or trivially
+// copyable objects, and the elements of vectors, strings and spans of them, as a file does
+// (file.hpp).
 #pragma once
 
 #include <cstddef>

@@ -83,8 +83,8 @@ class file_operation : public any_file_operation {
 ///     weft::file f = co_await weft::file::open(ctx, "data", O_RDONLY);
 ///     std::size_t n = co_await f.read_at(4096, buffer);
 ///
-/// Reads and writes take bytes, or what `send_value` sends as bytes: trivially copyable objects, and
-/// the elements of vectors, strings and spans of them. Offsets and results count bytes.
+/// Reads and writes take bytes, or what `send_value` sends as bytes: trivially copyable objects,
+/// and the elements of vectors, strings and spans of them. Offsets and results count bytes.
 ///
 /// Several operations may be pending at once, also on the same file. Member functions may be called
 /// from any thread; moves and `close` not beside another call. A buffer is the caller's again when
@@ -110,13 +110,12 @@ class file {
   /// \param mode  the permissions of a new file, before the process's umask
   static task<file> open(context& ctx, std::filesystem::path path, int flags, unsigned mode = 0666);
 
-  /// The same by all members of a group, a collective: rank 0 of the group opens the file first, and
-  /// makes it or cuts it off, if the flags say so. Then the others open it, without O_CREAT, O_EXCL
-  /// and O_TRUNC, so none of them cuts off what another one has written. The file has to be in
-  /// a folder that all members see.
-  /// \param members the group
-  /// \param path, flags, mode as above, equal at all members
-  /// \throws weft::error  the error of rank 0, at all members; a member's own; as a collective
+  /// The same by all members of a group, a collective: rank 0 of the group opens the file first,
+  /// and makes it or cuts it off, if the flags say so. Then the others open it, without O_CREAT,
+  /// O_EXCL and O_TRUNC, so none of them cuts off what another one has written. The file has to be
+  /// in a folder that all members see. \param members the group \param path, flags, mode as above,
+  /// equal at all members \throws weft::error  the error of rank 0, at all members; a member's own;
+  /// as a collective
   static task<file> open(group members, std::filesystem::path path, int flags,
                          unsigned mode = 0666);
 

@@ -13,16 +13,16 @@ namespace weft {
 
 /// Takes signals by signalfd(2), in place of handlers:
 ///
-///     int main() {
-///       weft::context ctx;
-///       weft::signal_set end(ctx, {SIGINT, SIGTERM});   // before other threads start
-///       weft::run(ctx, serve(ctx, end));                // co_await end.next()
+///     task<void> play(context& ctx) {
+///       signal_set end(ctx, {SIGINT, SIGTERM});   // first, before threads of your own start
+///       co_await when_any(serve(ctx), end.next());
 ///     }
+///     int main() { return run_main(play); }
 ///
 /// A process takes a signal by this set only if every thread blocks it. The constructor blocks the
 /// signals in its own thread, and threads that this thread starts later inherit that. The threads
 /// of a context block all signals already; those of a `pool` do if they are made afterwards. So
-/// construct it in `main`, early. Programs that the process starts inherit blocked signals, too:
+/// construct it early, on the thread of `main`, where `run_main` runs its function, too. Programs that the process starts inherit blocked signals, too:
 /// unblock them between fork and exec.
 ///
 /// Only signals for the process arrive, as those of a terminal and of kill(1), and not those for
@@ -31,8 +31,8 @@ class signal_set {
  public:
   /// \param ctx     outlives this object
   /// \param signals to be taken, not SIGKILL or SIGSTOP
-  /// \throws weft::error  invalid_argument: no signal, or one that cannot be taken; system: no
-  ///         descriptor is left
+  /// \throws weft::error  invalid_argument: no signal, or one that cannot be taken, or another thread
+  ///         does not block it; system: no descriptor is left
   signal_set(context& ctx, std::initializer_list<int> signals);
   signal_set(const signal_set&) = delete;
   signal_set& operator=(const signal_set&) = delete;

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <iostream>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -147,6 +149,57 @@ task<void> counted(group g) {
     for (peer_id i = 0; i != r; ++i) expect(all[at++] == r, "gather with counts");
 }
 
+/// Values in place of ranges, and results in new memory.
+task<void> values(group g) {
+  const peer_id n = g.size(), me = g.rank(), root = n - 1;
+  const std::vector<peer_id> ranks = co_await g.all_gather(me);
+  expect(ranks.size() == n && ranks[root] == root, "all_gather of a value");
+  const std::vector<peer_id> at_root = co_await g.gather(me, root);
+  expect(at_root == (me == root ? ranks : std::vector<peer_id>{}), "gather of a value");
+  const peer_id mine = co_await g.scatter(at_root, root);
+  expect(mine == me, "scatter of a value");
+  const peer_id up_to_here = co_await g.scan(me);
+  expect(up_to_here == me * (me + 1) / 2, "scan of a value");
+  const std::optional<peer_id> sum = co_await g.reduce(me, std::plus<>{}, root);
+  expect(sum.has_value() == (me == root) && sum.value_or(n * root / 2) == n * root / 2,
+         "reduce of a value");
+
+  // As above: rank s has s + r elements for rank r.
+  std::vector<std::size_t> counts(n);
+  for (peer_id r = 0; r != n; ++r) counts[r] = me + r;
+  numbers out;
+  for (peer_id r = 0; r != n; ++r) out.insert(out.end(), counts[r], 100 * me + r);
+  const received_parts<std::uint64_t> in = co_await g.all_to_all_parts(out, counts);
+  expect(in.counts == counts, "all_to_all_parts yields the counts");
+  for (peer_id r = 0; r != n; ++r) {
+    const std::span<const std::uint64_t> part = in.of(r);
+    expect(numbers(part.begin(), part.end()) == numbers(me + r, 100 * r + me),
+           "all_to_all_parts yields the parts");
+  }
+}
+
+/// Messages with one tag in two groups with the same members, and with none, do not mix.
+task<void> own_tags(context& ctx, group a, group b) {
+  const peer_id n = a.size(), next = (a.rank() + 1) % n, before = (a.rank() + n - 1) % n;
+  const tag t{1};
+  const endpoint to = a[next], from = a[before];
+  co_await to.send_value(a.own_tag(t), 1);
+  co_await to.send_value(b.own_tag(t), 2);
+  co_await to.send_value(t, 3);
+  const int of_none = co_await from.recv_value<int>(any_tag);
+  const int of_b = co_await from.recv_value<int>(b.own_tag(t));
+  const int of_a = co_await from.recv_value<int>(a.own_tag(t));
+  expect(of_none == 3 && of_b == 2 && of_a == 1, "tags of groups");
+  expect(a.rank_of(from) == before && !a.rank_of(endpoint()), "the rank of a member");
+  bool refused = false;
+  try {
+    co_await ctx.recv_value<int>(a.own_tag(t));
+  } catch (const error& e) {
+    refused = e.kind() == errc::invalid_argument;
+  }
+  expect(refused && a.lost().empty(), "a tag of a group has no wildcard");
+}
+
 /// Many at once, of two groups with the same members.
 task<void> overlapping(group a, group b) {
   constexpr std::size_t many = 40;
@@ -171,9 +224,11 @@ task<void> results(context& ctx) {
     if (count <= 20'000) co_await movements(world, count);
   }
   co_await counted(world);
+  co_await values(world);
   const int rank = static_cast<int>(world.rank());
   const group same = co_await world.split(0);
   co_await overlapping(world, same);
+  co_await own_tags(ctx, world, same);
   // In the reverse order, and divided.
   const group parts = co_await world.split(rank % 2, -rank);
   const peer_id highest = world.size() - 1 - (world.size() - 1 + world.rank()) % 2;
@@ -256,6 +311,7 @@ task<void> killed(context& ctx) {
   std::cout << "rank " << world.rank() << ": " << end.failure().what() << std::endl;
   const auto again = co_await as_result(world.barrier());
   expect(again.code() == errc::peer_lost, "the group has failed for good");
+  expect(world.lost() == std::vector<peer_id>{1}, "the group knows which rank is lost");
   const group left = co_await world.shrink();
   co_await go_on(left, world.size() - 1);
 }

@@ -41,6 +41,9 @@ task<void> fails(context&) {
 
 task<void> ends_well(context&) { co_return; }
 task<int> answers(context&) { co_return 42; }
+task<int> counts_letters(context&, int, char** argv) {
+  co_return static_cast<int>(std::string(argv[0]).size());
+}
 
 }  // namespace
 
@@ -62,6 +65,8 @@ TEST_CASE("alone: a context that wants to be alone says so") {
 TEST_CASE("run_main: the exit status is the task's") {
   CHECK(run_main(ends_well) == EXIT_SUCCESS);
   CHECK(run_main(answers) == 42);
+  char name[] = "play", *argv[] = {name};
+  CHECK(run_main(counts_letters, 1, argv) == 4);
 }
 
 TEST_CASE("run_main: a failure is an exit status, in the task and before it") {

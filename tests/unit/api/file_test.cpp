@@ -164,9 +164,9 @@ TEST_CASE("a whole file has elements of a type, or is refused") {
   CHECK(run(ctx, read_file<std::vector<std::uint32_t>>(ctx, here.at("data"))) == numbers);
   run(ctx, write_file(ctx, here.at("data"), std::string("thirteen byte")));
   CHECK(run(ctx, read_file<std::string>(ctx, here.at("data"))) == "thirteen byte");
-  CHECK_THAT(failure_of(ctx, errc::truncated,
-                        read_file<std::vector<std::uint32_t>>(ctx, here.at("data"))),
-             Contains("has 13 bytes, no whole number of elements of 4"));
+  CHECK_THAT(
+      failure_of(ctx, errc::truncated, read_file<std::vector<std::uint32_t>>(ctx, here.at("data"))),
+      Contains("has 13 bytes, no whole number of elements of 4"));
 }
 
 TEST_CASE("a group opens a file, or learns why rank 0 cannot") {

@@ -28,12 +28,17 @@ std::string refusal_of(context& ctx, Request r) {
   return refusal([&] { sync_wait(ctx, std::move(r)); });
 }
 
+template <class X>
+std::string failure_text(context& ctx, X x) {
+  return run(ctx, as_result(std::move(x))).failure().what();
+}
+
 }  // namespace
 
-TEST_CASE("misuse: an endpoint that names nobody") {
+TEST_CASE("misuse: an endpoint that names no peer") {
   context ctx(quiet());
   endpoint nobody;
-  const auto said = Contains("names nobody");
+  const auto said = Contains("names no peer");
   std::byte memory[8];
   CHECK_THAT(refusal_of(ctx, nobody.send(memory, tag{1})), said);
   CHECK_THAT(refusal_of(ctx, nobody.send_synchronous(memory, tag{1})), said);
@@ -58,7 +63,22 @@ TEST_CASE("misuse: a stop that was asked for before an operation of nobody's beg
                  co_await stoppable(s, endpoint().send(m, tag{1}));
                }(memory, stop.get_token()));
              }),
-             Contains("names nobody"));
+             Contains("names no peer"));
+}
+
+TEST_CASE("an error names the operation, the peer and the duration") {
+  context ctx(quiet());
+  const endpoint me = ctx.world()[0];
+  CHECK_THAT(failure_text(ctx, within(std::chrono::milliseconds(1), me.recv_value<int>(tag{7}))),
+             Contains("the deadline of 1 ms passed: receive from rank 0, tag 7"));
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THAT(failure_text(ctx, stoppable(stop.get_token(), ctx.recv_value<int>(any_tag))),
+             Contains("receive from any peer, any tag: stopped"));
+  endpoint gone = me;
+  gone.close();
+  run(ctx, gone.closed());
+  CHECK_THAT(failure_text(ctx, gone.send_value(tag{9}, 1)), Contains("send to rank 0, tag 9: "));
 }
 
 TEST_CASE("misuse: tags of weft's own") {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -65,18 +66,30 @@ TEST_CASE_METHOD(each_set, "signals are awaited") {
 }
 
 TEST_CASE("signals: the mask is as it was after the set has gone") {
-  context ctx(waiting(progress_mode::dedicated, "auto"));
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, SIGUSR2);
-  pthread_sigmask(SIG_BLOCK, &one, nullptr);
-  {
-    const signal_set end(ctx, {SIGUSR1, SIGUSR2});
-    CHECK(is_blocked(SIGUSR1));
-  }
-  CHECK_FALSE(is_blocked(SIGUSR1));
-  CHECK(is_blocked(SIGUSR2));
-  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  const int status = signal_child([] {
+    context ctx(waiting(progress_mode::dedicated, "auto"));
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &one, nullptr);
+    {
+      const signal_set end(ctx, {SIGUSR1, SIGUSR2});
+      if (!is_blocked(SIGUSR1)) return 1;
+    }
+    return is_blocked(SIGUSR1) || !is_blocked(SIGUSR2) ? 2 : 0;
+  });
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("signals: a set that comes after a thread that would take them is refused") {
+  context ctx(waiting(progress_mode::polling, "auto"));
+  std::promise<void> over;
+  std::thread early([&] { over.get_future().wait(); });
+  CHECK_THAT(refusal([&] { const signal_set late(ctx, {SIGUSR1}); }),
+             Catch::Contains("does not block signal") && Catch::Contains("before other threads"));
+  over.set_value();
+  early.join();
 }
 
 TEST_CASE("signals: one that came and was not awaited acts when the set has gone") {

@@ -9,12 +9,15 @@
 using namespace weft;
 
 TEST_CASE("every error has a sentence of its own") {
-  std::set<std::string> sentences;
+  std::set<std::string> sentences, names;
   for (int value = 0; value <= static_cast<int>(errc::system); ++value) {
     const std::string text = make_error_code(static_cast<errc>(value)).message();
     INFO(text);
     CHECK(text.back() == '.');
     CHECK(text.find(' ') != std::string::npos);
+    const std::string name = name_of(static_cast<errc>(value));
+    CHECK(name.find(' ') == std::string::npos);
+    CHECK(names.insert(name).second);
     sentences.insert(text);
   }
   CHECK(sentences.size() == static_cast<std::size_t>(errc::system) + 1);
@@ -34,6 +37,9 @@ TEST_CASE("an error tells its detail and its kind") {
   const error e(errc::refused, "rank 3 said no");
   CHECK(e.kind() == errc::refused);
   CHECK(std::string(e.what()) == "rank 3 said no");
+  CHECK(name_of(e.kind()) == std::string("refused"));
+  CHECK_FALSE(is_loss(e.kind()));
+  CHECK(is_loss(errc::peer_lost));
   CHECK(std::string(error(errc::refused).what()).find("rejected") != std::string::npos);
 }
 

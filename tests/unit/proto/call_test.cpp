@@ -147,7 +147,7 @@ TEST_CASE("calls: an exception of the handler refuses the call with its text") {
   call_of_test a(n[1], am{1}, 400'000, 8), b(n[1], am{2}, 8, 8);
   n.settle();
   CHECK(a.op.ended_with(errc::refused));
-  CHECK(a.op.explain().find("handler 1 at peer 0: the shop is shut") != std::string::npos);
+  CHECK(a.op.explain().find("handler 1 at rank 0: the shop is shut") != std::string::npos);
   CHECK(b.op.ended_with(errc::refused));
   CHECK(b.op.explain().find("so is the kiosk") != std::string::npos);
 }

@@ -38,8 +38,8 @@ TEST_CASE("peer number: what names no lane of a rank") {
 }
 
 TEST_CASE("peer number: people read the rank and the lane") {
-  CHECK(name_of(3) == "peer 3");
-  CHECK(name_of(number_of({3, 2}, 0)) == "peer 3, lane 2");
-  CHECK(name_of(number_of({3, 0}, 2)) == "peer 3, lane 0");
-  CHECK(name_of(first_non_rank + 1) == "peer 2147483649");
+  CHECK(name_of(3) == "rank 3");
+  CHECK(name_of(number_of({3, 2}, 0)) == "rank 3, lane 2");
+  CHECK(name_of(number_of({3, 0}, 2)) == "rank 3, lane 0");
+  CHECK(name_of(first_non_rank + 1) == "connected peer 1");
 }

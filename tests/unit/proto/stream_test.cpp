@@ -416,7 +416,7 @@ TEST_CASE(
     n.settle();
     CHECK(r.op.ended_with(errc::closed));
     CHECK(b.read_status() == errc::closed);
-    CHECK(r.op.explain() == "stream 1 with peer 0: this end is closed");
+    CHECK(r.op.explain() == "stream 1 with rank 0: this end is closed");
   }
   n.settle();
   CHECK(n.clean());
@@ -432,7 +432,7 @@ TEST_CASE("stream: at its end the peer has finished, and no end is closed", "[st
     CHECK(b.take(in) == 0);
     const engine::holder hold(n[1].engine);
     CHECK(b.get()->explain(errc::closed, b.get()->reader().cause()) ==
-          "stream 1 with peer 0: the peer has finished, and all of it was read");
+          "stream 1 with rank 0: the peer has finished, and all of it was read");
   }
   n.settle();
   CHECK(n.clean());

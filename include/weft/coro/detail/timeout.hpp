@@ -8,6 +8,7 @@
 #include <exception>
 #include <optional>
 #include <stop_token>
+#include <type_traits>
 
 #include <weft/coro/detail/awaitable.hpp>
 #include <weft/coro/detail/scheduled_continuation.hpp>
@@ -111,6 +112,7 @@ class timeout_scope final : private timer_awaiter {
 
   template <class When>
   void start(When limit) noexcept {
+    if constexpr (std::is_same_v<When, std::chrono::nanoseconds>) wanted_ = limit;
     const time_point at = due(clock_, limit);
     environment_.deadline = std::min(outer_deadline_, at);
     timer_awaiter::start(at);
@@ -118,7 +120,8 @@ class timeout_scope final : private timer_awaiter {
   using timer_awaiter::cancel;
   using timer_awaiter::ended;
 
-  /// Throws the exception of the limited operation; errc::timed_out if the deadline stopped the
+  /// Throws the exception of the limited operation; errc::timed_out, with that exception's text, if
+  /// the deadline stopped the
   /// operation, errc::closed if the context's end did. After `ended`.
   [[noreturn]] void rethrow(std::exception_ptr failure) const;
 
@@ -130,6 +133,7 @@ class timeout_scope final : private timer_awaiter {
 
   task_environment& environment_;
   const time_point outer_deadline_;
+  std::chrono::nanoseconds wanted_{-1};  ///< what `within` was given; less than none: a time_point
   fused_stop_source stop_source_;
   timer_service& clock_;
   bool was_first_ = false;  ///< written by the timer's completion, published by `ended`
