@@ -185,7 +185,8 @@ class endpoint {
     return {{.to = name(), .kind = detail::rma_kind::fetch_add, .where = word, .operand = addend}};
   }
 
-  /// Stores `desired` if the word equals `expected`. \return the former value
+  /// Stores `desired` if the word equals `expected`.
+  /// \return the former value
   detail::update_request compare_swap(remote_region word, std::uint64_t expected,
                                       std::uint64_t desired) const {
     return {{.to = name(),
@@ -196,8 +197,8 @@ class endpoint {
   }
 
   // The same on elements of a type: <weft/region_of.hpp> documents and defines these. `put` writes
-  // as many elements as it is given, `get` reads as many as there is room for. Atomics take integers
-  // of 8 bytes, and return the former one.
+  // as many elements as it is given, `get` reads as many as there is room for. Atomics take
+  // integers of 8 bytes, and return the former one.
   template <class T>
   detail::transfer_request put(std::span<const std::type_identity_t<T>> values,
                                const remote_region_of<T>& to,

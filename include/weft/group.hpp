@@ -47,7 +47,8 @@ constexpr void require_same_elements() noexcept {
                 "both ranges of a collective have elements of one type");
 }
 
-/// The checks of shapes. \throws weft::error (invalid_argument)
+/// The checks of shapes.
+/// \throws weft::error (invalid_argument)
 void check_root(peer_id root, peer_id size);
 void check_equal(std::size_t has, std::size_t needs, const char* what);
 void check_counts(std::span<const std::size_t> counts, peer_id ranks, std::size_t elements,
@@ -187,7 +188,8 @@ class group {
                           detail::make_reduction<T>(std::move(op)), root);
   }
 
-  /// The same for one value. \return the result at the root; nothing elsewhere
+  /// The same for one value.
+  /// \return the result at the root; nothing elsewhere
   template <detail::single_value T, reduction_of<T> Op = std::plus<>>
   task<std::optional<T>> reduce(T value, Op op = {}, peer_id root = 0) const {
     detail::check_root(root, size());
@@ -200,7 +202,8 @@ class group {
     return detail::all_reduce(state_, detail::writable_bytes_of(data),
                               detail::make_reduction<std::ranges::range_value_t<R>>(std::move(op)));
   }
-  /// The same for one value. \return the result
+  /// The same for one value.
+  /// \return the result
   template <detail::single_value T, reduction_of<T> Op = std::plus<>>
   task<T> all_reduce(T value, Op op = {}) const {
     return detail::all_reduce_value(state_, value, std::move(op));
@@ -213,7 +216,8 @@ class group {
     return detail::scan(state_, detail::writable_bytes_of(data),
                         detail::make_reduction<std::ranges::range_value_t<R>>(std::move(op)));
   }
-  /// The same for one value. \return the result
+  /// The same for one value.
+  /// \return the result
   template <detail::single_value T, reduction_of<T> Op = std::plus<>>
   task<T> scan(T value, Op op = {}) const {
     return detail::scan_value(state_, value, std::move(op));
@@ -233,7 +237,8 @@ class group {
     return detail::gather(state_, detail::bytes_of(mine), detail::writable_bytes_of(all), root);
   }
 
-  /// The same for one value. \return the values of all ranks at the root; nothing elsewhere
+  /// The same for one value.
+  /// \return the values of all ranks at the root; nothing elsewhere
   template <detail::single_value T>
   task<std::vector<T>> gather(T value, peer_id root = 0) const {
     detail::check_root(root, size());
@@ -254,7 +259,8 @@ class group {
     return detail::scatter(state_, detail::bytes_of(all), detail::writable_bytes_of(mine), root);
   }
 
-  /// Each member gets one of the root's elements. \return the element of this rank
+  /// Each member gets one of the root's elements.
+  /// \return the element of this rank
   /// \param all at the root size() elements; elsewhere not used, and may be empty
   template <detail::element_range R>
   task<std::ranges::range_value_t<R>> scatter(R&& all, peer_id root = 0) const {
@@ -273,7 +279,8 @@ class group {
                         "the buffer for all parts");
     return detail::all_gather(state_, detail::bytes_of(mine), detail::writable_bytes_of(all));
   }
-  /// The same for one value. \return the values of all ranks
+  /// The same for one value.
+  /// \return the values of all ranks
   template <detail::single_value T>
   task<std::vector<T>> all_gather(T value) const {
     return detail::all_gather_value(state_, value);
@@ -339,7 +346,8 @@ class group {
   /// \throws weft::error (unsupported)
   struct barrier_step;
   std::optional<barrier_step> step_of_barrier(unsigned k, errc failed = errc::ok) const;
-  /// Checks the message of `hear`. \throws weft::error the failure of the barrier in another
+  /// Checks the message of `hear`.
+  /// \throws weft::error the failure of the barrier in another
   /// process
   static void check_heard(const received& what);
 

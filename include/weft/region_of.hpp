@@ -30,7 +30,8 @@ namespace weft {
 
 namespace detail {
 
-/// Bytes of a remote region, by elements. \throws weft::error (invalid_argument) if they exceed it
+/// Bytes of a remote region, by elements.
+/// \throws weft::error (invalid_argument) if they exceed it
 remote_region part_of_elements(const remote_region& all, std::size_t element, std::uint64_t from,
                                std::uint64_t count);
 
@@ -204,7 +205,8 @@ auto endpoint::put(const std::type_identity_t<T>& value, const remote_region_of<
   return detail::value_put_request<T>{put(const_buffer{}, to.bytes, then), value};
 }
 
-/// Reads one element, the first of `from`. \return when awaited, the element
+/// Reads one element, the first of `from`.
+/// \return when awaited, the element
 template <class T>
 auto endpoint::get(const remote_region_of<T>& from) const {
   return detail::value_get_request<T>{get(mutable_buffer{}, from.bytes)};
@@ -212,7 +214,8 @@ auto endpoint::get(const remote_region_of<T>& from) const {
 
 /// Reads a word that others update by atomics: as fetch_add of 0, so the region needs
 /// rights::read_write. A `get` may see a part of another update.
-/// \param word its first element is read \return when awaited, the word
+/// \param word its first element is read
+/// \return when awaited, the word
 template <class T>
 auto endpoint::load(const remote_region_of<T>& word) const {
   return fetch_add(word, T{0});

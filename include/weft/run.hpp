@@ -33,7 +33,8 @@ void refuse_child(const core& c);
 /// coroutines of a context never run in parallel there. Not from within a coroutine.
 /// \param ctx the context
 /// \param x   a task, a request, `fly.join()` or another awaitable; taken over
-/// \return what `x` yields \throws what `x` throws
+/// \return what `x` yields
+/// \throws what `x` throws
 template <detail::awaitable X>
 awaited_t<X> run(context& ctx, X x) {
   detail::refuse_child(ctx.core());

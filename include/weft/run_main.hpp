@@ -13,7 +13,8 @@ namespace weft {
 
 namespace detail {
 
-/// Prints "program: what" on stderr. Any thread. \return EXIT_FAILURE
+/// Prints "program: what" on stderr. Any thread.
+/// \return EXIT_FAILURE
 int report_failure(const std::exception_ptr& failure) noexcept;
 
 }  // namespace detail

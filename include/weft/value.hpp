@@ -166,7 +166,8 @@ auto endpoint::recv_value(tag_mask t, T&& into, at_most limit) const {
   return detail::recv_into(*this, recv(mutable_buffer{}, t), into, limit);
 }
 
-/// The same as recv_value<T>. \return when awaited, the value and the facts about its message
+/// The same as recv_value<T>.
+/// \return when awaited, the value and the facts about its message
 template <class T>
 auto endpoint::recv_value_from(tag_mask t, at_most limit) const {
   return detail::recv_made<T, true>(*this, recv(mutable_buffer{}, t), limit);

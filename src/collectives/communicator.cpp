@@ -105,7 +105,8 @@ std::vector<peer_id> communicator::lost_members() {
   const runtime::engine::holder hold(engine());
   std::vector<peer_id> lost;
   for (peer_id r = 0; r != held_.size(); ++r)
-    if ((held_[r] && held_[r]->gone()) || (revoked_ && is_loss(revoked_->why) && revoked_->rank == r))
+    if ((held_[r] && held_[r]->gone()) ||
+        (revoked_ && is_loss(revoked_->why) && revoked_->rank == r))
       lost.push_back(r);
   return lost;
 }

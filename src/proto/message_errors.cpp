@@ -25,7 +25,8 @@ const char* explain_no_peer(std::uint64_t tag) noexcept {
 }
 
 tag_mask checked(tag_mask t, bool one_peer) {
-  if (t.value >= first_reserved_tag && !(one_peer && detail::is_group_tag(t))) throw error(errc::invalid_argument, explain_no_peer(t.value));
+  if (t.value >= first_reserved_tag && !(one_peer && detail::is_group_tag(t)))
+    throw error(errc::invalid_argument, explain_no_peer(t.value));
   return t;
 }
 

@@ -22,7 +22,8 @@ const char* explain_no_peer(std::uint64_t tag) noexcept;
 /// \throws weft::error (invalid_argument) if it names a reserved tag that cannot be used so
 tag_mask checked(tag_mask t, bool one_peer);
 
-/// A peer, as people know it: "rank 3", "rank 3, lane 1"; "connected peer 5" for the number 2^31 + 5.
+/// A peer, as people know it: "rank 3", "rank 3, lane 1"; "connected peer 5" for the number 2^31
+/// + 5.
 std::string name_of(peer_id number);
 
 /// What an operation does, for its error: "send to rank 3, tag 7".
@@ -39,6 +40,7 @@ bool has_ended_so(detail::peer_name with, errc status);
 /// \param what the operation, as of `describe`
 /// \param got of a receive; else null
 /// \param room bytes that the receive had room for
-std::string explain(const std::string& what, errc status, detail::peer_name with, const received* got, std::size_t room);
+std::string explain(const std::string& what, errc status, detail::peer_name with,
+                    const received* got, std::size_t room);
 
 }  // namespace weft::proto

@@ -39,7 +39,8 @@ class local_loop {
 
 /// Runs a task, or another awaitable, to its end on this thread, together with every chain of this
 /// loop: `run(loop, when_all(a(), b()))`. Not from within a coroutine.
-/// \return what `x` yields \throws what `x` throws
+/// \return what `x` yields
+/// \throws what `x` throws
 template <detail::awaitable X>
 awaited_t<X> run(local_loop& on, X x) {
   return detail::awaited_task<X>(on.parts(), std::move(x)).wait();

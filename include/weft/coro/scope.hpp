@@ -97,8 +97,8 @@ class scope final : private detail::detached_task_owner {
   /// \param use called with the value (with nothing for void) when `x` has ended well: for a
   ///        request on the thread that ends it, possibly inside this call; for a task on the task's
   ///        thread. An exception of `use` counts as the failure of `x`. For failures, too, start
-  ///        `as_result(x)`: then `use` is called with a result<T> in either case, and the other work
-  ///        goes on
+  ///        `as_result(x)`: then `use` is called with a result<T> in either case, and the other
+  ///        work goes on
   template <class X, class Use>
   [[gnu::always_inline]] void start(X&& x, Use use) {
     using awaitable = std::remove_cvref_t<X>;
@@ -164,7 +164,8 @@ class scope final : private detail::detached_task_owner {
   void failed(errc status, std::string (*explain)(const operation&), const operation& op) noexcept;
   void failed(std::exception_ptr failure) noexcept;
 
-  /// Ends a request without an operation. \return false: nothing has happened
+  /// Ends a request without an operation.
+  /// \return false: nothing has happened
   template <detail::request_without_operation R, class Use>
   [[gnu::always_inline]] bool end_at_once(const R& r, Use& use);
   template <detail::request R, class Use>

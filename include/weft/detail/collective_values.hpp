@@ -18,7 +18,8 @@
 
 namespace weft {
 
-/// Parts of different lengths, one rank's behind the other's: the result of `group::all_to_all_parts`.
+/// Parts of different lengths, one rank's behind the other's: the result of
+/// `group::all_to_all_parts`.
 template <class T>
 struct received_parts {
   std::vector<T> elements;

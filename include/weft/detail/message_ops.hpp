@@ -28,8 +28,8 @@ struct peer_name {
   peer_id id;
 };
 
-/// The first of the tags of `group::own_tag`, which are reserved and the application's all the same:
-/// those with the same bits 63-53.
+/// The first of the tags of `group::own_tag`, which are reserved and the application's all the
+/// same: those with the same bits 63-53.
 inline constexpr std::uint64_t first_group_tag = first_reserved_tag | std::uint64_t{1} << 53;
 constexpr bool is_group_tag(tag_mask t) noexcept {
   return t.value >> 53 == first_group_tag >> 53 && t.exact();

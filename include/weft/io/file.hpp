@@ -114,7 +114,8 @@ class file {
   /// and makes it or cuts it off, if the flags say so. Then the others open it, without O_CREAT,
   /// O_EXCL and O_TRUNC, so none of them cuts off what another one has written. The file has to be
   /// in a folder that all members see. \param members the group \param path, flags, mode as above,
-  /// equal at all members \throws weft::error  the error of rank 0, at all members; a member's own;
+  /// equal at all members
+  /// \throws weft::error  the error of rank 0, at all members; a member's own;
   /// as a collective
   static task<file> open(group members, std::filesystem::path path, int flags,
                          unsigned mode = 0666);
@@ -175,7 +176,8 @@ class file {
   task<void> close();
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
-  /// Stays this object's. \throws weft::error (invalid_argument) if no file is open, as `path` does
+  /// Stays this object's.
+  /// \throws weft::error (invalid_argument) if no file is open, as `path` does
   int descriptor() const;
   const std::string& path() const;
 

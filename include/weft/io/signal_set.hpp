@@ -22,8 +22,8 @@ namespace weft {
 /// A process takes a signal by this set only if every thread blocks it. The constructor blocks the
 /// signals in its own thread, and threads that this thread starts later inherit that. The threads
 /// of a context block all signals already; those of a `pool` do if they are made afterwards. So
-/// construct it early, on the thread of `main`, where `run_main` runs its function, too. Programs that the process starts inherit blocked signals, too:
-/// unblock them between fork and exec.
+/// construct it early, on the thread of `main`, where `run_main` runs its function, too. Programs
+/// that the process starts inherit blocked signals, too: unblock them between fork and exec.
 ///
 /// Only signals for the process arrive, as those of a terminal and of kill(1), and not those for
 /// one thread, as raise and pthread_kill send. Several signals of one kind may count as one.
@@ -31,7 +31,8 @@ class signal_set {
  public:
   /// \param ctx     outlives this object
   /// \param signals to be taken, not SIGKILL or SIGSTOP
-  /// \throws weft::error  invalid_argument: no signal, or one that cannot be taken, or another thread
+  /// \throws weft::error  invalid_argument: no signal, or one that cannot be taken, or another
+  /// thread
   ///         does not block it; system: no descriptor is left
   signal_set(context& ctx, std::initializer_list<int> signals);
   signal_set(const signal_set&) = delete;
