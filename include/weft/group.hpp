@@ -115,7 +115,8 @@ class group {
   ///
   /// For every operation of an endpoint that takes a tag. No wildcard matches it, so a receive
   /// names its source. A revocation of the group does not end such operations; the loss of the peer
-  /// does. \param t any tag; the same one at both sides
+  /// does.
+  /// \param t any tag; the same one at both sides
   tag own_tag(tag t) const noexcept;
 
   // --- other groups -----------------------------------------------------------------------------
@@ -260,8 +261,9 @@ class group {
   }
 
   /// Each member gets one of the root's elements.
+  /// \param all  at the root size() elements; elsewhere not used, and may be empty
+  /// \param root the rank whose elements they are
   /// \return the element of this rank
-  /// \param all at the root size() elements; elsewhere not used, and may be empty
   template <detail::element_range R>
   task<std::ranges::range_value_t<R>> scatter(R&& all, peer_id root = 0) const {
     detail::check_root(root, size());
@@ -312,8 +314,9 @@ class group {
   }
 
   /// As all_to_all with parts of different lengths, where the counts from the ranks are not known:
-  /// they are exchanged first. \param out    the parts for the ranks, which live unchanged until
-  /// the end \param counts the elements for each rank, copied; their sum is the length of `out`
+  /// they are exchanged first.
+  /// \param out    the parts for the ranks, which live unchanged until the end
+  /// \param counts the elements for each rank, copied; their sum is the length of `out`
   /// \return the parts from the ranks, and their counts
   template <detail::element_range R>
   task<received_parts<std::ranges::range_value_t<R>>> all_to_all_parts(

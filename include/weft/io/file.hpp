@@ -113,10 +113,13 @@ class file {
   /// The same by all members of a group, a collective: rank 0 of the group opens the file first,
   /// and makes it or cuts it off, if the flags say so. Then the others open it, without O_CREAT,
   /// O_EXCL and O_TRUNC, so none of them cuts off what another one has written. The file has to be
-  /// in a folder that all members see. \param members the group \param path, flags, mode as above,
-  /// equal at all members
-  /// \throws weft::error  the error of rank 0, at all members; a member's own;
-  /// as a collective
+  /// in a folder that all members see.
+  /// \param members the group
+  /// \param path    as above, as are the others; equal at all members
+  /// \param flags   as above
+  /// \param mode    as above
+  /// \throws weft::error  the error of rank 0, at all members; or a member's own; or as a
+  /// collective
   static task<file> open(group members, std::filesystem::path path, int flags,
                          unsigned mode = 0666);
 
@@ -188,7 +191,10 @@ class file {
 
 namespace detail {
 
-/// \param container, resize as of sized_target \param element bytes of one
+/// \param ctx       outlives the call
+/// \param path      relative to the working directory of the moment
+/// \param container, resize as of sized_target
+/// \param element   bytes of one
 task<void> read_whole_file(context& ctx, std::filesystem::path path, void* container,
                            bool (*resize)(void*, std::size_t, mutable_buffer&),
                            std::size_t element);

@@ -31,9 +31,8 @@ class signal_set {
  public:
   /// \param ctx     outlives this object
   /// \param signals to be taken, not SIGKILL or SIGSTOP
-  /// \throws weft::error  invalid_argument: no signal, or one that cannot be taken, or another
-  /// thread
-  ///         does not block it; system: no descriptor is left
+  /// \throws weft::error  invalid_argument: no signal, or one that cannot be taken, or that
+  ///         another thread does not block; system: no descriptor is left
   signal_set(context& ctx, std::initializer_list<int> signals);
   signal_set(const signal_set&) = delete;
   signal_set& operator=(const signal_set&) = delete;

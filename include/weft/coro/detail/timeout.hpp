@@ -121,8 +121,7 @@ class timeout_scope final : private timer_awaiter {
   using timer_awaiter::ended;
 
   /// Throws the exception of the limited operation; errc::timed_out, with that exception's text, if
-  /// the deadline stopped the
-  /// operation, errc::closed if the context's end did. After `ended`.
+  /// the deadline stopped the operation, errc::closed if the context's end did. After `ended`.
   [[noreturn]] void rethrow(std::exception_ptr failure) const;
 
  private:
