@@ -136,6 +136,7 @@ task<int> sum_of_the_living(group all, int mine) {
 // [end]
 
 task<void> first_rank(context& ctx) {
+  signal_set end(ctx, {SIGINT, SIGTERM});  // before the thread of the pool
   group world = ctx.world();
   endpoint peer = world[1];
   std::printf("first of two: %d\n", co_await first_of_two(peer));
@@ -157,7 +158,6 @@ task<void> first_rank(context& ctx) {
   co_await peer.send_value(where, address);
   endpoint client = co_await wait_for_client(ctx, address);
   std::printf("from a client: %d\n", co_await client.recv_value<int>(jobs));
-  signal_set end(ctx, {SIGINT, SIGTERM});
   co_await until_signal(end, world.barrier());
   std::printf("sum of the living: %d\n", co_await sum_of_the_living(world, 1));
 }
