@@ -2,11 +2,19 @@
 #include <weft/run_main.hpp>
 
 #include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 
 namespace weft {
+
+void detail::print_lines() noexcept {
+  struct stat what {};
+  if (::fstat(STDOUT_FILENO, &what) == 0 && S_ISFIFO(what.st_mode))
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+}
 
 int detail::report_failure(const std::exception_ptr& failure) noexcept {
   try {
