@@ -87,7 +87,8 @@ class external_loop {
   }
 
   /// Holds the progress lock. One thread must not hold two. Hold it briefly: no other thread makes
-  /// progress meanwhile.
+  /// progress meanwhile. Its destructor releases the lock, and then runs the coroutines that can go
+  /// on: collectives, handlers of calls, and others on the background executor.
   class progress_guard {
    public:
     explicit progress_guard(external_loop& p) noexcept;

@@ -36,7 +36,12 @@ external_loop::progress_guard::progress_guard(external_loop& p) noexcept
     : external_loop_(p), call_(p) {
   p.core_.engine().enter();
 }
-external_loop::progress_guard::~progress_guard() { external_loop_.core_.engine().leave(); }
+external_loop::progress_guard::~progress_guard() {
+  runtime::engine& engine = external_loop_.core_.engine();
+  operation_list coroutines = engine.external().take_coroutines();
+  engine.leave();
+  while (operation* const op = coroutines.pop()) op->complete();
+}
 
 bool external_loop::progress_guard::try_send(const endpoint& to, const_buffer data, tag t,
                                              std::uint64_t immediate) noexcept {

@@ -1,52 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups that are made of others. Their numbers are computed, equally at all members, from what the
-// members have in common: no message is needed to agree on one.
+// Groups that are made of others.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <tuple>
 #include <utility>
 
-#include <weft/coro/when.hpp>
 #include <weft/group.hpp>
 
 #include "api/core.hpp"
 #include "collectives/communicator.hpp"
-#include "proto/frames.hpp"
-#include "proto/group_table.hpp"
-#include "proto/peer_number.hpp"
+#include "collectives/group_number.hpp"
+#include "collectives/shrink.hpp"
 
 namespace weft {
 
 using collectives::communicator;
 using collectives::group_shape;
+using collectives::number_of_group;
+using collectives::origin;
 
 namespace {
-
-// Where a number comes from, so that two ways never give one number by the same words.
-enum class origin : std::uint64_t { split = 1, shrink, view, name };
-
-/// Mixes words into a number (the finalizer of SplitMix64, Steele, Lea, Flood 2014). Two groups of
-/// one process get the same one of 2^45 by chance of 2^-45, and the second one then is an error.
-class number_of_group {
- public:
-  explicit number_of_group(origin of) noexcept { add(static_cast<std::uint64_t>(of)); }
-  number_of_group& add(std::uint64_t word) noexcept {
-    std::uint64_t h = state_ + word + 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
-    state_ = h ^ h >> 31;
-    return *this;
-  }
-  /// 0 is the world's.
-  std::uint64_t value() const noexcept {
-    return std::max<std::uint64_t>(1, state_ & proto::group_mask);
-  }
-
- private:
-  std::uint64_t state_ = 0;
-};
 
 bool all_on_one_host(detail::core& c) noexcept {
   const wireup::job& j = c.plane().job();
@@ -71,11 +44,16 @@ struct choice {
   int colour, key;
 };
 
-/// Ends when the members of the job are others than those of the view.
-task<void> await_change(membership job, std::uint64_t epoch, detail::communicator_ptr next) {
-  static_cast<void>(co_await job.changed(epoch));
-  static_cast<void>(next->fail(error(errc::refused, "the job has changed meanwhile")));
-}
+/// The views of a context's job.
+class views_of final : public collectives::member_views {
+ public:
+  explicit views_of(context& of) noexcept : job_(of) {}
+  membership_view now() override { return job_.now(); }
+  task<membership_view> changed(std::uint64_t since) override { return job_.changed(since); }
+
+ private:
+  membership job_;
+};
 
 }  // namespace
 
@@ -126,48 +104,13 @@ group group::of(context& owner, const std::vector<endpoint>& members, peer_id ra
   return make_group(owner, number.add(members.size()).value(), rank, false, std::move(ids));
 }
 
-/// Every member that is left tries a group of those that its view of the job has, and crosses a
-/// barrier of it. Members with different views try different groups; each of these fails when its
-/// member sees the next view, and all end with the last one.
 task<group> group::shrink() const {
-  const group whole = *this;
-  const communicator& old = *whole.state_;
-  membership job(*whole.owner_);
-  const std::uint64_t attempt = whole.state_->next_shrink();
-  for (membership_view view = job.now();;) {
-    if (whole.state_->has_lost_one_of(view.ranks)) {
-      view = co_await job.changed(view.epoch);
-      continue;
-    }
-    std::vector<peer_id> left;
-    for (peer_id r = 0; r != whole.size(); ++r) {
-      if (!proto::names_rank(old.member(r)))
-        throw error(errc::unsupported,
-                    fmt::format("member {} of the group was met by address: only the members of a "
-                                "job are known to live; make a new group of endpoints",
-                                r));
-      if (view.contains(old.member(r))) left.push_back(old.member(r));
-    }
-    const std::size_t place = place_in(left, whole.owner_->core().rank());
-    if (place == left.size()) throw error(errc::closed, "this process has left the job");
-    number_of_group number(origin::shrink);
-    number.add(old.number()).add(attempt).add(view.epoch);
-    group next =
-        make_group(*whole.owner_, number.value(), place, old.shape().one_host, std::move(left));
-    std::optional<error> failure;
-    try {
-      const auto ended =
-          co_await when_any(next.barrier(), await_change(job, view.epoch, next.state_));
-      if (ended.index() == 0) co_return next;
-    } catch (const error& e) {
-      if (e.kind() == errc::stopped) throw;
-      failure = e;
-    }
-    if (failure)
-      view = co_await job.changed(view.epoch);
-    else
-      view = job.now();
-  }
+  context& owner = *owner_;
+  detail::communicator_ptr whole = state_;
+  views_of job(owner);
+  detail::communicator_ptr next =
+      co_await collectives::shrink(std::move(whole), job, owner.core().rank());
+  co_return group(owner, std::move(next));
 }
 
 }  // namespace weft

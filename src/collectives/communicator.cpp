@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/group_number.hpp"
+
 namespace weft::collectives {
 
 using detail::send_mode;
@@ -35,16 +37,27 @@ class revocation_send final : public send_operation {
 
 communicator::communicator(proto::messenger& m, std::uint64_t number, peer_id rank,
                            group_shape shape, std::vector<peer_id> members)
-    : messenger_(m), number_(number), rank_(rank), shape_(shape), members_(std::move(members)) {
+    : messenger_(m),
+      number_(number),
+      rank_(rank),
+      shape_(shape),
+      members_(std::move(members)),
+      lineage_(std::make_shared<lineage>(lineage{number})) {
   const runtime::engine::holder hold(engine());
   if (!messenger_.groups().add(number_, *this))
     throw error(errc::invalid_argument,
                 "this process is in a group with the same name already; give the second group "
                 "another name, or end the first one");
   if (const revocation* const what = messenger_.groups().find_revoked(number_)) {
+    // As a former group with this number was; or, just now, by what a member said before.
     revoked_ = *what;
     failed_ = true;
   }
+}
+
+bool communicator::has_member(peer_id who) const noexcept {
+  if (members_.empty()) return who < size();
+  return std::find(members_.begin(), members_.end(), who) != members_.end();
 }
 
 communicator::~communicator() {
@@ -109,6 +122,30 @@ std::vector<peer_id> communicator::lost_members() {
         (revoked_ && is_loss(revoked_->why) && revoked_->rank == r))
       lost.push_back(r);
   return lost;
+}
+
+std::uint64_t communicator::number_of_shrink(std::uint64_t epoch,
+                                             std::uint64_t attempt) const noexcept {
+  return number_of_group(origin::shrink)
+      .add(lineage_->origin)
+      .add(epoch)
+      .add(attempt)
+      .value();
+}
+
+std::uint64_t communicator::next_shrink(std::uint64_t epoch) const {
+  const runtime::engine::holder hold(engine());
+  std::uint64_t attempt = lineage_->epoch == epoch ? lineage_->used : 0;
+  while (messenger_.groups().find_revoked(number_of_shrink(epoch, attempt))) ++attempt;
+  return attempt;
+}
+
+void communicator::descends_from(const communicator& old, std::uint64_t epoch,
+                                 std::uint64_t attempt) {
+  const runtime::engine::holder hold(engine());
+  lineage_ = old.lineage_;
+  lineage_->epoch = epoch;
+  lineage_->used = attempt + 1;
 }
 
 /// Progress lock held. no_peer: none of those that this side has spoken with.

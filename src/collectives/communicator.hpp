@@ -19,6 +19,13 @@
 
 namespace weft::collectives {
 
+/// What groups that descend from one by `shrink` share in one process. Progress lock held.
+struct lineage {
+  std::uint64_t origin;     ///< the number of the first one
+  std::uint64_t epoch = 0;  ///< the last view for which there was a group
+  std::uint64_t used = 0;   ///< numbers of the view's sequence that were used up
+};
+
 /// The state that the handles of a group share: who its members are, the number that keeps its
 /// messages apart from those of other groups, and its end. It works until a collective fails at any
 /// member: then that member *revokes* the group, every member passes that on, and all collectives
@@ -53,8 +60,16 @@ class communicator final : public proto::revocable {
     return sequence_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// Counts the groups that were made of this one by `shrink`.
-  std::uint64_t next_shrink() noexcept { return shrinks_.fetch_add(1, std::memory_order_relaxed); }
+  // --- shrink -----------------------------------------------------------------------------------
+  // Groups that descend from one group by `shrink` take their numbers from one sequence for each
+  // view of the job. A member may have got a group that failed at the others: they still agree on
+  // the next number.
+
+  /// The first number of the view's sequence that can be tried.
+  std::uint64_t next_shrink(std::uint64_t epoch) const;
+  std::uint64_t number_of_shrink(std::uint64_t epoch, std::uint64_t attempt) const noexcept;
+  /// This group came about by that attempt.
+  void descends_from(const communicator& old, std::uint64_t epoch, std::uint64_t attempt);
   /// Whether a member that this side has lost is among these peers.
   bool has_lost_one_of(const std::vector<peer_id>& peers);
 
@@ -74,6 +89,7 @@ class communicator final : public proto::revocable {
 
  private:
   void on_revoked(const proto::revocation& what) noexcept override;
+  bool has_member(peer_id who) const noexcept override;
   void make_places();
   void know(peer_id rank);
   void pass_on(const proto::revocation& what, std::uint64_t to);
@@ -86,13 +102,13 @@ class communicator final : public proto::revocable {
   const group_shape shape_;
   const std::vector<peer_id> members_;
   std::atomic<std::uint64_t> sequence_{0};
-  std::atomic<std::uint64_t> shrinks_{0};
   std::atomic<bool> failed_{false};  // set before the posted receives are ended
 
   // A place for each rank, from the first use on. Progress lock held; `known_` is read without it.
   std::vector<std::shared_ptr<proto::peer>> held_;
   std::unique_ptr<std::atomic<proto::peer*>[]> known_;
   std::optional<proto::revocation> revoked_;
+  std::shared_ptr<lineage> lineage_;
 };
 
 }  // namespace weft::collectives

@@ -147,6 +147,7 @@ bool call_table::on_long_reply(peer& from, call_tag t, std::uint64_t size,
   const mutable_buffer into = room_for(*op, t, size);
   // A text that is too long is cut, and what does not fit is dropped.
   if (into.empty()) {
+    if (op->status == errc::ok && size != 0) op->status = errc::truncated;
     settle(*op);
     return true;
   }

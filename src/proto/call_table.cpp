@@ -177,7 +177,7 @@ void call_table::begin(inbound_message& m) noexcept {
   } else if (h && h->is_inline && m.complete() && m.total <= longest_inline) {
     answer_inline(*h, from, t, {m.stored, m.total});
     from.receiver().discard(m);
-  } else if (h && h->is_inline) {
+  } else if (h && h->is_inline && m.total > longest_inline) {
     from.receiver().discard(m);
     refuse(from, what,
            fmt::format("a call of {} bytes, and handler {} is inline and takes at most {}", m.total,

@@ -2,6 +2,7 @@
 #include "proto/group_table.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "proto/messenger.hpp"
 
@@ -16,6 +17,18 @@ revocation revocation::unpack(std::uint64_t word) noexcept {
   return {known ? static_cast<errc>(why) : errc::peer_lost, static_cast<peer_id>(word)};
 }
 
+bool group_table::add(std::uint64_t group, revocable& who) {
+  if (!groups_.emplace(group, &who).second) return false;
+  const auto of_member = std::find_if(said_.begin(), said_.end(), [&](const entry& e) {
+    return e.group == group && who.has_member(e.from);
+  });
+  if (of_member == said_.end()) return true;
+  const revocation what = of_member->what;
+  std::erase_if(said_, [&](const entry& e) { return e.group == group; });
+  revoke(group, what);
+  return true;
+}
+
 const revocation* group_table::find_revoked(std::uint64_t group) const noexcept {
   const std::size_t kept = std::min(revocations_, most_revoked);
   const auto found = std::find_if(revoked_.begin(), revoked_.begin() + kept,
@@ -23,17 +36,62 @@ const revocation* group_table::find_revoked(std::uint64_t group) const noexcept 
   return found == revoked_.begin() + kept ? nullptr : &found->what;
 }
 
+const group_table::entry* group_table::find_said(std::uint64_t group,
+                                                 peer_id from) const noexcept {
+  const auto found = std::find_if(said_.begin(), said_.end(), [&](const entry& e) {
+    return e.group == group && e.from == from;
+  });
+  return found == said_.end() ? nullptr : &*found;
+}
+
+bool group_table::drops(std::uint64_t group, peer_id from) const noexcept {
+  return find_revoked(group) || (!said_.empty() && find_said(group, from));
+}
+
+void group_table::on_revocation(peer_id from, std::uint64_t group,
+                                const revocation& what) noexcept {
+  if (const auto known = groups_.find(group); known != groups_.end()) {
+    if (known->second->has_member(from)) revoke(group, what);
+    return;
+  }
+  if (find_said(group, from)) return;
+  keep_said({group, what, from});
+  end_messages(group, from, what.why);
+}
+
+/// A peer that says much loses what it said first; so does the one that has said most when all have
+/// said too much.
+void group_table::keep_said(const entry& e) noexcept {
+  const auto of_it = [&](const entry& other) { return other.from == e.from; };
+  if (std::count_if(said_.begin(), said_.end(), of_it) >= std::ptrdiff_t{most_of_one})
+    said_.erase(std::find_if(said_.begin(), said_.end(), of_it));
+  else if (said_.size() == most_said)
+    said_.pop_front();
+  try {
+    said_.push_back(e);
+  } catch (const std::bad_alloc&) {
+    // Its neighbours in the group say it, too.
+  }
+}
+
 void group_table::revoke(std::uint64_t group, const revocation& what) noexcept {
   if (find_revoked(group)) return;
   revoked_[revocations_++ % most_revoked] = {group, what};
   if (const auto found = groups_.find(group); found != groups_.end())
     found->second->on_revoked(what);
-  owner_.table().for_each_posted([&](detail::match_operation& m) {
-    if (!m.tag.exact() || !is_of_group(m.tag.value, group)) return;
-    owner_.table().withdraw(m);
-    owner_.engine().end(m, what.why);
-  });
+  end_messages(group, no_peer, what.why);
+}
+
+/// Ends receives, and drops messages that have come. \param from no_peer: all, and the receives
+void group_table::end_messages(std::uint64_t group, peer_id from, errc why) noexcept {
+  if (from == no_peer)
+    owner_.table().for_each_posted([&](detail::match_operation& m) {
+      if (!m.tag.exact() || !is_of_group(m.tag.value, group)) return;
+      owner_.table().withdraw(m);
+      owner_.engine().end(m, why);
+    });
   owner_.peers().for_each([&](peer& p) {
+    if (from != no_peer && p.id() != from) return;
     for (inbound_message *m = p.unexpected.own.first, *next = nullptr; m; m = next) {
       next = m->of_peer_after;
       if (is_of_group(m->tag, group)) p.receiver().drop(*m);

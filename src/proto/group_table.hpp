@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 
 #include <weft/detail/message_ops.hpp>
@@ -76,6 +77,9 @@ class revocable {
  public:
   /// Called before the receives of the group end. Progress lock held.
   virtual void on_revoked(const revocation& what) noexcept = 0;
+  /// Whether a peer, or this process, is a member: no other peer revokes the group. Progress lock
+  /// held.
+  virtual bool has_member(peer_id who) const noexcept = 0;
 
  protected:
   ~revocable() = default;
@@ -84,31 +88,47 @@ class revocable {
 /// Maps the groups of a context, and remembers the last ones that were revoked: a revocation may
 /// come before this side has made the group, and messages of the group after it. Owned by the
 /// messenger. Progress lock held.
+///
+/// A peer can send a revocation of any number. For a group of which it is no member that has no
+/// effect; for one that this side has not made yet it is kept as *said* by that peer, and counts
+/// when the group is made and has the peer as a member. No peer displaces what others have said.
 class group_table {
  public:
   explicit group_table(messenger& owner) noexcept : owner_(owner) {}
 
   /// \return false: there is a group with this number. \throws std::bad_alloc
-  bool add(std::uint64_t group, revocable& who) { return groups_.emplace(group, &who).second; }
+  bool add(std::uint64_t group, revocable& who);
   void remove(std::uint64_t group) noexcept { groups_.erase(group); }
 
   /// The revocation of a group; null: it was not revoked, or too long ago.
   const revocation* find_revoked(std::uint64_t group) const noexcept;
-  /// Ends the receives that wait for messages of the group, drops those that have come, and drops
-  /// later ones. The first call for a group counts. A peer, or this side, revokes.
+  /// Whether messages of a group that come from a peer are dropped.
+  bool drops(std::uint64_t group, peer_id from) const noexcept;
+  /// This side revokes. Ends the receives that wait for messages of the group, drops those that
+  /// have come, and drops later ones. The first call for a group counts.
   void revoke(std::uint64_t group, const revocation& what) noexcept;
+  /// A peer revokes.
+  void on_revocation(peer_id from, std::uint64_t group, const revocation& what) noexcept;
 
  private:
   struct entry {
-    std::uint64_t group;
+    std::uint64_t group = 0;
     revocation what;
+    peer_id from = no_peer;
   };
   static constexpr std::size_t most_revoked = 256;
+  static constexpr std::size_t most_said = 256;  // by all peers
+  static constexpr std::size_t most_of_one = 64;
+
+  const entry* find_said(std::uint64_t group, peer_id from) const noexcept;
+  void keep_said(const entry& e) noexcept;
+  void end_messages(std::uint64_t group, peer_id from, errc why) noexcept;
 
   messenger& owner_;
   std::unordered_map<std::uint64_t, revocable*> groups_;
   std::array<entry, most_revoked> revoked_{};
   std::size_t revocations_ = 0;  // all that there were
+  std::deque<entry> said_;       // the oldest first
 };
 
 }  // namespace weft::proto

@@ -186,14 +186,16 @@ receiver::taking receiver::take_whole_call(const frame_header& h, std::uint64_t 
 }
 
 bool receiver::is_revoked(std::uint64_t tag) const noexcept {
-  return is_group_message(tag) && connection_->owner().groups().find_revoked(group_of(tag));
+  return is_group_message(tag) &&
+         connection_->owner().groups().drops(group_of(tag), connection_->id());
 }
 
 /// A signal may come between the frames of a message.
 bool receiver::on_signal(const frame_header& h, const frame_extension& x) noexcept {
   if (h.size != 0 || x.a < first_signal_tag) return false;
   if (is_revocation(x.a)) {
-    connection_->owner().groups().revoke(group_of(x.a), revocation::unpack(x.b));
+    connection_->owner().groups().on_revocation(connection_->id(), group_of(x.a),
+                                                revocation::unpack(x.b));
     return true;
   }
   const received what{connection_->id(), {x.a}, 0, x.b};

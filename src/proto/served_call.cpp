@@ -5,6 +5,7 @@
 
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "proto/messenger.hpp"
 
@@ -37,6 +38,23 @@ void served_call::answer(call_status status, std::string text) noexcept {
 
 void served_call::begun(operation& op) noexcept { static_cast<served_call&>(op).run(); }
 
+/// A small call whose bytes wait at the caller, as those of a caller without credit do: they are
+/// received for the inline handler.
+task<void> served_call::serve_inline() {
+  const std::shared_ptr<call_handler> code = handler_;
+  std::vector<std::byte> body(static_cast<std::size_t>(what_.size));
+  co_await call(*this).recv(body);
+  std::string reply;
+  std::optional<std::size_t> size;
+  {
+    const engine::holder hold(table_.owner().engine());
+    size = table_.run_inline(*code, *from_, body, reply);
+    if (size) reply.assign(reinterpret_cast<const char*>(table_.room()), *size);
+  }
+  if (!size) throw error(errc::refused, reply);
+  co_await call(*this).reply(std::as_bytes(std::span(reply)));
+}
+
 /// The first part: the handler's coroutine. It is the root of a chain.
 void served_call::run() noexcept {
   engine& e = table_.owner().engine();
@@ -56,7 +74,8 @@ void served_call::run() noexcept {
       deadline_->when = what_.deadline;
       e.start(*deadline_);
     }
-    detail::start_detached(*this, std::move(start), handler_->code().serve(call(*this)), [] {});
+    task<void> code = handler_->is_inline ? serve_inline() : handler_->code().serve(call(*this));
+    detail::start_detached(*this, std::move(start), std::move(code), [] {});
   } catch (...) {
     task_ended(std::current_exception());
   }
@@ -67,14 +86,15 @@ void served_call::run() noexcept {
 bool served_call::find_handler() noexcept {
   metrics& counts = table_.owner().counts();
   call_handler* const now = table_.find(what_.tag.number);
-  if (now && !now->is_inline) {
+  const bool whole = whole_ || what_.size == 0;
+  if (now && (!now->is_inline || (!whole && what_.size <= longest_inline))) {
     handler_ = now->shared_from_this();
     ++now->running;
     on = now->on;
     return true;
   }
   only_answers_ = ending_ = true;
-  if (now && (whole_ || what_.size == 0) && what_.size <= longest_inline) {
+  if (now && whole && what_.size <= longest_inline) {
     ++counts.calls_served;
     if (const auto n = table_.run_inline(*now, *from_, data(), text_)) {
       try {

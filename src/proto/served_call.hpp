@@ -86,6 +86,7 @@ class served_call final : public operation, detail::detached_task_owner {
   static void begun(operation& op) noexcept;
   void run() noexcept;
   bool find_handler() noexcept;
+  task<void> serve_inline();
   void rang();
   void task_ended(std::exception_ptr failure) noexcept override;
   void send_last(call_status status) noexcept;

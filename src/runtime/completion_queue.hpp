@@ -65,14 +65,13 @@ class completion_queue {
   }
   operation_list take_for_caller() noexcept {
     operation_list all = home_.take();
-    if (!background_.empty()) [[unlikely]] {
-      operation_list work = background_.take();
-      all.append(work);
-    }
-    if (!remote_.empty()) [[unlikely]] {
-      operation_list posted = remote_.take();
-      all.append(posted);
-    }
+    append_posted(all);
+    return all;
+  }
+  /// The same without the operations that have ended for it.
+  operation_list take_posted() noexcept {
+    operation_list all;
+    append_posted(all);
     return all;
   }
 
@@ -88,6 +87,17 @@ class completion_queue {
   remote_completion_queue& remote() noexcept { return remote_; }
 
  private:
+  void append_posted(operation_list& all) noexcept {
+    if (!background_.empty()) [[unlikely]] {
+      operation_list work = background_.take();
+      all.append(work);
+    }
+    if (!remote_.empty()) [[unlikely]] {
+      operation_list posted = remote_.take();
+      all.append(posted);
+    }
+  }
+
   const executor* const background_executor_;
   operation_list home_;
   operation_list background_;

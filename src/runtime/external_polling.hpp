@@ -38,6 +38,10 @@ class external_polling {
   /// Whether the last poll moved frames; that need not have ended an operation. Progress lock held.
   bool moved() const noexcept { return moved_; }
 
+  /// Background work, and what was posted to the home executor: to be completed by this thread
+  /// without the progress lock, in which coroutines run. Progress lock held.
+  operation_list take_coroutines() noexcept { return core_.completions.take_posted(); }
+
   /// Called after an empty poll, without the progress lock: now and then lets others have the core,
   /// and does work that is too expensive for every poll. \return what to do next
   wait_strategy::advice back_off(idle_backoff& so_far, unsigned passes = 1) noexcept;

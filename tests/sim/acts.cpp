@@ -5,9 +5,17 @@ namespace sim {
 
 const std::vector<act_kind>& act_kinds() {
   static const std::vector<act_kind> all{
-      {"talk", 50, &stage_talk},  {"exchange", 10, &stage_exchange}, {"gather", 10, &stage_gather},
-      {"race", 5, &stage_race},   {"access", 15, &stage_access},     {"stall", 10, &stage_stall},
-      {"death", 4, &stage_death}, {"leave", 4, &stage_leave},        {"close", 4, &stage_close},
+      {"talk", 50, &stage_talk},
+      {"exchange", 10, &stage_exchange},
+      {"gather", 10, &stage_gather},
+      {"race", 5, &stage_race},
+      {"access", 15, &stage_access},
+      {"calls", 15, &stage_calls},
+      {"collectives", 12, &stage_collectives},
+      {"stall", 10, &stage_stall},
+      {"death", 4, &stage_death},
+      {"leave", 4, &stage_leave},
+      {"close", 4, &stage_close},
       {"cut", 4, &stage_cut},
   };
   return all;

@@ -31,6 +31,12 @@ void stage_race(job&, const act&);
 // acts_access.cpp
 void stage_access(job&, const act&);
 
+// acts_calls.cpp
+void stage_calls(job&, const act&);
+
+// acts_collectives.cpp
+void stage_collectives(job&, const act&);
+
 // acts_disasters.cpp
 void stage_stall(job&, const act&);
 void stage_death(job&, const act&);

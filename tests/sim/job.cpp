@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/meeting.hpp"
+
 namespace sim {
 
 using weft::errc;
@@ -40,7 +42,8 @@ job::job(const scenario& p, log& l, ledger& book)
   ledger_.hostile = plan_.hostile;
   ledger_.gone = [this](node at_rank, node whom) { return at(at_rank).to(whom).state()->gone(); };
   world_.may_place = [this](const fake::wire& w, weft::const_buffer into) {
-    const bool may = is_hostile(w.to) || ledger_.lends(w.to, into);
+    const bool may =
+        is_hostile(w.to) || ledger_.lends(w.to, into) || at(w.to).receives_for_inline();
     if (!may)
       log_.violation("rank {} says that a frame of rank {} belongs to memory that nobody lent it",
                      w.to, w.from);
@@ -50,7 +53,9 @@ job::job(const scenario& p, log& l, ledger& book)
   ledger_.starved = [this](node from, node to) {
     return at(from).to(to).state()->writer().credit_state().credit < 1;
   };
+  change_members();
   for (node n = 0; n < ranks_.size(); ++n) {
+    views_[n].become(members_);
     if (!plan_.takes_part(n)) continue;
     if (const nanoseconds when = plan_.ranks[n].joins; when == nanoseconds{0})
       join(n);
@@ -68,7 +73,10 @@ void job::join(node n) {
     if (plan_.wanted.many_links) plan_cuts(n);
     return;
   }
-  ranks_[n] = std::make_unique<rank>(world_, n, plan_, log_, ledger_);
+  ranks_[n] = std::make_unique<rank>(world_, n, plan_, log_, ledger_, [this](node other) {
+    return lives(other) &&
+           at(other).messages().calls().running() >= plan_.ranks[other].calls_at_once;
+  });
   ranks_[n]->connector().on_connect = [this, n](peer& to) { want(n, to); };
   for (node other = 0; other < ranks_.size(); ++other)
     if (ends_[other]) tell_gone(n, other, *ends_[other]);
@@ -246,6 +254,16 @@ void job::lost(node whom, node who, errc how) {
   });
 }
 
+/// Every rank learns of it, each at its time.
+void job::change_members() {
+  ++members_.epoch;
+  members_.ranks.clear();
+  for (node n = 0; n < ranks_.size(); ++n)
+    if (!ends_[n]) members_.ranks.push_back(n);
+  for (node n = 0; n < ranks_.size(); ++n)
+    world_.at(world_.elapsed() + delay(n, n), [this, n, now = members_] { views_[n].become(now); });
+}
+
 // --- disasters -------------------------------------------------------------------------------
 
 void job::end(node n, errc how, bool told_by_wires) {
@@ -256,6 +274,7 @@ void job::end(node n, errc how, bool told_by_wires) {
     lost(other, n, how);
     tell_gone(other, n, how);
   }
+  change_members();
   world_.kill(n, told_by_wires);
 }
 
@@ -279,6 +298,7 @@ void job::leave(node n) {
 void job::cut(node a, node b) {
   if (!there(a) || !there(b)) return;
   log_.event("the connection of ranks {} and {} breaks", a, b);
+  parted_.emplace(std::min(a, b), std::max(a, b));
   for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
     lost(one, other, errc::peer_lost);
     tell_gone(one, other, errc::peer_lost);
@@ -289,6 +309,7 @@ void job::cut(node a, node b) {
 void job::close(node from, node to) {
   if (!lives(from)) return;
   log_.event("rank {} closes rank {}", from, to);
+  parted_.emplace(std::min(from, to), std::max(from, to));
   lost(from, to, errc::closed);
   lost(to, from, errc::closed);
   at(from).to(to).close();
@@ -308,11 +329,17 @@ bool job::run() {
   return true;
 }
 
+/// Operations that weft may have under way for those that the ledger knows, and for replies.
+std::uint64_t job::hidden(node n) {
+  return ledger_.hidden(n) + at(n).messages().calls().running();
+}
+
 void job::check_step() {
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!lives(n)) continue;
     const engine::holder hold(at(n).engine());
-    if (const auto told = ledger_.pending(n); at(n).engine().outstanding() > told)
+    const auto told = ledger_.pending(n) + hidden(n);
+    if (at(n).engine().outstanding() > told)
       log_.violation("rank {} has {} operations outstanding, and {} were begun and did not end", n,
                      at(n).engine().outstanding(), told);
     if (const auto now = at(n).messages().counts().unexpected_bytes_now;
@@ -330,12 +357,14 @@ void job::judge_rest() {
   for (const node n : met_hostile_)
     if (lives(n) && (hostile() == nullptr || apart(n, *plan_.hostile))) judge_after_hostile(n);
   ledger_.at_rest([this](node n) { return lives(n); });
+  for (const auto& m : meetings_)
+    if (const std::string wrong = m->judge(); !wrong.empty()) log_.violation("{}", wrong);
   for (node n = 0; n < ranks_.size(); ++n) {
     if (!lives(n)) continue;
     const engine::holder hold(at(n).engine());
-    if (at(n).engine().outstanding() != ledger_.pending(n))
-      log_.violation("rank {} rests with {} operations outstanding, but {} wait", n,
-                     at(n).engine().outstanding(), ledger_.pending(n));
+    const auto all = at(n).engine().outstanding();
+    if (const auto told = ledger_.pending(n); all < told || all > told + hidden(n))
+      log_.violation("rank {} rests with {} operations outstanding, but {} wait", n, all, told);
   }
 }
 

@@ -2,6 +2,7 @@
 // The ranks of a run and what connects them: all but the acts.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,9 +18,12 @@
 #include "sim/log.hpp"
 #include "sim/plan.hpp"
 #include "sim/rank.hpp"
+#include "sim/views.hpp"
 #include "sim/work.hpp"
 
 namespace sim {
+
+class meeting;
 
 /// A job in one process. Takes the place of weft-run, the control plane and the kernel of real
 /// ranks: makes links on request, and tells of deaths and good-byes, each after a delay.
@@ -40,6 +44,13 @@ class job {
   /// Calls `what` at that moment, or when the rank joins, if that is later; not if the rank is gone
   /// then.
   void when_there(node n, nanoseconds when, std::function<void(rank&)> what);
+
+  /// The members of the job, as that rank knows them.
+  views_of_rank& views(node n) { return views_[n]; }
+  /// Whether the connection of the two was cut or closed.
+  bool parted(node a, node b) const { return parted_.contains({std::min(a, b), std::max(a, b)}); }
+  /// Judged at the end.
+  void meets(std::shared_ptr<meeting> m) { meetings_.push_back(std::move(m)); }
 
   // --- the rank that keeps no rules -------------------------------------------------------------
 
@@ -109,12 +120,14 @@ class job {
   std::vector<std::size_t> ways(node from, node to) const;
   weft::transports::frame_sink& frame_sink(const weft::endpoint& from, node at, std::size_t way);
   void plan_cuts(node n);
+  void change_members();
   void tell_gone(node whom, node who, errc how);
   void gone(node whom, node who, errc how);
   bool apart(node a, node b) const;
   void lost(node whom, node who, errc how);
   void end(node n, errc how, bool told_by_wires);
   nanoseconds delay(node from, node to);
+  std::uint64_t hidden(node n);
   void check_step();
 
   const scenario& plan_;
@@ -122,6 +135,10 @@ class job {
   ledger& ledger_;
   fake::world world_;
   accounts accounts_;
+  std::set<std::pair<node, node>> parted_;  // the lower number first
+  std::map<node, views_of_rank> views_;
+  weft::membership_view members_;  // as the job has them, which is the coordinator
+  std::vector<std::shared_ptr<meeting>> meetings_;
   std::vector<std::unique_ptr<rank>> ranks_;  // null: has not joined, or keeps no rules
   std::unique_ptr<hostile_rank> hostile_;
   std::set<node> met_hostile_;       // ranks that have had a link to it, in either direction

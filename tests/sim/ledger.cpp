@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "sim/service.hpp"
 #include "sim/shared_memory.hpp"
 
 namespace sim {
@@ -100,9 +101,43 @@ access_record& ledger::new_access(std::string_view what, node at, std::optional<
   return a;
 }
 
+call_record& ledger::new_call(node at, node to, std::shared_ptr<service> there, unsigned index) {
+  const bool one_way = there->one_way(index);
+  call_record& c =
+      enter(calls_, one_way ? "post" : "call", at, to, one_way ? 0 : there->room(index));
+  c.arguments = there->arguments(index);
+  c.always_ends = c.needs_credit = true;
+  c.hides = 2;  // its request and its reply, when they are messages of several frames
+  c.opaque = true;
+  c.index = index;
+  c.may_end = [&c](errc status) { return c.there->excuses(c, status); };
+  c.there = std::move(there);
+  return c;
+}
+
+served_record& ledger::new_served(std::string_view what, node at, node with,
+                                  std::shared_ptr<service> there, std::size_t bytes) {
+  served_record& s = enter(served_, what, at, with, bytes);
+  s.there = std::move(there);
+  s.always_ends = s.needs_credit = true;
+  return s;
+}
+
+record& ledger::new_collective(std::string_view what, node at) {
+  record& r = enter(others_, what, at, {}, 0);
+  r.counted = false;
+  r.always_ends = r.opaque = true;
+  return r;
+}
+
 void ledger::begun(record& r) {
   r.begun = true;
-  ++waiting_[r.at];
+  if (r.counted) ++waiting_[r.at];
+  hidden_[r.at] += r.hides;
+  if (r.what == "call" || r.what == "post") {
+    const auto& c = static_cast<call_record&>(r);
+    c.there->begun(c.index);
+  }
   if (r.what == "receive") posted_.push_back(static_cast<receive_record*>(&r));
   log_.event(r.what == "send" ? "rank {}: send {} of {} bytes to rank {} begins"
                               : "rank {}: operation {} with room for {} bytes from rank {} begins",
@@ -122,7 +157,8 @@ bool ledger::ended(record& r, errc status) {
     log_.violation("{} ended {} times", name_of(r), r.ends);
     return false;
   }
-  --waiting_[r.at];
+  if (r.counted) --waiting_[r.at];
+  hidden_[r.at] -= r.hides;
   r.status = status;
   if (!may_end_like(r, status))
     log_.violation("{} ended with {}, for which there was no cause", name_of(r),
@@ -203,6 +239,20 @@ void ledger::ended(access_record& a, std::uint64_t told) {
   if (a.after) a.after();
 }
 
+void ledger::ended(call_record& c, std::size_t size) {
+  const std::string wrong = c.there->judge_end(c, size);
+  if (!wrong.empty()) log_.violation("{}: {}", name_of(c), wrong);
+  std::fill(c.buffer().begin(), c.buffer().end(), returned);
+}
+
+void ledger::ended(served_record& s) {
+  if (s.what == "arguments" && s.status == errc::ok && s.with == s.there->caller) {
+    const std::string wrong = s.there->judge_arguments(s.buffer(), s.ticket);
+    if (!wrong.empty()) log_.violation("{}: {}", name_of(s), wrong);
+  }
+  std::fill(s.buffer().begin(), s.buffer().end(), returned);
+}
+
 void ledger::spoil(node at, node whom, errc how) { spoiled_[{at, whom}].insert(how); }
 
 bool ledger::spoiled(node a, node b) const {
@@ -212,7 +262,7 @@ bool ledger::spoiled(node a, node b) const {
 
 bool ledger::may_end_like(const record& r, errc status) const {
   if (status == errc::ok || (status == errc::truncated && r.what == "receive")) return true;
-  if (status == errc::stopped) return r.asked_to_stop;
+  if (status == errc::stopped) return r.asked_to_stop || (r.may_end && r.may_end(status));
   if (may_be_hostile(r)) return true;
   if (r.may_end && r.may_end(status)) return true;
   if (const auto alone = spoiled_alone_.find(r.at);
@@ -242,7 +292,8 @@ bool ledger::lends(node at, weft::const_buffer what) const {
   };
   return std::any_of(all_.begin(), all_.end(),
                      [&](const record* r) {
-                       return r->at == at && r->pending() && holds(r->memory.data(), r->size());
+                       return r->at == at && r->pending() &&
+                              (r->opaque || holds(r->memory.data(), r->size()));
                      }) ||
          std::any_of(accesses_.begin(), accesses_.end(), [&](const access_record& a) {
            const auto all = a.there->all();
@@ -254,6 +305,11 @@ std::uint64_t ledger::pending(node at) const {
   const auto it = waiting_.find(at);
   const std::uint64_t hosts = hosts_.contains(at) && hosts_.at(at) ? 1 : 0;
   return hosts + (it == waiting_.end() ? 0 : static_cast<std::uint64_t>(it->second));
+}
+
+std::uint64_t ledger::hidden(node at) const {
+  const auto it = hidden_.find(at);
+  return it == hidden_.end() ? 0 : static_cast<std::uint64_t>(it->second);
 }
 
 void ledger::judge_waiting(const record& r) {
@@ -269,6 +325,8 @@ void ledger::judge_waiting(const record& r) {
       log_.violation("{} still waits, and the message was received", name_of(r));
     return;
   }
+  if (r.may_wait && r.may_wait()) return;
+  if (r.needs_credit && (starved(r.at, *r.with) || starved(*r.with, r.at))) return;
   if (r.always_ends) {
     log_.violation("{} still waits, and nothing stands in its way", name_of(r));
     return;
@@ -313,8 +371,20 @@ void ledger::judge_buffer(record& r) {
     log_.violation("{}: its buffer was written after its end", name_of(r));
 }
 
+/// Calls of one caller begin in order, and a post that has left is served.
+void ledger::judge_services() {
+  std::set<const service*> all;
+  for (const call_record& c : calls_) {
+    const bool first = all.insert(c.there.get()).second;
+    if (spoiled(c.at, *c.with) || !first) continue;
+    if (const std::string wrong = c.there->judge_order(); !wrong.empty())
+      log_.violation("the handler of {}: {}", name_of(c), wrong);
+  }
+}
+
 void ledger::at_end() {
   judge_order();
+  judge_services();
   for (record* r : all_) {
     judge_buffer(*r);
     if (r->begun && r->ends == 0) log_.violation("{} never ended", name_of(*r));

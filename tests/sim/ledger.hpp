@@ -39,7 +39,12 @@ struct record {
   std::vector<std::byte> memory;  ///< its buffer, with a margin behind it
   bool always_ends = false;       ///< as long as the other ranks of the operation are there
   bool hostile_may_hold = false;  ///< it may stay pending because of a rank that breaks the rules
+  bool needs_credit = false;      ///< it ends only if messages can pass, in both directions
+  bool counted = true;            ///< by the engine, as one that is outstanding
+  unsigned hides = 0;   ///< how many operations weft may have under way for it, not counting itself
+  bool opaque = false;  ///< weft may have memory of its own for it
   std::function<bool(errc)> may_end;  ///< set: the reasons that are valid for it
+  std::function<bool()> may_wait;     ///< set: whether there is a reason to wait at rest
 
   bool pending() const noexcept { return begun && ends == 0; }
   bool went_well() const noexcept {
@@ -62,6 +67,22 @@ struct receive_record : record {
   weft::tag_mask tag = weft::any_tag;
   weft::received got;
   const message_record* message = nullptr;
+};
+
+class service;
+
+/// A call, or a post, of a rank; its memory is for the reply.
+struct call_record : record {
+  std::shared_ptr<service> there;
+  unsigned index = 0;                ///< among the calls of its service
+  std::vector<std::byte> arguments;  ///< its bytes
+  bool has_deadline = false;         ///< of which the handler learns
+};
+
+/// What a handler does with a call: receives its arguments, or replies.
+struct served_record : record {
+  std::shared_ptr<service> there;
+  unsigned ticket = 0;  ///< of the call, when its handler began
 };
 
 class shared_memory;
@@ -102,8 +123,18 @@ class ledger {
   access_record& new_access(std::string_view what, node at, std::optional<node> with,
                             std::shared_ptr<shared_memory> there, std::size_t bytes);
 
+  call_record& new_call(node at, node to, std::shared_ptr<service> there, unsigned index);
+  served_record& new_served(std::string_view what, node at, node with,
+                            std::shared_ptr<service> there, std::size_t bytes);
+  /// \param with nothing: it concerns all members of a group
+  record& new_collective(std::string_view what, node at);
+
   /// Whether a rank has regions: that counts as one operation.
   void hosts(node at, bool any) { hosts_[at] = any; }
+  /// A rank may have so many operations more of which the ledger does not know.
+  void hides(node at, unsigned more) { hidden_[at] += more; }
+  /// A rank has so many handlers more: each counts as an operation.
+  void serves(node at, int more) { waiting_[at] += more; }
 
   // --- told by operations ---------------------------------------------------------------------
 
@@ -115,6 +146,9 @@ class ledger {
   void ended(receive_record& r, const weft::received& got);
   /// \param told the word that was found, or the owner's notification
   void ended(access_record& a, std::uint64_t told);
+  /// \param size of the reply
+  void ended(call_record& c, std::size_t size);
+  void ended(served_record& s);
   bool ends_twice() noexcept;  ///< asked once for each end that was not immediate
 
   // --- told by the source of the disasters ----------------------------------------------------
@@ -131,6 +165,13 @@ class ledger {
 
   /// How many operations of a rank are pending, as far as was reported.
   std::uint64_t pending(node at) const;
+  /// How many operations weft may have under way for these.
+  std::uint64_t hidden(node at) const;
+
+  /// Whether operations between the two may fail.
+  bool spoiled(node a, node b) const;
+  /// Whether a rank has died, left or closed.
+  bool spoiled_alone(node a) const { return spoiled_alone_.contains(a); }
 
   /// Nothing moves any more: no operation that could have ended may be pending. Only ranks for
   /// which `lives` holds are checked.
@@ -151,7 +192,6 @@ class ledger {
   template <class Record>
   Record& enter(std::deque<Record>& where, std::string_view what, node at, std::optional<node> with,
                 std::size_t bytes);
-  bool spoiled(node a, node b) const;
   bool may_be_hostile(const record& r) const {
     return hostile && r.with.value_or(*hostile) == *hostile;
   }
@@ -163,6 +203,7 @@ class ledger {
   void judge_waiting(const record& r);
   void judge_order();
   void judge_buffer(record& r);
+  void judge_services();
 
   log& log_;
   std::uint64_t ends_twice_;
@@ -172,6 +213,8 @@ class ledger {
   std::deque<message_record> messages_;
   std::deque<receive_record> receives_;
   std::deque<access_record> accesses_;
+  std::deque<call_record> calls_;
+  std::deque<served_record> served_;
   std::deque<record> others_;
   std::map<stream, std::vector<message_record*>> streams_;  // in order of entry
   std::map<stream, unsigned> dropped_;   // how many were lost with stopped receives
@@ -179,6 +222,7 @@ class ledger {
   std::map<std::pair<node, node>, std::set<errc>> spoiled_;
   std::map<node, std::set<errc>> spoiled_alone_;
   std::map<node, std::int64_t> waiting_;
+  std::map<node, std::int64_t> hidden_;
   std::map<node, bool> hosts_;
 };
 

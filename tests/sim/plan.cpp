@@ -40,6 +40,7 @@ constexpr std::array<unsigned, 3> failing{0, 0, 30};
 constexpr std::array<weft::rendezvous_scheme, 5> ways{
     weft::rendezvous_scheme::automatic, weft::rendezvous_scheme::automatic,
     weft::rendezvous_scheme::frames, weft::rendezvous_scheme::get, weft::rendezvous_scheme::put};
+constexpr std::array<unsigned, 4> calls_at_once{1, 3, 256, 256};
 constexpr std::array<const char*, 3> transport_names{"near", "far", "odd"};
 
 fake::manner throw_transport(dice d, const char* name) {
@@ -164,6 +165,7 @@ scenario make_plan(const wishes& w) {
     if (d.percent(15)) p.ranks[i].joins = d.up_to(500us);
     p.ranks[i].rendezvous = d.one_of(ways);
     if (d.percent(30)) p.ranks[i].eager_data = weft::rendezvous_eager_data::no;
+    p.ranks[i].calls_at_once = d.one_of(calls_at_once);
   }
   const auto wanted = [&w](unsigned i) {
     return !w.only || std::count(w.only->begin(), w.only->end(), i) != 0;

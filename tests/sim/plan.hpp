@@ -55,6 +55,7 @@ struct rank_plan {
   weft::rendezvous_scheme rendezvous = weft::rendezvous_scheme::automatic;
   weft::rendezvous_eager_data eager_data = weft::rendezvous_eager_data::automatic;
   nanoseconds joins{0};
+  unsigned calls_at_once = 256;
 };
 
 struct scenario {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/rank.hpp"
 
+#include <algorithm>
+
 #include <weft/coro/detail/detached_task.hpp>
 
+#include "collectives/communicator.hpp"
+#include "sim/service.hpp"
 #include "transports/fake/factory.hpp"
 
 namespace sim {
@@ -39,7 +43,8 @@ class rank::player final : weft::detail::detached_task_owner, weft::operation {
   weft::task<void> task_;
 };
 
-rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book)
+rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book,
+           std::function<bool(node)> is_busy)
     : number_(number),
       log_(l),
       ledger_(book),
@@ -48,7 +53,9 @@ rank::rank(fake::world& w, node number, const scenario& p, log& l, ledger& book)
                           .eager_limit = p.ranks[number].eager_limit,
                           .rendezvous = p.ranks[number].rendezvous,
                           .eager_data = p.ranks[number].eager_data,
-                          .secret = [d = p.secrets(number)]() mutable { return d.throw_one(); }}) {
+                          .calls_at_once = p.ranks[number].calls_at_once,
+                          .secret = [d = p.secrets(number)]() mutable { return d.throw_one(); }}),
+      is_busy_(std::move(is_busy)) {
   messages_.attach(connector_);
   messages_.peers().reserve_ranks(static_cast<weft::peer_id>(p.ranks.size()));
   engine_.add(messages_.upkeep());
@@ -68,6 +75,7 @@ void rank::end() {
     const engine::holder hold(engine_);
     messages_.close_all();
   }
+  for (const auto& s : std::exchange(services_, {})) forget_service(s);
   const auto complete = [this] {
     while (engine_.poll_once() != 0) {
     }
@@ -122,6 +130,15 @@ watched_receive rank::receive(std::optional<node> from, weft::tag_mask tag, std:
 watched_probe rank::probe(std::optional<node> from, weft::tag_mask tag) {
   receive_record& r = ledger_.new_probe(number_, from, tag);
   return {{&messages_, peer(from), tag}, &ledger_, &r};
+}
+
+weft::detail::communicator_ptr rank::group_of(std::uint64_t number,
+                                              const std::vector<node>& members, bool one_host) {
+  const auto place = std::find(members.begin(), members.end(), number_) - members.begin();
+  const weft::collectives::group_shape shape{static_cast<weft::peer_id>(members.size()), one_host};
+  return std::make_shared<weft::collectives::communicator>(
+      messages_, number, static_cast<weft::peer_id>(place), shape,
+      std::vector<weft::peer_id>(members.begin(), members.end()));
 }
 
 watched_end rank::closed(node whom) {

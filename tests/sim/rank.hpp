@@ -3,11 +3,14 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include <weft/coro/task.hpp>
+#include <weft/detail/collective_ops.hpp>
 #include <weft/endpoint.hpp>
 
 #include "proto/messenger.hpp"
@@ -23,7 +26,9 @@ namespace sim {
 /// that the world gives it.
 class rank {
  public:
-  rank(fake::world& w, node number, const scenario& p, log& l, ledger& book);
+  /// \param is_busy whether a rank runs as many calls as it may
+  rank(fake::world& w, node number, const scenario& p, log& l, ledger& book,
+       std::function<bool(node)> is_busy);
   ~rank();
 
   node number() const noexcept { return number_; }
@@ -54,6 +59,30 @@ class rank {
   watched_notified hear(const std::shared_ptr<shared_memory>& mine);
   watched_region_end end_of(const std::shared_ptr<shared_memory>& mine);
 
+  watched_call call(node to, const std::shared_ptr<service>& s, unsigned i);
+  watched_post post(node to, const std::shared_ptr<service>& s, unsigned i);
+  /// In a handler: receives the arguments of a call, or replies.
+  watched_arguments take_arguments(weft::call& c, const std::shared_ptr<service>& s,
+                                   unsigned ticket);
+  watched_reply answer(weft::call& c, const std::shared_ptr<service>& s, unsigned ticket,
+                       const std::vector<std::byte>& bytes);
+
+  /// Calls of the service are served until end_handler(), or until the end of the rank.
+  /// \return null: the rank has ended
+  std::shared_ptr<weft::proto::call_handler> add_handler(
+      const std::shared_ptr<service>& s, std::unique_ptr<weft::detail::call_code> code);
+  /// \param stops asks calls that run to stop
+  void end_handler(const std::shared_ptr<service>& s, weft::proto::call_handler& h, bool stops);
+  /// \param members ranks, of which this is one
+  weft::detail::communicator_ptr group_of(std::uint64_t number, const std::vector<node>& members,
+                                          bool one_host);
+  /// Whether weft may have memory of its own for arguments, of calls of an inline handler.
+  bool receives_for_inline() noexcept {
+    return had_inline_ && messages_.calls().running() != 0;
+  }
+  /// A violation that an act has found.
+  void accuse(const std::string& what);
+
   /// Makes the memory a region, until end_of(), or until the end of the rank.
   void host(std::shared_ptr<shared_memory> mine);
 
@@ -63,6 +92,7 @@ class rank {
     return n ? messages_.peers().at(*n).get() : nullptr;
   }
   std::uint32_t budget();
+  void forget_service(const std::shared_ptr<service>& s);
   void end_regions();
   access_record& access(std::string_view what, node owner,
                         const std::shared_ptr<shared_memory>& there, unsigned slot,
@@ -80,6 +110,9 @@ class rank {
   std::size_t playing_ = 0;
   std::vector<std::shared_ptr<shared_memory>> hosted_;
   std::deque<weft::detail::region_end_operation> region_ends_;  // of end_regions()
+  std::vector<std::shared_ptr<service>> services_;
+  bool had_inline_ = false;
+  const std::function<bool(node)> is_busy_;
 };
 
 }  // namespace sim

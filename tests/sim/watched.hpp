@@ -3,6 +3,7 @@
 // scopes, deadlines and stop tokens like any other.
 #pragma once
 
+#include <weft/call.hpp>
 #include <weft/detail/rma_ops.hpp>
 
 #include "proto/closed_operation.hpp"
@@ -39,6 +40,13 @@ class watched_operation : public Request::operation_type {
     tell();
     return true;
   }
+  void heed_deadline(const weft::task_environment& of) noexcept
+    requires requires(base& b) { b.heed_deadline(of); }
+  {
+    if constexpr (std::is_same_v<Record, call_record>)
+      page_.has_deadline = of.deadline != weft::detail::time_point::max();
+    base::heed_deadline(of);
+  }
   void cancel() noexcept {
     book_.asked_to_stop(page_);
     base::cancel();
@@ -62,6 +70,12 @@ class watched_operation : public Request::operation_type {
       book_.ended(page_, this->got.value);
     else if constexpr (std::is_same_v<Request, weft::detail::region_end_request>)
       book_.ended(page_, 0);
+    else if constexpr (std::is_same_v<Request, weft::detail::raw_call_request>)
+      book_.ended(page_, this->reply_size());
+    else if constexpr (std::is_same_v<Record, call_record>)
+      book_.ended(page_, 0);
+    else if constexpr (std::is_same_v<Record, served_record>)
+      book_.ended(page_);
     else if constexpr (std::is_same_v<Record, access_record>)
       book_.ended(page_, this->found);
     return true;
@@ -79,6 +93,10 @@ using watched_transfer = watched<weft::detail::transfer_request, access_record>;
 using watched_update = watched<weft::detail::update_request, access_record>;
 using watched_notified = watched<weft::detail::notified_request, access_record>;
 using watched_region_end = watched<weft::detail::region_end_request, access_record>;
+using watched_call = watched<weft::detail::raw_call_request, call_record>;
+using watched_post = watched<weft::detail::send_request, call_record>;
+using watched_arguments = watched<weft::detail::claimed_request, served_record>;
+using watched_reply = watched<weft::detail::reply_request, served_record>;
 using watched_end = watched<weft::proto::closed_request, record>;
 
 /// Found by argument-dependent lookup, as weft's own is for its requests.

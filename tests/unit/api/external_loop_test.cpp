@@ -3,10 +3,18 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <exception>
 #include <optional>
+#include <thread>
+#include <vector>
 
+#include <weft/context_address.hpp>
+#include <weft/coro/detail/detached_task.hpp>
 #include <weft/external_loop.hpp>
+#include <weft/group.hpp>
+#include <weft/run.hpp>
 #include <weft/weft.hpp>
 
 using namespace weft;
@@ -71,4 +79,58 @@ TEST_CASE("external loop: a wait ends at its moment also while other messages co
   CHECK_FALSE(calls.wait(std::chrono::steady_clock::now() + 20ms, one_more, &all));
   external_loop::progress_guard hold(calls);
   while (all.on_its_way()) hold.poll();
+}
+
+namespace {
+
+/// The end of a chain that a loop of calls has begun.
+struct chain_end final : detail::detached_task_owner {
+  std::atomic<bool> ended{false};
+  std::exception_ptr failure;
+  void task_ended(std::exception_ptr why) noexcept override {
+    failure = std::move(why);
+    ended = true;
+  }
+};
+
+task<void> add_up(group of, std::vector<int>& numbers) {
+  for (int round = 0; round != 10; ++round) {
+    co_await of.barrier();
+    co_await of.all_reduce(numbers);
+  }
+}
+
+options one_of_two(progress_mode mode) {
+  options o;
+  o.standalone = true;
+  o.progress = mode;
+  o.transports = {"self", "shm"};
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("external loop: collectives move by its polls, and end in them") {
+  const progress_mode mode = GENERATE(progress_mode::polling, progress_mode::interrupt,
+                                      progress_mode::dedicated);
+  CAPTURE(static_cast<int>(mode));
+  context here(one_of_two(mode)), there(one_of_two(mode));
+  const std::vector<endpoint> two{peer_at(here, context_address_of(there)), endpoint()};
+  const std::vector<endpoint> other_two{endpoint(), peer_at(there, context_address_of(here))};
+  std::vector<int> ours(500, 1), theirs(500, 1);
+  std::thread other([&] { run(there, add_up(group::of(there, other_two, 0, "two"), theirs)); });
+  {
+    external_loop calls(here);
+    chain_end end;
+    // The chain's home is not this loop, whose thread is whichever thread polls.
+    detail::start_detached(end, {&background(here)},
+                           add_up(group::of(here, two, 1, "two"), ours), [] {});
+    const auto has_ended = [](void* e) { return static_cast<chain_end*>(e)->ended.load(); };
+    CHECK(calls.wait(std::chrono::steady_clock::now() + 30s, has_ended, &end));
+    REQUIRE(end.ended);
+    CHECK(end.failure == nullptr);
+  }
+  other.join();
+  CHECK(ours == std::vector<int>(500, 1 << 10));
+  CHECK(theirs == ours);
 }

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups that are revoked: what waits for them ends, and what has come or will come is dropped.
 #include "proto/group_table.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "net.hpp"
 
 using namespace net;
@@ -14,6 +20,22 @@ const bytes nothing;
 
 tag of_group(std::uint64_t group, std::uint64_t sequence = 0) {
   return {message_tag(group, sequence)};
+}
+
+/// A group of some peers, which notes its revocation.
+struct group_stub final : revocable {
+  explicit group_stub(std::vector<peer_id> all) : members(std::move(all)) {}
+  void on_revoked(const revocation& what) noexcept override { revoked = what; }
+  bool has_member(peer_id who) const noexcept override {
+    return std::find(members.begin(), members.end(), who) != members.end();
+  }
+  std::vector<peer_id> members;
+  std::optional<revocation> revoked;
+};
+
+void add_at(side& n, std::uint64_t group, group_stub& who) {
+  const engine::holder hold(n.engine);
+  REQUIRE(n.messages.groups().add(group, who));
 }
 
 void revoke_at_1(nodes& n, std::uint64_t group, const revocation& what) {
@@ -41,6 +63,8 @@ TEST_CASE("group table: the tags of messages, barriers and revocations differ") 
 
 TEST_CASE("group table: a revocation ends the receives of its group, and of no other") {
   nodes n(2);
+  group_stub members({0, 1});
+  add_at(n[1], ours, members);
   bytes a(8), b(8), c(8);
   const auto waiting = n[1].recv(0, a, of_group(ours));
   const auto barrier = n[1].recv(0, b, tag{barrier_tag(ours, 0)});
@@ -58,6 +82,8 @@ TEST_CASE("group table: a revocation ends the receives of its group, and of no o
   const auto* const known = n[1].messages.groups().find_revoked(ours);
   REQUIRE(known);
   CHECK(known->rank == 3);
+  REQUIRE(members.revoked);
+  CHECK(members.revoked->rank == 3);
   CHECK(n.clean());
 }
 
@@ -87,14 +113,71 @@ TEST_CASE("group table: messages of a revoked group are dropped, before and afte
 
 TEST_CASE("group table: the first revocation counts, and only the last ones are kept") {
   nodes n(2);
+  group_stub members({0, 1});
+  add_at(n[1], ours, members);
   revoke_at_1(n, ours, {errc::closed, 1});
   revoke_at_1(n, ours, {errc::stopped, 2});
   REQUIRE(n[1].messages.groups().find_revoked(ours));
   CHECK(n[1].messages.groups().find_revoked(ours)->why == errc::closed);
-  for (std::uint64_t g = 1'000; g != 1'300; ++g) revoke_at_1(n, g, {errc::closed, 1});
+  for (std::uint64_t g = 1'000; g != 1'300; ++g) {
+    add_at(n[1], g, members);
+    revoke_at_1(n, g, {errc::closed, 1});
+  }
   CHECK_FALSE(n[1].messages.groups().find_revoked(ours));
   CHECK(n[1].messages.groups().find_revoked(1'299));
   // A reason that no side gives.
+  add_at(n[1], theirs, members);
   revoke_at_1(n, theirs, {static_cast<errc>(12345), 7});
   CHECK(n[1].messages.groups().find_revoked(theirs)->why == errc::peer_lost);
+}
+
+TEST_CASE("group table: a peer that is no member does not revoke a group") {
+  nodes n(3);
+  const bool before = GENERATE(false, true);
+  CAPTURE(before);
+  group_stub members({1, 2});
+  if (!before) add_at(n[1], ours, members);
+  bytes in(8);
+  const auto waiting = n[1].recv(2, in, of_group(ours));
+  n.settle();
+  revoke_at_1(n, ours, {errc::peer_lost, 2});
+  if (before) add_at(n[1], ours, members);
+  CHECK_FALSE(members.revoked);
+  CHECK_FALSE(n[1].messages.groups().find_revoked(ours));
+  const bytes out = pattern(8);
+  const auto sent = n[2].send(1, out, of_group(ours));
+  n.settle();
+  CHECK(waiting->ended_with(errc::ok));
+  CHECK(in == out);
+  CHECK(n.clean());
+}
+
+TEST_CASE("group table: what a member has said before the group was made counts then") {
+  nodes n(2);
+  const bytes out = pattern(8);
+  const auto before = n[0].send(1, out, of_group(ours));
+  n.settle();
+  revoke_at_1(n, ours, {errc::stopped, 0});
+  CHECK(n[1].messages.table().none_arrived());
+  group_stub members({0, 1});
+  add_at(n[1], ours, members);
+  REQUIRE(members.revoked);
+  CHECK(members.revoked->why == errc::stopped);
+  const auto after = n[0].send(1, out, of_group(ours));
+  n.settle();
+  CHECK(after->ended_with(errc::ok));
+  CHECK(n[1].messages.table().none_arrived());
+  CHECK(n.clean());
+}
+
+TEST_CASE("group table: a peer that revokes many groups displaces nothing that others have said") {
+  nodes n(3);
+  const auto said = n[2].send(1, nothing, tag{revoke_tag(ours)}, send_mode::signal,
+                              revocation{errc::stopped, 0}.packed());
+  n.settle();
+  for (std::uint64_t g = 1'000; g != 2'000; ++g) revoke_at_1(n, g, {errc::closed, 1});
+  group_stub members({2, 1});
+  add_at(n[1], ours, members);
+  CHECK(members.revoked);
+  CHECK(n.clean());
 }

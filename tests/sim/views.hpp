@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members of the job, as one rank knows them.
+#pragma once
+
+#include <utility>
+
+#include <weft/coro/event.hpp>
+
+#include "collectives/shrink.hpp"
+
+namespace sim {
+
+/// Owned by the job, which tells it of each change, in order.
+class views_of_rank final : public weft::collectives::member_views {
+ public:
+  weft::membership_view now() override { return view_; }
+  weft::task<weft::membership_view> changed(std::uint64_t since) override {
+    while (view_.epoch <= since) co_await changed_.wait();
+    co_return view_;
+  }
+  void become(weft::membership_view next) {
+    if (next.epoch <= view_.epoch) return;
+    view_ = std::move(next);
+    changed_.set();
+    changed_.reset();
+  }
+
+ private:
+  weft::membership_view view_;
+  weft::event changed_;
+};
+
+}  // namespace sim
