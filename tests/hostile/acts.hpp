@@ -25,6 +25,12 @@ void send_any_frame(scene&, dice&);
 void replay(scene&, dice&);
 void frames_of_several_links(scene&, dice&);
 
+// acts_calls.cpp
+void call_handlers(scene&, dice&);
+void reply_to_calls(scene&, dice&);
+void stop_calls(scene&, dice&);
+void meddle_in_groups(scene&, dice&);
+
 // acts_access.cpp, acts_halves.cpp
 void reach_for_memory(scene&, dice&);
 void pipe_bytes(scene&, dice&);

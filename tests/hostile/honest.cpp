@@ -9,6 +9,7 @@
 
 #include "api/core.hpp"
 #include "excuses.hpp"
+#include "services.hpp"
 
 namespace hostile {
 
@@ -55,9 +56,10 @@ void must_be_so(bool good, const char* what) {
   if (!good) throw std::runtime_error(what);
 }
 
-/// Small messages, some of them directly behind each other.
-task<void> talk_small(endpoint to, board& on, honest_notes& notes) {
+/// Small messages, some of them directly behind each other; a collective, and a call.
+task<void> talk_small(context& ctx, endpoint to, board& on, honest_notes& notes) {
   stopwatch watch(on, notes);
+  const group both = group::of(ctx, {to, endpoint()}, 1, honest_group);
   bytes in(longest_small + 8);
   for (std::uint64_t n = 0; on.please_end == 0; n += burst) {
     watch.begin();
@@ -70,6 +72,11 @@ task<void> talk_small(endpoint to, board& on, honest_notes& notes) {
                      tests::same(std::span(in).first(size), pattern(size, i)),
                  "a small answer came disturbed");
     }
+    const std::uint64_t last = n + burst - 1;
+    const std::uint64_t sum = co_await both.all_reduce(last);
+    must_be_so(sum == 2 * last, "a sum with the victim is wrong");
+    const std::uint64_t next = co_await to.call<std::uint64_t>(number_of_adder, last);
+    must_be_so(next == last + 1, "a reply is wrong");
     watch.end();
     co_await sleep_for(300us);
   }
@@ -112,7 +119,10 @@ task<void> talk(context& ctx, board& on, std::size_t which) {
   notes.locator.set(self.locator);
   notes.ready = 1;
   while (on.honest[0].ready + on.honest[1].ready != 2) co_await sleep_for(1ms);
-  which == 0 ? co_await talk_small(victim, on, notes) : co_await talk_large(victim, on, notes);
+  if (which == 0)
+    co_await talk_small(ctx, victim, on, notes);
+  else
+    co_await talk_large(victim, on, notes);
   victim.close();
   co_await victim.closed();
 }

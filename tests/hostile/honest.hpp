@@ -2,9 +2,13 @@
 // The conventions between honest peers and the victim, which run different programs.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 #include <weft/weft.hpp>
 
 #include "board.hpp"
+#include "collectives/group_number.hpp"
 #include "settings.hpp"
 #include "support/pattern.hpp"
 
@@ -27,6 +31,15 @@ inline constexpr weft::tag tag_large{tag_honest | 2};
 inline constexpr weft::tag tag_key{tag_honest | 3};
 inline constexpr weft::tag tag_numbered{7};  // received from any source
 
+/// The victim and the honest peer of small messages are a group: rank 0 and rank 1.
+inline constexpr std::string_view honest_group = "honest";
+/// Its number, which an attacker can compute.
+inline std::uint64_t number_of_honest_group() {
+  weft::collectives::number_of_group number(weft::collectives::origin::name);
+  for (const char c : honest_group) number.add(static_cast<unsigned char>(c));
+  return number.add(2).value();
+}
+
 /// Sizes of a round's messages, as both sides compute them.
 constexpr std::size_t small_size(std::uint64_t n) noexcept { return 8 + n * 37 % longest_small; }
 constexpr std::size_t large_size(std::uint64_t n) noexcept {
@@ -35,7 +48,7 @@ constexpr std::size_t large_size(std::uint64_t n) noexcept {
 
 /// The victim's side. Each ends when the peer has gone, or throws an error that says what was
 /// wrong.
-weft::task<void> serve_small(weft::endpoint to);
+weft::task<void> serve_small(weft::context& ctx, weft::endpoint to);
 weft::task<void> serve_large(weft::context& ctx, weft::endpoint to);
 
 /// An honest peer, until it is told to end. \return its exit status

@@ -15,14 +15,18 @@ void must_be(bool good, const char* what) {
 
 }  // namespace
 
-task<void> serve_small(endpoint to) {
+task<void> serve_small(context& ctx, endpoint to) {
   bytes in(longest_small + 8);
+  const group both = group::of(ctx, {endpoint(), to}, 0, honest_group);
   for (std::uint64_t n = 0;; ++n) {
     const received got = co_await to.recv(in, tag_small);
     const std::size_t size = small_size(n);
     must_be(got.size == size && tests::same(std::span(in).first(size), pattern(size, n)),
             "a small message of an honest peer came disturbed");
     co_await to.send(std::span(in).first(size), tag_small, n);
+    if ((n + 1) % burst != 0) continue;
+    const std::uint64_t sum = co_await both.all_reduce(n);
+    must_be(sum == 2 * n, "a sum with an honest peer is wrong");
   }
 }
 

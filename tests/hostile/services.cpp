@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "honest.hpp"
 
@@ -100,17 +102,64 @@ task<void> lend(context& ctx, endpoint to) {
   }
 }
 
+/// Calls of every kind, with a deadline each, of handlers that the requester may not have.
+task<void> call_requester(endpoint to) {
+  const bytes out = pattern(70'000);
+  bytes in(3000), little(8);
+  for (unsigned round = 0; round != 4; ++round) {
+    scope all;
+    all.start(as_result(within(timeout, to.call<std::uint64_t>(am{1}, round))));
+    all.start(as_result(within(timeout, to.call<std::string>(am{2}, std::string(40, 'a')))));
+    all.start(as_result(within(timeout, to.call(am{3}, out, in))));
+    all.start(as_result(within(timeout, to.call(am{4}, std::span(out).first(100), little))));
+    all.start(as_result(within(timeout, to.post(am{5}, round))));
+    co_await all.join();
+  }
+}
+
+task<void> echo_call(call c) {
+  bytes in(std::min<std::size_t>(c.size(), 20'000));
+  co_await within(timeout, c.recv(in));
+  co_await within(timeout, c.reply(in));
+}
+
+task<void> take_time(call c) {
+  co_await sleep_for(2ms);
+  if (c.size() > 50) throw std::runtime_error(std::string(c.size() % 3000, 'x'));
+  co_await within(timeout, c.reply(c.data()));
+}
+
+task<std::vector<std::uint64_t>> double_all(std::vector<std::uint64_t> numbers) {
+  for (std::uint64_t& n : numbers) n *= 2;
+  co_return numbers;
+}
+
 task<void> serve(context& ctx, endpoint who, std::string private_data) {
   if (private_data == "echo") co_await echo(who);
   if (private_data == "push") co_await push(who);
   if (private_data == "memory") co_await reach(who);
   if (private_data == "stream") co_await pipes(who);
   if (private_data == "rights") co_await lend(ctx, who);
+  if (private_data == "call") co_await call_requester(who);
   if (private_data == "ignore") co_await who.closed();
   who.close();
 }
 
 }  // namespace
+
+std::vector<handler> handlers_for_all(context& ctx) {
+  std::vector<handler> all;
+  all.push_back(ctx.on_inline<std::uint64_t(std::uint64_t)>(
+      number_of_adder, [](std::uint64_t n) { return n + 1; }));
+  all.push_back(ctx.on(am{2}, &echo_call));
+  all.push_back(ctx.on(am{3}, &take_time));
+  all.push_back(ctx.on<std::vector<std::uint64_t>(std::vector<std::uint64_t>)>(am{4}, &double_all));
+  all.push_back(ctx.on_inline(am{5}, [](const inline_call& c) -> std::size_t {
+    if (c.data.size() % 7 == 3) throw std::runtime_error("three of seven");
+    return std::min(c.data.size() * 100, c.room.size() + 1);
+  }));
+  return all;
+}
 
 task<void> serve_requester(context& ctx, endpoint who, std::string private_data) {
   static_cast<void>(co_await as_result(serve(ctx, std::move(who), std::move(private_data))));

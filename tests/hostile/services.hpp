@@ -3,13 +3,16 @@
 // No service relies on an answer of the other side.
 #pragma once
 
+#include <vector>
+
 #include <weft/weft.hpp>
 
 namespace hostile {
 
 /// The private data that ask for the services.
 inline constexpr const char* service_names[] = {"echo",   "push",   "memory", "stream",
-                                                "rights", "ignore", "close",  "reject"};
+                                                "rights", "call",   "ignore", "close",
+                                                "reject"};
 
 /// Serves one requester as its private data says. Ends when the service has ended, well or not;
 /// never throws.
@@ -18,6 +21,11 @@ weft::task<void> serve_requester(weft::context& ctx, weft::endpoint who, std::st
 /// Receives from any source, and answers as the immediate word asks.
 weft::task<void> receive_from_anybody(weft::context& ctx, std::size_t size,
                                       weft::peer_id& numbered_source, std::uint64_t& numbered);
+
+/// Handlers that every peer may call: 1 to 5. They must be ended inside `run`.
+std::vector<weft::handler> handlers_for_all(weft::context& ctx);
+/// Adds one to a number.
+inline constexpr weft::am number_of_adder{1};
 
 /// The size of the memory that every peer may write.
 inline constexpr std::size_t open_region_bytes = 256 * 1024;

@@ -35,6 +35,7 @@ class house {
     board_.tcp_listener.set(far.address());
     board_.roster_listener.set(membership(ctx_).open("unix://" + name + "-join"));
     board_.ready.store(1, std::memory_order_release);
+    const std::vector<handler> handlers = handlers_for_all(ctx_);
     scope all;
     all.start(welcome(near, all));
     all.start(welcome(far, all));
@@ -64,7 +65,7 @@ class house {
       if (plant_ == "leak") leaked_.emplace_back(100'000);
       if (plant_ == "descriptors") kept_.emplace_back(::dup(STDERR_FILENO));
       if (private_data == private_data_of_small) {
-        all.start(honest(serve_small(guest.value())));
+        all.start(honest(serve_small(ctx_, guest.value())));
       } else if (private_data == private_data_of_large) {
         numbered_source_ = guest.value().id();
         all.start(honest(serve_large(ctx_, guest.value())));

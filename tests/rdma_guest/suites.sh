@@ -18,10 +18,12 @@ suite() {
 messages='conformance: messages of every size*,conformance: one message*,contexts: messages move*,streams: bytes in both*,access: what is put*'
 deaths='death: a job*,death: a process that leaves*'
 links='links: the network*'
+collectives='collectives: when a rank dies*'
 if [[ ${2:-} == ON ]]; then
   messages='conformance: *,contexts: *,streams: *,access: *'
   deaths='death: *'
   links='links: the *'
+  collectives='collectives: *'
   kills='kill: a rank dies at a random moment*,kill: the launcher*,stop: a rank is*,stop: ranks are stopped again*'
 fi
 
@@ -30,6 +32,7 @@ suite verbs "$bin/tests/test-conformance"
 suite verbs+tcp "$bin/tests/test-conformance" "$messages"
 suite verbs "$bin/tests/test-multiprocess" "$deaths"
 suite verbs "$bin/tests/test-multiprocess" "$links"
+suite verbs "$bin/tests/test-multiprocess" "$collectives"
 if [[ ${2:-} == ON ]]; then
   suite verbs+tcp "$bin/tests/test-fault" "$kills"
   suite verbs+tcp "$bin/tests/test-multiprocess" "$deaths"

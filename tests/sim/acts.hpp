@@ -56,4 +56,8 @@ constexpr weft::tag_mask any_of(const act& a) noexcept {
   return weft::tag_mask(tag_of(a, 0), ~std::uint64_t{0xffff});
 }
 
+/// The number of one act's handler, and of its group.
+constexpr std::uint32_t handler_of(const act& a) noexcept { return a.number + 1; }
+constexpr std::uint64_t group_of(const act& a) noexcept { return std::uint64_t{a.number} + 1000; }
+
 }  // namespace sim

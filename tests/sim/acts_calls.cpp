@@ -26,8 +26,13 @@ task<void> go_about(rank& r, service_ptr s, weft::call c, unsigned ticket, unsig
 }
 
 task<void> serve(rank& r, service_ptr s, weft::call c) {
-  // The rank that breaks the rules may call, too.
-  if (c.from().id() != s->caller) co_return;
+  if (c.from().id() != s->caller) {
+    // The rank that breaks the rules calls, too.
+    static_cast<void>(co_await as_result(r.take_arguments(c, s, 0)));
+    const std::vector<std::byte> reply(3000);
+    co_await r.answer(c, s, 0, reply);
+    co_return;
+  }
   const unsigned ticket = s->entered();
   if (c.data().size() == c.size() && ticket % 3 != 0) {
     if (const std::string wrong = s->judge_arguments(c.data(), ticket); !wrong.empty())
@@ -109,8 +114,9 @@ void stage_calls(job& j, const act& a) {
   const std::size_t longest = d.one_of(longest_calls);
   t.count = throw_count(j, d, longest);
   const bool is_inline = d.percent(30);
-  const auto s =
-      std::make_shared<service>(d.part(2), a.number + 1, a.first, longest, is_inline);
+  constexpr node no_caller = ~node{0};
+  const node caller = a.first == j.plan().hostile ? no_caller : a.first;
+  const auto s = std::make_shared<service>(d.part(2), handler_of(a), caller, longest, is_inline);
   const nanoseconds how_long = d.percent(30) ? d.up_to(200us) : nanoseconds::max();
   const bool stops = d.percent(50);
   j.when_there(a.first, a.when + d.up_to(30us),

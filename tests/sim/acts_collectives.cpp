@@ -97,9 +97,7 @@ void stage_collectives(job& j, const act& a) {
   if (d.percent(30)) std::rotate(members.begin(), members.begin() + 1, members.end());
   std::optional<node> stopping;
   if (d.percent(25)) stopping = d.one_of(members);
-  // The number of the world, for one act.
-  const std::uint64_t number = a.number + 1000;
-  const auto m = std::make_shared<meeting>(j, number, std::move(members), stopping);
+  const auto m = std::make_shared<meeting>(j, group_of(a), std::move(members), stopping);
   m->at_once = d.percent(30);
   m->one_host = d.percent(50);
   m->rounds = static_cast<unsigned>(d.between(1, 4));

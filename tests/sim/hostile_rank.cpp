@@ -104,8 +104,11 @@ hostile_rank::victim& hostile_rank::of(node n) {
     v->ears.push_back(std::make_unique<ear>(*v, i, several));
   if (several) v->talk.received.resize(ways_.size());
   // The answers for which honest ranks wait.
-  for (const act& a : plan_.acts)
+  for (const act& a : plan_.acts) {
     for (std::uint64_t i = 0; i < 8; ++i) v->talk.tags.push_back(tag_of(a, i));
+    if (a.kind->stage == &stage_calls) v->talk.handlers.push_back(handler_of(a));
+    if (a.kind->stage == &stage_collectives) v->talk.groups.push_back(group_of(a));
+  }
   return *v;
 }
 

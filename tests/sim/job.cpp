@@ -310,6 +310,7 @@ void job::close(node from, node to) {
   if (!lives(from)) return;
   log_.event("rank {} closes rank {}", from, to);
   parted_.emplace(std::min(from, to), std::max(from, to));
+  ledger_.closes(from, to);
   lost(from, to, errc::closed);
   lost(to, from, errc::closed);
   at(from).to(to).close();

@@ -240,7 +240,7 @@ void ledger::ended(access_record& a, std::uint64_t told) {
 }
 
 void ledger::ended(call_record& c, std::size_t size) {
-  const std::string wrong = c.there->judge_end(c, size);
+  const std::string wrong = may_be_hostile(c) ? "" : c.there->judge_end(c, size);
   if (!wrong.empty()) log_.violation("{}: {}", name_of(c), wrong);
   std::fill(c.buffer().begin(), c.buffer().end(), returned);
 }
@@ -258,6 +258,18 @@ void ledger::spoil(node at, node whom, errc how) { spoiled_[{at, whom}].insert(h
 bool ledger::spoiled(node a, node b) const {
   return a == hostile || b == hostile || spoiled_.contains({a, b}) || spoiled_.contains({b, a}) ||
          spoiled_alone_.contains(a) || spoiled_alone_.contains(b);
+}
+
+/// One of the two closes the other one, and has no credit for the sends before it: docs/
+/// reliability.md. Nothing else has happened between the two.
+bool ledger::waits_to_close(node a, node b) const {
+  if (spoiled_alone(a) || spoiled_alone(b)) return false;
+  const auto is_closed_only = [&](node at, node whom) {
+    const auto found = spoiled_.find({at, whom});
+    return found == spoiled_.end() || found->second == std::set{errc::closed};
+  };
+  if (!is_closed_only(a, b) || !is_closed_only(b, a)) return false;
+  return (closes_.contains({a, b}) && starved(a, b)) || (closes_.contains({b, a}) && starved(b, a));
 }
 
 bool ledger::may_end_like(const record& r, errc status) const {
@@ -316,6 +328,7 @@ void ledger::judge_waiting(const record& r) {
   // It may have taken a message's beginning from the hostile rank, and wait for the rest.
   const bool may_be_held = r.hostile_may_hold || (!r.with && r.what == "receive");
   if (hostile && (r.with == hostile || may_be_held) && !gone(r.at, *hostile)) return;
+  if (r.with && waits_to_close(r.at, *r.with)) return;
   if (r.with && spoiled(r.at, *r.with)) {
     log_.violation("{} still waits, and that rank is gone", name_of(r));
     return;

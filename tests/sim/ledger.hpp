@@ -156,6 +156,8 @@ class ledger {
   /// From now on operations of `at` with `whom` may end with `how`, and messages between the two
   /// may be lost.
   void spoil(node at, node whom, errc how);
+  /// From now on `at` closes `whom`; the close waits for its sends.
+  void closes(node at, node whom) { closes_.emplace(at, whom); }
   void spoil_everything(node at, errc how) { spoiled_alone_[at].insert(how); }
 
   // --- verdicts -------------------------------------------------------------------------------
@@ -195,6 +197,7 @@ class ledger {
   bool may_be_hostile(const record& r) const {
     return hostile && r.with.value_or(*hostile) == *hostile;
   }
+  bool waits_to_close(node a, node b) const;
   bool excused(const message_record& m, std::map<stream, unsigned>& before) const;
   bool may_end_like(const record& r, errc status) const;
   void judge_untouched(receive_record& r, std::size_t size);
@@ -221,6 +224,7 @@ class ledger {
   std::vector<receive_record*> posted_;  // in order of posting
   std::map<std::pair<node, node>, std::set<errc>> spoiled_;
   std::map<node, std::set<errc>> spoiled_alone_;
+  std::set<std::pair<node, node>> closes_;
   std::map<node, std::int64_t> waiting_;
   std::map<node, std::int64_t> hidden_;
   std::map<node, bool> hosts_;

@@ -27,14 +27,17 @@ watched_post rank::post(node to, const service_ptr& s, unsigned i) {
 }
 
 watched_arguments rank::take_arguments(weft::call& c, const service_ptr& s, unsigned ticket) {
-  served_record& page = ledger_.new_served("arguments", number_, s->caller, s, c.size());
+  constexpr std::size_t most = 100'000;  // a hostile rank says any size
+  served_record& page = ledger_.new_served("arguments", number_, static_cast<node>(c.from().id()),
+                                           s, std::min(c.size(), most));
   page.ticket = ticket;
   return {c.recv(page.buffer()), &ledger_, &page};
 }
 
 watched_reply rank::answer(weft::call& c, const service_ptr& s, unsigned ticket,
                            const std::vector<std::byte>& bytes) {
-  served_record& page = ledger_.new_served("reply", number_, s->caller, s, bytes.size());
+  served_record& page = ledger_.new_served("reply", number_, static_cast<node>(c.from().id()), s,
+                                           bytes.size());
   page.ticket = ticket;
   std::copy(bytes.begin(), bytes.end(), page.memory.begin());
   return {c.reply(weft::const_buffer(page.buffer())), &ledger_, &page};

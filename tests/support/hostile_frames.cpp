@@ -5,6 +5,9 @@
 #include <array>
 #include <utility>
 
+#include "proto/call_wire.hpp"
+#include "proto/group_table.hpp"
+
 namespace weft::tests {
 
 using proto::frame_extension;
@@ -60,7 +63,7 @@ temper throw_temper(dice& d) {
 
 std::span<const hostile_frames::move> hostile_frames::all_moves() noexcept {
   using me = hostile_frames;
-  static constexpr std::array<move, 28> all{&me::eager,
+  static constexpr std::array<move, 35> all{&me::eager,
                                             &me::eager,
                                             &me::begin_eager,
                                             &me::begin_rendezvous,
@@ -77,6 +80,13 @@ std::span<const hostile_frames::move> hostile_frames::all_moves() noexcept {
                                             &me::answer_message,
                                             &me::credit,
                                             &me::signal,
+                                            &me::barrier,
+                                            &me::revoke,
+                                            &me::call,
+                                            &me::call,
+                                            &me::reply,
+                                            &me::reply,
+                                            &me::stop_call,
                                             &me::arrived,
                                             &me::arrived,
                                             &me::put,
@@ -208,6 +218,34 @@ std::uint32_t hostile_frames::some_size(dice& d) const noexcept {
                   max_payload_);
 }
 
+/// Mostly of a message; else of a call, a reply, or a collective.
+std::uint64_t hostile_frames::any_tag(dice& d) {
+  if (d.percent(70)) return d.one_of(tags);
+  if (!groups.empty() && d.percent(40))
+    return proto::message_tag(d.one_of(groups), d.percent(80) ? d.below(8) : d.throw_one());
+  return call_tag_of(d);
+}
+
+std::uint64_t hostile_frames::call_tag_of(dice& d) {
+  using proto::call_kind;
+  proto::call_tag t{call_kind::request, 0, 0};
+  if (d.percent(40)) {
+    t.kind = call_kind::reply;
+    t.number = static_cast<std::uint32_t>(d.percent(90) ? d.below(3) : d.throw_one());
+    t.id = calls_of_theirs_.empty() || d.percent(20) ? static_cast<std::uint16_t>(d.below(20))
+                                                     : take(calls_of_theirs_, d);
+    return t.packed();
+  }
+  if (d.percent(30)) t.kind = call_kind::post;
+  t.number = handlers.empty() || d.percent(20) ? static_cast<std::uint32_t>(d.below(40))
+                                               : d.one_of(handlers);
+  if (t.kind == call_kind::request || d.percent(5)) {
+    t.id = new_id(d);
+    keep(calls_, t.id);
+  }
+  return d.percent(97) ? t.packed() : t.packed() ^ std::uint64_t{1} << d.below(56);
+}
+
 std::uint16_t hostile_frames::new_id(dice& d) noexcept {
   if (d.percent(5) && last_id_ != 0) return last_id_;  // again
   return ++last_id_ == 0 ? ++last_id_ : last_id_;
@@ -222,6 +260,9 @@ void hostile_frames::heard(const frame_header& h, const frame_extension* x) {
   if (kind == frame_kind::eager || kind == frame_kind::rts) owed_ += proto::units_of(h.size);
   if (kind == frame_kind::more) owed_ += proto::payload_units(h.size);
   if (kind == frame_kind::bye) heard_bye_ = true;
+  if ((kind == frame_kind::eager || kind == frame_kind::rts) && proto::is_call(h.tag))
+    if (const proto::call_tag t = proto::unpack_call(h.tag); t.kind == proto::call_kind::request)
+      keep(calls_of_theirs_, t.id);
   if (!x) return;
   keep(words_, x->a);
   keep(words_, x->b);
@@ -281,7 +322,7 @@ hostile_frames::maybe hostile_frames::eager(dice& d) {
   const std::uint32_t size = some_size(d);
   if (current_ || proto::units_of(size) > credit_) return {};
   credit_ -= proto::units_of(size);
-  hostile_frame f{proto::header_of(frame_kind::eager, d.one_of(tags), size, proto::eager_ends)};
+  hostile_frame f{proto::header_of(frame_kind::eager, any_tag(d), size, proto::eager_ends)};
   if (d.percent(40)) {
     f.header.flags |= has_extension;
     f.extension = {size, d.percent(50) ? new_id(d) : std::uint64_t{0}, 0};
@@ -301,7 +342,7 @@ hostile_frames::maybe hostile_frames::begin_eager(dice& d) {
   const std::uint16_t id = d.percent(50) ? new_id(d) : std::uint16_t{0};
   current_ = message{id, total, size, false};
   if (id != 0) keep(messages_, *current_);
-  return hostile_frame{proto::header_of(frame_kind::eager, d.one_of(tags), size, has_extension),
+  return hostile_frame{proto::header_of(frame_kind::eager, any_tag(d), size, has_extension),
                        {total, id, 0}};
 }
 
@@ -321,7 +362,7 @@ hostile_frames::maybe hostile_frames::begin_rendezvous(dice& d) {
     current_ = m;
   keep(messages_, m);
   const std::uint64_t at = addresses.empty() || d.percent(60) ? 0 : d.one_of(addresses);
-  return hostile_frame{proto::header_of(frame_kind::rts, d.one_of(tags), size, flags),
+  return hostile_frame{proto::header_of(frame_kind::rts, any_tag(d), size, flags),
                        {std::uint64_t{m.id} << 48 | total, at, 0}};
 }
 
@@ -406,6 +447,46 @@ hostile_frames::maybe hostile_frames::credit(dice& d) {
 
 hostile_frames::maybe hostile_frames::signal(dice& d) {
   return plain(frame_kind::signal, proto::first_signal_tag | d.below(1000), d.throw_one());
+}
+
+hostile_frames::maybe hostile_frames::barrier(dice& d) {
+  if (groups.empty()) return {};
+  const auto step = static_cast<unsigned>(d.percent(80) ? d.below(3) : d.below(1024));
+  return plain(frame_kind::signal, proto::barrier_tag(d.one_of(groups), step), word(d));
+}
+
+/// As a member that has failed says it.
+hostile_frames::maybe hostile_frames::revoke(dice& d) {
+  if (groups.empty()) return {};
+  const std::uint64_t group = d.percent(70) ? d.one_of(groups) : d.throw_one();
+  return plain(frame_kind::signal, proto::revoke_tag(group), d.below(40) << 32 | d.below(9));
+}
+
+/// Small ones; any_tag makes others.
+hostile_frames::maybe hostile_frames::call(dice& d) {
+  const auto size = static_cast<std::uint32_t>(d.below(std::min<std::uint32_t>(64, max_payload_)));
+  if (current_ || proto::units_of(size) > credit_) return {};
+  credit_ -= proto::units_of(size);
+  hostile_frame f{proto::header_of(frame_kind::eager, call_tag_of(d), size, proto::eager_ends)};
+  if (d.percent(40)) {
+    f.header.flags |= has_extension | has_immediate;
+    f.extension = {size, 0, d.percent(80) ? d.below(200) : word(d)};  // its deadline
+  }
+  return f;
+}
+
+hostile_frames::maybe hostile_frames::reply(dice& d) {
+  const std::uint32_t size = some_size(d);
+  if (calls_of_theirs_.empty() || current_ || proto::units_of(size) > credit_) return {};
+  credit_ -= proto::units_of(size);
+  const proto::call_tag t{proto::call_kind::reply, take(calls_of_theirs_, d),
+                          static_cast<std::uint32_t>(d.below(3))};
+  return hostile_frame{proto::header_of(frame_kind::eager, t.packed(), size, proto::eager_ends)};
+}
+
+hostile_frames::maybe hostile_frames::stop_call(dice& d) {
+  if (calls_.empty()) return {};
+  return plain(frame_kind::call_stop, d.percent(90) ? any_of(calls_, d) : word(d));
 }
 
 hostile_frames::maybe hostile_frames::bye(dice& d) {

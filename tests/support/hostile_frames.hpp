@@ -50,6 +50,8 @@ class hostile_frames {
 
   std::vector<std::uint64_t> tags{0};    ///< tags for which the victim may have a receive
   std::vector<region> regions;           ///< the victim's regions
+  std::vector<std::uint32_t> handlers;   ///< numbers that the victim's handlers may have
+  std::vector<std::uint64_t> groups;     ///< numbers of groups of the victim, or of none
   std::vector<std::uint64_t> addresses;  ///< of memory that it shows to the victim, packed
   std::vector<std::uint64_t> received;   ///< with several links: how many frames came by each
 
@@ -99,6 +101,8 @@ class hostile_frames {
   std::uint64_t word(dice& d);
   std::uint32_t some_size(dice& d) const noexcept;
   std::uint16_t new_id(dice& d) noexcept;
+  std::uint64_t any_tag(dice& d);
+  std::uint64_t call_tag_of(dice& d);
   void heard_access(proto::frame_kind kind, const proto::frame_header& h,
                     const proto::frame_extension& x);
 
@@ -116,6 +120,11 @@ class hostile_frames {
   maybe enough(dice& d);
   maybe credit(dice& d);
   maybe signal(dice& d);
+  maybe barrier(dice& d);
+  maybe revoke(dice& d);
+  maybe call(dice& d);
+  maybe reply(dice& d);
+  maybe stop_call(dice& d);
   maybe bye(dice& d);
   maybe arrived(dice& d);
   maybe put(dice& d);
@@ -138,6 +147,8 @@ class hostile_frames {
   std::deque<pair> asked_;  // requested by cts: the sender's id, its own id
   std::deque<pair> given_;  // granted to its own accesses: id, address
   std::deque<std::uint64_t> cancels_;
+  std::deque<std::uint16_t> calls_;            // numbers of this side's
+  std::deque<std::uint16_t> calls_of_theirs_;  // that wait for a reply
   std::deque<std::uint64_t> words_;
   std::deque<std::uint64_t> shown_;
   std::deque<hostile_frame> past_;  // sent and received frames
