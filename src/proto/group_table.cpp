@@ -56,7 +56,6 @@ void group_table::on_revocation(peer_id from, std::uint64_t group,
   }
   if (find_said(group, from)) return;
   keep_said({group, what, from});
-  end_messages(group, from, what.why);
 }
 
 /// A peer that says much loses what it said first; so does the one that has said most when all have
@@ -79,19 +78,12 @@ void group_table::revoke(std::uint64_t group, const revocation& what) noexcept {
   revoked_[revocations_++ % most_revoked] = {group, what};
   if (const auto found = groups_.find(group); found != groups_.end())
     found->second->on_revoked(what);
-  end_messages(group, no_peer, what.why);
-}
-
-/// Ends receives, and drops messages that have come. \param from no_peer: all, and the receives
-void group_table::end_messages(std::uint64_t group, peer_id from, errc why) noexcept {
-  if (from == no_peer)
-    owner_.table().for_each_posted([&](detail::match_operation& m) {
-      if (!m.tag.exact() || !is_of_group(m.tag.value, group)) return;
-      owner_.table().withdraw(m);
-      owner_.engine().end(m, why);
-    });
+  owner_.table().for_each_posted([&](detail::match_operation& m) {
+    if (!m.tag.exact() || !is_of_group(m.tag.value, group)) return;
+    owner_.table().withdraw(m);
+    owner_.engine().end(m, what.why);
+  });
   owner_.peers().for_each([&](peer& p) {
-    if (from != no_peer && p.id() != from) return;
     for (inbound_message *m = p.unexpected.own.first, *next = nullptr; m; m = next) {
       next = m->of_peer_after;
       if (is_of_group(m->tag, group)) p.receiver().drop(*m);

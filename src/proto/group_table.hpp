@@ -117,12 +117,11 @@ class group_table {
     peer_id from = no_peer;
   };
   static constexpr std::size_t most_revoked = 256;
-  static constexpr std::size_t most_said = 256;  // by all peers
-  static constexpr std::size_t most_of_one = 64;
+  static constexpr std::size_t most_said = 128;  // by all peers
+  static constexpr std::size_t most_of_one = 32;
 
   const entry* find_said(std::uint64_t group, peer_id from) const noexcept;
   void keep_said(const entry& e) noexcept;
-  void end_messages(std::uint64_t group, peer_id from, errc why) noexcept;
 
   messenger& owner_;
   std::unordered_map<std::uint64_t, revocable*> groups_;

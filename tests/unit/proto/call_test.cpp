@@ -460,3 +460,42 @@ TEST_CASE("calls: a handler that ends takes no more calls, and stops those that 
   CHECK(late.op.explain().find("registered are none now") != std::string::npos);
   CHECK(n.clean());
 }
+
+TEST_CASE("calls: an inline handler serves a small call also if its bytes have to wait") {
+  // Messages of more than 64 bytes are announced, as those of a caller without credit are.
+  nodes n(2, either_memory(), {.unexpected_budget = 256u << 10, .eager_limit = 64});
+  const bool late = GENERATE(false, true);
+  CAPTURE(late);
+  {
+    std::optional<call_of_test> early;
+    const auto other = serve(n[0], am{1}, &call_echo);
+    if (late) early.emplace(n[1], am{7}, 700, 700);
+    const auto h = serve_inline(n[0], am{7}, &call_echo_inline);
+    for (const std::size_t size : {0u, 100u, 5000u, 8192u}) {
+      CAPTURE(size);
+      call_of_test c(n[1], am{7}, size, size);
+      n.settle();
+      CHECK(c.op.ended_with(errc::ok));
+      CHECK((c.in == c.out));
+    }
+    if (early) CHECK((early->in == early->out));
+    call_of_test longer(n[1], am{7}, 8193, 8193);
+    n.settle();
+    CHECK(longer.op.ended_with(errc::refused));
+  }
+  CHECK(n.clean());
+}
+
+TEST_CASE("calls: a reply for which there is no memory at all is truncated, of any size") {
+  nodes n(2, either_memory());
+  {
+    const auto h = serve(n[0], am{7}, &call_echo);
+    for (const std::size_t size : call_sizes) {
+      CAPTURE(size);
+      call_of_test c(n[1], am{7}, size, 0);
+      n.settle();
+      CHECK(c.op.ended_with(size == 0 ? errc::ok : errc::truncated));
+    }
+  }
+  CHECK(n.clean());
+}
