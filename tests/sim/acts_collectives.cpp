@@ -75,13 +75,14 @@ task<void> attend(job& j, rank& r, meeting_ptr m, dice d) {
   m->has_left(r.number());
 }
 
-constexpr std::array<std::size_t, 8> word_counts{0, 1, 1, 5, 40, 300, 2000, 9000};
+constexpr std::array<std::size_t, 7> word_counts{0, 1, 1, 5, 20, 100, 600};
 
 step throw_step(dice d, bool at_once, bool first) {
   auto what = static_cast<kind>(d.below(weft::collectives::kinds));
   // Barriers of one group do not overlap.
   if (what == kind::barrier && at_once && !first) what = kind::all_reduce;
-  return {what, d.one_of(word_counts), d.throw_one(), d.percent(40), d.throw_one()};
+  const std::size_t words = d.percent(4) ? d.between(1000, 9000) : d.one_of(word_counts);
+  return {what, words, d.throw_one(), d.percent(40), d.throw_one()};
 }
 
 }  // namespace
