@@ -126,11 +126,7 @@ std::vector<peer_id> communicator::lost_members() {
 
 std::uint64_t communicator::number_of_shrink(std::uint64_t epoch,
                                              std::uint64_t attempt) const noexcept {
-  return number_of_group(origin::shrink)
-      .add(lineage_->origin)
-      .add(epoch)
-      .add(attempt)
-      .value();
+  return number_of_group(origin::shrink).add(lineage_->origin).add(epoch).add(attempt).value();
 }
 
 std::uint64_t communicator::next_shrink(std::uint64_t epoch) const {

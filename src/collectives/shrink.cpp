@@ -58,9 +58,9 @@ task<detail::communicator_ptr> shrink(detail::communicator_ptr whole, member_vie
       throw error(errc::closed, "this process has left the job");
     const group_shape shape{static_cast<peer_id>(left.size()), old.shape().one_host};
     const std::uint64_t attempt = old.next_shrink(view.epoch);
-    auto next = std::make_shared<communicator>(old.messenger(),
-                                               old.number_of_shrink(view.epoch, attempt),
-                                               static_cast<peer_id>(place), shape, std::move(left));
+    auto next =
+        std::make_shared<communicator>(old.messenger(), old.number_of_shrink(view.epoch, attempt),
+                                       static_cast<peer_id>(place), shape, std::move(left));
     std::optional<error> failure;
     try {
       const auto ended =

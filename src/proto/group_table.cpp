@@ -36,8 +36,7 @@ const revocation* group_table::find_revoked(std::uint64_t group) const noexcept 
   return found == revoked_.begin() + kept ? nullptr : &found->what;
 }
 
-const group_table::entry* group_table::find_said(std::uint64_t group,
-                                                 peer_id from) const noexcept {
+const group_table::entry* group_table::find_said(std::uint64_t group, peer_id from) const noexcept {
   const auto found = std::find_if(said_.begin(), said_.end(), [&](const entry& e) {
     return e.group == group && e.from == from;
   });

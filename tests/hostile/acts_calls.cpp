@@ -27,10 +27,11 @@ void send_with(scene& s, guise& g, dice& d, std::uint64_t tag, std::uint64_t wor
   const std::uint32_t size = any_size(d, 12'000);
   const auto first = static_cast<std::uint32_t>(d.percent(60) ? size : d.below(size + 1));
   const bool announced = d.percent(30);
-  draft f = announced
-                ? extended(frame_kind::rts, d.between(1, 60) << 48 | std::max<std::uint64_t>(size, 1),
-                           0, tag, first, eager_ends)
-                : extended(frame_kind::eager, size, 0, tag, first, first == size ? eager_ends : 0);
+  draft f =
+      announced
+          ? extended(frame_kind::rts, d.between(1, 60) << 48 | std::max<std::uint64_t>(size, 1), 0,
+                     tag, first, eager_ends)
+          : extended(frame_kind::eager, size, 0, tag, first, first == size ? eager_ends : 0);
   if (word != 0) {
     f.h.flags |= flag_immediate;
     f.x.immediate = word;

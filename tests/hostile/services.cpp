@@ -149,8 +149,8 @@ task<void> serve(context& ctx, endpoint who, std::string private_data) {
 
 std::vector<handler> handlers_for_all(context& ctx) {
   std::vector<handler> all;
-  all.push_back(ctx.on_inline<std::uint64_t(std::uint64_t)>(
-      number_of_adder, [](std::uint64_t n) { return n + 1; }));
+  all.push_back(ctx.on_inline<std::uint64_t(std::uint64_t)>(number_of_adder,
+                                                            [](std::uint64_t n) { return n + 1; }));
   all.push_back(ctx.on(am{2}, &echo_call));
   all.push_back(ctx.on(am{3}, &take_time));
   all.push_back(ctx.on<std::vector<std::uint64_t>(std::vector<std::uint64_t>)>(am{4}, &double_all));

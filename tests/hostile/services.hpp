@@ -10,9 +10,8 @@
 namespace hostile {
 
 /// The private data that ask for the services.
-inline constexpr const char* service_names[] = {"echo",   "push",   "memory", "stream",
-                                                "rights", "call",   "ignore", "close",
-                                                "reject"};
+inline constexpr const char* service_names[] = {"echo", "push",   "memory", "stream", "rights",
+                                                "call", "ignore", "close",  "reject"};
 
 /// Serves one requester as its private data says. Ends when the service has ended, well or not;
 /// never throws.

@@ -41,8 +41,7 @@ task<void> serve(rank& r, service_ptr s, weft::call c) {
   } else {
     static_cast<void>(co_await r.take_arguments(c, s, ticket));
   }
-  if (const std::optional<unsigned> i = s->index_of(ticket))
-    co_await go_about(r, s, c, ticket, *i);
+  if (const std::optional<unsigned> i = s->index_of(ticket)) co_await go_about(r, s, c, ticket, *i);
 }
 
 class coroutine_code final : public weft::detail::call_code {

@@ -65,8 +65,8 @@ task<void> attend(job& j, rank& r, meeting_ptr m, dice d) {
     if (round == m->rounds) break;
     record& page = watch(r, m, "shrink");
     weft::task_environment& here = co_await weft::current_environment();
-    auto next = co_await as_result(
-        weft::collectives::shrink(group, j.views(r.number()), r.number()));
+    auto next =
+        co_await as_result(weft::collectives::shrink(group, j.views(r.number()), r.number()));
     if (here.stop.stop_requested()) r.book().asked_to_stop(page);
     r.book().ended(page, next.code());
     if (!next) break;

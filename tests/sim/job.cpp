@@ -331,9 +331,7 @@ bool job::run() {
 }
 
 /// Operations that weft may have under way for those that the ledger knows, and for replies.
-std::uint64_t job::hidden(node n) {
-  return ledger_.hidden(n) + at(n).messages().calls().running();
-}
+std::uint64_t job::hidden(node n) { return ledger_.hidden(n) + at(n).messages().calls().running(); }
 
 void job::check_step() {
   for (node n = 0; n < ranks_.size(); ++n) {

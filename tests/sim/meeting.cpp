@@ -32,9 +32,7 @@ struct compose {
   }
 };
 
-bool is_reduction(kind k) {
-  return k == kind::reduce || k == kind::all_reduce || k == kind::scan;
-}
+bool is_reduction(kind k) { return k == kind::reduce || k == kind::all_reduce || k == kind::scan; }
 
 }  // namespace
 
@@ -81,8 +79,8 @@ weft::task<void> part_of_step::perform(const weft::detail::communicator_ptr& of)
   namespace d = weft::detail;
   const weft::const_buffer out = std::as_bytes(std::span(out_));
   const weft::mutable_buffer in = std::as_writable_bytes(std::span(in_));
-  const auto how = step_.composed ? d::make_reduction<word>(compose{})
-                                  : d::make_reduction<word>(std::plus<>{});
+  const auto how =
+      step_.composed ? d::make_reduction<word>(compose{}) : d::make_reduction<word>(std::plus<>{});
   switch (step_.what) {
     case kind::broadcast:
       return d::broadcast(of, in, root());
@@ -178,8 +176,7 @@ bool meeting::may_wait() const {
     if (!lives(a)) continue;
     if (left_.contains(a)) return true;
     for (const node b : members)
-      if (a != b && lives(b) && (job_.parted(a, b) || job_.book().starved(a, b)))
-        return true;
+      if (a != b && lives(b) && (job_.parted(a, b) || job_.book().starved(a, b))) return true;
   }
   return false;
 }

@@ -77,9 +77,7 @@ class rank {
   weft::detail::communicator_ptr group_of(std::uint64_t number, const std::vector<node>& members,
                                           bool one_host);
   /// Whether weft may have memory of its own for arguments, of calls of an inline handler.
-  bool receives_for_inline() noexcept {
-    return had_inline_ && messages_.calls().running() != 0;
-  }
+  bool receives_for_inline() noexcept { return had_inline_ && messages_.calls().running() != 0; }
   /// A violation that an act has found.
   void accuse(const std::string& what);
 

@@ -36,8 +36,8 @@ watched_arguments rank::take_arguments(weft::call& c, const service_ptr& s, unsi
 
 watched_reply rank::answer(weft::call& c, const service_ptr& s, unsigned ticket,
                            const std::vector<std::byte>& bytes) {
-  served_record& page = ledger_.new_served("reply", number_, static_cast<node>(c.from().id()), s,
-                                           bytes.size());
+  served_record& page =
+      ledger_.new_served("reply", number_, static_cast<node>(c.from().id()), s, bytes.size());
   page.ticket = ticket;
   std::copy(bytes.begin(), bytes.end(), page.memory.begin());
   return {c.reply(weft::const_buffer(page.buffer())), &ledger_, &page};
@@ -45,8 +45,8 @@ watched_reply rank::answer(weft::call& c, const service_ptr& s, unsigned ticket,
 
 std::shared_ptr<weft::proto::call_handler> rank::add_handler(
     const service_ptr& s, std::unique_ptr<weft::detail::call_code> code) {
-  auto made = std::make_shared<weft::proto::call_handler>(weft::am{s->number}, std::move(code),
-                                                          nullptr);
+  auto made =
+      std::make_shared<weft::proto::call_handler>(weft::am{s->number}, std::move(code), nullptr);
   const engine::holder hold(engine_);
   try {
     messages_.calls().add(made);

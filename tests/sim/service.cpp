@@ -62,7 +62,8 @@ void service::begun(unsigned i) {
 
 std::string service::judge_arguments(weft::const_buffer bytes, unsigned ticket) {
   unsigned i = 0;
-  if (bytes.size() < sizeof i) return fmt::format("{} bytes, of no call of this service", bytes.size());
+  if (bytes.size() < sizeof i)
+    return fmt::format("{} bytes, of no call of this service", bytes.size());
   std::memcpy(&i, bytes.data(), sizeof i);
   if (!was_registered_.contains(i)) return fmt::format("there was no call {} of the service", i);
   if (!same(bytes, arguments(i))) return fmt::format("call {} did not come as it was made", i);

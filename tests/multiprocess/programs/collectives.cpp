@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives of whole jobs, with results that each rank can compute by itself.
-//   weft-run -n 5 collectives results    every collective, size and root; groups of groups. A number
+//   weft-run -n 5 collectives results    every collective, size and root; groups of groups. A
+//   number
 //                                        behind it: up to so many elements
 //   weft-run -n 3 collectives computing  they move while all ranks compute
 //   weft-run -n 5 collectives killed     rank 1 dies in a collective; the others go on without it

@@ -111,8 +111,8 @@ options one_of_two(progress_mode mode) {
 }  // namespace
 
 TEST_CASE("external loop: collectives move by its polls, and end in them") {
-  const progress_mode mode = GENERATE(progress_mode::polling, progress_mode::interrupt,
-                                      progress_mode::dedicated);
+  const progress_mode mode =
+      GENERATE(progress_mode::polling, progress_mode::interrupt, progress_mode::dedicated);
   CAPTURE(static_cast<int>(mode));
   context here(one_of_two(mode)), there(one_of_two(mode));
   const std::vector<endpoint> two{peer_at(here, context_address_of(there)), endpoint()};
@@ -123,8 +123,8 @@ TEST_CASE("external loop: collectives move by its polls, and end in them") {
     external_loop calls(here);
     chain_end end;
     // The chain's home is not this loop, whose thread is whichever thread polls.
-    detail::start_detached(end, {&background(here)},
-                           add_up(group::of(here, two, 1, "two"), ours), [] {});
+    detail::start_detached(end, {&background(here)}, add_up(group::of(here, two, 1, "two"), ours),
+                           [] {});
     const auto has_ended = [](void* e) { return static_cast<chain_end*>(e)->ended.load(); };
     CHECK(calls.wait(std::chrono::steady_clock::now() + 30s, has_ended, &end));
     REQUIRE(end.ended);
