@@ -38,12 +38,12 @@ std::vector<std::byte> contents(const message_record& m) {
   return bytes;
 }
 
+}  // namespace
+
 std::string name_of(const record& r) {
   return fmt::format("{} {} of rank {}{}", r.what, r.number, r.at,
                      r.with ? fmt::format(" with rank {}", *r.with) : " with anybody");
 }
-
-}  // namespace
 
 std::size_t record::size() const noexcept { return memory.empty() ? 0 : memory.size() - margin; }
 
@@ -255,49 +255,6 @@ void ledger::ended(served_record& s) {
 
 void ledger::spoil(node at, node whom, errc how) { spoiled_[{at, whom}].insert(how); }
 
-bool ledger::spoiled(node a, node b) const {
-  return a == hostile || b == hostile || spoiled_.contains({a, b}) || spoiled_.contains({b, a}) ||
-         spoiled_alone_.contains(a) || spoiled_alone_.contains(b);
-}
-
-/// One of the two closes the other one, and has no credit for the sends before it: docs/
-/// reliability.md. Nothing else has happened between the two.
-bool ledger::waits_to_close(node a, node b) const {
-  if (spoiled_alone(a) || spoiled_alone(b)) return false;
-  const auto is_closed_only = [&](node at, node whom) {
-    const auto found = spoiled_.find({at, whom});
-    return found == spoiled_.end() || found->second == std::set{errc::closed};
-  };
-  if (!is_closed_only(a, b) || !is_closed_only(b, a)) return false;
-  return (closes_.contains({a, b}) && starved(a, b)) || (closes_.contains({b, a}) && starved(b, a));
-}
-
-bool ledger::may_end_like(const record& r, errc status) const {
-  if (status == errc::ok || (status == errc::truncated && r.what == "receive")) return true;
-  if (status == errc::stopped) return r.asked_to_stop || (r.may_end && r.may_end(status));
-  if (may_be_hostile(r)) return true;
-  if (r.may_end && r.may_end(status)) return true;
-  if (const auto alone = spoiled_alone_.find(r.at);
-      alone != spoiled_alone_.end() && alone->second.contains(status))
-    return true;
-  // A receive from any source may have matched a message of a rank that then was lost.
-  return std::any_of(spoiled_.begin(), spoiled_.end(), [&](const auto& pair) {
-    const auto& [at, whom] = pair.first;
-    return at == r.at && whom == r.with.value_or(whom) && pair.second.contains(status);
-  });
-}
-
-/// Whether that message may be one of those that were lost with a stopped receive. At most as many
-/// messages of a stream are excused as receives reported.
-/// \param before how many of each stream have been excused
-bool ledger::excused(const message_record& m, std::map<stream, unsigned>& before) const {
-  const stream s{m.at, *m.with, m.tag};
-  const auto told = dropped_.find(s);
-  if (told == dropped_.end() || before[s] == told->second) return false;
-  ++before[s];
-  return true;
-}
-
 bool ledger::lends(node at, weft::const_buffer what) const {
   const auto holds = [what](const std::byte* begin, std::size_t size) {
     return what.data() >= begin && what.data() + what.size() <= begin + size;
@@ -324,97 +281,12 @@ std::uint64_t ledger::hidden(node at) const {
   return it == hidden_.end() ? 0 : static_cast<std::uint64_t>(it->second);
 }
 
-void ledger::judge_waiting(const record& r) {
-  // It may have taken a message's beginning from the hostile rank, and wait for the rest.
-  const bool may_be_held = r.hostile_may_hold || (!r.with && r.what == "receive");
-  if (hostile && (r.with == hostile || may_be_held) && !gone(r.at, *hostile)) return;
-  if (r.with && waits_to_close(r.at, *r.with)) return;
-  if (r.with && spoiled(r.at, *r.with)) {
-    log_.violation("{} still waits, and that rank is gone", name_of(r));
-    return;
-  }
-  if (r.what == "send") {
-    if (static_cast<const message_record&>(r).taken_by)
-      log_.violation("{} still waits, and the message was received", name_of(r));
-    return;
-  }
-  if (r.may_wait && r.may_wait()) return;
-  if (r.needs_credit && (starved(r.at, *r.with) || starved(*r.with, r.at))) return;
-  if (r.always_ends) {
-    log_.violation("{} still waits, and nothing stands in its way", name_of(r));
-    return;
-  }
-  if (r.what != "receive" && r.what != "probe") return;
-  const auto& waiting = static_cast<const receive_record&>(r);
-  std::map<stream, unsigned> excuses;
-  for (const message_record& m : messages_) {
-    if (!can_match(m, waiting) || m.taken_by || spoiled(m.at, *m.with)) continue;
-    const bool withdrawn = m.ends != 0 && !m.went_well();
-    if (withdrawn || starved(m.at, *m.with) || excused(m, excuses)) continue;
-    log_.violation("{} still waits, and {} could have come", name_of(r), name_of(m));
-    return;
-  }
-}
-
-void ledger::judge_order() {
-  std::map<stream, const message_record*> last;
-  for (const receive_record* r : posted_) {
-    const message_record* m = r->message;
-    if (!m) continue;
-    const message_record*& before = last[{m->at, *m->with, m->tag}];
-    if (before && before->place >= m->place)
-      log_.violation("{} overtook {}", name_of(*before), name_of(*m));
-    before = m;
-  }
-  std::map<stream, unsigned> excuses;
-  for (const auto& [s, latest] : last) {
-    if (spoiled(std::get<0>(s), std::get<1>(s))) continue;
-    for (const message_record* m : streams_[s])
-      if (m->place < latest->place && m->begun && !m->taken_by &&
-          (m->went_well() || !m->asked_to_stop) && !excused(*m, excuses))
-        log_.violation("{} was lost: a later one arrived", name_of(*m));
-  }
-}
-
 void ledger::judge_buffer(record& r) {
   if (r.memory.empty()) return;
   if (!all_are(std::span(r.memory).last(margin), untouched))
     log_.violation("{}: memory behind its buffer was written", name_of(r));
   if (r.ends != 0 && !all_are(r.buffer(), returned))
     log_.violation("{}: its buffer was written after its end", name_of(r));
-}
-
-/// Calls of one caller begin in order, and a post that has left is served.
-void ledger::judge_services() {
-  std::set<const service*> all;
-  for (const call_record& c : calls_) {
-    const bool first = all.insert(c.there.get()).second;
-    if (spoiled(c.at, *c.with) || !first) continue;
-    if (const std::string wrong = c.there->judge_order(); !wrong.empty())
-      log_.violation("the handler of {}: {}", name_of(c), wrong);
-  }
-}
-
-void ledger::at_end() {
-  judge_order();
-  judge_services();
-  for (record* r : all_) {
-    judge_buffer(*r);
-    if (r->begun && r->ends == 0) log_.violation("{} never ended", name_of(*r));
-  }
-  std::set<const shared_memory*> regions;
-  for (const access_record& a : accesses_)
-    if (!a.there->open_to_all && regions.insert(a.there.get()).second)
-      if (const std::string wrong = a.there->judge_rest(); !wrong.empty())
-        log_.violation("a region that rank {} knows: {}", a.at, wrong);
-  std::map<stream, unsigned> excuses;
-  for (const message_record& m : messages_) {
-    if (m.taken_by && m.ends != 0 && m.status == errc::stopped)
-      log_.violation("{} was stopped, and received all the same", name_of(m));
-    if (m.synchronous && m.went_well() && !m.taken_by && !spoiled(m.at, *m.with) &&
-        !excused(m, excuses))
-      log_.violation("{} counts as received, and was not", name_of(m));
-  }
 }
 
 }  // namespace sim

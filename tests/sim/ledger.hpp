@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -53,6 +54,9 @@ struct record {
   weft::mutable_buffer buffer() noexcept;
   std::size_t size() const noexcept;
 };
+
+/// For people.
+std::string name_of(const record& r);
 
 struct receive_record;
 
