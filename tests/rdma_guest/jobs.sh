@@ -19,7 +19,7 @@ why() {
 }
 
 job self,verbs all_to_all
-ranks=3 job self,verbs collectives results 2000
+ranks=3 job self,verbs collectives results 100
 if [[ ${2:-} == ON ]]; then
   job self,shm,verbs,tcp all_to_all
   job self,verbs,tcp all_to_all
