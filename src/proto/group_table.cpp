@@ -77,15 +77,16 @@ void group_table::revoke(std::uint64_t group, const revocation& what) noexcept {
   revoked_[revocations_++ % most_revoked] = {group, what};
   if (const auto found = groups_.find(group); found != groups_.end())
     found->second->on_revoked(what);
-  owner_.table().for_each_posted([&](detail::match_operation& m) {
-    if (!m.tag.exact() || !is_of_group(m.tag.value, group)) return;
-    owner_.table().withdraw(m);
-    owner_.engine().end(m, what.why);
-  });
+  const auto is_meant = [group](std::uint64_t tag) { return is_of_group(tag, group); };
+  detail::match_operation* m = owner_.table().take_posted_of(is_meant);
+  for (detail::match_operation* next = nullptr; m; m = next) {
+    next = m->after;
+    owner_.engine().end(*m, what.why);
+  }
   owner_.peers().for_each([&](peer& p) {
-    for (inbound_message *m = p.unexpected.own.first, *next = nullptr; m; m = next) {
-      next = m->of_peer_after;
-      if (is_of_group(m->tag, group)) p.receiver().drop(*m);
+    for (inbound_message* in = p.unexpected.own.first, *next = nullptr; in; in = next) {
+      next = in->of_peer_after;
+      if (is_of_group(in->tag, group)) p.receiver().drop(*in);
     }
   });
 }

@@ -20,18 +20,6 @@ match_operation* merge(match_operation* a, match_operation* b) noexcept {
   return first;
 }
 
-/// Takes `n` operations (not 0) off the front of `rest` and sorts them by the order of posting.
-match_operation* in_order(match_operation*& rest, std::size_t n) noexcept {
-  if (n == 1) {
-    match_operation* const only = rest;
-    rest = only->after;
-    only->after = nullptr;
-    return only;
-  }
-  match_operation* const left = in_order(rest, n / 2);
-  return merge(left, in_order(rest, n - n / 2));
-}
-
 }  // namespace
 
 /// take_match where receives with wildcards wait: takes the one that was posted first.
@@ -44,22 +32,20 @@ match_operation* match_table::take_wild(const peer* from, std::uint64_t tag,
   return found;
 }
 
+/// Takes `n` operations (not 0) off the front of `rest` and sorts them by the order of posting.
+match_operation* match_table::in_order(match_operation*& rest, std::size_t n) noexcept {
+  if (n == 1) {
+    match_operation* const only = rest;
+    rest = only->after;
+    only->after = nullptr;
+    return only;
+  }
+  match_operation* const left = in_order(rest, n / 2);
+  return merge(left, in_order(rest, n - n / 2));
+}
+
 match_operation* match_table::take_posted(const peer* from) noexcept {
-  match_operation* taken = nullptr;
-  std::size_t count = 0;
-  const auto take_from = [&](list<match_operation>& home) {
-    for (match_operation *m = home.first, *next = nullptr; m; m = next) {
-      next = m->after;
-      if (from && m->from != from) continue;
-      withdraw(home, *m);
-      m->after = taken;
-      taken = m;
-      ++count;
-    }
-  };
-  take_from(wild_);
-  for (list<match_operation>& bucket : exact_) take_from(bucket);
-  return count == 0 ? nullptr : in_order(taken, count);
+  return take_posted_if([from](const match_operation& m) { return !from || m.from == from; });
 }
 
 }  // namespace weft::proto

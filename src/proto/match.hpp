@@ -83,17 +83,11 @@ class match_table {
   /// linked by `after`, in order of posting.
   detail::match_operation* take_posted(const peer* from) noexcept;
 
-  /// Calls `act` for each posted receive and probe, which may withdraw it.
-  template <class Action>
-  void for_each_posted(Action act) {
-    const auto visit = [&](list<detail::match_operation>& home) {
-      for (detail::match_operation *m = home.first, *next = nullptr; m; m = next) {
-        next = m->after;
-        act(*m);
-      }
-    };
-    visit(wild_);
-    for (list<detail::match_operation>& bucket : exact_) visit(bucket);
+  /// The same for those with an exact reserved tag that `is_meant(tag)` accepts.
+  template <class Meant>
+  detail::match_operation* take_posted_of(Meant is_meant) noexcept {
+    return take_posted_if(
+        [&](const detail::match_operation& m) { return m.tag.exact() && is_meant(m.tag.value); });
   }
 
   /// The oldest unexpected message from a peer, or (null) from any source.
@@ -106,6 +100,26 @@ class match_table {
     Node* last = nullptr;
   };
   static constexpr std::size_t buckets = 1024;
+
+  static detail::match_operation* in_order(detail::match_operation*& rest, std::size_t n) noexcept;
+  template <class Wanted>
+  detail::match_operation* take_posted_if(Wanted wanted) noexcept {
+    detail::match_operation* taken = nullptr;
+    std::size_t count = 0;
+    const auto take_from = [&](list<detail::match_operation>& home) {
+      for (detail::match_operation *m = home.first, *next = nullptr; m; m = next) {
+        next = m->after;
+        if (!wanted(*m)) continue;
+        withdraw(home, *m);
+        m->after = taken;
+        taken = m;
+        ++count;
+      }
+    };
+    take_from(wild_);
+    for (list<detail::match_operation>& bucket : exact_) take_from(bucket);
+    return count == 0 ? nullptr : in_order(taken, count);
+  }
 
   std::size_t hash(const peer* from, std::uint64_t tag) const noexcept {
     const std::uint64_t mixed =
