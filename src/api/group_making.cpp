@@ -48,10 +48,15 @@ struct choice {
 class views_of final : public collectives::member_views {
  public:
   explicit views_of(context& of) noexcept : job_(of) {}
-  membership_view now() override { return job_.now(); }
-  task<membership_view> changed(std::uint64_t since) override { return job_.changed(since); }
+  collectives::job_view now() override { return view_of(job_.now()); }
+  task<collectives::job_view> changed(std::uint64_t since) override {
+    membership_view next = co_await job_.changed(since);
+    co_return view_of(std::move(next));
+  }
 
  private:
+  static collectives::job_view view_of(membership_view v) { return {v.epoch, std::move(v.ranks)}; }
+
   membership job_;
 };
 

@@ -25,7 +25,7 @@ task<void> await_change(member_views& job, std::uint64_t epoch, detail::communic
 }
 
 /// The members of a group that are in a view, by their peer numbers.
-std::vector<peer_id> members_left(const communicator& old, const membership_view& view) {
+std::vector<peer_id> members_left(const communicator& old, const job_view& view) {
   std::vector<peer_id> left;
   for (peer_id r = 0; r != old.size(); ++r) {
     if (!proto::names_rank(old.member(r)))
@@ -47,7 +47,7 @@ std::vector<peer_id> members_left(const communicator& old, const membership_view
 task<detail::communicator_ptr> shrink(detail::communicator_ptr whole, member_views& job,
                                       peer_id self) {
   communicator& old = *whole;
-  for (membership_view view = job.now();;) {
+  for (job_view view = job.now();;) {
     if (old.has_lost_one_of(view.ranks)) {
       view = co_await job.changed(view.epoch);
       continue;

@@ -3,18 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <weft/detail/collective_ops.hpp>
-#include <weft/membership.hpp>
 
 namespace weft::collectives {
+
+/// As membership_view.
+struct job_view {
+  std::uint64_t epoch = 0;
+  std::vector<peer_id> ranks;
+};
 
 /// The views of a job at one of its processes: all processes get the same views, in one order.
 class member_views {
  public:
-  virtual membership_view now() = 0;
+  virtual job_view now() = 0;
   /// Ends when there is a view with a greater epoch. \throws weft::error
-  virtual task<membership_view> changed(std::uint64_t since) = 0;
+  virtual task<job_view> changed(std::uint64_t since) = 0;
 
  protected:
   ~member_views() = default;

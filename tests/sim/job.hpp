@@ -137,7 +137,7 @@ class job {
   accounts accounts_;
   std::set<std::pair<node, node>> parted_;  // the lower number first
   std::map<node, views_of_rank> views_;
-  weft::membership_view members_;  // as the job has them, which is the coordinator
+  weft::collectives::job_view members_;  // as the job has them, which is the coordinator
   std::vector<std::shared_ptr<meeting>> meetings_;
   std::vector<std::unique_ptr<rank>> ranks_;  // null: has not joined, or keeps no rules
   std::unique_ptr<hostile_rank> hostile_;

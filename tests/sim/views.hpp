@@ -13,12 +13,12 @@ namespace sim {
 /// Owned by the job, which tells it of each change, in order.
 class views_of_rank final : public weft::collectives::member_views {
  public:
-  weft::membership_view now() override { return view_; }
-  weft::task<weft::membership_view> changed(std::uint64_t since) override {
+  weft::collectives::job_view now() override { return view_; }
+  weft::task<weft::collectives::job_view> changed(std::uint64_t since) override {
     while (view_.epoch <= since) co_await changed_.wait();
     co_return view_;
   }
-  void become(weft::membership_view next) {
+  void become(weft::collectives::job_view next) {
     if (next.epoch <= view_.epoch) return;
     view_ = std::move(next);
     changed_.set();
@@ -26,7 +26,7 @@ class views_of_rank final : public weft::collectives::member_views {
   }
 
  private:
-  weft::membership_view view_;
+  weft::collectives::job_view view_;
   weft::event changed_;
 };
 
