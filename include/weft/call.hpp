@@ -5,16 +5,14 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <stop_token>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include <weft/claim.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/detail/call_ops.hpp>
+#include <weft/detail/call_stream_ops.hpp>
 #include <weft/endpoint.hpp>
 
 namespace weft {
@@ -34,6 +32,7 @@ class call {
   endpoint from() const;              ///< the caller
   std::size_t size() const noexcept;  ///< bytes of the arguments
   bool wants_reply() const noexcept;  ///< false: it was posted, and replies are dropped
+  bool wants_stream() const noexcept;  ///< it was made by endpoint::call_stream
 
   /// The arguments, if they were short and are here as a whole; empty otherwise. Valid until
   /// `recv`, `discard` or the handler's end. While they are kept, they cost the caller credit.
@@ -64,6 +63,12 @@ class call {
     co_await reply(packed.bytes());
   }
 
+  /// Sends one value of a stream, before the end of the handler, which ends the stream. A call that
+  /// wants a stream gets no other reply. Waits while the caller has 16 values that it has not taken;
+  /// ends as `endpoint::send` does, with errc::invalid_argument for any other call.
+  /// \param data unchanged until the end
+  detail::item_request reply_next(const_buffer data) noexcept { return {self_, data}; }
+
   /// For weft's own layers.
   explicit call(proto::served_call& self) noexcept : self_(&self) {}
 
@@ -83,154 +88,6 @@ struct handler_options {
   /// Its coroutine starts there; null: on the thread inside `run()`.
   executor* where = nullptr;
 };
-
-namespace detail {
-
-/// The code of a handler, without its type. Destroyed when no call of it runs.
-class call_code {
- public:
-  virtual ~call_code() = default;
-  virtual task<void> serve(call) = 0;
-  virtual bool is_inline() const noexcept { return false; }
-  /// Of an inline handler. \return bytes of the reply \throws to refuse the call
-  virtual std::size_t answer(const inline_call&) { return 0; }
-};
-
-template <class T>
-struct is_task : std::false_type {};
-template <class T>
-struct is_task<task<T>> : std::true_type {
-  using value_type = T;
-};
-
-/// R(Args...), taken apart.
-template <class Signature>
-struct call_types;
-template <class R, class... Args>
-struct call_types<R(Args...)> {
-  using result = R;
-  using arguments = std::tuple<stored_t<Args>...>;
-  static arguments unpack(const_buffer from) {
-    return unpack_values<std::remove_cvref_t<Args>...>(from);
-  }
-
-  template <class F>
-  static decltype(auto) invoke(F& f, arguments& a) {
-    return std::apply([&f](auto&... each) -> decltype(auto) { return f(pass<Args>(each)...); }, a);
-  }
-
- private:
-  /// A parameter by value takes the decoded one; others refer to it.
-  template <class Arg, class Stored>
-  static decltype(auto) pass(Stored& s) {
-    if constexpr (std::is_lvalue_reference_v<Arg>)
-      return (s);
-    else if constexpr (std::is_same_v<std::remove_cvref_t<Arg>, Stored>)
-      return std::move(s);
-    else
-      return std::remove_cvref_t<Arg>(s.data(), s.size());
-  }
-};
-
-void refuse_long_call(std::size_t size);
-
-template <class F>
-class raw_code final : public call_code {
- public:
-  explicit raw_code(F f) : f_(std::move(f)) {}
-  task<void> serve(call c) override { return f_(c); }
-
- private:
-  F f_;
-};
-
-template <class Signature, class F>
-class typed_code final : public call_code {
-  using types = call_types<Signature>;
-  using arguments = typename types::arguments;
-  using result = typename types::result;
-
- public:
-  explicit typed_code(F f) : f_(std::move(f)) {}
-
-  task<void> serve(call c) override {
-    arguments all;
-    if (c.data().size() == c.size()) {
-      all = types::unpack(c.data());
-      c.discard();
-    } else {
-      refuse_long_call(c.size());
-      std::vector<std::byte> body(c.size());
-      co_await c.recv(body);
-      all = types::unpack(body);
-    }
-    using returned = decltype(types::invoke(f_, all));
-    if constexpr (std::is_void_v<result>) {
-      if constexpr (is_task<returned>::value)
-        co_await types::invoke(f_, all);
-      else
-        types::invoke(f_, all);
-    } else if constexpr (is_task<returned>::value) {
-      result value = co_await types::invoke(f_, all);
-      const call_bytes packed = pack_values(value);
-      co_await c.reply(packed.bytes());
-    } else {
-      result value = types::invoke(f_, all);
-      const call_bytes packed = pack_values(value);
-      co_await c.reply(packed.bytes());
-    }
-  }
-
- private:
-  F f_;
-};
-
-template <class F>
-class raw_inline_code final : public call_code {
- public:
-  explicit raw_inline_code(F f) : f_(std::move(f)) {}
-  task<void> serve(call) override { co_return; }
-  bool is_inline() const noexcept override { return true; }
-  std::size_t answer(const inline_call& c) override {
-    if constexpr (std::is_void_v<std::invoke_result_t<F&, const inline_call&>>) {
-      f_(c);
-      return 0;
-    } else {
-      return f_(c);
-    }
-  }
-
- private:
-  F f_;
-};
-
-/// Copies a packed reply into the room for it. \throws weft::error (refused)
-std::size_t put_inline_reply(const inline_call& c, const_buffer packed);
-
-template <class Signature, class F>
-class typed_inline_code final : public call_code {
-  using types = call_types<Signature>;
-
- public:
-  explicit typed_inline_code(F f) : f_(std::move(f)) {}
-  task<void> serve(call) override { co_return; }
-  bool is_inline() const noexcept override { return true; }
-  std::size_t answer(const inline_call& c) override {
-    typename types::arguments all = types::unpack(c.data);
-    if constexpr (std::is_void_v<typename types::result>) {
-      types::invoke(f_, all);
-      return 0;
-    } else {
-      const typename types::result value = types::invoke(f_, all);
-      return put_inline_reply(c, pack_values(value).bytes());
-    }
-  }
-
- private:
-  F f_;
-};
-
-}  // namespace detail
 
 /// A registered handler: calls of its number are served while this object lives. Move-only.
 ///
@@ -265,6 +122,13 @@ class handler {
 template <class R, class... Args>
 detail::typed_call_request<R> endpoint::call(am number, const Args&... args) const {
   return {name(), number, detail::pack_values(args...)};
+}
+
+template <class T, class... Args>
+async_generator<T> endpoint::call_stream(am number, const Args&... args) const {
+  peer();
+  return detail::values_from<T>(
+      detail::item_source(name(), state_, number, detail::pack_owned(args...)));
 }
 
 template <class... Args>

@@ -10,6 +10,7 @@
 #include <string>
 
 #include <weft/call.hpp>
+#include <weft/detail/call_code.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/endpoint.hpp>
 #include <weft/listener.hpp>

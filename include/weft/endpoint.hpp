@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <weft/claim.hpp>
+#include <weft/coro/async_generator.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/detail/batch_ops.hpp>
 #include <weft/detail/call_ops.hpp>
@@ -139,6 +140,26 @@ class endpoint {
   /// \throws std::bad_alloc
   template <class R, class... Args>
   detail::typed_call_request<R> call(am number, const Args&... args) const;
+
+  /// Calls a handler that gives a stream of values, `ctx.on<async_generator<T>(...)>`, and yields
+  /// the values in order. The first `next` makes the call, with its deadline. The handler is at
+  /// most 16 values ahead of the reader, and sends a long value when the reader has come to it: a
+  /// slow reader holds the handler back. Values that have come cost the peer credit until they are
+  /// taken.
+  ///
+  ///     async_generator<row> rows = peer.call_stream<row>(am{4}, query);
+  ///     while (row* r = co_await rows.next()) use(*r);
+  ///
+  /// A `next` ends with the errors of a call, after the values that were sent before the failure,
+  /// and then the stream has ended. A reader that needs no more destroys the generator: the handler
+  /// is stopped. The generator must not outlive the context.
+  /// \tparam T of the handler's values, as R of `call`. A value that does not fit ends the stream
+  ///        with errc::refused
+  /// \param number the number of the handler
+  /// \param args as of `call`, all copied
+  /// \throws weft::error (invalid_argument) if this endpoint names no peer; std::bad_alloc
+  template <class T, class... Args>
+  async_generator<T> call_stream(am number, const Args&... args) const;
 
   /// Calls a handler without a reply. Ends as `send`: when `args` may be used again. A post for
   /// which there is no handler is dropped there (metrics::posts_dropped).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a handler sees of its call.
 #include <weft/call.hpp>
+#include <weft/detail/call_code.hpp>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ void call::discard() noexcept { self_->discard(); }
 std::chrono::steady_clock::time_point call::deadline() const noexcept {
   return self_->about().deadline;
 }
+bool call::wants_stream() const noexcept { return self_->wants_stream(); }
 bool call::stop_requested() const noexcept { return self_->stop_requested(); }
 
 detail::claimed_request call::recv(mutable_buffer into) noexcept {
@@ -32,6 +34,12 @@ void detail::refuse_long_call(std::size_t size) {
   if (size > longest_typed_call)
     throw error(errc::refused, fmt::format("a call of {} bytes; a typed handler takes at most {}",
                                            size, longest_typed_call));
+}
+
+void detail::check_kind(const call& c, bool gives_stream) {
+  if (c.wants_stream() == gives_stream) return;
+  throw error(errc::refused, gives_stream ? "it gives a stream of values: call it by call_stream"
+                                          : "it gives no stream of values: call it by call");
 }
 
 std::size_t detail::put_inline_reply(const inline_call& c, const_buffer packed) {

@@ -13,6 +13,7 @@
 
 #include "proto/message_errors.hpp"
 #include "proto/messenger.hpp"
+#include "proto/value_stream.hpp"
 
 namespace weft::proto {
 
@@ -25,7 +26,12 @@ bool call_table::has_ended(const call_operation& op) noexcept {
 /// Ends the call if nothing of it is in flight.
 void call_table::settle(call_operation& op) noexcept {
   if (!has_ended(op) || !std::exchange(op.started_, false)) return;
-  messenger_.engine().end(op, op.status);
+  if (value_stream* const reader = op.stream()) {
+    messenger_.engine().withdraw(op);
+    reader->ended();
+  } else {
+    messenger_.engine().end(op, op.status);
+  }
 }
 
 bool call_table::start(call_operation& op) noexcept {
@@ -41,7 +47,8 @@ bool call_table::start(call_operation& op) noexcept {
   op.id_ = parts ? parts->made.insert(op) : local_id{0};
   if (op.id_ == 0) return fails(errc::out_of_memory);
 
-  const std::uint64_t tag = call_tag{call_kind::request, op.id_, op.number_.number}.packed();
+  const call_kind kind = op.stream() ? call_kind::stream_request : call_kind::request;
+  const std::uint64_t tag = call_tag{kind, op.id_, op.number_.number}.packed();
   const std::uint64_t word = op.deadline_ == detail::time_point::max()
                                  ? 0
                                  : pack_remaining(op.deadline_, messenger_.engine().now());

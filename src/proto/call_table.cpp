@@ -11,6 +11,7 @@
 #include "proto/messenger.hpp"
 #include "proto/protocol_coroutine.hpp"
 #include "proto/served_call.hpp"
+#include "proto/value_stream.hpp"
 
 namespace weft::proto {
 
@@ -88,23 +89,37 @@ call_table::verdict call_table::on_whole(peer& from, call_tag t, std::uint64_t i
     if (op != &from.calls->abandoned) answered(*op, t, data);
     return verdict::taken;
   }
+  if (t.kind == call_kind::item) return verdict::keep;
   call_handler* const h = find(t.number);
   // In order: not before calls of this peer that wait.
-  if (!h || !h->is_inline || !may_begin() || (from.calls && from.calls->waiting.first) ||
+  if (!h || t.kind == call_kind::stream_request || !h->is_inline || !may_begin() || (from.calls && from.calls->waiting.first) ||
       data.size() > longest_inline)
     return verdict::keep;
   answer_inline(*h, from, t, data);
   return verdict::taken;
 }
 
+bool call_table::on_item(peer& from, call_tag t, bool& unwanted) noexcept {
+  detail::call_operation* const op = from.calls ? from.calls->made.find(t.id) : nullptr;
+  if (!op) return false;
+  unwanted = op == &from.calls->abandoned;
+  return unwanted || (op->stream() && op->stream()->expect_item());
+}
+
 /// A stop that came before was for the number's former call.
 bool call_table::on_begun(peer& from, call_tag t) noexcept {
   calls_of_peer* const parts = parts_of(from);
+  if (t.kind == call_kind::item) return true;
   if (parts && parts->stopped) parts->stopped->reset(t.id);
   return parts != nullptr;
 }
 
 void call_table::on_stored(inbound_message& m) noexcept {
+  if (const call_tag t = unpack_call(m.tag); t.kind == call_kind::item) {
+    detail::call_operation* const op = m.from->calls->made.find(t.id);
+    value_stream* const reader = op ? op->stream() : nullptr;
+    return reader ? reader->on_item(m) : m.from->receiver().discard(m);
+  }
   calls_of_peer& of = *m.from->calls;
   if (may_begin() && !of.waiting.first)
     begin(m);
@@ -115,18 +130,26 @@ void call_table::on_stored(inbound_message& m) noexcept {
 void call_table::queue(calls_of_peer& of, inbound_message& m) noexcept {
   if (!of.waiting.first) peers_.add(of);
   of.waiting.add(m);
-  m.waits_for_handler = true;
+  m.waits_in = &of.waiting;
 }
 
 void call_table::unqueue(calls_of_peer& of, inbound_message& m) noexcept {
   of.waiting.remove(m);
-  m.waits_for_handler = false;
+  m.waits_in = nullptr;
   if (!of.waiting.first) peers_.remove(of);
 }
 
-void call_table::take_back(inbound_message& m) noexcept { unqueue(*m.from->calls, m); }
+void call_table::take_back(inbound_message& m) noexcept {
+  if (m.waits_in == &m.from->calls->waiting) return unqueue(*m.from->calls, m);
+  std::exchange(m.waits_in, nullptr)->remove(m);
+}
 
-void call_table::lost_half_way(inbound_message& m) noexcept { queue(*m.from->calls, m); }
+void call_table::lost_half_way(inbound_message& m) noexcept {
+  if (unpack_call(m.tag).kind == call_kind::item)
+    m.from->receiver().discard(m);
+  else
+    queue(*m.from->calls, m);
+}
 
 /// Peers take turns, so that a peer with many calls does not keep others waiting.
 void call_table::begin_waiting() noexcept {
@@ -174,6 +197,9 @@ void call_table::begin(inbound_message& m) noexcept {
     from.receiver().discard(m);
     if (served_call* const c = make(from, nullptr, nullptr, what))
       c->answer(call_status::stopped, {});
+  } else if (h && h->is_inline && t.kind == call_kind::stream_request) {
+    from.receiver().discard(m);
+    refuse(from, what, fmt::format("handler {} is inline, and gives no stream of values", t.number));
   } else if (h && h->is_inline && m.complete() && m.total <= longest_inline) {
     answer_inline(*h, from, t, {m.stored, m.total});
     from.receiver().discard(m);
@@ -261,10 +287,22 @@ void call_table::release(call_handler& h) noexcept {
   if (--h.running == 0 && h.closed_) h.report_end(messenger_.engine());
 }
 
+served_call* call_table::find_running(const peer& from, std::uint64_t id) const noexcept {
+  served_call* c = first_;
+  while (c && (c->from().get() != &from || c->about().tag.id != id)) c = c->after;
+  return c;
+}
+
+/// The handler may have ended meanwhile.
+bool call_table::on_more(peer& from, std::uint64_t id) noexcept {
+  if (id == 0 || id > 0xffff) return false;
+  served_call* const c = find_running(from, id);
+  return !c || c->allow_items();
+}
+
 bool call_table::on_stop(peer& from, std::uint64_t id) noexcept {
   if (id == 0 || id > 0xffff) return false;
-  for (served_call* c = first_; c; c = c->after) {
-    if (c->from().get() != &from || c->about().tag.id != id) continue;
+  if (served_call* const c = find_running(from, id)) {
     c->stop();
     return true;
   }

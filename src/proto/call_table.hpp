@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <weft/call.hpp>
 #include <weft/coro/detail/scheduled_continuation.hpp>
+#include <weft/detail/call_code.hpp>
 
 #include "proto/call_wire.hpp"
 #include "proto/id_table.hpp"
@@ -26,6 +26,9 @@ namespace weft::proto {
 
 class messenger;
 class served_call;
+
+/// Messages of calls that wait, in order: for a handler, or for the reader of a stream of values.
+struct call_line : linked<inbound_message, &inbound_message::earlier, &inbound_message::later> {};
 
 /// What is known of a call that is served.
 struct call_facts {
@@ -97,8 +100,7 @@ struct calls_of_peer {
   no_call abandoned;
   // The peer calls: messages that no handler has, in order. The numbers of those that the
   // caller has stopped before they had one.
-  using line = linked<inbound_message, &inbound_message::earlier, &inbound_message::later>;
-  line waiting;
+  call_line waiting;
   std::unique_ptr<std::bitset<65536>> stopped;
   calls_of_peer* before = nullptr;  // among peers whose calls wait
   calls_of_peer* after = nullptr;
@@ -146,6 +148,9 @@ class call_table {
   /// \return false: no correct peer sends it
   bool on_long_reply(peer& from, call_tag t, std::uint64_t size,
                      detail::recv_operation*& receive) noexcept;
+  /// A value of a stream begins to arrive. \param unwanted its reader has left
+  /// \return false: no correct peer sends it
+  bool on_item(peer& from, call_tag t, bool& unwanted) noexcept;
   /// A call begins to arrive that will be stored. \return false: there is no memory for it
   bool on_begun(peer& from, call_tag t) noexcept;
   /// A stored call has arrived, as a whole or, if it is a rendezvous, its beginning.
@@ -154,6 +159,8 @@ class call_table {
   void take_back(inbound_message& m) noexcept;
   /// The connection has ended in the middle of a stored call. `lose` follows.
   void lost_half_way(inbound_message& m) noexcept;
+  /// Frame call_more.
+  bool on_more(peer& from, std::uint64_t id) noexcept;
   /// Frame call_stop.
   bool on_stop(peer& from, std::uint64_t id) noexcept;
 
@@ -188,6 +195,7 @@ class call_table {
 
  private:
   calls_of_peer* parts_of(peer& p) noexcept;
+  served_call* find_running(const peer& from, std::uint64_t id) const noexcept;
   bool may_begin() const noexcept { return running_ < most_running_ && ever_served_; }
   void begin(inbound_message& m) noexcept;
   served_call* make(peer& from, call_handler* h, inbound_message* m,

@@ -16,15 +16,17 @@ namespace weft::proto {
 ///
 ///   63-56  0xfe     51-48  call_kind
 ///   55     0        47-32  the number of the call at its caller; 0 in a post
-///   54     1        31-0   the number of the handler; in a reply, its call_status
+///   54     1        31-0   the number of the handler; in a reply, its call_status; in an item 0
 ///   53-52  0
 inline constexpr std::uint64_t call_tags = std::uint64_t{0xfe} << 56 | std::uint64_t{1} << 54;
 inline constexpr std::uint64_t call_tags_mask = std::uint64_t{0xfff} << 52;
 
 enum class call_kind : std::uint8_t {
-  request = 1,  ///< awaits a reply
-  post,         ///< awaits none
-  reply
+  request = 1,     ///< awaits a reply
+  post,            ///< awaits none
+  reply,           ///< the last message of a call
+  stream_request,  ///< awaits items, and then an empty reply
+  item             ///< one value of a stream, by the called side
 };
 
 enum class call_status : std::uint8_t {
@@ -55,7 +57,10 @@ constexpr call_tag unpack_call(std::uint64_t tag) noexcept {
 constexpr bool is_valid(call_tag t, std::uint64_t immediate) noexcept {
   switch (t.kind) {
     case call_kind::request:
+    case call_kind::stream_request:
       return t.id != 0;
+    case call_kind::item:
+      return t.id != 0 && t.number == 0 && immediate == 0;
     case call_kind::post:
       return t.id == 0 && immediate == 0;
     case call_kind::reply:
@@ -80,6 +85,11 @@ inline detail::time_point unpack_remaining(std::uint64_t word, detail::time_poin
   if (word == 0 || word > most) return detail::time_point::max();
   return now + std::chrono::microseconds(static_cast<std::int64_t>(word));
 }
+
+/// How many items a caller lets come ahead of those that it has taken, and how many more each
+/// call_more allows.
+inline constexpr std::uint32_t most_items_ahead = 16;
+inline constexpr std::uint32_t items_in_grant = most_items_ahead / 2;
 
 /// Bytes of the text of a refusal.
 inline constexpr std::size_t longest_refusal = 1024;

@@ -51,7 +51,8 @@ enum class frame_kind : std::uint8_t {
   granted,   ///< the link may copy by itself (a = id, b = the place, packed; 0: it may not; no tag)
   released,  ///< the link has copied, or will not (a = id; no tag)
 
-  call_stop  ///< the caller does not wait for a reply any more (a = the call's number)
+  call_stop,  ///< the caller does not wait for a reply any more (a = the call's number)
+  call_more   ///< the caller of a stream takes items_in_grant more values (a = the call's number)
 };
 
 /// frame_header::flags, besides transports::has_extension.

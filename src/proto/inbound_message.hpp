@@ -22,6 +22,8 @@ class peer;
 
 struct inbound_message;
 
+struct call_line;
+
 /// What the payload of a rendezvous needs at its receiver.
 struct inbound_payload {
   remote_address at;           ///< where the sender's data can be read
@@ -77,6 +79,9 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   std::uint64_t arrived =
       0;  ///< bytes received, including those beyond the receive's buffers, which are dropped
 
+  /// Of a call: where it waits, and may be taken back; null: nowhere.
+  call_line* waits_in = nullptr;
+
   detail::recv_operation* receive = nullptr;  ///< null: unexpected or given up
   transports::scatter into;                   ///< where the byte `arrived` goes
   std::uint64_t room = 0;                     ///< bytes that the receive's buffers take
@@ -98,7 +103,6 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   bool claimed = false;            ///< unexpected, and will be received by the call that claimed it
   bool is_signal = false;          ///< it holds no credit: the receiver counts it
   bool is_call = false;            ///< unexpected, for the call table instead of a receive
-  bool waits_for_handler = false;  ///< in the call table, and may be taken back
   bool placing = false;            ///< the transport was told where its next frame belongs
 
   bool whole() const noexcept { return arrived == total; }
@@ -124,7 +128,8 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
     sender_id = id = read_id = 0;
     requested_at = fetched_at = {};
     rendezvous = eager_done = waits_for_link = given_up = readable = false;
-    is_call = waits_for_handler = false;
+    is_call = false;
+    waits_in = nullptr;
     measured = claimed = is_signal = expected = stopping = told = placing = false;
   }
 

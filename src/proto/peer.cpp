@@ -69,6 +69,8 @@ bool peer::dispatch(const frame_header& h, const frame_extension* x,
       return x && (!rma_parts() || rma_->on_frame(kind, h, *x, data));
     case frame_kind::call_stop:
       return x && owner().calls().on_stop(*this, x->a);
+    case frame_kind::call_more:
+      return x && owner().calls().on_more(*this, x->a);
     case frame_kind::ordered:  // only around other frames
       return false;
   }

@@ -120,6 +120,9 @@ bool receiver::on_message(const frame_header& h, const frame_extension* x,
     if (!connection_->owner().calls().on_long_reply(*peer_, t, total, receive))
       return refuse_message(in, number, units);
     in.given_up = !receive;
+  } else if (t.kind == call_kind::item) {
+    if (!connection_->owner().calls().on_item(*peer_, t, in.given_up))
+      return refuse_message(in, number, units);
   }
   if (in.given_up) receive = nullptr;
   in.from = peer_;
@@ -250,7 +253,7 @@ bool receiver::on_more(const frame_header& h, const std::byte* data) noexcept {
 bool receiver::on_cancel(const frame_extension& x) noexcept {
   inbound_message* const m = numbered_.find(x.a);
   // Matched meanwhile, or taken by a claim: the sender gets the answer to its message instead.
-  if (!m || !m->unexpected() || (m->claimed && !m->waits_for_handler)) return true;
+  if (!m || !m->unexpected() || (m->claimed && !m->waits_in)) return true;
   if (m->is_call)
     connection_->owner().calls().take_back(*m);
   else

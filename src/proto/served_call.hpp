@@ -10,6 +10,7 @@
 
 #include <weft/coro/detail/detached_task.hpp>
 #include <weft/coro/detail/timer.hpp>
+#include <weft/detail/call_stream_ops.hpp>
 
 #include "proto/call_table.hpp"
 
@@ -36,7 +37,8 @@ class served_call final : public operation, detail::detached_task_owner {
   // --- the handler's chain ----------------------------------------------------------------------
 
   const call_facts& about() const noexcept { return what_; }
-  bool wants_reply() const noexcept { return what_.tag.kind == call_kind::request; }
+  bool wants_reply() const noexcept { return what_.tag.kind != call_kind::post; }
+  bool wants_stream() const noexcept { return what_.tag.kind == call_kind::stream_request; }
   const std::shared_ptr<peer>& from() const noexcept { return from_; }
   bool stop_requested() const noexcept { return stop_.stop_requested(); }
   const_buffer data() const noexcept;
@@ -50,8 +52,15 @@ class served_call final : public operation, detail::detached_task_owner {
   bool begin_reply() noexcept;
   void reply_ended(errc how) noexcept;
 
+  detail::send_request item_request(const_buffer data) const noexcept;
+
   // --- progress lock held -----------------------------------------------------------------------
 
+  /// \return true if the operation has ended
+  bool start(detail::item_operation& op) noexcept;
+  void cancel(detail::item_operation& op) noexcept;
+  /// The caller lets more values come. \return false: more than a correct one does
+  bool allow_items() noexcept;
   call_handler* handler() const noexcept { return handler_.get(); }
   /// Asks the handler to stop, soon.
   void stop() noexcept;
@@ -104,6 +113,8 @@ class served_call final : public operation, detail::detached_task_owner {
   bool ending_ = false;        // the coroutine has ended; progress lock held
   bool stop_queued_ = false;   // progress lock held
   bool only_answers_ = false;  // there is no coroutine
+  std::uint32_t items_allowed_ = most_items_ahead;  // progress lock held, as is the next one
+  detail::item_operation* held_back_ = nullptr;     // a value that is one too many
   call_status status_ = call_status::ok;
   std::string text_;
   std::stop_source stop_;

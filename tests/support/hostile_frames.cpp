@@ -19,7 +19,7 @@ using transports::has_immediate;
 namespace {
 
 constexpr std::size_t most_kept = 256;
-constexpr auto last_kind = static_cast<std::uint8_t>(frame_kind::call_stop);
+constexpr auto last_kind = static_cast<std::uint8_t>(frame_kind::call_more);
 
 template <class Thing>
 void keep(std::deque<Thing>& where, const Thing& what) {

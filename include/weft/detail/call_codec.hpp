@@ -230,6 +230,24 @@ call_bytes pack_values(const T&... values) {
   }
 }
 
+/// One value as bytes. Its elements, if it has such, live unchanged until the end.
+template <class T>
+call_bytes pack_view(const T& value) {
+  if constexpr (is_sequence<T>)
+    return call_bytes::view_of(std::as_bytes(std::span(value.data(), value.size())));
+  else
+    return pack_values(value);
+}
+
+/// As pack_values, and nothing of the caller's is needed any more.
+template <class... T>
+call_bytes pack_owned(const T&... values) {
+  if constexpr (sizeof...(T) == 1 && (is_sequence<T> && ...))
+    return pack_values(typename sequence_of<T>::stored(values.begin(), values.end())...);
+  else
+    return pack_values(values...);
+}
+
 /// The reverse. \throws weft::error (refused) with both sizes; std::bad_alloc
 template <class... T>
 std::tuple<stored_t<T>...> unpack_values(const_buffer from) {

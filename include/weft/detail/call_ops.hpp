@@ -25,6 +25,7 @@ struct am {
 namespace weft::proto {
 class call_table;
 class served_call;
+class value_stream;
 struct calls_of_peer;
 }  // namespace weft::proto
 
@@ -78,6 +79,8 @@ class call_operation : public operation {
  protected:
   ~call_operation() = default;
   std::size_t reply_size() const noexcept { return static_cast<std::size_t>(reply_size_); }
+  bool awaits_reply() const noexcept { return awaits_; }
+  std::uint16_t number_at_peer() const noexcept { return id_; }  ///< while it awaits its reply
 
  private:
   friend class proto::call_table;
@@ -87,6 +90,8 @@ class call_operation : public operation {
   virtual const_buffer arguments() const noexcept = 0;
   /// Makes room for the reply. Once, with the progress lock held. \param size bytes of the reply
   virtual room place(std::uint64_t size) noexcept = 0;
+  /// The values that come before the reply; null: it is not that kind of call.
+  virtual proto::value_stream* stream() noexcept { return nullptr; }
 
   /// A message of this call that cannot come or go at once.
   template <class Operation>

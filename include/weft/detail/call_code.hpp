@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The code of handlers behind one interface: with bytes or with values, in a coroutine or inline.
+// Applications do not name these types.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/call.hpp>
+#include <weft/coro/async_generator.hpp>
+
+namespace weft::detail {
+
+/// The code of a handler, without its type. Destroyed when no call of it runs.
+class call_code {
+ public:
+  virtual ~call_code() = default;
+  virtual task<void> serve(call) = 0;
+  virtual bool is_inline() const noexcept { return false; }
+  /// Of an inline handler. \return bytes of the reply \throws to refuse the call
+  virtual std::size_t answer(const inline_call&) { return 0; }
+};
+
+template <class T>
+struct is_generator : std::false_type {};
+template <class T>
+struct is_generator<async_generator<T>> : std::true_type {};
+
+template <class T>
+struct is_task : std::false_type {};
+template <class T>
+struct is_task<task<T>> : std::true_type {
+  using value_type = T;
+};
+
+/// R(Args...), taken apart.
+template <class Signature>
+struct call_types;
+template <class R, class... Args>
+struct call_types<R(Args...)> {
+  using result = R;
+  using arguments = std::tuple<stored_t<Args>...>;
+  static arguments unpack(const_buffer from) {
+    return unpack_values<std::remove_cvref_t<Args>...>(from);
+  }
+
+  template <class F>
+  static decltype(auto) invoke(F& f, arguments& a) {
+    return std::apply([&f](auto&... each) -> decltype(auto) { return f(pass<Args>(each)...); }, a);
+  }
+
+ private:
+  /// A parameter by value takes the decoded one; others refer to it.
+  template <class Arg, class Stored>
+  static decltype(auto) pass(Stored& s) {
+    if constexpr (std::is_lvalue_reference_v<Arg>)
+      return (s);
+    else if constexpr (std::is_same_v<std::remove_cvref_t<Arg>, Stored>)
+      return std::move(s);
+    else
+      return std::remove_cvref_t<Arg>(s.data(), s.size());
+  }
+};
+
+void refuse_long_call(std::size_t size);
+/// \throws weft::error (refused) if the caller awaits a stream, and the handler gives none, or the
+///   other way round
+void check_kind(const call& c, bool gives_stream);
+
+template <class F>
+class raw_code final : public call_code {
+ public:
+  explicit raw_code(F f) : f_(std::move(f)) {}
+  task<void> serve(call c) override { return f_(c); }
+
+ private:
+  F f_;
+};
+
+template <class Signature, class F>
+class typed_code final : public call_code {
+  using types = call_types<Signature>;
+  using arguments = typename types::arguments;
+  using result = typename types::result;
+
+ public:
+  explicit typed_code(F f) : f_(std::move(f)) {}
+
+  task<void> serve(call c) override {
+    check_kind(c, is_generator<result>::value);
+    arguments all;
+    if (c.data().size() == c.size()) {
+      all = types::unpack(c.data());
+      c.discard();
+    } else {
+      refuse_long_call(c.size());
+      std::vector<std::byte> body(c.size());
+      co_await c.recv(body);
+      all = types::unpack(body);
+    }
+    using returned = decltype(types::invoke(f_, all));
+    if constexpr (is_generator<result>::value) {
+      result values = types::invoke(f_, all);
+      while (auto* value = co_await values.next()) {
+        const call_bytes packed = pack_view(*value);
+        co_await c.reply_next(packed.bytes());
+      }
+    } else if constexpr (std::is_void_v<result>) {
+      if constexpr (is_task<returned>::value)
+        co_await types::invoke(f_, all);
+      else
+        types::invoke(f_, all);
+    } else if constexpr (is_task<returned>::value) {
+      result value = co_await types::invoke(f_, all);
+      const call_bytes packed = pack_view(value);
+      co_await c.reply(packed.bytes());
+    } else {
+      result value = types::invoke(f_, all);
+      const call_bytes packed = pack_view(value);
+      co_await c.reply(packed.bytes());
+    }
+  }
+
+ private:
+  F f_;
+};
+
+template <class F>
+class raw_inline_code final : public call_code {
+ public:
+  explicit raw_inline_code(F f) : f_(std::move(f)) {}
+  task<void> serve(call) override { co_return; }
+  bool is_inline() const noexcept override { return true; }
+  std::size_t answer(const inline_call& c) override {
+    if constexpr (std::is_void_v<std::invoke_result_t<F&, const inline_call&>>) {
+      f_(c);
+      return 0;
+    } else {
+      return f_(c);
+    }
+  }
+
+ private:
+  F f_;
+};
+
+/// Copies a packed reply into the room for it. \throws weft::error (refused)
+std::size_t put_inline_reply(const inline_call& c, const_buffer packed);
+
+template <class Signature, class F>
+class typed_inline_code final : public call_code {
+  using types = call_types<Signature>;
+
+ public:
+  explicit typed_inline_code(F f) : f_(std::move(f)) {}
+  task<void> serve(call) override { co_return; }
+  bool is_inline() const noexcept override { return true; }
+  std::size_t answer(const inline_call& c) override {
+    typename types::arguments all = types::unpack(c.data);
+    if constexpr (std::is_void_v<typename types::result>) {
+      types::invoke(f_, all);
+      return 0;
+    } else {
+      const typename types::result value = types::invoke(f_, all);
+      return put_inline_reply(c, pack_view(value).bytes());
+    }
+  }
+
+ private:
+  F f_;
+};
+
+}  // namespace weft::detail
