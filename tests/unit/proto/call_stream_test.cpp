@@ -262,9 +262,10 @@ TEST_CASE("streams of values: a caller that lets more come than it may is cut of
     tracked<weft::detail::next_item_operation> first(slow.next());
     first.go();
     n.settle();
+    peer& called = n[1].to(0);
     for (int i = 0; i != 3; ++i) {
       const engine::holder hold(n[1].engine);
-      n[1].to(0).writer().send_control(frame_kind::call_more, 1);
+      called.writer().send_control(frame_kind::call_more, 1);
     }
     n.settle();
     CHECK(n[0].to(1).why() == errc::protocol_error);
