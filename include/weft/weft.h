@@ -28,7 +28,8 @@
  * been reported, by exactly one of: the posting call itself (it returned anything but WEFT_OK),
  * weft_poll, weft_test or weft_wait. Only the first call that finds the end reports it.
  *
- * Streams, and gather and scatter lists, exist only in C++ (weft/stream.hpp, weft/endpoint.hpp).
+ * Streams of bytes and of values, and gather and scatter lists of messages, exist only in C++
+ * (weft/stream.hpp, weft/endpoint.hpp).
  *
  * The library is libweft-c.so. Its symbols have the version WEFT_1, unless their comment says
  * otherwise. Structures that may grow begin with their size, so a program works with a newer
@@ -392,6 +393,171 @@ WEFT_API int weft_fetch_add(weft_peer* at, weft_remote word, uint64_t addend, we
 /* Stores `desired` if the word equals `expected`. The completion's tag is the former value. */
 WEFT_API int weft_compare_swap(weft_peer* at, weft_remote word, uint64_t expected, uint64_t desired,
                                weft_op* op, void* user);
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+/* A handler is a function that peers call by number; weft/call.hpp and endpoint::call are the same
+ * in C++, and each side may be in either language. A call is a message: it costs credit as one, and
+ * calls to one peer begin in the order in which they were posted. weft allocates memory for a call.
+ * All of this since WEFT_5. */
+
+typedef struct weft_handler weft_handler;         /* a registered handler */
+typedef struct weft_served_call weft_served_call; /* a call that waits for this side's answer */
+
+/* Calls a peer's handler and receives the reply. args: unchanged until the end. reply: receives it;
+ * a longer one ends the call with TRUNCATED. timeout_ms: the deadline, which the handler learns,
+ * too; negative: none. The completion's size is the bytes of the reply. Errors: REFUSED (there is no
+ * such handler, or it refused; weft_explain has its text), TIMED_OUT, TRUNCATED, STOPPED (the
+ * handler learns of it), PEER_LOST, CLOSED, OUT_OF_MEMORY, PROTOCOL_ERROR. */
+WEFT_API int weft_call(weft_peer* to, uint32_t number, const void* args, size_t size, void* reply,
+                       size_t reply_size, int timeout_ms, weft_op* op, void* user);
+
+/* Calls a peer's handler without a reply. Ends as weft_send. Dropped there if there is no such
+ * handler. */
+WEFT_API int weft_post(weft_peer* to, uint32_t number, const void* args, size_t size, weft_op* op,
+                       void* user);
+
+/* Called once for each call, by a thread that is inside weft_poll, weft_test, weft_wait,
+ * weft_progress or weft_arm, which it keeps there. May make every call but weft_close. The call is
+ * the application's until weft_reply or weft_refuse: now or later, by any thread. */
+typedef void (*weft_handler_fn)(weft_served_call* call, void* user);
+
+/* Registers a handler. Calls that come before the first one of a context wait for it; later ones of
+ * a number without a handler are refused. Errors: INVALID_ARGUMENT (the number has a handler),
+ * CLOSED, OUT_OF_MEMORY. */
+WEFT_API int weft_handler_open(weft_context* ctx, uint32_t number, weft_handler_fn f, void* user,
+                               weft_handler** made);
+
+/* Takes no more calls. Those that have begun still need their answers. Does not block. NULL: does
+ * nothing. weft_close closes handlers that are left, and refuses calls without an answer. */
+WEFT_API void weft_handler_close(weft_handler* handler);
+
+/* The number that was called, the caller (NULL: out of memory), and the bytes of the arguments. */
+WEFT_API uint32_t weft_served_number(const weft_served_call* call);
+WEFT_API weft_peer* weft_served_from(const weft_served_call* call);
+WEFT_API size_t weft_served_size(const weft_served_call* call);
+
+/* The arguments, if they are short and here already; else, and if there are none, NULL. Valid until
+ * weft_served_recv or the answer. */
+WEFT_API const void* weft_served_data(const weft_served_call* call);
+
+/* Receives the arguments, once; long ones cross now, directly into this memory. Ends as
+ * weft_recv_claimed. Must have ended before the answer. */
+WEFT_API int weft_served_recv(weft_served_call* call, void* into, size_t size, weft_op* op,
+                              void* user);
+
+/* 1: the caller has stopped waiting: it was stopped, or lost, or its deadline has passed. The call
+ * still needs its answer, which is dropped. */
+WEFT_API int weft_served_stopped(const weft_served_call* call);
+
+/* Answers a call; to a weft_post the answer is dropped. Ends when the memory may be used again; such
+ * an operation cannot be cancelled. The handle of the call is invalid at once. Errors:
+ * INVALID_ARGUMENT (it has its answer), and those of weft_send. */
+WEFT_API int weft_reply(weft_served_call* call, const void* data, size_t size, weft_op* op,
+                        void* user);
+
+/* Answers a call by REFUSED with a text of up to 1024 bytes; NULL: none. Does not wait. Errors:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY. */
+WEFT_API int weft_refuse(weft_served_call* call, const char* why);
+
+/* --- groups and collectives ------------------------------------------------------------------ */
+
+/* A group is an ordered set of processes, numbered from 0. Collectives are operations that every
+ * member posts, in one order, with parts of one size; several may be in flight. They move by
+ * weft_poll and the like, and with a progress thread while the application computes. Their messages
+ * never meet those of the application. weft allocates memory for a collective.
+ *
+ * When a member dies, leaves, or cancels a collective, all collectives of the group end at every
+ * member with PEER_LOST, CLOSED or STOPPED, and so do later ones; weft_shrink makes a group of those
+ * that are left. Other errors: INVALID_ARGUMENT (no such root, type or operation; a process that is
+ * no member), OUT_OF_MEMORY. weft/group.hpp says more. All of this since WEFT_5. */
+
+typedef struct weft_group weft_group;
+
+/* The processes that were started together. Free each handle, or let weft_close do it. Errors:
+ * OUT_OF_MEMORY. */
+WEFT_API int weft_world(weft_context* ctx, weft_group** made);
+
+/* Frees a handle; collectives in flight go on. NULL: does nothing. */
+WEFT_API void weft_group_free(weft_group* group);
+
+/* This process's rank in the group, and the number of members; without a group the greatest number,
+ * and 0. */
+WEFT_API uint32_t weft_group_rank(const weft_group* group);
+WEFT_API uint32_t weft_group_size(const weft_group* group);
+
+/* A collective: members with one colour become one group, in the order of their keys, and of their
+ * ranks where keys are equal. *made is set when the operation has ended well. */
+WEFT_API int weft_split(weft_group* group, int colour, int key, weft_group** made, weft_op* op,
+                        void* user);
+
+/* The members that are left after a loss: each of them posts it. *made as above. Errors: also
+ * UNSUPPORTED (members from outside of the job). */
+WEFT_API int weft_shrink(weft_group* group, weft_group** made, weft_op* op, void* user);
+
+/* NOLINTBEGIN(readability-identifier-naming): as C has it */
+typedef enum weft_type { /* of the elements of a reduction */
+  WEFT_INT8 = 1,
+  WEFT_UINT8 = 2,
+  WEFT_INT16 = 3,
+  WEFT_UINT16 = 4,
+  WEFT_INT32 = 5,
+  WEFT_UINT32 = 6,
+  WEFT_INT64 = 7,
+  WEFT_UINT64 = 8,
+  WEFT_FLOAT = 9,
+  WEFT_DOUBLE = 10
+} weft_type;
+
+typedef enum weft_reduction { /* how two elements become one; the last three: of integers */
+  WEFT_SUM = 1,
+  WEFT_PRODUCT = 2,
+  WEFT_MIN = 3,
+  WEFT_MAX = 4,
+  WEFT_AND = 5,
+  WEFT_OR = 6,
+  WEFT_XOR = 7
+} weft_reduction;
+/* NOLINTEND(readability-identifier-naming) */
+
+/* Ends when every member has posted it. Barriers of one group do not overlap. */
+WEFT_API int weft_group_barrier(weft_group* group, weft_op* op, void* user);
+
+/* Copies the root's bytes to all members. */
+WEFT_API int weft_broadcast(weft_group* group, void* data, size_t size, uint32_t root, weft_op* op,
+                            void* user);
+
+/* Reduces the members' elements, position by position, in the order of ranks. result: at the root as
+ * long as `mine`; elsewhere not used, may be NULL. count: of elements, the same everywhere. */
+WEFT_API int weft_reduce(weft_group* group, const void* mine, void* result, size_t count,
+                         weft_type type, weft_reduction how, uint32_t root, weft_op* op,
+                         void* user);
+
+/* The same, and all members have the result, in place of their own elements. */
+WEFT_API int weft_all_reduce(weft_group* group, void* data, size_t count, weft_type type,
+                             weft_reduction how, weft_op* op, void* user);
+
+/* Each member gets the reduction of the elements of the ranks up to its own (inclusive), in place of
+ * its own elements. */
+WEFT_API int weft_scan(weft_group* group, void* data, size_t count, weft_type type,
+                       weft_reduction how, weft_op* op, void* user);
+
+/* The root gets the members' parts, one behind the other. all: at the root as many parts as there
+ * are members; elsewhere not used, may be NULL. size: bytes of one part. */
+WEFT_API int weft_gather(weft_group* group, const void* mine, void* all, size_t size, uint32_t root,
+                         weft_op* op, void* user);
+
+/* Each member gets its part of the root's bytes. all, size: as above. */
+WEFT_API int weft_scatter(weft_group* group, const void* all, void* mine, size_t size,
+                          uint32_t root, weft_op* op, void* user);
+
+/* As weft_gather, and all members have the result. */
+WEFT_API int weft_all_gather(weft_group* group, const void* mine, void* all, size_t size,
+                             weft_op* op, void* user);
+
+/* Part r of `out` goes to rank r, and part r of `in` comes from there. size: bytes of one part. */
+WEFT_API int weft_all_to_all(weft_group* group, const void* out, void* in, size_t size, weft_op* op,
+                             void* user);
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,7 @@ served_call::served_call(call_table& table, peer& from, std::shared_ptr<call_han
       message_(m),
       what_(what) {
   if (m && m->complete()) whole_ = m->stored;
-  if (handler_) on = handler_->on;
+  on = handler_ && handler_->on ? handler_->on : table.owner().engine().coroutine_home();
   table.began(*this);
 }
 
@@ -90,7 +90,7 @@ bool served_call::find_handler() noexcept {
   if (now && (!now->is_inline || (!whole && what_.size <= longest_inline))) {
     handler_ = now->shared_from_this();
     ++now->running;
-    on = now->on;
+    if (now->on) on = now->on;
     return true;
   }
   only_answers_ = ending_ = true;

@@ -21,6 +21,7 @@ using runtime::engine;
 /// Progress lock held. The deadline of the call is that of the reader that starts it. \return false: it has failed, and `status` is set
 bool value_stream::begin(const next_item_operation& first) noexcept {
   begun_ = true;
+  on = with_->owner().engine().coroutine_home();
   if (first.environment) heed_deadline(*first.environment);
   over_ = start_held();
   if (!over_) self_ = shared_from_this();

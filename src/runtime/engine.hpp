@@ -193,6 +193,10 @@ class engine final : public detail::timer_service,
   /// Runs work on the threads that make progress: the thread inside run() while it waits, the
   /// progress thread while the application computes.
   executor& background() noexcept { return core_.background; }
+  /// Where coroutines resume that name no executor. Null: on the thread inside run(). An external
+  /// loop completes operations of such a thread with the progress lock held, and coroutines only
+  /// where its progress guard ends: this executor is for them.
+  executor* coroutine_home() noexcept { return core_.caller.by_calls ? this : nullptr; }
 
   // timer_service
   detail::time_point now() const noexcept override { return core_.now(); }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bindings/c/calls.hpp"
 #include "bindings/c/handles.hpp"
 
 using namespace weft;
@@ -82,6 +83,8 @@ void weft_close(weft_context* ctx) {
   if (!ctx || ctx->ctx.is_inherited()) return;
   // Does not wait for peers that copy by themselves: the end of the context ends those copies, too.
   for (const auto& [handle, r] : ctx->regions) handle->memory.release();
+  ctx->closing = true;
+  refuse_calls(*ctx);
   delete ctx;
 }
 

@@ -2,6 +2,7 @@
 // The objects behind the handles of weft.h.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -15,6 +16,7 @@
 #include <weft/weft.hpp>
 
 #include "bindings/c/ended_list.hpp"
+#include "bindings/c/served_call.hpp"
 
 struct weft_peer {
   weft_context* owner;
@@ -32,11 +34,22 @@ struct weft_region {
   weft::region memory;
 };
 
+struct weft_handler {
+  weft_context* owner;
+  weft::handler registered;
+};
+
+struct weft_group {
+  weft_context* owner;
+  weft::group members;
+};
+
 /// The order of members: operations end, and are noted, until the context is gone.
 struct weft_context {
   explicit weft_context(weft::context made) : ctx(std::move(made)), external_loop(ctx) {}
 
-  weft::c::ended_list ended;  // under external_loop::progress_guard
+  std::atomic<bool> closing{false};  // no end is reported any more
+  weft::c::ended_list ended;         // under external_loop::progress_guard
   weft::context ctx;
   weft::external_loop external_loop;
 
@@ -46,6 +59,9 @@ struct weft_context {
   std::map<weft_listener*, std::unique_ptr<weft_listener>> listeners;
   std::map<void*, weft::shared_memory> memory;
   std::map<weft_region*, std::unique_ptr<weft_region>> regions;
+  std::map<weft_group*, std::unique_ptr<weft_group>> groups;
+  std::map<weft_handler*, std::unique_ptr<weft_handler>> handlers;
+  weft::c::served_calls calls;
   weft::errc failed = weft::errc::ok;
   std::string why;
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <type_traits>
 
+#include "bindings/c/chain.hpp"
 #include "bindings/c/handles.hpp"
 
 namespace weft::c {
@@ -69,6 +70,11 @@ inline bool unused(const weft_op* memory) noexcept {
   return !memory || head_of(memory).what == op_head::kind::none;
 }
 
+inline chain_op& chain_in(op_head& head) noexcept { return static_cast<chain_op&>(head); }
+inline const chain_op& chain_in(const op_head& head) noexcept {
+  return static_cast<const chain_op&>(head);
+}
+
 /// Calls `f` with the operation in its own type.
 template <class Head, class F>
 decltype(auto) visit(Head& head, F f) {
@@ -85,6 +91,8 @@ decltype(auto) visit(Head& head, F f) {
       return f(update_op::in(head));
     case op_head::kind::notified:
       return f(notified_op::in(head));
+    case op_head::kind::chain:
+      return f(chain_in(head));
     case op_head::kind::probe:
     case op_head::kind::none:
       break;

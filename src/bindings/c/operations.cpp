@@ -47,6 +47,7 @@ void tell(const op_head& op, weft_completion& c) noexcept {
     if constexpr (requires { o.got.size; }) of_message(o.got);
     if constexpr (requires { o.got.value; }) of_message({o.got.source, {o.got.value}, 0});
     if constexpr (requires { o.found; }) of_message({no_peer, {o.found}, 0});
+    if constexpr (requires { o.runs; }) of_message({no_peer, {}, o.size});
   });
 }
 
@@ -152,7 +153,12 @@ void weft_discard(weft_context* ctx, weft_message* message) {
 
 void weft_cancel(weft_op* op) {
   if (unused(op)) return;
-  visit(head_of(op), [](auto& o) { o.owner.external_loop.cancel(o); });
+  visit(head_of(op), [](auto& o) {
+    if constexpr (std::is_same_v<decltype(o), chain_op&>)
+      o.cancel();
+    else
+      o.owner.external_loop.cancel(o);
+  });
 }
 
 void weft_result(const weft_op* op, weft_completion* result) {
@@ -254,7 +260,8 @@ int weft_arm(weft_context* ctx, int* timeout_ms) {
   const auto until = ctx->external_loop.arm();
   // A thread that ends an operation after `arm` rings; before it, another thread may have ended
   // one.
-  if (!until || to_tell()) return WEFT_DONE;
+  // What the first look has let run may have ended one, too.
+  if (!until || to_tell() || to_tell()) return WEFT_DONE;
   if (timeout_ms) *timeout_ms = milliseconds_until(*until);
   return WEFT_OK;
 }
