@@ -29,9 +29,9 @@ class call_handler;
 class call {
  public:
   am number() const noexcept;
-  endpoint from() const;              ///< the caller
-  std::size_t size() const noexcept;  ///< bytes of the arguments
-  bool wants_reply() const noexcept;  ///< false: it was posted, and replies are dropped
+  endpoint from() const;               ///< the caller
+  std::size_t size() const noexcept;   ///< bytes of the arguments
+  bool wants_reply() const noexcept;   ///< false: it was posted, and replies are dropped
   bool wants_stream() const noexcept;  ///< it was made by endpoint::call_stream
 
   /// The arguments, if they were short and are here as a whole; empty otherwise. Valid until
@@ -64,9 +64,9 @@ class call {
   }
 
   /// Sends one value of a stream, before the end of the handler, which ends the stream. A call that
-  /// wants a stream gets no other reply. Waits while the caller has 16 values that it has not taken;
-  /// ends as `endpoint::send` does, with errc::invalid_argument for any other call.
-  /// \param data unchanged until the end
+  /// wants a stream gets no other reply. Waits while the caller has 16 values that it has not
+  /// taken; ends as `endpoint::send` does, with errc::invalid_argument for any other call. \param
+  /// data unchanged until the end
   detail::item_request reply_next(const_buffer data) noexcept { return {self_, data}; }
 
   /// For weft's own layers.

@@ -10,8 +10,8 @@
 #include <string>
 
 #include <weft/call.hpp>
-#include <weft/detail/call_code.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/detail/call_code.hpp>
 #include <weft/endpoint.hpp>
 #include <weft/listener.hpp>
 #include <weft/metrics.hpp>

@@ -406,8 +406,8 @@ typedef struct weft_served_call weft_served_call; /* a call that waits for this 
 
 /* Calls a peer's handler and receives the reply. args: unchanged until the end. reply: receives it;
  * a longer one ends the call with TRUNCATED. timeout_ms: the deadline, which the handler learns,
- * too; negative: none. The completion's size is the bytes of the reply. Errors: REFUSED (there is no
- * such handler, or it refused; weft_explain has its text), TIMED_OUT, TRUNCATED, STOPPED (the
+ * too; negative: none. The completion's size is the bytes of the reply. Errors: REFUSED (there is
+ * no such handler, or it refused; weft_explain has its text), TIMED_OUT, TRUNCATED, STOPPED (the
  * handler learns of it), PEER_LOST, CLOSED, OUT_OF_MEMORY, PROTOCOL_ERROR. */
 WEFT_API int weft_call(weft_peer* to, uint32_t number, const void* args, size_t size, void* reply,
                        size_t reply_size, int timeout_ms, weft_op* op, void* user);
@@ -450,8 +450,8 @@ WEFT_API int weft_served_recv(weft_served_call* call, void* into, size_t size, w
  * still needs its answer, which is dropped. */
 WEFT_API int weft_served_stopped(const weft_served_call* call);
 
-/* Answers a call; to a weft_post the answer is dropped. Ends when the memory may be used again; such
- * an operation cannot be cancelled. The handle of the call is invalid at once. Errors:
+/* Answers a call; to a weft_post the answer is dropped. Ends when the memory may be used again;
+ * such an operation cannot be cancelled. The handle of the call is invalid at once. Errors:
  * INVALID_ARGUMENT (it has its answer), and those of weft_send. */
 WEFT_API int weft_reply(weft_served_call* call, const void* data, size_t size, weft_op* op,
                         void* user);
@@ -468,9 +468,9 @@ WEFT_API int weft_refuse(weft_served_call* call, const char* why);
  * never meet those of the application. weft allocates memory for a collective.
  *
  * When a member dies, leaves, or cancels a collective, all collectives of the group end at every
- * member with PEER_LOST, CLOSED or STOPPED, and so do later ones; weft_shrink makes a group of those
- * that are left. Other errors: INVALID_ARGUMENT (no such root, type or operation; a process that is
- * no member), OUT_OF_MEMORY. weft/group.hpp says more. All of this since WEFT_5. */
+ * member with PEER_LOST, CLOSED or STOPPED, and so do later ones; weft_shrink makes a group of
+ * those that are left. Other errors: INVALID_ARGUMENT (no such root, type or operation; a process
+ * that is no member), OUT_OF_MEMORY. weft/group.hpp says more. All of this since WEFT_5. */
 
 typedef struct weft_group weft_group;
 
@@ -497,26 +497,26 @@ WEFT_API int weft_shrink(weft_group* group, weft_group** made, weft_op* op, void
 
 /* NOLINTBEGIN(readability-identifier-naming): as C has it */
 typedef enum weft_type { /* of the elements of a reduction */
-  WEFT_INT8 = 1,
-  WEFT_UINT8 = 2,
-  WEFT_INT16 = 3,
-  WEFT_UINT16 = 4,
-  WEFT_INT32 = 5,
-  WEFT_UINT32 = 6,
-  WEFT_INT64 = 7,
-  WEFT_UINT64 = 8,
-  WEFT_FLOAT = 9,
-  WEFT_DOUBLE = 10
+                         WEFT_INT8 = 1,
+                         WEFT_UINT8 = 2,
+                         WEFT_INT16 = 3,
+                         WEFT_UINT16 = 4,
+                         WEFT_INT32 = 5,
+                         WEFT_UINT32 = 6,
+                         WEFT_INT64 = 7,
+                         WEFT_UINT64 = 8,
+                         WEFT_FLOAT = 9,
+                         WEFT_DOUBLE = 10
 } weft_type;
 
 typedef enum weft_reduction { /* how two elements become one; the last three: of integers */
-  WEFT_SUM = 1,
-  WEFT_PRODUCT = 2,
-  WEFT_MIN = 3,
-  WEFT_MAX = 4,
-  WEFT_AND = 5,
-  WEFT_OR = 6,
-  WEFT_XOR = 7
+                              WEFT_SUM = 1,
+                              WEFT_PRODUCT = 2,
+                              WEFT_MIN = 3,
+                              WEFT_MAX = 4,
+                              WEFT_AND = 5,
+                              WEFT_OR = 6,
+                              WEFT_XOR = 7
 } weft_reduction;
 /* NOLINTEND(readability-identifier-naming) */
 
@@ -527,8 +527,8 @@ WEFT_API int weft_group_barrier(weft_group* group, weft_op* op, void* user);
 WEFT_API int weft_broadcast(weft_group* group, void* data, size_t size, uint32_t root, weft_op* op,
                             void* user);
 
-/* Reduces the members' elements, position by position, in the order of ranks. result: at the root as
- * long as `mine`; elsewhere not used, may be NULL. count: of elements, the same everywhere. */
+/* Reduces the members' elements, position by position, in the order of ranks. result: at the root
+ * as long as `mine`; elsewhere not used, may be NULL. count: of elements, the same everywhere. */
 WEFT_API int weft_reduce(weft_group* group, const void* mine, void* result, size_t count,
                          weft_type type, weft_reduction how, uint32_t root, weft_op* op,
                          void* user);
@@ -537,8 +537,8 @@ WEFT_API int weft_reduce(weft_group* group, const void* mine, void* result, size
 WEFT_API int weft_all_reduce(weft_group* group, void* data, size_t count, weft_type type,
                              weft_reduction how, weft_op* op, void* user);
 
-/* Each member gets the reduction of the elements of the ranks up to its own (inclusive), in place of
- * its own elements. */
+/* Each member gets the reduction of the elements of the ranks up to its own (inclusive), in place
+ * of its own elements. */
 WEFT_API int weft_scan(weft_group* group, void* data, size_t count, weft_type type,
                        weft_reduction how, weft_op* op, void* user);
 

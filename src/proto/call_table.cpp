@@ -92,8 +92,8 @@ call_table::verdict call_table::on_whole(peer& from, call_tag t, std::uint64_t i
   if (t.kind == call_kind::item) return verdict::keep;
   call_handler* const h = find(t.number);
   // In order: not before calls of this peer that wait.
-  if (!h || t.kind == call_kind::stream_request || !h->is_inline || !may_begin() || (from.calls && from.calls->waiting.first) ||
-      data.size() > longest_inline)
+  if (!h || t.kind == call_kind::stream_request || !h->is_inline || !may_begin() ||
+      (from.calls && from.calls->waiting.first) || data.size() > longest_inline)
     return verdict::keep;
   answer_inline(*h, from, t, data);
   return verdict::taken;
@@ -199,7 +199,8 @@ void call_table::begin(inbound_message& m) noexcept {
       c->answer(call_status::stopped, {});
   } else if (h && h->is_inline && t.kind == call_kind::stream_request) {
     from.receiver().discard(m);
-    refuse(from, what, fmt::format("handler {} is inline, and gives no stream of values", t.number));
+    refuse(from, what,
+           fmt::format("handler {} is inline, and gives no stream of values", t.number));
   } else if (h && h->is_inline && m.complete() && m.total <= longest_inline) {
     answer_inline(*h, from, t, {m.stored, m.total});
     from.receiver().discard(m);

@@ -95,15 +95,15 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   std::unique_ptr<std::byte[], free_memory> allocated;
   std::array<std::byte, short_size> brief;
 
-  std::uint32_t eager_units = 0;   ///< credit that the message holds
-  local_id sender_id = 0;          ///< the sender's number of the message; 0: it needs no answer
-  bool rendezvous = false;         ///< the rest waits for an answer
-  bool eager_done = false;         ///< all of the part that was not requested is here
-  bool given_up = false;           ///< was matched, but is not wanted any more
-  bool claimed = false;            ///< unexpected, and will be received by the call that claimed it
-  bool is_signal = false;          ///< it holds no credit: the receiver counts it
-  bool is_call = false;            ///< unexpected, for the call table instead of a receive
-  bool placing = false;            ///< the transport was told where its next frame belongs
+  std::uint32_t eager_units = 0;  ///< credit that the message holds
+  local_id sender_id = 0;         ///< the sender's number of the message; 0: it needs no answer
+  bool rendezvous = false;        ///< the rest waits for an answer
+  bool eager_done = false;        ///< all of the part that was not requested is here
+  bool given_up = false;          ///< was matched, but is not wanted any more
+  bool claimed = false;           ///< unexpected, and will be received by the call that claimed it
+  bool is_signal = false;         ///< it holds no credit: the receiver counts it
+  bool is_call = false;           ///< unexpected, for the call table instead of a receive
+  bool placing = false;           ///< the transport was told where its next frame belongs
 
   bool whole() const noexcept { return arrived == total; }
   /// All bytes that the peer sends without a request are here.

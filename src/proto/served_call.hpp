@@ -110,9 +110,9 @@ class served_call final : public operation, detail::detached_task_owner {
   const std::byte* whole_ = nullptr;  // the bytes of the message, if all are here
   const call_facts what_;
   reply_state reply_ = reply_state::none;
-  bool ending_ = false;        // the coroutine has ended; progress lock held
-  bool stop_queued_ = false;   // progress lock held
-  bool only_answers_ = false;  // there is no coroutine
+  bool ending_ = false;                             // the coroutine has ended; progress lock held
+  bool stop_queued_ = false;                        // progress lock held
+  bool only_answers_ = false;                       // there is no coroutine
   std::uint32_t items_allowed_ = most_items_ahead;  // progress lock held, as is the next one
   detail::item_operation* held_back_ = nullptr;     // a value that is one too many
   call_status status_ = call_status::ok;

@@ -18,7 +18,8 @@ namespace weft::proto {
 using detail::next_item_operation;
 using runtime::engine;
 
-/// Progress lock held. The deadline of the call is that of the reader that starts it. \return false: it has failed, and `status` is set
+/// Progress lock held. The deadline of the call is that of the reader that starts it. \return
+/// false: it has failed, and `status` is set
 bool value_stream::begin(const next_item_operation& first) noexcept {
   begun_ = true;
   on = with_->owner().engine().coroutine_home();

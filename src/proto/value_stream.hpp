@@ -21,7 +21,9 @@ class value_stream final : public detail::call_operation,
  public:
   value_stream(detail::peer_name to, std::shared_ptr<peer> keep, am number,
                detail::call_bytes args) noexcept
-      : call_operation(to, number, &last_part_ended), args_(std::move(args)), with_(std::move(keep)) {}
+      : call_operation(to, number, &last_part_ended),
+        args_(std::move(args)),
+        with_(std::move(keep)) {}
 
   // --- the reader -------------------------------------------------------------------------------
 

@@ -140,8 +140,7 @@ task<void> value_streams(context& here, endpoint other) {
     co_await fly.join();
   }
   const std::vector<std::size_t> sizes{0, 100, 8000, 70'000, 5, 1'500'000, 1, 70'000, 70'000};
-  async_generator<std::string> long_ones =
-      other.call_stream<std::string>(at(texts, !Left), sizes);
+  async_generator<std::string> long_ones = other.call_stream<std::string>(at(texts, !Left), sizes);
   for (const std::size_t n : sizes) {
     const std::string* const text = co_await long_ones.next();
     expect(text && *text == std::string(n, static_cast<char>('a' + n % 26)), "a long value");

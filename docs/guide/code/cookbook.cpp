@@ -17,6 +17,7 @@ using namespace weft;
 using namespace std::chrono_literals;
 
 constexpr tag bids{1}, orders{2}, pieces{3}, halves{4}, questions{5}, where{6}, jobs{7};
+constexpr am find_primes{1};
 
 // [first of two]
 task<int> first_of_two(endpoint peer) {
@@ -64,6 +65,23 @@ task<void> answer_everyone(context& ctx, int how_many) {
     text += "!";
     co_await ctx.peer(about.source).send_value(questions, text);
   }
+}
+// [end]
+
+// [stream of answers]
+async_generator<int> primes(int below) {
+  for (int n = 2; n < below; ++n) {
+    bool prime = true;
+    for (int d = 2; d * d <= n; ++d) prime = prime && n % d != 0;
+    if (prime) co_yield n;
+  }
+}
+
+task<int> first_prime_after(endpoint owner, int least) {
+  async_generator<int> all = owner.call_stream<int>(find_primes, 1'000'000);
+  while (int* prime = co_await all.next())
+    if (*prime > least) co_return *prime;  // the generator ends, and stops the handler
+  throw std::runtime_error("no such prime");
 }
 // [end]
 
@@ -140,6 +158,7 @@ task<void> first_rank(context& ctx) {
   group world = ctx.world();
   endpoint peer = world[1];
   std::printf("first of two: %d\n", co_await first_of_two(peer));
+  handler by_request = ctx.on<async_generator<int>(int)>(find_primes, &primes);
   std::vector<double> much(1'000'000, 1.0);
   std::printf("sent in time: %d\n", co_await send_in_time(peer, much));
   co_await peer.send_value(questions, 0);
@@ -183,6 +202,7 @@ task<void> second_rank(context& ctx) {
   std::string address = co_await peer.recv_value<std::string>(where);
   endpoint service = co_await reach_service(ctx, address);
   co_await service.send_value(jobs, 42);
+  if (co_await first_prime_after(peer, 1000) != 1009) throw std::runtime_error("another prime");
   co_await world.barrier();
   co_await sum_of_the_living(world, 2);
 }

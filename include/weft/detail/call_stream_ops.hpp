@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <weft/coro/async_generator.hpp>
 #include <weft/detail/call_ops.hpp>
@@ -99,7 +100,8 @@ class item_source {
 };
 
 template <class T>
-async_generator<T> values_from(item_source items) {
+async_generator<T> values_from(item_source from) {
+  const item_source items = std::move(from);  // a parameter would live as long as the generator
   for (;;) {
     const bool more = co_await items.next();
     if (!more) co_return;

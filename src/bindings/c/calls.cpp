@@ -85,9 +85,9 @@ int weft_call(weft_peer* to, uint32_t number, const void* args, size_t size, voi
 int weft_post(weft_peer* to, uint32_t number, const void* args, size_t size, weft_op* op,
               void* user) {
   if (!to || !op || (!args && size != 0)) return WEFT_INVALID_ARGUMENT;
-  return send_op::post(
-      op, *to->owner, to->to.post_bytes(am{number}, {static_cast<const std::byte*>(args), size}),
-      user);
+  return send_op::post(op, *to->owner,
+                       to->to.post_bytes(am{number}, {static_cast<const std::byte*>(args), size}),
+                       user);
 }
 
 int weft_handler_open(weft_context* ctx, uint32_t number, weft_handler_fn f, void* user,
@@ -97,9 +97,9 @@ int weft_handler_open(weft_context* ctx, uint32_t number, weft_handler_fn f, voi
   return guarded(*ctx, [&] {
     auto h = std::make_unique<weft_handler>();
     h->owner = ctx;
-    h->registered = ctx->ctx.on(
-        am{number}, [ctx, f, user](call c) { return serve(*ctx, f, user, c); },
-        {.where = &home(ctx->ctx)});
+    h->registered =
+        ctx->ctx.on(am{number}, [ctx, f, user](call c) { return serve(*ctx, f, user, c); },
+                    {.where = &home(ctx->ctx)});
     const std::lock_guard lock(ctx->mutex);
     weft_handler* const handle = h.get();
     ctx->handlers.emplace(handle, std::move(h));

@@ -68,14 +68,13 @@ int chain_op::post(weft_op* memory, weft_context& of, void* u,
   chain_op& op = *::new (static_cast<void*>(memory)) chain_op(of, u);
   op.waited = true;  // nothing else reports it before this call has looked
   std::string why;
-  const int made = guarded(
-      of, [&] {
-        auto runs = std::make_unique<chain>(of, op);
-        task<void> x = make(with, runs->result);
-        op.runs = runs.get();
-        const external_loop::call here(of.external_loop);
-        runs.release()->run(std::move(x));
-      });
+  const int made = guarded(of, [&] {
+    auto runs = std::make_unique<chain>(of, op);
+    task<void> x = make(with, runs->result);
+    op.runs = runs.get();
+    const external_loop::call here(of.external_loop);
+    runs.release()->run(std::move(x));
+  });
   if (made != WEFT_OK) {
     op.now = stage::told;
     op.status = static_cast<errc>(-made);

@@ -25,8 +25,9 @@ struct chain_result {
 
 class chain;
 
-/// The content of the weft_op of a coroutine. The coroutine has memory of its own, `runs`, until its
-/// end; what is asked for afterwards is here. Under external_loop::progress_guard while in flight.
+/// The content of the weft_op of a coroutine. The coroutine has memory of its own, `runs`, until
+/// its end; what is asked for afterwards is here. Under external_loop::progress_guard while in
+/// flight.
 class chain_op final : public op_head {
  public:
   explicit chain_op(weft_context& of, void* u) noexcept : owner(of) {

@@ -8,7 +8,17 @@ namespace weft::c {
 
 /// The beginning of every weft_op. Under external_loop::progress_guard once it is in flight.
 struct op_head {
-  enum class kind : std::uint8_t { none, send, recv, claimed, probe, transfer, update, notified, chain };
+  enum class kind : std::uint8_t {
+    none,
+    send,
+    recv,
+    claimed,
+    probe,
+    transfer,
+    update,
+    notified,
+    chain
+  };
   enum class stage : std::uint8_t { in_flight, ended, told };
 
   op_head* before = nullptr;

@@ -135,8 +135,7 @@ uint32_t weft_group_rank(const weft_group* group) {
 }
 uint32_t weft_group_size(const weft_group* group) { return group ? group->members.size() : 0; }
 
-int weft_split(weft_group* group, int colour, int key, weft_group** made, weft_op* op,
-               void* user) {
+int weft_split(weft_group* group, int colour, int key, weft_group** made, weft_op* op, void* user) {
   if (!group || !op || !made) return WEFT_INVALID_ARGUMENT;
   *made = nullptr;
   return post(group, op, user, [&](const weft::group& g) {
@@ -177,8 +176,8 @@ int weft_reduce(weft_group* group, const void* mine, void* result, size_t count,
   });
 }
 
-int weft_all_reduce(weft_group* group, void* data, size_t count, weft_type type,
-                    weft_reduction how, weft_op* op, void* user) {
+int weft_all_reduce(weft_group* group, void* data, size_t count, weft_type type, weft_reduction how,
+                    weft_op* op, void* user) {
   if (!group || !op || lacks(data, count)) return WEFT_INVALID_ARGUMENT;
   return post(group, op, user, [&](const weft::group& g) {
     return with_reduction(type, how, [&]<class T>(T, auto combine) {

@@ -206,13 +206,14 @@ int main(void) {
 
   check_group(world);
   check_in_flight(ctx, world);
-  const int r = weft_split(world, (int)(weft_rank(ctx) % 2), -(int)weft_rank(ctx), &half, &op, NULL);
+  const int r =
+      weft_split(world, (int)(weft_rank(ctx) % 2), -(int)weft_rank(ctx), &half, &op, NULL);
   CHECK(end_of(r, &op, &about) == WEFT_OK);
   CHECK(weft_group_size(half) == weft_size(ctx) / 2);
   CHECK(weft_group_rank(half) == (weft_size(ctx) - 1 - weft_rank(ctx)) / 2);
   check_group(half);
   weft_group_free(half);
-  CHECK(weft_barrier(ctx) == WEFT_OK); /* a rank that leaves ends what is in flight of its groups */
+  CHECK(end_of(weft_group_barrier(world, &op, NULL), &op, &about) == WEFT_OK);
   weft_close(ctx);
   return 0;
 }

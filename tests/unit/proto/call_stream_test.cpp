@@ -88,9 +88,8 @@ class values_reading final : weft::detail::detached_task_owner {
 
  private:
   task<void> read(peer& from, am number, int rounds, int most) {
-    strings all = weft::detail::values_from<std::string>(
-        item_source({&from, from.id()}, from.shared_from_this(), number,
-                    weft::detail::pack_values(rounds)));
+    strings all = weft::detail::values_from<std::string>(item_source(
+        {&from, from.id()}, from.shared_from_this(), number, weft::detail::pack_values(rounds)));
     while (std::string* text = co_await all.next()) {
       CHECK(text->size() == value_sizes[static_cast<std::size_t>(got) % value_sizes.size()]);
       if (++got == most) break;
