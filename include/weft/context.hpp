@@ -133,8 +133,11 @@ class context {
   /// The same, by values: `ctx.on<double(int, std::string)>(am{7}, f)`. Arguments that do not fit
   /// the types are refused.
   /// \param number, how as above
+  ///
+  /// A signature whose result is async_generator<T> is for `call_stream`: f is a generator, or
+  /// returns one. It is destroyed when the caller has left.
   /// \param f callable with the arguments; returns the result, or a task of it. A span or
-  ///        string_view among the arguments is valid until the task has ended
+  ///        string_view among the arguments is valid until the task, or the generator, has ended
   template <class Signature, class F>
   [[nodiscard]] handler on(am number, F f, handler_options how = {}) {
     return add_handler(number, std::make_unique<detail::typed_code<Signature, F>>(std::move(f)),

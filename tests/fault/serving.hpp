@@ -69,8 +69,8 @@ inline weft::task<void> call_and_wait(endpoint there, errc& how) {
 inline weft::task<void> call_with_body(endpoint there, errc& how) {
   const std::vector<std::byte> data(body_size);
   std::byte reply{};
-  const auto r = co_await weft::as_result(
-      there.call(takes_body, data, weft::mutable_buffer(&reply, 1)));
+  const auto r =
+      co_await weft::as_result(there.call(takes_body, data, weft::mutable_buffer(&reply, 1)));
   how = r.code();
 }
 /// Reads slowly, so that values are on their way.

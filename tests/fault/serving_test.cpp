@@ -43,8 +43,7 @@ task<void> kill_when(const int& notes, const three_calls& of, pid_t victim) {
 }
 
 /// The called process is killed when its handlers run.
-task<three_calls> call_one_that_dies(weft::listener& listening, program& victim,
-                                     const int& notes) {
+task<three_calls> call_one_that_dies(weft::listener& listening, program& victim, const int& notes) {
   weft::endpoint there = co_await listening.accept();
   three_calls calls;
   weft::scope both;
@@ -63,8 +62,8 @@ task<three_calls> call_one_that_is_stopped(weft::listener& listening, program& o
   weft::async_generator<int> values = there.call_stream<int>(serving::gives_values);
   const int* const first = co_await values.next();
   if (first) ++calls.values_read;
-  const auto before = co_await weft::as_result(
-      weft::within(50ms, serving::call_and_wait(there, calls.wait)));
+  const auto before =
+      co_await weft::as_result(weft::within(50ms, serving::call_and_wait(there, calls.wait)));
   CHECK(before.code() == errc::ok);
   CHECK(calls.wait == errc::timed_out);
   CHECK(notes == 1);
@@ -77,8 +76,8 @@ task<three_calls> call_one_that_is_stopped(weft::listener& listening, program& o
   const auto late = co_await weft::as_result(weft::within(50ms, there.call<void>(serving::waits)));
   calls.wait = late.code();
   std::vector<std::byte> data(serving::body_size);
-  const auto large = co_await weft::as_result(
-      weft::within(50ms, there.call(serving::takes_body, data, {})));
+  const auto large =
+      co_await weft::as_result(weft::within(50ms, there.call(serving::takes_body, data, {})));
   calls.body = large.code();
   ::kill(other.pid(), SIGCONT);
   int running = 1;
@@ -129,7 +128,8 @@ TEST_CASE("calls: a process dies, or is stopped, in the middle of calls") {
       }
       {
         const auto victim = come("serve");
-        const three_calls ends = weft::run(s.ctx, call_one_that_dies(s.listening, *victim, s.notes));
+        const three_calls ends =
+            weft::run(s.ctx, call_one_that_dies(s.listening, *victim, s.notes));
         CHECK(victim->wait() == 128 + SIGKILL);
         CHECK(ends.wait == errc::peer_lost);
         CHECK(ends.body == errc::peer_lost);
