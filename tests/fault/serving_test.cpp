@@ -75,10 +75,6 @@ task<three_calls> call_one_that_is_stopped(weft::listener& listening, program& o
   }
   const auto late = co_await weft::as_result(weft::within(50ms, there.call<void>(serving::waits)));
   calls.wait = late.code();
-  std::vector<std::byte> data(serving::body_size);
-  const auto large =
-      co_await weft::as_result(weft::within(50ms, there.call(serving::takes_body, data, {})));
-  calls.body = large.code();
   ::kill(other.pid(), SIGCONT);
   int running = 1;
   while (running != 0) running = co_await there.call<int>(serving::how_many);
@@ -141,7 +137,6 @@ TEST_CASE("calls: a process dies, or is stopped, in the middle of calls") {
         const three_calls ends =
             weft::run(s.ctx, call_one_that_is_stopped(s.listening, *other, s.notes));
         CHECK(ends.wait == errc::timed_out);
-        CHECK(ends.body == errc::timed_out);
         CHECK(ends.values == errc::timed_out);
         CHECK(ends.values_read == 1);
         CHECK(other->wait() == 0);
