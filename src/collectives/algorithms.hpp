@@ -13,18 +13,23 @@
 
 namespace weft::collectives {
 
-/// Memory that an algorithm needs for itself.
+/// Memory that an algorithm needs for itself. That of a few elements needs no allocation.
 class scratch {
  public:
   /// \throws std::bad_alloc
   explicit scratch(std::size_t bytes)
-      : bytes_(bytes), memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)) {}
-  mutable_buffer all() const noexcept { return {memory_.get(), bytes_}; }
-  mutable_buffer part(std::size_t from, std::size_t size) const noexcept {
+      : bytes_(bytes),
+        memory_(bytes > sizeof few_ ? std::make_unique_for_overwrite<std::byte[]>(bytes)
+                                    : nullptr) {}
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  mutable_buffer all() noexcept { return {memory_ ? memory_.get() : few_, bytes_}; }
+  mutable_buffer part(std::size_t from, std::size_t size) noexcept {
     return all().subspan(from, size);
   }
 
  private:
+  alignas(std::max_align_t) std::byte few_[64];
   std::size_t bytes_;
   std::unique_ptr<std::byte[]> memory_;
 };

@@ -7,7 +7,7 @@ namespace weft::collectives {
 task<void> all_gather_bruck(collective c, const_buffer mine, mutable_buffer all) {
   const peer_id me = c.rank(), n = c.size();
   const std::size_t block = mine.size();
-  const scratch memory(n * block);  // block k is that of rank me + k
+  scratch memory(n * block);  // block k is that of rank me + k
   copy(mine, memory.part(0, block));
   for (peer_id have = 1; have < n; have *= 2) {
     const std::size_t bytes = std::min(have, n - have) * block;

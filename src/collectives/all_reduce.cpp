@@ -38,21 +38,24 @@ task<void> fold(const collective& c, const folding& f, mutable_buffer data, muta
 
 task<void> unfold(const collective& c, const folding& f, mutable_buffer data) {
   if (!f.is_pair()) co_return;
-  if (f.idle)
+  if (f.idle) {
+    c.leave_background(data.size());
     co_await together(c, c.recv(f.me + 1, data));
-  else
+  } else {
     co_await together(c, c.send(f.me - 1, data));
+  }
 }
 
 }  // namespace
 
 task<void> all_reduce_doubling(collective c, mutable_buffer data, const reduction& how) {
   const folding f(c);
-  const scratch theirs(data.size());
+  scratch theirs(data.size());
   if (f.is_pair()) co_await fold(c, f, data, theirs.all(), how);
   for (peer_id step = 1; !f.idle && step < f.n; step *= 2) {
     const peer_id other = f.rank(f.folded ^ step);
-    co_await together(c, c.recv(other, theirs.all()), c.send(other, data));
+    if (2 * step == f.n && !f.is_pair()) c.leave_background(data.size());
+    co_await together(c, c.send(other, data), c.recv(other, theirs.all()));
     if (other < f.me)
       how(theirs.all(), data, data.data());
     else
@@ -66,12 +69,12 @@ task<void> all_reduce_doubling(collective c, mutable_buffer data, const reductio
 /// with p ranks only a p-th of the data leaves for each rank.
 task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const reduction& how) {
   const folding f(c);
-  const scratch theirs(data.size());
-  if (f.is_pair()) co_await fold(c, f, data, theirs.all(), how);
   const division blocks(data.size(), how.element, f.n);
   const auto run = [&](peer_id from, peer_id count) {
     return data.subspan(blocks.begin(from), blocks.begin(from + count) - blocks.begin(from));
   };
+  scratch theirs(f.is_pair() ? data.size() : run(0, f.n / 2).size());
+  if (f.is_pair()) co_await fold(c, f, data, theirs.all(), how);
   peer_id begin = 0, count = f.n;  // the blocks that this rank still reduces
   for (peer_id step = 1; !f.idle && step < f.n; step *= 2) {
     const peer_id other = f.rank(f.folded ^ step);
@@ -87,8 +90,9 @@ task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const redu
   for (peer_id step = f.n / 2; !f.idle && step != 0; step /= 2) {
     const peer_id other = f.rank(f.folded ^ step);
     const bool upper = (f.folded & step) != 0;
-    const peer_id theirs_from = upper ? begin - count : begin + count;
-    co_await together(c, c.recv(other, run(theirs_from, count)), c.send(other, run(begin, count)));
+    const mutable_buffer theirs_now = run(upper ? begin - count : begin + count, count);
+    if (step == 1 && !f.is_pair()) c.leave_background(theirs_now.size());
+    co_await together(c, c.send(other, run(begin, count)), c.recv(other, theirs_now));
     if (upper) begin -= count;
     count *= 2;
   }
@@ -98,7 +102,7 @@ task<void> all_reduce_rabenseifner(collective c, mutable_buffer data, const redu
 task<void> all_reduce_ring(collective c, mutable_buffer data, const reduction& how) {
   const peer_id me = c.rank(), n = c.size();
   const division blocks(data.size(), how.element, n);
-  const scratch theirs(blocks.size(0));
+  scratch theirs(blocks.size(0));
   const auto block = [&](peer_id k) { return data.subspan(blocks.begin(k), blocks.size(k)); };
   // At the end this rank has the sum of its own block.
   for (peer_id s = 1; s != n; ++s) {

@@ -18,7 +18,7 @@ std::vector<std::size_t> begins(const std::vector<std::size_t>& parts) {
 task<void> all_to_all_bruck(collective c, const_buffer out, mutable_buffer in) {
   const peer_id me = c.rank(), n = c.size();
   const std::size_t block = out.size() / n;
-  const scratch memory(out.size()), leaving(out.size()), coming(out.size());
+  scratch memory(out.size()), leaving(out.size()), coming(out.size());
   const auto of = [&](peer_id k) { return memory.part(k * block, block); };
   for (peer_id k = 0; k != n; ++k) copy(out.subspan((me + k) % n * block, block), of(k));
   for (peer_id step = 1; step < n; step *= 2) {

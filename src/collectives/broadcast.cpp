@@ -29,6 +29,8 @@ struct from_root {
 task<void> broadcast_binomial(collective c, mutable_buffer data, peer_id root) {
   const from_root v(c, root);
   peer_id span = v.span();
+  const bool last = span == 1 || v.me + 1 == v.n;
+  if (last) c.leave_background(data.size());
   if (v.me != 0) co_await together(c, c.recv(v.rank(v.me - span), data));
   for (span /= 2; span != 0; span /= 2)
     if (v.me + span < v.n) co_await together(c, c.send(v.rank(v.me + span), data));

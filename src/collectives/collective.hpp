@@ -9,6 +9,7 @@
 #include <weft/coro/detail/awaitable.hpp>
 
 #include "collectives/communicator.hpp"
+#include "proto/select.hpp"
 
 namespace weft::collectives {
 
@@ -39,6 +40,15 @@ class collective {
   }
   detail::recv_request recv(peer_id from, mutable_buffer into) const {
     return {nullptr, of_->peer(from), tag_, into};
+  }
+
+  /// Before the last message that this member waits for: no other member waits for what comes after
+  /// it. If it is short it need not move while the application computes, and its arrival interrupts
+  /// no computation: from here on the coroutine is where it began.
+  /// \param bytes of that message
+  void leave_background(std::size_t bytes) const noexcept {
+    if (!where_ || bytes > proto::one_frame) return;
+    if (back_to_ || where_->home == &of_->engine()) where_->on = back_to_;
   }
 
   /// Awaited last: moves the coroutine back to where it was. After a failure it revokes the group.

@@ -34,7 +34,7 @@ void rotate_blocks(const tree& t, std::size_t block, Copy copy_block) {
 task<void> gather_binomial(collective c, const_buffer mine, mutable_buffer all, peer_id root) {
   const tree t(c, root);
   const std::size_t block = mine.size();
-  const scratch memory(t.below(t.me, t.span) * block);
+  scratch memory(t.below(t.me, t.span) * block);
   copy(mine, memory.part(0, block));
   for (peer_id step = 1; step < t.span && t.me + step < t.n; step *= 2)
     co_await together(c, c.recv(t.rank(t.me + step),
@@ -51,7 +51,7 @@ task<void> gather_binomial(collective c, const_buffer mine, mutable_buffer all, 
 task<void> scatter_binomial(collective c, const_buffer all, mutable_buffer mine, peer_id root) {
   const tree t(c, root);
   const std::size_t block = mine.size();
-  const scratch memory(t.below(t.me, t.span) * block);
+  scratch memory(t.below(t.me, t.span) * block);
   if (t.me == 0)
     rotate_blocks(t, block, [&](std::size_t to, std::size_t from) {
       copy(all.subspan(from, block), memory.part(to, block));

@@ -14,7 +14,7 @@ task<void> reduce_binomial(collective c, const_buffer mine, mutable_buffer resul
   const peer_id v = (me + n - first) % n;
   const auto rank = [&](peer_id relative) { return (relative + first) % n; };
   const bool has_place = me == root && v == 0;
-  const scratch memory(mine.size() * (has_place ? 1 : 2));
+  scratch memory(mine.size() * (has_place ? 1 : 2));
   const mutable_buffer theirs = memory.part(0, mine.size());
   const mutable_buffer sum = has_place ? result : memory.part(mine.size(), mine.size());
   copy(mine, sum);
@@ -37,7 +37,7 @@ task<void> reduce_ring(collective c, const_buffer mine, mutable_buffer result, c
                        peer_id root) {
   const peer_id me = c.rank(), n = c.size();
   const division blocks(mine.size(), how.element, n);
-  const scratch memory(blocks.size(0) * 2);
+  scratch memory(blocks.size(0) * 2);
   const auto block = [&](std::size_t k) { return mine.subspan(blocks.begin(k), blocks.size(k)); };
   // In step s the sum of block me - s - 1 comes, and that of block me - s goes on.
   mutable_buffer sum = memory.part(0, blocks.size(me));

@@ -6,7 +6,7 @@ namespace weft::collectives {
 /// In step k a rank has the reduction of the 2^k ranks up to its own (Hillis, Steele 1986).
 task<void> scan_doubling(collective c, mutable_buffer data, const reduction& how) {
   const peer_id me = c.rank(), n = c.size();
-  const scratch theirs(data.size());
+  scratch theirs(data.size());
   for (std::uint64_t d = 1; d < n; d *= 2) {
     const bool gives = me + d < n, takes = me >= d;
     const auto to = static_cast<peer_id>(me + d), from = static_cast<peer_id>(me - d);

@@ -62,6 +62,7 @@ class together {
   };
   template <class Request>
   struct part final : Request::operation_type {
+    using request_type = Request;
     part(description<Request> d)  // NOLINT: so that a tuple makes it in its place
         : Request::operation_type(d.request,
                                   [](operation& op) noexcept {
@@ -80,6 +81,8 @@ class together {
 
   template <class Part>
   void begin(Part& p, const task_environment* c) noexcept {
+    if constexpr (detail::request_without_operation<typename Part::request_type>)
+      if (!(c && c->stop.stop_requested()) && p.request.try_now()) return;
     if (c) p.on = c->on;
     left_.fetch_add(1, std::memory_order_relaxed);
     if (!p.start()) return;
