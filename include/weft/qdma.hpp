@@ -143,7 +143,7 @@ class waiting : public operation {
 class trigger_operation;
 class receive_operation;
 
-struct trigger_request {
+struct [[nodiscard]] trigger_request {
   using value_type = void;
   using operation_type = trigger_operation;
   port* at;
@@ -170,7 +170,7 @@ struct posted_message {
 
 namespace detail {
 
-struct receive_request {
+struct [[nodiscard]] receive_request {
   using value_type = posted_message;
   using operation_type = receive_operation;
   port* at;

@@ -40,7 +40,7 @@ class typed_update_operation;
 
 /// An update of a word of type T.
 template <class T>
-struct typed_update_request {
+struct [[nodiscard]] typed_update_request {
   using value_type = T;
   using operation_type = typed_update_operation<T>;
   update_request word;
@@ -59,7 +59,7 @@ class value_put_operation;
 
 /// A put of one element, which it holds.
 template <class T>
-struct value_put_request {
+struct [[nodiscard]] value_put_request {
   using value_type = void;
   using operation_type = value_put_operation<T>;
   transfer_request transfer;
@@ -85,7 +85,7 @@ class value_get_operation;
 
 /// A get of one element, which it yields.
 template <class T>
-struct value_get_request {
+struct [[nodiscard]] value_get_request {
   using value_type = T;
   using operation_type = value_get_operation<T>;
   transfer_request transfer;

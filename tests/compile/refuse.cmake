@@ -4,7 +4,7 @@ cmake_minimum_required(VERSION 3.25)
 
 file(STRINGS "${PROGRAM}" wanted REGEX "^// says: ")
 string(REGEX REPLACE "^// says: " "" wanted "${wanted}")
-set(compile "${CXX}" -std=c++20 -fsyntax-only "-I${INCLUDE}" "${PROGRAM}")
+set(compile "${CXX}" -std=c++20 -Werror=unused-result -fsyntax-only "-I${INCLUDE}" "${PROGRAM}")
 
 execute_process(COMMAND ${compile} RESULT_VARIABLE failed ERROR_VARIABLE said)
 if(failed)

@@ -13,7 +13,7 @@ namespace weft::detail {
 class send_many_operation;
 class recv_many_operation;
 
-struct send_many_request {
+struct [[nodiscard]] send_many_request {
   using value_type = void;
   using operation_type = send_many_operation;
   peer_name to;
@@ -21,7 +21,7 @@ struct send_many_request {
   std::span<const const_buffer> messages;
 };
 
-struct recv_many_request {
+struct [[nodiscard]] recv_many_request {
   using value_type = void;
   using operation_type = recv_many_operation;
   peer_name from;

@@ -37,7 +37,7 @@ tag post_tag(am number) noexcept;
 class typed_post_operation;
 
 /// `endpoint::post` with values.
-struct typed_post_request {
+struct [[nodiscard]] typed_post_request {
   using value_type = void;
   using operation_type = typed_post_operation;
   peer_name to;
@@ -128,7 +128,7 @@ class call_operation : public operation {
 class raw_call_operation;
 
 /// `endpoint::call` with bytes.
-struct raw_call_request {
+struct [[nodiscard]] raw_call_request {
   using value_type = std::size_t;
   using operation_type = raw_call_operation;
   peer_name to;
@@ -156,7 +156,7 @@ class typed_call_operation;
 
 /// `endpoint::call<R>`.
 template <class R>
-struct typed_call_request {
+struct [[nodiscard]] typed_call_request {
   using value_type = R;
   using operation_type = typed_call_operation<R>;
   peer_name to;
@@ -186,7 +186,7 @@ class typed_call_operation : public call_operation {
 class reply_operation;
 
 /// `call::reply`.
-struct reply_request {
+struct [[nodiscard]] reply_request {
   using value_type = void;
   using operation_type = reply_operation;
   proto::served_call* to;

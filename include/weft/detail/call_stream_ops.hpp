@@ -23,7 +23,7 @@ namespace weft::detail {
 class item_operation;
 
 /// `call::reply_next`.
-struct item_request {
+struct [[nodiscard]] item_request {
   using value_type = void;
   using operation_type = item_operation;
   proto::served_call* to;
@@ -51,7 +51,7 @@ class item_operation : public send_operation {
 
 class next_item_operation;
 
-struct next_item_request {
+struct [[nodiscard]] next_item_request {
   using value_type = bool;
   using operation_type = next_item_operation;
   proto::value_stream* of;

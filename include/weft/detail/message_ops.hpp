@@ -86,7 +86,7 @@ class recv_operation;
 class probe_operation;
 class claimed_operation;
 
-struct send_request {
+struct [[nodiscard]] send_request {
   using value_type = void;
   using operation_type = send_operation;
   peer_name to;
@@ -102,7 +102,7 @@ struct send_request {
   }
 };
 
-struct recv_request {
+struct [[nodiscard]] recv_request {
   using value_type = received;
   using operation_type = recv_operation;
   proto::messenger* messenger;  ///< null if `from` is given; both null: no peer, an error
@@ -111,7 +111,7 @@ struct recv_request {
   buffer_list<mutable_buffer> into;
 };
 
-struct probe_request {
+struct [[nodiscard]] probe_request {
   using value_type = received;
   using operation_type = probe_operation;
   proto::messenger* messenger;  ///< null if `from` is given
@@ -119,7 +119,7 @@ struct probe_request {
   tag_mask tag;
 };
 
-struct claimed_request {
+struct [[nodiscard]] claimed_request {
   using value_type = received;
   using operation_type = claimed_operation;
   proto::inbound_message**

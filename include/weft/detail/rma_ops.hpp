@@ -14,7 +14,7 @@ namespace weft::detail {
 enum class rma_kind : std::uint8_t { put, get, fetch_add, compare_swap };
 
 /// The parameters of an RMA operation. `data` or `into` belongs to the operation until its end.
-struct rma_request {
+struct [[nodiscard]] rma_request {
   peer_name to;
   rma_kind kind;
   remote_region where;
@@ -41,27 +41,27 @@ class notified_operation;
 class region_end_operation;
 
 /// put and get.
-struct transfer_request {
+struct [[nodiscard]] transfer_request {
   using value_type = void;
   using operation_type = transfer_operation;
   rma_request order;
 };
 
 /// fetch_add and compare_swap; yields the former word.
-struct update_request {
+struct [[nodiscard]] update_request {
   using value_type = std::uint64_t;
   using operation_type = update_operation;
   rma_request order;
 };
 
-struct region_end_request {
+struct [[nodiscard]] region_end_request {
   using value_type = void;
   using operation_type = region_end_operation;
   proto::messenger* messenger;  ///< null: no region
   std::uint64_t key;
 };
 
-struct notified_request {
+struct [[nodiscard]] notified_request {
   using value_type = notification;
   using operation_type = notified_operation;
   proto::messenger* messenger;

@@ -19,21 +19,21 @@ class stream_read_operation;
 class stream_write_operation;
 class stream_closed_operation;
 
-struct stream_read_request {
+struct [[nodiscard]] stream_read_request {
   using value_type = std::size_t;
   using operation_type = stream_read_operation;
   proto::stream* stream;
   buffer_list<mutable_buffer> into;
 };
 
-struct stream_write_request {
+struct [[nodiscard]] stream_write_request {
   using value_type = void;
   using operation_type = stream_write_operation;
   proto::stream* stream;
   buffer_list<const_buffer> data;
 };
 
-struct stream_closed_request {
+struct [[nodiscard]] stream_closed_request {
   using value_type = void;
   using operation_type = stream_closed_operation;
   proto::stream* stream;

@@ -34,7 +34,7 @@ class owned_send_operation;
 
 /// Sends the bytes of a value that it holds.
 template <class T>
-struct owned_send_request {
+struct [[nodiscard]] owned_send_request {
   using value_type = void;
   using operation_type = owned_send_operation<T>;
   peer_name to;
@@ -60,7 +60,7 @@ class owned_send_operation : public send_operation {
 
 // --- receives into what the caller has ---------------------------------------------------------
 
-struct exact_recv_request {
+struct [[nodiscard]] exact_recv_request {
   using value_type = received;
   using operation_type = exact_recv_operation;
   recv_request message;
@@ -69,7 +69,7 @@ struct exact_recv_request {
 
 class sized_into_operation;
 
-struct sized_recv_request {
+struct [[nodiscard]] sized_recv_request {
   using value_type = received;
   using operation_type = sized_into_operation;
   recv_request message;
@@ -88,7 +88,7 @@ template <class T, bool About>
 class fixed_recv_operation;
 
 template <class T, bool About>
-struct fixed_recv_request {
+struct [[nodiscard]] fixed_recv_request {
   using value_type = yield_t<T, About>;
   using operation_type = fixed_recv_operation<T, About>;
   recv_request message;
@@ -118,7 +118,7 @@ template <class C, bool About>
 class made_recv_operation;
 
 template <class C, bool About>
-struct made_recv_request {
+struct [[nodiscard]] made_recv_request {
   using value_type = yield_t<C, About>;
   using operation_type = made_recv_operation<C, About>;
   recv_request message;

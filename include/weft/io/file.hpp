@@ -32,7 +32,7 @@ class file_operation;
 
 /// The request of an operation on a file. \tparam Value the type of its result
 template <class Value>
-struct file_request {
+struct [[nodiscard]] file_request {
   using value_type = Value;
   using operation_type = file_operation<Value>;
   const file_state* of;  ///< null: no file

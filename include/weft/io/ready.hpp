@@ -15,7 +15,7 @@ namespace detail {
 class ready_operation;
 
 /// The request of `readable` and `writable`.
-struct ready_request {
+struct [[nodiscard]] ready_request {
   using value_type = void;
   using operation_type = ready_operation;
   fd_wait_service* waits;

@@ -11,8 +11,8 @@
 
 namespace weft::detail {
 
-/// A request is a movable description: `peer.send(buffer, tag)` returns one and does nothing. Its
-/// `operation_type` is the pinned operation made from it:
+/// A request is a movable description: `peer.send(buffer, tag)` returns one and does nothing, so
+/// its type is [[nodiscard]]. Its `operation_type` is the pinned operation made from it:
 ///   operation_type(const R&, complete_fn)
 ///   bool start() noexcept    true: ended already, `status` is set, `complete` will not be called;
 ///                            false: `complete` comes later, never inside start() itself
