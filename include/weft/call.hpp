@@ -65,8 +65,8 @@ class call {
 
   /// Sends one value of a stream, before the end of the handler, which ends the stream. A call that
   /// wants a stream gets no other reply. Waits while the caller has 16 values that it has not
-  /// taken; ends as `endpoint::send` does, with errc::invalid_argument for any other call. \param
-  /// data unchanged until the end
+  /// taken; ends as `endpoint::send` does, with errc::invalid_argument for any other call.
+  /// \param data unchanged until the end
   detail::item_request reply_next(const_buffer data) noexcept { return {self_, data}; }
 
   /// For weft's own layers.
@@ -116,8 +116,7 @@ class handler {
   std::shared_ptr<proto::call_handler> state_;
 };
 
-// --- endpoint
-// -------------------------------------------------------------------------------------
+// --- endpoint ----------------------------------------------------------------------------------
 
 template <class R, class... Args>
 detail::typed_call_request<R> endpoint::call(am number, const Args&... args) const {

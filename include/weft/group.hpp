@@ -340,6 +340,19 @@ class group {
                           root);
   }
 
+  /// As scatter, with parts of different lengths.
+  /// \param all    at the root the parts, one behind the other; elsewhere not used, and may be
+  /// empty \param counts at the root the elements of each rank's part; elsewhere not used \param
+  /// mine   of the count of this rank \param root   the rank whose elements they are
+  template <detail::element_range R, detail::result_range To>
+  task<void> scatter(R&& all, std::span<const std::size_t> counts, To&& mine,
+                     peer_id root = 0) const {
+    detail::require_same_elements<R, To>();
+    constexpr std::size_t element = sizeof(std::ranges::range_value_t<R>);
+    return scatter_counted(detail::bytes_of(all), counts, detail::writable_bytes_of(mine), element,
+                           root);
+  }
+
   // The steps of `barrier`, for bindings without coroutines.
 
   /// The requests of this process in step `k`: first `tell`, then `hear`; nothing: the barrier has
@@ -350,8 +363,7 @@ class group {
   struct barrier_step;
   std::optional<barrier_step> step_of_barrier(unsigned k, errc failed = errc::ok) const;
   /// Checks the message of `hear`.
-  /// \throws weft::error the failure of the barrier in another
-  /// process
+  /// \throws weft::error the failure of the barrier in another process
   static void check_heard(const received& what);
 
  private:
@@ -361,6 +373,8 @@ class group {
   task<void> gather_counted(const_buffer mine, mutable_buffer all,
                             std::span<const std::size_t> counts, std::size_t element,
                             peer_id root) const;
+  task<void> scatter_counted(const_buffer all, std::span<const std::size_t> counts,
+                             mutable_buffer mine, std::size_t element, peer_id root) const;
 
   context* owner_;
   detail::communicator_ptr state_;

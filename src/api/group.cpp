@@ -110,4 +110,13 @@ task<void> group::gather_counted(const_buffer mine, mutable_buffer all,
   return detail::gather(state_, mine, all, in_bytes(counts, element), root);
 }
 
+task<void> group::scatter_counted(const_buffer all, std::span<const std::size_t> counts,
+                                  mutable_buffer mine, std::size_t element, peer_id root) const {
+  detail::check_root(root, size());
+  if (rank() != root) return detail::scatter(state_, all, {}, mine, root);
+  detail::check_counts(counts, size(), all.size() / element, "the parts at the root");
+  detail::check_equal(mine.size(), counts[root] * element, "the root's own part");
+  return detail::scatter(state_, all, in_bytes(counts, element), mine, root);
+}
+
 }  // namespace weft

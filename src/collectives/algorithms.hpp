@@ -72,7 +72,8 @@ task<void> gather_binomial(collective c, const_buffer mine, mutable_buffer all, 
 task<void> scatter_binomial(collective c, const_buffer all, mutable_buffer mine, peer_id root);
 task<void> gather_linear(collective c, const_buffer mine, mutable_buffer all,
                          detail::byte_counts parts, peer_id root);
-task<void> scatter_linear(collective c, const_buffer all, mutable_buffer mine, peer_id root);
+task<void> scatter_linear(collective c, const_buffer all, detail::byte_counts parts,
+                          mutable_buffer mine, peer_id root);
 
 task<void> all_gather_bruck(collective c, const_buffer mine, mutable_buffer all);
 /// The block of this rank is in its place in `all` already.

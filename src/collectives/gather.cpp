@@ -89,15 +89,18 @@ task<void> gather_linear(collective c, const_buffer mine, mutable_buffer all,
     if (r != root) check_size(came[r], parts[r], r);
 }
 
-task<void> scatter_linear(collective c, const_buffer all, mutable_buffer mine, peer_id root) {
+task<void> scatter_linear(collective c, const_buffer all, detail::byte_counts parts,
+                          mutable_buffer mine, peer_id root) {
   if (c.rank() != root) {
     co_await together(c, c.recv(root, mine));
     co_return;
   }
   task_environment& here = co_await current_environment();
   scope sends(here);
+  std::size_t from = 0;
   for (peer_id r = 0; r != c.size(); ++r) {
-    const const_buffer part = all.subspan(r * mine.size(), mine.size());
+    const const_buffer part = all.subspan(from, parts[r]);
+    from += parts[r];
     if (r == root)
       copy(part, mine);
     else
@@ -130,10 +133,16 @@ task<void> detail::gather(communicator_ptr of, const_buffer mine, mutable_buffer
 task<void> detail::scatter(communicator_ptr of, const_buffer all, mutable_buffer mine,
                            peer_id root) {
   return run(std::move(of), [=](const collective& c) {
-    return choose({kind::scatter, mine.size()}, c.of().shape()) == algorithm::binomial
-               ? scatter_binomial(c, all, mine, root)
-               : scatter_linear(c, all, mine, root);
+    if (choose({kind::scatter, mine.size()}, c.of().shape()) == algorithm::binomial)
+      return scatter_binomial(c, all, mine, root);
+    return scatter_linear(c, all, std::vector<std::size_t>(c.size(), mine.size()), mine, root);
   });
+}
+
+task<void> detail::scatter(communicator_ptr of, const_buffer all, byte_counts parts,
+                           mutable_buffer mine, peer_id root) {
+  return run(std::move(of),
+             [=](const collective& c) { return scatter_linear(c, all, parts, mine, root); });
 }
 
 }  // namespace weft

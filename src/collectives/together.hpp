@@ -105,7 +105,9 @@ class together {
 
   template <class Part>
   void throw_if_first(Part& p) {
-    if (first_.load(std::memory_order_relaxed) == &p) throw error(p.status, p.explain());
+    if (first_.load(std::memory_order_relaxed) != &p) return;
+    if (p.status == errc::truncated) check_size(p);
+    throw error(p.status, p.explain());
   }
 
   const communicator& group_;

@@ -110,8 +110,7 @@ void call_table::lose_calls(calls_of_peer& of) noexcept {
   of.made = {};
 }
 
-// --- replies
-// --------------------------------------------------------------------------------------
+// --- replies -----------------------------------------------------------------------------------
 
 /// Where a reply, or the text of a refusal, goes. If it cannot, the call has that status, and the
 /// room is empty.

@@ -20,8 +20,7 @@ namespace {
 constexpr int calls_in_turn = 64;
 }  // namespace
 
-// --- handlers
-// -------------------------------------------------------------------------------------
+// --- handlers ----------------------------------------------------------------------------------
 
 void call_table::add(const std::shared_ptr<call_handler>& h) {
   if (closed_) throw error(errc::closed, context_ended);
@@ -71,8 +70,7 @@ std::string call_table::no_handler(std::uint32_t number) const {
                      text.empty() ? "none now" : text);
 }
 
-// --- what comes
-// -----------------------------------------------------------------------------------
+// --- what comes --------------------------------------------------------------------------------
 
 calls_of_peer* call_table::parts_of(peer& p) noexcept {
   if (!p.calls) p.calls.reset(new (std::nothrow) calls_of_peer(p));
@@ -224,8 +222,7 @@ void call_table::refuse(peer& from, const call_facts& what, std::string why) noe
     c->answer(call_status::refused, std::move(why));
 }
 
-// --- inline handlers
-// ------------------------------------------------------------------------------
+// --- inline handlers ---------------------------------------------------------------------------
 
 /// \return nothing: refused, and `why` is set
 std::optional<std::size_t> call_table::run_inline(call_handler& h, const peer& from,
@@ -265,8 +262,7 @@ void call_table::answer_inline(call_handler& h, peer& from, call_tag t,
   }
 }
 
-// --- running calls
-// --------------------------------------------------------------------------------
+// --- running calls -----------------------------------------------------------------------------
 
 void call_table::began(served_call& c) noexcept {
   ++running_;
@@ -315,8 +311,7 @@ bool call_table::on_stop(peer& from, std::uint64_t id) noexcept {
   return true;
 }
 
-// --- ends
-// -----------------------------------------------------------------------------------------
+// --- ends --------------------------------------------------------------------------------------
 
 /// Posts that have come as a whole are served, as messages can still be received.
 void call_table::lose(peer& p) noexcept {
@@ -348,8 +343,7 @@ void call_table::close() noexcept {
   }
 }
 
-// --- a handler's end
-// ------------------------------------------------------------------------------
+// --- a handler's end ---------------------------------------------------------------------------
 
 void call_handler::all_ended(operation& op) noexcept {
   const auto keep = std::move(static_cast<call_handler&>(op).self_);

@@ -57,8 +57,8 @@ void group_table::on_revocation(peer_id from, std::uint64_t group,
   keep_said({group, what, from});
 }
 
-/// A peer that says much loses what it said first; so does the one that has said most when all have
-/// said too much.
+/// A peer that says much loses what it said first; when all together have said too much, the oldest
+/// goes.
 void group_table::keep_said(const entry& e) noexcept {
   const auto of_it = [&](const entry& other) { return other.from == e.from; };
   if (std::count_if(said_.begin(), said_.end(), of_it) >= std::ptrdiff_t{most_of_one})

@@ -132,8 +132,7 @@ void served_call::stop_came() {
   leave();
 }
 
-// --- the handler's chain
-// --------------------------------------------------------------------------
+// --- the handler's chain -----------------------------------------------------------------------
 
 const_buffer served_call::data() const noexcept {
   return whole_ ? const_buffer(whole_, what_.size) : const_buffer();

@@ -32,8 +32,7 @@ task<void> meet(endpoint other, tag t) {
 /// The first of an end's numbers: in one context both ends have their handlers.
 constexpr std::uint32_t numbers_of(bool left) { return left ? 100 : 200; }
 
-// --- values
-// ---------------------------------------------------------------------------------------
+// --- values ------------------------------------------------------------------------------------
 
 struct point {
   double x, y;
@@ -107,8 +106,7 @@ task<void> values(context& here, endpoint other) {
   expect(posted[0] == "one" && posted[1].size() == 100'000, "posts come in order");
 }
 
-// --- bytes of all sizes, many at once, on a thread of their own
-// -----------------------------------
+// --- bytes of all sizes, many at once, on a thread of their own --------------------------------
 
 task<void> echo_bytes(call c) {
   bytes body(c.size());
@@ -146,8 +144,7 @@ task<void> many_bytes_elsewhere(context& here, endpoint other) {
   return elsewhere(&many_bytes<false>, here, other);
 }
 
-// --- deadlines and stops
-// --------------------------------------------------------------------------
+// --- deadlines and stops -----------------------------------------------------------------------
 
 task<void> never(call c) {
   std::byte word{};
@@ -185,8 +182,7 @@ task<void> deadlines(context& here, endpoint other) {
   co_await meet<Left>(other, over);
 }
 
-// --- the peer leaves
-// ------------------------------------------------------------------------------
+// --- the peer leaves ---------------------------------------------------------------------------
 
 task<void> calls_one_that_leaves(context&, endpoint other) {
   const auto r = co_await as_result(other.call<void>(am{100}));

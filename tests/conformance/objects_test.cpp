@@ -101,8 +101,7 @@ task<void> take_turn(endpoint other) {
   static_cast<void>(co_await other.recv_value<int>(turn_tag));
 }
 
-// --- all sizes
-// -------------------------------------------------------------------------------------
+// --- all sizes ---------------------------------------------------------------------------------
 
 task<void> send_shelves(context&, endpoint other) {
   for (const std::size_t size : shelf_sizes) {
@@ -149,8 +148,7 @@ task<void> receive_texts(context&, endpoint other) {
   }
 }
 
-// --- several at once
-// -------------------------------------------------------------------------------
+// --- several at once ---------------------------------------------------------------------------
 
 task<void> exchange_shelves(context&, endpoint other) {
   std::vector<shelf> in(4);
@@ -167,8 +165,7 @@ task<void> exchange_shelves(context&, endpoint other) {
   expect(bytes != 0, "and they are not empty");
 }
 
-// --- failures
-// ----------------------------------------------------------------------------------------
+// --- failures ----------------------------------------------------------------------------------
 
 constexpr std::array<std::size_t, 2> failing_sizes{1000, 4'000'000};
 

@@ -259,8 +259,7 @@ task<void> stop_a_receive(context&, endpoint other) {
          "the next receive gets the message");
 }
 
-// --- typed memory
-// ----------------------------------------------------------------------------------
+// --- typed memory ------------------------------------------------------------------------------
 
 constexpr std::size_t board_size = 1000;
 

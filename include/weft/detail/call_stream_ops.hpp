@@ -17,8 +17,7 @@ class value_stream;
 
 namespace weft::detail {
 
-// --- the called side
-// ------------------------------------------------------------------------------
+// --- the called side ---------------------------------------------------------------------------
 
 class item_operation;
 
@@ -46,8 +45,7 @@ class item_operation : public send_operation {
   bool no_stream_ = false;  ///< the caller awaits no values, or another one is being sent
 };
 
-// --- the side that calls
-// --------------------------------------------------------------------------
+// --- the side that calls -----------------------------------------------------------------------
 
 class next_item_operation;
 

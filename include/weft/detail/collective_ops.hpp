@@ -55,6 +55,8 @@ task<void> all_to_all(communicator_ptr of, const_buffer out, mutable_buffer in);
 /// The same with parts of different sizes, which lie behind each other.
 task<void> gather(communicator_ptr of, const_buffer mine, mutable_buffer all, byte_counts parts,
                   peer_id root);
+task<void> scatter(communicator_ptr of, const_buffer all, byte_counts parts, mutable_buffer mine,
+                   peer_id root);
 task<void> all_to_all(communicator_ptr of, const_buffer out, byte_counts out_parts,
                       mutable_buffer in, byte_counts in_parts);
 

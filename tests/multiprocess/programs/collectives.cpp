@@ -149,6 +149,22 @@ task<void> counted(group g) {
   at = 0;
   for (peer_id r = 0; r != n && me == 0; ++r)
     for (peer_id i = 0; i != r; ++i) expect(all[at++] == r, "gather with counts");
+  numbers back(me);
+  co_await g.scatter(all, counts, back);
+  expect(back == mine, "scatter with counts");
+}
+
+/// Members that do not agree on the size: all learn of it, and the text says what to do. A group of
+/// its own, since it is revoked.
+task<void> disagreeing(group world) {
+  const group g = co_await world.split(0);
+  numbers mine(world.rank() == 0 ? 2 : 1);
+  const result<void> end = co_await as_result(g.all_reduce(mine));
+  expect(!end || world.size() == 1, "an all_reduce of different sizes ends with an error");
+  if (end) co_return;
+  const std::string text = end.failure().what();
+  expect(text.find("same size") != text.npos || text.find("failed in a collective") != text.npos,
+         text.c_str());
 }
 
 /// Values in place of ranges, and results in new memory.
@@ -228,6 +244,7 @@ task<void> results(context& ctx, std::size_t most) {
   }
   co_await counted(world);
   co_await values(world);
+  co_await disagreeing(world);
   const int rank = static_cast<int>(world.rank());
   const group same = co_await world.split(0);
   co_await overlapping(world, same);

@@ -340,8 +340,7 @@ TEST_CASE("calls: the caller is lost at any moment, and its handlers stop") {
   }
 }
 
-// --- what no correct peer sends
-// -------------------------------------------------------------------
+// --- what no correct peer sends ----------------------------------------------------------------
 
 namespace {
 
