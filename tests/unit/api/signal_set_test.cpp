@@ -84,8 +84,12 @@ TEST_CASE("signals: the mask is as it was after the set has gone") {
 
 TEST_CASE("signals: a set that comes after a thread that would take them is refused") {
   context ctx(waiting(progress_mode::polling, "auto"));
-  std::promise<void> over;
-  std::thread early([&] { over.get_future().wait(); });
+  std::promise<void> begun, over;
+  std::thread early([&] {
+    begun.set_value();
+    over.get_future().wait();
+  });
+  begun.get_future().wait();  // until it runs, the C library blocks all its signals
   CHECK_THAT(refusal([&] { const signal_set late(ctx, {SIGUSR1}); }),
              Catch::Contains("does not block signal") && Catch::Contains("before other threads"));
   over.set_value();
