@@ -65,7 +65,8 @@ task<three_calls> call_one_that_is_stopped(weft::listener& listening, program& o
   const auto before =
       co_await weft::as_result(weft::within(50ms, serving::call_and_wait(there, calls.wait)));
   CHECK(before.code() == errc::ok);
-  CHECK(calls.wait == errc::stopped);
+  // Stopped by the deadline here, or timed out by the one that went with the call.
+  CHECK((calls.wait == errc::stopped || calls.wait == errc::timed_out));
   CHECK(notes == 1);
   ::kill(other.pid(), SIGSTOP);
   // Those that have come are read; nothing follows.
