@@ -194,6 +194,12 @@ void acceptor::dismiss(pending_client& client, bool unauthenticated) noexcept {
   pending_clients_.erase(client.self);
 }
 
+bool acceptor::has_answered(const token& shown) const noexcept {
+  return std::ranges::any_of(pending_clients_, [&](const pending_client& client) {
+    return client.heard >= sizeof client.said && client.said.token == shown;
+  });
+}
+
 void acceptor::dismiss_clients() noexcept {
   while (!pending_clients_.empty()) dismiss(pending_clients_.front(), false);
 }

@@ -50,6 +50,9 @@ class acceptor {
 
   /// Whether there are pending clients.
   bool has_clients() const noexcept { return !pending_clients_.empty(); }
+  /// Whether a pending client was answered that showed this token: it may have proven itself, and
+  /// sent frames, that were not read yet.
+  bool has_answered(const token& shown) const noexcept;
   /// Disconnects all pending clients: there is no offer any more. Not from within a watcher.
   void dismiss_clients() noexcept;
 

@@ -307,9 +307,11 @@ void pair::link_ended() noexcept {
 }
 
 bool pair::drain_peer() noexcept {
-  // The peer may have been accepted, have sent all its frames, and have left meanwhile.
-  if (stage_ == stage::connecting) owner_.sockets().poll();
+  // The peer may have been accepted, or have connected, have sent all its frames, and have left
+  // meanwhile.
+  if (stage_ == stage::connecting || stage_ == stage::expecting) owner_.sockets().poll();
   if (stage_ == stage::connecting) return false;
+  if (stage_ == stage::expecting && owner_.is_connecting(*this)) return false;
   // Nothing more comes from a host that no longer answers.
   if (stage_ != stage::up || is_unresponsive(fd(), time_to_answer)) return true;
   const bool all_left = !link_ || link_->write_rest();

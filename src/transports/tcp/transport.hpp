@@ -67,6 +67,7 @@ class tcp_transport final : public runtime::pollable, public transport, private 
   void unwatch(pair& p) noexcept;
   void count_unfinished(bool more) noexcept;
   void forget_if_idle(pair& p) noexcept;
+  bool is_connecting(const pair& p) const noexcept { return acceptor_.has_answered(p.offered()); }
   void drop_flush(stream_link& l) noexcept;
   /// For a link that ends and has not written all.
   void linger_on(int fd, std::span<const std::byte> bytes) noexcept;

@@ -504,6 +504,27 @@ TEST_CASE("tcp: what was sent before the end is delivered") {
   CHECK(b.in.broken.empty());
 }
 
+// A former defect: the peer was turned away, and its frames were lost.
+TEST_CASE("tcp: what a peer sent that had just connected when it left is delivered") {
+  end b;
+  {
+    end a;
+    REQUIRE(a.accept(b.open()).empty());
+    REQUIRE(b.accept(a.open()).empty());
+    REQUIRE(a.link->opened({}).empty());
+    // b answers the greeting, and makes no pass after a has proven itself.
+    while (a.send({}, pattern(100)) != post::done) {
+      b.turns.poll_once();
+      a.turns.poll_once();
+    }
+    a.link.reset();
+    a.forget();
+  }
+  while (!b.drain_peer()) continue;
+  b.forget();
+  CHECK(b.in.frames.size() == 1);
+}
+
 // A former defect: the last frames were lost, and each such link took half a second.
 TEST_CASE("tcp: what a peer has not read yet when a link ends arrives when it reads") {
   end a, b;
