@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls answered by streams of values, over every transport and in every mode, both ways.
+#include <atomic>
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -49,9 +50,10 @@ async_generator<int> then_fails(int n) {
 }
 
 /// What is left of a handler that its caller has left.
+/// Of a handler's generator; read on another thread where the conversation lives on one of its own.
 struct trace_of_end {
-  int given = 0;
-  bool gone = false;
+  std::atomic<int> given = 0;
+  std::atomic<bool> gone = false;
 };
 struct at_end {
   trace_of_end* of;
@@ -59,7 +61,7 @@ struct at_end {
 };
 async_generator<int> without_end(trace_of_end* t) {
   const at_end note{t};
-  for (;;) co_yield t->given++;
+  for (;;) co_yield t->given.fetch_add(1);
 }
 async_generator<int> one_and_then_a_wait(trace_of_end* t) {
   const at_end note{t};
