@@ -19,7 +19,8 @@ task<void> disseminate(collective c) {
     const detail::send_request tell{of.peer(c.at(distance)), t, const_buffer{},
                                     detail::send_mode::signal};
     const detail::recv_request hear{nullptr, of.peer(c.at(-distance)), t, mutable_buffer{}};
-    co_await together(c, hear, tell);
+    if (2 * distance >= c.size()) c.leave_background(0);
+    co_await together(c, tell, hear);
   }
 }
 
