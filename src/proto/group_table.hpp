@@ -91,7 +91,8 @@ class revocable {
 ///
 /// A peer can send a revocation of any number. For a group of which it is no member that has no
 /// effect; for one that this side has not made yet it is kept as *said* by that peer, and counts
-/// when the group is made and has the peer as a member. No peer alone displaces what others have said.
+/// when the group is made and has the peer as a member. No peer alone displaces what others have
+/// said.
 class group_table {
  public:
   explicit group_table(messenger& owner) noexcept : owner_(owner) {}
