@@ -103,7 +103,7 @@ struct inbound_message : inbound_payload, unexpected_neighbours {
   bool claimed = false;           ///< unexpected, and will be received by the call that claimed it
   bool is_signal = false;         ///< it holds no credit: the receiver counts it
   bool is_call = false;           ///< unexpected, for the call table instead of a receive
-  bool placing = false;           ///< the transport was told where its next frame belongs
+  bool placing = false;           ///< the transport knows where its next frame belongs
 
   bool whole() const noexcept { return arrived == total; }
   /// All bytes that the peer sends without a request are here.

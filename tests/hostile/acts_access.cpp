@@ -22,7 +22,7 @@ weft::remote_region some_region(scene& s, const guise& g, dice& d) {
 
 void reach_for_memory(scene& s, dice& d) {
   using namespace weft::proto;
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   for (std::uint64_t left = d.percent(90) ? d.between(1, 5) : d.between(50, 1100); left != 0;
        --left) {
@@ -66,7 +66,7 @@ void reach_for_memory(scene& s, dice& d) {
 
 /// A reader that allows any amount, and a writer that ignores what is allowed.
 void pipe_bytes(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   for (std::uint64_t left = d.between(1, 6); left != 0; --left) {
     std::uint64_t tag =
@@ -86,7 +86,7 @@ void pipe_bytes(scene& s, dice& d) {
 }
 
 void signal_barriers(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   const std::uint64_t many = d.percent(80) ? d.between(1, 40) : d.between(3000, 5000);
   for (std::uint64_t i = 0; i != many; ++i)

@@ -106,7 +106,7 @@ void answer(scene& s, guise& g, dice& d, const heard& h, unsigned spoilt) {
 }
 
 void answer_some(scene& s, dice& d, unsigned spoilt, bool twice) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   g->look();
   for (std::uint64_t left = d.between(1, 6); left != 0 && !g->memory.empty(); --left) {
@@ -125,7 +125,7 @@ void answer_well(scene& s, dice& d) { answer_some(s, d, 1, false); }
 void answer_badly(scene& s, dice& d) { answer_some(s, d, 30, true); }
 
 void answer_unasked(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   constexpr frame_kind kinds[] = {
       frame_kind::cts,      frame_kind::data,      frame_kind::fin_ack,   frame_kind::matched,
@@ -143,7 +143,7 @@ void answer_unasked(scene& s, dice& d) {
 
 /// For a victim that accesses the memory that it is told of; other acts answer its requests.
 void show_memory(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   // The junk in the payloads serves as a key: any key will do.
   send(s, *g, d, plain(frame_kind::eager, d.below(12), 24, eager_ends), 0);

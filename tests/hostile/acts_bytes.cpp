@@ -55,7 +55,7 @@ void write_bytes(scene& s, dice& d) {
 /// jump.
 void scribble_in_ring(scene& s, dice& d) {
   using namespace weft::transports::shm;
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   for (const auto& t : g->ties) {
     if (!t->memory.get()) continue;

@@ -58,7 +58,7 @@ std::uint64_t any_group(dice& d) {
 }  // namespace
 
 void call_handlers(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   const std::uint64_t many = d.percent(95) ? d.between(1, 8) : d.between(100, 1000);
   for (std::uint64_t n = 0; n != many; ++n) {
@@ -72,7 +72,7 @@ void call_handlers(scene& s, dice& d) {
 }
 
 void reply_to_calls(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   for (std::uint64_t left = d.between(1, 5); left != 0; --left) {
     const auto status = static_cast<std::uint32_t>(d.percent(90) ? d.below(3) : any_word(d));
@@ -82,7 +82,7 @@ void reply_to_calls(scene& s, dice& d) {
 }
 
 void stop_calls(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   const std::uint64_t many = d.percent(90) ? d.between(1, 10) : d.between(1000, 5000);
   for (std::uint64_t left = g ? many : 0; left != 0; --left) {
     const std::uint64_t number = d.percent(95) ? d.below(1100) : any_word(d);
@@ -92,7 +92,7 @@ void stop_calls(scene& s, dice& d) {
 
 /// As a member of a group does; but it is none.
 void meddle_in_groups(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   const std::uint64_t many = d.percent(90) ? d.between(1, 10) : d.between(300, 600);
   for (std::uint64_t left = many; left != 0; --left) {

@@ -13,7 +13,7 @@ using weft::proto::starved;
 
 /// Small messages, synchronous or not, whole or in pieces.
 void send_message(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   const std::uint64_t tag = any_tag_of(d);
   for (std::uint64_t left = d.between(1, 6); left != 0; --left) {
@@ -41,7 +41,7 @@ void send_message(scene& s, dice& d) {
 
 /// The beginning of a message whose rest waits for an answer: `answer_well` continues it.
 void send_long_message(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   const std::uint64_t number = any_number(*g, d) & 0xffff;
   const std::uint64_t size = d.percent(80) ? d.below(600'000) : any_word(d) >> 16;
@@ -62,7 +62,7 @@ void send_long_message(scene& s, dice& d) {
 
 /// A message that stays incomplete while another one begins, perhaps by another transport.
 void leave_half(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   for (std::uint64_t left = d.between(1, 4); left != 0; --left) {
     if (d.percent(50))
@@ -76,7 +76,7 @@ void leave_half(scene& s, dice& d) {
 }
 
 void storm_of_cancels(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   tie* const t = scene::some_way(*g, d);
   const bool waits = d.percent(50);
@@ -92,7 +92,7 @@ void storm_of_cancels(scene& s, dice& d) {
 
 /// Uses all the credit, and more.
 void fill_up(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   tie* const t = scene::some_way(*g, d);
   const std::uint32_t size = any_size(d, 16'000);
@@ -110,7 +110,7 @@ void fill_up(scene& s, dice& d) {
 }
 
 void send_any_frame(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   for (std::uint64_t left = d.between(1, 3); left != 0; --left) {
     draft f{{any_tag_of(d), any_size(d, 3000), static_cast<std::uint8_t>(d.below(26)),
@@ -122,7 +122,7 @@ void send_any_frame(scene& s, dice& d) {
 }
 
 void replay(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   for (std::uint64_t left = d.between(1, 8); g && left != 0 && !s.sent.empty(); --left) {
     const auto& [h, x] = d.one_of(s.sent);
     send(s, *g, d, {h, x}, 5);
@@ -131,7 +131,7 @@ void replay(scene& s, dice& d) {
 
 /// Frames that only multi-rail links know.
 void frames_of_several_links(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   const std::uint64_t number = d.percent(70) ? d.below(8) : any_word(d);
   switch (d.below(4)) {

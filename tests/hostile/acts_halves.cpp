@@ -67,7 +67,7 @@ draft with_payload(scene& s, guise& g, dice& d, tie& by) {
 }  // namespace
 
 void send_half(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   tie* const t = g ? way_of_bytes(*g) : nullptr;
   if (!t) return;
   g->look();
@@ -79,7 +79,7 @@ void send_half(scene& s, dice& d) {
 /// The second link ends what the first one has begun, and begins something else; then the first one
 /// goes on.
 void send_half_of_two(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   tie* const t = g ? way_of_bytes(*g) : nullptr;
   tie* const other = t ? another_way(*g, *t) : nullptr;
   if (!other) return send_half(s, d);
@@ -100,7 +100,7 @@ void send_half_of_two(scene& s, dice& d) {
 }
 
 void send_rest(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   for (const auto& t : g->ties) g->send_rest(*t);
 }

@@ -124,7 +124,7 @@ void say_hello_as_another(scene& s, dice& d) {
       h.who.locator = s.victim.locator;
       break;
     case 4:
-      if (guise* const g = s.somebody(d)) h.who = g->self();
+      if (guise* const g = s.any_guise(d)) h.who = g->self();
       break;
     default:
       h.who.rank = static_cast<weft::peer_id>(any_word(d));

@@ -103,7 +103,7 @@ wireup_message some_parcel(scene& s, dice& d, std::size_t most_bytes) {
 
 /// Connects as another context, or opens another channel of the same one.
 void come_again(scene& s, dice& d) {
-  guise* const known = s.somebody(d);
+  guise* const known = s.any_guise(d);
   if (known && d.percent(40)) {
     s.say("  the same one again");
     if (d.percent(50))
@@ -123,7 +123,7 @@ void come_again(scene& s, dice& d) {
 
 /// Offers transports that were not offered yet: two at the same time, then.
 void offer_again(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   tie& t = *d.one_of(g->ties);
   if (t.link && d.percent(30)) g->drop(t);
@@ -133,7 +133,7 @@ void offer_again(scene& s, dice& d) {
 
 /// A correct offer, except for its descriptors.
 void offer_wrong_descriptors(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   const tie& t = *d.one_of(g->ties);
   wireup_message p;
@@ -145,7 +145,7 @@ void offer_wrong_descriptors(scene& s, dice& d) {
 }
 
 void offer_lies(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   wireup_message p;
   const bool again = !g->seen_offers.empty() && d.percent(40);
@@ -157,7 +157,7 @@ void offer_lies(scene& s, dice& d) {
 }
 
 void answer_no_offer(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   g->send_parcel(d.percent(60) ? wireup_message_kind::answer : wireup_message_kind::refusal,
                  some_head(*g, d), some_parcel(s, d, 100));
@@ -165,7 +165,7 @@ void answer_no_offer(scene& s, dice& d) {
 
 /// Invalid regions, the same region again and again, and a text at the wrong moment.
 void send_notes(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   for (std::uint64_t left = d.percent(90) ? d.between(1, 8) : 200; left != 0; --left) {
     const tie& t = *d.one_of(g->ties);
@@ -184,7 +184,7 @@ void send_notes(scene& s, dice& d) {
 }
 
 void send_any_parcel(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   g->send_parcel(static_cast<wireup_message_kind>(d.below(7)), some_head(*g, d),
                  some_parcel(s, d, 16'000));
@@ -192,7 +192,7 @@ void send_any_parcel(scene& s, dice& d) {
 
 /// The victim answers each offer, and the attacker does not read the answers.
 void storm_of_offers(scene& s, dice& d) {
-  guise* const g = s.somebody(d);
+  guise* const g = s.any_guise(d);
   if (!g) return;
   const tie& t = *d.one_of(g->ties);
   const std::uint64_t many = d.percent(3) ? 20'000 : d.between(50, 500);

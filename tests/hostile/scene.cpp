@@ -35,7 +35,7 @@ void scene::print(const std::string& line) const {
   std::fflush(stdout);
 }
 
-guise* scene::somebody(dice& d) {
+guise* scene::any_guise(dice& d) {
   std::vector<guise*> there;
   for (const auto& g : guises)
     if (!g->channels.empty()) there.push_back(g.get());
@@ -52,7 +52,7 @@ tie* scene::some_way(guise& g, dice& d) {
 guise* scene::enter(dice& d, const std::string& private_data) {
   if (guises.size() >= most_guises) return nullptr;
   const bool far = settings_.transport != "shm" && settings_.transport != "qdma" && d.percent(30);
-  say("somebody comes {}, greeting \"{}\"", far ? "over TCP" : "by a Unix socket", private_data);
+  say("a client comes {}, greeting \"{}\"", far ? "over TCP" : "by a Unix socket", private_data);
   auto made = std::make_unique<guise>(
       settings_, d.part(7), [this](const std::string& line) { say("{}", line); }, d.percent(30));
   const bool well = made->request_connection(

@@ -36,7 +36,7 @@ class scene {
   }
 
   /// One of the contexts that are connected to the victim; null: none is.
-  guise* somebody(dice& d);
+  guise* any_guise(dice& d);
   /// One of its links on which frames can be sent; null: none.
   static tie* some_way(guise& g, dice& d);
   /// Connects with that private data, independent of the dice. \return null: refused
