@@ -53,11 +53,12 @@ async_generator<int> then_fails(int n) {
 /// Of a handler's generator; read on another thread where the conversation lives on one of its own.
 struct trace_of_end {
   std::atomic<int> given = 0;
-  std::atomic<bool> gone = false;
+  event taken;  // the first value, by the reader
+  event gone;
 };
 struct at_end {
   trace_of_end* of;
-  ~at_end() { of->gone = true; }
+  ~at_end() { of->gone.set(); }
 };
 async_generator<int> without_end(trace_of_end* t) {
   const at_end note{t};
@@ -66,7 +67,7 @@ async_generator<int> without_end(trace_of_end* t) {
 async_generator<int> one_and_then_a_wait(trace_of_end* t) {
   const at_end note{t};
   co_yield 1;
-  ++t->given;
+  t->taken.set();
   co_await sleep_for(1h);
 }
 
@@ -165,7 +166,8 @@ task<void> value_streams(context& here, endpoint other) {
     expect(mine.passed_on.given > 0 && mine.passed_on.given <= 3 + 17, "a handler is held back");
     co_await streams_meet<Left>(other, tag{3});
   }
-  while (!mine.passed_on.gone || !mine.asleep.gone) co_await sleep_for(100us);
+  co_await mine.passed_on.gone.wait();
+  co_await mine.asleep.gone.wait();
   co_await streams_meet<Left>(other, tag{4});
 }
 task<void> value_streams_elsewhere(context& here, endpoint other) {
@@ -181,10 +183,10 @@ task<void> reads_from_one_that_leaves(context&, endpoint other) {
 }
 task<void> leaves_in_a_stream(context& here, endpoint other) {
   stream_handlers<true> mine(here);
-  while (mine.asleep.given == 0) co_await sleep_for(100us);
+  co_await mine.asleep.taken.wait();
   other.close();
   co_await other.closed();
-  while (!mine.asleep.gone) co_await sleep_for(100us);
+  co_await mine.asleep.gone.wait();
 }
 
 }  // namespace
