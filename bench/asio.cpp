@@ -3,7 +3,6 @@
 // run(): half round trips of both, on the same contexts, in turns, so that drift of the machine
 // affects both.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <exception>
@@ -16,7 +15,6 @@
 #include "commands.hpp"
 #include "loops.hpp"
 #include "report.hpp"
-#include "support/pair.hpp"
 
 namespace weft::bench::asio_command {
 namespace {
@@ -60,9 +58,9 @@ std::vector<double> by_asio(const side& me, std::size_t size, plan loops, bool b
   return samples;
 }
 
-void act(pair_member& member, pid_t stage, const request& wanted) {
+void act(pair_member& member, const request& wanted) {
   place both_ways(options_of(wanted.chosen));
-  both_ways.meet(member, fmt::format("unix://weft-bench-{}", stage));
+  both_ways.meet(member);
   const side me{both_ways.ctx, both_ways.peer, member.rank()};
   report out({{"inside", "inside"},
               {"size", "size"},
@@ -113,10 +111,9 @@ void add(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   sub->add_flag("--busy", wanted->busy, "With a handler of Asio that comes again and again");
   add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    const pair_options stage{
-        .name = "asio", .time_limit = std::chrono::minutes(10), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+    on_sides("asio", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
   });
 }
 

@@ -69,7 +69,7 @@ void tell(const request& wanted, std::uint64_t made, const std::array<std::vecto
   out.finish();
 }
 
-void act(pair_member& member, const request& wanted, const std::string& key, intruder& clients) {
+void act(forked_member& member, const request& wanted, const std::string& key, intruder& clients) {
   options chosen = options_of(wanted.chosen);
   chosen.job_key = key;
   context ctx(chosen);
@@ -127,7 +127,7 @@ void add(CLI::App& app) {
                              .shared_bytes = longest_address,
                              .time_limit = std::chrono::minutes(10),
                              .pin = wanted->chosen.pin};
-    run_pair(stage, [&](pair_member& member) { act(member, *wanted, key, clients); });
+    run_pair(stage, [&](forked_member& member) { act(member, *wanted, key, clients); });
   });
 }
 

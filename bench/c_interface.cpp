@@ -10,6 +10,7 @@
 
 #include <weft/weft.h>
 
+#include "launcher.hpp"
 #include "plain_loop.hpp"
 #include "support/pair.hpp"
 
@@ -61,11 +62,14 @@ void on_c_stage(const std::string& name, const settings& chosen,
   const std::string address = fmt::format("unix://weft-bench-c-{}", ::getpid());
   const std::string transports = "WEFT_TRANSPORTS=self," + chosen.transport;
   const std::string progress = "WEFT_PROGRESS=" + chosen.progress;
+  if (const auto by = launched_by())
+    throw std::runtime_error(fmt::format(
+        "--c measures two processes that weft-bench starts: run it without {}", by->name));
   const pair_options stage{.name = name,
                            .shared_bytes = longest_address,
                            .time_limit = std::chrono::minutes(10),
                            .pin = chosen.pin};
-  run_pair(stage, [&](pair_member& member) {
+  run_pair(stage, [&](forked_member& member) {
     const char* const settings_list[] = {transports.c_str(), progress.c_str(), nullptr};
     char why[200] = "";
     const weft_options options{sizeof(weft_options), settings_list, why, sizeof why};

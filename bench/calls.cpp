@@ -131,6 +131,7 @@ void add(CLI::App& app) {
   sub->add_option("--size", wanted->sizes, "Bytes of each")->check(CLI::PositiveNumber);
   sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
     on_stage("calls", wanted->chosen, false, [&](side& me) { return act(me, *wanted); });
   });

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -41,6 +42,7 @@ task<void> call(const group& world, collective_work& w, std::uint64_t n) {
 }
 
 struct loop {
+  context& ctx;
   const group& world;
   collective_work& work;
   std::uint64_t units;  ///< of computation during each call; 0: none
@@ -72,19 +74,26 @@ task<double> alone(const loop& l) {
   co_return us_between(start, now_ns());
 }
 
-/// No rank leaves a barrier before the last one, which is late, has entered it. All ranks use one
-/// clock.
-task<void> verify_barrier(const group& world) {
+/// Each rank counts itself at rank 0 before it enters a barrier, the last one late; when a rank has
+/// left it, all are counted.
+task<void> verify_barrier(const loop& l) {
+  const group& world = l.world;
+  std::uint64_t counted = 0;
+  const region here(l.ctx, std::as_writable_bytes(std::span(&counted, 1)), rights::read_write);
+  remote_region count = here.remote();
+  co_await world.broadcast(count);
+  const endpoint root = world[0];
   if (world.rank() == world.size() - 1) compute_for_us(200);
-  const std::int64_t came = now_ns();
+  co_await root.fetch_add(count, 1);
   co_await world.barrier();
-  const std::int64_t left = now_ns();
-  const std::int64_t last = co_await world.all_reduce(came, maximum{});
-  if (left < last) throw std::runtime_error("a rank left the barrier before the last one had come");
+  const std::uint64_t seen = co_await root.fetch_add(count, 0);
+  co_await world.barrier();  // the region outlives every access
+  if (seen != world.size())
+    throw std::runtime_error("a rank left the barrier before the last one had come");
 }
 
 task<void> verify(loop& l) {
-  if (l.work.which() == collective_call::barrier) co_return co_await verify_barrier(l.world);
+  if (l.work.which() == collective_call::barrier) co_return co_await verify_barrier(l);
   l.work.prepare_all(l.n);
   co_await call(l.world, l.work, l.n);
   l.work.check_all(l.n);
@@ -120,14 +129,15 @@ task<void> act(context& ctx, const request& wanted) {
     out.title(
         fmt::format("{} of {} ranks over {}", what.call, world.size(), wanted.chosen.transport));
   const double units = units_per_us();
-  const bool crowded = world.size() > wanted.cores;
+  bool crowded = world.size() > wanted.cores;
+  co_await world.broadcast(crowded);  // the same number of calls on all ranks
   for (const auto& pattern : patterns_of(what))
     for (const auto size : sizes_of(what)) {
       if (tells) out.measuring(fmt::format("{} {}", pattern, size_text(size)));
       const double compute_us = computation_us(size, pattern);
       collective_work work(call_named(what.call), size, static_cast<int>(world.rank()),
                            static_cast<int>(world.size()));
-      loop l{world, work, static_cast<std::uint64_t>(compute_us * units),
+      loop l{ctx, world, work, static_cast<std::uint64_t>(compute_us * units),
              calls_in_batch(size, compute_us, crowded)};
       const auto measured = co_await measure(l, what.effort);
       if (!tells) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subcommands for weft alone and for no library, each in its own namespace: all have a
 // `request`, and several are compiled as one file. Each runs in the callback that CLI11 calls at
-// the end of parsing; exceptions of the measurement pass through. They fork, so no context may
+// the end of parsing; exceptions of the measurement pass through. Most fork, so no context may
 // exist yet.
 #pragma once
 
@@ -39,6 +39,7 @@ namespace stripe_command { void add(CLI::App& app); }       ///< large messages 
 namespace threads_command { void add(CLI::App& app); }      ///< threads with a lane each, and with one lane
 namespace values_command { void add(CLI::App& app); }       ///< typed values beside the same bytes
 namespace asio_command { void add(CLI::App& app); }         ///< inside an io_context of Asio
+namespace serve_command { void add(CLI::App& app); }        ///< the other side, for clients on other hosts
 namespace raw_command { void add(CLI::App& app); }          ///< the limits of this machine, without any library
 
 }  // namespace weft::bench

@@ -111,6 +111,7 @@ void add(CLI::App& app) {
   sub->add_option("--repetitions", wanted->repetitions, "How often")->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen);
   add_hosts_option(*sub, wanted->apart);
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
     on_stage("idle", wanted->chosen, wanted->apart, [&](side& me) { return act(me, *wanted); });
   });

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -223,16 +222,7 @@ struct contestants {
   }
 
   void meet(pair_member& member) {
-    constexpr std::size_t room = 128;
-    for (std::size_t i = 0; i != all.size(); ++i) {
-      const auto shared = [&](int rank) {
-        return member.shared().subspan((2 * i + static_cast<std::size_t>(rank)) * room, room);
-      };
-      const auto own = all[i]->card();
-      std::memcpy(shared(member.rank()).data(), own.data(), own.size());
-      member.barrier();
-      all[i]->meet(shared(1 - member.rank()).first(own.size()));
-    }
+    for (const auto& one : all) one->meet(member.exchange(one->card()));
     member.barrier();
   }
 };
@@ -346,12 +336,9 @@ void add(CLI::App& app) {
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen, {.transport = false, .progress = false});
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    const pair_options stage{.name = "ladder",
-                             .shared_bytes = 64 * kib,
-                             .time_limit = std::chrono::minutes(20),
-                             .pin = wanted->chosen.pin};
-    run_pair(stage, [&](pair_member& member) { act(member, *wanted); });
+    on_sides("ladder", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
   });
 }
 

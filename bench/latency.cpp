@@ -62,6 +62,7 @@ void add(CLI::App& app) {
   add_settings(*sub, wanted->chosen);
   sub->add_flag("--c", wanted->in_c, "Through weft.h, by a loop in the manner of C")
       ->excludes("--hosts");
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
     if (wanted->in_c)
       return on_c_stage("latency", wanted->chosen,

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time that each layer adds to a message of 8 bytes over shared memory or qdma: the transport
-// alone, with the protocols, with coroutines. The paper on Open MPI over Elan4 measures its layers
-// in section 6.3. All take turns, so that drift of the machine affects all of them.
+// The time that each layer adds to a message of 8 bytes: the transport alone (shared memory and
+// qdma on one host), with the protocols, with coroutines. The paper on Open MPI over Elan4 measures
+// its layers in section 6.3. All take turns, so that drift of the machine affects all of them.
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <weft/external_loop.hpp>
 
 #include "bare_link.hpp"
 #include "commands.hpp"
+#include "local_line.hpp"
 #include "plain_loop.hpp"
 #include "report.hpp"
 
@@ -81,13 +79,14 @@ double longer_by(const std::vector<double>& a, const std::vector<double>& b) {
   return median(std::move(all));
 }
 
-void tell(report& out, const request& wanted, const figures& of) {
-  for (std::size_t i = 0; i < layer_count; ++i) {
+/// \param first of the layers that were measured
+void tell(report& out, const request& wanted, const figures& of, std::size_t first) {
+  for (std::size_t i = first; i < layer_count; ++i) {
     auto line = make_line(head_of("layers", wanted.chosen, message), half_rtt_us, of[i]);
     line["layer"] = names[i];
-    if (i != transport) {
+    if (i != first) line["layer_ns"] = longer_by(of[i], of[i - 1]);
+    if (i != transport && first == transport) {
       const double above = longer_by(of[i], of[transport]);
-      line["layer_ns"] = longer_by(of[i], of[i - 1]);
       line["above_transport_ns"] = above;
       if (i == coroutines) {
         line["paper_ns"] = paper_ns;
@@ -99,12 +98,21 @@ void tell(report& out, const request& wanted, const figures& of) {
   }
 }
 
-void act(pair_member& member, pid_t stage, int line, const request& wanted) {
-  bare_link bare(wanted.chosen.transport, options_of(wanted.chosen).progress, line);
+/// The transport alone; null where it cannot be had. `line` is for its making.
+std::unique_ptr<bare_link> transport_alone(const request& wanted, const runtime::unique_fd& line) {
+  const std::string& name = wanted.chosen.transport;
+  if (!line || (name != "shm" && name != "qdma")) return {};
+  return std::make_unique<bare_link>(name, options_of(wanted.chosen).progress, line.get());
+}
+
+void act(pair_member& member, const request& wanted) {
+  const runtime::unique_fd line = local_line(member, SOCK_SEQPACKET);
+  const std::unique_ptr<bare_link> bare = transport_alone(wanted, line);
+  const std::size_t first = bare ? transport : protocol, tried = layer_count - first;
   place for_hand(options_of(wanted.chosen));
   place for_coroutines(options_of(wanted.chosen));
-  for_hand.meet(member, fmt::format("unix://weft-bench-{}-hand", stage));
-  for_coroutines.meet(member, fmt::format("unix://weft-bench-{}-run", stage));
+  for_hand.meet(member);
+  for_coroutines.meet(member);
   by_hand hand(for_hand);
   const side me{for_coroutines.ctx, for_coroutines.peer, member.rank()};
 
@@ -125,37 +133,24 @@ void act(pair_member& member, pid_t stage, int line, const request& wanted) {
   const plan loops = plan{.warm_up = 500, .batches = 9, .per_batch = 1000}.scaled(wanted.effort);
   const auto measure = [&](std::size_t which) {
     member.barrier();
-    if (which == transport) return half_round_trips_by(bare, me.rank, message, loops);
+    if (which == transport) return half_round_trips_by(*bare, me.rank, message, loops);
     if (which == protocol) return half_round_trips_by(hand, me.rank, message, loops);
     return run(me.ctx, half_round_trips(me, message, loops));
   };
   figures of;
   for (int round = 0; round < wanted.rounds; ++round)
-    for (std::size_t turn = 0; turn < layer_count; ++turn) {
+    for (std::size_t turn = 0; turn < tried; ++turn) {
       // The order changes, so that no way always follows the same other one.
-      const std::size_t which = (turn + static_cast<std::size_t>(round)) % layer_count;
+      const std::size_t which = first + (turn + static_cast<std::size_t>(round)) % tried;
       if (tells) out.measuring(names[which]);
       const auto samples = measure(which);
       if (tells) of[which].push_back(median(samples));
     }
   if (tells) {
-    tell(out, wanted, of);
+    tell(out, wanted, of, first);
     out.finish();
   }
   member.barrier();
-}
-
-void measure(const request& wanted) {
-  std::array<int, 2> line{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line.data()) != 0)
-    throw std::system_error(errno, std::generic_category(), "socketpair");
-  const std::array<runtime::unique_fd, 2> ends{runtime::unique_fd{line[0]},
-                                               runtime::unique_fd{line[1]}};
-  const pair_options stage{
-      .name = "layers", .time_limit = std::chrono::minutes(10), .pin = wanted.chosen.pin};
-  run_pair(stage, [&, self = ::getpid()](pair_member& member) {
-    act(member, self, ends[static_cast<std::size_t>(member.rank())].get(), wanted);
-  });
 }
 
 }  // namespace
@@ -166,10 +161,11 @@ void add(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of each layer")->check(CLI::PositiveNumber);
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
-  sub->add_option("--transport", wanted->chosen.transport, "Below the layers")
-      ->check(CLI::IsMember({"shm", "qdma"}));
-  add_settings(*sub, wanted->chosen, {.transport = false});
-  sub->callback([wanted] { measure(*wanted); });
+  add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
+  sub->callback([wanted] {
+    on_sides("layers", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
+  });
 }
 
 }  // namespace weft::bench::layers_command

@@ -9,6 +9,9 @@
 
 #include "commands.hpp"
 #include "compare/compare.hpp"
+#include "launcher.hpp"
+#include "ranks.hpp"
+#include "sides.hpp"
 
 namespace {
 
@@ -28,35 +31,49 @@ std::string complaint(const CLI::App* app, const CLI::Error& wrong) {
                      fmt::join(names, ", "));
 }
 
+using namespace weft::bench;
+
+void add_commands(CLI::App& app, int& exit_code) {
+  for (const auto add :
+       {latency_command::add,     window_commands::add_rate, window_commands::add_bandwidth,
+        overlap_command::add,     alltoall_command::add,     barrier_command::add,
+        idle_command::add,        scale_command::add,        connections_command::add,
+        tax_command::add,         rdma_command::add,         regcache_command::add,
+        progress_command::add,    layers_command::add,       instructions_command::add,
+        bad_clients_command::add, access_command::add,       calls_command::add,
+        stream_command::add,      policy_command::add,       stripe_command::add,
+        threads_command::add,     values_command::add,       asio_command::add,
+        raw_command::add,         collective_command::add,   serve_command::add})
+    add(app);
+#ifndef WEFT_WITHOUT_QDMA
+  tree_command::add(app);
+#endif
+#ifndef WEFT_WITHOUT_VERBS
+  ladder_command::add(app);
+#endif
+  add_compare_command(app, {"dedicated", "polling"}, exit_code);
+  add_mpi_command(app, exit_code);
+  add_collectives_command(app, exit_code);
+}
+
+/// Whether the processes of a launcher can be those of the command; the others start their own.
+bool can_be_launched(const CLI::App& command) {
+  return has_sides(command) || has_ranks(command) || command.get_name() == "serve";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace weft::bench;
-  CLI::App app("Measures weft between processes that it starts itself.");
+  CLI::App app("Measures weft: between processes that it starts, ranks of a job, or two hosts.");
   app.require_subcommand(1);
   app.failure_message(&complaint);
   int exit_code = 0;
   try {
-    for (const auto add :
-         {latency_command::add,     window_commands::add_rate, window_commands::add_bandwidth,
-          overlap_command::add,     alltoall_command::add,     barrier_command::add,
-          idle_command::add,        scale_command::add,        connections_command::add,
-          tax_command::add,         rdma_command::add,         regcache_command::add,
-          progress_command::add,    layers_command::add,       instructions_command::add,
-          bad_clients_command::add, access_command::add,       calls_command::add,
-          stream_command::add,      policy_command::add,       stripe_command::add,
-          threads_command::add,     values_command::add,       asio_command::add,
-          raw_command::add,         collective_command::add})
-      add(app);
-#ifndef WEFT_WITHOUT_QDMA
-    tree_command::add(app);
-#endif
-#ifndef WEFT_WITHOUT_VERBS
-    ladder_command::add(app);
-#endif
-    add_compare_command(app, {"dedicated", "polling"}, exit_code);
-    add_mpi_command(app, exit_code);
-    add_collectives_command(app, exit_code);
+    add_commands(app, exit_code);
+    for (CLI::App* command : app.get_subcommands({}))
+      if (!can_be_launched(*command))
+        command->preparse_callback(
+            [name = command->get_name()](std::size_t) { refuse_launcher(name); });
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;

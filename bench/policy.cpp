@@ -143,7 +143,7 @@ task<void> receive(listener& listening, const scenario& what, arrivals& all, dou
 // --- the senders ---------------------------------------------------------------------------------
 
 task<void> send(context& ctx, const std::string& address, const scenario& what, std::uint32_t me,
-                pair_member& member) {
+                forked_member& member) {
   const sender& self = what.senders[me];
   const endpoint to = co_await ctx.connect(address);
   co_await to.send(bytes_of(me), ack_tag);
@@ -165,7 +165,7 @@ task<void> send(context& ctx, const std::string& address, const scenario& what, 
 
 /// A thread for each sender: namespaces belong to threads, and so does run().
 void send_all(const options& mine, const std::string& address, const scenario& what,
-              const hosts& apart, pair_member& member) {
+              const hosts& apart, forked_member& member) {
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> failures(what.senders.size());
   std::atomic<std::size_t> left = what.senders.size();
@@ -207,7 +207,7 @@ void measure(const request& wanted, const hosts& apart, const scenario& what, co
   mine.experimental.reading = how.reading;
   const pair_options stage{
       .name = "policy", .shared_bytes = longest_address, .pin = wanted.chosen.pin, .apart = &apart};
-  const auto samples = run_pair(stage, [&](pair_member& member) {
+  const auto samples = run_pair(stage, [&](forked_member& member) {
     char* const told = reinterpret_cast<char*>(member.shared().data());
     if (member.rank() == 1) {
       member.barrier();

@@ -5,7 +5,6 @@
 // same in its table 1. Both processes have a context for each way, and all ways take turns, so that
 // drift of the machine affects all of them.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <condition_variable>
@@ -20,7 +19,6 @@
 #include "commands.hpp"
 #include "loops.hpp"
 #include "report.hpp"
-#include "support/pair.hpp"
 
 namespace weft::bench::progress_command {
 namespace {
@@ -146,13 +144,9 @@ void tell(report& out, const request& wanted, const figures& of) {
     }
 }
 
-void act(pair_member& member, pid_t stage, const request& wanted) {
+void act(pair_member& member, const request& wanted) {
   std::deque<place> places;
-  for (const way& how : ways) {
-    const auto i = places.size();
-    places.emplace_back(options_for(wanted, how))
-        .meet(member, fmt::format("unix://weft-bench-{}-{}", stage, i));
-  }
+  for (const way& how : ways) places.emplace_back(options_for(wanted, how)).meet(member);
   report out({{"way", "way"},
               {"waits", "waits"},
               {"size", "size"},
@@ -198,10 +192,9 @@ void add(CLI::App& app) {
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen, {.progress = false});
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    const pair_options stage{
-        .name = "progress", .time_limit = std::chrono::minutes(10), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+    on_sides("progress", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
   });
 }
 

@@ -8,26 +8,19 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "launcher.hpp"
+#include "own_arguments.hpp"
 #include "support/affinity.hpp"
 
 namespace weft::bench {
 namespace {
-
-/// Empty: no launcher has started this process.
-std::optional<int> own_rank() {
-  const char* const rank = std::getenv("WEFT_RANK");
-  if (!rank) return {};
-  return std::atoi(rank);
-}
 
 /// Replaces this process with weft-run, which starts the same command line with that many ranks.
 [[noreturn]] void become_ranks(int count) {
@@ -39,10 +32,7 @@ std::optional<int> own_rank() {
                                  fmt::format("{}", count),
                                  "--",
                                  self.string()};
-  std::ifstream own("/proc/self/cmdline", std::ios::binary);
-  std::string word;
-  std::getline(own, word, '\0');  // the program
-  while (std::getline(own, word, '\0')) words.push_back(word);
+  for (std::string& word : own_arguments()) words.push_back(std::move(word));
   std::vector<char*> argv;
   for (auto& one : words) argv.push_back(one.data());
   argv.push_back(nullptr);
@@ -66,15 +56,15 @@ void start_ranks(int count) {
     throw std::runtime_error(fmt::format("the job of {} processes failed", count));
 }
 
-void be_a_rank(int rank, const settings& chosen, peer_id least,
+void be_a_rank(const launcher& by, const settings& chosen, peer_id least,
                const std::function<task<void>(context&)>& act) {
-  if (chosen.pin) pin_rank(rank);
+  if (chosen.pin) pin_rank(by.place);
   context ctx(options_of(chosen));
   if (ctx.world().size() < least)
     throw std::runtime_error(
-        fmt::format("there is nothing to measure with fewer than {0} processes: --ranks {0}, or "
-                    "weft-run -n {0}",
-                    least));
+        fmt::format("there is nothing to measure with fewer than {} processes: {} weft-bench ...; "
+                    "if that is how it was started, {} and this weft have no PMIx in common",
+                    least, by.start(least), by.name));
   run(ctx, act(ctx));
 }
 
@@ -82,9 +72,11 @@ void be_a_rank(int rank, const settings& chosen, peer_id least,
 
 void on_ranks(const settings& chosen, const ranks_wanted& ranks,
               const std::function<task<void>(context&)>& act) {
-  if (const auto rank = own_rank()) return be_a_rank(*rank, chosen, ranks.least, act);
+  if (const auto by = launched_by()) return be_a_rank(*by, chosen, ranks.least, act);
   for (std::size_t i = 0; i + 1 < ranks.counts.size(); ++i) start_ranks(ranks.counts[i]);
   become_ranks(ranks.counts.back());
 }
+
+bool has_ranks(const CLI::App& app) { return app.get_option_no_throw("--ranks") != nullptr; }
 
 }  // namespace weft::bench

@@ -6,7 +6,6 @@
 // Both processes have a context for each way, and these take turns, so that drift of the machine
 // affects all.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <deque>
 #include <memory>
@@ -76,13 +75,10 @@ options with(const settings& chosen, const contestant& c) {
   return result;
 }
 
-void act(pair_member& member, pid_t stage, const request& wanted) {
+void act(pair_member& member, const request& wanted) {
   std::deque<place> places;
   const std::vector<contestant> all = contestants();
-  for (const contestant& c : all) {
-    places.emplace_back(with(wanted.chosen, c));
-    places.back().meet(member, fmt::format("unix://weft-bench-{}-{}", stage, places.size()));
-  }
+  for (const contestant& c : all) places.emplace_back(with(wanted.chosen, c)).meet(member);
   report out({{"size", "size"},
               {"rest", "rest"},
               {"fin", "fin"},
@@ -135,10 +131,9 @@ void add(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    const pair_options stage{
-        .name = "rdma", .time_limit = std::chrono::minutes(20), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+    on_sides("rdma", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
   });
 }
 

@@ -3,7 +3,6 @@
 // from parts of memory that was sent as a whole before. Each process has a context for each way,
 // and these take turns, so that drift of the machine affects all.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <deque>
 #include <memory>
@@ -116,12 +115,9 @@ task<outcome> measure(const side& me, std::size_t size, bool in_parts, plan loop
   co_return result;
 }
 
-void act(pair_member& member, pid_t stage, const request& wanted) {
+void act(pair_member& member, const request& wanted) {
   std::deque<place> places;
-  for (const contestant& c : contestants) {
-    places.emplace_back(with(wanted.chosen, c));
-    places.back().meet(member, fmt::format("unix://weft-bench-{}-{}", stage, places.size()));
-  }
+  for (const contestant& c : contestants) places.emplace_back(with(wanted.chosen, c)).meet(member);
   report out({{"size", "size"},
               {"cache", "cache"},
               {"half round trip µs", "half_rtt_us"},
@@ -174,10 +170,9 @@ void add(CLI::App& app) {
   sub->add_option("--rounds", wanted->rounds, "Turns of all ways")->check(CLI::PositiveNumber);
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    const pair_options stage{
-        .name = "regcache", .time_limit = std::chrono::minutes(20), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+    on_sides("regcache", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
   });
 }
 

@@ -105,7 +105,7 @@ void tell(const request& wanted, const growth& grown, const std::vector<double>&
   out.finish();
 }
 
-void act(pair_member& member, pid_t stage, const request& wanted) {
+void act(forked_member& member, pid_t stage, const request& wanted) {
   const int rank = member.rank();
   allow_many_files();
   // The crowd shares the core of its process, and is asleep during the measurements.
@@ -151,7 +151,7 @@ void add(CLI::App& app) {
   sub->callback([wanted] {
     const pair_options stage{
         .name = "scale", .time_limit = std::chrono::minutes(10), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+    run_pair(stage, [&, self = ::getpid()](forked_member& member) { act(member, self, *wanted); });
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream compared with plain messages and a Unix socket, in turns in the same pair of processes:
-// bytes there and back, and bytes one way.
+// A stream compared with plain messages and, on one host, a Unix socket, in turns in the same pair
+// of processes: bytes there and back, and bytes one way.
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "local_line.hpp"
 #include "report.hpp"
 #include "stage.hpp"
 #include "support/clock.hpp"
@@ -29,7 +30,7 @@ struct request {
   int rounds = 15;
 };
 
-/// The ways in turns.
+/// The ways in turns; the last one only on one host.
 enum way : std::size_t { messages, by_stream, by_socket, way_count };
 constexpr std::array<const char*, way_count> names{"messages", "stream", "Unix socket"};
 
@@ -37,7 +38,7 @@ constexpr std::array<const char*, way_count> names{"messages", "stream", "Unix s
 struct ends {
   const side& me;
   stream& pipe;
-  int socket;
+  int socket;  ///< -1: none
 
   task<void> send(way by, const_buffer data) const {
     if (by == messages) co_return co_await me.peer.send(data, data_tag);
@@ -101,6 +102,7 @@ double times(const std::vector<double>& a, const std::vector<double>& b) {
 task<void> act(side& me, const request& wanted, int socket) {
   stream pipe(me.peer);
   const ends e{me, pipe, socket};
+  const std::size_t tried = socket < 0 ? by_socket : way_count;
   report out({{"size", "size"},
               {"", "what"},
               {"by", "by"},
@@ -114,18 +116,18 @@ task<void> act(side& me, const request& wanted, int socket) {
     for (const bool there_and_back : {true, false}) {
       figures of;
       for (int round = -1; round != wanted.rounds; ++round)
-        for (std::size_t turn = 0; turn != way_count; ++turn) {
-          const std::size_t by = (turn + static_cast<std::size_t>(round + 1)) % way_count;
+        for (std::size_t turn = 0; turn != tried; ++turn) {
+          const std::size_t by = (turn + static_cast<std::size_t>(round + 1)) % tried;
           const double us = co_await measure(e, static_cast<way>(by), there_and_back, size);
           if (round >= 0) of[by].push_back(us);  // the first one warms up
         }
       if (me.rank != 0) continue;
-      for (std::size_t by = 0; by != way_count; ++by) {
+      for (std::size_t by = 0; by != tried; ++by) {
         auto line = make_line(head_of("stream", wanted.chosen, size), "us", of[by]);
         line["what"] = there_and_back ? "half round trip" : "one way";
         line["by"] = names[by];
         line["to_messages"] = times(of[by], of[messages]);
-        line["to_socket"] = times(of[by], of[by_socket]);
+        if (tried == way_count) line["to_socket"] = times(of[by], of[by_socket]);
         out.add(line);
       }
     }
@@ -134,13 +136,9 @@ task<void> act(side& me, const request& wanted, int socket) {
   co_await pipe.closed();
 }
 
-void measure_all(const request& wanted) {
-  std::array<int, 2> line{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line.data()) != 0)
-    throw std::system_error(errno, std::generic_category(), "socketpair");
-  on_stage("stream", wanted.chosen, false,
-           [&](side& me) { return act(me, wanted, line[static_cast<std::size_t>(me.rank)]); });
-  for (const int end : line) ::close(end);
+void measure_all(pair_member& member, const request& wanted) {
+  const runtime::unique_fd line = local_line(member, SOCK_STREAM);
+  on_stage(member, wanted.chosen, [&](side& me) { return act(me, wanted, line.get()); });
 }
 
 }  // namespace
@@ -151,7 +149,10 @@ void add(CLI::App& app) {
   sub->add_option("--size", wanted->sizes, "Bytes of each write")->check(CLI::PositiveNumber);
   sub->add_option("--rounds", wanted->rounds, "Turns of each")->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen);
-  sub->callback([wanted] { measure_all(*wanted); });
+  add_side_options(*sub, wanted->chosen);
+  sub->callback([wanted] {
+    on_sides("stream", wanted->chosen, [&](pair_member& member) { measure_all(member, *wanted); });
+  });
 }
 
 }  // namespace weft::bench::stream_command

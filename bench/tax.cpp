@@ -3,7 +3,6 @@
 // with `shm` alone, and on one with every transport. Both processes have both, and the two take
 // turns, so that drift of the machine affects both.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <memory>
@@ -71,12 +70,11 @@ void tell(const request& wanted, const std::string& all, const std::array<figure
   out.finish();
 }
 
-void act(pair_member& member, pid_t stage, const request& wanted) {
+void act(pair_member& member, const request& wanted) {
   const std::vector<std::string> everything = options{}.transports;
   std::array<place, 2> places{place(with(wanted.chosen, {"self", "shm"})),
                               place(with(wanted.chosen, everything))};
-  for (std::size_t i = 0; i < 2; ++i)
-    places[i].meet(member, fmt::format("unix://weft-bench-{}-{}", stage, i));
+  for (place& at : places) at.meet(member);
 
   job windowed{.bench = "rate", .window = 64, .effort = 0.05 * wanted.effort};
   plan turns{.warm_up = 500, .batches = 5, .per_batch = 1000};
@@ -115,10 +113,9 @@ void add(CLI::App& app) {
   sub->add_option("--effort", wanted->effort, "Factor on the samples of each round")
       ->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen, {.transport = false});
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
-    const pair_options stage{
-        .name = "tax", .time_limit = std::chrono::minutes(10), .pin = wanted->chosen.pin};
-    run_pair(stage, [&, self = ::getpid()](pair_member& member) { act(member, self, *wanted); });
+    on_sides("tax", wanted->chosen, [&](pair_member& member) { act(member, *wanted); });
   });
 }
 

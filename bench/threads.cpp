@@ -71,7 +71,7 @@ void add_line(report& out, const request& wanted, const char* between, std::size
 }
 
 /// Thread k of one process with thread k of the other one.
-team_samples between_processes(pair_member& member, const request& wanted, std::size_t threads,
+team_samples between_processes(forked_member& member, const request& wanted, std::size_t threads,
                                bool lanes) {
   context ctx(options_for(wanted, threads, lanes, 2));
   auto* const addresses = reinterpret_cast<context_address*>(member.shared().data());
@@ -116,7 +116,7 @@ void with_weft(const request& wanted) {
                            .shared_bytes = 2 * sizeof(context_address),
                            .time_limit = std::chrono::minutes(10),
                            .pin = false};
-  run_pair(stage, [&](pair_member& member) {
+  run_pair(stage, [&](forked_member& member) {
     report out = table_of(wanted);
     for (const int threads : wanted.what.threads)
       for (const bool lanes : {true, false}) {

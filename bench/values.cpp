@@ -121,6 +121,7 @@ void add(CLI::App& app) {
   sub->add_option("--effort", wanted->effort, "Round trips of a turn, as a share of the usual ones")
       ->check(CLI::PositiveNumber);
   add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
     on_stage("values", wanted->chosen, false, [&](side& me) { return act(me, *wanted); });
   });

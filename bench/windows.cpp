@@ -54,6 +54,7 @@ void add_command(CLI::App& app, const char* about, job what) {
   sub->add_flag("--batches", wanted->what.batches,
                 "A window is one send_many and one recv_many, not many sends and receives");
   add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
     on_stage(wanted->what.bench, wanted->chosen, wanted->what.hosts,
              [&](side& me) { return act(me, *wanted); });

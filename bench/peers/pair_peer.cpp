@@ -68,7 +68,7 @@ int pair_peer_main(int argc, char** argv, const std::string& library,
       auto samples = run_pair({.name = library,
                                .shared_bytes = sizeof(std::uint16_t),
                                .apart = apart ? &*apart : nullptr},
-                              [&](pair_member& me) {
+                              [&](forked_member& me) {
                                 pair_side side{me, *what, size, host};
                                 measure(side);
                                 me.barrier();

@@ -17,7 +17,7 @@ namespace weft::bench {
 
 /// One of the two processes.
 struct pair_side {
-  pair_member& me;
+  forked_member& me;
   const job& what;   ///< its bench is "latency", "rate" or "bandwidth"
   std::size_t size;  ///< bytes of a message
   std::string host;  ///< rank 0 listens there: an IPv4 address in digits
@@ -39,7 +39,7 @@ void fill_all(heap_buffers& buffers);
 void verify_all(heap_buffers& buffers, std::size_t used);
 
 /// The whole program. `measure` connects, runs the loops and reports its samples with
-/// pair_member::report on rank 0: half round trips in microseconds, or messages in a microsecond.
+/// forked_member::report on rank 0: half round trips in microseconds, or messages in a microsecond.
 /// \param library its name and version
 int pair_peer_main(int argc, char** argv, const std::string& library,
                    const std::function<void(pair_side&)>& measure);

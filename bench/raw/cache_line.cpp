@@ -26,7 +26,7 @@ std::vector<double> cache_line_us(double effort) {
   const plan loops = latency_plan(8, effort);
   const auto samples = run_pair(
       {.name = "raw cache_line", .shared_bytes = sizeof(two_lines), .max_samples = loops.batches},
-      [&](pair_member& self) {
+      [&](forked_member& self) {
         auto& lines = *reinterpret_cast<two_lines*>(self.shared().data());
         auto& mine = lines.to[self.rank()].value;
         auto& theirs = lines.to[1 - self.rank()].value;

@@ -96,7 +96,7 @@ void verify_all(heap_buffers& buffers, std::size_t used) {
 }
 
 template <typename Channel>
-void latency_body(pair_member& self, const setting& s) {
+void latency_body(forked_member& self, const setting& s) {
   const layout<Channel> area(self.shared(), s);
   const auto me = static_cast<std::size_t>(self.rank());
   Channel outbound(area.channels[me], s.ring);
@@ -135,7 +135,7 @@ void latency_body(pair_member& self, const setting& s) {
 }
 
 template <typename Channel>
-void bandwidth_body(pair_member& self, const setting& s) {
+void bandwidth_body(forked_member& self, const setting& s) {
   layout<Channel> area(self.shared(), s);
   const bool sender = self.rank() == 0;
   Channel channel(area.channels[0], s.ring);
@@ -181,7 +181,7 @@ void bandwidth_body(pair_member& self, const setting& s) {
 template <typename Body>
 std::vector<double> run(const char* name, std::size_t shared_bytes, const setting& s, Body&& body) {
   return run_pair({.name = name, .shared_bytes = shared_bytes, .max_samples = s.loops.batches},
-                  [&](pair_member& self) {
+                  [&](forked_member& self) {
                     // Some hosts let only a parent read a process's memory: allow the sibling.
                     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
                     body(self, s);

@@ -56,7 +56,7 @@ std::vector<double> slot_rate_mmsg_s(double effort) {
   const plan loops = window_plan(8, window, effort);
   const auto samples = run_pair(
       {.name = "raw slot_rate", .shared_bytes = sizeof(slot_ring), .max_samples = loops.batches},
-      [&](pair_member& self) {
+      [&](forked_member& self) {
         auto& shared = *reinterpret_cast<slot_ring*>(self.shared().data());
         const std::uint64_t per_batch = loops.per_batch * window;
         std::uint64_t n = 0;

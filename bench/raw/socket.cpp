@@ -100,7 +100,7 @@ std::vector<double> socket_latency_us(std::size_t size, const job& what) {
   std::optional<hosts> apart;
   if (what.hosts) apart.emplace();
   const auto ends = connected(apart);
-  return run_pair({.name = "raw socket", .max_samples = loops.batches}, [&](pair_member& self) {
+  return run_pair({.name = "raw socket", .max_samples = loops.batches}, [&](forked_member& self) {
     const int fd = ends[static_cast<std::size_t>(self.rank())].get();
     std::vector<std::byte> data(size);
     const auto rounds = [&](std::size_t count) {
@@ -125,7 +125,7 @@ std::vector<double> socket_bandwidth_mb_s(std::size_t size, const job& what) {
   std::optional<hosts> apart;
   if (what.hosts) apart.emplace();
   const auto ends = connected(apart);
-  return run_pair({.name = "raw socket", .max_samples = loops.batches}, [&](pair_member& self) {
+  return run_pair({.name = "raw socket", .max_samples = loops.batches}, [&](forked_member& self) {
     const bool sender = self.rank() == 0;
     const int fd = ends[static_cast<std::size_t>(self.rank())].get();
     std::vector<std::vector<std::byte>> buffers(what.buffer_count(), std::vector<std::byte>(size));

@@ -27,8 +27,10 @@
 namespace weft::bench {
 
 /// Head of the shared block; the two sample arrays and then the area follow it.
-struct pair_member::control {
+struct forked_member::control {
   spin_barrier barrier;
+  std::size_t exchanged[2] = {};  // bytes of each side's `exchange`
+  std::byte boxes[2][longest_exchange] = {};
   std::size_t max_samples = 0;
   double* samples[2] = {};
   alignas(64) std::atomic<std::size_t> count[2] = {};
@@ -45,14 +47,27 @@ void spin_barrier::arrive_and_wait(std::uint32_t& sense) noexcept {
   }
 }
 
-void pair_member::barrier() noexcept { control_.barrier.arrive_and_wait(sense_); }
+void forked_member::barrier() noexcept { control_.barrier.arrive_and_wait(sense_); }
 
-void pair_member::report(double sample) {
-  const auto at = control_.count[rank_].load(std::memory_order_relaxed);
+std::vector<std::byte> forked_member::exchange(std::span<const std::byte> mine) {
+  if (mine.size() > longest_exchange)
+    throw std::length_error(fmt::format("{} bytes are too many for an exchange", mine.size()));
+  const auto own = static_cast<std::size_t>(rank()), other = 1 - own;
+  control_.exchanged[own] = mine.size();
+  std::copy(mine.begin(), mine.end(), control_.boxes[own]);
+  barrier();
+  const std::byte* const box = control_.boxes[other];
+  std::vector<std::byte> theirs(box, box + control_.exchanged[other]);
+  barrier();  // the boxes are free again
+  return theirs;
+}
+
+void forked_member::report(double sample) {
+  const auto at = control_.count[rank()].load(std::memory_order_relaxed);
   if (at == control_.max_samples)
     throw std::length_error(fmt::format("more than {} samples; raise max_samples", at));
-  control_.samples[rank_][at] = sample;
-  control_.count[rank_].store(at + 1, std::memory_order_release);
+  control_.samples[rank()][at] = sample;
+  control_.count[rank()].store(at + 1, std::memory_order_release);
 }
 
 namespace {
@@ -124,15 +139,15 @@ void keep_error(char (&text)[512], const char* message) noexcept {
 }
 
 /// In the child: never returns, so no destructor of the parent runs twice.
-[[noreturn]] void run_child(pair_member::control& shared, std::span<std::byte> area, int rank,
+[[noreturn]] void run_child(forked_member::control& shared, std::span<std::byte> area, int rank,
                             int core, const pair_options& options,
-                            const std::function<void(pair_member&)>& body) noexcept {
+                            const std::function<void(forked_member&)>& body) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   int code = 1;
   try {
     if (options.pin) pin_to(core);
     if (options.apart) options.apart->enter(rank);
-    pair_member self(shared, area, rank);
+    forked_member self(shared, area, rank);
     self.barrier();
     body(self);
     code = 0;
@@ -153,13 +168,14 @@ std::string describe_end(int status, const char* message) {
 
 }  // namespace
 
-pair_samples run_pair(const pair_options& options, const std::function<void(pair_member&)>& body) {
+pair_samples run_pair(const pair_options& options,
+                      const std::function<void(forked_member&)>& body) {
   const auto cores = pair_cores();
-  const std::size_t head = whole_pages(sizeof(pair_member::control));
+  const std::size_t head = whole_pages(sizeof(forked_member::control));
   const std::size_t log = whole_pages(options.max_samples * sizeof(double));
   const std::size_t total = head + 2 * log + whole_pages(options.shared_bytes);
   const mapping memory = map_shared(total);
-  auto& shared = *new (memory.get()) pair_member::control;
+  auto& shared = *new (memory.get()) forked_member::control;
   shared.max_samples = options.max_samples;
   for (std::size_t rank = 0; rank < 2; ++rank)
     shared.samples[rank] = reinterpret_cast<double*>(memory.get() + head + rank * log);
