@@ -30,7 +30,17 @@ bool in_step_of_several() {
 
 std::string launcher::start(unsigned processes) const {
   const char* const pmix = name == "srun" ? " --mpi=pmix" : "";
-  return fmt::format("{}{} -n {}", name, pmix, processes);
+  return fmt::format("{}{} -n {} weft-bench ...", name, pmix, processes);
+}
+
+std::string launcher::start_together(unsigned processes) const {
+  std::string how = start(processes);
+  if (name != "weft-run")
+    how += fmt::format(
+        "; if that is how they were started, {} and this weft have no PMIx in common (`weft-info "
+        "--version` lists the parts of weft)",
+        name);
+  return how;
 }
 
 std::optional<launcher> launched_by() {

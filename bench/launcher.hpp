@@ -14,6 +14,8 @@ struct launcher {
 
   /// How to start so many processes.
   std::string start(unsigned processes) const;
+  /// The same for processes that did not find each other.
+  std::string start_together(unsigned processes) const;
 };
 
 /// The launcher of this process: weft-run, or one with PMIx; also those that tell a rank but have

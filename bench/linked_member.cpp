@@ -35,4 +35,16 @@ std::vector<std::byte> linked_member::exchange(std::span<const std::byte> mine) 
   return run(link_, swap_with(other_, mine));
 }
 
+void run_linked(linked_member& self, const settings& chosen,
+                const std::function<void(pair_member&)>& body) try {
+  self.barrier();
+  body(self);
+  self.barrier();
+} catch (const error& e) {
+  if (e.kind() != errc::unreachable) throw;
+  throw std::runtime_error(fmt::format(
+      "--transport {} does not reach the other side; tcp and verbs reach other hosts: {}",
+      chosen.transport, e.what()));
+}
+
 }  // namespace weft::bench

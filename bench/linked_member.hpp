@@ -2,6 +2,7 @@
 // A side of a benchmark that reaches the other one by weft: a rank of a job, or one that is served.
 #pragma once
 
+#include <functional>
 #include <weft/weft.hpp>
 
 #include "settings.hpp"
@@ -29,5 +30,10 @@ class linked_member final : public pair_member {
   context& link_;
   endpoint other_;
 };
+
+/// Runs `body`; both sides have come before it begins, and have ended it when this returns.
+/// \throws what body throws, with the cure if the measured transport does not reach the other side
+void run_linked(linked_member& self, const settings& chosen,
+                const std::function<void(pair_member&)>& body);
 
 }  // namespace weft::bench

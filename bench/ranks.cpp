@@ -62,9 +62,8 @@ void be_a_rank(const launcher& by, const settings& chosen, peer_id least,
   context ctx(options_of(chosen));
   if (ctx.world().size() < least)
     throw std::runtime_error(
-        fmt::format("there is nothing to measure with fewer than {} processes: {} weft-bench ...; "
-                    "if that is how it was started, {} and this weft have no PMIx in common",
-                    least, by.start(least), by.name));
+        fmt::format("there is nothing to measure with fewer than {} processes: {}", least,
+                    by.start_together(least)));
   run(ctx, act(ctx));
 }
 

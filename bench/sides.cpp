@@ -16,15 +16,12 @@ namespace weft::bench {
 namespace {
 
 [[noreturn]] void refuse_number(const std::string& name, const launcher& by, peer_id ranks) {
-  if (ranks > 1)
+  if (ranks == 1)
     throw std::runtime_error(
-        fmt::format("{} is for two processes, and this job has {}: {} weft-bench {} ...", name,
-                    ranks, by.start(2), name));
+        fmt::format("{} is for two processes, and this one is alone in its job: {}", name,
+                    by.start_together(2)));
   throw std::runtime_error(
-      fmt::format("{0} is for two processes, and this one is alone in its job: {1} weft-bench {0} "
-                  "...; if that is how it was started, {2} and this weft have no PMIx in common "
-                  "(`weft-info --version` lists the parts of weft)",
-                  name, by.start(2), by.name));
+      fmt::format("{} is for two processes, and this job has {}: {}", name, ranks, by.start(2)));
 }
 
 void be_a_rank(const launcher& by, const std::string& name, const settings& chosen,
@@ -34,8 +31,7 @@ void be_a_rank(const launcher& by, const std::string& name, const settings& chos
   const group world = ctx.world();
   if (world.size() != 2) refuse_number(name, by, world.size());
   linked_member self(ctx, world[1 - world.rank()], static_cast<int>(world.rank()));
-  body(self);
-  self.barrier();  // neither side's context ends before
+  run_linked(self, chosen, body);
 }
 
 }  // namespace
@@ -49,8 +45,6 @@ void add_side_options(CLI::App& app, settings& into) {
   for (const char* only_forked : {"--hosts", "--c"})
     if (auto* const option = app.get_option_no_throw(only_forked)) to->excludes(option);
 }
-
-bool has_sides(const CLI::App& app) { return app.get_option_no_throw("--to") != nullptr; }
 
 void on_sides(const std::string& name, const settings& chosen,
               const std::function<void(pair_member&)>& body, const hosts* apart) {

@@ -17,7 +17,7 @@ namespace weft::bench {
 void add_side_options(CLI::App& app, settings& into);
 
 /// Whether a subcommand has these options.
-bool has_sides(const CLI::App& app);
+inline bool has_sides(const CLI::App& app) { return app.get_option_no_throw("--to") != nullptr; }
 
 /// Runs `body` on the two sides, each placed on a core, and waits for both:
 ///   * in a process that a server has started, this is side 1;

@@ -102,15 +102,13 @@ void be_client(const settings& chosen, const std::function<void(pair_member&)>& 
   linked_member self(ctx, other, 0);
   std::string here;
   try {
-    self.barrier();  // the first message: the other side learns who its client is
-    body(self);
-    self.barrier();
+    run_linked(self, chosen, body);  // with its first message the other side learns of this one
     return;
   } catch (const std::exception& e) {
     here = e.what();
   }
   const auto there_said = there.last_words();
-  throw std::runtime_error(there_said ? fmt::format("{} (here: {})", *there_said, here) : here);
+  throw std::runtime_error(there_said ? fmt::format("{}; {}", here, *there_said) : here);
 }
 
 }  // namespace weft::bench

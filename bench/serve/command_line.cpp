@@ -66,9 +66,8 @@ std::vector<std::string> words_in(const std::string& private_data, const CLI::Ap
     words.push_back(word);
   }
   if (words.empty()) refuse("the client named no benchmark");
-  const auto found = app.get_subcommands([&](const CLI::App* one) {
-    return one->get_name() == words.front() && has_sides(*one);
-  });
+  const auto found = app.get_subcommands(
+      [&](const CLI::App* one) { return one->get_name() == words.front() && has_sides(*one); });
   if (found.empty()) refuse(fmt::format("{} is no benchmark of two sides", words.front()));
   for (const std::string& one : words)
     if (one.starts_with('-')) check_option(*found.front(), one);

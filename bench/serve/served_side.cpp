@@ -44,9 +44,7 @@ void be_served(int line, const settings& chosen, const std::function<void(pair_m
     context ctx(mine);
     tell(line, note::of(context_address_of(ctx)));
     linked_member self(ctx, run(ctx, within(time_to_come, first_peer(ctx))), 1);
-    self.barrier();
-    body(self);
-    self.barrier();
+    run_linked(self, chosen, body);
   } catch (const std::exception& e) {
     tell(line, note::of_failure(e.what()));
     throw;

@@ -69,6 +69,14 @@ same_as_alone job --mpi=pmix
 job --mpi=pmix -n 1 weft-run -n 2 hello | grep -q "hello from rank 1"
 job --mpi=none -n 1 weft-run -n 2 hello | grep -q "hello from rank 1"
 
+# A benchmark is two ranks of the job, in place of processes that it starts.
+if command -v weft-bench >/dev/null; then
+  job --mpi=pmix -n 2 weft-bench latency --size 8 --effort 0.02 --json >latency.txt
+  [ "$(grep -c '"bench":"latency"' latency.txt)" = 1 ]
+  if job --mpi=none -n 2 weft-bench latency --size 8 >alone.txt 2>&1; then exit 1; fi
+  grep -q "use srun --mpi=pmix" alone.txt
+fi
+
 # A rank that is killed ends the job, or the others' channels tell them.
 cat >victim.sh <<'END'
 if [ "$SLURM_PROCID" = 1 ]; then (sleep 1; kill -9 $$) & fi
