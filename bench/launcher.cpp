@@ -45,21 +45,22 @@ std::string launcher::start_together(unsigned processes) const {
 
 std::optional<launcher> launched_by() {
   // As a context does: weft-run under another launcher is the launcher.
-  if (const auto rank = number_in("WEFT_RANK")) return launcher{"weft-run", *rank};
+  if (const auto rank = number_in("WEFT_RANK"))
+    return launcher{"weft-run", *rank, number_in("WEFT_SIZE").value_or(0)};
   if (!is_set("PMIX_RANK") && !is_set("PMI_RANK") && !in_step_of_several()) return {};
   const auto place = number_in("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID",
                                "PMIX_RANK", "PMI_RANK");
   const bool by_srun = is_set("SLURM_STEP_NUM_TASKS") && !is_set("OMPI_COMM_WORLD_SIZE");
-  return launcher{by_srun ? "srun" : "mpirun", place.value_or(0)};
+  const auto all = number_in("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE");
+  return launcher{by_srun ? "srun" : "mpirun", place.value_or(0), all.value_or(0)};
 }
 
 void refuse_launcher(const std::string& subcommand) {
   const auto found = launched_by();
-  if (!found) return;
+  if (!found || found->processes == 1) return;
   throw std::runtime_error(
-      fmt::format("{0} starts its processes itself and cannot be ranks of {1}: run it without {1}, "
-                  "on one host; in a shell that {1} gave, by `env -u WEFT_RANK -u PMIX_RANK -u "
-                  "PMIX_NAMESPACE -u PMI_RANK -u SLURM_STEP_NUM_TASKS weft-bench {0} ...`",
+      fmt::format("{0} is not for ranks of a job, each of which would do all of it: run it without "
+                  "{1}",
                   subcommand, found->name));
 }
 

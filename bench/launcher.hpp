@@ -11,6 +11,7 @@ struct launcher {
   std::string name;  ///< for messages: "weft-run", "mpirun", "srun"
   int place = 0;     ///< the number of this process among those of its host, if the launcher tells;
                      ///< else its rank
+  int processes = 0;  ///< of the job; 0: the launcher does not tell without a context
 
   /// How to start so many processes.
   std::string start(unsigned processes) const;
@@ -22,8 +23,8 @@ struct launcher {
 /// no PMIx, under which a context is alone. Nothing: none.
 std::optional<launcher> launched_by();
 
-/// For a subcommand that starts its processes itself.
-/// \throws std::runtime_error under a launcher: with the reason, and how to run it
+/// For a subcommand that several processes cannot do together.
+/// \throws std::runtime_error when a launcher started this process as one of several
 void refuse_launcher(const std::string& subcommand);
 
 }  // namespace weft::bench

@@ -38,7 +38,7 @@ job 1 barrier
 says "fewer than 2 processes: weft-run -n 2"
 [ $status != 0 ]
 job 2 scale
-says "scale starts its processes itself and cannot be ranks of weft-run: run it without weft-run"
+says "scale is not for ranks of a job, each of which would do all of it: run it without weft-run"
 [ $status != 0 ]
 job 2 latency --transport tcp --hosts
 says "leave it out under weft-run"
