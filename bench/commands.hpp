@@ -42,5 +42,9 @@ namespace asio_command { void add(CLI::App& app); }         ///< inside an io_co
 namespace serve_command { void add(CLI::App& app); }        ///< the other side, for clients on other hosts
 namespace raw_command { void add(CLI::App& app); }          ///< the limits of this machine, without any library
 
+/// Adds all of them, and those that compare with other libraries.
+/// \param exit_code set by a comparison that fails; must outlive the parsing
+void add_commands(CLI::App& app, int& exit_code);
+
 }  // namespace weft::bench
 // clang-format on

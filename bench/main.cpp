@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "compare/compare.hpp"
 #include "launcher.hpp"
 #include "ranks.hpp"
 #include "sides.hpp"
@@ -32,29 +31,6 @@ std::string complaint(const CLI::App* app, const CLI::Error& wrong) {
 }
 
 using namespace weft::bench;
-
-void add_commands(CLI::App& app, int& exit_code) {
-  for (const auto add :
-       {latency_command::add,     window_commands::add_rate, window_commands::add_bandwidth,
-        overlap_command::add,     alltoall_command::add,     barrier_command::add,
-        idle_command::add,        scale_command::add,        connections_command::add,
-        tax_command::add,         rdma_command::add,         regcache_command::add,
-        progress_command::add,    layers_command::add,       instructions_command::add,
-        bad_clients_command::add, access_command::add,       calls_command::add,
-        stream_command::add,      policy_command::add,       stripe_command::add,
-        threads_command::add,     values_command::add,       asio_command::add,
-        raw_command::add,         collective_command::add,   serve_command::add})
-    add(app);
-#ifndef WEFT_WITHOUT_QDMA
-  tree_command::add(app);
-#endif
-#ifndef WEFT_WITHOUT_VERBS
-  ladder_command::add(app);
-#endif
-  add_compare_command(app, {"dedicated", "polling"}, exit_code);
-  add_mpi_command(app, exit_code);
-  add_collectives_command(app, exit_code);
-}
 
 /// Whether the processes of a launcher can be those of the command; the others start their own.
 bool can_be_launched(const CLI::App& command) {
