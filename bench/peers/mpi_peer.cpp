@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "peers/kernels/run.hpp"
 #include "peers/mpi_loops.hpp"
 #include "peers/mpi_provider.hpp"
 #include "peers/mpi_threads.hpp"
@@ -93,6 +94,20 @@ void run_collective(const job& what, line_head head, int on_weft, bool crowded) 
     }
 }
 
+/// \return whether all solutions were right
+bool run_kernels(const job& what, line_head head, int on_weft) {
+  bool right = true;
+  head.size = 0;
+  for (const auto& name : what.kernels) {
+    auto line = mpi::solve_kernel(name, what, head);
+    right = line["verified"].get<bool>() && right;
+    if (line.contains("wrong"))
+      fmt::print(stderr, "weft-peer: {}\n", line["wrong"].get<std::string>());
+    if (mpi::rank() == 0) tell(std::move(line), what, on_weft);
+  }
+  return right;
+}
+
 /// Before any thread is started. \throws std::runtime_error
 void init(int& argc, char**& argv, bool by_threads) {
   const int wanted = by_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
@@ -101,8 +116,7 @@ void init(int& argc, char**& argv, bool by_threads) {
   if (got < wanted) throw std::runtime_error("this MPI does not offer MPI_THREAD_MULTIPLE");
 }
 
-void run(const job& what, line_head head, bool crowded) {
-  const int on_weft = ranks_with_weft();
+void run(const job& what, line_head head, int on_weft, bool crowded) {
   if (what.bench == "threads") return run_threads(what, head, on_weft);
   if (what.bench == "collective") return run_collective(what, head, on_weft, crowded);
   for (const auto size : what.sizes) {
@@ -151,12 +165,13 @@ int main(int argc, char** argv) {
   CLI::App app("The work of weft-bench, done by an MPI");
   app.require_subcommand(1);
   line_head head{.bench = {}, .transport = "shm", .progress = "polling"};
-  std::vector<std::string> names{"latency",  "rate",    "bandwidth",  "overlap",
-                                 "alltoall", "threads", "collective", start_of_job};
+  std::vector<std::string> names{"latency", "rate",       "bandwidth",  "overlap",   "alltoall",
+                                 "threads", "collective", start_of_job, kernel_bench};
   names.insert(names.end(), mpi_collectives.begin(), mpi_collectives.end());
   std::vector<job> jobs(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     jobs[i].bench = names[i];
+    jobs[i].kernels = kernel_names;
     if (jobs[i].bench == "rate" || jobs[i].bench == "threads") jobs[i].window = 64;
     auto* sub = app.add_subcommand(names[i]);
     add_job_options(*sub, jobs[i]);
@@ -179,13 +194,19 @@ int main(int argc, char** argv) {
     init(argc, argv, what->bench == "threads");
     MPI_Comm_size(MPI_COMM_WORLD, &what->ranks);
     const bool pairwise = !what->among_many();
-    if (what->ranks < 2 || (pairwise && what->ranks != 2))
+    const bool kernels = what->bench == kernel_bench;
+    if ((what->ranks < 2 && !kernels) || (pairwise && what->ranks != 2))
       throw std::runtime_error(fmt::format("{} needs {} processes and was started with {}",
                                            what->bench, pairwise ? "two" : "at least two",
                                            what->ranks));
-    run(*what, head, static_cast<std::size_t>(what->ranks) > cores);
+    const int on_weft = ranks_with_weft();
+    bool right = true;
+    if (kernels)
+      right = run_kernels(*what, head, on_weft);
+    else
+      run(*what, head, on_weft, static_cast<std::size_t>(what->ranks) > cores);
     MPI_Finalize();
-    return 0;
+    return right ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "weft-peer: {}\n", error.what());
   }

@@ -19,6 +19,7 @@ std::vector<std::string> or_all(std::vector<std::string> patterns) {
 
 bool job::among_many() const {
   return bench == "alltoall" || bench == "collective" || bench == start_of_job ||
+         bench == kernel_bench ||
          std::find(mpi_collectives.begin(), mpi_collectives.end(), bench) != mpi_collectives.end();
 }
 
@@ -43,6 +44,9 @@ std::vector<std::string> job::arguments() const {
     if (bench == "collective") {
       add("--call", call);
       add("--pattern", pattern);
+    } else if (bench == kernel_bench) {
+      add("--kernel", fmt::format("{}", fmt::join(kernels, ",")));
+      add("--class", problem_class);
     }
     add("--ranks", fmt::format("{}", ranks));
   }
@@ -85,8 +89,16 @@ void add_job_options(CLI::App& app, job& into) {
       app.add_option("--pattern", into.pattern, "One after the other, or during a computation")
           ->check(CLI::IsMember(or_all(collective_patterns)));
     }
+    const int fewest = into.bench == kernel_bench ? 1 : 2;
+    if (into.bench == kernel_bench) {
+      app.add_option("--kernel", into.kernels, "Which kernels; several with commas")
+          ->delimiter(',')
+          ->check(CLI::IsMember(kernel_names));
+      app.add_option("--class", into.problem_class, "The size of their problems")
+          ->check(CLI::IsMember(kernel_classes));
+    }
     app.add_option("--ranks", into.ranks, "Processes, shared out over the allowed cores")
-        ->check(CLI::Range(2, 1024));
+        ->check(CLI::Range(fewest, 1024));
   }
   if (!into.among_many() && into.bench != "threads") add_hosts_option(app, into.hosts);
 }

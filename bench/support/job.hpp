@@ -17,7 +17,7 @@ namespace weft::bench {
 /// The measurement.
 struct job {
   std::string bench;  ///< "latency", "rate", "bandwidth", "overlap", "alltoall", "collective" or,
-                      ///< of MPI alone, one of mpi_collectives, or start_of_job
+                      ///< of MPI alone, one of mpi_collectives, start_of_job, or kernel_bench
   std::vector<std::size_t> sizes{8};  ///< bytes of a message; measured one after the other
   std::size_t window = 1;             ///< messages in flight
   bool batches = false;               ///< of weft's rate and bandwidth: by send_many and recv_many
@@ -28,8 +28,10 @@ struct job {
                                  ///< collective_patterns, or "all"
   double compute_us = 5000;      ///< of overlap: how long the application computes
   bool standard_send =
-      false;      ///< of overlap, for MPI: a blocked sender is in MPI_Send, not MPI_Ssend
-  int ranks = 2;  ///< of those that among_many()
+      false;  ///< of overlap, for MPI: a blocked sender is in MPI_Send, not MPI_Ssend
+  std::vector<std::string> kernels;  ///< of kernel_bench: some of kernel_names, one after the other
+  std::string problem_class = "S";   ///< of kernel_bench: one of kernel_classes
+  int ranks = 2;                     ///< of those that among_many()
   std::vector<int> threads{1, 2,
                            4};  ///< of threads: how many each process has, one after the other
   bool hosts = false;           ///< the two processes on two hosts (support/hosts.hpp)
@@ -64,6 +66,11 @@ inline const std::vector<std::string> mpi_collectives{"barrier", "bcast", "allre
 
 /// A job of MPI ranks that only begins and ends; the process that launches it measures.
 inline constexpr const char* start_of_job = "start";
+
+/// Kernels of numerical programs (peers/kernels), and their sizes.
+inline constexpr const char* kernel_bench = "kernel";
+inline const std::vector<std::string> kernel_names{"lu", "cg", "mg", "ft", "is"};
+inline const std::vector<std::string> kernel_classes{"S", "W", "A"};
 
 /// Adds the options of a job to a (sub)command: --size (a list; 8, 64K, 1M), --window, --buffers,
 /// --pattern,

@@ -32,6 +32,11 @@ inline constexpr std::string_view mb_s = "mb_s";      ///< megabytes (10^6) in a
 inline constexpr std::string_view us_per_call = "us_per_call";
 /// Of the start of a job.
 inline constexpr std::string_view ms_per_job = "ms_per_job";
+/// Of a kernel: one solution of its problem.
+inline constexpr std::string_view solve_ms = "solve_ms";
+/// Of a program of the NAS Parallel Benchmarks, as it reports it: millions of its operations in a
+/// second.
+inline constexpr std::string_view mop_s = "mop_s";
 /// In the lines of an MPI: the number of its ranks that had weft's provider loaded.
 inline constexpr std::string_view ranks_on_weft = "ranks_on_weft";
 
