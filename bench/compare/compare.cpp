@@ -89,7 +89,8 @@ int compare(const compare_options& options, lineup who) {
   const auto first = own.empty() ? std::string() : own.front();
   const auto verdicts = judge(who.targets, measured, first, names_of(who.contestants, role::peer));
   if (options.as_json) {
-    print_json(who.bench, options.transport, measured, who.contestants, verdicts);
+    print_json(who.bench, options.transport, measured, who.contestants,
+               who.shows_ratios ? first : std::string(), verdicts);
   } else {
     print_figures(measured, who.contestants);
     if (who.shows_ratios && !first.empty()) print_ratios(measured, who.contestants, first);
@@ -97,13 +98,13 @@ int compare(const compare_options& options, lineup who) {
     print_failures(measured);
   }
 
-  const bool weft_failed =
+  const bool failed =
       std::any_of(measured.failures().begin(), measured.failures().end(),
-                  [&](const failure& one) { return holds(own, one.contestant); });
+                  [&](const failure& one) { return one.wrong || holds(own, one.contestant); });
   const bool all_met = std::all_of(verdicts.begin(), verdicts.end(), [](const verdict& one) {
     return one.result == verdict::outcome::met;
   });
-  return weft_failed || (options.strict && !all_met) ? 1 : 0;
+  return failed || (options.strict && !all_met) ? 1 : 0;
 }
 
 void add_compare_options(CLI::App& app, compare_options& into) {

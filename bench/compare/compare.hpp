@@ -37,9 +37,10 @@ struct lineup {
   bool shows_ratios = false;  ///< one more table: the first of role::own to each of the others
 };
 
-/// Measures, prints, and returns the exit code: 0, or 1 when nothing could be measured, weft failed
-/// (or `strict` and something falls short). Needs a process with one thread: the raw limits fork.
-/// Progress goes to stderr. Throws std::invalid_argument for a series that does not exist.
+/// Measures, prints, and returns the exit code: 0, or 1 when nothing could be measured, weft
+/// failed, an answer was wrong (or `strict` and something falls short). Needs a process with one
+/// thread: the raw limits fork. Progress goes to stderr. Throws std::invalid_argument for a series
+/// that does not exist.
 int compare(const compare_options& options, lineup who);
 
 /// Adds the options of `into`, which must outlive parsing, to a subcommand.
@@ -55,8 +56,12 @@ lineup everybody(const compare_options& options, const std::vector<std::string>&
 void add_compare_command(CLI::App& app, std::vector<std::string> modes, int& exit_code);
 
 /// Adds the subcommand `mpi`: one MPI program over Open MPI's own transports, over Open MPI on
-/// weft, and over MPICH. `exit_code` as above.
+/// weft, and over MPICH; and below it `mpi kernel`. `exit_code` as above.
 void add_mpi_command(CLI::App& app, int& exit_code);
+
+/// Adds the subcommand `kernel` to `mpi`: kernels of numerical programs (peers/kernels), or with
+/// `--nas` programs of the NAS Parallel Benchmarks. `exit_code` as above.
+void add_kernel_command(CLI::App& mpi, int& exit_code);
 
 /// Adds the subcommand `collectives`: the collectives of weft::group, of Open MPI over its own
 /// transports, and of MPICH. `exit_code` as above.

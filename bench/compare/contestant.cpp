@@ -21,9 +21,13 @@ constexpr std::chrono::seconds time_limit{180};
 
 std::vector<json> run_for_lines(const command& what) {
   const auto result = run_command(what, time_limit);
+  auto lines = parse_lines(result.out);
+  for (const auto& line : lines)  // such a program ends with an error as well
+    if (line.contains("wrong"))
+      throw wrong_answer(
+          fmt::format("{}\n  command: {}", line["wrong"].get<std::string>(), what.text()));
   if (!result.ok())
     throw std::runtime_error(fmt::format("{}\n  command: {}", result.reason(), what.text()));
-  auto lines = parse_lines(result.out);
   if (lines.empty())
     throw std::runtime_error(fmt::format("it printed no JSON line\n  command: {}", what.text()));
   return lines;

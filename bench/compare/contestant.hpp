@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "support/json_lines.hpp"
 
 namespace weft::bench {
+
+/// A contestant computed something wrong. That is an error, not a reason to go on without it.
+class wrong_answer : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 enum class role {
   own,    ///< weft: the targets are for it
@@ -22,7 +29,8 @@ struct contestant {
   std::string name;
   role part = role::peer;
   std::string about;  ///< a short description, for the text under the tables
-  /// Runs the job once and returns its JSON lines. Throws std::runtime_error with cause and cure.
+  /// Runs the job once and returns its JSON lines. Throws std::runtime_error with cause and cure,
+  /// and wrong_answer.
   std::function<std::vector<json>(const job&)> run;
   /// Whether it supports this benchmark.
   std::function<bool(const job&)> takes_part = [](const job&) { return true; };

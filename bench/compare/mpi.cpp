@@ -84,7 +84,9 @@ void add_mpi_command(CLI::App& app, int& exit_code) {
   auto* sub = app.add_subcommand(
       "mpi", "One MPI program on Open MPI, on Open MPI with weft, and on MPICH, side by side");
   add_compare_options(*sub, *options);
-  sub->callback([options, &exit_code] {
+  add_kernel_command(*sub, exit_code);
+  sub->callback([options, sub, &exit_code] {
+    if (!sub->get_subcommands().empty()) return;  // it has run already
     exit_code = compare(*options, {.bench = "mpi",
                                    .all = mpi_series(options->rounds, options->effort),
                                    .contestants = make_mpi(options->transport, options->programs()),

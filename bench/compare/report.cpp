@@ -23,6 +23,8 @@ std::string unit_of(const std::string& metric) {
   if (metric == "us_per_message") return "µs a message";
   if (metric == us_per_call) return "µs a call";
   if (metric == ms_per_job) return "ms a job";
+  if (metric == solve_ms) return "ms a solution";
+  if (metric == mop_s) return "M operations/s";
   return metric;
 }
 
@@ -94,7 +96,7 @@ void print_series(const results& measured, const std::vector<contestant>& contes
 
 /// The figure that every line has.
 void add_carried_figure(json& line, const json& from) {
-  for (const auto key : {half_rtt_us, mmsg_s, mb_s, us_per_call, ms_per_job})
+  for (const auto key : {half_rtt_us, mmsg_s, mb_s, us_per_call, ms_per_job, solve_ms, mop_s})
     if (from.is_object() && from.contains(key)) line[std::string(key)] = from[std::string(key)];
 }
 
@@ -109,6 +111,23 @@ json head_of(const std::string& bench, const cell& where, const std::string& tra
   if (!where.pattern.empty()) line["pattern"] = where.pattern;
   add_carried_figure(line, from);
   return line;
+}
+
+json as_json(const ratio& value) {
+  return {{"median", value.median}, {"p10", value.p10}, {"p90", value.p90}};
+}
+
+/// The ratios of `own` to each of the others, by name.
+json ratios_of(const results& measured, const cell& where, const std::string& metric,
+               const std::vector<contestant>& contestants, const std::string& own) {
+  json all = json::object();
+  for (const auto& who : contestants) {
+    if (who.name == own) continue;
+    const auto value = paired_ratio(measured.rounds_of(where, own, metric),
+                                    measured.rounds_of(where, who.name, metric));
+    if (value) all[who.name] = as_json(*value);
+  }
+  return all;
 }
 
 }  // namespace
@@ -156,7 +175,7 @@ void print_ratios(const results& measured, const std::vector<contestant>& contes
 void print_failures(const results& measured) {
   if (!measured.failures().empty()) fmt::print("\nLeft out:\n");
   for (const auto& one : measured.failures())
-    fmt::print("{}, of {}: {}\n", one.contestant, one.of, one.reason);
+    fmt::print("{}, of {}{}: {}\n", one.contestant, one.of, one.wrong ? ", WRONG" : "", one.reason);
 }
 
 void print_verdicts(const std::vector<verdict>& verdicts) {
@@ -175,7 +194,8 @@ void print_verdicts(const std::vector<verdict>& verdicts) {
 }
 
 void print_json(const std::string& bench, const std::string& transport, const results& measured,
-                const std::vector<contestant>& contestants, const std::vector<verdict>& verdicts) {
+                const std::vector<contestant>& contestants, const std::string& own,
+                const std::vector<verdict>& verdicts) {
   for (const auto& where : measured.cells()) {
     const auto metric = shown_metric(where);
     for (const auto& who : contestants) {
@@ -187,8 +207,11 @@ void print_json(const std::string& bench, const std::string& transport, const re
       line["metric"] = metric;
       line[metric] = measured.median_of(where, who.name, metric).value_or(std::nan(""));
       line["rounds"] = measured.rounds_of(where, who.name, metric);
-      for (const char* key : {"library", "ranks"})
+      for (const char* key : {"library", "ranks", "class", "verified", "error"})
         if (sample.contains(key)) line[key] = sample[key];
+      if (who.name == own)
+        if (auto ratios = ratios_of(measured, where, metric, contestants, own); !ratios.empty())
+          line["ratios"] = std::move(ratios);
       print_line(line);
     }
   }
@@ -198,9 +221,7 @@ void print_json(const std::string& bench, const std::string& transport, const re
     line[one.promise.metric] = one.own ? json(*one.own) : json();
     line["target"] = bound_text(one.promise);
     line["against"] = one.reference;
-    if (one.to_other)
-      line["ratio"] = {
-          {"median", one.to_other->median}, {"p10", one.to_other->p10}, {"p90", one.to_other->p90}};
+    if (one.to_other) line["ratio"] = as_json(*one.to_other);
     line["outcome"] = outcome_text(one.result);
     print_line(line);
   }
@@ -209,6 +230,7 @@ void print_json(const std::string& bench, const std::string& transport, const re
                 {"transport", transport},
                 {"contestant", one.contestant},
                 {"left_out", one.of},
+                {"wrong", one.wrong},
                 {"reason", one.reason}});
 }
 

@@ -26,9 +26,11 @@ void print_verdicts(const std::vector<verdict>& verdicts);
 void print_failures(const results& measured);
 
 /// All of it as JSON lines of the benchmark `bench`: one for each contestant and cell (with the
-/// figure of every round in "rounds"), one for each verdict ("target", "ratio", "outcome"), and one
-/// for each contestant that was left out ("left_out").
+/// figure of every round in "rounds", and in those of `own`, if it is not empty, the ratios to each
+/// of the others in "ratios"), one for each verdict ("target", "ratio", "outcome"), and one for
+/// each contestant that was left out ("left_out").
 void print_json(const std::string& bench, const std::string& transport, const results& measured,
-                const std::vector<contestant>& contestants, const std::vector<verdict>& verdicts);
+                const std::vector<contestant>& contestants, const std::string& own,
+                const std::vector<verdict>& verdicts);
 
 }  // namespace weft::bench

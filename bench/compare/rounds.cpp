@@ -118,7 +118,8 @@ results run_rounds(const std::vector<series>& all, const std::vector<contestant>
           left_out.insert(who.name);
           const bool never = !worked.contains(who.name);
           if (never) given_up.insert(who.name);
-          failure what{who.name, never ? std::string("the comparison") : one.name, error.what()};
+          failure what{who.name, never ? std::string("the comparison") : one.name, error.what(),
+                       dynamic_cast<const wrong_answer*>(&error) != nullptr};
           progress.say(
               fmt::format("{} is left out of {}: {}", what.contestant, what.of, what.reason));
           measured.add_failure(std::move(what));

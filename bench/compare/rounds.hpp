@@ -32,6 +32,7 @@ struct failure {
   std::string contestant;
   std::string of;  ///< the series, or "the comparison" if it never worked
   std::string reason;
+  bool wrong = false;  ///< it computed something wrong
 };
 
 /// All results: for each cell and contestant one JSON line a round, null if there was none.

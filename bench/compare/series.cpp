@@ -100,7 +100,9 @@ std::vector<target> targets_for(const std::string& transport) {
   return targets;
 }
 
-bool more_is_better(const std::string& metric) { return metric == "mmsg_s" || metric == "mb_s"; }
+bool more_is_better(const std::string& metric) {
+  return metric == "mmsg_s" || metric == "mb_s" || metric == mop_s;
+}
 
 std::string metric_of(const std::string& bench, const std::string& pattern) {
   if (bench == "latency") return "half_rtt_us";
@@ -108,6 +110,8 @@ std::string metric_of(const std::string& bench, const std::string& pattern) {
   if (bench == "bandwidth") return "mb_s";
   if (bench == "alltoall") return "us_per_message";
   if (bench == start_of_job) return std::string(ms_per_job);
+  if (bench == kernel_bench) return std::string(solve_ms);
+  if (bench == nas_bench) return std::string(mop_s);
   if (pattern.starts_with("computing")) return "beyond_us";
   if (bench != "overlap") return std::string(us_per_call);
   return pattern == "slow_down" ? "beyond_copy" : "excess_us";

@@ -169,19 +169,14 @@ void choose_interface(command& run, const peer& which, bool apart) {
 
 }  // namespace
 
-command peer_command(const peer& which, const job& what, const std::filesystem::path& bin) {
+command launch_command(const peer& which, int ranks, const std::vector<std::string>& program,
+                       const std::filesystem::path& bin, bool hosts) {
   const auto files = installed_as(which.library);
   const auto launcher = files.launcher ? find_program(files.launcher) : std::nullopt;
   const auto weft = which.on_weft ? find_program((bin / weft_launcher).string()) : std::nullopt;
   if (files.launcher && !launcher)
     throw std::runtime_error(
         fmt::format("{} was not found; apt-get install {}", files.launcher, files.packages));
-  const auto program = find_program((bin / files.program).string());
-  if (!program)
-    throw std::runtime_error(
-        fmt::format("{} was not built; apt-get install {}, then configure and build again",
-                    (bin / files.program).string(), files.packages));
-
   if (which.on_weft && !weft)
     throw std::runtime_error(fmt::format(
         "{} was not built; build the target weft-mpirun, or say where it lies with --bin",
@@ -189,23 +184,36 @@ command peer_command(const peer& which, const job& what, const std::filesystem::
 
   command result;
   if (launcher) {
-    // --quiet: it becomes mpirun. The ranks report whether they run on weft.
-    if (weft) result.argv = {weft->string(), "--quiet", "--mpirun"};
+    if (weft) {
+      result.argv.push_back(weft->string());
+      if (which.quiet) result.argv.emplace_back("--quiet");
+      result.argv.emplace_back("--mpirun");
+    }
     result.argv.push_back(launcher->string());
-    const int ranks = what.among_many() ? what.ranks : 2;
     for (auto& argument : launch_arguments(which, ranks))
       result.argv.push_back(std::move(argument));
   }
-  result.argv.push_back(program->string());
-  result.argv.push_back(what.bench);
-  for (auto& argument : what.arguments()) result.argv.push_back(std::move(argument));
+  result.argv.insert(result.argv.end(), program.begin(), program.end());
+  result.environment = which.environment;
+  if (which.transport == "tcp") choose_interface(result, which, hosts);
+  return result;
+}
+
+command peer_command(const peer& which, const job& what, const std::filesystem::path& bin) {
+  const auto files = installed_as(which.library);
+  const std::string program = (bin / files.program).string();
+  std::vector<std::string> words{program, what.bench};
+  for (auto& argument : what.arguments()) words.push_back(std::move(argument));
   for (const auto& [option, value] :
        {std::pair{"--transport", which.transport}, std::pair{"--progress", which.progress}}) {
-    result.argv.emplace_back(option);
-    result.argv.push_back(value);
+    words.emplace_back(option);
+    words.push_back(value);
   }
-  result.environment = which.environment;
-  if (which.transport == "tcp") choose_interface(result, which, what.hosts);
+  auto result = launch_command(which, what.among_many() ? what.ranks : 2, words, bin, what.hosts);
+  if (!find_program(program))
+    throw std::runtime_error(
+        fmt::format("{} was not built; apt-get install {}, then configure and build again", program,
+                    files.packages));
   return result;
 }
 

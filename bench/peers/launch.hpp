@@ -21,6 +21,8 @@ struct peer {
   std::vector<std::string> launcher_arguments;
   std::map<std::string, std::string> environment;
   bool on_weft = false;  ///< its messages use weft: started with weft-mpirun
+  bool quiet = true;     ///< without weft-mpirun's watch for the announcement of rank 0; programs
+                         ///< of this folder report by themselves whether they run on weft
 
   bool is_mpi() const { return library == family::openmpi || library == family::mpich; }
 
@@ -35,6 +37,12 @@ std::vector<peer> known_peers(const std::string& transport);
 
 /// Open MPI with its messages on weft, over `transport` and nothing else.
 peer openmpi_on_weft(const std::string& transport);
+
+/// The command that starts `ranks` processes of `program`, a path and its arguments. `hosts` as in
+/// job; `bin` is the folder of weft-mpirun. Throws std::runtime_error, with the cure, when a
+/// launcher is not installed.
+command launch_command(const peer& which, int ranks, const std::vector<std::string>& program,
+                       const std::filesystem::path& bin, bool hosts);
 
 /// The command that runs `what` with `which`; the peer programs are in `bin`. Throws
 /// std::runtime_error, with the cure, when its program or launcher is not installed.

@@ -19,7 +19,7 @@ std::vector<std::string> or_all(std::vector<std::string> patterns) {
 
 bool job::among_many() const {
   return bench == "alltoall" || bench == "collective" || bench == start_of_job ||
-         bench == kernel_bench ||
+         bench == kernel_bench || bench == nas_bench ||
          std::find(mpi_collectives.begin(), mpi_collectives.end(), bench) != mpi_collectives.end();
 }
 

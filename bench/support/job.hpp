@@ -69,6 +69,7 @@ inline constexpr const char* start_of_job = "start";
 
 /// Kernels of numerical programs (peers/kernels), and their sizes.
 inline constexpr const char* kernel_bench = "kernel";
+inline constexpr const char* nas_bench = "nas";  ///< the same of the NAS Parallel Benchmarks
 inline const std::vector<std::string> kernel_names{"lu", "cg", "mg", "ft", "is"};
 inline const std::vector<std::string> kernel_classes{"S", "W", "A"};
 
