@@ -32,6 +32,8 @@ void add_commands(CLI::App& app, int& exit_code) {
   asio_command::add(app);
   raw_command::add(app);
   collective_command::add(app);
+  plot_command::add(app);
+  report_command::add(app);
   serve_command::add(app);
 #ifndef WEFT_WITHOUT_QDMA
   tree_command::add(app);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/figure.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "support/stats.hpp"
+
+namespace weft::bench::page {
+namespace {
+
+bool matches(const json& line, const json& select) {
+  return std::all_of(select.items().begin(), select.items().end(), [&](const auto& wanted) {
+    const auto found = line.find(wanted.key());
+    if (found == line.end()) return false;
+    const json& one_of = wanted.value();
+    if (one_of.is_array()) return std::find(one_of.begin(), one_of.end(), *found) != one_of.end();
+    return *found == one_of;
+  });
+}
+
+double number(const json& line, const std::string& key) {
+  const auto found = line.find(key);
+  return found != line.end() && found->is_number() ? found->get<double>() : plot::no_value;
+}
+
+/// Several lines at one x become their medians.
+value merged(const std::vector<value>& same) {
+  const auto middle = [&](double value::*part) {
+    std::vector<double> all;
+    for (const value& one : same)
+      if (plot::has_place(one.*part, plot::scale_kind::linear)) all.push_back(one.*part);
+    return all.empty() ? plot::no_value : median(all);
+  };
+  return {same.front().x, middle(&value::y), middle(&value::low), middle(&value::high)};
+}
+
+std::string keys_of(const std::vector<json>& lines) {
+  std::set<std::string> keys;
+  for (const json& line : lines)
+    for (const auto& [key, content] : line.items()) keys.insert(key);
+  return fmt::format("{}", fmt::join(keys, ", "));
+}
+
+std::vector<value> select(const measured_series& what, const record& from,
+                          std::vector<std::string>& notes) {
+  std::vector<std::vector<value>> places;
+  std::size_t most = 0, selected = 0;
+  for (const json& line : from.lines) {
+    if (!matches(line, what.select)) continue;
+    ++selected;
+    const json x =
+        what.x.is_object() ? what.x["value"] : line.value(what.x.get<std::string>(), json());
+    const double y = number(line, what.y) * what.factor;
+    if (x.is_null() || !plot::has_place(y, plot::scale_kind::linear)) continue;
+    value one{.x = x, .y = y};
+    if (what.spread) {
+      one.low = number(line, (*what.spread)[0]) * what.factor;
+      one.high = number(line, (*what.spread)[1]) * what.factor;
+    }
+    auto place = std::find_if(places.begin(), places.end(),
+                              [&](const auto& same) { return same.front().x == x; });
+    if (place == places.end()) place = places.insert(places.end(), std::vector<value>{});
+    place->push_back(one);
+    most = std::max(most, place->size());
+  }
+  if (places.empty())
+    notes.push_back(
+        selected == 0
+            ? fmt::format("{}: of the {} lines of {} none has {}.", what.name, from.lines.size(),
+                          what.command, what.select.dump())
+            : fmt::format("{}: the {} lines of {} with {} have no {} and {}; their keys are: {}.",
+                          what.name, selected, what.command, what.select.dump(), what.x.dump(),
+                          what.y, keys_of(from.lines)));
+  if (most > 1)
+    notes.push_back(
+        fmt::format("{}: up to {} lines for one place; medians are shown.", what.name, most));
+  std::vector<value> result;
+  for (const auto& same : places) result.push_back(merged(same));
+  if (std::all_of(result.begin(), result.end(), [](const value& one) { return one.x.is_number(); }))
+    std::stable_sort(result.begin(), result.end(),
+                     [](const value& a, const value& b) { return a.x < b.x; });
+  return result;
+}
+
+std::optional<value> find(const std::vector<value>& in, const json& x) {
+  const auto found =
+      std::find_if(in.begin(), in.end(), [&](const value& one) { return one.x == x; });
+  return found == in.end() ? std::nullopt : std::optional<value>(*found);
+}
+
+/// Each value as a multiple of the base's at the same x; those without one are gone.
+std::vector<value> relative(const std::vector<value>& values, const std::vector<value>& base) {
+  std::vector<value> result;
+  for (const value& one : values) {
+    const auto unit = find(base, one.x);
+    if (!unit || !(unit->y > 0)) continue;
+    result.push_back({one.x, one.y / unit->y, one.low / unit->y, one.high / unit->y});
+  }
+  return result;
+}
+
+std::vector<value> points_of(const figure& in, const std::string& name) {
+  for (const auto& one : in.all)
+    if (one.name == name) return one.points;
+  return {};
+}
+
+}  // namespace
+
+figure figure_of(const paper& of, const experiment& what, const records& measured) {
+  figure result;
+  for (const auto& one : what.series) {
+    figure_series made{.name = one.name, .role = one.role, .points = {}, .like = {}, .source = {}};
+    const auto found = measured.find(of.id + '.' + one.command);
+    if (found == measured.end())
+      result.notes.push_back(fmt::format("{}: {} was not run.", one.name, one.command));
+    else if (!found->second.lines.empty())
+      made.points = select(one, found->second, result.notes);
+    else
+      result.notes.push_back(
+          fmt::format("{}: not measured; {} gave no result.", one.name, one.command));
+    result.all.push_back(std::move(made));
+  }
+  for (const auto& one : what.paper)
+    result.all.push_back({.name = one.name,
+                          .quoted = true,
+                          .points = one.points,
+                          .like = one.like,
+                          .source = one.source});
+  if (what.relative_to.empty()) return result;
+
+  const figure absolute = result;
+  const auto base = points_of(absolute, what.relative_to);
+  if (base.empty())
+    result.notes.push_back(
+        fmt::format("{} was not measured, so there is nothing to relate to.", what.relative_to));
+  for (std::size_t i = 0; i != what.series.size(); ++i)
+    result.all[i].points = relative(result.all[i].points, base);
+  for (std::size_t i = 0; i != what.paper.size(); ++i)
+    if (const auto& own = what.paper[i].relative_to; !own.empty())
+      result.all[what.series.size() + i].points =
+          relative(what.paper[i].points, points_of(absolute, own));
+  return result;
+}
+
+std::optional<value> value_at(const figure& in, const std::string& series, const json& x) {
+  return find(points_of(in, series), x);
+}
+
+std::string shown_unit(const experiment& what) {
+  return what.relative_to.empty() ? what.y.unit : std::string{};
+}
+
+}  // namespace weft::bench::page

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: one file of HTML without a script, without anything from elsewhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "page/experiment.hpp"
+#include "page/figure.hpp"
+#include "page/record.hpp"
+
+namespace weft::bench::page {
+
+/// The whole page. \param machine what describe_machine() has said
+std::string html_of(const std::vector<paper>& papers, const records& measured, const json& machine);
+
+/// How the claims of some experiments came out.
+struct tally {
+  int agree = 0;
+  int differ = 0;
+  int not_measured = 0;
+
+  int all() const noexcept { return agree + differ + not_measured; }
+  void add(outcome is) noexcept;
+  void add(const tally& other) noexcept;
+};
+
+/// An experiment with what was measured for it.
+struct result {
+  const paper* of;
+  const experiment* what;
+  figure shown;
+  std::vector<verdict> verdicts;  ///< one for each claim
+
+  tally counts() const noexcept;
+};
+
+std::vector<result> results_of(const paper& of, const records& measured);
+
+/// Parts of the page.
+std::string style_of_page();
+std::string html_of(const result& what, const records& measured);
+std::string values_table(const result& what);
+/// A mark with text: agreement is not told by colour alone.
+std::string badge_of(const tally& counts);
+
+}  // namespace weft::bench::page

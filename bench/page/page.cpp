@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/page.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "page/html.hpp"
+#include "page/machine.hpp"
+#include "page/progress_line.hpp"
+#include "page/run.hpp"
+#include "support/table.hpp"
+
+namespace weft::bench::page {
+namespace {
+
+std::vector<paper> papers_of(const page_options& how) {
+  return chosen(read_papers(how.papers.empty() ? default_papers() : how.papers), how.only);
+}
+
+json kept_machine(const std::filesystem::path& folder) {
+  const auto text = read_file(folder / "raw" / "machine.json");
+  const json parsed = text ? json::parse(*text, nullptr, false) : json();
+  if (!parsed.is_object())
+    throw std::invalid_argument(fmt::format(
+        "there is no page in {}: its raw/machine.json is missing or broken", folder.string()));
+  return parsed;
+}
+
+}  // namespace
+
+std::filesystem::path make_page(const page_options& how, const std::string& weft) {
+  const auto papers = papers_of(how);
+  const auto jobs = plan_of(papers, how);
+  std::filesystem::create_directories(how.out / "raw");
+  json machine;
+  records measured;
+  if (!how.from.empty()) {
+    machine = kept_machine(how.from);
+    measured = load_all(jobs, how.from);
+  } else {
+    machine = describe_machine(how.revision.empty() ? weft : weft + ", " + how.revision, how.quick);
+    measured = run_all(jobs, how);
+    write_file(how.out / "raw" / "machine.json", machine.dump(1) + '\n');
+  }
+  const auto page = how.out / "report.html";
+  write_file(page, html_of(papers, measured, machine));
+  return page;
+}
+
+void list_experiments(const page_options& how) {
+  const auto papers = papers_of(how);
+  table rows({"experiment", "label", "claims", "title"});
+  rows.left_from(1);
+  for (const paper& of : papers)
+    for (const experiment& what : of.experiments)
+      rows.row(
+          {of.id + '/' + what.id, what.label, fmt::format("{}", what.claims.size()), what.title});
+  rows.print(stdout);
+  double seconds = 0;
+  std::size_t guest = 0;
+  const auto jobs = plan_of(papers, how);
+  for (const job& one : jobs) {
+    if (!one.missing.empty()) continue;
+    seconds += one.seconds;
+    guest += one.guest ? 1 : 0;
+  }
+  fmt::print("\n{} commands, {} of them for an RDMA device; about {}\n", jobs.size(), guest,
+             duration_text(seconds));
+}
+
+}  // namespace weft::bench::page

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command printed and how it ended, kept in files, so that a page can be drawn again without
+// another run.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/json_lines.hpp"
+
+namespace weft::bench::page {
+
+struct record {
+  std::string command;  ///< as one would type it
+  double seconds = 0;
+  std::string problem;  ///< empty: it ended well
+  std::vector<json> lines;
+
+  bool ok() const noexcept { return problem.empty() && !lines.empty(); }
+};
+
+/// Records by the key of their command, "PAPER.COMMAND".
+using records = std::map<std::string, record>;
+
+/// Writes `raw`/NAME.jsonl (the lines as they are) and `raw`/NAME.run.json (all else).
+/// Throws std::runtime_error with the file's name when that fails.
+void save_record(const std::filesystem::path& raw, const std::string& name, const record& what);
+
+/// Reads both; nothing if one of them is missing or broken.
+std::optional<record> load_record(const std::filesystem::path& raw, const std::string& name);
+
+/// Writes a file in one step: a reader finds the old content or the new one.
+void write_file(const std::filesystem::path& to, const std::string& content);
+
+/// The content of a file; nothing if it cannot be read.
+std::optional<std::string> read_file(const std::filesystem::path& from);
+
+}  // namespace weft::bench::page

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft-bench report: the experiments of the papers as one page. page/ does the work.
+#include <fmt/format.h>
+
+#include <memory>
+#include <weft/build.hpp>
+
+#include "commands.hpp"
+#include "page/page.hpp"
+#include "page/run.hpp"
+
+namespace weft::bench::report_command {
+namespace {
+
+struct request {
+  page::page_options how;
+  bool list = false;
+  std::string guest_commands;
+};
+
+void act(const request& wanted) {
+  if (!wanted.guest_commands.empty()) return page::run_in_guest(wanted.guest_commands);
+  if (wanted.list) return page::list_experiments(wanted.how);
+  const auto page = page::make_page(wanted.how, weft::version());
+  fmt::print("{}\n", std::filesystem::absolute(page).lexically_normal().string());
+}
+
+}  // namespace
+
+void add(CLI::App& app) {
+  auto wanted = std::make_shared<request>();
+  auto& how = wanted->how;
+  auto* sub = app.add_subcommand("report", "The experiments of the papers, as one page of HTML");
+  sub->add_flag("--quick", how.quick, "Few samples");
+  sub->add_option("--papers", how.papers, "The folder that describes the experiments")
+      ->check(CLI::ExistingDirectory);
+  sub->add_option("--only", how.only, "These papers or experiments: elan4,shiba/figure-5")
+      ->delimiter(',');
+  auto* out =
+      sub->add_option("--out", how.out, "The folder for report.html, and for raw/ with all results")
+          ->capture_default_str();
+  sub->add_option("--nas", how.nas,
+                  "The folder of the NAS Parallel Benchmarks, for experiments with them")
+      ->check(CLI::ExistingDirectory);
+  sub->add_option("--guest", how.guest,
+                  "The script that runs a command where there is an RDMA device")
+      ->check(CLI::ExistingFile);
+  auto* from =
+      sub->add_option("--from", how.from, "Run nothing: draw the results in that folder's raw/")
+          ->check(CLI::ExistingDirectory);
+  sub->add_flag("--keep", how.keep, "Run only what has no result in raw/ yet")->excludes(from);
+  sub->add_option("--revision", how.revision, "The sources' revision, for the page");
+  sub->add_flag("--list", wanted->list, "Only list the experiments, and how long they take");
+  sub->add_option("--guest-commands", wanted->guest_commands)->group("");
+  sub->callback([wanted, from, out] {
+    if (from->count() > 0 && out->count() == 0) wanted->how.out = wanted->how.from;
+    act(*wanted);
+  });
+}
+
+}  // namespace weft::bench::report_command
