@@ -33,12 +33,14 @@ void add(CLI::App& app) {
   auto* sub = app.add_subcommand("report", "The experiments of the papers, as one page of HTML");
   sub->add_flag("--quick", how.quick, "Few samples");
   sub->add_option("--papers", how.papers, "The folder that describes the experiments")
-      ->check(CLI::ExistingDirectory);
+      ->check(CLI::ExistingDirectory)
+      ->take_last();
   sub->add_option("--only", how.only, "These papers or experiments: elan4,shiba/figure-5")
       ->delimiter(',');
   auto* out =
       sub->add_option("--out", how.out, "The folder for report.html, and for raw/ with all results")
-          ->capture_default_str();
+          ->capture_default_str()
+          ->take_last();
   sub->add_option("--nas", how.nas,
                   "The folder of the NAS Parallel Benchmarks, for experiments with them")
       ->check(CLI::ExistingDirectory);

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "support/stats.hpp"
@@ -86,6 +87,13 @@ std::vector<value> select(const measured_series& what, const record& from,
   return result;
 }
 
+/// The message in one line.
+std::string in_short(std::string problem) {
+  std::replace(problem.begin(), problem.end(), '\n', ' ');
+  constexpr std::size_t most = 240;
+  return problem.size() > most ? problem.substr(0, most) + " …" : problem;
+}
+
 std::optional<value> find(const std::vector<value>& in, const json& x) {
   const auto found =
       std::find_if(in.begin(), in.end(), [&](const value& one) { return one.x == x; });
@@ -113,6 +121,8 @@ std::vector<value> points_of(const figure& in, const std::string& name) {
 
 figure figure_of(const paper& of, const experiment& what, const records& measured) {
   figure result;
+  std::map<std::string, std::vector<std::string>>
+      failed;  // commands, and the series without values
   for (const auto& one : what.series) {
     figure_series made{.name = one.name, .role = one.role, .points = {}, .like = {}, .source = {}};
     const auto found = measured.find(of.id + '.' + one.command);
@@ -121,10 +131,13 @@ figure figure_of(const paper& of, const experiment& what, const records& measure
     else if (!found->second.lines.empty())
       made.points = select(one, found->second, result.notes);
     else
-      result.notes.push_back(
-          fmt::format("{}: not measured; {} gave no result.", one.name, one.command));
+      failed[one.command].push_back(one.name);
     result.all.push_back(std::move(made));
   }
+  for (const auto& [name, series] : failed)
+    result.notes.push_back(fmt::format("Not measured: {}. {} gave no result: {}",
+                                       fmt::join(series, ", "), name,
+                                       in_short(measured.at(of.id + '.' + name).problem)));
   for (const auto& one : what.paper)
     result.all.push_back({.name = one.name,
                           .quoted = true,

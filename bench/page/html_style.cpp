@@ -34,7 +34,8 @@ dl.facts dd{margin:0;min-width:0}
 nav ol{list-style:none;margin:.2rem 0 1rem;padding:0}
 nav li{display:flex;gap:.6rem;align-items:baseline;justify-content:space-between;padding:.28rem 0;
 border-bottom:1px solid var(--edge)}
-nav li a{min-width:0}
+nav li a,nav h3 a{min-width:0;text-decoration:none}
+nav a:hover,nav a:focus{text-decoration:underline}
 nav h3{margin:1.2rem 0 .1rem;font-size:1rem}
 .badge{flex:none;display:inline-block;padding:.05rem .5rem;border-radius:1rem;font-size:.8125rem;
 font-weight:600;white-space:nowrap}
@@ -45,7 +46,7 @@ article{margin:1.4rem 0;padding:1rem;background:var(--card);border:1px solid var
 scroll-margin-top:.5rem}
 figure{margin:.8rem 0}
 figcaption{margin-top:.4rem;color:var(--soft);font-size:.875rem}
-article .chart{max-width:38rem;margin:0 auto;--paper:var(--card)}
+article .chart{max-width:33rem;margin:0 auto;--paper:var(--card)}
 ul.claims{list-style:none;margin:.8rem 0;padding:0}
 ul.claims li{padding:.5rem 0;border-top:1px solid var(--edge)}
 ul.claims .badge{margin-right:.4rem}

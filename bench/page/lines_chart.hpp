@@ -13,12 +13,12 @@ namespace weft::bench::page {
 
 /// What is not given is chosen.
 struct chart_choice {
-  std::string x;                    ///< a key
-  std::string y;                    ///< a key with numbers
-  std::vector<std::string> series;  ///< keys whose values name a series
-  std::optional<plot::chart_kind> kind;
-  std::string relative_to;  ///< a series, whose values at the same x become 1
-  std::string title;
+  std::string x{};                    ///< a key
+  std::string y{};                    ///< a key with numbers
+  std::vector<std::string> series{};  ///< keys whose values name a series
+  std::optional<plot::chart_kind> kind{};
+  std::string relative_to{};  ///< a series, whose values at the same x become 1
+  std::string title{};
 };
 
 /// \param lines objects, as weft-bench prints them with --json

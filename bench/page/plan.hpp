@@ -14,13 +14,13 @@ namespace weft::bench::page {
 
 /// Settings of a page.
 struct page_options {
-  std::filesystem::path papers;  ///< the folder of descriptions; empty: found beside the program
+  std::filesystem::path papers{};  ///< the folder of descriptions; empty: found beside the program
   std::filesystem::path out = "weft-report";
-  std::filesystem::path from;     ///< draw the records of that page, run nothing
-  std::filesystem::path guest;    ///< the script that runs a command where there is an RDMA device
-  std::filesystem::path nas;      ///< the folder of the NAS Parallel Benchmarks
-  std::vector<std::string> only;  ///< papers, or paper/experiment
-  std::string revision;           ///< of the sources, for the page
+  std::filesystem::path from{};   ///< draw the records of that page, run nothing
+  std::filesystem::path guest{};  ///< the script that runs a command where there is an RDMA device
+  std::filesystem::path nas{};    ///< the folder of the NAS Parallel Benchmarks
+  std::vector<std::string> only{};  ///< papers, or paper/experiment
+  std::string revision{};           ///< of the sources, for the page
   bool quick = false;
   bool keep = false;  ///< run only commands that have no good record
 };

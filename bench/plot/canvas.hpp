@@ -11,7 +11,7 @@ namespace weft::plot {
 
 /// All lengths are of a picture that is this wide: about a phone's width, so that its text is
 /// legible there, and larger elsewhere.
-inline constexpr double picture_width = 440;
+inline constexpr double picture_width = 400;
 inline constexpr double font_size = 12.5;
 inline constexpr double line_height = 18;
 

@@ -27,13 +27,13 @@ enum class series_kind : unsigned char { measured, limit, quoted };
 struct series {
   std::string name;
   series_kind kind = series_kind::measured;
-  std::vector<point> points;          ///< lines join them in this order
+  std::vector<point> points{};        ///< lines join them in this order
   std::optional<std::size_t> like{};  ///< takes the colour and shape of the series of this number
 };
 
 struct axis {
-  std::string label;
-  std::string unit;  ///< "bytes" has ticks like 64 K
+  std::string label{};
+  std::string unit{};  ///< "bytes" has ticks like 64 K
   scale_kind scale = scale_kind::linear;
 };
 
@@ -42,17 +42,17 @@ struct axis {
 enum class chart_kind : unsigned char { lines, bars };
 
 struct chart {
-  std::string id;           ///< of the SVG element; unique in a page
-  std::string title;        ///< for readers who do not see the picture; shown if `with_title`
-  std::string description;  ///< for them, too
+  std::string id{};           ///< of the SVG element; unique in a page
+  std::string title{};        ///< for readers who do not see the picture; shown if `with_title`
+  std::string description{};  ///< for them, too
   bool with_title = false;
   chart_kind kind = chart_kind::lines;
-  axis x;
-  axis y;
-  std::vector<std::string> categories;  ///< if not empty, x counts these
-  std::vector<series> all;
-  std::optional<double> rule;      ///< a line at this y, for example at 1 where y is a ratio
-  std::vector<std::string> notes;  ///< below the picture
+  axis x{};
+  axis y{};
+  std::vector<std::string> categories{};  ///< if not empty, x counts these
+  std::vector<series> all{};
+  std::optional<double> rule{};      ///< a line at this y, for example at 1 where y is a ratio
+  std::vector<std::string> notes{};  ///< below the picture
 };
 
 /// The chart as an `svg` element. It holds a `g` of class `series` for each series, also for one

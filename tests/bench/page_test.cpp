@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "page/html.hpp"
+#include "page/picture.hpp"
+#include "page/plan.hpp"
+#include "page_fixture.hpp"
+#include "xml.hpp"
+
+using namespace weft::bench;
+using namespace weft::bench::page;
+using Catch::Matchers::Contains;
+using weft::tests::count_of;
+using weft::tests::example_paper;
+using weft::tests::example_records;
+
+TEST_CASE("a page has a picture with every series, a verdict for each claim, and what is missing") {
+  const std::vector<paper> papers{read_paper(example_paper())};
+  const std::string html = html_of(papers, example_records(), {{"cores", "2"}});
+  CHECK(weft::tests::xml_fault(html) == "");
+  CHECK(count_of("<svg ", html) == 2);
+  CHECK(count_of("data-series=\"4\"", html) == 1);  // of the second picture, slow is the unit
+  CHECK(count_of("data-series=\"1\"", html) == 1);
+  CHECK(count_of("<g class=\"series ", html) == 5);
+  CHECK(count_of("data-verdict=\"agrees\"", html) == 3);
+  CHECK(count_of("data-verdict=\"not measured\"", html) == 1);
+  CHECK_THAT(html, Contains("<b>3 of 4</b>"));
+  CHECK_THAT(html, Contains("no &lt;device&gt;"));
+  CHECK_THAT(html, Contains("no such machine"));
+  CHECK_THAT(html, Contains("here: 1 against 2 µs · paper: 1 against 2"));
+  CHECK_THAT(html, Contains("A &lt;paper&gt; &amp; more"));
+  CHECK(count_of("<script", html) == 0);
+  CHECK(count_of("http", html) == count_of("http://www.w3.org/2000/svg", html));
+}
+
+TEST_CASE("a page without any result says so everywhere") {
+  const std::vector<paper> papers{read_paper(example_paper())};
+  const std::string html = html_of(papers, {}, json::object());
+  CHECK(weft::tests::xml_fault(html) == "");
+  CHECK(count_of("data-verdict=\"not measured\"", html) == 4);
+  CHECK_THAT(html, Contains("<b>0 of 4</b>"));
+  CHECK_THAT(html, Contains("turns was not run"));
+}
+
+TEST_CASE("values are selected by the keys of lines, relative ones divided at the same x") {
+  const paper of = read_paper(example_paper());
+  const figure one = figure_of(of, of.experiments[0], example_records());
+  REQUIRE(value_at(one, "fast", 4096));
+  CHECK(value_at(one, "fast", 4096)->y == 9.5);
+  CHECK(value_at(one, "fast", 4)->high == 1.2);
+  CHECK_FALSE(value_at(one, "absent", 4));
+  const figure two = figure_of(of, of.experiments[1], example_records());
+  CHECK(value_at(two, "fast", 4)->y == Approx(0.5));
+  CHECK(value_at(two, "slow", 4)->y == Approx(1));
+}
+
+TEST_CASE("several lines for one place become their median, with a note") {
+  const paper of = read_paper(example_paper());
+  auto measured = example_records();
+  for (const double us : {3.0, 20.0})
+    measured["example.turns"].lines.push_back({{"way", "fast"}, {"size", 4}, {"us", us}});
+  const figure one = figure_of(of, of.experiments[0], measured);
+  CHECK(value_at(one, "fast", 4)->y == 3);
+  REQUIRE(!one.notes.empty());
+  CHECK_THAT(one.notes[0], Contains("up to 3 lines"));
+}
+
+TEST_CASE("a claim holds, does not hold, or says that the spreads overlap") {
+  const paper of = read_paper(example_paper());
+  const figure in = figure_of(of, of.experiments[0], example_records());
+  claim what = of.experiments[0].claims[0];
+  CHECK(judge(what, in, "µs").is == outcome::agrees);
+  what.is = relation::above;
+  CHECK(judge(what, in, "µs").is == outcome::differs);
+  what.right = {.series = {}, .x = {}, .number = 1.1};
+  what.is = relation::below;
+  CHECK(judge(what, in, "µs").is == outcome::agrees);
+  CHECK_THAT(judge(what, in, "µs").here, Contains("overlap"));
+  what.is = relation::near;
+  CHECK(judge(what, in, "µs").is == outcome::agrees);
+  what.right.number = 1.2;
+  CHECK(judge(what, in, "µs").is == outcome::differs);
+}
+
+TEST_CASE("a wrong description is refused with the place of its fault") {
+  const auto refused = [](auto change, const std::string& text) {
+    json wrong = example_paper();
+    change(wrong);
+    CHECK_THROWS_WITH(read_paper(wrong), Contains(text));
+  };
+  refused([](json& in) { in["experiments"][0]["series"][1].erase("y"); },
+          "experiments[0] (example-1): series[1] (slow): there is no key \"y\"");
+  refused([](json& in) { in["experiments"][0]["kind"] = "pie"; }, "it can be lines, bars, table");
+  refused([](json& in) { in["experiments"][0]["series"][0]["command"] = "tunrs"; },
+          "there is no command \"tunrs\"");
+  refused([](json& in) { in["experiments"][0]["claims"][0]["left"]["series"] = "fats"; },
+          "there is no series \"fats\"; there are: paper: fast, fast, slow, absent");
+  refused(
+      [](json& in) {
+        in["experiments"][0]["paper"][0]["points"] = {1, 2};
+      },
+      "a point is [x, y]");
+  refused([](json& in) { in["commands"]["../x"] = in["commands"]["gone"]; }, "also a file's");
+  refused([](json& in) { in = 3; }, "this is no object");
+}
+
+TEST_CASE("each command runs once, also when several series and experiments use it") {
+  const std::vector<paper> papers{read_paper(example_paper())};
+  const auto jobs = plan_of(papers, {.quick = true});
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs[0].name == "example.turns");
+  CHECK(jobs[0].shown == "weft-bench turns --rounds 1 --json");
+}
+
+TEST_CASE("only named papers and experiments are kept, and an unknown name lists them") {
+  const std::vector<paper> all{read_paper(example_paper())};
+  CHECK(chosen(all, {"example/2"}).at(0).experiments.size() == 1);
+  CHECK(chosen(all, {"example"}).at(0).experiments.size() == 2);
+  CHECK_THROWS_WITH(chosen(all, {"exmaple"}), Contains("there are: example, example/example-1"));
+}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# A page of kept results, without a measurement, and a picture of the same lines; then both in a real browser, on a
+# phone's width: it reports nothing, no text covers another or leaves its picture, and nothing makes the page wider.
+. "$(dirname "$0")/common.sh"
+here=$(dirname "$0")
+
+rm -rf papers page
+mkdir -p papers page/raw
+cp "$here/report/example.json" papers/
+cp "$here"/report/example.*.json* page/raw/
+cp "$here/report/machine.json" page/raw/
+
+bench report --papers papers --list
+says "example/example-ways"
+bench report --papers papers --from page
+says "page/report.html"
+bench plot page/raw/example.turns.jsonl -o page/plot.svg
+says "plot.svg: half a round trip over message size, 8 series"
+! weft-bench plot page/raw/example.turns.jsonl --y halfrtt 2> wrong || exit 1
+grep -q 'no line has halfrtt as a number; the keys with numbers are: half_rtt_us, ' wrong
+! weft-bench report --papers papers --only exmaple 2> wrong || exit 1
+grep -q 'there is no experiment exmaple; there are: example' wrong
+
+# A command that does not exist is a note in the page.
+bench report --papers papers --only example/no-command --out failed
+grep -q 'cannot start weft-no-such-program' failed/report.html
+bench report --papers papers --only example/no-command --out failed --keep
+
+command -v chromium > /dev/null || skip "the browser's part: there is no chromium (packages/test.txt)"
+# The page tells a frame of a phone's width what it looks like there: a window cannot be as narrow.
+{
+  sed 's#</body>.*##' page/report.html
+  echo "<script>$(cat "$here/report/inspect.js")</script></body></html>"
+} > page/inspected.html
+cat > page/frame.html << 'END'
+<!DOCTYPE html><html><body><iframe src="inspected.html" width="390" height="800"></iframe><script>
+addEventListener("message", (e) => document.body.setAttribute("data-found", e.data));
+</script></body></html>
+END
+# Root has no sandbox. Its own folder: another browser of this user is left alone.
+profile=$(mktemp -d)
+trap 'rm -rf "$profile"' EXIT
+timeout -s KILL 60 chromium --headless=new --no-sandbox --disable-gpu --no-first-run --user-data-dir="$profile" \
+  --window-size=800,900 --virtual-time-budget=3000 --enable-logging=stderr --dump-dom \
+  "file://$PWD/page/frame.html" > page/dom 2> page/log || { cat page/log; exit 1; }
+! grep -a CONSOLE page/log || exit 1
+found=$(grep -o 'data-found="[^"]*"' page/dom) || { cat page/log; echo "the page said nothing"; exit 1; }
+echo "$found"
+# Four pictures with all their series, and no fault.
+[ "$found" = 'data-found="charts 4, series 15 of 15, faults: "' ]
