@@ -121,23 +121,23 @@ std::vector<value> points_of(const figure& in, const std::string& name) {
 
 figure figure_of(const paper& of, const experiment& what, const records& measured) {
   figure result;
-  std::map<std::string, std::vector<std::string>>
-      failed;  // commands, and the series without values
+  std::map<std::string, std::vector<std::string>> failed;  // commands, with their series
   for (const auto& one : what.series) {
     figure_series made{.name = one.name, .role = one.role, .points = {}, .like = {}, .source = {}};
     const auto found = measured.find(of.id + '.' + one.command);
-    if (found == measured.end())
-      result.notes.push_back(fmt::format("{}: {} was not run.", one.name, one.command));
-    else if (!found->second.lines.empty())
+    if (found != measured.end() && !found->second.lines.empty())
       made.points = select(one, found->second, result.notes);
     else
       failed[one.command].push_back(one.name);
     result.all.push_back(std::move(made));
   }
-  for (const auto& [name, series] : failed)
-    result.notes.push_back(fmt::format("Not measured: {}. {} gave no result: {}",
-                                       fmt::join(series, ", "), name,
-                                       in_short(measured.at(of.id + '.' + name).problem)));
+  for (const auto& [name, series] : failed) {
+    const auto found = measured.find(of.id + '.' + name);
+    result.notes.push_back(fmt::format("Not measured: {}. {} {}", fmt::join(series, ", "), name,
+                                       found == measured.end()
+                                           ? "was not run."
+                                           : "gave no result: " + in_short(found->second.problem)));
+  }
   for (const auto& one : what.paper)
     result.all.push_back({.name = one.name,
                           .quoted = true,

@@ -123,7 +123,7 @@ std::vector<result> results_of(const paper& of, const records& measured) {
 }
 
 std::string badge_of(const tally& counts) {
-  if (counts.all() == 0) return "<span class=\"badge none\">no claims</span>";
+  if (counts.all() == 0) return {};
   if (counts.agree + counts.differ == 0) return "<span class=\"badge none\">not measured</span>";
   if (counts.agree == counts.all())
     return fmt::format("<span class=\"badge good\">✓ {} of {}</span>", counts.agree, counts.all());

@@ -35,6 +35,8 @@ void progress_line::begin(const std::string& name, double seconds) {
 }
 
 void progress_line::end(const std::string& problem) {
+  std::string shown = problem.substr(0, 160);
+  std::replace(shown.begin(), shown.end(), '\n', ' ');
   shows_ = {};  // joins: from here on this thread alone prints
   const double elapsed = std::chrono::duration<double>(clock::now() - begun_).count();
   if (problem.empty()) {
@@ -42,7 +44,7 @@ void progress_line::end(const std::string& problem) {
     taken_ += elapsed;
   }
   fmt::print(stderr, "{}[{}/{}] {}: {:.1f} s{}{}\n", terminal_ ? "\r\033[K" : "", number_, count_,
-             name_, elapsed, problem.empty() ? "" : "; ", problem.substr(0, problem.find('\n')));
+             name_, elapsed, shown.empty() ? "" : "; ", shown);
 }
 
 std::string progress_line::present(double elapsed) const {

@@ -57,7 +57,9 @@ range around_log(double low, double high, scale_kind kind) {
 }  // namespace
 
 bool has_place(double value, scale_kind kind) noexcept {
-  return std::isfinite(value) && (kind == scale_kind::linear || value > 0);
+  constexpr double most = 1e100;  // further on, ratios of values are not finite
+  if (!(std::abs(value) <= most)) return false;
+  return kind == scale_kind::linear || value >= 1 / most;
 }
 
 range round_range(std::span<const double> values, scale_kind kind, bool from_zero) {

@@ -17,8 +17,8 @@ struct range {
   double high = 1;
 };
 
-/// Whether an axis of that kind has a place for `value`: finite, and above zero on a logarithmic
-/// one.
+/// Whether an axis of that kind has a place for `value`: a number that is not beyond 1e100, and
+/// above zero on a logarithmic one.
 bool has_place(double value, scale_kind kind) noexcept;
 
 /// A range with round ends around the values that have a place; a useful one also for a single

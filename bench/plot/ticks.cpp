@@ -19,8 +19,10 @@ bool within(double value, range shown) {
 std::vector<double> linear_values(range shown, int count) {
   const double width = shown.high - shown.low;
   double step = std::pow(10.0, std::floor(std::log10(width / count)));
-  for (const double factor : {1.0, 2.0, 5.0, 10.0})
-    if (width / (factor * step) < count + slack - 1) {
+  for (const double factor : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0})
+    if (std::floor(shown.high / (factor * step) + slack) -
+            std::ceil(shown.low / (factor * step) - slack) <
+        count) {
       step *= factor;
       break;
     }

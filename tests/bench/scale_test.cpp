@@ -66,7 +66,7 @@ TEST_CASE("a range is useful for no value, for one, and for values without a pla
                                               {0.0},
                                               {nan_value},
                                               {-3.0, nan_value, INFINITY},
-                                              {1e-300, 1e300}})
+                                              {1e-99, 1e99}})
       for (const range shown : {round_range(values, kind, true), close_range(values, kind)}) {
         CHECK(shown.low < shown.high);
         CHECK((kind == scale_kind::linear || shown.low > 0));
