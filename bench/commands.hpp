@@ -15,6 +15,7 @@ namespace window_commands {
 void add_rate(CLI::App& app);                               ///< small messages, many in flight
 void add_bandwidth(CLI::App& app);                          ///< large messages, one or many in flight
 }
+namespace sendrecv_command { void add(CLI::App& app); }     ///< both processes send and receive at once
 namespace overlap_command { void add(CLI::App& app); }      ///< messages while the application computes
 namespace alltoall_command { void add(CLI::App& app); }     ///< many ranks, each with all others
 namespace barrier_command { void add(CLI::App& app); }      ///< barriers of whole jobs

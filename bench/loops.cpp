@@ -60,6 +60,38 @@ task<std::vector<double>> half_round_trips(const side& me, std::size_t size, pla
   co_return samples;
 }
 
+task<std::vector<double>> exchanges(const side& me, std::size_t size, plan loops) {
+  const endpoint peer = me.peer;
+  heap_buffers out(1, size);
+  heap_buffers in(1, size);
+  fill_all(out);
+  co_await barrier(me);
+
+  std::uint64_t n = 0;
+  const auto some = [&](std::size_t count) -> task<void> {
+    scope fly;
+    received got;
+    for (std::size_t i = 0; i < count; ++i, ++n) {
+      stamp(out[0], n);
+      fly.start(peer.recv(in[0], data_tag), [&got](const received& r) { got = r; });
+      fly.start(peer.send(out[0], data_tag));
+      co_await fly.join();
+      check_length(got, size);
+      check_stamp(in[0], n);
+    }
+  };
+  co_await some(loops.warm_up);
+  std::vector<double> samples;
+  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
+    const auto start = now_ns();
+    co_await some(loops.per_batch);
+    if (me.rank == 0)
+      samples.push_back(us_between(start, now_ns()) / static_cast<double>(loops.per_batch));
+  }
+  verify_all(in, n);
+  co_return samples;
+}
+
 task<std::vector<double>> windows(const side& me, std::size_t size, const job& what) {
   const endpoint peer = me.peer;
   const plan loops = window_plan(size, what.window, what.effort);

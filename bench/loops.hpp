@@ -16,6 +16,9 @@ namespace weft::bench {
 /// Half round trips in microseconds: send, then receive.
 task<std::vector<double>> half_round_trips(const side& me, std::size_t size, plan loops);
 
+/// Microseconds of exchanges: each side starts a send and a receive, and waits for both.
+task<std::vector<double>> exchanges(const side& me, std::size_t size, plan loops);
+
 /// `what.window` sends or receives at once, joined, then an 8-byte acknowledgement. A sample is the
 /// number of messages in a microsecond, that is millions of messages a second.
 task<std::vector<double>> windows(const side& me, std::size_t size, const job& what);

@@ -96,6 +96,37 @@ std::vector<double> latency(std::size_t size, double effort) {
   return samples;
 }
 
+std::vector<double> sendrecv(std::size_t size, double effort) {
+  const plan loops = latency_plan(size, effort);
+  const int other = 1 - rank();
+  heap_buffers out(1, size);
+  heap_buffers in(1, size);
+  fill_all(out);
+  MPI_Barrier(MPI_COMM_WORLD);
+
+  std::uint64_t n = 0;
+  const auto some = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i, ++n) {
+      MPI_Status status;
+      stamp(out[0], n);
+      MPI_Sendrecv(out[0].data(), count_of(out[0]), MPI_BYTE, other, data_tag, in[0].data(),
+                   count_of(in[0]), MPI_BYTE, other, data_tag, MPI_COMM_WORLD, &status);
+      check_length(status, size);
+      check_stamp(in[0], n);
+    }
+  };
+  some(loops.warm_up);
+  std::vector<double> samples;
+  for (std::size_t batch = 0; batch < loops.batches; ++batch) {
+    const auto start = now_ns();
+    some(loops.per_batch);
+    if (other == 1)
+      samples.push_back(us_between(start, now_ns()) / static_cast<double>(loops.per_batch));
+  }
+  verify_all(in, n);
+  return samples;
+}
+
 std::vector<double> windows(std::size_t size, const job& what) {
   const plan loops = window_plan(size, what.window, what.effort);
   const int me = rank();

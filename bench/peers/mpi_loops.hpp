@@ -23,6 +23,9 @@ int rank();
 /// Half round trips in microseconds: blocking MPI_Send and MPI_Recv.
 std::vector<double> latency(std::size_t size, double effort);
 
+/// Microseconds of MPI_Sendrecv with the other rank.
+std::vector<double> sendrecv(std::size_t size, double effort);
+
 /// Seconds are counted over windows: `window` MPI_Isend or MPI_Irecv, MPI_Waitall, then an 8-byte
 /// acknowledgement. A sample is the number of messages in a microsecond, that is millions of
 /// messages a second.

@@ -134,6 +134,8 @@ void run(const job& what, line_head head, int on_weft, bool crowded) {
              what, on_weft);
     } else if (what.bench == "latency") {
       tell_samples(half_rtt_us, mpi::latency(size, what.effort));
+    } else if (what.bench == "sendrecv") {
+      tell_samples(us_per_call, mpi::sendrecv(size, what.effort));
     } else if (what.bench == "rate") {
       tell_samples(mmsg_s, mpi::windows(size, what));
     } else if (what.bench == "bandwidth") {
@@ -165,8 +167,8 @@ int main(int argc, char** argv) {
   CLI::App app("The work of weft-bench, done by an MPI");
   app.require_subcommand(1);
   line_head head{.bench = {}, .transport = "shm", .progress = "polling"};
-  std::vector<std::string> names{"latency", "rate",       "bandwidth",  "overlap",   "alltoall",
-                                 "threads", "collective", start_of_job, kernel_bench};
+  std::vector<std::string> names{"latency",  "sendrecv", "rate",       "bandwidth",  "overlap",
+                                 "alltoall", "threads",  "collective", start_of_job, kernel_bench};
   names.insert(names.end(), mpi_collectives.begin(), mpi_collectives.end());
   std::vector<job> jobs(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
