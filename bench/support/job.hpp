@@ -29,9 +29,9 @@ struct job {
   double compute_us = 5000;      ///< of overlap: how long the application computes
   bool standard_send =
       false;  ///< of overlap, for MPI: a blocked sender is in MPI_Send, not MPI_Ssend
-  std::vector<std::string> kernels;  ///< of kernel_bench: some of kernel_names, one after the other
-  std::string problem_class = "S";   ///< of kernel_bench: one of kernel_classes
-  int ranks = 2;                     ///< of those that among_many()
+  std::vector<std::string> kernels{};  ///< of kernel_bench: some of kernel_names
+  std::string problem_class = "S";     ///< of kernel_bench: one of kernel_classes
+  int ranks = 2;                       ///< of those that among_many()
   std::vector<int> threads{1, 2,
                            4};  ///< of threads: how many each process has, one after the other
   bool hosts = false;           ///< the two processes on two hosts (support/hosts.hpp)
