@@ -35,7 +35,6 @@ void add_commands(CLI::App& app, int& exit_code) {
   plot_command::add(app);
   report_command::add(app);
   sendrecv_command::add(app);
-  sendrecv_command::add(app);
   serve_command::add(app);
 #ifndef WEFT_WITHOUT_QDMA
   tree_command::add(app);
