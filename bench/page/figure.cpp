@@ -39,6 +39,15 @@ value merged(const std::vector<value>& same) {
   return {same.front().x, middle(&value::y), middle(&value::low), middle(&value::high)};
 }
 
+/// Why a program of `select` took no part, if a line says so.
+std::string left_out(const record& from, const json& select) {
+  for (const json& line : from.lines)
+    if (line.contains("left_out") && line.contains("reason") && select.contains("contestant") &&
+        line.value("contestant", json()) == select["contestant"])
+      return " It was left out: " + line["reason"].dump();
+  return {};
+}
+
 std::string keys_of(const std::vector<json>& lines) {
   std::set<std::string> keys;
   for (const json& line : lines)
@@ -71,8 +80,8 @@ std::vector<value> select(const measured_series& what, const record& from,
   if (places.empty())
     notes.push_back(
         selected == 0
-            ? fmt::format("{}: of the {} lines of {} none has {}.", what.name, from.lines.size(),
-                          what.command, what.select.dump())
+            ? fmt::format("{}: of the {} lines of {} none has {}.{}", what.name, from.lines.size(),
+                          what.command, what.select.dump(), left_out(from, what.select))
             : fmt::format("{}: the {} lines of {} with {} have no {} and {}; their keys are: {}.",
                           what.name, selected, what.command, what.select.dump(), what.x.dump(),
                           what.y, keys_of(from.lines)));
@@ -133,10 +142,10 @@ figure figure_of(const paper& of, const experiment& what, const records& measure
   }
   for (const auto& [name, series] : failed) {
     const auto found = measured.find(of.id + '.' + name);
-    result.notes.push_back(fmt::format("Not measured: {}. {} {}", fmt::join(series, ", "), name,
-                                       found == measured.end()
-                                           ? "was not run."
-                                           : "gave no result: " + in_short(found->second.problem)));
+    result.notes.push_back(fmt::format(
+        "Not measured: {}. The command {} {}", fmt::join(series, "; "), name,
+        found == measured.end() ? "was not run."
+                                : "gave no result: " + in_short(found->second.problem)));
   }
   for (const auto& one : what.paper)
     result.all.push_back({.name = one.name,

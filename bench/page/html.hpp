@@ -41,7 +41,7 @@ std::vector<result> results_of(const paper& of, const records& measured);
 std::string style_of_page();
 std::string html_of(const result& what, const records& measured);
 std::string values_table(const result& what);
-/// A mark with text: agreement is not told by colour alone. Empty if there are no claims.
+/// A mark with text: colour alone does not show agreement. Empty if there are no claims.
 std::string badge_of(const tally& counts);
 
 }  // namespace weft::bench::page

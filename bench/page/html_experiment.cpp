@@ -66,7 +66,7 @@ std::string caption_of(const result& what) {
   if (quoted && what.what->kind != picture_kind::table)
     text += fmt::format("Dashed and hollow: the paper’s values on its machine{}. ",
                         sources.empty() ? "" : fmt::format(" ({})", fmt::join(sources, "; ")));
-  if (!quoted) text += "The paper’s text gives no values to draw; its claims are below. ";
+  if (!quoted) text += "The paper’s text gives no values to draw. ";
   return text.empty() ? text : "<figcaption>" + escaped(text) + "</figcaption>\n";
 }
 
@@ -84,7 +84,7 @@ std::string commands_of(const result& what, const records& measured) {
     if (std::find(names.begin(), names.end(), one.command) == names.end())
       names.push_back(one.command);
   if (names.empty()) return {};
-  std::string html = "<details><summary>Repeat it</summary>\n";
+  std::string html;
   for (const std::string& name : names) {
     const auto found = measured.find(what.of->id + '.' + name);
     if (found == measured.end()) continue;
@@ -98,7 +98,7 @@ std::string commands_of(const result& what, const records& measured) {
       html += fmt::format("<p class=\"small soft\">It took {} and printed {} lines.</p>\n",
                           duration_text(one.seconds), one.lines.size());
   }
-  return html + "</details>\n";
+  return html.empty() ? html : "<details><summary>Repeat it</summary>\n" + html + "</details>\n";
 }
 
 }  // namespace

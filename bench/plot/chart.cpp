@@ -52,7 +52,7 @@ axis_values values_of(const chart& what) {
   // A spread of a single bad sample would leave little room for all else: it is cut off.
   const auto [low, high] = std::minmax_element(result.y.begin(), result.y.end());
   const bool linear = what.y.scale == scale_kind::linear;
-  const double margin = linear ? 0.3 * std::max(std::abs(*low), std::abs(*high)) : 0;
+  const double margin = linear ? std::max(std::abs(*low), std::abs(*high)) : 0;
   const range allowed = linear ? range{*low - margin, *high + margin} : range{*low / 3, *high * 3};
   for (const double end : ends)
     if (end >= allowed.low && end <= allowed.high) result.y.push_back(end);

@@ -30,7 +30,9 @@ void draw_legend(canvas& on, const chart& what, const std::vector<std::size_t>& 
   double x = 2;
   on.grow(line_height);
   for (std::size_t i = 0; i != what.all.size(); ++i) {
-    const std::string name = shortened(what.all[i].name, picture_width - swatch - 8, font_size);
+    const bool none = shown_points(what, what.all[i]).empty();
+    const std::string name = shortened(what.all[i].name + (none ? " (no values)" : ""),
+                                       picture_width - swatch - 8, font_size);
     const double width = swatch + 6 + text_width(name, font_size) + 14;
     if (x > 2 && x + width - 14 > picture_width) {
       x = 2;
