@@ -17,27 +17,35 @@ namespace {
 
 using plot::escaped;
 
+struct mark {
+  const char* css;
+  const char* sign;
+  const char* word;
+};
+
+mark mark_of(outcome is) {
+  switch (is) {
+    case outcome::agrees:
+      return {"good", "✓ ", "agrees"};
+    case outcome::differs:
+      return {"bad", "✗ ", "does not agree"};
+    case outcome::not_measured:
+      break;
+  }
+  return {"none", "", "not measured"};
+}
+
 std::string claims_of(const result& what) {
   if (what.what->claims.empty()) return {};
   std::string html = "<ul class=\"claims\">\n";
   for (std::size_t i = 0; i != what.what->claims.size(); ++i) {
     const claim& one = what.what->claims[i];
-    tally counts;
-    counts.add(what.verdicts[i].is);
-    const char* word = what.verdicts[i].is == outcome::agrees    ? "agrees"
-                       : what.verdicts[i].is == outcome::differs ? "does not agree"
-                                                                 : "not measured";
-    const char* css = what.verdicts[i].is == outcome::agrees    ? "good"
-                      : what.verdicts[i].is == outcome::differs ? "bad"
-                                                                : "none";
-    const char* sign = what.verdicts[i].is == outcome::agrees    ? "✓ "
-                       : what.verdicts[i].is == outcome::differs ? "✗ "
-                                                                 : "";
-    html += fmt::format("<li data-verdict=\"{}\"><span class=\"badge {}\">{}{}</span>{}", word, css,
-                        sign, word, escaped(one.text));
+    const verdict& made = what.verdicts[i];
+    const mark shown = mark_of(made.is);
+    html += fmt::format("<li data-verdict=\"{0}\"><span class=\"badge {1}\">{2}{0}</span>{3}",
+                        shown.word, shown.css, shown.sign, escaped(one.text));
     std::vector<std::string> figures;
-    if (!what.verdicts[i].here.empty())
-      figures.push_back("here: " + escaped(what.verdicts[i].here));
+    if (!made.here.empty()) figures.push_back("here: " + escaped(made.here));
     if (!one.paper.empty()) figures.push_back("paper: " + escaped(one.paper));
     if (!figures.empty())
       html += fmt::format("<span class=\"figures\">{}</span>", fmt::join(figures, " · "));
