@@ -157,7 +157,14 @@ void add_kernel_command(CLI::App& mpi, int& exit_code) {
   sub->add_option("--nas", options->nas,
                   "Measure the NAS Parallel Benchmarks in this folder (NPB 3.x for MPI) instead")
       ->check(CLI::ExistingDirectory);
-  sub->callback([options, &exit_code] { exit_code = compare_kernels(*options); });
+  sub->callback([options, &mpi, &exit_code] {
+    for (const CLI::Option* option : mpi.get_options())
+      if (option->count() != 0)
+        throw std::invalid_argument(fmt::format(
+            "{} stands before the word kernel, where it is an option of mpi; put it behind",
+            option->get_name()));
+    exit_code = compare_kernels(*options);
+  });
 }
 
 }  // namespace weft::bench

@@ -41,7 +41,11 @@ echo "$said"
 [ "$status" -eq 1 ] || { echo "status $status"; exit 1; }
 says "Open MPI vader is left out of the comparison: lu of class S is wrong"
 
-status=0
-said=$(weft-bench mpi kernel --class B 2>&1) || status=$?
-[ "$status" -eq 1 ] || { echo "status $status: $said"; exit 1; }
-says "weft's own kernels have no class B; there are S, W and A, or --nas"
+refuses() {
+  local status=0
+  said=$(weft-bench mpi "${@:2}" 2>&1) || status=$?
+  [ "$status" -eq 1 ] || { echo "status $status: $said"; exit 1; }
+  says "$1"
+}
+refuses "weft's own kernels have no class B; there are S, W and A, or --nas" kernel --class B
+refuses "--rounds stands before the word kernel" --rounds 1 kernel
