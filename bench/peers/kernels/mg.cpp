@@ -258,7 +258,7 @@ class multigrid final : public kernel {
 }  // namespace
 
 std::unique_ptr<kernel> make_mg(const std::string& problem_class, MPI_Comm ranks) {
-  return std::make_unique<multigrid>(class_sizes{32, 64, 128}.of(problem_class), ranks);
+  return std::make_unique<multigrid>(class_sizes{16, 64, 128}.of(problem_class), ranks);
 }
 
 }  // namespace weft::bench::mpi
