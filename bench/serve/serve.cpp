@@ -30,7 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto longest_session = 1h;
-constexpr auto time_to_leave = 5s;
+constexpr auto time_to_leave = 2s;
 
 struct request {
   std::string host = "0.0.0.0";

@@ -17,10 +17,10 @@ works
 job 2 overlap --size 64 --effort 0.02 --pattern sender_blocked --compute-us 100 --json
 works
 says '"excess_us":'
-job 2 progress --rounds 1 --effort 0.02 --json # several contexts by turns
+job 2 rdma --transport shm --rounds 1 --size 4096 --effort 0.02 --json # many contexts by turns
 works
-[ "$(grep -c '"way":' <<<"$said")" = 12 ]
-job 2 layers --rounds 1 --effort 0.02 --json
+[ "$(grep -c '"rest":' <<<"$said")" = 25 ]
+job 2 layers --rounds 1 --effort 0.01 --json
 works
 says '"layer":"transport"'
 job 3 barrier --rounds 2 --json

@@ -12,17 +12,17 @@ for name in key other; do (umask 077; head -c 32 /dev/urandom | od -An -tx1 | tr
 serve() {
   ip netns exec $two weft-bench serve --port $port --key-file key >served.txt 2>&1 &
   server=$!
-  served "serves at tcp://0.0.0.0:$port"
+  prints served.txt "serves at tcp://0.0.0.0:$port"
 }
-# served TEXT: waits until the server has printed it.
-served() {
+# prints FILE TEXT: waits until it is there.
+prints() {
   local try
   for try in $(seq 200); do
-    grep -qF -- "$1" served.txt && return
+    grep -qF -- "$2" $1 && return
     sleep 0.05
   done
-  cat served.txt
-  echo "the server did not print: $1"
+  cat $1
+  echo "not printed to $1: $2"
   exit 1
 }
 # client ARGUMENTS...: on the first host.
@@ -44,8 +44,8 @@ measures latency --transport tcp --size 64 --effort 0.02
 says "tcp, 10.77.0.1:"
 measures overlap --transport tcp --size 64 --effort 0.02 --pattern receiver_blocked --compute-us 100 --json
 says '"excess_us":'
-measures progress --transport tcp --rounds 1 --effort 0.02 --json  # several contexts by turns
-says '"way":"two threads"'
+measures rdma --transport tcp --rounds 1 --size 4096 --effort 0.02 --json # many contexts by turns
+says '"rest":"put"'
 measures stream --transport tcp --rounds 1 --size 64 --json
 says '"by":"stream"'
 if grep -q "Unix socket" <<<"$said"; then exit 1; fi  # it is on this host alone
@@ -66,31 +66,22 @@ silent=$!
 long() {
   ip netns exec $one weft-bench latency --transport tcp --size 8 --effort 10000 --to "$at" --key-file key >$1 2>&1 &
   dying=$!
-  served "--effort 10000"
+  prints $1 "tcp, 10.77.0.1:"
 }
 long first.txt
 refuses "it is busy with another client; try again later" client latency --transport tcp
 kill -KILL $dying
 wait $dying 2>/dev/null || true
-served "its process died or its connection broke"
+prints served.txt "its process died or its connection broke"
 measures latency --transport tcp --size 64 --effort 0.02
 
 # The other side dies, then the server: the client is told which.
-: >served.txt
 long second.txt
-for try in $(seq 200); do
-  pkill -KILL -P $server && break
-  sleep 0.05
-done
+pkill -KILL -P $server
 wait $dying && exit 1
 cat second.txt
 grep -q "it died by signal 9" second.txt
-: >served.txt
 long third.txt
-for try in $(seq 200); do
-  pgrep -P $server >/dev/null && grep -q "half round trip\|tcp," third.txt && break
-  sleep 0.05
-done
 kill -KILL $server
 wait $dying && exit 1
 cat third.txt

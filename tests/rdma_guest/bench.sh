@@ -26,3 +26,14 @@ for step in raw basic piggyback pipelined 'zero-copy, read' 'zero-copy, written'
   n=$(grep -c "\"step\":\"$step\"" <<< "$said" || true)
   [[ $n == $([[ $step == pipelined ]] && echo 3 || echo 2) ]] || { echo "$n lines of $step: $said" >&2; exit 1; }
 done
+
+# The other side by a server: the link between the two is TCP, what is measured is not.
+work=$(mktemp -d)
+trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+(umask 077; printf '%064d' 1 > "$work/key")
+"$1/weft-bench" serve --port 7499 --key-file "$work/key" > "$work/served" 2>&1 &
+server=$!
+for _ in $(seq 200); do grep -q "serves at" "$work/served" && break; sleep 0.05; done
+said=$(timeout -s KILL 60 "$1/weft-bench" latency --to 127.0.0.1:7499 --key-file "$work/key" --transport verbs --size 64 \
+  --effort 0.02) || { echo "$said" >&2; cat "$work/served" >&2; exit 1; }
+grep -q "^verbs" <<< "$said" || { echo "not over verbs: $said" >&2; exit 1; }
