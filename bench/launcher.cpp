@@ -28,13 +28,13 @@ bool in_step_of_several() {
 
 }  // namespace
 
-std::string launcher::start(unsigned processes) const {
+std::string launcher::start(unsigned count) const {
   const char* const pmix = name == "srun" ? " --mpi=pmix" : "";
-  return fmt::format("{}{} -n {} weft-bench ...", name, pmix, processes);
+  return fmt::format("{}{} -n {} weft-bench ...", name, pmix, count);
 }
 
-std::string launcher::start_together(unsigned processes) const {
-  std::string how = start(processes);
+std::string launcher::start_together(unsigned count) const {
+  std::string how = start(count);
   if (name != "weft-run")
     how += fmt::format(
         "; if that is how they were started, {} and this weft have no PMIx in common (`weft-info "

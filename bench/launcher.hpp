@@ -14,9 +14,9 @@ struct launcher {
   int processes = 0;  ///< of the job; 0: the launcher does not tell without a context
 
   /// How to start so many processes.
-  std::string start(unsigned processes) const;
+  std::string start(unsigned count) const;
   /// The same for processes that did not find each other.
-  std::string start_together(unsigned processes) const;
+  std::string start_together(unsigned count) const;
 };
 
 /// The launcher of this process: weft-run, or one with PMIx; also those that tell a rank but have

@@ -132,7 +132,7 @@ class server {
       endpoint peer = std::move(accepted).value();
       co_await attend(ctx_, peer, std::move(words));
       // The client leaves first, when it has its last note.
-      co_await as_result(within(time_to_leave, departure(peer)));
+      static_cast<void>(co_await as_result(within(time_to_leave, departure(peer))));
       peer.close();
     }
     busy_ = false;
