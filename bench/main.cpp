@@ -32,7 +32,8 @@ std::string complaint(const CLI::App* app, const CLI::Error& wrong) {
 
 using namespace weft::bench;
 
-/// Whether the processes of a launcher can be those of the command; the others start their own.
+/// Whether the processes of a launcher can do the command together; otherwise each of them would do
+/// all of it.
 bool can_be_launched(const CLI::App& command) {
   return has_sides(command) || has_ranks(command) || command.get_name() == "serve";
 }

@@ -46,6 +46,7 @@ void add(CLI::App& app) {
   auto* sub = app.add_subcommand("sendrecv", "Both processes send and receive at once");
   add_job_options(*sub, wanted->what);
   add_settings(*sub, wanted->chosen);
+  add_side_options(*sub, wanted->chosen);
   sub->callback([wanted] {
     on_stage("sendrecv", wanted->chosen, wanted->what.hosts,
              [&](side& me) { return act(me, *wanted); });
